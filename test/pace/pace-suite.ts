@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'vitest';
+import type { Pace } from '../../lib/pace/pace.ts';
+import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
+import { createVirtualClock } from './virtual-clock.ts';
+
+export type MakePace = (options: {
+  readonly rate: number;
+  readonly concurrency: number;
+  readonly maxWaitMs?: number;
+  readonly now: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}) => Pace;
+
+/** What every pace promises, whether it is of one process or of a fleet. */
+export function paceSuite(name: string, makePace: MakePace): void {
+  describe(name, () => {
+    test('lets the first call go at once and spaces those that follow', async () => {
+      const clock = createVirtualClock();
+      const pace = makePace({ rate: 2.5, concurrency: 8, ...clock });
+      const leftAt: number[] = [];
+
+      const all = Promise.all([1, 2, 3].map(() => pace.run(async () => leftAt.push(clock.now()))));
+      await clock.run();
+      await all;
+
+      expect(leftAt).toEqual([0, 395, 795]);
+    });
+
+    test('never has more in flight than allowed', async () => {
+      const clock = createVirtualClock();
+      const pace = makePace({ rate: 100, concurrency: 3, ...clock });
+      let [inFlight, most] = [0, 0];
+      const call = async () => {
+        inFlight += 1;
+        most = Math.max(most, inFlight);
+        await clock.sleep(1_000);
+        inFlight -= 1;
+      };
+
+      const all = Promise.all(Array.from({ length: 20 }, () => pace.run(call)));
+      await clock.run();
+      await all;
+
+      expect(most).toBe(3);
+    });
+
+    test('answers what the call answers, and throws what it throws', async () => {
+      const clock = createVirtualClock();
+      const pace = makePace({ rate: 100, concurrency: 3, ...clock });
+
+      const answered = pace.run(async () => 'answer');
+      const thrown = pace.run(async () => {
+        throw new Error('from the call');
+      });
+      const both = Promise.allSettled([answered, thrown]);
+      await clock.run();
+      await both;
+
+      await expect(answered).resolves.toBe('answer');
+      await expect(thrown).rejects.toThrow('from the call');
+    });
+
+    test('stops all calls for as long as a 429 asks, and then lets fewer go', async () => {
+      const clock = createVirtualClock();
+      const pace = makePace({ rate: 9.5, concurrency: 8, ...clock });
+      const leftAt: number[] = [];
+
+      const first = pace.run(async (slot) => pace.throttled(slot, 7_000));
+      await clock.run();
+      await first;
+      const rest = Promise.all([1, 2].map(() => pace.run(async () => leftAt.push(clock.now()))));
+      await clock.run();
+      await rest;
+
+      expect(leftAt[0]).toBeCloseTo(6_995);
+      expect((leftAt[1] ?? 0) - (leftAt[0] ?? 0)).toBeCloseTo(1000 / (9.5 * 0.7));
+      expect(pace.counts()).toMatchObject({ granted: 3, throttled: 1 });
+    });
+
+    test('waits 30 seconds where a 429 does not say how long', async () => {
+      const clock = createVirtualClock();
+      const pace = makePace({ rate: 9.5, concurrency: 8, ...clock });
+
+      const first = pace.run(async (slot) => pace.throttled(slot));
+      await clock.run();
+      await first;
+      const next = pace.run(async () => clock.now());
+      await clock.run();
+
+      await expect(next).resolves.toBeCloseTo(29_995);
+    });
+
+    test('lowers the rate once for all the calls of one incident', async () => {
+      const clock = createVirtualClock();
+      const pace = makePace({ rate: 50.5, concurrency: 8, ...clock });
+      const refused = async (slot: { readonly atMs: number; readonly waitedMs: number }) => {
+        await clock.sleep(500);
+        await pace.throttled(slot, 1_000);
+      };
+
+      const all = Promise.all([1, 2, 3, 4].map(() => pace.run(refused)));
+      await clock.run();
+      await all;
+
+      expect(pace.counts().effectiveRate).toBeCloseTo(50.5 * 0.7);
+      expect(pace.counts().throttled).toBe(4);
+    });
+
+    test('gives 2 % of the rate back for each clean half minute, up to the whole', async () => {
+      const clock = createVirtualClock();
+      const pace = makePace({ rate: 10, concurrency: 1, ...clock });
+      const first = pace.run(async (slot) => pace.throttled(slot, 0));
+      await clock.run();
+      await first;
+
+      await clock.run(29_999);
+      const before = pace.counts().effectiveRate;
+      await clock.run(30_001);
+      const after = pace.counts().effectiveRate;
+      await clock.run(3_600_000);
+      const much = pace.counts().effectiveRate;
+
+      expect([before, after, much]).toEqual([7, 7.2, 10]);
+    });
+
+    test('refuses a call that would wait too long, without calling and without taking its slot', async () => {
+      const clock = createVirtualClock();
+      const pace = makePace({ rate: 9.5, concurrency: 8, maxWaitMs: 5_000, ...clock });
+      let called = false;
+      const first = pace.run(async (slot) => pace.throttled(slot, 60_000));
+      await clock.run();
+      await first;
+
+      const refused = pace.run(async () => {
+        called = true;
+      });
+      const expectation = expect(refused).rejects.toSatisfy(
+        (error) => error instanceof PaceWaitError && error.waitMs > 59_000 && error.maxWaitMs === 5_000,
+      );
+      await clock.run();
+      await expectation;
+
+      expect(called).toBe(false);
+      expect(pace.counts().granted).toBe(1);
+    });
+
+    test('passes the abort of a caller through, and lets the next one have the slot', async () => {
+      const clock = createVirtualClock();
+      const pace = makePace({ rate: 2.5, concurrency: 8, ...clock });
+      const stop = new AbortController();
+      const reason = new Error('enough');
+      const first = pace.run(async () => 'first');
+      await clock.run(0);
+      await first;
+
+      const aborted = pace.run(async () => 'aborted', { signal: stop.signal });
+      const next = pace.run(async () => clock.now());
+      const expectation = expect(aborted).rejects.toBe(reason);
+      await clock.run(100);
+      stop.abort(reason);
+      await clock.run();
+      await expectation;
+
+      await expect(next).resolves.toBe(395);
+    });
+
+    test('an aborted caller never leaves', async () => {
+      const clock = createVirtualClock();
+      const pace = makePace({ rate: 2, concurrency: 1, ...clock });
+      const reason = new Error('before it began');
+
+      const call = pace.run(async () => 'left', { signal: AbortSignal.abort(reason) });
+
+      await expect(call).rejects.toBe(reason);
+    });
+  });
+}
