@@ -1,0 +1,46 @@
+import type { Dirent } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findPlace } from './directory-place.ts';
+import { unlessCode } from './error-code.ts';
+import { compareKeys, isKey } from './key.ts';
+import type { ListedObject } from './store.ts';
+
+/**
+ * The objects under `root` whose keys start with `prefix`, in byte order. Holds one folder's names in memory at a
+ * time and no lock: an object written or deleted meanwhile may be listed or not. Files whose names could not be
+ * keys are left out.
+ */
+export async function* listDirectory(root: string, prefix: string): AsyncGenerator<ListedObject> {
+  const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+  const place = folder === '' ? undefined : await findPlace(root, folder.slice(0, -1));
+  if (place === undefined || place.kind === 'folder') yield* walk(root, folder, prefix);
+}
+
+async function* walk(root: string, folder: string, prefix: string): AsyncGenerator<ListedObject> {
+  for (const { name, isFolder } of await readFolder(join(root, folder))) {
+    const key = folder + name;
+    if (!key.startsWith(prefix) && !(isFolder && `${key}/`.startsWith(prefix))) continue;
+    if (!isKey(key)) continue;
+    if (isFolder) yield* walk(root, `${key}/`, prefix);
+    else yield* listOne(root, key);
+  }
+}
+
+type Entry = { readonly name: string; readonly isFolder: boolean };
+
+const readFolder = async (path: string): Promise<readonly Entry[]> => {
+  const entries = await readdir(path, { withFileTypes: true }).catch(unlessCode<Dirent[]>(['ENOENT'], []));
+  return entries
+    .filter((entry) => entry.isFile() || entry.isDirectory())
+    .map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }))
+    .sort((a, b) => compareKeys(sortName(a), sortName(b)));
+};
+
+// A folder's keys all go on with a slash, so "a-b" comes before the folder "a" and "a0" after it.
+const sortName = ({ name, isFolder }: Entry): string => (isFolder ? `${name}/` : name);
+
+async function* listOne(root: string, key: string): AsyncGenerator<ListedObject> {
+  const stats = await lstat(join(root, key)).catch(unlessCode(['ENOENT', 'ENOTDIR'], undefined));
+  if (stats?.isFile()) yield { key, sizeBytes: stats.size };
+}

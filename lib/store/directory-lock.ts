@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { type BigIntStats, statSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lock } from 'proper-lockfile';
+import { StoreError } from './error.ts';
+import { errorCode } from './error-code.ts';
+import { reservedFolder } from './key.ts';
+
+export type HeldLock = {
+  /** Runs `act` at once if the lock is still ours beyond doubt; otherwise the whole work starts again. */
+  commit<T>(act: () => T): T;
+};
+
+/**
+ * Runs `work` while no other process holds the lock at `path`. A killed holder blocks others for about
+ * `staleMs` + 1 s, then the lock is taken over. So a holder that was merely paused (a suspended laptop, a blocked
+ * event loop) may have lost it without knowing: what must happen only under the lock goes through `commit`, which
+ * looks again and acts in one synchronous stretch. `work` may therefore run more than once.
+ * Throws a `busy` StoreError after `patienceMs`.
+ */
+export const withLock = async <T>(
+  { path, signal }: { readonly path: string; readonly signal: AbortSignal | undefined },
+  work: (held: HeldLock) => Promise<T>,
+): Promise<T> => {
+  const giveUpAt = performance.now() + patienceMs;
+  for (;;) {
+    const release = await acquire(path, giveUpAt, signal);
+    try {
+      return await work({ commit: createCommit(path) });
+    } catch (error) {
+      if (!(error instanceof LockLost)) throw error;
+    } finally {
+      // It fails if the lock was lost. At worst it frees the next holder's, who then finds it lost and starts again.
+      await release().catch(() => undefined);
+    }
+  }
+};
+
+/** Where the lock of `key` is, in the store at `root`. A digest: a key may be longer than a file's name. */
+export const lockPath = (root: string, key: string): string =>
+  join(root, reservedFolder, 'locks', createHash('sha256').update(key).digest('hex'));
+
+// proper-lockfile's least, and it renews a live lock every second.
+const staleMs = 2_000;
+// Others may take the lock over `staleMs` after its last renewal: no commit in the last part of that.
+const marginMs = 500;
+const patienceMs = 30_000;
+const pollMs = 10;
+
+class LockLost extends Error {
+  override readonly name = 'LockLost';
+}
+
+const acquire = async (path: string, giveUpAt: number, signal: AbortSignal | undefined) => {
+  for (;;) {
+    signal?.throwIfAborted();
+    await mkdir(dirname(path), { recursive: true });
+    const release = await tryLock(path);
+    if (release !== undefined) return release;
+    if (performance.now() > giveUpAt) {
+      throw new StoreError(`wait for the lock ${path}`, {
+        kind: 'busy',
+        code: `still held after ${patienceMs} ms`,
+      });
+    }
+    await sleep(pollMs);
+  }
+};
+
+const tryLock = async (path: string): Promise<(() => Promise<void>) | undefined> => {
+  try {
+    return await lock(path, {
+      lockfilePath: path,
+      realpath: false,
+      stale: staleMs,
+      // The default throws from a timer, which would end the process; `commit` finds out by itself.
+      onCompromised: () => undefined,
+    });
+  } catch (error) {
+    // ENOENT: somebody who took it for stale removed the lock that we had just made.
+    if (errorCode(error) === 'ELOCKED' || errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+};
+
+const createCommit = (path: string): HeldLock['commit'] => {
+  const taken = statOf(path);
+  return (act) => {
+    const now = statOf(path);
+    const isSame = now !== undefined && now.ino === taken?.ino && now.birthtimeNs === taken.birthtimeNs;
+    if (!isSame || Date.now() - Number(now.mtimeMs) > staleMs - marginMs)
+      throw new LockLost(`lost the lock ${path}`);
+    return act();
+  };
+};
+
+const statOf = (path: string): BigIntStats | undefined =>
+  statSync(path, { bigint: true, throwIfNoEntry: false });

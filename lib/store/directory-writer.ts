@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, renameSync, rmSync } from 'node:fs';
+import { mkdir, open, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { type HeldLock, lockPath, withLock } from './directory-lock.ts';
+import { checkRoom, findPlace } from './directory-place.ts';
+import { StoreError } from './error.ts';
+import { errorCode, unlessCode } from './error-code.ts';
+import { checkKey, reservedFolder } from './key.ts';
+import type { PutCondition, PutOptions, PutResult } from './store.ts';
+import { copyToTemporary, sweepTemporary, type TemporaryFile, writeTemporary } from './temporary-file.ts';
+
+export type DirectoryWriter = {
+  put(key: string, body: Uint8Array, options: PutOptions): Promise<PutResult>;
+  copy(from: string, to: string, signal: AbortSignal | undefined): Promise<void>;
+  delete(key: string, signal: AbortSignal | undefined): Promise<void>;
+};
+
+/**
+ * Changes the files under `root`. The bytes are on the disk in a temporary file before anything else; then, under
+ * the key's lock, the condition is held against the file that is there and one rename puts the new one in its
+ * place. Killed before the rename, a process leaves the old object, a stale lock and a temporary file; killed
+ * after it, the new object and a stale lock. Every change takes the lock, or an unconditional one could fall
+ * between another's look and its rename.
+ */
+export const createDirectoryWriter = (root: string): DirectoryWriter => {
+  const temporaryFolder = join(root, reservedFolder, 'temporary');
+  let sweeping: Promise<void> | undefined;
+  const sweepOnce = () => {
+    sweeping ??= sweepTemporary(temporaryFolder, Date.now());
+    return sweeping;
+  };
+  return {
+    async put(key, body, options) {
+      await sweepOnce();
+      return await putFile(root, temporaryFolder, { key, body, ...options });
+    },
+    async copy(from, to, signal) {
+      await sweepOnce();
+      await copyFile(root, temporaryFolder, { from, to, signal });
+    },
+    delete: (key, signal) => deleteFile(root, key, signal),
+  };
+};
+
+type Put = PutOptions & { readonly key: string; readonly body: Uint8Array };
+
+const putFile = async (
+  root: string,
+  folder: string,
+  { key, body, condition, signal }: Put,
+): Promise<PutResult> => {
+  checkKey(key);
+  await checkRoom(root, key);
+  await using temporary = await writeTemporary(folder, body, signal);
+  const etag = createHash('sha256').update(body).digest('hex');
+  const isStored = await install({ root, key, temporary, condition, signal });
+  return isStored ? { kind: 'stored', etag } : { kind: 'condition-failed' };
+};
+
+type Copy = { readonly from: string; readonly to: string; readonly signal: AbortSignal | undefined };
+
+const copyFile = async (root: string, folder: string, { from, to, signal }: Copy): Promise<void> => {
+  checkKey(from);
+  checkKey(to);
+  if ((await findPlace(root, from)).kind !== 'object') throw noSource(root, from);
+  await checkRoom(root, to);
+  await using temporary = await copyToTemporary(folder, join(root, from));
+  await install({ root, key: to, temporary, condition: undefined, signal });
+};
+
+const deleteFile = async (root: string, key: string, signal: AbortSignal | undefined): Promise<void> => {
+  checkKey(key);
+  if ((await findPlace(root, key)).kind !== 'object') return;
+  await withLock({ path: lockPath(root, key), signal }, async (held) =>
+    held.commit(() => rmSync(join(root, key), { force: true })),
+  );
+  await removeEmptyFolders(root, dirname(key));
+  await syncFolders(root, dirname(key));
+};
+
+type Installation = {
+  readonly root: string;
+  readonly key: string;
+  readonly temporary: TemporaryFile;
+  readonly condition: PutCondition | undefined;
+  readonly signal: AbortSignal | undefined;
+};
+
+/** Moves the temporary file to its key; false if the condition does not hold. */
+const install = async ({ root, key, temporary, condition, signal }: Installation): Promise<boolean> => {
+  const isStored = await withLock({ path: lockPath(root, key), signal }, async (held) => {
+    await checkRoom(root, key);
+    if (condition !== undefined && !(await holds(root, key, condition))) return false;
+    await moveInto(temporary.path, join(root, key), held);
+    return true;
+  });
+  if (isStored) await syncFolders(root, dirname(key));
+  return isStored;
+};
+
+const holds = async (root: string, key: string, condition: PutCondition): Promise<boolean> => {
+  const exists = (await findPlace(root, key)).kind === 'object';
+  if ('ifAbsent' in condition) return !exists;
+  return exists && (await hashFile(join(root, key))) === condition.ifMatch;
+};
+
+const hashFile = async (path: string): Promise<string> => {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+};
+
+const moveInto = async (from: string, to: string, held: HeldLock): Promise<void> => {
+  for (let attempt = 1; ; attempt += 1) {
+    await mkdir(dirname(to), { recursive: true });
+    try {
+      return held.commit(() => renameSync(from, to));
+    } catch (error) {
+      // Whoever deleted the folder's last object may have removed the folder just now.
+      if (errorCode(error) !== 'ENOENT' || attempt === moveAttempts) throw error;
+    }
+  }
+};
+
+const moveAttempts = 10;
+
+// A folder left empty would stand in the way of an object of its name.
+const removeEmptyFolders = async (root: string, folder: string): Promise<void> => {
+  if (folder === '.') return;
+  const isRemoved = await rmdir(join(root, folder)).then(
+    () => true,
+    unlessCode(['ENOTEMPTY', 'EEXIST', 'ENOENT'], false),
+  );
+  if (isRemoved) await removeEmptyFolders(root, dirname(folder));
+};
+
+// A rename is on the disk when its folder is, and a new folder when the folder above it is.
+const syncFolders = async (root: string, folder: string): Promise<void> => {
+  await using handle = await open(join(root, folder)).catch(unlessCode(['ENOENT'], undefined));
+  await handle?.sync();
+  if (folder !== '.') await syncFolders(root, dirname(folder));
+};
+
+const noSource = (root: string, from: string): StoreError =>
+  new StoreError(`copy ${from} in ${root}`, { kind: 'missing', what: 'object' });

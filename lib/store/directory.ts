@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { createBoundary } from './boundary.ts';
+import { explainFileError } from './directory-failure.ts';
+import { listDirectory } from './directory-list.ts';
+import { findPlace } from './directory-place.ts';
+import { createDirectoryWriter } from './directory-writer.ts';
+import { unlessCode } from './error-code.ts';
+import { checkKey, checkPrefix } from './key.ts';
+import type { Store } from './store.ts';
+
+/**
+ * Objects as files under `directory`, which is made with the first one. An object's etag is the SHA-256 of its
+ * content in hex; content types are not kept. Needs a POSIX file system that all writers share, with names as they
+ * are given: where case does not count, keys that differ in it alone are one object.
+ */
+export const createDirectoryStore = (directory: string): Store => {
+  const root = resolve(directory);
+  const { run, each } = createBoundary(explainFileError);
+  const write = createDirectoryWriter(root);
+  const attempt = (act: string, key: string, signal?: AbortSignal) => ({
+    tried: `${act} ${key} in ${root}`,
+    signal,
+  });
+  return {
+    location: root,
+    get: (key, { signal } = {}) => run(attempt('get', key, signal), () => readObject(root, key, signal)),
+    stream: (key, { signal } = {}) =>
+      run(attempt('stream', key, signal), async () =>
+        (await hasObject(root, key))
+          ? each(attempt('stream', key, signal), () => readChunks(root, key))
+          : undefined,
+      ),
+    put: (key, body, options = {}) =>
+      run(attempt('put', key, options.signal), () => write.put(key, body, options)),
+    copy: (from, to, { signal } = {}) =>
+      run(attempt(`copy ${from} to`, to, signal), () => write.copy(from, to, signal)),
+    list: (prefix, { signal } = {}) =>
+      each(attempt('list', `${prefix}*`, signal), () => {
+        checkPrefix(prefix);
+        return listDirectory(root, prefix);
+      }),
+    delete: (key, { signal } = {}) => run(attempt('delete', key, signal), () => write.delete(key, signal)),
+  };
+};
+
+const hasObject = async (root: string, key: string): Promise<boolean> => {
+  checkKey(key);
+  return (await findPlace(root, key)).kind === 'object';
+};
+
+const readObject = async (root: string, key: string, signal: AbortSignal | undefined) => {
+  if (!(await hasObject(root, key))) return undefined;
+  await using file = await openObject(root, key).catch(unlessCode(['ENOENT'], undefined));
+  if (file === undefined) return undefined;
+  const body = await file.readFile(signal ? { signal } : {});
+  return { body, etag: createHash('sha256').update(body).digest('hex') };
+};
+
+// Opens the file with the first chunk asked for, so that a stream nobody reads holds nothing.
+async function* readChunks(root: string, key: string): AsyncGenerator<Uint8Array> {
+  await using file = await openObject(root, key);
+  for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: chunkBytes }))
+    yield chunk;
+}
+
+const chunkBytes = 256 * 1024;
+
+// One open file is one version of the object, whatever is renamed over its name meanwhile.
+const openObject = (root: string, key: string) =>
+  open(join(root, key), constants.O_RDONLY | constants.O_NOFOLLOW);

@@ -1,0 +1,46 @@
+/** What went wrong with a store; `code` is the file system's or S3's own. */
+export type StoreFailure =
+  /** The location is neither `s3://bucket/prefix` nor a directory. */
+  | { readonly kind: 'bad-location'; readonly expected: string; readonly got: string }
+  | { readonly kind: 'bad-key'; readonly expected: string; readonly got: string }
+  /** In a directory a key cannot be an object and a folder at once; `occupant` is what is there. */
+  | { readonly kind: 'key-conflict'; readonly occupant: string }
+  | { readonly kind: 'missing'; readonly what: 'object' | 'bucket' }
+  | { readonly kind: 'denied'; readonly code: string }
+  /** Others wrote to the key, or the service was overloaded, for longer than is worth waiting here. */
+  | { readonly kind: 'busy'; readonly code: string }
+  | { readonly kind: 'unreachable'; readonly code: string }
+  | { readonly kind: 'other'; readonly code: string };
+
+/** The one error of `lib/store`. Its message says what was tried, on what, and what came back. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly failure: StoreFailure;
+
+  /** `tried` names the act and its object: `put latest.json in s3://bucket/prefix`. */
+  constructor(tried: string, failure: StoreFailure, options?: { readonly cause: unknown }) {
+    const cause = options?.cause instanceof Error ? ` (${options.cause.message})` : '';
+    super(`${tried}: ${describe(failure)}${cause}`, options);
+    this.failure = failure;
+  }
+}
+
+const describe = (failure: StoreFailure): string => {
+  switch (failure.kind) {
+    case 'bad-location':
+    case 'bad-key':
+      return `expected ${failure.expected}, got ${JSON.stringify(failure.got)}`;
+    case 'key-conflict':
+      return `${failure.occupant} is in the way`;
+    case 'missing':
+      return `there is no such ${failure.what}`;
+    case 'denied':
+    case 'busy':
+    case 'unreachable':
+      return `${failure.kind}, ${failure.code}`;
+    case 'other':
+      return failure.code;
+    default:
+      return failure satisfies never;
+  }
+};

@@ -1,0 +1,54 @@
+import { stat } from 'node:fs/promises';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { StoreError } from './error.ts';
+import { unlessCode } from './error-code.ts';
+import { isKey } from './key.ts';
+import type { S3Environment } from './s3-client.ts';
+import type { Store } from './store.ts';
+
+/** `s3`: a maker of the client, or the environment to make one by (see `createS3Client`); the SDK's own if absent. */
+export type OpenOptions = { readonly s3?: (() => S3Client | Promise<S3Client>) | S3Environment };
+
+/**
+ * The store at `s3://bucket/prefix` or in a directory, which need not exist yet. The modules of the other kind are
+ * not loaded. Throws a `bad-location` StoreError that says what was expected and what came.
+ */
+export const openStore = async (location: string, { s3 = {} }: OpenOptions = {}): Promise<Store> => {
+  const place = parseLocation(location);
+  if (place.kind === 'directory') {
+    const stats = await stat(location).catch(unlessCode(['ENOENT', 'ENOTDIR'], undefined));
+    if (stats !== undefined && !stats.isDirectory()) throw badLocation('a directory', location);
+    const { createDirectoryStore } = await import('./directory.ts');
+    return createDirectoryStore(location);
+  }
+  const { createS3Store } = await import('./s3.ts');
+  const client = typeof s3 === 'function' ? await s3() : (await import('./s3-client.ts')).createS3Client(s3);
+  return createS3Store({ client, bucket: place.bucket, prefix: place.prefix });
+};
+
+type Place =
+  | { readonly kind: 'directory' }
+  | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string };
+
+const parseLocation = (location: string): Place => {
+  if (!/^[a-z][a-z0-9+.-]+:/i.test(location)) {
+    if (location.trim() === '' || location.includes('\0'))
+      throw badLocation('s3://bucket/prefix or a directory', location);
+    return { kind: 'directory' };
+  }
+  const [, bucket, prefix = ''] =
+    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*?)\/?)?$/.exec(location) ?? [];
+  if (bucket === undefined)
+    throw badLocation('s3://bucket/prefix or a directory (./name if it has a colon)', location);
+  if (prefix !== '' && !isKey(prefix))
+    throw badLocation('s3://bucket/prefix with a prefix fit for keys', location);
+  return { kind: 's3', bucket, prefix };
+};
+
+// A location given by mistake may be a URL with a password in it.
+const badLocation = (expected: string, got: string): StoreError =>
+  new StoreError('open the store', {
+    kind: 'bad-location',
+    expected,
+    got: got.replace(/\/\/[^/]*@/, '//***@'),
+  });

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  AbortMultipartUploadCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  type PutObjectCommandInput,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { readS3Fault } from './s3-failure.ts';
+import type { PutCondition, PutOptions, PutResult } from './store.ts';
+
+/** Where an object is: `key` is the whole one, with the store's prefix. */
+export type S3Place = { readonly client: S3Client; readonly bucket: string; readonly key: string };
+
+/**
+ * Stores one object, in parts if it is over 8 MiB, under a condition if one is given. S3 looks at the condition
+ * when the object appears: with the last part.
+ */
+export const putS3Object = async (
+  place: S3Place,
+  body: Uint8Array,
+  { condition, contentType, signal }: PutOptions,
+): Promise<PutResult> => {
+  const write = randomUUID();
+  const input = {
+    Bucket: place.bucket,
+    Key: place.key,
+    Body: body,
+    ...(contentType === undefined ? {} : { ContentType: contentType }),
+    ...(condition === undefined ? {} : { ...conditionHeaders(condition), Metadata: { [writeName]: write } }),
+  };
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return { kind: 'stored', etag: await send(place, input, body.byteLength, signal) };
+    } catch (error) {
+      if (condition === undefined || signal?.aborted) throw error;
+      const verdict = judge(error, condition, attempt);
+      if (verdict === 'throw') throw error;
+      if (verdict === 'condition-failed') return { kind: 'condition-failed' };
+      if (verdict === 'perhaps-ours') return await findOwn(place, write, signal);
+    }
+    await sleep(conflictWaitMs * attempt, undefined, signal ? { signal } : {});
+  }
+};
+
+// Names the write in the object's metadata, so that a writer whose answer was lost knows its own.
+const writeName = 'write';
+const conflictAttempts = 5;
+const conflictWaitMs = 50;
+// A single PutObject may carry 5 GiB; parts of this size bound what a broken connection sends again.
+const partBytes = 8 * 1024 * 1024;
+
+const conditionHeaders = (condition: PutCondition) =>
+  'ifAbsent' in condition ? { IfNoneMatch: '*' } : { IfMatch: condition.ifMatch };
+
+/**
+ * 412, or 404 under If-Match: somebody else's object is there, or none. If the SDK had sent the request before, the
+ * first may have been stored and only its answer lost, and then the object that fails the condition is ours.
+ * 409 ConditionalRequestConflict says only that another write was under way, which may yet fail: try again.
+ */
+const judge = (error: unknown, condition: PutCondition, attempt: number) => {
+  const { code, status, attempts } = readS3Fault(error);
+  const isRefused = status === 412 || (code === 'NoSuchKey' && 'ifMatch' in condition);
+  if (isRefused) return attempts > 1 ? 'perhaps-ours' : 'condition-failed';
+  // Completing parts again after a lost answer finds no upload to complete.
+  if (code === 'NoSuchUpload' && attempts > 1) return 'perhaps-ours';
+  return code === 'ConditionalRequestConflict' && attempt < conflictAttempts ? 'again' : 'throw';
+};
+
+const findOwn = async (
+  { client, bucket, key }: S3Place,
+  write: string,
+  signal: AbortSignal | undefined,
+): Promise<PutResult> => {
+  const command = new HeadObjectCommand({ Bucket: bucket, Key: key });
+  try {
+    const { Metadata, ETag } = await client.send(command, signal ? { abortSignal: signal } : {});
+    return Metadata?.[writeName] === write && ETag
+      ? { kind: 'stored', etag: ETag }
+      : { kind: 'condition-failed' };
+  } catch (error) {
+    if (readS3Fault(error).status === 404) return { kind: 'condition-failed' };
+    throw error;
+  }
+};
+
+const send = async (
+  place: S3Place,
+  input: PutObjectCommandInput,
+  sizeBytes: number,
+  signal: AbortSignal | undefined,
+): Promise<string> => {
+  const answer =
+    sizeBytes > partBytes
+      ? await sendParts(place, input, signal)
+      : await place.client.send(new PutObjectCommand(input), signal ? { abortSignal: signal } : {});
+  if (answer.ETag === undefined) throw new Error('S3 answered without an ETag');
+  return answer.ETag;
+};
+
+const sendParts = async (place: S3Place, input: PutObjectCommandInput, signal: AbortSignal | undefined) => {
+  // Upload takes a controller, where everything else takes a signal.
+  const abortController = new AbortController();
+  const abort = () => abortController.abort(signal?.reason);
+  signal?.addEventListener('abort', abort, { once: true });
+  const upload = new Upload({ client: place.client, params: input, partSize: partBytes, abortController });
+  try {
+    return await upload.done();
+  } catch (error) {
+    if (upload.uploadId !== undefined) await discardParts(place, upload.uploadId);
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
+};
+
+// Upload leaves the parts, which cost money, where only their completion is refused. No error may hide the first.
+const discardParts = ({ client, bucket, key }: S3Place, uploadId: string): Promise<unknown> =>
+  client
+    .send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId: uploadId }))
+    .catch(() => undefined);

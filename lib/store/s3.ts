@@ -1,0 +1,126 @@
+import { Readable } from 'node:stream';
+import {
+  CopyObjectCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { createBoundary } from './boundary.ts';
+import { checkKey, checkPrefix, isKey } from './key.ts';
+import { explainS3Error, readS3Fault } from './s3-failure.ts';
+import { putS3Object, type S3Place } from './s3-put.ts';
+import type { ListedObject, Store, StoredObject } from './store.ts';
+
+/** `prefix` is a folder of the bucket, without a slash at its end; absent or empty: the whole bucket. */
+export type S3StoreOptions = { readonly client: S3Client; readonly bucket: string; readonly prefix?: string };
+
+/**
+ * Objects in an S3 bucket; an object's etag is S3's ETag. The client retries, times out and checks the checksums
+ * of what is sent and received. Throws a `bad-key` StoreError for a prefix that is no key.
+ */
+export const createS3Store = ({ client, bucket, prefix = '' }: S3StoreOptions): Store => {
+  if (prefix !== '') checkKey(prefix);
+  const folder = prefix === '' ? '' : `${prefix}/`;
+  const location = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`;
+  const { run, each } = createBoundary(explainS3Error);
+  const attempt = (act: string, key: string, signal?: AbortSignal) => ({
+    tried: `${act} ${key} in ${location}`,
+    signal,
+  });
+  const place = (key: string): S3Place => {
+    checkKey(key);
+    return { client, bucket, key: folder + key };
+  };
+  return {
+    location,
+    get: (key, { signal } = {}) => run(attempt('get', key, signal), () => readObject(place(key), signal)),
+    stream: (key, { signal } = {}) =>
+      run(attempt('stream', key, signal), async () => {
+        const found = await getObject(place(key), signal);
+        return found && each(attempt('stream', key, signal), () => found.body);
+      }),
+    put: (key, body, options = {}) =>
+      run(attempt('put', key, options.signal), () => putS3Object(place(key), body, options)),
+    copy: (from, to, { signal } = {}) =>
+      run(attempt(`copy ${from} to`, to, signal), () => copyObject(place(from), place(to), signal)),
+    list: (under, { signal } = {}) =>
+      each(attempt('list', `${under}*`, signal), () =>
+        listObjects({ client, bucket, folder, under, signal }),
+      ),
+    delete: (key, { signal } = {}) =>
+      run(attempt('delete', key, signal), () => deleteObject(place(key), signal)),
+  };
+};
+
+const getObject = async ({ client, bucket, key }: S3Place, signal: AbortSignal | undefined) => {
+  try {
+    const { Body, ETag } = await client.send(
+      new GetObjectCommand({ Bucket: bucket, Key: key }),
+      abortedBy(signal),
+    );
+    if (!(Body instanceof Readable) || ETag === undefined)
+      throw new Error('S3 answered without a body or an ETag');
+    return { body: Body, etag: ETag };
+  } catch (error) {
+    if (readS3Fault(error).code === 'NoSuchKey') return undefined;
+    throw error;
+  }
+};
+
+const readObject = async (
+  place: S3Place,
+  signal: AbortSignal | undefined,
+): Promise<StoredObject | undefined> => {
+  const found = await getObject(place, signal);
+  return found && { body: Buffer.from(await found.body.transformToByteArray()), etag: found.etag };
+};
+
+const copyObject = async (from: S3Place, to: S3Place, signal: AbortSignal | undefined): Promise<void> => {
+  const source = from.key.split('/').map(encodeURIComponent).join('/');
+  const command = new CopyObjectCommand({
+    Bucket: to.bucket,
+    Key: to.key,
+    CopySource: `${from.bucket}/${source}`,
+  });
+  await to.client.send(command, abortedBy(signal));
+};
+
+const deleteObject = async (
+  { client, bucket, key }: S3Place,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
+  await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }), abortedBy(signal));
+};
+
+type Listing = {
+  readonly client: S3Client;
+  readonly bucket: string;
+  readonly folder: string;
+  readonly under: string;
+  readonly signal: AbortSignal | undefined;
+};
+
+// Keys that no store could have written, such as the console's folder markers, are left out.
+async function* listObjects({
+  client,
+  bucket,
+  folder,
+  under,
+  signal,
+}: Listing): AsyncGenerator<ListedObject> {
+  checkPrefix(under);
+  let token: string | undefined;
+  do {
+    const next = token === undefined ? {} : { ContinuationToken: token };
+    const command = new ListObjectsV2Command({ Bucket: bucket, Prefix: folder + under, ...next });
+    const page = await client.send(command, abortedBy(signal));
+    for (const { Key = '', Size = 0 } of page.Contents ?? []) {
+      const key = Key.slice(folder.length);
+      if (isKey(key)) yield { key, sizeBytes: Size };
+    }
+    token = page.NextContinuationToken;
+  } while (token !== undefined);
+}
+
+const abortedBy = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : {});

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { copyFile, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** A file that is whole and on the disk, still unknown to any reader; disposing removes it if it was not moved. */
+export type TemporaryFile = { readonly path: string } & AsyncDisposable;
+
+/** Writes `body` to a new file in `folder`, which is made if it is missing. */
+export const writeTemporary = (
+  folder: string,
+  body: Uint8Array,
+  signal?: AbortSignal,
+): Promise<TemporaryFile> =>
+  createTemporary(folder, async (path) => {
+    await using file = await open(path, 'wx');
+    await file.writeFile(body, signal ? { signal } : {});
+    await file.sync();
+  });
+
+/** Copies the file at `source`, by reference where the file system can, to a new file in `folder`. */
+export const copyToTemporary = (folder: string, source: string): Promise<TemporaryFile> =>
+  createTemporary(folder, async (path) => {
+    await copyFile(source, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    await using file = await open(path, 'r+');
+    await file.sync();
+  });
+
+/**
+ * Removes what killed processes left in `folder`: files not written to for an hour before `nowMs`. A write in
+ * progress is younger. Removing them saves space only, so a failure is no error.
+ */
+export const sweepTemporary = async (folder: string, nowMs: number): Promise<void> => {
+  const names = await readdir(folder).catch(() => []);
+  for (const path of names.map((name) => join(folder, name))) {
+    const mtimeMs = await stat(path).then(
+      (stats) => stats.mtimeMs,
+      () => nowMs,
+    );
+    if (nowMs - mtimeMs > abandonedAfterMs) await rm(path, { force: true }).catch(() => undefined);
+  }
+};
+
+const abandonedAfterMs = 3_600_000;
+
+const createTemporary = async (
+  folder: string,
+  fill: (path: string) => Promise<void>,
+): Promise<TemporaryFile> => {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, randomUUID());
+  const remove = () => rm(path, { force: true });
+  try {
+    await fill(path);
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return { path, [Symbol.asyncDispose]: remove };
+};

@@ -1,0 +1,157 @@
+import { mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { startChild } from './start-child.ts';
+import { describeStore } from './store-suite.ts';
+
+let parent = '';
+const makeDirectory = () => mkdtemp(join(parent, 'store-'));
+
+beforeAll(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'platform-sync-'));
+});
+
+afterAll(() => rm(parent, { recursive: true, force: true }));
+
+describeStore('a directory store', async () => createDirectoryStore(await makeDirectory()));
+
+describe('in a directory', () => {
+  test('the store is made with its first object', async () => {
+    const directory = join(parent, 'not/yet/there');
+    const store = createDirectoryStore(directory);
+
+    const before = await Array.fromAsync(store.list(''));
+    await store.put('a', Buffer.from('x'));
+
+    expect(store.location).toBe(directory);
+    expect(before).toEqual([]);
+    expect(await Array.fromAsync(store.list(''))).toEqual([{ key: 'a', sizeBytes: 1 }]);
+  });
+
+  test('a key cannot be an object and a folder', async () => {
+    const store = createDirectoryStore(await makeDirectory());
+    await store.put('a', Buffer.from('x'));
+    await store.put('b/c', Buffer.from('x'));
+
+    const below = store.put('a/b', Buffer.from('y'));
+    const above = store.copy('a', 'b');
+
+    await expect(below).rejects.toThrow(/use a\/b in .*: the object a is in the way/);
+    await expect(above).rejects.toThrow(/use b in .*: a folder of objects, b\/, is in the way/);
+    expect((await store.get('a'))?.body).toEqual(Buffer.from('x'));
+  });
+
+  test('a symbolic link leads no key out of the directory', async () => {
+    const [directory, outside] = [await makeDirectory(), await makeDirectory()];
+    await writeFile(join(outside, 'secret'), 'x');
+    await symlink(outside, join(directory, 'link'));
+    await symlink(join(outside, 'secret'), join(directory, 'file'));
+    const store = createDirectoryStore(directory);
+    const calls = [
+      () => store.get('link/secret'),
+      () => store.stream('file'),
+      () => store.put('link/new', Buffer.from('y')),
+      () => store.delete('link/secret'),
+      () => Array.fromAsync(store.list('link/')),
+    ];
+
+    for (const call of calls)
+      await expect(call()).rejects.toMatchObject({ failure: { kind: 'key-conflict' } });
+
+    expect(await Array.fromAsync(store.list(''))).toEqual([]);
+    expect(await readdir(outside)).toEqual(['secret']);
+  });
+
+  test('a file that a killed process left half-written is swept after an hour, not before', async () => {
+    const directory = await makeDirectory();
+    const temporary = join(directory, '.store/temporary');
+    await mkdir(temporary, { recursive: true });
+    await writeFile(join(temporary, 'old'), 'x');
+    await writeFile(join(temporary, 'new'), 'x');
+    const twoHoursAgo = new Date(Date.now() - 7_200_000);
+    await utimes(join(temporary, 'old'), twoHoursAgo, twoHoursAgo);
+
+    await createDirectoryStore(directory).put('a', Buffer.from('x'));
+
+    expect(await readdir(temporary)).toEqual(['new']);
+  });
+
+  test('nothing is left behind by puts, copies and refusals', async () => {
+    const directory = await makeDirectory();
+    const store = createDirectoryStore(directory);
+
+    await store.put('a', Buffer.from('x'));
+    await store.put('a', Buffer.from('y'), { condition: { ifAbsent: true } });
+    await store.copy('a', 'b');
+    await store.delete('a');
+
+    expect(await readdir(join(directory, '.store/temporary'))).toEqual([]);
+    expect(await readdir(join(directory, '.store/locks'))).toEqual([]);
+  });
+});
+
+describe('between processes', () => {
+  test('a process killed while it writes leaves the old object or the new one, whole', async () => {
+    const directory = await makeDirectory();
+    const store = createDirectoryStore(directory);
+
+    for (const linesBeforeKill of [1, 2, 5, 8]) {
+      await using child = startChild('write-forever.ts', directory);
+      await child.lines(linesBeforeKill);
+      await child.kill();
+
+      const body = (await store.get('object'))?.body ?? Buffer.alloc(0);
+      expect([0, 4 * 1024 * 1024]).toContain(body.length);
+      expect(body.equals(Buffer.alloc(body.length, body.at(0)))).toBe(true);
+      expect((await Array.fromAsync(store.list(''))).length).toBeLessThanOrEqual(1);
+    }
+  });
+
+  test('who reads while another process writes gets whole objects only', async () => {
+    const directory = await makeDirectory();
+    const store = createDirectoryStore(directory);
+    await using child = startChild('write-forever.ts', directory);
+    await child.lines(2);
+
+    for (const _ of Array(60).keys()) {
+      const body = (await store.get('object'))?.body ?? Buffer.alloc(0);
+
+      expect(body.length).toBe(4 * 1024 * 1024);
+      expect(body.equals(Buffer.alloc(body.length, body.at(0)))).toBe(true);
+    }
+  });
+
+  test('a process killed between lock and rename holds others up for a few seconds only', async () => {
+    const directory = await makeDirectory();
+    const store = createDirectoryStore(directory);
+    const old = await store.put('object', Buffer.from('old'));
+    await using child = startChild('hold-lock.ts', directory);
+    await child.lines(1);
+    await child.kill();
+
+    const startedAt = performance.now();
+    const condition = { ifMatch: old.kind === 'stored' ? old.etag : '' };
+    const found = await store.get('object');
+    const result = await store.put('object', Buffer.from('new'), { condition });
+
+    expect(found?.body).toEqual(Buffer.from('old'));
+    expect(result).toMatchObject({ kind: 'stored' });
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(await Array.fromAsync(store.list(''))).toEqual([{ key: 'object', sizeBytes: 3 }]);
+  });
+
+  test('three processes that count in one object lose no count', async () => {
+    const directory = await makeDirectory();
+    await using first = startChild('count.ts', directory, '25');
+    await using second = startChild('count.ts', directory, '25');
+    await using third = startChild('count.ts', directory, '25');
+
+    const codes = await Promise.all([first.exit(), second.exit(), third.exit()]);
+    const counter = await createDirectoryStore(directory).get('counter');
+
+    expect(codes).toEqual([0, 0, 0]);
+    expect(counter?.body.toString()).toBe('75');
+  });
+});

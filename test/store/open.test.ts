@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { startAws } from '../../lib/sandbox/aws/start-aws.ts';
+import { openStore } from '../../lib/store/open.ts';
+import { createS3Client } from '../../lib/store/s3-client.ts';
+
+test.for([
+  ['./platform-sync-data', resolve('platform-sync-data')],
+  ['/var/none/such', '/var/none/such'],
+  ['s3://my-bucket', 's3://my-bucket'],
+  ['s3://my-bucket/', 's3://my-bucket'],
+  ['s3://my.bucket/a/dt=1', 's3://my.bucket/a/dt=1'],
+  ['s3://my-bucket/a/', 's3://my-bucket/a'],
+] as const)('%j is a location', async ([location, expected]) => {
+  const store = await openStore(location, { s3: { AWS_REGION: 'us-east-1' } });
+
+  expect(store.location).toBe(expected);
+});
+
+test.for([
+  ['', 'expected s3://bucket/prefix or a directory, got ""'],
+  ['  ', 'expected s3://bucket/prefix or a directory, got "  "'],
+  ['https://user:secret@host/a', 'got "https://***@host/a"'],
+  ['S3://bucket', 'expected s3://bucket/prefix or a directory'],
+  ['s3:/bucket/a', 'expected s3://bucket/prefix or a directory'],
+  ['s3://', 'expected s3://bucket/prefix or a directory'],
+  ['s3://My_Bucket/a', 'expected s3://bucket/prefix or a directory'],
+  ['s3://bucket//a', 'expected s3://bucket/prefix with a prefix fit for keys, got "s3://bucket//a"'],
+  ['s3://bucket/a/../b', 'expected s3://bucket/prefix with a prefix fit for keys'],
+  ['./package.json', 'expected a directory, got "./package.json"'],
+] as const)('%j is no location, and the error says why', async ([location, message]) => {
+  const opened = openStore(location);
+
+  await expect(opened).rejects.toMatchObject({ name: 'StoreError', failure: { kind: 'bad-location' } });
+  await expect(opened).rejects.toThrow(message);
+});
+
+test('a bucket is reached by an environment and by a client of the caller', async () => {
+  await using aws = await startAws({ buckets: ['bucket'] });
+  const byEnvironment = await openStore('s3://bucket/a', { s3: aws.settings });
+  const byClient = await openStore('s3://bucket/a', { s3: () => createS3Client(aws.settings) });
+
+  await byEnvironment.put('key', Buffer.from('x'));
+  const found = await byClient.get('key');
+
+  expect(found?.body).toEqual(Buffer.from('x'));
+});
+
+test('a directory is opened without loading the SDK', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'platform-sync-open-'));
+  const program = `
+    import { registerHooks } from 'node:module';
+    const loaded = [];
+    registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
+    const { openStore } = await import('./lib/store/open.ts');
+    await (await openStore(${JSON.stringify(directory)})).put('a', Buffer.from('x'));
+    console.log(loaded.filter((url) => url.includes('@aws-sdk')).length, loaded.length > 5);`;
+
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
+  await rm(directory, { recursive: true });
+
+  expect(stdout).toBe('0 true\n');
+});

@@ -1,0 +1,226 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type LocalAws, startAws } from '../../lib/sandbox/aws/start-aws.ts';
+import { createS3Store } from '../../lib/store/s3.ts';
+import { createS3Client } from '../../lib/store/s3-client.ts';
+import { describeStore } from './store-suite.ts';
+
+let aws: LocalAws;
+let client: S3Client;
+let stores = 0;
+
+beforeAll(async () => {
+  aws = await startAws({ buckets: ['bucket'] });
+  client = createS3Client(aws.settings);
+});
+
+afterAll(() => aws.close());
+
+const makeStore = async () => {
+  stores += 1;
+  return createS3Store({ client, bucket: 'bucket', prefix: `stores/dt=${stores}` });
+};
+
+/** A client whose requests pass `before`, each time one is sent, and `after`, when it is answered. */
+const spyClient = (
+  before: (command: string) => void,
+  after: (command: string) => void = () => {},
+): S3Client => {
+  const spied = createS3Client(aws.settings);
+  spied.middlewareStack.add(
+    (next, context) => async (args) => {
+      before(context.commandName ?? '');
+      const answer = await next(args);
+      after(context.commandName ?? '');
+      return answer;
+    },
+    { step: 'deserialize', priority: 'low' },
+  );
+  return spied;
+};
+
+const s3Error = (name: string, httpStatusCode: number): Error =>
+  Object.assign(new Error(name), { name, $fault: 'client', $metadata: { httpStatusCode } });
+
+const brokenConnection = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+
+describeStore('an S3 store', makeStore);
+
+describe('in S3', () => {
+  test('a store without a prefix is the whole bucket', async () => {
+    await using own = await startAws({ buckets: ['whole'] });
+    const store = createS3Store({ client: createS3Client(own.settings), bucket: 'whole' });
+
+    await store.put('a', Buffer.from('x'));
+
+    expect(store.location).toBe('s3://whole');
+    expect(await Array.fromAsync(store.list(''))).toEqual([{ key: 'a', sizeBytes: 1 }]);
+  });
+
+  test('a list leaves out its neighbours and the folder markers of the console', async () => {
+    const store = await makeStore();
+    const folder = store.location.replace('s3://bucket/', '');
+    await store.put('a', Buffer.from('x'));
+    for (const key of [`${folder}/`, `${folder}/sub/`, `${folder}0/b`]) {
+      await client.send(new PutObjectCommand({ Bucket: 'bucket', Key: key, Body: Buffer.alloc(0) }));
+    }
+
+    const listed = await Array.fromAsync(store.list(''));
+
+    expect(listed).toEqual([{ key: 'a', sizeBytes: 1 }]);
+  });
+
+  test.for([1, 9 * 1024 * 1024])(
+    'a put of %i bytes whose answer was lost knows its own object',
+    async (sizeBytes) => {
+      const lost: string[] = [];
+      const flaky = spyClient(
+        () => {},
+        (command) => {
+          if (lost.length > 0 || !['PutObjectCommand', 'CompleteMultipartUploadCommand'].includes(command))
+            return;
+          lost.push(command);
+          throw brokenConnection();
+        },
+      );
+      const store = createS3Store({ client: flaky, bucket: 'bucket', prefix: `lost/${sizeBytes}` });
+
+      const result = await store.put('a', Buffer.alloc(sizeBytes, 'x'), { condition: { ifAbsent: true } });
+      const second = await store.put('a', Buffer.alloc(sizeBytes, 'y'), { condition: { ifAbsent: true } });
+
+      expect(lost).toHaveLength(1);
+      expect(result).toEqual({ kind: 'stored', etag: (await store.get('a'))?.etag });
+      expect(second).toEqual({ kind: 'condition-failed' });
+    },
+  );
+
+  test("a put that is sent again and meets somebody else's object says that its condition failed", async () => {
+    const other = createS3Store({ client, bucket: 'bucket', prefix: 'meets' });
+    const sent: string[] = [];
+    const flaky = spyClient((command) => {
+      sent.push(command);
+      if (sent.length === 1) throw brokenConnection();
+    });
+    await other.put('a', Buffer.from('theirs'), { condition: { ifAbsent: true } });
+    const store = createS3Store({ client: flaky, bucket: 'bucket', prefix: 'meets' });
+
+    const result = await store.put('a', Buffer.from('ours'), { condition: { ifAbsent: true } });
+
+    expect(sent).toEqual(['PutObjectCommand', 'PutObjectCommand', 'HeadObjectCommand']);
+    expect(result).toEqual({ kind: 'condition-failed' });
+  });
+
+  test('a conflict with a write under way is tried again', async () => {
+    const sent: string[] = [];
+    const busy = spyClient((command) => {
+      sent.push(command);
+      if (sent.length < 3) throw s3Error('ConditionalRequestConflict', 409);
+    });
+    const store = createS3Store({ client: busy, bucket: 'bucket', prefix: 'conflict' });
+
+    const result = await store.put('a', Buffer.from('x'), { condition: { ifAbsent: true } });
+
+    expect(sent).toHaveLength(3);
+    expect(result).toMatchObject({ kind: 'stored' });
+  });
+
+  test('a conflict that stays is an error, not a failed condition', async () => {
+    const busy = spyClient(() => {
+      throw s3Error('ConditionalRequestConflict', 409);
+    });
+    const store = createS3Store({ client: busy, bucket: 'bucket' });
+
+    const put = store.put('a', Buffer.from('x'), { condition: { ifAbsent: true } });
+
+    await expect(put).rejects.toMatchObject({
+      failure: { kind: 'busy', code: 'ConditionalRequestConflict' },
+    });
+  });
+
+  test('the parts of a refused upload are discarded', async () => {
+    const sent: string[] = [];
+    const store = createS3Store({
+      client: spyClient((command) => sent.push(command)),
+      bucket: 'bucket',
+      prefix: 'parts',
+    });
+    await store.put('a', Buffer.from('x'));
+
+    const result = await store.put('a', Buffer.alloc(9 * 1024 * 1024), { condition: { ifAbsent: true } });
+
+    expect(result).toEqual({ kind: 'condition-failed' });
+    expect(sent.at(-1)).toBe('AbortMultipartUploadCommand');
+  });
+
+  test.for([
+    [s3Error('AccessDenied', 403), { kind: 'denied', code: 'AccessDenied' }],
+    [s3Error('ExpiredToken', 400), { kind: 'denied', code: 'ExpiredToken' }],
+    [s3Error('NoSuchBucket', 404), { kind: 'missing', what: 'bucket' }],
+    [s3Error('InvalidObjectState', 400), { kind: 'other', code: '400 InvalidObjectState' }],
+  ] as const)('%s is told as what it means', async ([error, failure]) => {
+    const refusing = spyClient(() => {
+      throw error;
+    });
+    const store = createS3Store({ client: refusing, bucket: 'bucket' });
+
+    const thrown = store.get('a');
+
+    await expect(thrown).rejects.toMatchObject({ name: 'StoreError', failure, cause: error });
+    await expect(thrown).rejects.toThrow(/^get a in s3:\/\/bucket: /);
+  });
+
+  test('a bucket that is not there is missing, and no absent object', async () => {
+    const store = createS3Store({ client, bucket: 'no-such-bucket' });
+
+    const calls = [
+      () => store.get('a'),
+      () => store.put('a', Buffer.from('x')),
+      () => Array.fromAsync(store.list('')),
+    ];
+
+    for (const call of calls) {
+      await expect(call()).rejects.toMatchObject({ failure: { kind: 'missing', what: 'bucket' } });
+    }
+  });
+
+  test('an endpoint that nobody listens on is unreachable', async () => {
+    const gone = await startAws({ buckets: [] });
+    await gone.close();
+    const store = createS3Store({ client: createS3Client(gone.settings), bucket: 'bucket' });
+
+    const found = store.get('a');
+
+    await expect(found).rejects.toMatchObject({ failure: { kind: 'unreachable', code: 'ECONNREFUSED' } });
+  });
+
+  test.for([
+    ['x', '', ['s3.test:443']],
+    ['x'.repeat(3 * 1024 * 1024), '', ['s3.test:443']],
+    ['x', 's3.test', []],
+  ] as const)(
+    'over https the proxy is asked unless NO_PROXY names the host',
+    async ([body, noProxy, expected]) => {
+      const asked: (string | undefined)[] = [];
+      const proxy = createServer().on('connect', (request, socket) => {
+        asked.push(request.url);
+        socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+      });
+      await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+      const environment = {
+        ...aws.settings,
+        AWS_ENDPOINT_URL: 'https://s3.test',
+        HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+        NO_PROXY: noProxy,
+      };
+      const store = createS3Store({ client: createS3Client(environment), bucket: 'bucket' });
+
+      const put = store.put('a', Buffer.from(body));
+
+      await expect(put).rejects.toMatchObject({ failure: { kind: 'unreachable' } });
+      expect(asked).toEqual(expected);
+      proxy.close();
+    },
+  );
+});

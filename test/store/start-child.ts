@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export type Child = {
+  /** Resolves when the child has printed `count` lines. */
+  lines(count: number): Promise<void>;
+  /** Kills it as a power cut would: with SIGKILL. */
+  kill(): Promise<void>;
+  /** Its exit code; null if a signal ended it. */
+  exit(): Promise<number | null>;
+} & AsyncDisposable;
+
+/** Runs a program of `test/store/children` in a process of its own; disposing kills it. */
+export const startChild = (program: string, ...args: readonly string[]): Child => {
+  const path = fileURLToPath(new URL(`./children/${program}`, import.meta.url));
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  return {
+    async lines(count) {
+      for (const _ of Array(count).keys()) {
+        const { done } = await lines.next();
+        if (done) throw new Error(`${program} ended early`);
+      }
+    },
+    kill,
+    exit: async () => (await exited)[0],
+    [Symbol.asyncDispose]: kill,
+  };
+};

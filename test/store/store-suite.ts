@@ -1,0 +1,434 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { StoreError } from '../../lib/store/error.ts';
+import type { Store } from '../../lib/store/store.ts';
+
+/** What every adapter must do. `makeStore` gives an empty store of its own to each test. */
+export const describeStore = (name: string, makeStore: () => Promise<Store>): void => {
+  describe(name, () => {
+    describeObjects(makeStore);
+    describeConditions(makeStore);
+    describeLists(makeStore);
+    describeKeys(makeStore);
+    describeAborts(makeStore);
+  });
+};
+
+const bytes = (text: string) => Buffer.from(text);
+
+const keysUnder = async (store: Store, prefix: string): Promise<readonly string[]> =>
+  (await Array.fromAsync(store.list(prefix))).map(({ key }) => key);
+
+const describeObjects = (makeStore: () => Promise<Store>): void => {
+  test('an object comes back byte for byte', async () => {
+    const store = await makeStore();
+    const body = Buffer.from([0, 255, 10, 13, 26, 128]);
+
+    const result = await store.put('runs/a.bin', body, { contentType: 'application/octet-stream' });
+    const found = await store.get('runs/a.bin');
+
+    expect(result).toEqual({ kind: 'stored', etag: found?.etag });
+    expect(found?.body).toEqual(body);
+  });
+
+  test('an empty object is an object', async () => {
+    const store = await makeStore();
+
+    await store.put('empty', bytes(''));
+    const found = await store.get('empty');
+
+    expect(found?.body).toEqual(bytes(''));
+    expect(await Array.fromAsync(store.list(''))).toEqual([{ key: 'empty', sizeBytes: 0 }]);
+  });
+
+  test('the etag changes with the content and not otherwise', async () => {
+    const store = await makeStore();
+
+    const first = await store.put('a', bytes('one'));
+    const second = await store.put('a', bytes('two'));
+    const third = await store.put('a', bytes('two'));
+
+    expect(second).not.toEqual(first);
+    expect(third).toEqual(second);
+    expect((await store.get('a'))?.body).toEqual(bytes('two'));
+  });
+
+  test('what was never put is neither got nor streamed', async () => {
+    const store = await makeStore();
+
+    const found = [await store.get('a/b'), await store.stream('a/b')];
+
+    expect(found).toEqual([undefined, undefined]);
+  });
+
+  test('a folder is no object, and an object no folder', async () => {
+    const store = await makeStore();
+    await store.put('a/b', bytes('x'));
+
+    const found = [await store.get('a'), await store.stream('a'), await store.get('a/b/c')];
+    await store.delete('a');
+    await store.delete('a/b/c');
+
+    expect(found).toEqual([undefined, undefined, undefined]);
+    expect(await keysUnder(store, '')).toEqual(['a/b']);
+  });
+
+  test('a body of 20 MiB comes back, whole and as a stream', async () => {
+    const store = await makeStore();
+    const body = Buffer.alloc(20 * 1024 * 1024, 'platform-sync');
+
+    const result = await store.put('large', body);
+    const found = await store.get('large');
+    const streamed = Buffer.concat(await Array.fromAsync((await store.stream('large')) ?? []));
+
+    expect(result).toEqual({ kind: 'stored', etag: found?.etag });
+    expect(body.equals(found?.body ?? bytes(''))).toBe(true);
+    expect(body.equals(streamed)).toBe(true);
+  });
+
+  test('a copy has the bytes of its source and stays when that is deleted', async () => {
+    const store = await makeStore();
+    await store.put('work/ü 1+1=2 %41?#&.gz', bytes('part'));
+    await store.put('dt=2026-11-21/part.gz', bytes('older'));
+
+    await store.copy('work/ü 1+1=2 %41?#&.gz', 'dt=2026-11-21/part.gz');
+    await store.delete('work/ü 1+1=2 %41?#&.gz');
+
+    expect((await store.get('dt=2026-11-21/part.gz'))?.body).toEqual(bytes('part'));
+    expect(await keysUnder(store, '')).toEqual(['dt=2026-11-21/part.gz']);
+  });
+
+  test('copying what is not there is an error', async () => {
+    const store = await makeStore();
+
+    const copy = store.copy('a', 'b');
+
+    await expect(copy).rejects.toMatchObject({
+      name: 'StoreError',
+      failure: { kind: 'missing', what: 'object' },
+    });
+  });
+
+  test('a deleted object is gone, and deleting it again is no error', async () => {
+    const store = await makeStore();
+    await store.put('a/b', bytes('x'));
+
+    await store.delete('a/b');
+    await store.delete('a/b');
+
+    expect(await store.get('a/b')).toBeUndefined();
+    expect(await keysUnder(store, '')).toEqual([]);
+  });
+
+  test('where the last object of a folder was deleted, an object of its name may follow', async () => {
+    const store = await makeStore();
+    await store.put('a/b/c', bytes('x'));
+    await store.delete('a/b/c');
+
+    await store.put('a', bytes('y'));
+
+    expect(await keysUnder(store, '')).toEqual(['a']);
+  });
+};
+
+const describeConditions = (makeStore: () => Promise<Store>): void => {
+  test('a put if absent is stored once', async () => {
+    const store = await makeStore();
+
+    const first = await store.put('latest.json', bytes('1'), { condition: { ifAbsent: true } });
+    const second = await store.put('latest.json', bytes('2'), { condition: { ifAbsent: true } });
+
+    expect(first).toMatchObject({ kind: 'stored' });
+    expect(second).toEqual({ kind: 'condition-failed' });
+    expect((await store.get('latest.json'))?.body).toEqual(bytes('1'));
+  });
+
+  test('a put over the etag that is there is stored, over an older one it is not', async () => {
+    const store = await makeStore();
+    await store.put('latest.json', bytes('1'));
+    const etag = (await store.get('latest.json'))?.etag ?? '';
+
+    const won = await store.put('latest.json', bytes('2'), { condition: { ifMatch: etag } });
+    const lost = await store.put('latest.json', bytes('3'), { condition: { ifMatch: etag } });
+
+    expect(won).toEqual({ kind: 'stored', etag: (await store.get('latest.json'))?.etag });
+    expect(lost).toEqual({ kind: 'condition-failed' });
+    expect((await store.get('latest.json'))?.body).toEqual(bytes('2'));
+  });
+
+  test('a put over an etag fails where nothing is, and puts nothing there', async () => {
+    const store = await makeStore();
+    await store.put('latest.json', bytes('1'));
+    const etag = (await store.get('latest.json'))?.etag ?? '';
+    await store.delete('latest.json');
+
+    const result = await store.put('latest.json', bytes('2'), { condition: { ifMatch: etag } });
+
+    expect(result).toEqual({ kind: 'condition-failed' });
+    expect(await keysUnder(store, '')).toEqual([]);
+  });
+
+  test('a put if absent is stored again after a delete', async () => {
+    const store = await makeStore();
+    await store.put('a', bytes('1'), { condition: { ifAbsent: true } });
+    await store.delete('a');
+
+    const result = await store.put('a', bytes('2'), { condition: { ifAbsent: true } });
+
+    expect(result).toMatchObject({ kind: 'stored' });
+  });
+
+  test('a body of 20 MiB is stored if absent, once', async () => {
+    const store = await makeStore();
+
+    const first = await store.put('large', Buffer.alloc(20 * 1024 * 1024, 'a'), {
+      condition: { ifAbsent: true },
+    });
+    const second = await store.put('large', Buffer.alloc(20 * 1024 * 1024, 'b'), {
+      condition: { ifAbsent: true },
+    });
+
+    expect(first).toMatchObject({ kind: 'stored' });
+    expect(second).toEqual({ kind: 'condition-failed' });
+    expect((await store.get('large'))?.body.at(-1)).toBe(bytes('a').at(0));
+  });
+
+  test('of several puts if absent at once exactly one is stored', async () => {
+    const store = await makeStore();
+
+    for (const round of Array(25).keys()) {
+      const writers = ['a', 'b', 'c'];
+      const results = await Promise.all(
+        writers.map((writer) =>
+          store.put(`round/${round}`, bytes(writer), { condition: { ifAbsent: true } }),
+        ),
+      );
+
+      const winners = writers.filter((_, index) => results[index]?.kind === 'stored');
+      expect(winners).toHaveLength(1);
+      expect((await store.get(`round/${round}`))?.body.toString()).toBe(winners[0]);
+    }
+  });
+
+  test('of several puts over one etag at once exactly one is stored', async () => {
+    const store = await makeStore();
+    await store.put('a', bytes('start'));
+
+    for (const round of Array(25).keys()) {
+      const etag = (await store.get('a'))?.etag ?? '';
+      const writers = [`a${round}`, `b${round}`, `c${round}`];
+      const results = await Promise.all(
+        writers.map((writer) => store.put('a', bytes(writer), { condition: { ifMatch: etag } })),
+      );
+
+      const winners = writers.filter((_, index) => results[index]?.kind === 'stored');
+      expect(winners).toHaveLength(1);
+      expect((await store.get('a'))?.body.toString()).toBe(winners[0]);
+    }
+  });
+};
+
+const describeLists = (makeStore: () => Promise<Store>): void => {
+  test('a list has the keys in the order of their UTF-8 bytes, with sizes', async () => {
+    const store = await makeStore();
+    for (const key of ['a/b', 'a-b', 'a0', 'B', '_m', 'é', '\u{1F600}', '\uFF21', 'a/Z/1'])
+      await store.put(key, bytes(key));
+
+    const listed = await Array.fromAsync(store.list(''));
+
+    expect(listed.map(({ key }) => key)).toEqual([
+      'B',
+      '_m',
+      'a-b',
+      'a/Z/1',
+      'a/b',
+      'a0',
+      'é',
+      '\uFF21',
+      '\u{1F600}',
+    ]);
+    expect(listed.map(({ sizeBytes }) => sizeBytes)).toEqual([1, 2, 3, 5, 3, 2, 2, 3, 4]);
+  });
+
+  test.for([
+    ['', ['dt=1/run=1/a', 'dt=1/run=10/a', 'dt=1/run=2', 'dt=2']],
+    ['dt=1/', ['dt=1/run=1/a', 'dt=1/run=10/a', 'dt=1/run=2']],
+    ['dt=1/run=1', ['dt=1/run=1/a', 'dt=1/run=10/a']],
+    ['dt=1/run=1/', ['dt=1/run=1/a']],
+    ['dt=2', ['dt=2']],
+    ['dt=2/', []],
+    ['d', ['dt=1/run=1/a', 'dt=1/run=10/a', 'dt=1/run=2', 'dt=2']],
+    ['none/such', []],
+  ] as const)('a list under "%s" has exactly what starts with it', async ([prefix, expected]) => {
+    const store = await makeStore();
+    for (const key of ['dt=2', 'dt=1/run=2', 'dt=1/run=10/a', 'dt=1/run=1/a'])
+      await store.put(key, bytes('x'));
+
+    const keys = await keysUnder(store, prefix);
+
+    expect(keys).toEqual(expected);
+  });
+
+  test('a list of more than one page of S3 loses nothing', async () => {
+    const store = await makeStore();
+    const keys = Array.from({ length: 1_050 }, (_, index) => `${index % 2 === 0 ? 'a' : 'B'}${index}`);
+    await Promise.all(keys.map((key) => store.put(key, bytes(key))));
+
+    const listed = await keysUnder(store, '');
+
+    expect(listed).toEqual(keys.toSorted());
+  });
+
+  test('a list may be left early', async () => {
+    const store = await makeStore();
+    for (const key of ['a', 'b', 'c']) await store.put(key, bytes('x'));
+
+    const seen: string[] = [];
+    for await (const { key } of store.list('')) {
+      seen.push(key);
+      if (key === 'b') break;
+    }
+
+    expect(seen).toEqual(['a', 'b']);
+  });
+};
+
+const describeKeys = (makeStore: () => Promise<Store>): void => {
+  test.for([
+    'dt=2026-11-21/run=20261121T091500Z-3fa9c1/part-00000-1f2e3d4c5b6a.ndjson.gz',
+    ' spaces  and\u00A0more ',
+    'ünïcode/日本/\u{1F600}',
+    'e\u0301 is not \u00E9',
+    '100%/%41/%2F/a+b&c=d?e#f;g,h:i@j$k!l\'m(n)o*p"q<r>s|t^u`v{w}x~',
+    '.hidden/..also/...',
+    `${'a'.repeat(200)}/${'b'.repeat(200)}/${'c'.repeat(200)}`,
+    'constructor/__proto__',
+  ])('%j is a key', async (key) => {
+    const store = await makeStore();
+
+    await store.put(key, bytes('x'));
+
+    expect((await store.get(key))?.body).toEqual(bytes('x'));
+    expect(await keysUnder(store, '')).toEqual([key]);
+  });
+
+  test.for([
+    '',
+    '/a',
+    'a/',
+    'a//b',
+    '.',
+    '..',
+    '../a',
+    'a/../../b',
+    'a/./b',
+    'a\\b',
+    'a\0b',
+    'a\nb',
+    '\uD800',
+    '.store/locks/a',
+    '.STORE',
+    'a'.repeat(1_025),
+  ])('%j is no key, for any call', async (key) => {
+    const store = await makeStore();
+    await store.put('a', bytes('x'));
+    const calls = [
+      () => store.get(key),
+      () => store.stream(key),
+      () => store.put(key, bytes('x')),
+      () => store.copy('a', key),
+      () => store.copy(key, 'a'),
+      () => store.delete(key),
+    ];
+
+    for (const call of calls) {
+      await expect(call()).rejects.toMatchObject({ name: 'StoreError', failure: { kind: 'bad-key' } });
+    }
+  });
+
+  test('a bad key is named with what was expected', async () => {
+    const store = await makeStore();
+
+    const error = await store.get('a/../b').catch((thrown: unknown) => thrown);
+
+    expect(error).toBeInstanceOf(StoreError);
+    expect(String(error)).toContain('expected no segment "." or "..", got "a/../b"');
+  });
+
+  test.for(['/', '../', 'a//', 'a/../b'])('%j is no prefix', async (prefix) => {
+    const store = await makeStore();
+
+    const list = Array.fromAsync(store.list(prefix));
+
+    await expect(list).rejects.toMatchObject({ failure: { kind: 'bad-key' } });
+  });
+
+  test('whatever is taken as a key comes back under it', async () => {
+    const store = await makeStore();
+    const keys = fc.array(fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }), {
+      minLength: 1,
+      maxLength: 4,
+    });
+
+    await fc.assert(
+      fc.asyncProperty(keys, async (segments) => {
+        const key = segments.join('/');
+        const result = await store.put(key, bytes(key)).catch((error: StoreError) => error.failure);
+        fc.pre(result.kind !== 'bad-key' && result.kind !== 'key-conflict');
+        const found = await store.get(key);
+        await store.delete(key);
+        expect(found?.body.toString()).toBe(key);
+      }),
+      { numRuns: 30 },
+    );
+  });
+};
+
+const describeAborts = (makeStore: () => Promise<Store>): void => {
+  test('an aborted signal stops every call with its own reason', async () => {
+    const store = await makeStore();
+    await store.put('a', bytes('x'));
+    const reason = new Error('the caller stopped');
+    const signal = AbortSignal.abort(reason);
+    const calls = [
+      () => store.get('a', { signal }),
+      () => store.stream('a', { signal }),
+      () => store.put('b', bytes('x'), { signal }),
+      () => store.copy('a', 'b', { signal }),
+      () => Array.fromAsync(store.list('', { signal })),
+      () => store.delete('a', { signal }),
+    ];
+
+    for (const call of calls) await expect(call()).rejects.toBe(reason);
+
+    expect(await keysUnder(store, '')).toEqual(['a']);
+  });
+
+  test('an abort in the middle of a stream stops it with its own reason', async () => {
+    const store = await makeStore();
+    await store.put('large', Buffer.alloc(8 * 1024 * 1024, 'x'));
+    const reason = new Error('the caller stopped');
+    const controller = new AbortController();
+    const stream = (await store.stream('large', { signal: controller.signal })) ?? [];
+
+    const read = async () => {
+      for await (const _ of stream) controller.abort(reason);
+    };
+
+    await expect(read()).rejects.toBe(reason);
+  });
+
+  test('a large put that is aborted stores nothing', async () => {
+    const store = await makeStore();
+    const reason = new Error('the caller stopped');
+    const controller = new AbortController();
+
+    const put = store.put('large', Buffer.alloc(40 * 1024 * 1024, 'x'), { signal: controller.signal });
+    await sleep(1);
+    controller.abort(reason);
+
+    await expect(put).rejects.toBe(reason);
+    expect(await store.get('large')).toBeUndefined();
+  });
+};
