@@ -1,0 +1,35 @@
+import type { IToken } from 'chevrotain';
+import { unquoteColumn, unquoteText } from './quotes.ts';
+import type { Column, Fixed, NumberLiteral, Operator, Text } from './syntax.ts';
+
+/*
+ * What single tokens mean.
+ */
+
+export function columnOf({ image, startOffset }: IToken): Column {
+  return { kind: 'column', name: unquoteColumn(image), offset: startOffset };
+}
+
+export function numberOf({ image, startOffset }: IToken): NumberLiteral {
+  return { kind: 'number', source: image, offset: startOffset };
+}
+
+export function textOf({ image, startOffset }: IToken): Text {
+  return { kind: 'text', value: unquoteText(image), offset: startOffset };
+}
+
+const synonyms: ReadonlyMap<string, Operator> = new Map([
+  ['||', 'OR'],
+  ['&&', 'AND'],
+  ['!=', '<>'],
+]);
+
+/** The operator that a token spells: the lexer lets nothing else be one. */
+export function operatorOf({ image }: IToken): Operator {
+  return synonyms.get(image) ?? (image.toUpperCase() as Operator);
+}
+
+/** BY, ADD or REMOVE, by the lexer's word again. */
+export function grainOf({ image }: IToken): Fixed['grain'] {
+  return image.toUpperCase() as Fixed['grain'];
+}

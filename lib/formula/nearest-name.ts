@@ -1,0 +1,27 @@
+/** The name that was probably meant: one that begins alike or is a slip or two away; undefined if none is close. */
+export function nearestName(written: string, known: Iterable<string>): string | undefined {
+  const names = [...known];
+  const slips = Math.min(2, Math.floor(written.length / 3));
+  const close = names
+    .filter((name) => Math.abs(name.length - written.length) <= slips)
+    .map((name) => ({ name, distance: editDistance(written, name) }))
+    .filter(({ distance }) => distance <= slips)
+    .toSorted((a, b) => a.distance - b.distance);
+  return close[0]?.name ?? (written.length >= 3 ? names.find((name) => name.startsWith(written)) : undefined);
+}
+
+/** How many characters must be put in, taken out or changed to make one text the other (Levenshtein). */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [index, character] of [...from].entries()) {
+    const next = [index + 1];
+    for (let column = 1; column <= to.length; column += 1) {
+      const changed = at(row, column - 1) + (to[column - 1] === character ? 0 : 1);
+      next.push(Math.min(changed, at(row, column) + 1, at(next, column - 1) + 1));
+    }
+    row = next;
+  }
+  return at(row, to.length);
+}
+
+const at = (row: readonly number[], index: number) => row[index] ?? Number.POSITIVE_INFINITY;

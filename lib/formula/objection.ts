@@ -1,0 +1,75 @@
+import {
+  EOF,
+  type ILexingResult,
+  type IRecognitionException,
+  type IToken,
+  MismatchedTokenException,
+  type TokenType,
+} from 'chevrotain';
+import { positionOf, shortened, shown } from './fault.ts';
+import {
+  Case,
+  End,
+  LeftParenthesis,
+  RightParenthesis,
+  UnclosedColumn,
+  UnclosedComment,
+  UnclosedText,
+} from './tokens.ts';
+
+/** What speaks against a formula at an offset of its text: a fault before its line and column are known. */
+export type Objection = { readonly offset: number; readonly message: string };
+
+/** Characters that no formula has, and what is not closed; in the order of the text. */
+export function objectionsToMarks({ tokens, errors }: ILexingResult, text: string): Objection[] {
+  const unknown = errors.map(({ offset, length }) => ({
+    offset,
+    message: unknownMarks(text.slice(offset, offset + length)),
+  }));
+  const open = tokens.flatMap(({ tokenType, startOffset: offset }) => {
+    const message = unclosed.get(tokenType);
+    return message === undefined ? [] : [{ offset, message }];
+  });
+  return [...unknown, ...open]; // what is not closed reaches to the end, so nothing comes after it
+}
+
+function unknownMarks(marks: string): string {
+  return `No formula has ${shortened(marks)} in it: a column stands in backticks, text in single quotes.`;
+}
+
+const unclosed: ReadonlyMap<TokenType, string> = new Map([
+  [UnclosedColumn, 'This column is not closed: expected another backtick.'],
+  [UnclosedText, "This text is not closed: expected another ' (a ' within the text is written '')."],
+  [UnclosedComment, 'This comment is not closed: expected "*/".'],
+]);
+
+/** The parser's error, with the parenthesis or CASE that was left open if the formula ends too early. */
+export function objectionToSyntax(
+  error: IRecognitionException,
+  tokens: readonly IToken[],
+  text: string,
+): Objection {
+  const { tokenType, startOffset } = tokenToBlame(error);
+  if (tokenType !== EOF) return { offset: startOffset, message: error.message };
+
+  const open = lastOpen(tokens);
+  if (open === undefined) return { offset: text.length, message: error.message };
+  const { line, column } = positionOf(text, open.startOffset);
+  const hint = `The ${shown(open.image)} at line ${line}, column ${column} is not closed.`;
+  return { offset: text.length, message: `${error.message} ${hint}` };
+}
+
+/** The token that came, save after a name that is no function: there it is the name. */
+function tokenToBlame(error: IRecognitionException): IToken {
+  const isStrayName = error.context.ruleStack.at(-1) === 'callHead';
+  return isStrayName && error instanceof MismatchedTokenException ? error.previousToken : error.token;
+}
+
+function lastOpen(tokens: readonly IToken[]): IToken | undefined {
+  const open: IToken[] = [];
+  for (const token of tokens) {
+    if (token.tokenType === LeftParenthesis || token.tokenType === Case) open.push(token);
+    if (token.tokenType === RightParenthesis || token.tokenType === End) open.pop();
+  }
+  return open.at(-1);
+}

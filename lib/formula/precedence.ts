@@ -1,0 +1,69 @@
+import type { Expression, Operator, Step } from './syntax.ts';
+
+/** How tightly things bind: the higher, the tighter. The same ladder that the grammar climbs, and MySQL's. */
+export const precedence = {
+  or: 1,
+  and: 2,
+  not: 3,
+  comparison: 4,
+  predicate: 5,
+  sum: 6,
+  product: 7,
+  sign: 8,
+  value: 9,
+} as const;
+
+export type Precedence = (typeof precedence)[keyof typeof precedence];
+
+const ofOperator: Readonly<Record<Operator, Precedence>> = {
+  OR: precedence.or,
+  AND: precedence.and,
+  '=': precedence.comparison,
+  '<=>': precedence.comparison,
+  '<>': precedence.comparison,
+  '<': precedence.comparison,
+  '<=': precedence.comparison,
+  '>': precedence.comparison,
+  '>=': precedence.comparison,
+  IS: precedence.comparison,
+  'IS NOT': precedence.comparison,
+  '+': precedence.sum,
+  '-': precedence.sum,
+  '*': precedence.product,
+  '/': precedence.product,
+  '%': precedence.product,
+};
+
+/** How tightly the outermost operator of an expression binds. */
+export function precedenceOf(expression: Expression): Precedence {
+  switch (expression.kind) {
+    case 'operation':
+      return precedenceOfSteps(expression.rest);
+    case 'not':
+      return precedence.not;
+    case 'in':
+    case 'like':
+    case 'between':
+      return precedence.predicate;
+    case 'negation':
+      return precedence.sign;
+    default:
+      return precedence.value;
+  }
+}
+
+/**
+ * `first` and the operators to its right, all of one precedence; `first` alone if there are none. What `first`
+ * itself applies at that precedence is drawn in: `(a + b) + c` and `a + b + c` are one tree.
+ */
+export function operation(first: Expression, rest: readonly Step[]): Expression {
+  if (rest.length === 0) return first;
+  if (first.kind === 'operation' && precedenceOf(first) === precedenceOfSteps(rest)) {
+    return { ...first, rest: [...first.rest, ...rest] };
+  }
+  return { kind: 'operation', first, rest, offset: first.offset };
+}
+
+function precedenceOfSteps([step]: readonly Step[]): Precedence {
+  return step === undefined ? precedence.value : ofOperator[step.operator];
+}

@@ -1,0 +1,95 @@
+import { precedence, precedenceOf } from './precedence.ts';
+import { quoteColumn, quoteText } from './quotes.ts';
+import type { Call, Case, Expression, Fixed, Operation, Window } from './syntax.ts';
+
+/**
+ * A formula as canonical text on one line: words and function names in upper case, no comments, only the parentheses
+ * that it needs. Parsing that text gives the same tree again, offsets aside.
+ */
+export function printFormula(expression: Expression): string {
+  switch (expression.kind) {
+    case 'column':
+      return quoteColumn(expression.name);
+    case 'number':
+      return expression.source;
+    case 'text':
+      return quoteText(expression.value);
+    case 'constant':
+      return expression.value;
+    case 'star':
+      return '*';
+    case 'negation':
+      return `-${bound(precedence.value, expression.operand)}`; // `--` would begin a comment
+    case 'not':
+      return `NOT ${bound(precedence.not, expression.operand)}`;
+    case 'operation':
+      return printOperation(expression);
+    case 'in':
+      return `${predicate(expression, 'IN')} (${list(expression.list)})`;
+    case 'like':
+      return `${predicate(expression, 'LIKE')} ${term(expression.pattern)}`;
+    case 'between':
+      return `${predicate(expression, 'BETWEEN')} ${term(expression.low)} AND ${term(expression.high)}`;
+    case 'case':
+      return printCase(expression);
+    case 'interval':
+      return `INTERVAL ${term(expression.amount)} ${expression.unit}`;
+    case 'call':
+      return printCall(expression);
+    case 'fixed':
+      return printFixed(expression);
+    case 'window':
+      return printWindow(expression);
+    default:
+      return expression satisfies never;
+  }
+}
+
+/** An expression where only what binds at least as tightly as `least` may stand without parentheses. */
+function bound(least: number, expression: Expression): string {
+  const text = printFormula(expression);
+  return precedenceOf(expression) < least ? `(${text})` : text;
+}
+
+/** An operand of IN, LIKE, BETWEEN and INTERVAL. */
+const term = (expression: Expression) => bound(precedence.sum, expression);
+
+const list = (expressions: readonly Expression[]) => expressions.map(printFormula).join(', ');
+
+function predicate({ operand, negated }: { operand: Expression; negated: boolean }, name: string): string {
+  return `${term(operand)} ${negated ? 'NOT ' : ''}${name}`;
+}
+
+function printOperation(operation: Operation): string {
+  const own = precedenceOf(operation);
+  const tighter = own + 1; // on the right, the same precedence needs parentheses: a - (b - c)
+  const rest = operation.rest.map(({ operator, operand }) => `${operator} ${bound(tighter, operand)}`);
+  return [bound(own, operation.first), ...rest].join(' ');
+}
+
+function printCase({ subject, branches, otherwise }: Case): string {
+  return [
+    'CASE',
+    ...(subject === undefined ? [] : [printFormula(subject)]),
+    ...branches.map(({ when, result }) => `WHEN ${printFormula(when)} THEN ${printFormula(result)}`),
+    ...(otherwise === undefined ? [] : [`ELSE ${printFormula(otherwise)}`]),
+    'END',
+  ].join(' ');
+}
+
+function printCall({ name, distinct, args }: Call): string {
+  return `${name}(${distinct ? 'DISTINCT ' : ''}${list(args)})`;
+}
+
+function printFixed({ call, grain, columns }: Fixed): string {
+  return `${printCall(call)} FIXED (${grain === 'TOTAL' ? '' : `${grain} ${list(columns)}`})`;
+}
+
+function printWindow({ call, partitionBy, orderBy }: Window): string {
+  const keys = orderBy.map(({ key, descending }) => `${printFormula(key)}${descending ? ' DESC' : ''}`);
+  const clauses = [
+    ...(partitionBy.length === 0 ? [] : [`PARTITION BY ${list(partitionBy)}`]),
+    ...(keys.length === 0 ? [] : [`ORDER BY ${keys.join(', ')}`]),
+  ];
+  return `${printCall(call)} OVER (${clauses.join(' ')})`;
+}

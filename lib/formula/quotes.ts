@@ -1,0 +1,42 @@
+/*
+ * What stands between quotes: columns in backticks, text in single quotes, each with its own way to hold its quote.
+ */
+
+/** `` a`b `` becomes `` `a``b` ``: the one way to write a column. */
+export function quoteColumn(name: string): string {
+  return `\`${name.replaceAll('`', '``')}\``;
+}
+
+/** `` `a``b` `` becomes `` a`b ``. */
+export function unquoteColumn(source: string): string {
+  return source.slice(1, -1).replaceAll('``', '`');
+}
+
+/** `it's` becomes `'it''s'`: quotes are doubled, backslashes escaped, all else stands as it is. */
+export function quoteText(value: string): string {
+  return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+}
+
+/**
+ * `'it''s\n'` becomes the text that it stands for, by MySQL's rules: `\%` and `\_` keep their backslash, since they
+ * are for LIKE to read; an unknown escape is the character itself.
+ * Source: MySQL manual, "Special Character Escape Sequences".
+ */
+export function unquoteText(source: string): string {
+  return source
+    .slice(1, -1)
+    .replaceAll(/''|\\([\s\S])/g, (pair, escaped?: string) =>
+      escaped === undefined ? "'" : (escapes.get(escaped) ?? (likeWildcards.has(escaped) ? pair : escaped)),
+    );
+}
+
+const escapes: ReadonlyMap<string, string> = new Map([
+  ['0', '\0'],
+  ['b', '\b'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+  ['Z', '\u001A'],
+]);
+
+const likeWildcards: ReadonlySet<string> = new Set(['%', '_']);

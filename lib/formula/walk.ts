@@ -1,0 +1,64 @@
+import { catalog } from './catalog.ts';
+import type { Expression } from './syntax.ts';
+
+/** A node of a formula and where it stands: under which node, and whether inside an aggregate's parentheses. */
+export type Place = {
+  readonly node: Expression;
+  readonly parent: Expression | undefined;
+  readonly inAggregate: boolean;
+};
+
+/** Every node of a formula, in the order in which they begin in its text. */
+export function* walk(formula: Expression): Generator<Place, void, undefined> {
+  const pending: Place[] = [{ node: formula, parent: undefined, inAggregate: false }];
+  for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
+    yield place;
+    const { node: parent } = place;
+    const inAggregate = place.inAggregate || isAggregate(parent);
+    for (const node of childrenOf(parent).toReversed()) pending.push({ node, parent, inAggregate });
+  }
+}
+
+/** Whether a node is the call of an aggregate. */
+export function isAggregate(node: Expression): boolean {
+  return node.kind === 'call' && catalog.get(node.name)?.kind === 'aggregate';
+}
+
+/** The nodes right under a node, in the order of the text. */
+function childrenOf(node: Expression): readonly Expression[] {
+  switch (node.kind) {
+    case 'column':
+    case 'number':
+    case 'text':
+    case 'constant':
+    case 'star':
+      return [];
+    case 'negation':
+    case 'not':
+      return [node.operand];
+    case 'operation':
+      return [node.first, ...node.rest.map(({ operand }) => operand)];
+    case 'in':
+      return [node.operand, ...node.list];
+    case 'like':
+      return [node.operand, node.pattern];
+    case 'between':
+      return [node.operand, node.low, node.high];
+    case 'case':
+      return [
+        node.subject,
+        ...node.branches.flatMap(({ when, result }) => [when, result]),
+        node.otherwise,
+      ].filter((part) => part !== undefined);
+    case 'interval':
+      return [node.amount];
+    case 'call':
+      return node.args;
+    case 'fixed':
+      return [node.call, ...node.columns];
+    case 'window':
+      return [node.call, ...node.partitionBy, ...node.orderBy.map(({ key }) => key)];
+    default:
+      return node satisfies never;
+  }
+}

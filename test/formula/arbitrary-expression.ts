@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import {
+  catalog,
+  clockUnits,
+  dayUnits,
+  type FunctionEntry,
+  intervalFunctions,
+} from '../../lib/formula/catalog.ts';
+import { operation } from '../../lib/formula/precedence.ts';
+import type { Call, Column, Expression, Interval, Operator, Step } from '../../lib/formula/syntax.ts';
+
+const offset = 0;
+const anyText = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom('`', "'", '\\', '-', '/', '*', '\n'),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+  ),
+});
+
+export const column: fc.Arbitrary<Column> = anyText
+  .filter((name) => name !== '')
+  .map((name) => ({ kind: 'column', name, offset }));
+const number = fc
+  .stringMatching(/^(\d{1,30}\.?\d{0,5}|\.\d{1,5})(e[+-]?\d{1,3})?$/)
+  .map((source): Expression => ({ kind: 'number', source, offset }));
+const text = anyText.map((value): Expression => ({ kind: 'text', value, offset }));
+const constant = fc
+  .constantFrom('NULL', 'TRUE', 'FALSE')
+  .map((value): Expression => ({ kind: 'constant', value, offset }));
+const star: Expression = { kind: 'star', offset };
+
+const named = (kind: FunctionEntry['kind']) =>
+  fc.constantFrom(...catalog.entries().filter(([, entry]) => entry.kind === kind));
+const call = (name: string, args: readonly Expression[], distinct = false): Call => ({
+  kind: 'call',
+  name,
+  distinct,
+  args,
+  offset,
+});
+const reference = fc
+  .tuple(fc.constantFrom('CALCULATION', 'VARIABLE'), fc.bigInt({ min: 0n, max: 10n ** 30n }))
+  .map(([name, id]) => call(name, [{ kind: 'number', source: String(id), offset }]));
+
+/** Any formula that the language has. */
+export const expression: fc.Arbitrary<Expression> = fc.letrec<{ any: Expression; call: Call }>((tie) => {
+  const any = tie('any');
+  const some = fc.array(any, { minLength: 1, maxLength: 3 });
+  const maybe = fc.option(any, { nil: undefined });
+  const callOf = ([name, { least, most }]: [string, FunctionEntry]) =>
+    fc.array(any, { minLength: least, maxLength: Math.min(most, least + 2) }).map((args) => call(name, args));
+  const aggregate = named('aggregate').chain(callOf);
+  const distinct = fc
+    .tuple(fc.constantFrom('COUNT', 'SUM'), any)
+    .map(([name, arg]) => call(name, [arg], true));
+  const interval = fc.record({
+    kind: fc.constant('interval' as const),
+    amount: any,
+    unit: fc.constantFrom(...dayUnits, ...clockUnits),
+    offset: fc.constant(offset),
+  });
+  const steps = (operators: readonly Operator[], operand: fc.Arbitrary<Expression>) =>
+    fc.array(fc.record({ operator: fc.constantFrom(...operators), operand }), { minLength: 1, maxLength: 3 });
+  const chain = (...rest: fc.Arbitrary<Step[]>[]) =>
+    fc.tuple(any, fc.oneof(...rest)).map(([first, all]) => operation(first, all));
+  const grain = fc.oneof(
+    fc.constant({ grain: 'TOTAL' as const, columns: [] }),
+    fc.record({
+      grain: fc.constantFrom('BY', 'ADD', 'REMOVE'),
+      columns: fc.array(column, { minLength: 1, maxLength: 3 }),
+    }),
+  );
+
+  return {
+    call: fc.oneof(aggregate, distinct),
+    any: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true, maxDepth: 5 },
+      column,
+      fc.oneof(number, text, constant, reference, fc.constant(call('COUNT', [star]))),
+      any.map((operand): Expression => ({ kind: 'negation', operand, offset })),
+      any.map((operand): Expression => ({ kind: 'not', operand, offset })),
+      chain(steps(['OR'], any)),
+      chain(steps(['AND'], any)),
+      chain(steps(['=', '<=>', '<>', '<', '<=', '>', '>='], any), steps(['IS', 'IS NOT'], constant)),
+      chain(steps(['+', '-'], any), steps(['+', '-'], interval)),
+      chain(steps(['*', '/', '%'], any)),
+      fc
+        .record({ operand: any, list: some, negated: fc.boolean() })
+        .map((node): Expression => ({ kind: 'in', ...node, offset })),
+      fc
+        .record({ operand: any, pattern: any, negated: fc.boolean() })
+        .map((node): Expression => ({ kind: 'like', ...node, offset })),
+      fc
+        .record({ operand: any, low: any, high: any, negated: fc.boolean() })
+        .map((node): Expression => ({ kind: 'between', ...node, offset })),
+      fc
+        .record({
+          subject: maybe,
+          branches: fc.array(fc.record({ when: any, result: any }), { minLength: 1, maxLength: 3 }),
+          otherwise: maybe,
+        })
+        .map((node): Expression => ({ kind: 'case', ...node, offset })),
+      named('scalar').chain(callOf),
+      fc
+        .tuple(fc.constantFrom(...intervalFunctions), any, interval)
+        .map(([name, date, by]: [string, Expression, Interval]) => call(name, [date, by])),
+      tie('call'),
+      fc
+        .record({ call: tie('call'), frame: grain, outer: fc.constantFrom('SUM', 'AVG', 'MAX') })
+        .map(({ call: inner, frame, outer }) =>
+          call(outer, [{ kind: 'fixed', call: inner, ...frame, offset }]),
+        ),
+      fc
+        .record({
+          call: fc.oneof(named('window').chain(callOf), tie('call')),
+          partitionBy: fc.array(any, { maxLength: 2 }),
+          orderBy: fc.array(fc.record({ key: any, descending: fc.boolean() }), { maxLength: 2 }),
+        })
+        .map((node): Expression => ({ kind: 'window', ...node, offset })),
+    ),
+  };
+}).any;

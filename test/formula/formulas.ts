@@ -1,0 +1,20 @@
+import { parseFormula } from '../../lib/formula/parse.ts';
+import type { Expression } from '../../lib/formula/syntax.ts';
+
+/** The tree of a formula that parses. Throws if it does not. */
+export function parsed(text: string): Expression {
+  const result = parseFormula(text);
+  if (result.kind === 'failed') throw new Error(`${text}: ${result.faults[0]?.message}`);
+  return result.formula;
+}
+
+/** The messages of a formula's faults; none if it parses. */
+export function complaints(text: string): readonly string[] {
+  const result = parseFormula(text);
+  return result.kind === 'failed' ? result.faults.map(({ message }) => message) : [];
+}
+
+/** A tree without the places where its nodes stood. */
+export function withoutOffsets(expression: Expression): unknown {
+  return JSON.parse(JSON.stringify(expression, (key, value) => (key === 'offset' ? undefined : value)));
+}

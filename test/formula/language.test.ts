@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { catalog } from '../../lib/formula/catalog.ts';
+import { printFormula } from '../../lib/formula/print.ts';
+import { complaints, parsed } from './formulas.ts';
+
+describe('the formula language', () => {
+  it.each([
+    ['a column in backticks', '`Order Date`', '`Order Date`'],
+    ['a column that holds a backtick', '`a``b`', '`a``b`'],
+    ['text in single quotes', "'Closed Won'", "'Closed Won'"],
+    ['text that holds a quote, doubled or escaped', "'it''s' = 'it\\'s'", "'it''s' = 'it''s'"],
+    ['text with escapes', "'a\\tb\\\\c\\q'", "'a\tb\\\\cq'"],
+    ['a wildcard that is escaped for LIKE', "`a` LIKE '50\\%'", "`a` LIKE '50\\\\%'"],
+    ['a number larger than 2^53', '12345678901234567890.10', '12345678901234567890.10'],
+    ['a number with an exponent', '1.5E-7 + .5', '1.5E-7 + .5'],
+    ['NULL, TRUE and FALSE in any case', 'coalesce(null, True, FALSE)', 'COALESCE(NULL, TRUE, FALSE)'],
+    ['function names in any case', 'DateDiff(`a`, curdate())', 'DATEDIFF(`a`, CURDATE())'],
+    ['arithmetic', '1 + 2 - 3 * 4 / 5 % 6', '1 + 2 - 3 * 4 / 5 % 6'],
+    ['unary minus', '-`a` * -5', '-`a` * -5'],
+    ['comparisons', '1 = 2 <> 3 != 4 < 5 <= 6 > 7 >= 8 <=> 9', '1 = 2 <> 3 <> 4 < 5 <= 6 > 7 >= 8 <=> 9'],
+    ['AND, OR and NOT', 'not 1 and 2 or 3', 'NOT 1 AND 2 OR 3'],
+    ['&&, || and !', '!`a` = 1 && 2 || 3', '(NOT `a`) = 1 AND 2 OR 3'],
+    ['IN and NOT IN', "`a` IN (1, 2) OR `a` not in ('x')", "`a` IN (1, 2) OR `a` NOT IN ('x')"],
+    ['LIKE and NOT LIKE', "`a` like '%x' AND `a` NOT LIKE 'y'", "`a` LIKE '%x' AND `a` NOT LIKE 'y'"],
+    [
+      'BETWEEN and NOT BETWEEN',
+      '1 BETWEEN 2 AND 3 AND 4 NOT BETWEEN 5 AND 6',
+      '1 BETWEEN 2 AND 3 AND 4 NOT BETWEEN 5 AND 6',
+    ],
+    ['IS NULL and IS NOT NULL', '`a` is null OR `b` IS NOT NULL', '`a` IS NULL OR `b` IS NOT NULL'],
+    ['IS TRUE', '`a` IS TRUE', '`a` IS TRUE'],
+    ['a searched CASE', "case when `a` > 1 then 'x' else 'y' end", "CASE WHEN `a` > 1 THEN 'x' ELSE 'y' END"],
+    ['a simple CASE', 'CASE `a` WHEN 1 THEN 2 WHEN 3 THEN 4 END', 'CASE `a` WHEN 1 THEN 2 WHEN 3 THEN 4 END'],
+    ['an interval as an argument', 'DATE_ADD(`d`, interval 3 month)', 'DATE_ADD(`d`, INTERVAL 3 MONTH)'],
+    ['an interval added', '`d` - INTERVAL -`n` + 1 DAY', '`d` - INTERVAL -`n` + 1 DAY'],
+    ['CURRENT_DATE without parentheses', 'Current_Date', 'CURRENT_DATE()'],
+    ['CURRENT_TIMESTAMP with parentheses', 'CURRENT_TIMESTAMP ( )', 'CURRENT_TIMESTAMP()'],
+    ['COUNT(*)', 'count( * )', 'COUNT(*)'],
+    [
+      'DISTINCT in COUNT and SUM',
+      'COUNT(distinct `a`) + SUM(DISTINCT `b`)',
+      'COUNT(DISTINCT `a`) + SUM(DISTINCT `b`)',
+    ],
+    ['an empty window', 'RANK() OVER ()', 'RANK() OVER ()'],
+    [
+      'a window of its own order',
+      'RANK() OVER (ORDER BY SUM(`x`) DESC, `y` ASC)',
+      'RANK() OVER (ORDER BY SUM(`x`) DESC, `y`)',
+    ],
+    [
+      'an aggregate over a window',
+      'SUM(SUM(`x`)) over (partition by `a`, `b` order by `c`)',
+      'SUM(SUM(`x`)) OVER (PARTITION BY `a`, `b` ORDER BY `c`)',
+    ],
+    [
+      'LAG and LEAD',
+      'LAG(`x`) OVER () - LEAD(`x`, 1, 0) OVER ()',
+      'LAG(`x`) OVER () - LEAD(`x`, 1, 0) OVER ()',
+    ],
+    ['a function within a window', 'RANK() OVER (ORDER BY ABS(`x`))', 'RANK() OVER (ORDER BY ABS(`x`))'],
+    ['FIXED BY', 'SUM(SUM(`x`) FIXED (BY `a`, `b`))', 'SUM(SUM(`x`) FIXED (BY `a`, `b`))'],
+    ['FIXED ADD', 'AVG(SUM(`x`) fixed (add `a`))', 'AVG(SUM(`x`) FIXED (ADD `a`))'],
+    ['FIXED REMOVE', 'MAX(MAX(`x`) FIXED (REMOVE `a`))', 'MAX(MAX(`x`) FIXED (REMOVE `a`))'],
+    ['FIXED over the total', 'SUM(`x`) / SUM(SUM(`x`) FIXED ())', 'SUM(`x`) / SUM(SUM(`x`) FIXED ())'],
+    ['a calculation by its id', 'calculation(90071992547409931)', 'CALCULATION(90071992547409931)'],
+    ['a variable by its id', '`x` * VARIABLE(7)', '`x` * VARIABLE(7)'],
+    ['comments and line breaks', '-- agreed\r\nSUM(`a`) /* two\nlines */ + 1 -- end', 'SUM(`a`) + 1'],
+    ['spaces that came with a paste', '\u00A01\u2003+ 2\uFEFF', '1 + 2'],
+  ])('has %s', (_, text, canonical) => {
+    const printed = printFormula(parsed(text));
+
+    expect(printed).toBe(canonical);
+  });
+
+  it.each([
+    ['aggregates', 'AVG COUNT MAX MIN SUM STDDEV_POP VAR_POP APPROXIMATE_COUNT_DISTINCT'],
+    ['window functions', 'RANK DENSE_RANK LAG LEAD'],
+    ['mathematics', 'ABS MOD POWER RAND ROUND CEILING FLOOR'],
+    ['logic', 'IFNULL NULLIF COALESCE'],
+    ['text', 'CONCAT INSTR LEFT LENGTH LOWER REPLACE RIGHT SUBSTRING TRIM UPPER'],
+    ['today', 'CURDATE CURTIME CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP NOW SYSDATE'],
+    ['moving dates', 'ADDDATE ADDTIME DATE_ADD DATE_SUB LAST_DAY PERIOD_ADD SUBDATE SUBTIME'],
+    [
+      'parts of dates',
+      'DATE DAY DAYNAME DAYOFMONTH DAYOFWEEK DAYOFYEAR HOUR MINUTE MONTH MONTHNAME QUARTER SECOND',
+    ],
+    ['more parts of dates', 'TIME WEEK YEAR YEARWEEK'],
+    ['differences of dates', 'DATEDIFF PERIOD_DIFF TIMEDIFF'],
+    ['converting dates', 'DATE_FORMAT FROM_DAYS FROM_UNIXTIME SEC_TO_TIME STR_TO_DATE TIMESTAMP TIME_FORMAT'],
+    ['counting days', 'TIME_TO_SEC TO_DAYS UNIX_TIMESTAMP'],
+  ])('has the functions for %s', (_, names) => {
+    const known = [...catalog.keys()];
+
+    expect(known).toEqual(expect.arrayContaining(names.split(' ')));
+  });
+
+  it.each(['SQRT(4)', "CONVERT_TZ(`d`, 'a', 'b')", 'MICROSECOND(`d`)', 'WEEKDAY(`d`)', 'IF(1, 2, 3)'])(
+    'does not have %s',
+    (text) => {
+      const [complaint] = complaints(text);
+
+      expect(complaint).toMatch(/^There is no function "/);
+    },
+  );
+});

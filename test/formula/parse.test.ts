@@ -1,0 +1,270 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { maxLength, parseFormula } from '../../lib/formula/parse.ts';
+import { complaints, parsed } from './formulas.ts';
+
+describe('parseFormula', () => {
+  it('answers a tree whose nodes know where they begin', () => {
+    const result = parseFormula("SUM(`Net``Sales`) > 10 /* € */ AND 'it''s' LIKE NULL");
+
+    expect(result).toEqual({
+      kind: 'parsed',
+      formula: {
+        kind: 'operation',
+        offset: 0,
+        first: {
+          kind: 'operation',
+          offset: 0,
+          first: {
+            kind: 'call',
+            name: 'SUM',
+            distinct: false,
+            args: [{ kind: 'column', name: 'Net`Sales', offset: 4 }],
+            offset: 0,
+          },
+          rest: [{ operator: '>', operand: { kind: 'number', source: '10', offset: 20 } }],
+        },
+        rest: [
+          {
+            operator: 'AND',
+            operand: {
+              kind: 'like',
+              operand: { kind: 'text', value: "it's", offset: 35 },
+              pattern: { kind: 'constant', value: 'NULL', offset: 48 },
+              negated: false,
+              offset: 35,
+            },
+          },
+        ],
+      },
+    });
+  });
+
+  it('holds a chain of operators flat, however long', () => {
+    const formula = parsed(`1${' + 1'.repeat(20_000)}`);
+
+    expect(formula).toMatchObject({ first: { kind: 'number' }, rest: { length: 20_000 } });
+  });
+
+  it('says where a fault is by offset, line and column', () => {
+    const result = parseFormula('SUM(`a`)\r\n  + /* 😀 */ @');
+
+    expect(result).toEqual({
+      kind: 'failed',
+      faults: [
+        {
+          message: 'No formula has @ in it: a column stands in backticks, text in single quotes.',
+          offset: 23,
+          line: 2,
+          column: 14,
+        },
+      ],
+    });
+  });
+
+  it.each([
+    ['', 'Expected a value, but the formula ends here.'],
+    ['1 +', 'Expected a value, but the formula ends here.'],
+    ['`Sales', 'This column is not closed: expected another backtick.'],
+    ['`Sales``', 'This column is not closed: expected another backtick.'],
+    ["'open", "This text is not closed: expected another ' (a ' within the text is written '')."],
+    ['1 /* open', 'This comment is not closed: expected "*/".'],
+    ['``', 'Expected a column name between the backticks.'],
+    [
+      'Sales / 2',
+      '"Sales" is neither a column nor a function: a column stands in backticks, text in single quotes.',
+    ],
+    ['NOW + 1', 'Expected "(" after the function NOW.'],
+    ['1 2', 'Expected an operator or the end of the formula, but "2" came.'],
+    ['(1))', 'This ")" closes nothing.'],
+    ['1 +\n(2', 'Expected ")", but the formula ends here. The "(" at line 2, column 1 is not closed.'],
+    [
+      'CASE WHEN 1 THEN 2',
+      'Expected END, but the formula ends here. The "CASE" at line 1, column 1 is not closed.',
+    ],
+    ['CASE 1 END', 'Expected WHEN, but "END" came.'],
+    ['CASE WHEN 1 ELSE 2 END', 'Expected THEN, but "ELSE" came.'],
+    [
+      'SUM(',
+      'Expected a value or ")", but the formula ends here. The "(" at line 1, column 4 is not closed.',
+    ],
+    ['ABS(1,)', 'Expected a value, but ")" came.'],
+    ['1 IN ()', 'Expected a value, but ")" came.'],
+    ['1 NOT 2', 'Expected IN, LIKE or BETWEEN, but "2" came.'],
+    ['1 IS 2', 'Expected NULL, TRUE or FALSE, but "2" came.'],
+    ['SUM(SUM(`a`) FIXED (BY 1))', 'Expected a column in backticks, but "1" came.'],
+    ['NOW() - INTERVAL 1', 'Expected a unit such as DAY, but the formula ends here.'],
+    ['NOW() - INTERVAL 1 DAYS', 'There is no unit "DAYS": did you mean DAY?'],
+    [
+      'INTERVAL 1 DAY',
+      'INTERVAL may stand only beside + or -, or as the second argument of ADDDATE, DATE_ADD, DATE_SUB, SUBDATE.',
+    ],
+    ['SUBSTR(`a`, 1)', 'There is no function "SUBSTR": did you mean SUBSTRING?'],
+    ['CONCTA(1)', 'There is no function "CONCTA": did you mean CONCAT?'],
+    ['SQRT(4)', 'There is no function "SQRT".'],
+    ['SUM(`a`, `b`)', 'SUM takes 1 argument, but 2 came.'],
+    ['SUBSTRING(`a`)', 'SUBSTRING takes 2 to 3 arguments, but 1 came.'],
+    ['CONCAT()', 'CONCAT takes at least 1 argument, but 0 came.'],
+    ['AVG(DISTINCT `a`)', 'AVG does not take DISTINCT.'],
+    ['SUM(*)', 'SUM does not take "*" here.'],
+    ['RANK()', 'Expected OVER (…) after RANK.'],
+    ['RANK() OVER (ORDER BY RANK())', 'Expected OVER (…) after RANK.'],
+    ['ABS(1) OVER ()', 'ABS does not take OVER.'],
+    ['SUM(`a`) FIXED ()', 'FIXED may stand only inside an aggregate, as in SUM(SUM(…) FIXED (…)).'],
+    ['SUM(ABS(1) FIXED ())', 'Expected an aggregate such as SUM before FIXED, but ABS came.'],
+    ['CALCULATION(`a`)', 'CALCULATION takes the numeric id of a calculation.'],
+    ['VARIABLE(1.5)', 'VARIABLE takes the numeric id of a variable.'],
+  ])('complains of %j in words: %s', (text, complaint) => {
+    const [first] = complaints(text);
+
+    expect(first).toBe(complaint);
+  });
+
+  it('tells of every misused function at once', () => {
+    const all = complaints('SQRT(1) + RANK() + SUM()');
+
+    expect(all).toEqual([
+      'There is no function "SQRT".',
+      'Expected OVER (…) after RANK.',
+      'SUM takes 1 argument, but 0 came.',
+    ]);
+  });
+
+  it('tells of twenty faults and no more', () => {
+    const all = complaints('@ '.repeat(50));
+
+    expect(all).toHaveLength(20);
+  });
+
+  it('points at the end of a formula that ends too early', () => {
+    const result = parseFormula('1 +\n');
+
+    expect(result).toMatchObject({ faults: [{ offset: 4, line: 2, column: 1 }] });
+  });
+
+  it('cuts what it quotes short, between whole characters', () => {
+    const [complaint] = complaints('😀'.repeat(50));
+
+    expect(complaint).toContain(`has ${'😀'.repeat(40)}… in it`);
+  });
+});
+
+describe('parseFormula, given too much', () => {
+  it.each([
+    ['parentheses', '(', ')'],
+    ['function calls', 'ABS(', ')'],
+    ['CASEs', 'CASE WHEN TRUE THEN ', ' END'],
+    ['NOTs', 'NOT ', ''],
+    ['signs', '- ', ''],
+  ])('takes 99 %s within one another and refuses 100', (_, open, close) => {
+    const [few, many] = [99, 100].map((depth) => complaints(`${open.repeat(depth)}1${close.repeat(depth)}`));
+
+    expect(few).toEqual([]);
+    expect(many).toEqual(['Expected at most 100 parentheses, CASEs, NOTs and signs within one another.']);
+  });
+
+  it('parses as before after a formula that was too deep', () => {
+    const tooDeep = parseFormula('('.repeat(100_000));
+
+    const next = parseFormula('(1)');
+
+    expect([tooDeep.kind, next.kind]).toEqual(['failed', 'parsed']);
+  });
+
+  it.each([
+    ['open parentheses', '('],
+    ['NOTs', 'NOT '],
+    ['minus signs', '- '],
+    ['backticks and a quote', "`'"],
+    ['open comments', '/*'],
+    ['unknown marks', '@ # € '],
+    ['unknown functions', 'F()+'],
+    ['line breaks', '\n@'],
+    ['words', 'CASE WHEN '],
+  ])('answers in time to 100 KB of %s', (_, piece) => {
+    const text = piece.repeat(100_000 / piece.length);
+
+    const result = parseFormula(text);
+
+    expect(result.kind).toBe('failed');
+  });
+
+  it('refuses more than a million characters', () => {
+    const [complaint] = complaints(' '.repeat(maxLength + 1));
+
+    expect(complaint).toBe('Expected at most 1000000 characters.');
+  });
+
+  it('reads a column and a text of a million characters', () => {
+    const column = parseFormula(`\`${'``'.repeat(499_999)}\``);
+    const text = parseFormula(`'${"''".repeat(499_999)}'`);
+
+    expect([column.kind, text.kind]).toEqual(['parsed', 'parsed']);
+  });
+});
+
+describe('parseFormula, given anything', () => {
+  const words = fc.constantFrom(
+    ...[
+      '(',
+      ')',
+      ',',
+      '`',
+      '`a`',
+      "'",
+      "'b'",
+      '\\',
+      '--',
+      '/*',
+      '*/',
+      '*',
+      '-',
+      '\n',
+      ' ',
+      '1',
+      '=',
+      '!',
+      '😀',
+    ],
+    ...[
+      'SUM',
+      'RANK(',
+      'CASE',
+      'WHEN',
+      'THEN',
+      'END',
+      'NOT',
+      'IN',
+      'IS',
+      'NULL',
+      'BETWEEN',
+      'AND',
+      'OVER',
+      'FIXED',
+    ],
+    ...['INTERVAL', 'DAY', 'CURRENT_DATE', 'DISTINCT', 'BY', 'ORDER', 'CALCULATION('],
+  );
+  const anything = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.array(words, { maxLength: 40 }).map((all) => all.join(' ')),
+    fc.array(words, { maxLength: 40 }).map((all) => all.join('')),
+  );
+
+  it('never throws, and puts every fault within the text', () => {
+    fc.assert(
+      fc.property(anything, (text) => {
+        const result = parseFormula(text);
+
+        const faults = result.kind === 'failed' ? result.faults : [];
+        expect(faults.length > 0).toBe(result.kind === 'failed');
+        for (const { offset, line, column } of faults) {
+          expect(offset).toBeGreaterThanOrEqual(0);
+          expect(offset).toBeLessThanOrEqual(text.length);
+          expect(line).toBeGreaterThanOrEqual(1);
+          expect(column).toBeGreaterThanOrEqual(1);
+        }
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});
