@@ -1,0 +1,26 @@
+/**
+ * What this room assumes where neither the contract nor the platform's practice says anything. Further choices:
+ * - `number` is a whole number, `decimal` any finite one; `dateTime` may lack its offset; `duration` is ISO 8601.
+ * - `nullable` concerns the value itself: an element of a list is never null, and null is not an empty list.
+ * - A nullable input may be left out and is then null; an input that the function does not declare is refused.
+ * - `undefined` is OUTPUT_UNDEFINED even where the output is nullable; NaN and Infinity become null, as in JSON.
+ * - `result` is null unless the status is SUCCESS; a value of the wrong type is in `errorInformation.result`.
+ * - One console call is one log entry: a single argument as it is, several joined by spaces as text.
+ * - log, info and debug go to stdout, warn and error to stderr; the message of a failure is stderr's last entry.
+ */
+export const assumed = {
+  /** The platform lets a function use 1 GB; memory that the interpreter once took is kept, so the sandbox gives less. */
+  memoryLimitBytes: 256 * 1024 * 1024,
+  /** What the interpreter's memory starts with; a limit cannot be lower. */
+  lowestMemoryLimitBytes: 16 * 1024 * 1024,
+  /** More stack than this and a runaway recursion meets the end of Node's own stack first. */
+  stackLimitBytes: 256 * 1024,
+  /** Entries kept of each of stdout and stderr. */
+  logEntries: 1_000,
+  /** UTF-16 code units of JSON kept of each of stdout and stderr. */
+  logCharacters: 256 * 1024,
+  /** Stands for everything that was cut from a log. */
+  logCutMark: '... log truncated',
+  /** UTF-16 code units kept of an error message. */
+  messageCharacters: 4_096,
+} as const;

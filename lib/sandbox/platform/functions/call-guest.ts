@@ -1,0 +1,78 @@
+import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from 'quickjs-emscripten-core';
+import { assumed } from './assumed.ts';
+import type { CapturedLog } from './captured-log.ts';
+import { guestCode } from './guest-code.ts';
+
+/** A function to call: its source, its arguments as JSON values, and where its console writes. */
+export type GuestCall = {
+  readonly source: string;
+  readonly values: readonly unknown[];
+  readonly write: CapturedLog['write'];
+};
+
+/** What a function did: returned JSON or undefined, threw or rejected, or returned a promise that nothing settles. */
+export type GuestOutcome =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'undefined' }
+  | { readonly kind: 'thrown'; readonly message: string }
+  | { readonly kind: 'unsettled' };
+
+/**
+ * Calls a function in a fresh context of the runtime and runs what it left pending, until `isLate`. Throws only when
+ * the interpreter itself fails.
+ */
+export function callGuest(runtime: QuickJSRuntime, call: GuestCall, isLate: () => boolean): GuestOutcome {
+  using context = runtime.newContext();
+  using caller = prepareCaller(context, call);
+  using source = context.evalCode(`(${call.source})`, 'function.js', { type: 'global', strict: true });
+  if (source.error) return thrown(context, source.error);
+
+  using argumentsJson = context.newString(JSON.stringify(call.values));
+  using promise = context.callFunction(caller, context.undefined, source.value, argumentsJson);
+  if (promise.error) return thrown(context, promise.error);
+  runPendingJobs(runtime, isLate);
+  return outcomeOf(context, promise.value);
+}
+
+function prepareCaller(context: QuickJSContext, { write }: GuestCall): QuickJSHandle {
+  using setUp = context.unwrapResult(
+    context.evalCode(guestCode, 'guest.js', { type: 'global', strict: true }),
+  );
+  using writeLog = context.newFunction('writeLog', (stream, json) => {
+    const name = context.getString(stream) === 'stderr' ? 'stderr' : 'stdout';
+    return context.newString(write(name, context.getString(json)));
+  });
+  return context.unwrapResult(context.callFunction(setUp, context.undefined, writeLog));
+}
+
+/** In slices: an interrupt only rejects the promise in hand, and a chain of promises may go on after that. */
+function runPendingJobs(runtime: QuickJSRuntime, isLate: () => boolean): void {
+  const jobsInSlice = 100;
+  while (runtime.hasPendingJob() && !isLate()) {
+    using _slice = runtime.executePendingJobs(jobsInSlice);
+  }
+}
+
+function outcomeOf(context: QuickJSContext, promise: QuickJSHandle): GuestOutcome {
+  const state = context.getPromiseState(promise);
+  if (state.type === 'pending') return { kind: 'unsettled' };
+  if (state.type === 'rejected') {
+    using error = state.error;
+    return thrown(context, error);
+  }
+  using value = state.value;
+  if (context.typeof(value) === 'undefined') return { kind: 'undefined' };
+  return { kind: 'value', value: JSON.parse(context.getString(value)) };
+}
+
+function thrown(context: QuickJSContext, error: QuickJSHandle): GuestOutcome {
+  const dumped: unknown = context.dump(error);
+  return { kind: 'thrown', message: describeThrown(dumped).slice(0, assumed.messageCharacters) };
+}
+
+/** `RangeError: too far` for an error, text as it is, JSON for other objects. */
+export function describeThrown(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return String(error);
+  if (!('message' in error)) return JSON.stringify(error);
+  return 'name' in error && error.name ? `${error.name}: ${error.message}` : `${error.message}`;
+}

@@ -1,0 +1,108 @@
+import { assumed } from './assumed.ts';
+import { type CapturedLog, createCapturedLog } from './captured-log.ts';
+import { type CodePackage, type FunctionAddress, findFunction } from './code-package.ts';
+import { type FunctionExecution, judgeOutcome, type Verdict } from './execution.ts';
+import { bindInputs } from './input-variables.ts';
+import { createInterpreter } from './interpreter.ts';
+import { codePackages } from './packages.ts';
+
+/** A call of a function; `getLogs` is false unless asked for, `startedBy` is the id of the user who calls. */
+export type FunctionRequest = FunctionAddress & {
+  readonly inputVariables?: Readonly<Record<string, unknown>> | undefined;
+  readonly settings?: { readonly getLogs?: boolean | undefined } | undefined;
+  readonly startedBy: string;
+};
+
+/** `not-found` is for 404, `bad-input` for 400, `executed` for 200, whatever the status of the execution. */
+export type FunctionRun =
+  | { readonly kind: 'not-found'; readonly message: string }
+  | { readonly kind: 'bad-input'; readonly message: string }
+  | { readonly kind: 'executed'; readonly execution: FunctionExecution };
+
+/** Runs a function to its end; never throws for what the function does. */
+export type RunFunction = (request: FunctionRequest) => Promise<FunctionRun>;
+
+/** What a runner needs of the world, and its limits. */
+export type FunctionRunnerOptions = {
+  /** Milliseconds that one call may take; 300,000 as on the platform. The process does nothing else meanwhile. */
+  readonly timeLimitMs?: number;
+  /** Bytes that one call may hold with the interpreter itself (about 8 MiB), 16 MiB to 2 GiB; 256 MiB. */
+  readonly memoryLimitBytes?: number;
+  /** The time of day in epoch milliseconds, for the record. */
+  readonly now: () => number;
+  /** A fresh execution id. */
+  readonly newId: () => string;
+  /** A clock in milliseconds that never goes back, for the time limit; `performance.now`. */
+  readonly monotonicMs?: () => number;
+  /** The catalogue; the platform's own packages. */
+  readonly packages?: readonly CodePackage[];
+};
+
+/** A runner of packaged code functions. Throws RangeError for limits out of range. */
+export function createFunctionRunner(options: FunctionRunnerOptions): RunFunction {
+  const { now, newId, packages = codePackages, monotonicMs = () => performance.now() } = options;
+  const timeLimitMs = within('timeLimitMs', options.timeLimitMs ?? 300_000, 1, 300_000);
+  const memoryLimitBytes = within(
+    'memoryLimitBytes',
+    options.memoryLimitBytes ?? assumed.memoryLimitBytes,
+    assumed.lowestMemoryLimitBytes,
+    2 ** 31,
+  );
+  const interpret = createInterpreter({ timeLimitMs, memoryLimitBytes, monotonicMs });
+
+  return async (request) => {
+    const lookup = findFunction(packages, request);
+    if (lookup.kind === 'not-found') return lookup;
+    const { packageId, definition } = lookup;
+    const bound = bindInputs(definition.inputs, request.inputVariables ?? {});
+    if (bound.kind === 'faulty') {
+      return {
+        kind: 'bad-input',
+        message: `inputVariables of ${definition.name}: ${bound.faults.join('; ')}`,
+      };
+    }
+
+    const startedOn = isoTime(now());
+    const log = createCapturedLog();
+    const outcome = await interpret({ source: definition.source, values: bound.values, write: log.write });
+    const verdict = judgeOutcome(outcome, definition.output);
+    const times = { executionId: newId(), startedOn, completedOn: isoTime(now()) };
+    return { kind: 'executed', execution: recordOf({ ...request, packageId }, times, verdict, log) };
+  };
+}
+
+type Times = Pick<FunctionExecution, 'executionId' | 'startedOn' | 'completedOn'>;
+
+function recordOf(
+  request: FunctionRequest,
+  times: Times,
+  verdict: Verdict,
+  log: CapturedLog,
+): FunctionExecution {
+  const getLogs = request.settings?.getLogs === true;
+  const messages = verdict.status === 'FAILED' ? (verdict.errorInformation?.errorMessages ?? []) : [];
+  return {
+    executionId: times.executionId,
+    packageId: request.packageId,
+    version: request.version,
+    functionName: request.functionName,
+    status: verdict.status,
+    settings: { getLogs },
+    startedOn: times.startedOn,
+    startedBy: request.startedBy,
+    completedOn: times.completedOn,
+    result: verdict.result,
+    stdout: { log: getLogs ? log.entries('stdout') : [] },
+    stderr: { log: getLogs ? [...log.entries('stderr'), ...messages] : [] },
+    ...(verdict.errorInformation && { errorInformation: verdict.errorInformation }),
+  };
+}
+
+function within(name: string, value: number, lowest: number, highest: number): number {
+  if (value >= lowest && value <= highest) return value;
+  throw new RangeError(`${name}: expected ${lowest} to ${highest}, got ${value}`);
+}
+
+function isoTime(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}

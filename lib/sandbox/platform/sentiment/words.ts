@@ -1,0 +1,34 @@
+/** A word as it may be compared: itself in lower case and, where it may be a plural, its singulars. */
+export type WordForms = ReadonlySet<string>;
+
+/** The words of a text in order, in their comparable forms. */
+export function wordsOf(text: string): WordForms[] {
+  const segments = [...wordSegmenter.segment(text.normalize('NFKC').toLowerCase())];
+  return segments.filter(({ isWordLike }) => isWordLike).map(({ segment }) => formsOf(segment));
+}
+
+/** Whether two words are the same but for case and a simple plural. */
+export function isSameWord(one: WordForms, other: WordForms): boolean {
+  return !one.isDisjointFrom(other);
+}
+
+/** The sentences of a text, without blank ones. */
+export function sentencesOf(text: string): string[] {
+  return [...sentenceSegmenter.segment(text)].map(({ segment }) => segment.trim()).filter(Boolean);
+}
+
+const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
+const sentenceSegmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
+
+const shortestPlural = 4;
+
+function formsOf(word: string): WordForms {
+  const bare = word.replace(/['’]s?$/, '');
+  if (bare.length < shortestPlural || !bare.endsWith('s') || bare.endsWith('ss')) return new Set([bare]);
+  return new Set([
+    bare,
+    bare.slice(0, -1),
+    bare.replace(/ies$/, 'y'),
+    bare.replace(/(s|x|z|ch|sh)es$/, '$1'),
+  ]);
+}

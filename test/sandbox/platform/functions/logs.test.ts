@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { assumed } from '../../../../lib/sandbox/platform/functions/assumed.ts';
+import { createFunctionRunner } from '../../../../lib/sandbox/platform/functions/run-function.ts';
+import { executionOf, quickOptions, runSource, trial } from './run-once.ts';
+
+const run = createFunctionRunner(quickOptions);
+
+describe('with getLogs', () => {
+  test('a call of the console is an entry: one argument as it is, several as text', async () => {
+    const request = trial('logsMuch', { inputVariables: { count: 2 }, settings: { getLogs: true } });
+
+    const execution = executionOf(await run(request));
+
+    expect(execution.settings).toEqual({ getLogs: true });
+    expect(execution.stdout.log).toEqual(['rows 2', 2, { count: 2, tags: ['a', 'b'] }, 'row 0', 'row 1']);
+    expect(execution.stderr.log).toEqual(['no errors true null', 'TypeError: only a warning']);
+  });
+
+  test('a failure is the last entry of stderr', async () => {
+    const request = trial('throwsError', {
+      inputVariables: { message: 'too far' },
+      settings: { getLogs: true },
+    });
+
+    const execution = executionOf(await run(request));
+
+    expect(execution.stdout.log).toEqual(['about to throw']);
+    expect(execution.stderr.log).toEqual(['RangeError: too far']);
+  });
+
+  test.each([
+    ['nothing', 'console.log()', ''],
+    ['undefined', 'console.log(undefined)', 'undefined'],
+    ['null', 'console.log(null)', null],
+    ['a function', 'console.log(Math.max)', expect.stringContaining('native code')],
+    ['a big integer', 'console.log(12n)', '12'],
+    ['a ring', 'const ring = {}; ring.self = ring; console.log(ring)', '[object Object]'],
+    ['what has no text', 'console.log({ toJSON() { throw 1 }, toString() { throw 2 } })', '[unprintable]'],
+  ])('%s can be logged', async (_, body, entry) => {
+    const execution = await runSource(`() => { ${body}; return null; }`);
+
+    expect(execution.stdout.log).toEqual([entry]);
+    expect(execution.status).toBe('SUCCESS');
+  });
+
+  test('a log is cut after so many entries, with a mark, and stderr apart from stdout', async () => {
+    const execution = await runSource(
+      '() => { for (let at = 0; at < 5000; at += 1) console.log(at); console.error("kept"); return null; }',
+    );
+
+    expect(execution.stdout.log).toHaveLength(assumed.logEntries + 1);
+    expect(execution.stdout.log.at(-1)).toBe(assumed.logCutMark);
+    expect(execution.stderr.log).toEqual(['kept']);
+  });
+
+  test('a log is cut after so many characters, and a failure is told all the same', async () => {
+    const execution = await runSource(
+      '() => { for (let at = 0; at < 100; at += 1) console.error("x".repeat(1e5)); throw "the end"; }',
+    );
+
+    expect(execution.stderr.log).toEqual(['x'.repeat(1e5), 'x'.repeat(1e5), assumed.logCutMark, 'the end']);
+  });
+});
+
+describe('without getLogs', () => {
+  test.each([
+    ['is false', { getLogs: false }],
+    ['is absent', {}],
+    ['and settings are absent', undefined],
+  ])('both logs are empty when it %s, even of a function that failed', async (_, settings) => {
+    const execution = executionOf(await run(trial('throwsError', { settings })));
+
+    expect(execution).toMatchObject({ status: 'FAILED', settings: { getLogs: false } });
+    expect(execution.stdout).toEqual({ log: [] });
+    expect(execution.stderr).toEqual({ log: [] });
+  });
+});

@@ -1,0 +1,48 @@
+import type { CodeFunction, CodePackage } from '../../../../lib/sandbox/platform/functions/code-package.ts';
+import type { FunctionExecution } from '../../../../lib/sandbox/platform/functions/execution.ts';
+import {
+  createFunctionRunner,
+  type FunctionRequest,
+  type FunctionRun,
+  type FunctionRunnerOptions,
+} from '../../../../lib/sandbox/platform/functions/run-function.ts';
+import { runtimeTrials } from '../../../../lib/sandbox/platform/functions/runtime-trials.ts';
+import { one, orNull } from '../../../../lib/sandbox/platform/functions/types.ts';
+
+/** Limits that a test meets at once, a clock that stands still, and one id. */
+export const quickOptions = {
+  timeLimitMs: 2_000,
+  memoryLimitBytes: 32 * 1024 * 1024,
+  now: () => Date.UTC(2026, 10, 21, 9, 15),
+  newId: () => 'execution-1',
+} as const satisfies FunctionRunnerOptions;
+
+/** A request for a function of the trials. */
+export function trial(functionName: string, more: Partial<FunctionRequest> = {}): FunctionRequest {
+  return { packageId: runtimeTrials.id, version: '1.0.0', functionName, startedBy: '27', ...more };
+}
+
+/** The execution of a run; fails the test where there was none. */
+export function executionOf(run: FunctionRun): FunctionExecution {
+  if (run.kind !== 'executed') throw new Error(`expected an execution, got ${run.kind}: ${run.message}`);
+  return run.execution;
+}
+
+/** Runs one function of the given source, without inputs, with its logs. */
+export async function runSource(
+  source: string,
+  more: Partial<CodeFunction> = {},
+): Promise<FunctionExecution> {
+  const definition: CodeFunction = {
+    name: 'tested',
+    inputs: [],
+    output: orNull(one('object')),
+    source,
+    ...more,
+  };
+  const version = { version: '1.0.0', released: true, functions: [definition] };
+  const packages: CodePackage[] = [{ id: 'tested', name: 'Tested', versions: [version] }];
+  const run = createFunctionRunner({ ...quickOptions, packages });
+  const address = { packageId: 'tested', version: '1.0.0', functionName: 'tested' };
+  return executionOf(await run({ ...address, startedBy: '27', settings: { getLogs: true } }));
+}
