@@ -1,6 +1,7 @@
 import { catalog, referenceKinds } from './catalog.ts';
-import { type ColumnTypes, type DataType, dataTypeOf } from './data-type.ts';
+import type { ColumnTypes, DataType } from './data-type.ts';
 import type { FormulaFault } from './fault.ts';
+import { dataTypeOf } from './infer-data-type.ts';
 import { parseFormula } from './parse.ts';
 import { quoteColumn } from './quotes.ts';
 import type { Call, Column, Expression, Operator } from './syntax.ts';

@@ -1,0 +1,89 @@
+import { catalog, clockUnits } from './catalog.ts';
+import { commonType, widestNumber } from './common-type.ts';
+import type { ColumnTypes, DataType } from './data-type.ts';
+import { precedence, precedenceOf } from './precedence.ts';
+import type { Call, Expression, Operation } from './syntax.ts';
+
+/**
+ * The type of a formula's values, as MySQL would infer it. (assumed) What a formula does not tell, such as a column
+ * that is not in `columnTypes` or another calculation, is DECIMAL where it is reckoned with, DATE where an interval
+ * moves it, and STRING elsewhere.
+ */
+export function dataTypeOf(formula: Expression, columnTypes: ColumnTypes = new Map()): DataType {
+  return inferred(formula, columnTypes) ?? 'STRING';
+}
+
+/** As above, undefined where the formula does not tell. */
+function inferred(node: Expression, columnTypes: ColumnTypes): DataType | undefined {
+  const typeOf = (part: Expression) => inferred(part, columnTypes);
+  switch (node.kind) {
+    case 'column':
+      return columnTypes.get(node.name);
+    case 'number':
+      return /e/i.test(node.source) ? 'DOUBLE' : node.source.includes('.') ? 'DECIMAL' : 'LONG';
+    case 'text':
+      return 'STRING';
+    case 'constant':
+      return node.value === 'NULL' ? undefined : 'LONG';
+    case 'negation':
+      return widestNumber([typeOf(node.operand)]);
+    case 'not':
+    case 'in':
+    case 'like':
+    case 'between':
+      return 'LONG';
+    case 'operation':
+      return typeOfOperation(node, typeOf);
+    case 'case':
+      return commonType(
+        [...node.branches.map(({ result }) => result), node.otherwise].map((part) => part && typeOf(part)),
+      );
+    case 'call':
+      return typeOfCall(node, typeOf);
+    case 'fixed':
+    case 'window':
+      return typeOf(node.call);
+    case 'interval':
+    case 'star':
+      return undefined;
+    default:
+      return node satisfies never;
+  }
+}
+
+type TypeOf = (part: Expression) => DataType | undefined;
+
+function typeOfOperation(node: Operation, typeOf: TypeOf): DataType | undefined {
+  if (precedenceOf(node) < precedence.sum) return 'LONG'; // a truth value
+  const operands = [node.first, ...node.rest.map(({ operand }) => operand)];
+  if (operands.some(({ kind }) => kind === 'interval')) return typeOfMoved(operands, typeOf);
+  const widest = widestNumber(operands.map(typeOf));
+  const divides = node.rest.some(({ operator }) => operator === '/');
+  return divides && widest === 'LONG' ? 'DECIMAL' : widest;
+}
+
+function typeOfCall({ name, args }: Call, typeOf: TypeOf): DataType | undefined {
+  const result = catalog.get(name)?.result ?? 'unknown';
+  switch (result) {
+    case 'unknown':
+      return undefined;
+    case 'first':
+      return args.slice(0, 1).map(typeOf)[0];
+    case 'common':
+      return commonType(args.map(typeOf));
+    case 'total':
+      return widestNumber(args.map(typeOf)) === 'DOUBLE' ? 'DOUBLE' : 'DECIMAL';
+    case 'moved':
+      return typeOfMoved(args, typeOf);
+    default:
+      return result;
+  }
+}
+
+/** A date and the intervals that move it: a DATETIME if it was one, or if an interval reaches into the day. */
+function typeOfMoved(parts: readonly Expression[], typeOf: TypeOf): DataType {
+  const hasClock = parts.some((part) =>
+    part.kind === 'interval' ? clockUnits.has(part.unit) : typeOf(part) === 'DATETIME',
+  );
+  return hasClock ? 'DATETIME' : 'DATE';
+}
