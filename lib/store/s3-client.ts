@@ -1,8 +1,9 @@
 import { Agent } from 'node:https';
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { proxyEnvironment } from '../proxy-environment.ts';
 
 /** Environment variables by name, as `process.env` has them. */
-export type S3Environment = Readonly<Record<string, string | undefined>>;
+export type S3Environment = Readonly<Partial<Record<string, string>>>;
 
 /**
  * A client by the SDK's own variables: `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL` (then buckets are addressed by
@@ -20,7 +21,7 @@ export const createS3Client = (environment: S3Environment): S3Client => {
     requestHandler: {
       // An agent rather than its options: for large bodies (Expect: 100-continue) the SDK makes agents of its own,
       // without these options, unless it was given one.
-      httpsAgent: new Agent({ keepAlive: true, maxSockets, proxyEnv: readProxies(environment) }),
+      httpsAgent: new Agent({ keepAlive: true, maxSockets, proxyEnv: proxyEnvironment(environment) }),
       connectionTimeout: connectionTimeoutMs,
       requestTimeout: requestTimeoutMs,
       throwOnRequestTimeout: true,
@@ -41,8 +42,3 @@ const readCredentials = (environment: S3Environment): Pick<S3ClientConfig, 'cred
   if (!accessKeyId || !secretAccessKey || environment.AWS_PROFILE) return {};
   return { credentials: { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) } };
 };
-
-const proxyNames = ['HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'] as const;
-
-const readProxies = (environment: S3Environment): Readonly<Record<string, string>> =>
-  Object.fromEntries(proxyNames.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));

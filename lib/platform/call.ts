@@ -1,0 +1,222 @@
+import type { Pace } from '../pace/pace.ts';
+import { PaceWaitError } from '../pace/pace-wait-error.ts';
+import { type Endpoint, type EndpointInput, targetOf } from './endpoint.ts';
+import type { Observe } from './events.ts';
+import { type PlatformFailure, wasSent } from './failure.ts';
+import { faultsOf } from './faults.ts';
+import { printJson } from './json.ts';
+import { type CallContext, PlatformError } from './platform-error.ts';
+import { decideRetry, type RetryLimits } from './retry.ts';
+import { redact, type TokenSource } from './token.ts';
+import type { Answer, AttemptResult, PlatformRequest, Send } from './transport.ts';
+
+export type CallOptions = { readonly signal?: AbortSignal | undefined };
+
+/** Calls an endpoint: checks the input, waits for its turn, sends, retries by the policy. */
+export type Call = {
+  /** The answer, held against the endpoint's schema. Throws `PlatformError`, or the caller's abort. */
+  <Input extends EndpointInput, Output>(
+    endpoint: Endpoint<Input, Output>,
+    input: EndpointInput,
+    options?: CallOptions,
+  ): Promise<Output>;
+  /** The answer as it came: whole, valid JSON and its text, of whatever shape. For those who keep records as sent. */
+  raw<Input extends EndpointInput>(
+    endpoint: Endpoint<Input, unknown>,
+    input: EndpointInput,
+    options?: CallOptions,
+  ): Promise<Answer>;
+};
+
+/** What a call needs; whatever leaves the process or is not the same twice is passed in. */
+export type CallParts = {
+  readonly send: Send;
+  readonly token: TokenSource;
+  readonly pace: Pace;
+  readonly observe: Observe;
+  readonly limits: RetryLimits;
+  /** For endpoints without a time limit of their own, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Milliseconds on a clock that never goes back. */
+  readonly now: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+};
+
+export function createCall(parts: CallParts): Call {
+  const raw: Call['raw'] = async (endpoint, input, options) => {
+    const prepared = prepare(endpoint, input, parts);
+    const { answer } = await sendUntilDone(prepared, parts, options?.signal);
+    return answer;
+  };
+  const call = async <Input extends EndpointInput, Output>(
+    endpoint: Endpoint<Input, Output>,
+    input: EndpointInput,
+    options?: CallOptions,
+  ): Promise<Output> => {
+    const prepared = prepare(endpoint, input, parts);
+    const { answer, token, attempts } = await sendUntilDone(prepared, parts, options?.signal);
+    const parsed = endpoint.output.safeParse(answer.json);
+    if (parsed.success) return parsed.data;
+    // Faults quote the answer, which may echo the token.
+    const hide = (text: string) => redact(text, token);
+    const faults = faultsOf(parsed.error, answer.json, { place: placeIn(answer.json), hide });
+    throw new PlatformError(
+      { kind: 'shape', faults: firstFaults(faults) },
+      { ...prepared.context, attempts },
+    );
+  };
+  return Object.assign(call, { raw });
+}
+
+type Prepared = {
+  readonly request: PlatformRequest;
+  readonly context: Omit<CallContext, 'attempts'>;
+};
+
+function prepare<Input extends EndpointInput>(
+  endpoint: Endpoint<Input, unknown>,
+  input: EndpointInput,
+  parts: CallParts,
+): Prepared {
+  const checked = endpoint.input.safeParse(input);
+  if (!checked.success) {
+    const place = (path: readonly PropertyKey[]) => path.slice(1).join('.') || String(path[0]);
+    const faults = faultsOf(checked.error, input, { place });
+    throw new PlatformError(
+      { kind: 'input', faults },
+      { operation: endpoint.name, about: 'not sent', attempts: 0 },
+    );
+  }
+  const { data } = checked;
+  return {
+    context: { operation: endpoint.name, about: endpoint.about(data) },
+    request: {
+      method: endpoint.method,
+      target: targetOf(endpoint, data),
+      body: data.body === undefined ? undefined : printJson(data.body),
+      timeoutMs: endpoint.timeoutMs ?? parts.timeoutMs,
+      mayRepeat: endpoint.mayRepeat,
+    },
+  };
+}
+
+/** An answer, with the token that fetched it and the attempts it took. */
+type Done = { readonly answer: Answer; readonly token: string; readonly attempts: number };
+
+async function sendUntilDone(
+  { request, context }: Prepared,
+  parts: CallParts,
+  signal?: AbortSignal,
+): Promise<Done> {
+  const startedMs = parts.now();
+  let sent = false;
+  let tokenRenewed = false;
+  for (let attempt = 1; ; attempt += 1) {
+    // Read before the turn: a slow secret store must not waste a slot.
+    const token = await parts.token.read();
+    const result = await attemptOnce({ request, token }, { ...context, attempts: attempt }, parts, signal);
+    if (result.kind === 'answer') return { answer: result.answer, token, attempts: attempt };
+    const { failure } = result;
+    sent ||= wasSent(failure);
+    if (failure.kind === 'status' && failure.status === 401 && !tokenRenewed && parts.token.refused()) {
+      tokenRenewed = true;
+      continue;
+    }
+    const elapsedMs = parts.now() - startedMs;
+    const decision = decideRetry({
+      failure,
+      mayRepeat: request.mayRepeat,
+      attempt,
+      elapsedMs,
+      random: parts.random(),
+      limits: parts.limits,
+    });
+    if (decision.kind === 'stop') {
+      throw new PlatformError(failure, { ...context, attempts: attempt }, { cause: result.cause, sent });
+    }
+    parts.observe({
+      kind: 'retry',
+      operation: context.operation,
+      attempt,
+      delayMs: decision.delayMs,
+      failure,
+    });
+    await parts.sleep(decision.delayMs, signal);
+  }
+}
+
+type Attempted =
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'failure'; readonly failure: PlatformFailure; readonly cause?: unknown };
+
+async function attemptOnce(
+  { request, token }: { readonly request: PlatformRequest; readonly token: string },
+  context: CallContext,
+  parts: CallParts,
+  signal?: AbortSignal,
+): Promise<Attempted> {
+  const { operation, attempts: attempt } = context;
+  try {
+    return await parts.pace.run(
+      async (slot) => {
+        if (slot.waitedMs > 0) parts.observe({ kind: 'waited', operation, attempt, waitedMs: slot.waitedMs });
+        const startedMs = parts.now();
+        const result = await parts.send(request, token, signal);
+        const { status, sizeBytes } = result;
+        parts.observe({
+          kind: 'request',
+          operation,
+          attempt,
+          status,
+          sizeBytes,
+          durationMs: parts.now() - startedMs,
+        });
+        const retryAfterMs = throttledFor(result);
+        if (retryAfterMs !== 'not') {
+          parts.observe({ kind: 'throttled', operation, attempt, retryAfterMs });
+          await parts.pace.throttled(slot, retryAfterMs);
+        }
+        return result;
+      },
+      { signal },
+    );
+  } catch (error) {
+    if (!(error instanceof PaceWaitError)) throw error;
+    return { kind: 'failure', failure: { kind: 'wait', waitMs: error.waitMs, maxWaitMs: error.maxWaitMs } };
+  }
+}
+
+function throttledFor(result: AttemptResult): number | undefined | 'not' {
+  if (result.kind !== 'failure' || result.failure.kind !== 'status' || result.failure.status !== 429)
+    return 'not';
+  return result.failure.retryAfterMs;
+}
+
+/** Puts a path into an answer into words, and names the record it lies in: `results.3.name (id 17)`. */
+function placeIn(json: unknown): (path: readonly PropertyKey[]) => string {
+  return (path) => {
+    let at: unknown = json;
+    let id: unknown;
+    for (const key of path) {
+      at = typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined;
+      // The outermost id is that of the record; what lies within it may have ids of its own.
+      if (typeof at === 'object' && at !== null)
+        id ??= Reflect.get(at, 'id') ?? Reflect.get(at, 'dataFileId');
+    }
+    const place = path.join('.') || 'the answer';
+    return typeof id === 'object' || id === undefined ? place : `${place} (id ${String(id)})`;
+  };
+}
+
+const MOST_FAULTS = 10;
+/** A fault names keys and ids of the answer, which may be of any length. */
+const LONGEST_FAULT = 300;
+
+function firstFaults(faults: readonly string[]): readonly string[] {
+  const first = faults
+    .slice(0, MOST_FAULTS)
+    .map((fault) => (fault.length > LONGEST_FAULT ? `${fault.slice(0, LONGEST_FAULT)}…` : fault));
+  return faults.length > MOST_FAULTS ? [...first, `and ${faults.length - MOST_FAULTS} more`] : first;
+}

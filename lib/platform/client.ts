@@ -1,0 +1,154 @@
+import type { Pace } from '../pace/pace.ts';
+import { sleep } from '../pace/sleep.ts';
+import type { ProxyEnvironment } from '../proxy-environment.ts';
+import { analyzeSentiment, type SentimentRequest } from './analyze-sentiment.ts';
+import { type Call, type CallOptions, createCall } from './call.ts';
+import { type Observe, tellAll } from './events.ts';
+import { createExchange } from './exchange.ts';
+import { getDataFile } from './get-data-file.ts';
+import { listCards } from './list-cards.ts';
+import { calculationPages, filePages, type Page, type PagesOptions } from './pages.ts';
+import type {
+  Calculation,
+  CalculationRow,
+  Card,
+  DataFile,
+  FileRecord,
+  FunctionExecution,
+  Sentiment,
+} from './records.ts';
+import { defaultRetryLimits, type RetryLimits } from './retry.ts';
+import { type FunctionCall, runFunction } from './run-function.ts';
+import {
+  type CalculationSearch,
+  type CalculationsAnswer,
+  searchCalculations,
+} from './search-calculations.ts';
+import type { FileSearch } from './search-files.ts';
+import type { TokenSource } from './token.ts';
+import { createTransport } from './transport.ts';
+import { updateFormula } from './update-formula.ts';
+
+/** How a client is made. Times in milliseconds. */
+export type PlatformOptions = {
+  /** The instance's origin, such as `https://acme.example.com`. */
+  readonly baseUrl: string;
+  readonly token: TokenSource;
+  /** Default `X-SERVICE-Developer-Token`. */
+  readonly tokenHeader?: string;
+  /** Decides when calls leave; share one over all clients of a process. */
+  readonly pace: Pace;
+  /** One attempt; code functions have 330,000 of their own. Default 60,000. */
+  readonly timeoutMs?: number;
+  /** After decompression. Default 100 MiB. */
+  readonly maxResponseBytes?: number;
+  readonly retry?: Partial<RetryLimits>;
+  /** Called for whatever happens to a call; what it throws is swallowed. */
+  readonly observe?: Observe;
+  /** Where `HTTPS_PROXY` and `NO_PROXY` are looked up. Default: no proxy. */
+  readonly proxyEnv?: ProxyEnvironment;
+};
+
+type Id = string | number | bigint;
+
+/** The platform's seven operations. Every method throws `PlatformError`, or passes the caller's abort through. */
+export type Platform = {
+  readonly calculations: {
+    /** One page, or `pages` of them: lazily, as the loop asks. */
+    search(search: CalculationSearch, options?: CallOptions): Promise<CalculationsAnswer>;
+    pages(search: CalculationSearch, options?: PagesOptions): AsyncGenerator<Page<CalculationRow>>;
+    /** Never sent twice. `strict` refuses what does not parse instead of storing it as INVALID. */
+    updateFormula(
+      id: Id,
+      expression: string,
+      options?: CallOptions & { readonly strict?: boolean },
+    ): Promise<Calculation>;
+  };
+  readonly files: {
+    pages(filesetId: string, search?: FileSearch, options?: PagesOptions): AsyncGenerator<Page<FileRecord>>;
+  };
+  readonly cards: {
+    /** `drill` adds cards that use the dataset only in a drill; true by default, as on the platform. */
+    ofDataset(
+      datasetId: string,
+      options?: CallOptions & { readonly drill?: boolean },
+    ): Promise<readonly Card[]>;
+  };
+  readonly functions: {
+    /** Never sent twice. An execution that failed is an answer too: look at its `status`. */
+    run(call: FunctionCall, options?: CallOptions): Promise<FunctionExecution>;
+  };
+  readonly sentiment: {
+    analyze(request: SentimentRequest, options?: CallOptions): Promise<Sentiment>;
+  };
+  readonly dataFiles: {
+    /** `expand` any of `revisions` and `metadata`. */
+    get(id: Id, options?: CallOptions & { readonly expand?: readonly string[] }): Promise<DataFile>;
+  };
+  /** The one call that all of these go through: any endpoint, checked or as it came. */
+  readonly call: Call;
+};
+
+/** Makes a client. Opens no connection until the first call. */
+export function createPlatform(options: PlatformOptions): Platform {
+  const call = createCall({
+    send: createTransport({
+      baseUrl: new URL(options.baseUrl),
+      tokenHeader: options.tokenHeader ?? 'X-SERVICE-Developer-Token',
+      maxResponseBytes: options.maxResponseBytes ?? 104_857_600,
+      exchange: createExchange(options.proxyEnv === undefined ? {} : { proxyEnv: options.proxyEnv }),
+      now: Date.now,
+    }),
+    token: options.token,
+    pace: options.pace,
+    observe: tellAll(options.observe === undefined ? [] : [options.observe]),
+    limits: { ...defaultRetryLimits, ...options.retry },
+    timeoutMs: options.timeoutMs ?? 60_000,
+    now: () => performance.now(),
+    sleep,
+    random: Math.random,
+  });
+  return operations(call);
+}
+
+/** The operations over any `call`: the real one, or a fake in a test. */
+export function operations(call: Call): Platform {
+  return {
+    call,
+    calculations: {
+      search: (search, options) => call(searchCalculations, { body: { ...search } }, options),
+      pages: (search, options) => calculationPages(call, search, options),
+      updateFormula: (id, expression, { strict, ...options } = {}) =>
+        call(
+          updateFormula,
+          { path: { calculationId: id }, query: { strict }, body: { expression } },
+          options,
+        ),
+    },
+    files: { pages: (filesetId, search, options) => filePages(call, filesetId, search, options) },
+    cards: {
+      ofDataset: (datasetId, { drill, ...options } = {}) =>
+        call(listCards, { path: { datasetId }, query: { drill } }, options),
+    },
+    functions: {
+      run: ({ packageId, version, functionName, ...body }, options) =>
+        call(runFunction, { path: { packageId, version, functionName }, body }, options),
+    },
+    sentiment: {
+      analyze: (request, options) => call(analyzeSentiment, { body: sentimentBody(request) }, options),
+    },
+    dataFiles: {
+      get: (id, { expand, ...options } = {}) =>
+        call(getDataFile, { path: { dataFileId: id }, query: { expand: expand?.join(',') } }, options),
+    },
+  };
+}
+
+function sentimentBody({ text, ...rest }: SentimentRequest) {
+  const targeted = (rest.topics ?? []).length > 0;
+  return {
+    input: [{ type: 'TEXT', text }],
+    ...rest,
+    ...(targeted ? { targetedSentiment: true } : { simpleSentiment: true }),
+  };
+}

@@ -1,0 +1,42 @@
+import type * as z from 'zod/mini';
+
+type Part = Readonly<Record<string, unknown>>;
+
+/** What a caller gives an endpoint: the values of its path, its query, and its body. */
+export type EndpointInput = {
+  readonly path?: Part | undefined;
+  readonly query?: Part | undefined;
+  readonly body?: Part | undefined;
+};
+
+/** One operation of the platform as data: all that transport, retry, sandbox and OpenAPI document need of it. */
+export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unknown> = {
+  /** The operation's name in events, errors and the OpenAPI document. */
+  readonly name: string;
+  readonly summary: string;
+  readonly method: 'GET' | 'POST';
+  /** With `{name}` for each value of `input.path`. */
+  readonly path: `/api/${string}`;
+  /** Checked before anything is sent; what it puts out is what is sent. */
+  readonly input: z.ZodMiniType<Input, unknown>;
+  readonly output: z.ZodMiniType<Output, unknown>;
+  /** True if doing it twice does no harm: a read, or a call whose only cost is its price. */
+  readonly mayRepeat: boolean;
+  /** Which record an answer is about, for errors about its shape: `calculation 12`. */
+  readonly about: (input: Input) => string;
+  /** A time limit of its own for one attempt, in milliseconds; without it that of the settings. */
+  readonly timeoutMs?: number;
+};
+
+/** The path and query of a call, with every value percent-encoded; absent query values are left out. */
+export function targetOf(endpoint: Pick<Endpoint, 'path'>, input: EndpointInput): string {
+  const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(input.path?.[name])),
+  );
+  const query = new URLSearchParams(
+    Object.entries(input.query ?? {}).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)] as [string, string]],
+    ),
+  ).toString();
+  return query === '' ? path : `${path}?${query}`;
+}

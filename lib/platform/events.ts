@@ -1,0 +1,83 @@
+import type { PlatformFailure } from './failure.ts';
+
+/** What happened to a call, told while it happens: the source of logs, progress and metrics. */
+export type PlatformEvent =
+  | {
+      readonly kind: 'request';
+      readonly operation: string;
+      readonly attempt: number;
+      /** The HTTP status, or undefined where no answer came. */
+      readonly status: number | undefined;
+      readonly durationMs: number;
+      /** Of the decoded body. */
+      readonly sizeBytes: number;
+    }
+  | {
+      readonly kind: 'waited';
+      readonly operation: string;
+      readonly attempt: number;
+      readonly waitedMs: number;
+    }
+  | {
+      readonly kind: 'throttled';
+      readonly operation: string;
+      readonly attempt: number;
+      readonly retryAfterMs: number | undefined;
+    }
+  | {
+      readonly kind: 'retry';
+      readonly operation: string;
+      /** The attempt that failed; 1 is the first. */
+      readonly attempt: number;
+      readonly delayMs: number;
+      readonly failure: PlatformFailure;
+    };
+
+export type Observe = (event: PlatformEvent) => void;
+
+/** Sums of what was observed; `waitedMs` is for the pace alone, backoff aside. */
+export type CallCounts = {
+  readonly requests: number;
+  readonly retries: number;
+  readonly throttled: number;
+  readonly waitedMs: number;
+};
+
+/** Counts calls: hand `observe` to the client and read `counts()` at any time. */
+export function countCalls(): { readonly observe: Observe; readonly counts: () => CallCounts } {
+  let counts: CallCounts = { requests: 0, retries: 0, throttled: 0, waitedMs: 0 };
+  return {
+    counts: () => counts,
+    observe: (event) => {
+      switch (event.kind) {
+        case 'request':
+          counts = { ...counts, requests: counts.requests + 1 };
+          return;
+        case 'retry':
+          counts = { ...counts, retries: counts.retries + 1 };
+          return;
+        case 'throttled':
+          counts = { ...counts, throttled: counts.throttled + 1 };
+          return;
+        case 'waited':
+          counts = { ...counts, waitedMs: counts.waitedMs + Math.round(event.waitedMs) };
+          return;
+        default:
+          event satisfies never;
+      }
+    },
+  };
+}
+
+/** Tells several observers in turn. One that throws harms neither the call nor the others. */
+export function tellAll(observers: readonly Observe[]): Observe {
+  return (event) => {
+    for (const observe of observers) {
+      try {
+        observe(event);
+      } catch {
+        // The request may have left already: a faulty observer must not turn a send into an unknown outcome.
+      }
+    }
+  };
+}

@@ -1,0 +1,113 @@
+/** Everything that can go wrong with a call, as data. Closed: a switch over `kind` covers it. */
+export type PlatformFailure =
+  /** The caller's own input was refused before anything was sent; every fault is listed. */
+  | { readonly kind: 'input'; readonly faults: readonly string[] }
+  /** The pace would not let the call leave within the longest wait allowed. */
+  | { readonly kind: 'wait'; readonly waitMs: number; readonly maxWaitMs: number }
+  /** The platform answered with an error. `reference` is its own (`toe`), `detail` its words, shortened. */
+  | {
+      readonly kind: 'status';
+      readonly status: number;
+      readonly detail?: string;
+      readonly reference?: string;
+      readonly retryAfterMs?: number;
+    }
+  /** A redirect, which is never followed: an allow-list, a login, or a wrong address. */
+  | { readonly kind: 'redirect'; readonly status: number; readonly to: string }
+  /** Something other than JSON, most often a login or a block page. `title` is the page's. */
+  | {
+      readonly kind: 'not-json';
+      readonly status: number;
+      readonly contentType: string;
+      readonly title?: string;
+    }
+  /** The body ended early or is no valid JSON. */
+  | { readonly kind: 'cut'; readonly detail: string }
+  | { readonly kind: 'too-large'; readonly maxBytes: number }
+  /** One attempt took too long; `phase` says how far it had come. */
+  | { readonly kind: 'timeout'; readonly timeoutMs: number; readonly phase: ConnectionPhase }
+  /** No connection, or it broke. `phase` says how far it had come; only in `exchange` may the platform have acted. */
+  | { readonly kind: 'connection'; readonly phase: ConnectionPhase; readonly code: string }
+  /** Valid JSON that lacks what the contract requires; each fault names the record and the field. */
+  | { readonly kind: 'shape'; readonly faults: readonly string[] }
+  /** A list went on past the bound on its pages. */
+  | { readonly kind: 'endless'; readonly pages: number };
+
+export type ConnectionPhase = 'resolve' | 'connect' | 'tls' | 'exchange';
+
+/**
+ * True if the request may have reached the platform and been acted on. False only on evidence: nothing was sent, no
+ * connection came about, or the platform refused before acting (401, 429).
+ */
+export function wasSent(failure: PlatformFailure): boolean {
+  switch (failure.kind) {
+    case 'input':
+    case 'wait':
+      return false;
+    case 'status':
+      return failure.status !== 401 && failure.status !== 429;
+    case 'connection':
+    case 'timeout':
+      return failure.phase === 'exchange';
+    case 'redirect':
+    case 'not-json':
+    case 'cut':
+    case 'too-large':
+    case 'shape':
+    case 'endless':
+      return true;
+    default:
+      return failure satisfies never;
+  }
+}
+
+/** The failure in words, for people: what came back, and what it usually means. */
+export function describeFailure(failure: PlatformFailure): string {
+  switch (failure.kind) {
+    case 'input':
+      return `input refused before sending: ${failure.faults.join('; ')}`;
+    case 'wait':
+      return `its turn comes in ${seconds(failure.waitMs)}, over the longest wait of ${seconds(failure.maxWaitMs)}`;
+    case 'status':
+      return describeStatus(failure);
+    case 'redirect':
+      return `redirected (${failure.status}) to ${failure.to}, which is not followed: is the address right, and allowed from here?`;
+    case 'not-json':
+      return `answered ${failure.status} with ${failure.contentType || 'no content type'}${titled(failure.title)} instead of JSON: is the address right, and allowed from here?`;
+    case 'cut':
+      return `the answer is not whole, valid JSON: ${failure.detail}`;
+    case 'too-large':
+      return `the answer is larger than ${failure.maxBytes} bytes`;
+    case 'timeout':
+      return `no whole answer within ${seconds(failure.timeoutMs)}`;
+    case 'connection':
+      return `${PHASES[failure.phase]} (${failure.code})`;
+    case 'shape':
+      return `the answer is not of the contract's shape: ${failure.faults.join('; ')}`;
+    case 'endless':
+      return `the list did not end within ${failure.pages} pages`;
+    default:
+      return failure satisfies never;
+  }
+}
+
+const PHASES = {
+  resolve: 'the name could not be resolved',
+  connect: 'no connection could be made',
+  tls: 'no secure connection could be made',
+  exchange: 'the connection broke',
+} as const satisfies Record<ConnectionPhase, string>;
+
+function describeStatus(failure: Extract<PlatformFailure, { kind: 'status' }>): string {
+  const detail = failure.detail === undefined ? '' : `: ${failure.detail}`;
+  const reference = failure.reference === undefined ? '' : ` (reference ${failure.reference})`;
+  return `answered ${failure.status}${detail}${reference}${HINTS[failure.status] ?? ''}`;
+}
+
+const HINTS: Readonly<Record<number, string>> = {
+  401: '. Is the token right, and neither expired nor revoked?',
+  403: '. May the token’s user do this?',
+};
+
+const titled = (title: string | undefined) => (title === undefined ? '' : ` (“${title}”)`);
+const seconds = (ms: number) => `${Number((ms / 1000).toFixed(1))} s`;

@@ -1,0 +1,26 @@
+import * as z from 'zod/mini';
+
+/** The id of a calculation, card, data file or user: the digits of an integer of any size, `-?(0|[1-9]\d*)`. */
+export type Id = string;
+
+/** Orders two ids as integers: negative if `a` is the lower one, 0 if they are equal. */
+export function compareIds(a: Id, b: Id): number {
+  const [left, right] = [BigInt(a), BigInt(b)];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** The digits of an id as it came in JSON (number, bigint, or text of digits), or undefined if it is none. */
+export function idDigits(value: unknown): Id | undefined {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
+  if (typeof value !== 'string' || !/^-?\d+$/.test(value)) return undefined;
+  return String(BigInt(value));
+}
+
+/** Schema of an id, sent or received: whatever form it came in, its digits go out. */
+export const idSchema = z.pipe(
+  z.custom<number | bigint | string>((value) => idDigits(value) !== undefined, {
+    error: 'an integer (as text or a bigint beyond 2^53)',
+  }),
+  z.transform((value) => idDigits(value) ?? ''),
+);

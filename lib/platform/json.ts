@@ -1,0 +1,36 @@
+/**
+ * Reads JSON as `JSON.parse` does, except that an integer beyond 2^53 becomes a bigint: an id is its digits, and
+ * a number would round them. Throws `SyntaxError` on what is not whole, valid JSON.
+ *
+ * Source text access costs several times the plain parse, so it is asked for only when a run of 16 digits occurs
+ * at all: 2^53 has 16.
+ */
+export function parseJson(text: string): unknown {
+  return /\d{16}/.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
+}
+
+/** Prints what `parseJson` reads: bigints as the integers they came as. Otherwise as `JSON.stringify`. */
+export function printJson(value: unknown, space?: number): string {
+  return JSON.stringify(
+    value,
+    (_key, part) => (typeof part === 'bigint' ? JSON.rawJSON(String(part)) : part),
+    space,
+  );
+}
+
+function keepDigits(_key: string, value: unknown, context: { source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+  const source = context.source ?? '';
+  return /^-?\d+$/.test(source) ? BigInt(source) : value;
+}
+
+/** ECMAScript's "JSON.parse source text access", which Node 24 has and TypeScript's library does not know yet. */
+declare global {
+  interface JSON {
+    parse(
+      text: string,
+      reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+    ): unknown;
+    rawJSON(text: string): object;
+  }
+}

@@ -1,0 +1,78 @@
+import type { Call, CallOptions } from './call.ts';
+import { PlatformError } from './platform-error.ts';
+import type { CalculationRow, FileRecord } from './records.ts';
+import { type CalculationSearch, searchCalculations } from './search-calculations.ts';
+import { type FileSearch, searchFiles } from './search-files.ts';
+
+/** One page of a list: its rows and what the platform says of the whole list, which is a hint at best. */
+export type Page<Row> = {
+  readonly rows: readonly Row[];
+  /** How many rows there are in all, if the platform told. */
+  readonly total: number | undefined;
+  /** True if the platform says that rows may be lacking. */
+  readonly degraded: boolean;
+};
+
+export type PagesOptions = CallOptions & {
+  /** A bound that no honest list reaches; past it the list is an error. Default 100,000 pages. */
+  readonly maxPages?: number;
+};
+
+const MAX_PAGES = 100_000;
+
+/**
+ * Pages of calculations by offset, which moves on by the rows that came. Ends at an empty page, at none, at one that
+ * repeats the page before, and at one that is short and says that no more follow. Rows can slip through while
+ * others are deleted: a snapshot's scan notices that, this list does not.
+ */
+export async function* calculationPages(
+  call: Call,
+  search: CalculationSearch,
+  { maxPages = MAX_PAGES, signal }: PagesOptions = {},
+): AsyncGenerator<Page<CalculationRow>, void, undefined> {
+  const limit = search.limit ?? 5000;
+  let offset = search.offset ?? 0;
+  let before: string | undefined;
+  for (let pages = 0; ; pages += 1) {
+    refuseEndless(pages, maxPages, 'searchCalculations', 'calculations');
+    const answer = await call(searchCalculations, { body: { ...search, limit, offset } }, { signal });
+    const rows = answer.results ?? [];
+    const ids = rows.map((row) => row.id).join();
+    if (rows.length === 0 || ids === before) return;
+    yield { rows, total: answer.totalHits ?? undefined, degraded: answer.degraded === true };
+    if (rows.length < limit && answer.hasMore === false) return;
+    before = ids;
+    offset += rows.length;
+  }
+}
+
+/**
+ * Pages of a FileSet's files by cursor. Ends at an empty page, at a cursor that is null or absent, and at one that
+ * was sent before: on its last page the platform repeats the cursor it was given.
+ */
+export async function* filePages(
+  call: Call,
+  filesetId: string,
+  search: FileSearch = {},
+  { maxPages = MAX_PAGES, signal }: PagesOptions = {},
+): AsyncGenerator<Page<FileRecord>, void, undefined> {
+  const { directoryPath, immediateChildren, limit, ...body } = search;
+  const followed = new Set<string>();
+  let next: string | undefined;
+  for (let pages = 0; ; pages += 1) {
+    refuseEndless(pages, maxPages, 'searchFiles', `files of FileSet ${filesetId}`);
+    const query = { directoryPath, immediateChildren, limit, next };
+    const answer = await call(searchFiles, { path: { filesetId }, query, body }, { signal });
+    const rows = answer.files ?? [];
+    if (rows.length === 0) return;
+    yield { rows, total: answer.pageContext?.total ?? undefined, degraded: false };
+    next = answer.pageContext?.next ?? undefined;
+    if (next === undefined || next === '' || followed.has(next)) return;
+    followed.add(next);
+  }
+}
+
+function refuseEndless(pages: number, maxPages: number, operation: string, about: string): void {
+  if (pages >= maxPages)
+    throw new PlatformError({ kind: 'endless', pages }, { operation, about, attempts: 1 });
+}

@@ -1,0 +1,168 @@
+import * as z from 'zod/mini';
+import { idSchema } from './id.ts';
+
+/*
+ * The platform's records, by section 2 of its contract. Every object is loose and every enum is text: fields and
+ * values that we do not know are kept. Only what the contract promises of every record is required; null stands in
+ * for any value, since practice sends it.
+ */
+
+const text = z.nullish(z.string());
+const flag = z.nullish(z.boolean());
+const count = z.nullish(z.number());
+
+/** Epoch milliseconds in some places, ISO text in others: kept as it came. */
+export const timestampSchema = z.union([z.number(), z.string()]);
+const time = z.nullish(timestampSchema);
+const nullableId = z.nullish(idSchema);
+
+export const linkSchema = z.looseObject({
+  resource: z.looseObject({ type: z.string(), id: z.string() }),
+  visible: flag,
+  active: flag,
+  valid: text,
+});
+
+/** What every row of a calculation search carries (contract 4.2). */
+const calculationRow = {
+  id: idSchema,
+  name: z.string(),
+  owner: z.nullable(idSchema),
+  lastModified: z.nullable(timestampSchema),
+  created: z.nullable(timestampSchema),
+  global: z.nullable(z.boolean()),
+  locked: z.nullable(z.boolean()),
+  legacyId: z.nullable(z.string()),
+  status: z.nullable(z.string()),
+  links: z.nullable(z.array(linkSchema)),
+  archived: z.nullable(z.boolean()),
+};
+
+export const calculationRowSchema = z.looseObject({
+  ...calculationRow,
+  activeLinks: z.nullable(z.record(z.string(), z.unknown())),
+});
+/** A calculation as the search answers it: without its expression. */
+export type CalculationRow = z.infer<typeof calculationRowSchema>;
+
+export const calculationSchema = z.looseObject({
+  ...calculationRow,
+  expression: z.string(),
+  checkSum: z.nullable(z.string()),
+  aggregated: z.nullable(z.boolean()),
+  analytic: z.nullable(z.boolean()),
+  nonAggregatedColumns: z.nullable(z.array(z.unknown())),
+  dataType: z.nullable(z.string()),
+  cacheWindow: z.nullable(z.string()),
+  columnPositions: z.nullable(z.array(z.looseObject({ columnName: z.string(), columnPosition: z.number() }))),
+  functions: z.nullable(z.array(z.string())),
+  functionTemplateDependencies: z.nullable(z.array(z.unknown())),
+  hidden: z.nullable(z.boolean()),
+  variable: z.nullable(z.boolean()),
+  activeLinks: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
+});
+/** A calculation, whole: a named formula over the columns of a dataset. */
+export type Calculation = z.infer<typeof calculationSchema>;
+
+export const fileSchema = z.looseObject({
+  id: z.string(),
+  path: z.string(),
+  name: z.string(),
+  fileType: text,
+  contentType: text,
+  size: count,
+  created: time,
+  createdBy: nullableId,
+  hash: text,
+  hashAlgorithm: text,
+  downloadUrl: text,
+  connectorKey: text,
+  indexStatus: text,
+  indexReason: text,
+});
+/** A file or directory of a FileSet. `size` in bytes, null for a directory. */
+export type FileRecord = z.infer<typeof fileSchema>;
+
+export const cardSchema = z.looseObject({
+  id: idSchema,
+  urn: text,
+  type: text,
+  chartType: text,
+  title: text,
+  ownerId: nullableId,
+  owners: z.nullish(z.array(z.looseObject({ id: z.string(), type: text, displayName: text }))),
+  access: flag,
+  datasourceId: text,
+});
+/** A visualization over a dataset. */
+export type Card = z.infer<typeof cardSchema>;
+
+const logs = z.nullish(z.looseObject({ log: z.nullish(z.array(z.unknown())) }));
+
+export const executionSchema = z.looseObject({
+  executionId: z.string(),
+  packageId: text,
+  version: text,
+  functionName: text,
+  status: z.string(),
+  settings: z.nullish(z.looseObject({ getLogs: flag })),
+  startedOn: time,
+  startedBy: text,
+  completedOn: time,
+  result: z.optional(z.unknown()),
+  stdout: logs,
+  stderr: logs,
+  errorInformation: z.nullish(
+    z.looseObject({
+      result: z.optional(z.unknown()),
+      expectedType: text,
+      actualType: text,
+      expectedIsList: flag,
+      actualIsList: flag,
+      expectedAllowNull: flag,
+      errorMessages: z.nullish(z.array(z.string())),
+    }),
+  ),
+});
+/** One run of a code function. HTTP 200 says nothing of it: look at `status`. */
+export type FunctionExecution = z.infer<typeof executionSchema>;
+
+export const sentimentSchema = z.looseObject({
+  type: z.string(),
+  topicSentiments: z.nullish(z.record(z.string(), z.string())),
+  sentiment: text,
+  model: text,
+  isCustomerModel: flag,
+  sessionId: text,
+  requestId: text,
+  modelProviderUsage: z.nullish(
+    z.looseObject({ inputTokens: count, outputTokens: count, totalTokens: count, reasoningTokens: count }),
+  ),
+});
+/** The sentiment of a text, by topic (`topicSentiments`) or over all (`sentiment`). */
+export type Sentiment = z.infer<typeof sentimentSchema>;
+
+export const revisionSchema = z.looseObject({
+  dataFileRevisionId: idSchema,
+  dataFileId: nullableId,
+  contentType: text,
+  uploadUserId: nullableId,
+  sizeBytes: count,
+  uploadTimeMillis: time,
+  md5Hash: text,
+  datetimeUploaded: time,
+  scanState: text,
+  sha256HashValue: text,
+});
+
+export const dataFileSchema = z.looseObject({
+  dataFileId: idSchema,
+  name: z.string(),
+  responsibleUserId: nullableId,
+  currentRevision: z.nullish(revisionSchema),
+  datetimeCreated: time,
+  revisions: z.nullish(z.array(revisionSchema)),
+  existing: flag,
+});
+/** The metadata of a data file; revisions only when asked for by `expand`. */
+export type DataFile = z.infer<typeof dataFileSchema>;

@@ -1,0 +1,11 @@
+/**
+ * Milliseconds that a `Retry-After` header asks to wait: seconds or an HTTP date, as RFC 9110, section 10.2.3 has
+ * it. A date gone by is 0. Undefined if the header is absent or neither.
+ */
+export function parseRetryAfter(header: string | null, nowMs: number): number | undefined {
+  if (header === null) return undefined;
+  const value = header.trim();
+  if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1000);
+  const date = /^[A-Za-z]{3,9},? /.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+}

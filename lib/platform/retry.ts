@@ -1,0 +1,98 @@
+import { type PlatformFailure, wasSent } from './failure.ts';
+
+/** How far retries go. Defaults: `defaultRetryLimits`. */
+export type RetryLimits = {
+  /** Retries after a passing failure; the first attempt is not one. */
+  readonly maxRetries: number;
+  /** Retries after an answer that is not the platform's: a gateway's passing page, or a wrong address for good. */
+  readonly maxMisdirectedRetries: number;
+  /** The ceiling of the first wait, in milliseconds; it doubles with each retry up to `maxDelayMs`. */
+  readonly baseDelayMs: number;
+  readonly maxDelayMs: number;
+  /** All attempts and waits of one call together, in milliseconds. */
+  readonly budgetMs: number;
+};
+
+export const defaultRetryLimits: RetryLimits = {
+  maxRetries: 8,
+  maxMisdirectedRetries: 4,
+  baseDelayMs: 250,
+  maxDelayMs: 20_000,
+  budgetMs: 300_000,
+};
+
+/** The facts that a decision rests on, and nothing else. */
+export type RetryFacts = {
+  readonly failure: PlatformFailure;
+  readonly mayRepeat: boolean;
+  /** The attempt that failed; 1 is the first. */
+  readonly attempt: number;
+  /** Since the call began, in milliseconds. */
+  readonly elapsedMs: number;
+  /** From 0 up to 1. */
+  readonly random: number;
+  readonly limits: RetryLimits;
+};
+
+export type RetryDecision =
+  | { readonly kind: 'retry'; readonly delayMs: number }
+  | { readonly kind: 'stop'; readonly why: 'permanent' | 'harmful' | 'exhausted' | 'over-budget' };
+
+/**
+ * The whole retry policy. What may pass is tried again, but only on proof that the platform did not act, or where a
+ * repeat does no harm. `Retry-After` beats backoff, and a wait that ends past the budget is not begun.
+ */
+export function decideRetry(facts: RetryFacts): RetryDecision {
+  const { failure, mayRepeat, attempt, elapsedMs, random, limits } = facts;
+  const retries = retriesFor(failure, limits);
+  if (retries === 0) return { kind: 'stop', why: 'permanent' };
+  if (wasSent(failure) && !mayRepeat) return { kind: 'stop', why: 'harmful' };
+  if (attempt > retries) return { kind: 'stop', why: 'exhausted' };
+  const delayMs = toldToWait(failure) ?? backoffMs(attempt, random, limits);
+  if (elapsedMs + delayMs > limits.budgetMs) return { kind: 'stop', why: 'over-budget' };
+  return { kind: 'retry', delayMs };
+}
+
+/**
+ * Milliseconds before retry `retry` (1 is the first): full jitter under a ceiling that doubles. Source: "Exponential
+ * Backoff And Jitter", AWS Architecture Blog, 2015.
+ */
+export function backoffMs(
+  retry: number,
+  random: number,
+  limits: Pick<RetryLimits, 'baseDelayMs' | 'maxDelayMs'>,
+): number {
+  return Math.floor(random * Math.min(limits.maxDelayMs, limits.baseDelayMs * 2 ** (retry - 1)));
+}
+
+function retriesFor(failure: PlatformFailure, limits: RetryLimits): number {
+  switch (failure.kind) {
+    // A 429 and a refused wait end by the time budget alone: they say when to come back.
+    case 'wait':
+      return Number.POSITIVE_INFINITY;
+    case 'status':
+      if (failure.status === 429) return Number.POSITIVE_INFINITY;
+      return failure.status >= 500 ? limits.maxRetries : 0;
+    case 'cut':
+    case 'timeout':
+      return limits.maxRetries;
+    case 'connection':
+      // A handshake that was cut may pass; a certificate that does not fit will not.
+      return failure.phase === 'tls' && failure.code !== 'ECONNRESET' ? 0 : limits.maxRetries;
+    case 'redirect':
+    case 'not-json':
+      return limits.maxMisdirectedRetries;
+    case 'input':
+    case 'too-large':
+    case 'shape':
+    case 'endless':
+      return 0;
+    default:
+      return failure satisfies never;
+  }
+}
+
+function toldToWait(failure: PlatformFailure): number | undefined {
+  if (failure.kind === 'wait') return failure.waitMs;
+  return failure.kind === 'status' ? failure.retryAfterMs : undefined;
+}

@@ -1,0 +1,61 @@
+/** Where the developer token comes from. Whoever holds it never shows it. */
+export type TokenSource = {
+  read(): Promise<string>;
+  /** Forgets what is cached: the platform refused it. True if a fresh read may bring another token. */
+  refused(): boolean;
+};
+
+/** A token that was given and cannot change. */
+export function fixedToken(token: string): TokenSource {
+  return { read: async () => token, refused: () => false };
+}
+
+export type SecretTokenOptions = {
+  /** Reads the secret's text anew. */
+  readonly fetchSecret: () => Promise<string>;
+  readonly now?: () => number;
+  /** How long a token is kept, in milliseconds. Default 5 minutes. */
+  readonly keepMs?: number;
+};
+
+/** A token from a secret store: kept for a while, read again after a refusal, and read once by many at a time. */
+export function secretToken({
+  fetchSecret,
+  now = Date.now,
+  keepMs = 300_000,
+}: SecretTokenOptions): TokenSource {
+  let kept: { readonly token: Promise<string>; readonly untilMs: number } | undefined;
+  const forget = () => {
+    kept = undefined;
+  };
+  return {
+    read() {
+      if (kept === undefined || now() >= kept.untilMs) {
+        const token = fetchSecret().then((secret) => secret.trim());
+        kept = { token, untilMs: now() + keepMs };
+        token.catch(() => {
+          // A fetch that fails late must not take a newer one with it.
+          if (kept?.token === token) forget();
+        });
+      }
+      return kept.token;
+    },
+    refused() {
+      forget();
+      return true;
+    },
+  };
+}
+
+/** Takes out of a text what must not be shown. Used before a text is shortened, which could leave half a token. */
+export type Hide = (text: string) => string;
+
+/**
+ * Takes a token, as it is or as it stands in an address, out of a text that somebody else wrote, such as an error
+ * body that echoes a header.
+ */
+export function redact(text: string, token: string): string {
+  if (token === '') return text;
+  const inAddress = encodeURIComponent(token.toWellFormed());
+  return text.replaceAll(token, '[token]').replaceAll(inAddress, '[token]');
+}

@@ -1,0 +1,398 @@
+import { describe, expect, test } from 'vitest';
+import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
+import { PlatformError } from '../../lib/platform/platform-error.ts';
+import { secretToken } from '../../lib/platform/token.ts';
+import { calculation, calculationRow, calculations, execution } from './answers.ts';
+import { caught, thrown } from './caught.ts';
+import { answered, failed, fakeCall, lost, refused, type Scripted, status } from './fake-call.ts';
+
+const sort = { field: 'id', ascending: true };
+const run = { packageId: '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b', version: '1.0.0', functionName: 'score' };
+const good = answered(calculations(calculationRow()));
+
+describe('a call', () => {
+  test('takes a turn for every attempt, and tells the pace of 429 before it waits', async () => {
+    const { platform, log, slept } = fakeCall([status(429, 7_000), good]);
+
+    const answer = await platform.calculations.search({ sort });
+
+    expect(answer.results).toHaveLength(1);
+    expect(slept).toEqual([7_000]);
+    expect(log).toEqual(['turn', 'send', 'throttled 7000', 'sleep 7000', 'turn', 'send']);
+  });
+
+  test('backs off after 429 without a time', async () => {
+    const { platform, log } = fakeCall([status(429), good]);
+
+    await platform.calculations.search({ sort });
+
+    expect(log).toEqual(['turn', 'send', 'throttled undefined', 'sleep 125', 'turn', 'send']);
+  });
+
+  test('backs off after 503 by jitter and then gives up', async () => {
+    const { platform, slept, sent } = fakeCall([status(503)]);
+
+    const error = await caught(platform.calculations.search({ sort }));
+
+    expect(slept).toEqual([125, 250, 500, 1_000, 2_000, 4_000, 8_000, 10_000]);
+    expect(sent).toHaveLength(9);
+    expect(error).toMatchObject({
+      name: 'PlatformError',
+      operation: 'searchCalculations',
+      attempts: 9,
+      sent: true,
+      failure: { kind: 'status', status: 503 },
+      message: 'searchCalculations (calculations from 0) failed after 9 attempts: answered 503',
+    });
+  });
+
+  test('gives up before a wait that ends past its time budget', async () => {
+    const { platform, slept } = fakeCall([status(429, 200_000)]);
+
+    const error = await caught(platform.calculations.search({ sort }));
+
+    expect(slept).toEqual([200_000]);
+    expect(error).toMatchObject({
+      attempts: 2,
+      sent: false,
+      failure: { status: 429, retryAfterMs: 200_000 },
+    });
+  });
+
+  test('waits for a turn that lies too far off, and then calls', async () => {
+    const { platform, log } = fakeCall([good], { turns: [new PaceWaitError(5_000, 1_000), 0] });
+
+    await platform.calculations.search({ sort });
+
+    expect(log).toEqual(['turn', 'sleep 5000', 'turn', 'send']);
+  });
+
+  test('gives up on a turn that lies past its time budget, with nothing sent', async () => {
+    const { platform, sent } = fakeCall([good], { turns: [new PaceWaitError(300_001, 1_000)] });
+
+    const error = await caught(platform.calculations.search({ sort }));
+
+    expect(sent).toEqual([]);
+    expect(error).toMatchObject({
+      sent: false,
+      failure: { kind: 'wait', waitMs: 300_001, maxWaitMs: 1_000 },
+    });
+    expect(error.message).toContain('its turn comes in 300 s, over the longest wait of 1 s');
+  });
+
+  test('passes on any other error of the pace', async () => {
+    const reason = new Error('the table is gone');
+    const { platform, sent } = fakeCall([good], { turns: [reason] });
+
+    const error = await thrown(platform.calculations.search({ sort }));
+
+    expect(error).toBe(reason);
+    expect(sent).toEqual([]);
+  });
+
+  test('tells the reference of the platform, and keeps the cause', async () => {
+    const cause = new Error('socket hang up');
+    const failing = fakeCall([
+      failed({ kind: 'status', status: 404, detail: 'No such id', reference: 'D2R-1' }),
+    ]);
+    const breaking = fakeCall([failed({ kind: 'connection', phase: 'exchange', code: 'EPIPE' }, cause)], {
+      limits: { maxRetries: 0 },
+    });
+
+    const missing = await caught(failing.platform.dataFiles.get(12));
+    const broken = await caught(breaking.platform.dataFiles.get(12));
+
+    expect(missing.message).toBe(
+      'getDataFile (data file 12) failed: answered 404: No such id (reference D2R-1)',
+    );
+    expect(missing.failure).toMatchObject({ reference: 'D2R-1' });
+    expect(broken.message).toBe('getDataFile (data file 12) failed: the connection broke (EPIPE)');
+    expect(broken.cause).toBe(cause);
+  });
+
+  test('gives a code function more than its 5 minutes, and anything else the limit of the settings', async () => {
+    const running = fakeCall([answered(execution())]);
+    const searching = fakeCall([good]);
+
+    await running.platform.functions.run(run);
+    await searching.platform.calculations.search({ sort });
+
+    expect(running.sent[0]?.request).toMatchObject({ timeoutMs: 330_000, mayRepeat: false });
+    expect(searching.sent[0]?.request).toMatchObject({ timeoutMs: 60_000, mayRepeat: true });
+  });
+
+  test('says how often it was tried when the answer has another shape', async () => {
+    const { platform } = fakeCall([status(503), answered({ results: 5 })]);
+
+    const error = await caught(platform.calculations.search({ sort }));
+
+    expect(error.failure.kind).toBe('shape');
+    expect(error.attempts).toBe(2);
+  });
+});
+
+describe('what is observed', () => {
+  test('is every wait, request, refusal and retry, in order', async () => {
+    const { platform, events } = fakeCall([status(429, 7_000), good], { turns: [40, 0] });
+
+    await platform.calculations.search({ sort });
+
+    const operation = 'searchCalculations';
+    expect(events).toEqual([
+      { kind: 'waited', operation, attempt: 1, waitedMs: 40 },
+      { kind: 'request', operation, attempt: 1, status: 429, durationMs: 0, sizeBytes: 0 },
+      { kind: 'throttled', operation, attempt: 1, retryAfterMs: 7_000 },
+      {
+        kind: 'retry',
+        operation,
+        attempt: 1,
+        delayMs: 7_000,
+        failure: { kind: 'status', status: 429, retryAfterMs: 7_000 },
+      },
+      { kind: 'request', operation, attempt: 2, status: 200, durationMs: 0, sizeBytes: expect.any(Number) },
+    ]);
+  });
+
+  test('does no harm where an observer throws', async () => {
+    const { platform, events, sent } = fakeCall([status(503), good], {
+      observe: () => {
+        throw new Error('a faulty observer');
+      },
+    });
+
+    const answer = await platform.calculations.search({ sort });
+
+    expect(answer.results).toHaveLength(1);
+    expect(sent).toHaveLength(2);
+    expect(events.map((event) => event.kind)).toEqual(['request', 'retry', 'request']);
+  });
+});
+
+describe("the caller's abort passes through as the very reason", () => {
+  const reason = new Error('enough');
+
+  test('during a sleep', async () => {
+    const abort = new AbortController();
+    const { platform, sent } = fakeCall([status(503)], {
+      sleep: async (_ms, signal) => {
+        abort.abort(reason);
+        signal?.throwIfAborted();
+      },
+    });
+
+    const error = await thrown(platform.calculations.search({ sort }, { signal: abort.signal }));
+
+    expect(error).toBe(reason);
+    expect(sent).toHaveLength(1);
+  });
+
+  test('while it waits for its turn', async () => {
+    const abort = new AbortController();
+    const { platform, sent, slept } = fakeCall([good], {
+      turns: [
+        async (signal) => {
+          abort.abort(reason);
+          signal?.throwIfAborted();
+          throw new Error('not reached');
+        },
+      ],
+    });
+
+    const error = await thrown(platform.calculations.search({ sort }, { signal: abort.signal }));
+
+    expect(error).toBe(reason);
+    expect(sent).toEqual([]);
+    expect(slept).toEqual([]);
+  });
+
+  test('while it sends, and nothing is tried again', async () => {
+    const abort = new AbortController();
+    const { platform, sent, slept } = fakeCall([
+      async (signal) => {
+        abort.abort(reason);
+        signal?.throwIfAborted();
+        return good;
+      },
+    ]);
+
+    const error = await thrown(platform.calculations.search({ sort }, { signal: abort.signal }));
+
+    expect(error).toBe(reason);
+    expect(sent).toHaveLength(1);
+    expect(slept).toEqual([]);
+  });
+
+  test('even a reason that is no error', async () => {
+    const abort = new AbortController();
+    const { platform } = fakeCall([
+      async (signal) => {
+        abort.abort('stop');
+        signal?.throwIfAborted();
+        return good;
+      },
+    ]);
+
+    const error = await thrown(platform.functions.run(run, { signal: abort.signal }));
+
+    expect(error).toBe('stop');
+  });
+});
+
+describe('a token that is refused', () => {
+  const secrets = (...texts: readonly string[]) => {
+    let fetches = 0;
+    const token = secretToken({
+      fetchSecret: async () => {
+        fetches += 1;
+        return texts[fetches - 1] ?? 'none';
+      },
+    });
+    return { token, fetches: () => fetches };
+  };
+
+  test('is read again once, and the call goes on at once with the new one', async () => {
+    const { token, fetches } = secrets('old', 'new');
+    const { platform, sent, slept } = fakeCall([status(401), good], { token });
+
+    await platform.calculations.search({ sort });
+
+    expect(sent.map((each) => each.token)).toEqual(['old', 'new']);
+    expect(fetches()).toBe(2);
+    expect(slept).toEqual([]);
+  });
+
+  test('twice is an error, with the token read no third time', async () => {
+    const { token, fetches } = secrets('old', 'new', 'third');
+    const { platform, sent } = fakeCall([status(401)], { token });
+
+    const error = await caught(platform.calculations.search({ sort }));
+
+    expect(sent.map((each) => each.token)).toEqual(['old', 'new']);
+    expect(fetches()).toBe(2);
+    expect(error).toMatchObject({ sent: false, attempts: 2, failure: { kind: 'status', status: 401 } });
+    expect(error.message).toContain('Is the token right, and neither expired nor revoked?');
+  });
+
+  test('half-way through the retries is read again once too', async () => {
+    const { token } = secrets('old', 'new', 'third');
+    const { platform, sent } = fakeCall([status(503), status(401), status(503), status(401)], { token });
+
+    const error = await caught(platform.calculations.search({ sort }));
+
+    expect(sent.map((each) => each.token)).toEqual(['old', 'old', 'new', 'new']);
+    expect(error).toMatchObject({ sent: true, attempts: 4, failure: { status: 401 } });
+  });
+
+  test('may be sent again for a code function, which did not run', async () => {
+    const { token } = secrets('old', 'new');
+    const { platform, sent } = fakeCall([status(401), answered(execution())], { token });
+
+    const { status: ran } = await platform.functions.run(run);
+
+    expect(ran).toBe('SUCCESS');
+    expect(sent).toHaveLength(2);
+  });
+
+  test('is an error at once where no other can come', async () => {
+    const { platform, sent } = fakeCall([status(401)]);
+
+    const error = await caught(platform.calculations.search({ sort }));
+
+    expect(sent).toHaveLength(1);
+    expect(error.sent).toBe(false);
+  });
+});
+
+describe('a call that may not be repeated', () => {
+  const lostAnswers: readonly (readonly [string, Scripted])[] = [
+    ['the connection broke', lost],
+    ['the time ran out', failed({ kind: 'timeout', timeoutMs: 330_000, phase: 'exchange' })],
+    ['the answer was cut', failed({ kind: 'cut', detail: '5 bytes came' })],
+    ['a gateway answered 502', status(502)],
+    ['a gateway answered 503 with a time', status(503, 1_000)],
+    ['a page came', failed({ kind: 'not-json', status: 200, contentType: 'text/html' })],
+    ['a redirect came', failed({ kind: 'redirect', status: 303, to: 'https://other.invalid/' })],
+    ['the answer was too large', failed({ kind: 'too-large', maxBytes: 5 })],
+    ['the answer had another shape', answered({ odd: true })],
+  ];
+
+  test.for(lostAnswers)('runs a code function exactly once when %s', async ([, result]) => {
+    const { platform, sent, slept } = fakeCall([result, answered(execution())]);
+
+    const error = await caught(platform.functions.run(run));
+
+    expect(sent).toHaveLength(1);
+    expect(slept).toEqual([]);
+    expect(error.sent).toBe(true);
+    expect(error.attempts).toBe(1);
+  });
+
+  test.for(lostAnswers)('updates a formula exactly once when %s', async ([, result]) => {
+    const { platform, sent, slept } = fakeCall([result, answered(calculation())]);
+
+    const error = await caught(platform.calculations.updateFormula(17, 'SUM(1)'));
+
+    expect(sent).toHaveLength(1);
+    expect(slept).toEqual([]);
+    expect(error.sent).toBe(true);
+  });
+
+  test('is tried again while it has provably not been sent, and no longer', async () => {
+    const { platform, sent, slept } = fakeCall([
+      refused,
+      status(429, 7_000),
+      failed({ kind: 'connection', phase: 'resolve', code: 'EAI_AGAIN' }),
+      lost,
+      answered(execution()),
+    ]);
+
+    const error = await caught(platform.functions.run(run));
+
+    expect(sent).toHaveLength(4);
+    expect(slept).toEqual([125, 7_000, 500]);
+    expect(error).toMatchObject({
+      sent: true,
+      attempts: 4,
+      failure: { kind: 'connection', phase: 'exchange' },
+    });
+  });
+
+  test('is known not to be sent when no attempt got through', async () => {
+    const { platform, sent } = fakeCall([refused]);
+
+    const error = await caught(platform.functions.run(run));
+
+    expect(sent).toHaveLength(9);
+    expect(error).toMatchObject({ sent: false, attempts: 9 });
+  });
+});
+
+describe('what may have been sent', () => {
+  test('stays so when a later attempt was not', async () => {
+    const { platform } = fakeCall([lost, refused]);
+
+    const error = await caught(platform.calculations.search({ sort }));
+
+    expect(error).toMatchObject({ sent: true, failure: { kind: 'connection', phase: 'connect' } });
+  });
+
+  test.for([
+    ['refused', refused, false],
+    ['name not resolved', failed({ kind: 'connection', phase: 'resolve', code: 'ENOTFOUND' }), false],
+    ['no TLS', failed({ kind: 'connection', phase: 'tls', code: 'EPROTO' }), false],
+    ['late before the request', failed({ kind: 'timeout', timeoutMs: 5, phase: 'connect' }), false],
+    ['401', status(401), false],
+    ['429', status(429, 999_999), false],
+    ['400', status(400), true],
+    ['403', status(403), true],
+    ['lost', lost, true],
+    ['late after the request', failed({ kind: 'timeout', timeoutMs: 5, phase: 'exchange' }), true],
+  ] as const)('is told by the error: %s', async ([, result, expected]) => {
+    const { platform } = fakeCall([result]);
+
+    const error = await caught(platform.functions.run(run));
+
+    expect(error).toBeInstanceOf(PlatformError);
+    expect(error.sent).toBe(expected);
+  });
+});

@@ -1,0 +1,96 @@
+import type { Pace } from '../../lib/pace/pace.ts';
+import { createCall } from '../../lib/platform/call.ts';
+import { operations } from '../../lib/platform/client.ts';
+import { type PlatformEvent, tellAll } from '../../lib/platform/events.ts';
+import type { PlatformFailure } from '../../lib/platform/failure.ts';
+import { parseJson, printJson } from '../../lib/platform/json.ts';
+import { defaultRetryLimits, type RetryLimits } from '../../lib/platform/retry.ts';
+import { fixedToken, type TokenSource } from '../../lib/platform/token.ts';
+import type { AttemptResult, PlatformRequest } from '../../lib/platform/transport.ts';
+
+/** What one attempt comes to: a result, or what the fake throws or does instead. */
+export type Scripted = AttemptResult | ((signal?: AbortSignal) => Promise<AttemptResult>);
+
+/** A good answer with this JSON, read from its text as the transport does. */
+export function answered(value: unknown): AttemptResult {
+  const text = printJson(value);
+  return { kind: 'answer', status: 200, sizeBytes: text.length, answer: { text, json: parseJson(text) } };
+}
+
+export function failed(failure: PlatformFailure, cause?: unknown): AttemptResult {
+  const status = 'status' in failure ? failure.status : undefined;
+  return { kind: 'failure', status, sizeBytes: 0, failure, cause };
+}
+
+export const status = (code: number, retryAfterMs?: number): AttemptResult =>
+  failed({ kind: 'status', status: code, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+
+export const lost: AttemptResult = failed({ kind: 'connection', phase: 'exchange', code: 'ECONNRESET' });
+export const refused: AttemptResult = failed({
+  kind: 'connection',
+  phase: 'connect',
+  code: 'ECONNREFUSED',
+});
+
+export type FakeOptions = {
+  readonly token?: TokenSource;
+  readonly limits?: Partial<RetryLimits>;
+  readonly observe?: (event: PlatformEvent) => void;
+  readonly random?: () => number;
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** What the pace does with each call in turn: lets it go (a wait in ms), or throws. */
+  readonly turns?: readonly (number | Error | ((signal?: AbortSignal) => Promise<never>))[];
+};
+
+/**
+ * A call over a scripted `send` (the last result for ever), a pace that lets all go, and a clock that only `sleep`
+ * moves. `log` tells in order what happened: `turn`, `send`, `throttled 7000`, `sleep 7000`.
+ */
+export function fakeCall(script: readonly Scripted[], options: FakeOptions = {}) {
+  const sent: { readonly request: PlatformRequest; readonly token: string }[] = [];
+  const slept: number[] = [];
+  const events: PlatformEvent[] = [];
+  const log: string[] = [];
+  let nowMs = 0;
+  let turn = 0;
+
+  const pace: Pace = {
+    async run(call, { signal } = {}) {
+      const waited = options.turns?.[turn] ?? 0;
+      turn += 1;
+      log.push('turn');
+      if (waited instanceof Error) throw waited;
+      if (typeof waited === 'function') return waited(signal);
+      return call({ atMs: nowMs, waitedMs: waited });
+    },
+    async throttled(_slot, retryAfterMs) {
+      log.push(`throttled ${retryAfterMs}`);
+    },
+    counts: () => ({ granted: turn, waitedMs: 0, throttled: 0, effectiveRate: 1 }),
+  };
+
+  const call = createCall({
+    async send(request, token, signal) {
+      log.push('send');
+      sent.push({ request, token });
+      const next = script[sent.length - 1] ?? script.at(-1);
+      if (next === undefined) throw new Error('nothing is scripted');
+      if (sent.length > 100) throw new Error('sent more than 100 times');
+      return typeof next === 'function' ? next(signal) : next;
+    },
+    token: options.token ?? fixedToken('token'),
+    pace,
+    observe: tellAll([(event) => events.push(event), options.observe ?? (() => {})]),
+    limits: { ...defaultRetryLimits, ...options.limits },
+    timeoutMs: 60_000,
+    now: () => nowMs,
+    async sleep(ms, signal) {
+      log.push(`sleep ${ms}`);
+      slept.push(ms);
+      nowMs += ms;
+      await options.sleep?.(ms, signal);
+    },
+    random: options.random ?? (() => 0.5),
+  });
+  return { call, platform: operations(call), sent, slept, events, log };
+}

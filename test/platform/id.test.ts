@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { compareIds, idDigits, idSchema } from '../../lib/platform/id.ts';
+
+const integer = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n });
+
+describe('an id', () => {
+  test('is its digits, whatever form it came in', () => {
+    expect(idDigits(12)).toBe('12');
+    expect(idDigits(9007199254740993n)).toBe('9007199254740993');
+    expect(idDigits('9007199254740993')).toBe('9007199254740993');
+    expect(idDigits('-7')).toBe('-7');
+    expect(idDigits('007')).toBe('7');
+    expect(idDigits('-0')).toBe('0');
+  });
+
+  test('is no fraction, no number that was rounded, and no other text', () => {
+    for (const value of [1.5, 2 ** 53, Number.NaN, '1.0', '', ' 1', '1e3', '0x1', null, true, {}, [1]])
+      expect(idDigits(value)).toBeUndefined();
+  });
+
+  test('of any size keeps its digits through the schema', () => {
+    fc.assert(
+      fc.property(integer, (value) => {
+        expect(idSchema.parse(value)).toBe(String(value));
+        expect(idSchema.parse(String(value))).toBe(String(value));
+      }),
+    );
+  });
+
+  test('is ordered as an integer of any size', () => {
+    fc.assert(
+      fc.property(integer, integer, (a, b) => {
+        expect(Math.sign(compareIds(String(a), String(b)))).toBe(a < b ? -1 : a > b ? 1 : 0);
+      }),
+    );
+  });
+
+  test('sorts by size and not by letters', () => {
+    const ids = ['10', '9', '9007199254740993', '-3', '9007199254740992'];
+
+    expect(ids.toSorted(compareIds)).toEqual(['-3', '9', '10', '9007199254740992', '9007199254740993']);
+  });
+});

@@ -1,0 +1,293 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { PlatformError } from '../../lib/platform/platform-error.ts';
+import { calculationRow, calculations, file, files } from './answers.ts';
+import { caught, thrown } from './caught.ts';
+import { answered, fakeCall } from './fake-call.ts';
+
+const sort = { field: 'id', ascending: true };
+const fileset = '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b';
+const row = (id: number) => calculationRow({ id });
+const more = (...rows: readonly unknown[]) => answered({ ...calculations(...rows), hasMore: true });
+
+describe('pages of calculations', () => {
+  test('move on by the rows that came, and end with the page that is short and says so', async () => {
+    const { platform, sent } = fakeCall([more(row(1), row(2)), more(row(3)), answered(calculations(row(4)))]);
+
+    const pages = await Array.fromAsync(platform.calculations.pages({ sort, limit: 2 }));
+
+    expect(pages.map((page) => page.rows.map(({ id }) => id))).toEqual([['1', '2'], ['3'], ['4']]);
+    expect(sent.map(({ request }) => request.body)).toEqual([
+      '{"filters":[],"sort":{"field":"id","ascending":true},"limit":2,"offset":0}',
+      '{"filters":[],"sort":{"field":"id","ascending":true},"limit":2,"offset":2}',
+      '{"filters":[],"sort":{"field":"id","ascending":true},"limit":2,"offset":3}',
+    ]);
+  });
+
+  test('end at an empty page, even one that says that more follow', async () => {
+    const { platform, sent } = fakeCall([more(row(1)), more()]);
+
+    const pages = await Array.fromAsync(platform.calculations.pages({ sort }));
+
+    expect(pages).toHaveLength(1);
+    expect(sent).toHaveLength(2);
+  });
+
+  test('end at a page without results', async () => {
+    const { platform, sent } = fakeCall([answered({ results: null, hasMore: true })]);
+
+    const pages = await Array.fromAsync(platform.calculations.pages({ sort }));
+
+    expect(pages).toEqual([]);
+    expect(sent).toHaveLength(1);
+  });
+
+  test('end at a page that repeats the one before', async () => {
+    const { platform, sent } = fakeCall([more(row(1), row(2)), more(row(1), row(2))]);
+
+    const pages = await Array.fromAsync(platform.calculations.pages({ sort, limit: 2 }));
+
+    expect(pages).toHaveLength(1);
+    expect(sent).toHaveLength(2);
+  });
+
+  test('tell the total and what is degraded', async () => {
+    const { platform } = fakeCall([
+      answered({ ...calculations(row(1)), totalHits: 900, degraded: true, hasMore: true }),
+      answered({ results: [row(2)], hasMore: false }),
+    ]);
+
+    const pages = await Array.fromAsync(platform.calculations.pages({ sort }));
+
+    expect(pages).toMatchObject([
+      { total: 900, degraded: true },
+      { total: undefined, degraded: false },
+    ]);
+  });
+
+  test('are asked for lazily', async () => {
+    const { platform, sent } = fakeCall([more(row(1)), more(row(2))]);
+    const pages = platform.calculations.pages({ sort, limit: 1 });
+
+    const first = await pages.next();
+    await pages.return(undefined);
+
+    expect(first.value).toMatchObject({ rows: [{ id: '1' }] });
+    expect(sent).toHaveLength(1);
+  });
+
+  test('past the bound on pages are an error', async () => {
+    let id = 0;
+    const { platform, sent } = fakeCall([
+      async () => {
+        id += 1;
+        return more(row(id));
+      },
+    ]);
+
+    const error = await caught(Array.fromAsync(platform.calculations.pages({ sort }, { maxPages: 3 })));
+
+    expect(error.failure).toEqual({ kind: 'endless', pages: 3 });
+    expect(error.message).toBe(
+      'searchCalculations (calculations) failed: the list did not end within 3 pages',
+    );
+    expect(sent).toHaveLength(3);
+  });
+});
+
+describe('pages of files', () => {
+  test('follow the cursor and end where it is null', async () => {
+    const { platform, sent } = fakeCall([
+      answered(files('b', file({ name: '1' }))),
+      answered(files(null, file({ name: '2' }))),
+    ]);
+
+    const pages = await Array.fromAsync(platform.files.pages(fileset));
+
+    expect(pages.map((page) => page.rows.map(({ name }) => name))).toEqual([['1'], ['2']]);
+    expect(sent.map(({ request }) => request.target)).toEqual([
+      `/api/files/v1/filesets/${fileset}/files/search`,
+      `/api/files/v1/filesets/${fileset}/files/search?next=b`,
+    ]);
+  });
+
+  test('end at a cursor that repeats, as the platform sends on its last page', async () => {
+    const { platform, sent } = fakeCall([answered(files('b', file())), answered(files('b', file()))]);
+
+    const pages = await Array.fromAsync(platform.files.pages(fileset));
+
+    expect(pages).toHaveLength(2);
+    expect(sent).toHaveLength(2);
+  });
+
+  test('end at a cursor that was followed long ago', async () => {
+    const { platform, sent } = fakeCall([
+      answered(files('b', file())),
+      answered(files('c', file())),
+      answered(files('b', file())),
+    ]);
+
+    const pages = await Array.fromAsync(platform.files.pages(fileset));
+
+    expect(pages).toHaveLength(3);
+    expect(sent).toHaveLength(3);
+  });
+
+  test('end at an empty page, whatever its cursor', async () => {
+    const { platform, sent } = fakeCall([answered(files('b', file())), answered(files('c'))]);
+
+    const pages = await Array.fromAsync(platform.files.pages(fileset));
+
+    expect(pages).toHaveLength(1);
+    expect(sent).toHaveLength(2);
+  });
+
+  test.for([
+    { files: [file()] },
+    { files: [file()], pageContext: null },
+    { files: [file()], pageContext: {} },
+    { files: [file()], pageContext: { next: '' } },
+  ])('end without a cursor: %j', async (answer) => {
+    const { platform, sent } = fakeCall([answered(answer)]);
+
+    const pages = await Array.fromAsync(platform.files.pages(fileset));
+
+    expect(pages).toHaveLength(1);
+    expect(sent).toHaveLength(1);
+  });
+
+  test('past the bound on pages are an error', async () => {
+    let cursor = 0;
+    const { platform, sent } = fakeCall([
+      async () => {
+        cursor += 1;
+        return answered(files(`c${cursor}`, file()));
+      },
+    ]);
+
+    const error = await caught(Array.fromAsync(platform.files.pages(fileset, {}, { maxPages: 4 })));
+
+    expect(error.failure).toEqual({ kind: 'endless', pages: 4 });
+    expect(sent).toHaveLength(4);
+  });
+});
+
+describe('no list is endless', () => {
+  const anyCursor = fc.oneof(
+    fc.constantFrom('a', 'b', 'c', '', null, undefined, 0, 5, false, true, {}, [], ['a']),
+    fc.string({ maxLength: 3 }),
+  );
+  const anyFiles = fc.oneof(fc.constantFrom(null, undefined, [], {}, 'x', 3, [null], [file()], [file(), {}]));
+  const anyResults = fc.oneof(
+    fc.constantFrom(null, undefined, [], {}, 'x', 3, [null]),
+    fc.array(fc.nat({ max: 5 }).map(row), { maxLength: 4 }),
+  );
+  const anyFlag = fc.constantFrom(true, false, null, undefined, 'true', 0);
+  const anyLimit = fc.oneof(fc.integer({ min: -1, max: 5001 }), fc.constantFrom(undefined, 0.5, Number.NaN));
+  const maxPages = fc.integer({ min: 0, max: 20 });
+  const anyBody = fc.oneof(fc.jsonValue(), fc.constantFrom<unknown>(null, [], 'text', 0));
+
+  test('of files, by no limit, cursor or body', async () => {
+    const anyAnswer = fc.oneof(
+      { weight: 5, arbitrary: fc.record({ files: anyFiles, pageContext: fc.record({ next: anyCursor }) }) },
+      { weight: 5, arbitrary: anyCursor.map((next) => files(next, file())) },
+      { weight: 1, arbitrary: anyBody },
+    );
+
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyAnswer, { minLength: 1, maxLength: 12 }),
+        anyLimit,
+        maxPages,
+        async (script, limit, most) => {
+          const { platform, sent } = fakeCall(script.map(answered));
+          const search = limit === undefined ? {} : { limit };
+
+          const end = await ending(platform.files.pages(fileset, search, { maxPages: most }));
+
+          expect(['done', 'input', 'shape', 'endless']).toContain(end);
+          expect(sent.length).toBeLessThanOrEqual(most);
+        },
+      ),
+    );
+  });
+
+  test('of calculations, by no limit, flag or body', async () => {
+    const anyAnswer = fc.oneof(
+      {
+        weight: 8,
+        arbitrary: fc.record({
+          results: anyResults,
+          hasMore: anyFlag,
+          totalHits: fc.constantFrom(0, 9, null),
+        }),
+      },
+      { weight: 1, arbitrary: anyBody },
+    );
+
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyAnswer, { minLength: 1, maxLength: 12 }),
+        anyLimit,
+        maxPages,
+        async (script, limit, most) => {
+          const { platform, sent } = fakeCall(script.map(answered));
+          const search = limit === undefined ? { sort } : { sort, limit };
+
+          const end = await ending(platform.calculations.pages(search, { maxPages: most }));
+
+          expect(['done', 'input', 'shape', 'endless']).toContain(end);
+          expect(sent.length).toBeLessThanOrEqual(most);
+        },
+      ),
+    );
+  });
+
+  async function ending(pages: AsyncIterable<unknown>): Promise<string> {
+    try {
+      for await (const _ of pages);
+      return 'done';
+    } catch (error) {
+      if (error instanceof PlatformError) return error.failure.kind;
+      throw error;
+    }
+  }
+});
+
+describe("the caller's abort ends a list with its very reason", () => {
+  test('between two pages', async () => {
+    const abort = new AbortController();
+    const reason = new Error('enough');
+    const { platform } = fakeCall([
+      more(row(1)),
+      async (signal) => {
+        abort.abort(reason);
+        signal?.throwIfAborted();
+        return more(row(2));
+      },
+    ]);
+    const pages = platform.calculations.pages({ sort, limit: 1 }, { signal: abort.signal });
+
+    await pages.next();
+    const error = await thrown(pages.next());
+
+    expect(error).toBe(reason);
+    expect(await pages.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test('of files, before the first page', async () => {
+    const reason = new Error('enough');
+    const { platform } = fakeCall([
+      async (signal) => {
+        signal?.throwIfAborted();
+        return answered(files(null));
+      },
+    ]);
+
+    const error = await thrown(
+      platform.files.pages(fileset, {}, { signal: AbortSignal.abort(reason) }).next(),
+    );
+
+    expect(error).toBe(reason);
+  });
+});

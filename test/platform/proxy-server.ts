@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+
+/** What a proxy does with CONNECT: refuses with a status line, hangs up, or leads to a local port. */
+export type Tunnel = { readonly refuse: string } | 'hang-up' | { readonly port: number };
+
+/** A proxy on a free port of 127.0.0.1; `connects` are the hosts it was asked for. */
+export async function startProxy(tunnel: Tunnel) {
+  const connects: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer();
+  server.on('connection', (socket) => sockets.add(socket));
+  server.on('connect', (request, socket) => {
+    connects.push(`CONNECT ${request.url}`);
+    socket.on('error', () => {});
+    if (tunnel === 'hang-up') socket.end();
+    else if ('refuse' in tunnel) socket.end(`HTTP/1.1 ${tunnel.refuse}\r\n\r\n`);
+    else {
+      const target = connect(tunnel.port, '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+        socket.pipe(target).pipe(socket);
+      });
+      target.on('error', () => socket.destroy());
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    connects,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { startProxy } from './proxy-server.ts';
+import { json, startServer } from './scripted-server.ts';
+import { sendOnce } from './send-once.ts';
+
+describe('a proxy', () => {
+  test.for(['HTTPS_PROXY', 'https_proxy'])('is asked for a tunnel where %s names it', async (name) => {
+    await using proxy = await startProxy({ refuse: '503 Service Unavailable' });
+
+    await sendOnce('https://platform.invalid', { proxyEnv: { [name]: proxy.url } });
+
+    expect(proxy.connects).toEqual(['CONNECT platform.invalid:443']);
+  });
+
+  test.for(['platform.invalid', '.invalid', '*'])('is left alone where NO_PROXY is %s', async (NO_PROXY) => {
+    await using proxy = await startProxy({ refuse: '503 Service Unavailable' });
+
+    const result = await sendOnce('https://platform.invalid', {
+      proxyEnv: { HTTPS_PROXY: proxy.url, NO_PROXY },
+    });
+
+    expect(proxy.connects).toEqual([]);
+    expect(result).toMatchObject({ failure: { kind: 'connection', phase: 'resolve' }, sent: false });
+  });
+
+  test('is not looked up in the environment of the process', async () => {
+    await using proxy = await startProxy({ refuse: '503 Service Unavailable' });
+
+    await sendOnce('https://platform.invalid', { proxyEnv: {} });
+
+    expect(proxy.connects).toEqual([]);
+  });
+
+  test.for(['403 Forbidden', '407 Proxy Authentication Required', '502 Bad Gateway'])(
+    'that refuses with %s has let nothing be sent',
+    async (refuse) => {
+      await using proxy = await startProxy({ refuse });
+
+      const result = await sendOnce('https://platform.invalid', { proxyEnv: { HTTPS_PROXY: proxy.url } });
+
+      expect(result).toMatchObject({
+        status: undefined,
+        failure: { kind: 'connection', phase: 'connect', code: 'ERR_PROXY_TUNNEL' },
+        sent: false,
+      });
+    },
+  );
+
+  test('that hangs up has let nothing be sent', async () => {
+    await using proxy = await startProxy('hang-up');
+
+    const result = await sendOnce('https://platform.invalid', { proxyEnv: { HTTPS_PROXY: proxy.url } });
+
+    expect(result).toMatchObject({ failure: { kind: 'connection', phase: 'connect' }, sent: false });
+  });
+
+  test('that is not there has let nothing be sent', async () => {
+    const proxy = await startProxy('hang-up');
+    await proxy[Symbol.asyncDispose]();
+
+    const result = await sendOnce('https://platform.invalid', { proxyEnv: { HTTPS_PROXY: proxy.url } });
+
+    expect(result).toMatchObject({
+      failure: { kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' },
+      sent: false,
+    });
+  });
+
+  test('that leads to something without TLS is told as that, and nothing is sent', async () => {
+    await using server = await startServer(json({}));
+    await using proxy = await startProxy({ port: server.port });
+
+    const result = await sendOnce('https://platform.invalid', { proxyEnv: { HTTPS_PROXY: proxy.url } });
+
+    expect(result).toMatchObject({ failure: { kind: 'connection', phase: 'tls' }, sent: false });
+    expect(server.requests).toEqual([]);
+  });
+
+  test('is not asked for plain HTTP, which only something near at hand speaks', async () => {
+    await using proxy = await startProxy({ refuse: '503 Service Unavailable' });
+    await using server = await startServer(json({ a: 1 }));
+
+    const result = await sendOnce(server.url, {
+      proxyEnv: { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url },
+    });
+
+    expect(result).toMatchObject({ kind: 'answer', answer: { json: { a: 1 } } });
+    expect(proxy.connects).toEqual([]);
+  });
+
+  test('does not show its password in what it refuses', async () => {
+    await using proxy = await startProxy({ refuse: '407 Proxy Authentication Required' });
+    const proxyUrl = proxy.url.replace('//', '//user:hush@');
+
+    const result = await sendOnce('https://platform.invalid', { proxyEnv: { HTTPS_PROXY: proxyUrl } });
+
+    expect(proxy.connects).toHaveLength(1);
+    expect(String(Reflect.get(result, 'cause'))).toContain('407');
+    expect(String(Reflect.get(result, 'cause'))).not.toContain('hush');
+  });
+});

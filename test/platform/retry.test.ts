@@ -1,0 +1,210 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { PlatformFailure } from '../../lib/platform/failure.ts';
+import { backoffMs, decideRetry, defaultRetryLimits, type RetryFacts } from '../../lib/platform/retry.ts';
+
+const limits = defaultRetryLimits;
+
+const decide = (failure: PlatformFailure, facts: Partial<RetryFacts> = {}) =>
+  decideRetry({ failure, mayRepeat: true, attempt: 1, elapsedMs: 0, random: 0.5, limits, ...facts });
+
+const status = (code: number): PlatformFailure => ({ kind: 'status', status: code });
+const lost: PlatformFailure = { kind: 'connection', phase: 'exchange', code: 'ECONNRESET' };
+
+const phase = fc.constantFrom('resolve', 'connect', 'tls', 'exchange');
+const code = fc.constantFrom('ECONNRESET', 'ECONNREFUSED', 'ENOTFOUND', 'EPROTO', 'CERT_HAS_EXPIRED');
+const retryAfterMs = fc.option(fc.integer({ min: 0, max: 400_000 }), { nil: undefined });
+const withRetryAfter = (code: number, afterMs: number | undefined): PlatformFailure =>
+  afterMs === undefined ? status(code) : { kind: 'status', status: code, retryAfterMs: afterMs };
+
+const sentFailure: fc.Arbitrary<PlatformFailure> = fc.oneof(
+  fc
+    .tuple(
+      fc.integer({ min: 400, max: 599 }).filter((each) => each !== 401 && each !== 429),
+      retryAfterMs,
+    )
+    .map(([each, afterMs]) => withRetryAfter(each, afterMs)),
+  fc.constantFrom<PlatformFailure>(
+    { kind: 'redirect', status: 303, to: 'https://other.invalid/' },
+    { kind: 'not-json', status: 200, contentType: 'text/html' },
+    { kind: 'cut', detail: '5 bytes came' },
+    { kind: 'too-large', maxBytes: 5 },
+    { kind: 'timeout', timeoutMs: 5, phase: 'exchange' },
+    { kind: 'shape', faults: ['name: expected text, got nothing'] },
+    { kind: 'endless', pages: 5 },
+  ),
+  code.map((each): PlatformFailure => ({ kind: 'connection', phase: 'exchange', code: each })),
+);
+const anyFailure: fc.Arbitrary<PlatformFailure> = fc.oneof(
+  sentFailure,
+  fc.tuple(fc.constantFrom(401, 429), retryAfterMs).map(([each, afterMs]) => withRetryAfter(each, afterMs)),
+  fc.constantFrom<PlatformFailure>(
+    { kind: 'input', faults: ['limit: expected a whole number'] },
+    { kind: 'wait', waitMs: 7_000, maxWaitMs: 1_000 },
+  ),
+  phase.map((each): PlatformFailure => ({ kind: 'timeout', timeoutMs: 5, phase: each })),
+  fc.tuple(phase, code).map(([at, each]): PlatformFailure => ({ kind: 'connection', phase: at, code: each })),
+);
+const anyFacts = fc.record({
+  mayRepeat: fc.boolean(),
+  attempt: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 5_000 })),
+  elapsedMs: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 400_000, noNaN: true })),
+  random: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+});
+
+describe('for any failure, attempt and time', () => {
+  test('a call that may not be repeated is not, once the request has left', () => {
+    fc.assert(
+      fc.property(sentFailure, anyFacts, (failure, facts) => {
+        expect(decide(failure, { ...facts, mayRepeat: false }).kind).toBe('stop');
+      }),
+    );
+  });
+
+  test('a wait that ends past the time budget is not begun', () => {
+    fc.assert(
+      fc.property(anyFailure, anyFacts, (failure, facts) => {
+        const decision = decide(failure, facts);
+
+        const endMs = decision.kind === 'retry' ? facts.elapsedMs + decision.delayMs : 0;
+        expect(endMs).toBeLessThanOrEqual(limits.budgetMs);
+      }),
+    );
+  });
+
+  test('429 is always tried again within the time budget', () => {
+    fc.assert(
+      fc.property(anyFacts, fc.integer({ min: 0, max: 200_000 }), (facts, afterMs) => {
+        const elapsed = { ...facts, elapsedMs: facts.elapsedMs / 4 };
+
+        expect(decide(withRetryAfter(429, afterMs), elapsed)).toEqual({ kind: 'retry', delayMs: afterMs });
+        expect(decide(status(429), elapsed).kind).toBe('retry');
+      }),
+    );
+  });
+
+  test('any other 4xx never is', () => {
+    const client = fc.integer({ min: 400, max: 499 }).filter((each) => each !== 429);
+
+    fc.assert(
+      fc.property(client, retryAfterMs, anyFacts, (each, afterMs, facts) => {
+        expect(decide(withRetryAfter(each, afterMs), facts)).toEqual({ kind: 'stop', why: 'permanent' });
+      }),
+    );
+  });
+
+  test('a wait is a whole number of milliseconds under the ceiling that doubles', () => {
+    const untold = fc.constantFrom(status(503), lost, status(429));
+
+    fc.assert(
+      fc.property(untold, anyFacts, (failure, facts) => {
+        const decision = decide(failure, { ...facts, elapsedMs: 0 });
+
+        const delayMs = decision.kind === 'retry' ? decision.delayMs : 0;
+        expect(Number.isInteger(delayMs)).toBe(true);
+        expect(delayMs).toBeGreaterThanOrEqual(0);
+        expect(delayMs).toBeLessThanOrEqual(Math.min(20_000, 250 * 2 ** (facts.attempt - 1)));
+      }),
+    );
+  });
+
+  test('the time that the platform tells beats backoff', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(429, 500, 503),
+        fc.integer({ min: 0, max: 300_000 }),
+        fc.integer({ min: 1, max: 8 }),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        (each, afterMs, attempt, random) => {
+          expect(decide(withRetryAfter(each, afterMs), { attempt, random })).toEqual({
+            kind: 'retry',
+            delayMs: afterMs,
+          });
+        },
+      ),
+    );
+  });
+
+  test('a call that did not reach the platform is tried again even if it may not be repeated', () => {
+    const unsent = fc.constantFrom<PlatformFailure>(
+      { kind: 'connection', phase: 'resolve', code: 'ENOTFOUND' },
+      { kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' },
+      { kind: 'connection', phase: 'tls', code: 'ECONNRESET' },
+      { kind: 'timeout', timeoutMs: 5, phase: 'connect' },
+      { kind: 'timeout', timeoutMs: 5, phase: 'tls' },
+    );
+
+    fc.assert(
+      fc.property(unsent, fc.integer({ min: 1, max: 8 }), fc.boolean(), (failure, attempt, mayRepeat) => {
+        expect(decide(failure, { attempt, mayRepeat }).kind).toBe('retry');
+      }),
+    );
+  });
+});
+
+describe('the policy', () => {
+  test.for<readonly [string, PlatformFailure]>([
+    ['500', status(500)],
+    ['502', status(502)],
+    ['503', status(503)],
+    ['504', status(504)],
+    ['a broken connection', lost],
+    ['a time-out', { kind: 'timeout', timeoutMs: 5, phase: 'exchange' }],
+    ['a body that is cut', { kind: 'cut', detail: '5 bytes came' }],
+  ])('%s is tried again where a repeat does no harm, up to 8 times', ([, failure]) => {
+    expect(decide(failure, { attempt: 8 }).kind).toBe('retry');
+    expect(decide(failure, { attempt: 9 })).toEqual({ kind: 'stop', why: 'exhausted' });
+    expect(decide(failure, { mayRepeat: false })).toEqual({ kind: 'stop', why: 'harmful' });
+  });
+
+  test.for<readonly [string, PlatformFailure]>([
+    ['a redirect', { kind: 'redirect', status: 303, to: 'https://other.invalid/' }],
+    ['a page', { kind: 'not-json', status: 200, contentType: 'text/html' }],
+  ])('%s may be passing, and is tried again up to 4 times', ([, failure]) => {
+    expect(decide(failure, { attempt: 4 }).kind).toBe('retry');
+    expect(decide(failure, { attempt: 5 })).toEqual({ kind: 'stop', why: 'exhausted' });
+    expect(decide(failure, { mayRepeat: false })).toEqual({ kind: 'stop', why: 'harmful' });
+  });
+
+  test.for<readonly [string, PlatformFailure]>([
+    ['401', status(401)],
+    ['403', status(403)],
+    ['404', status(404)],
+    ['413', status(413)],
+    ['a refused input', { kind: 'input', faults: [] }],
+    ['an answer that is too large', { kind: 'too-large', maxBytes: 5 }],
+    ['an answer of another shape', { kind: 'shape', faults: [] }],
+    ['an endless list', { kind: 'endless', pages: 5 }],
+    ['a certificate that does not fit', { kind: 'connection', phase: 'tls', code: 'CERT_HAS_EXPIRED' }],
+  ])('%s is for good', ([, failure]) => {
+    expect(decide(failure)).toEqual({ kind: 'stop', why: 'permanent' });
+  });
+
+  test('a turn that lies too far off is waited for', () => {
+    expect(decide({ kind: 'wait', waitMs: 7_000, maxWaitMs: 1_000 }, { attempt: 99 })).toEqual({
+      kind: 'retry',
+      delayMs: 7_000,
+    });
+  });
+
+  test('a wait may end with the budget but not after it', () => {
+    const busy: PlatformFailure = { kind: 'status', status: 429, retryAfterMs: 100_000 };
+
+    expect(decide(busy, { elapsedMs: 200_000 })).toEqual({ kind: 'retry', delayMs: 100_000 });
+    expect(decide(busy, { elapsedMs: 200_001 })).toEqual({ kind: 'stop', why: 'over-budget' });
+  });
+});
+
+describe('backoff', () => {
+  test('has a ceiling that doubles from 250 ms up to 20 s', () => {
+    const ceilings = [1, 2, 3, 4, 5, 6, 7, 8, 9, 2_000].map((retry) =>
+      backoffMs(retry, 0.999_999_999, limits),
+    );
+
+    expect(ceilings).toEqual([249, 499, 999, 1999, 3999, 7999, 15_999, 19_999, 19_999, 19_999]);
+  });
+
+  test('is jittered over the whole range', () => {
+    expect([0, 0.25, 0.5, 0.75].map((random) => backoffMs(3, random, limits))).toEqual([0, 250, 500, 750]);
+  });
+});

@@ -1,0 +1,39 @@
+import { createExchange } from '../../lib/platform/exchange.ts';
+import { wasSent } from '../../lib/platform/failure.ts';
+import {
+  createTransport,
+  type PlatformRequest,
+  type TransportOptions,
+} from '../../lib/platform/transport.ts';
+import type { ProxyEnvironment } from '../../lib/proxy-environment.ts';
+
+export type SendOptions = Partial<PlatformRequest> & {
+  readonly token?: string;
+  readonly signal?: AbortSignal;
+  readonly proxyEnv?: ProxyEnvironment;
+} & Partial<Pick<TransportOptions, 'maxResponseBytes' | 'now'>>;
+
+/** One attempt over the real transport; what it came to, and whether the request may have been acted on. */
+export async function sendOnce(baseUrl: string, options: SendOptions = {}) {
+  const {
+    token = 'abc',
+    signal,
+    proxyEnv,
+    maxResponseBytes = 1_000_000,
+    now = () => 0,
+    ...request
+  } = options;
+  const send = createTransport({
+    baseUrl: new URL(baseUrl),
+    tokenHeader: 'X-SERVICE-Developer-Token',
+    maxResponseBytes,
+    exchange: createExchange(proxyEnv === undefined ? {} : { proxyEnv }),
+    now,
+  });
+  const result = await send(
+    { method: 'GET', target: '/api/x?y=1', timeoutMs: 5_000, mayRepeat: false, ...request },
+    token,
+    signal,
+  );
+  return { ...result, sent: result.kind === 'failure' ? wasSent(result.failure) : true };
+}

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest';
+import { fixedToken, redact, secretToken } from '../../lib/platform/token.ts';
+import { thrown } from './caught.ts';
+
+describe('a token that is given', () => {
+  test('is always the same, and a refusal brings no other', async () => {
+    const token = fixedToken('abc');
+
+    expect(await token.read()).toBe('abc');
+    expect(token.refused()).toBe(false);
+    expect(await token.read()).toBe('abc');
+  });
+});
+
+describe('a token from a secret store', () => {
+  /** A store whose secret is `token 1`, then `token 2`, and a clock that the test moves. */
+  function createStore() {
+    const store = { fetches: 0, nowMs: 0, failures: 0 };
+    const token = secretToken({
+      now: () => store.nowMs,
+      async fetchSecret() {
+        store.fetches += 1;
+        if (store.fetches <= store.failures) throw new Error(`failure ${store.fetches}`);
+        return ` token ${store.fetches}\n`;
+      },
+    });
+    return { store, token };
+  }
+
+  test('is read once and kept for 5 minutes', async () => {
+    const { store, token } = createStore();
+
+    const first = await token.read();
+    store.nowMs = 299_999;
+    const kept = await token.read();
+    store.nowMs = 300_000;
+    const renewed = await token.read();
+
+    expect([first, kept, renewed]).toEqual(['token 1', 'token 1', 'token 2']);
+    expect(store.fetches).toBe(2);
+  });
+
+  test('is fetched once by many who read at a time', async () => {
+    const { store, token } = createStore();
+
+    const read = await Promise.all([token.read(), token.read(), token.read()]);
+
+    expect(read).toEqual(['token 1', 'token 1', 'token 1']);
+    expect(store.fetches).toBe(1);
+  });
+
+  test('is read anew after a refusal', async () => {
+    const { token } = createStore();
+
+    await token.read();
+    const worthAnother = token.refused();
+    const renewed = await token.read();
+
+    expect(worthAnother).toBe(true);
+    expect(renewed).toBe('token 2');
+  });
+
+  test('is not kept if the fetch failed, which every reader is told', async () => {
+    const { store, token } = createStore();
+    store.failures = 1;
+
+    const failures = await Promise.all([thrown(token.read()), thrown(token.read())]);
+    const read = await token.read();
+
+    expect(failures).toEqual([new Error('failure 1'), new Error('failure 1')]);
+    expect(read).toBe('token 2');
+  });
+
+  test('is not forgotten because an older fetch failed late', async () => {
+    const fetches = [Promise.withResolvers<string>(), Promise.withResolvers<string>()] as const;
+    let count = 0;
+    const token = secretToken({
+      fetchSecret: () => {
+        count += 1;
+        return (count === 1 ? fetches[0] : fetches[1]).promise;
+      },
+    });
+
+    const older = thrown(token.read());
+    token.refused();
+    const newer = token.read();
+    fetches[0].reject(new Error('late'));
+    await older;
+    fetches[1].resolve('new');
+
+    expect(await newer).toBe('new');
+    expect(await token.read()).toBe('new');
+    expect(count).toBe(2);
+  });
+});
+
+describe('redaction', () => {
+  test('takes out every occurrence, and nothing where there is no token', () => {
+    expect(redact('a abc b abcabc', 'abc')).toBe('a [token] b [token][token]');
+    expect(redact('a$&b', 'a$&b')).toBe('[token]');
+    expect(redact('text', '')).toBe('text');
+  });
+});
