@@ -1,0 +1,115 @@
+import { activeLinksOf, type Calculation, type Link } from './calculation.ts';
+import { columnsIn, functionsIn } from './formula-words.ts';
+
+/** One criterion of a search, as it comes: a field, and mostly what to compare it with. */
+export type CalculationFilter = {
+  readonly field: string;
+  readonly value?: unknown;
+  readonly idList?: unknown;
+};
+
+export type FilterFacts = {
+  /** The formula's text. */
+  readonly expressionOf: (calculation: Calculation) => string;
+  /** The type that the formula yields. */
+  readonly dataTypeOf: (calculation: Calculation) => string;
+};
+
+export type Matches = (calculation: Calculation) => boolean;
+
+export type FilterResult =
+  | { readonly kind: 'filter'; readonly matches: Matches }
+  | { readonly kind: 'unknown'; readonly field: string };
+
+/**
+ * What a criterion asks of a calculation. The field's name has no case, and `not` before it (`notArchived`,
+ * `not archived`) turns it round. Without a value a field asks whether there is such a thing at all.
+ */
+export function calculationFilter(filter: CalculationFilter, facts: FilterFacts): FilterResult {
+  const name = filter.field.trim().toLowerCase();
+  const plain = FIELDS[name] === undefined ? name.replace(/^not[ _-]?/, '') : name;
+  const field = Object.hasOwn(FIELDS, plain) ? FIELDS[plain] : undefined;
+  if (field === undefined) return { kind: 'unknown', field: filter.field };
+  const matches = field(wantedOf(filter), facts);
+  return { kind: 'filter', matches: plain === name ? matches : (calculation) => !matches(calculation) };
+}
+
+/** The values that a filter names, as texts: `value` (one or a list) and `idList`. Empty if it names none. */
+function wantedOf({ value, idList }: CalculationFilter): readonly string[] {
+  return [value, idList]
+    .flat()
+    .flatMap((each) => (each === undefined || each === null ? [] : [String(each)]));
+}
+
+type Field = (wanted: readonly string[], facts: FilterFacts) => Matches;
+
+const flag =
+  (read: Matches): Field =>
+  (wanted) =>
+  (calculation) =>
+    read(calculation) === (wanted[0]?.toLowerCase() !== 'false');
+
+/** Equal to one of the wanted texts, without case; anything will do where none is wanted. */
+const texts =
+  (read: (calculation: Calculation, facts: FilterFacts) => readonly string[]): Field =>
+  (wanted, facts) => {
+    const lowered = new Set(wanted.map((each) => each.toLowerCase()));
+    return (calculation) => {
+      const found = read(calculation, facts);
+      return lowered.size === 0 ? found.length > 0 : found.some((each) => lowered.has(each.toLowerCase()));
+    };
+  };
+
+/** At or after the wanted moment, which is epoch milliseconds or ISO text. */
+const since =
+  (read: (calculation: Calculation) => number): Field =>
+  ([wanted]) => {
+    const fromMs =
+      wanted === undefined
+        ? Number.NEGATIVE_INFINITY
+        : /^-?\d+$/.test(wanted)
+          ? Number(wanted)
+          : Date.parse(wanted);
+    return (calculation) => read(calculation) >= fromMs;
+  };
+
+const links = (type?: Link['resource']['type']): Field =>
+  texts((calculation) =>
+    calculation.links
+      .filter(({ resource }) => type === undefined || resource.type === type)
+      .flatMap(({ resource }) => (resource.type === 'CARD' ? cardNames(resource.id) : [resource.id])),
+  );
+
+/** A card is found by the whole id of its link and by each number in it. */
+const cardNames = (id: string): readonly string[] => [
+  id,
+  ...id.split(':').filter((part) => /^\d+$/.test(part)),
+];
+
+const isActive: Matches = (calculation) => Object.keys(activeLinksOf(calculation)).length > 0;
+
+const FIELDS: Readonly<Record<string, Field>> = {
+  active: flag(isActive),
+  archived: flag(({ archived }) => archived),
+  card: links('CARD'),
+  column: texts((calculation, { expressionOf }) => columnsIn(expressionOf(calculation))),
+  created: since(({ created }) => created),
+  dataset: links('DATA_SOURCE'),
+  datatype: texts((calculation, { dataTypeOf }) => [dataTypeOf(calculation)]),
+  function: texts((calculation, { expressionOf }) => functionsIn(expressionOf(calculation))),
+  global: flag(({ global }) => global),
+  inactive: flag((calculation) => !isActive(calculation)),
+  legacyid: texts(({ legacyId }) => [legacyId]),
+  link: links(),
+  locked: flag(({ locked }) => locked),
+  modified: since(({ lastModified }) => lastModified),
+  name: (wanted) => (calculation) =>
+    wanted.length === 0 || wanted.some((each) => calculation.name.toLowerCase().includes(each.toLowerCase())),
+  nested: flag(({ references }) => references.length > 0),
+  owner: texts(({ owner }) => [String(owner)]),
+  status: texts(({ status }) => [status]),
+  variable: flag(({ variable }) => variable),
+};
+
+/** The names of the fields that can be filtered by. */
+export const calculationFilterFields: readonly string[] = Object.keys(FIELDS);

@@ -1,0 +1,42 @@
+import { drawFor } from '../records/random.ts';
+
+/**
+ * The ids of calculations, by the number of the record in the order of creation (0 is the first). They ascend with
+ * gaps. The last few of the seeded ones, and all that are added later, lie above 2^53, where JSON numbers round.
+ */
+export type CalculationIds = {
+  /** The digits of record `sequence`'s id. */
+  idOf(sequence: number): string;
+  /** The record whose id has these digits, or undefined if no record ever has. */
+  sequenceOf(id: string): number | undefined;
+};
+
+const FIRST_ID = 1_003;
+const GAP = 37;
+/** Odd, as every id above it: up to 2^54 a number rounds each of them to another one. */
+const BIG_BASE = 2n ** 53n + 1n;
+const BIG_GAP = 1_010;
+/** One seeded record in so many lies above 2^53; at least three do. */
+const BIG_SHARE = 4_000;
+
+export function createCalculationIds(seed: number, seeded: number): CalculationIds {
+  const big = seeded < 3 ? 0 : Math.max(3, Math.floor(seeded / BIG_SHARE));
+  const firstBig = seeded - big;
+  const offset = (sequence: number, gap: number) =>
+    Math.floor(drawFor(seed, 'calculation id', sequence) * gap);
+  const idOf = (sequence: number) => {
+    if (sequence < firstBig) return String(FIRST_ID + sequence * GAP + offset(sequence, GAP));
+    return String(BIG_BASE + BigInt((sequence - firstBig) * BIG_GAP + 2 * offset(sequence, BIG_GAP / 2)));
+  };
+  const guess = (id: bigint) =>
+    id >= BIG_BASE
+      ? firstBig + Number((id - BIG_BASE) / BigInt(BIG_GAP))
+      : Math.floor((Number(id) - FIRST_ID) / GAP);
+  return {
+    idOf,
+    sequenceOf(id) {
+      const sequence = guess(BigInt(id));
+      return sequence >= 0 && Number.isSafeInteger(sequence) && idOf(sequence) === id ? sequence : undefined;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+/** A use of a calculation by something else, or the other way round. */
+export type Link = {
+  readonly resource: { readonly type: 'DATA_SOURCE' | 'CARD' | 'FUNCTION_TEMPLATE'; readonly id: string };
+  /** True for a dataset that the calculation is saved on. */
+  readonly visible: boolean;
+  readonly active: boolean;
+  readonly valid: 'VALID' | 'ILLEGAL_REFERENCE' | 'INCOMPATIBLE_LINK';
+};
+
+/** A calculation as the sandbox keeps it: a search row, and what stands behind it. */
+export type Calculation = {
+  /** Its place in the order of creation, 0 is the first. */
+  readonly sequence: number;
+  /** Digits of an integer of any size. */
+  readonly id: string;
+  readonly name: string;
+  readonly owner: number;
+  /** Epoch milliseconds. */
+  readonly lastModified: number;
+  /** Epoch milliseconds. */
+  readonly created: number;
+  readonly global: boolean;
+  readonly locked: boolean;
+  readonly legacyId: string;
+  readonly status: 'VALID' | 'INVALID';
+  readonly links: readonly Link[];
+  readonly archived: boolean;
+  readonly hidden: boolean;
+  readonly variable: boolean;
+  readonly cacheWindow: 'day' | 'non_dynamic';
+  /** The dataset whose columns it may name; undefined where it has none, or one that is gone. */
+  readonly datasetIndex: number | undefined;
+  /** The calculations and variables that its formula refers to. */
+  readonly references: readonly FormulaReference[];
+  /** The formula, where it was set since; otherwise it is drawn when asked for. */
+  readonly expression: string | undefined;
+};
+
+/** Another calculation or variable, by its id. */
+export type FormulaReference = { readonly kind: 'calculation' | 'variable'; readonly id: string };
+
+/** What can change about a calculation after its creation. */
+export type CalculationChanges = Partial<
+  Pick<
+    Calculation,
+    'name' | 'lastModified' | 'created' | 'status' | 'archived' | 'links' | 'references' | 'expression'
+  >
+>;
+
+/** The ids of its active links by resource type, as `activeLinks` has them. */
+export function activeLinksOf(calculation: Calculation): Readonly<Record<string, readonly string[]>> {
+  const active: Record<string, string[]> = {};
+  for (const link of calculation.links) {
+    if (!link.active) continue;
+    const ids = active[link.resource.type];
+    if (ids === undefined) active[link.resource.type] = [link.resource.id];
+    else ids.push(link.resource.id);
+  }
+  return active;
+}
+
+/** The JSON of a search row: the twelve fields of contract 4.2, the id as an integer with all its digits. */
+export function rowText(calculation: Calculation): string {
+  const { name, owner, lastModified, created, global, locked, legacyId, status, links, archived } =
+    calculation;
+  const activeLinks = activeLinksOf(calculation);
+  const rest = {
+    name,
+    owner,
+    lastModified,
+    created,
+    global,
+    locked,
+    legacyId,
+    status,
+    links,
+    archived,
+    activeLinks,
+  };
+  return `{"id":${calculation.id},${JSON.stringify(rest).slice(1)}`;
+}

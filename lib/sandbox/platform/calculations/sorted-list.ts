@@ -1,0 +1,23 @@
+type Compare = (a: number, b: number) => number;
+
+/** The first position whose item does not sort before `item`. */
+export function positionOf(sorted: readonly number[], item: number, compare: Compare): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compare(sorted[middle] ?? 0, item) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Puts an item in its place, in the list itself. */
+export function insertSorted(sorted: number[], item: number, compare: Compare): void {
+  sorted.splice(positionOf(sorted, item, compare), 0, item);
+}
+
+/** Takes an item out of the list itself; one that is not there changes nothing. */
+export function removeSorted(sorted: number[], item: number, compare: Compare): void {
+  const position = positionOf(sorted, item, compare);
+  if (sorted[position] === item) sorted.splice(position, 1);
+}

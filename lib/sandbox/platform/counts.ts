@@ -1,0 +1,104 @@
+import { type FaultKind, faults } from './http/fault-kinds.ts';
+import { createPeak } from './http/peak.ts';
+
+/** A fault that a request met. `when` says whether the work had been done. */
+export type FaultRecord = {
+  /** Of the request, 1 is the first. */
+  readonly request: number;
+  readonly operation: string;
+  readonly kind: FaultKind;
+  readonly when: 'before' | 'after';
+};
+
+/** One run of a code function, whatever became of the answer. */
+export type ExecutionRecord = {
+  readonly executionId: string;
+  readonly packageId: string;
+  readonly version: string;
+  readonly functionName: string;
+  readonly inputVariables: unknown;
+  readonly status: string;
+};
+
+/** What the platform has seen so far. */
+export type PlatformCounts = {
+  /** Requests to the contract's paths, refused ones too. */
+  readonly requests: number;
+  /** By operation (`unknown` for none) and status; `reset` and `cut` where the connection was broken. */
+  readonly byOperation: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** The most requests that arrived within any second: all of them, and those that the limiter let through. */
+  readonly mostInOneSecond: number;
+  readonly mostAdmittedInOneSecond: number;
+  readonly faults: readonly FaultRecord[];
+  /** In the order of their starts. */
+  readonly executions: readonly ExecutionRecord[];
+  /** By `packageId/version/functionName`. */
+  readonly executionsByFunction: Readonly<Record<string, number>>;
+  /** Formulas set, by the id of the calculation. */
+  readonly formulaUpdates: Readonly<Record<string, number>>;
+  /** Texts analyzed and paid for, by the text. */
+  readonly sentimentCalls: Readonly<Record<string, number>>;
+  /** Steps of churn, by what they did. */
+  readonly churn: Readonly<Record<string, number>>;
+};
+
+/** Counts what happens; `read()` is a picture of the moment. */
+export type PlatformCounter = {
+  /** Answers the number of the request, 1 is the first. */
+  arrived(atMs: number): number;
+  admitted(atMs: number): void;
+  answered(operation: string, status: number | 'reset' | 'cut'): void;
+  faulted(request: number, operation: string, kind: FaultKind): void;
+  executed(execution: ExecutionRecord): void;
+  updatedFormula(calculationId: string): void;
+  analyzedSentiment(text: string): void;
+  churned(what: string): void;
+  read(): PlatformCounts;
+};
+
+export function createPlatformCounter(): PlatformCounter {
+  const arrivals = createPeak(1000);
+  const admissions = createPeak(1000);
+  const statuses = new Map<string, Map<string, number>>();
+  const met: FaultRecord[] = [];
+  const executions: ExecutionRecord[] = [];
+  const byFunction = new Map<string, number>();
+  const formulaUpdates = new Map<string, number>();
+  const sentimentCalls = new Map<string, number>();
+  const churn = new Map<string, number>();
+  return {
+    arrived: arrivals.add,
+    admitted: (atMs) => void admissions.add(atMs),
+    answered(operation, status) {
+      const ofOperation = statuses.get(operation) ?? new Map<string, number>();
+      statuses.set(operation, ofOperation);
+      countUp(ofOperation, String(status));
+    },
+    faulted: (request, operation, kind) => void met.push({ request, operation, kind, when: faults[kind] }),
+    executed(execution) {
+      executions.push(execution);
+      countUp(byFunction, `${execution.packageId}/${execution.version}/${execution.functionName}`);
+    },
+    updatedFormula: (calculationId) => countUp(formulaUpdates, calculationId),
+    analyzedSentiment: (text) => countUp(sentimentCalls, text),
+    churned: (what) => countUp(churn, what),
+    read: () => ({
+      requests: arrivals.total(),
+      byOperation: Object.fromEntries(
+        [...statuses].map(([name, counts]) => [name, Object.fromEntries(counts)]),
+      ),
+      mostInOneSecond: arrivals.peak(),
+      mostAdmittedInOneSecond: admissions.peak(),
+      faults: [...met],
+      executions: [...executions],
+      executionsByFunction: Object.fromEntries(byFunction),
+      formulaUpdates: Object.fromEntries(formulaUpdates),
+      sentimentCalls: Object.fromEntries(sentimentCalls),
+      churn: Object.fromEntries(churn),
+    }),
+  };
+}
+
+function countUp(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}

@@ -1,0 +1,86 @@
+import type { HttpBindings } from '@hono/node-server';
+import { createApp } from './app.ts';
+import { type ChurnCounts, createChurn } from './churn.ts';
+import { createPlatformCounter, type PlatformCounts } from './counts.ts';
+import { createFunctionRunner, type RunFunction } from './functions/run-function.ts';
+import { type AppOptions, checkAppOptions, type ResolvedAppOptions } from './options.ts';
+import { type PlatformIds, platformIds } from './platform-ids.ts';
+import { randomFor } from './records/random.ts';
+import { calculationRows, fileRows } from './sandbox-routes.ts';
+import type { PlatformState } from './state.ts';
+
+/** The reference platform without a connection, and what tests ask of it. */
+export type PlatformApp = {
+  /** Answers a request. Without `bindings` a reset rejects and a cut body fails while it is read. */
+  fetch(request: Request, bindings?: Partial<HttpBindings>): Promise<Response>;
+  /** The developer token that is accepted now. */
+  readonly token: string;
+  readonly tokenHeader: string;
+  readonly state: PlatformState;
+  /** What has been seen so far. */
+  counts(): PlatformCounts;
+  /** The search row of every calculation, exactly as it is served, in the order of ids. */
+  calculations(): Generator<string>;
+  /** Every row of a FileSet, exactly as it is served, in the order of creation. */
+  files(fileSetId: string): Generator<string>;
+  /** What there is to ask for. */
+  ids(): PlatformIds;
+  /** The ids of calculations that were there all the time, in ascending order; epoch milliseconds on `now`. */
+  livedThrough(fromMs: number, toMs: number): readonly string[];
+  /** Takes so many steps of churn now, and tells what they did. */
+  churn(steps: number): ChurnCounts;
+  /** Accepts another token from now on: the old one is revoked. */
+  setToken(token: string): void;
+  /** Ends what is held back by latency. */
+  close(): void;
+};
+
+/** Throws `TypeError` that names every wrong option. */
+export function createPlatformApp(state: PlatformState, options: AppOptions = {}): PlatformApp {
+  const resolved = checkAppOptions(options);
+  const counter = createPlatformCounter();
+  const churn = createChurn(state, counter);
+  const closing = new AbortController();
+  let token = resolved.token;
+  const app = createApp({
+    state,
+    options: resolved,
+    counter,
+    churn,
+    runCodeFunction: functionRunner(state, resolved),
+    token: () => token,
+    closing: closing.signal,
+  });
+  return {
+    fetch: async (request, bindings = {}) => app.fetch(request, bindings),
+    get token() {
+      return token;
+    },
+    tokenHeader: resolved.tokenHeader,
+    state,
+    counts: counter.read,
+    calculations: () => calculationRows(state),
+    files: (fileSetId) => fileRows(state, fileSetId),
+    ids: () => platformIds(state),
+    livedThrough: state.calculations.livedThrough,
+    churn: churn.run,
+    setToken(next) {
+      token = next;
+    },
+    close: () => closing.abort(),
+  };
+}
+
+function functionRunner({ seed, now }: PlatformState, options: ResolvedAppOptions): RunFunction {
+  let started = 0;
+  return createFunctionRunner({
+    timeLimitMs: options.functionTimeLimitMs,
+    memoryLimitBytes: options.functionMemoryBytes,
+    now,
+    newId: () => {
+      started += 1;
+      return randomFor(seed, 'execution', started).uuid();
+    },
+    monotonicMs: options.monotonicNow,
+  });
+}

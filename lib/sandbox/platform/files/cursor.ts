@@ -1,0 +1,25 @@
+import type { FileOrder, SortKey } from './file-order.ts';
+
+/**
+ * The token of a page: the sort key of its last row, opaque to the client. It holds while rows come and go, and only
+ * for the order that it was made for.
+ */
+export function cursorOf(row: SortKey, { fields }: FileOrder): string {
+  const key = fields.map(({ field }) => row[field] ?? null);
+  return Buffer.from(JSON.stringify([shapeOf({ fields }), key])).toString('base64url');
+}
+
+/** The sort key in a token, or undefined if it is no token of this order. */
+export function readCursor(token: string, { fields }: FileOrder): SortKey | undefined {
+  try {
+    const [shape, key] = JSON.parse(Buffer.from(token, 'base64url').toString('utf8')) as [unknown, unknown];
+    if (shape !== shapeOf({ fields }) || !Array.isArray(key)) return undefined;
+    return Object.fromEntries(fields.map(({ field }, index) => [field, key[index] ?? null]));
+  } catch {
+    return undefined;
+  }
+}
+
+function shapeOf({ fields }: Pick<FileOrder, 'fields'>): string {
+  return fields.map(({ field, descending }) => `${field}${descending ? '-' : '+'}`).join();
+}

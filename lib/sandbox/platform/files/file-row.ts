@@ -1,0 +1,45 @@
+/** A file or directory of a FileSet, every field of contract 2.2 in its order. */
+export type FileRow = {
+  /** A UUID. */
+  readonly id: string;
+  /** From the root of the FileSet, with a slash at the front and its own name at the end. */
+  readonly path: string;
+  readonly name: string;
+  readonly fileType: string;
+  /** Null for a directory, as are `size`, `hash` and `hashAlgorithm`. */
+  readonly contentType: string | null;
+  /** In bytes. */
+  readonly size: number | null;
+  /** ISO 8601, in UTC. */
+  readonly created: string;
+  readonly createdBy: number;
+  readonly hash: string | null;
+  readonly hashAlgorithm: string | null;
+  readonly downloadUrl: string | null;
+  readonly connectorKey: string | null;
+  readonly indexStatus: string;
+  readonly indexReason: string | null;
+};
+
+/** The fields that can be sorted and filtered by: every one, since all are scalar. */
+export const fileFields: readonly (keyof FileRow)[] = [
+  'id',
+  'path',
+  'name',
+  'fileType',
+  'contentType',
+  'size',
+  'created',
+  'createdBy',
+  'hash',
+  'hashAlgorithm',
+  'downloadUrl',
+  'connectorKey',
+  'indexStatus',
+  'indexReason',
+];
+
+/** The field of this name, or undefined if there is none. */
+export function fileField(name: string): keyof FileRow | undefined {
+  return fileFields.find((field) => field === name);
+}

@@ -1,0 +1,83 @@
+import { createLifetimes } from '../records/lifetimes.ts';
+import type { FileRow } from './file-row.ts';
+import { createFileDraw } from './seeded-files.ts';
+
+/** One FileSet: its rows are drawn when it is first read. */
+export type FileSet = {
+  /** A UUID. */
+  readonly id: string;
+  /** Grows with every change. */
+  version(): number;
+  /** In the order of creation; directories among them. */
+  rows(): readonly FileRow[];
+  get(fileId: string): FileRow | undefined;
+  add(): FileRow;
+  change(fileId: string, changes: Partial<Omit<FileRow, 'id'>>): FileRow | undefined;
+  /** True if there was one to delete. */
+  delete(fileId: string): boolean;
+  /** The ids of files that existed before `fromMs` and still after `toMs`. */
+  livedThrough(fromMs: number, toMs: number): readonly string[];
+};
+
+export type FileSetOptions = {
+  readonly seed: number;
+  readonly id: string;
+  /** How many rows it has at the start. */
+  readonly seeded: number;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+};
+
+export function createFileSet({ seed, id, seeded, now }: FileSetOptions): FileSet {
+  const draw = createFileDraw(seed, id);
+  const lifetimes = createLifetimes<string>();
+  let drawn: Map<string, FileRow> | undefined;
+  let list: readonly FileRow[] | undefined;
+  let next = seeded;
+  let version = 0;
+
+  const byId = () => {
+    drawn ??= new Map(
+      Array.from({ length: seeded }, (_, sequence) => draw(sequence)).map((row) => [row.id, row]),
+    );
+    return drawn;
+  };
+  const changed = () => {
+    version += 1;
+    list = undefined;
+  };
+
+  return {
+    id,
+    version: () => version,
+    rows() {
+      list ??= [...byId().values()];
+      return list;
+    },
+    get: (fileId) => byId().get(fileId),
+    add() {
+      const rows = byId();
+      const row = draw(next, now());
+      next += 1;
+      rows.set(row.id, row);
+      lifetimes.added(row.id, now());
+      changed();
+      return row;
+    },
+    change(fileId, changes) {
+      const before = byId().get(fileId);
+      if (before === undefined) return undefined;
+      const after = { ...before, ...changes };
+      byId().set(fileId, after);
+      changed();
+      return after;
+    },
+    delete(fileId) {
+      if (!byId().delete(fileId)) return false;
+      lifetimes.deleted(fileId, now());
+      changed();
+      return true;
+    },
+    livedThrough: (fromMs, toMs) => lifetimes.livedThrough(byId().keys(), fromMs, toMs),
+  };
+}

@@ -1,0 +1,80 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { HttpBindings } from '@hono/node-server';
+import type { Answer } from './answer.ts';
+import type { Delivery } from './faulty-answers.ts';
+
+export type DeliverOptions = {
+  /** Whether to compress for those who accept it. */
+  readonly gzip: boolean;
+};
+
+/** Below this size, in characters, compression gains nothing. */
+const LEAST_TO_COMPRESS = 1024;
+
+/**
+ * Turns a delivery into a response. On a connection a reset and a cut are done to the socket itself; without one
+ * (`bindings` empty) a reset is a rejected promise and a cut a body that fails half-way, as `fetch` would show them.
+ */
+export async function deliver(
+  delivery: Delivery,
+  request: Request,
+  bindings: Partial<HttpBindings> | undefined,
+  options: DeliverOptions,
+): Promise<Response> {
+  switch (delivery.kind) {
+    case 'whole':
+      return options.gzip && acceptsGzip(request) ? compressed(delivery.answer) : response(delivery.answer);
+    case 'reset':
+      if (bindings?.incoming === undefined) throw new TypeError('the sandbox reset the connection');
+      bindings.incoming.socket.resetAndDestroy();
+      return alreadySent();
+    case 'cut':
+      return cut(delivery.answer, bindings);
+    default:
+      return delivery satisfies never;
+  }
+}
+
+function response({ status, headers, body }: Answer): Response {
+  return new Response(body, { status, headers });
+}
+
+async function compressed(answer: Answer): Promise<Response> {
+  if (answer.body.length < LEAST_TO_COMPRESS) return response(answer);
+  const body = await promisify(gzip)(answer.body, { level: 1 });
+  return new Response(new Uint8Array(body), {
+    status: answer.status,
+    headers: { ...answer.headers, 'content-encoding': 'gzip', vary: 'accept-encoding' },
+  });
+}
+
+function acceptsGzip(request: Request): boolean {
+  return /\bgzip\b/i.test(request.headers.get('accept-encoding') ?? '');
+}
+
+function cut({ status, headers, body }: Answer, bindings: Partial<HttpBindings> | undefined): Response {
+  const bytes = Buffer.from(body);
+  const half = bytes.subarray(0, Math.ceil(bytes.byteLength / 2));
+  const outgoing = bindings?.outgoing;
+  if (outgoing === undefined) return new Response(failingBody(half), { status, headers });
+  outgoing.writeHead(status, { ...headers, 'content-length': bytes.byteLength });
+  outgoing.write(half, () => outgoing.destroy());
+  return alreadySent();
+}
+
+function failingBody(half: Uint8Array): ReadableStream<Uint8Array> {
+  const chunks = [half];
+  return new ReadableStream({
+    pull(controller) {
+      const chunk = chunks.shift();
+      if (chunk === undefined) controller.error(new TypeError('the sandbox cut the body'));
+      else controller.enqueue(chunk);
+    },
+  });
+}
+
+/** Tells @hono/node-server that the connection needs nothing more. */
+function alreadySent(): Response {
+  return new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
+}

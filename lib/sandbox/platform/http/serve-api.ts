@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ErrorContext } from './error-answers.ts';
+import { faults } from './fault-kinds.ts';
+import { faultFor } from './fault-plan.ts';
+import { type Delivery, faultyDelivery } from './faulty-answers.ts';
+import { type ApiRequest, perform, type Workplace } from './perform.ts';
+import { createThrottle } from './throttle.ts';
+
+export type ServeOptions = Workplace & {
+  /** Ends what is held back by latency. */
+  readonly closing: AbortSignal;
+};
+
+/**
+ * The way of a request: counted at its arrival, then the limiter, latency, a fault before the work, the work, a fault
+ * after it. What the limiter or an early fault stops is never worked on.
+ */
+export function createServe(parts: ServeOptions): (api: ApiRequest) => Promise<Delivery> {
+  const { state, options, counter, closing } = parts;
+  const throttle = createThrottle({ ...options, now: state.now });
+
+  const proceed = async (api: ApiRequest, context: ErrorContext): Promise<Delivery> => {
+    if (options.latencyMs > 0) await sleep(options.latencyMs, undefined, { signal: closing });
+    const kind = faultFor({ ...options, seed: state.seed }, context.number);
+    if (kind === undefined) return { kind: 'whole', answer: await perform(api, context, parts) };
+    counter.faulted(context.number, context.operation ?? 'unknown', kind);
+    return faultyDelivery(
+      kind,
+      context,
+      faults[kind] === 'after' ? await perform(api, context, parts) : undefined,
+    );
+  };
+
+  return async (api) => {
+    const atMs = options.monotonicNow();
+    const context = {
+      seed: state.seed,
+      number: counter.arrived(atMs),
+      path: new URL(api.request.url).pathname,
+      operation: api.operation?.endpoint.name,
+    };
+    const refusal = throttle(context, atMs);
+    if (refusal === undefined) counter.admitted(atMs);
+    const delivery: Delivery =
+      refusal === undefined ? await proceed(api, context) : { kind: 'whole', answer: refusal };
+    counter.answered(
+      context.operation ?? 'unknown',
+      delivery.kind === 'whole' ? delivery.answer.status : delivery.kind,
+    );
+    return delivery;
+  };
+}

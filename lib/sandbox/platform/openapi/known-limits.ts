@@ -1,0 +1,30 @@
+import { assumptions } from '../assumptions.ts';
+import type { JsonSchema } from './json-schema.ts';
+
+/*
+ * What the contract says of an input and the client's schemas cannot show: bounds that are checked by a function, and
+ * members for which the client has a default of its own.
+ */
+
+/** By operation and name, laid over the schema of a query parameter or of a member of the body. */
+export const knownLimits: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> = {
+  searchCalculations: {
+    limit: { type: 'integer', minimum: 1, maximum: 5000 },
+    offset: { type: 'integer', minimum: 0 },
+  },
+  searchFiles: {
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: assumptions.maxFileLimit,
+      default: assumptions.defaultFileLimit,
+    },
+    immediateChildren: { default: false },
+  },
+  listCards: { drill: { default: true } },
+};
+
+/** Members of the body that the contract requires, by operation. */
+export const knownRequired: Readonly<Record<string, readonly string[]>> = {
+  searchCalculations: ['filters', 'sort', 'limit'],
+};

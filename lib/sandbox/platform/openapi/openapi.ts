@@ -1,0 +1,85 @@
+import type { Operation } from '../operations/operation.ts';
+import { errorResponses, errorSchemas } from './error-responses.ts';
+import { type JsonSchema, jsonSchemaOf, memberSchema, membersOf, requiredOf } from './json-schema.ts';
+import { knownLimits, knownRequired } from './known-limits.ts';
+
+/** The OpenAPI 3.1 document of the contract, made from the endpoints' own schemas. */
+export function createOpenApi(operations: readonly Operation[], tokenHeader: string): JsonSchema {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Analytics Platform Developer API',
+      version: '1',
+      description:
+        'Calculations, files, cards, code functions, sentiment and data files, as the sandbox serves them.',
+    },
+    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
+    security: [{ developerToken: [] }],
+    paths: Object.fromEntries(operations.map((operation) => [operation.endpoint.path, pathItem(operation)])),
+    components: {
+      securitySchemes: { developerToken: { type: 'apiKey', in: 'header', name: tokenHeader } },
+      schemas: errorSchemas,
+    },
+  };
+}
+
+function pathItem(operation: Operation): JsonSchema {
+  const described = describe(operation);
+  return Object.fromEntries(
+    operation.methods.map((method) => [
+      method.toLowerCase(),
+      // An id names one operation only.
+      {
+        operationId: operation.endpoint.name + (method === operation.endpoint.method ? '' : `By${method}`),
+        ...described,
+      },
+    ]),
+  );
+}
+
+function describe({ endpoint }: Operation): JsonSchema {
+  const input = jsonSchemaOf(endpoint.input);
+  const body = memberSchema(input, 'body');
+  return {
+    summary: endpoint.summary,
+    parameters: [
+      ...parameters(endpoint.name, 'path', memberSchema(input, 'path')),
+      ...parameters(endpoint.name, 'query', memberSchema(input, 'query')),
+    ],
+    ...(body === undefined ? {} : { requestBody: requestBody(endpoint.name, body) }),
+    responses: {
+      200: {
+        description: 'Done',
+        content: { 'application/json': { schema: jsonSchemaOf(endpoint.output) } },
+      },
+      ...errorResponses(endpoint.name),
+    },
+  };
+}
+
+function parameters(
+  operation: string,
+  place: 'path' | 'query',
+  schema: JsonSchema | undefined,
+): readonly JsonSchema[] {
+  return membersOf(schema).map(([name, member]) => ({
+    name,
+    in: place,
+    required: place === 'path' || requiredOf(schema).includes(name),
+    schema: { ...member, ...knownLimits[operation]?.[name] },
+  }));
+}
+
+function requestBody(operation: string, schema: JsonSchema): JsonSchema {
+  const required = [...new Set([...requiredOf(schema), ...(knownRequired[operation] ?? [])])];
+  const properties = Object.fromEntries(
+    membersOf(schema).map(([name, member]) => {
+      // What must be given has no default, whatever the client would fill in.
+      const { default: _, ...plain } = member;
+      const shown = required.includes(name) ? plain : member;
+      return [name, { ...shown, ...knownLimits[operation]?.[name] }];
+    }),
+  );
+  const shown = { ...schema, properties, ...(required.length === 0 ? {} : { required }) };
+  return { required: true, content: { 'application/json': { schema: shown } } };
+}

@@ -1,0 +1,48 @@
+import { analyzeSentiment } from '../../../platform/analyze-sentiment.ts';
+import { assumptions } from '../assumptions.ts';
+import { randomFor } from '../records/random.ts';
+import { analyzeSentiment as analyze } from '../sentiment/analyze.ts';
+import { countUsage } from '../sentiment/usage.ts';
+import { answered, operation, type RawInput, refused } from './operation.ts';
+
+/** Contract 4.6: by topic where topics are given, else over all. Only TEXT messages are read. */
+export const analyzeSentimentOperation = operation(
+  analyzeSentiment,
+  async ({ body }, { state, counter, number }) => {
+    const texts = body.input.flatMap(({ type, text }) =>
+      type.toUpperCase() === 'TEXT' && text !== undefined ? [text] : [],
+    );
+    if (texts.length === 0)
+      return refused(400, 'input: expected at least one message of type TEXT with a text');
+    const text = texts.join('\n');
+    const analysis = await analyze({ text, topics: body.topics });
+    counter.analyzedSentiment(text);
+    const model = body.model ?? assumptions.sentimentModel;
+    const isCustomerModel = model !== assumptions.sentimentModel;
+    const ids = randomFor(state.seed, 'sentiment', number);
+    const verdict =
+      analysis.kind === 'targeted'
+        ? { type: 'TARGETED', topicSentiments: analysis.topicSentiments }
+        : { type: 'DEFAULT', sentiment: analysis.sentiment };
+    return answered(
+      JSON.stringify({
+        ...verdict,
+        model,
+        isCustomerModel,
+        sessionId: body.sessionId ?? ids.uuid(),
+        requestId: ids.uuid(),
+        modelProviderUsage: isCustomerModel
+          ? null
+          : countUsage({ texts, topics: body.topics, instructions: body.instructions }),
+      }),
+    );
+  },
+  { tolerate: withoutNullTopics },
+);
+
+/** The contract takes null for no topics. */
+function withoutNullTopics(raw: RawInput): RawInput {
+  if (typeof raw.body !== 'object' || raw.body === null || Reflect.get(raw.body, 'topics') !== null)
+    return raw;
+  return { ...raw, body: Object.fromEntries(Object.entries(raw.body).filter(([name]) => name !== 'topics')) };
+}

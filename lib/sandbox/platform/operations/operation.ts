@@ -1,0 +1,93 @@
+import * as z from 'zod/mini';
+import type { Endpoint, EndpointInput } from '../../../platform/endpoint.ts';
+import type { PlatformCounter } from '../counts.ts';
+import type { RunFunction } from '../functions/run-function.ts';
+import { checkInput } from '../http/read-request.ts';
+import type { ResolvedAppOptions } from '../options.ts';
+import type { PlatformState } from '../state.ts';
+
+/** What an operation works with. */
+export type OperationContext = {
+  readonly state: PlatformState;
+  readonly options: ResolvedAppOptions;
+  readonly counter: PlatformCounter;
+  readonly runCodeFunction: RunFunction;
+  /** Of the request, 1 is the first: chance follows from it. */
+  readonly number: number;
+};
+
+export type OperationResult =
+  /** 200, with JSON that is printed already: as text or UTF-8. */
+  | { readonly kind: 'answer'; readonly body: string | Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'refused'; readonly status: 400 | 403 | 404; readonly message: string };
+
+/** Path, query and body as they came: typed, not checked. */
+export type RawInput = {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+};
+
+/** An endpoint of the contract, and how the sandbox answers it. */
+export type Operation = {
+  readonly endpoint: Pick<Endpoint, 'name' | 'summary' | 'method' | 'path' | 'input' | 'output'>;
+  /** The methods that it is served under; the endpoint's own comes first. */
+  readonly methods: readonly string[];
+  /** The JSON type of each value in its query, by name. */
+  readonly queryTypes: () => Readonly<Record<string, string>>;
+  readonly answer: (raw: RawInput, context: OperationContext) => Promise<OperationResult>;
+};
+
+export type OperationOptions = {
+  /** Served in practice besides the endpoint's own method. */
+  readonly otherMethods?: readonly string[];
+  /** Makes what practice tolerates fit the schema, before it is checked. */
+  readonly tolerate?: (raw: RawInput) => RawInput;
+};
+
+/** Joins an endpoint with what answers it: `handle` gets input that the endpoint's own schema has checked. */
+export function operation<Input extends EndpointInput, Output>(
+  endpoint: Endpoint<Input, Output>,
+  handle: (
+    input: Input,
+    context: OperationContext,
+    raw: RawInput,
+  ) => OperationResult | Promise<OperationResult>,
+  { otherMethods = [], tolerate = (raw) => raw }: OperationOptions = {},
+): Operation {
+  let queryTypes: Readonly<Record<string, string>> | undefined;
+  return {
+    endpoint,
+    methods: [endpoint.method, ...otherMethods],
+    queryTypes: () => {
+      queryTypes ??= queryTypesOf(endpoint.input);
+      return queryTypes;
+    },
+    async answer(raw, context) {
+      const checked = checkInput(endpoint, tolerate(raw));
+      if (checked.kind === 'wrong') return refused(400, checked.message);
+      return handle(checked.value, context, raw);
+    },
+  };
+}
+
+/** What the schema of an operation's input says of its query. */
+function queryTypesOf(input: z.ZodMiniType): Readonly<Record<string, string>> {
+  const schema = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
+  const query = schema.properties?.['query'];
+  const properties = typeof query === 'object' ? (query.properties ?? {}) : {};
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, each]) => [
+      name,
+      typeof each === 'object' ? String(each.type ?? '') : '',
+    ]),
+  );
+}
+
+export function refused(status: 400 | 403 | 404, message: string): OperationResult {
+  return { kind: 'refused', status, message };
+}
+
+export function answered(body: string | Uint8Array<ArrayBuffer>): OperationResult {
+  return { kind: 'answer', body };
+}

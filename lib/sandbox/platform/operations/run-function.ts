@@ -1,0 +1,34 @@
+import { printJson } from '../../../platform/json.ts';
+import { runFunction } from '../../../platform/run-function.ts';
+import { assumptions } from '../assumptions.ts';
+import { answered, operation, refused } from './operation.ts';
+
+/** Contract 4.5. A function that failed answers 200: its `status` tells. */
+export const runFunctionOperation = operation(
+  runFunction,
+  async ({ path, body }, { counter, runCodeFunction }) => {
+    const inputVariables = body.inputVariables ?? {};
+    const getLogs = body.settings?.getLogs;
+    const run = await runCodeFunction({
+      ...path,
+      inputVariables,
+      settings: { getLogs },
+      startedBy: assumptions.tokenOwner,
+    });
+    switch (run.kind) {
+      case 'not-found':
+        return refused(404, run.message);
+      case 'bad-input':
+        return refused(400, run.message);
+      case 'executed': {
+        const { executionId, packageId, version, functionName, status } = run.execution;
+        counter.executed({ executionId, packageId, version, functionName, inputVariables, status });
+        return answered(
+          printJson({ ...run.execution, errorInformation: run.execution.errorInformation ?? null }),
+        );
+      }
+      default:
+        return run satisfies never;
+    }
+  },
+);

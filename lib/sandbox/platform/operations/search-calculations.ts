@@ -1,0 +1,78 @@
+import { searchCalculations } from '../../../platform/search-calculations.ts';
+import { drawFor, randomFor } from '../records/random.ts';
+import { answered, type OperationContext, operation, type RawInput, refused } from './operation.ts';
+
+/** Contract 4.2. Without `sort` it answers no rows and no error, as practice has it. */
+export const searchCalculationsOperation = operation(
+  searchCalculations,
+  ({ body }, context, raw) => {
+    const { options, state } = context;
+    const missing = ['filters', 'limit'].filter((name) => memberOf(raw.body, name) === undefined);
+    if (missing.length > 0) return refused(400, `${missing.join(' and ')} must be given`);
+    if (!hasSort(raw))
+      return answered(pageBytes({ totalHits: 0, rows: [], hasMore: false, degraded: false }));
+    if (options.refusedSortFields.includes(body.sort.field)) {
+      return refused(400, `cannot sort by ${body.sort.field}`);
+    }
+    const offset = body.offset ?? 0;
+    const limit = Math.min(body.limit, options.pageCap ?? body.limit);
+    const page = state.searchCalculations({ ...body, name: body.name ?? '', offset, limit });
+    if (page.kind === 'refused') return refused(400, page.message);
+    const { rows, degraded } = served(page.sequences, context);
+    const hasMore =
+      rows.length === 0 && options.hasMoreWhenEmpty ? true : offset + page.sequences.length < page.totalHits;
+    return answered(pageBytes({ totalHits: page.totalHits, rows, hasMore, degraded }));
+  },
+  { tolerate: (raw) => (hasSort(raw) ? raw : { ...raw, body: withSort(raw.body) }) },
+);
+
+type Page = {
+  readonly totalHits: number;
+  readonly rows: readonly Uint8Array[];
+  readonly hasMore: boolean;
+  readonly degraded: boolean;
+};
+
+function pageBytes({ totalHits, rows, hasMore, degraded }: Page): Uint8Array<ArrayBuffer> {
+  const separated = rows.flatMap((row, index) => (index === 0 ? [row] : [COMMA, row]));
+  const head = Buffer.from(`{"totalHits":${totalHits},"results":[`);
+  return Buffer.concat([head, ...separated, Buffer.from(`],"hasMore":${hasMore},"degraded":${degraded}}`)]);
+}
+
+const COMMA = Buffer.from(',');
+
+/** The rows of a page; a degraded one lacks about one in ten, and one at least. */
+function served(sequences: readonly number[], { options, state, number }: OperationContext) {
+  const random = randomFor(state.seed, 'page', number);
+  const ordered = options.ignoreOrder ? shuffled(sequences, () => random.next()) : sequences;
+  const degraded = drawFor(state.seed, 'degraded', number) < options.degraded;
+  const left = degraded
+    ? ordered.filter(() => !random.chance(0.1)).slice(0, Math.max(0, ordered.length - 1))
+    : ordered;
+  return { degraded, rows: left.map((sequence) => state.calculations.row(sequence)) };
+}
+
+/** Fisher-Yates. */
+function shuffled(sequences: readonly number[], next: () => number): readonly number[] {
+  const mixed = [...sequences];
+  for (let end = mixed.length - 1; end > 0; end -= 1) {
+    const other = Math.floor(next() * (end + 1));
+    [mixed[end], mixed[other]] = [mixed[other] ?? 0, mixed[end] ?? 0];
+  }
+  return mixed;
+}
+
+function memberOf(body: unknown, name: string): unknown {
+  return typeof body === 'object' && body !== null ? (Reflect.get(body, name) ?? undefined) : undefined;
+}
+
+function hasSort({ body }: RawInput): boolean {
+  return memberOf(body, 'sort') !== undefined;
+}
+
+/** Only so that the rest of the body is checked. */
+function withSort(body: unknown): unknown {
+  return typeof body === 'object' && body !== null
+    ? { ...body, sort: { field: 'id', ascending: true } }
+    : body;
+}

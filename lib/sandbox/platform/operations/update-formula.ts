@@ -1,0 +1,27 @@
+import { updateFormula } from '../../../platform/update-formula.ts';
+import { updateFormula as update } from '../calculations/formula-update.ts';
+import { answered, operation, refused } from './operation.ts';
+
+/** Contract 4.1; practice documents it with PUT as well. */
+export const updateFormulaOperation = operation(
+  updateFormula,
+  ({ path, query, body }, { state, counter }) => {
+    const updated = update(state.calculations, state.formulas, {
+      id: path.calculationId,
+      expression: body.expression,
+      strict: query?.strict ?? false,
+    });
+    switch (updated.kind) {
+      case 'not-found':
+        return refused(404, `there is no calculation ${path.calculationId}`);
+      case 'refused':
+        return refused(400, updated.message);
+      case 'updated':
+        counter.updatedFormula(path.calculationId);
+        return answered(updated.text);
+      default:
+        return updated satisfies never;
+    }
+  },
+  { otherMethods: ['PUT'] },
+);

@@ -1,0 +1,147 @@
+import * as z from 'zod/mini';
+import { faultsOf } from '../../platform/faults.ts';
+import { wholeNumber } from '../../platform/inputs.ts';
+import { assumptions } from './assumptions.ts';
+import { type FaultKind, faultKinds } from './http/fault-kinds.ts';
+
+const amount = (fallback: number) => z._default(wholeNumber(0, 10_000_000), fallback);
+const clock = z.custom<() => number>((value) => typeof value === 'function', { error: 'a function' });
+const texts = z._default(z.array(z.string({ error: 'text' }), { error: 'a list of texts' }), []);
+
+const probability = z._default(
+  z
+    .number({ error: 'a number from 0 to 1' })
+    .check(z.refine((value) => value >= 0 && value <= 1, { error: 'a number from 0 to 1' })),
+  0,
+);
+
+const perSecond = z
+  .number({ error: 'a number above 0' })
+  .check(z.refine((value) => value > 0 && Number.isFinite(value), { error: 'a number above 0' }));
+
+const stateShape = {
+  /** Everything that is drawn comes from it. Default 1. */
+  seed: z._default(wholeNumber(0, 4_294_967_295), 1),
+  /** How many calculations there are at the start. Default 20,000. */
+  calculations: amount(20_000),
+  /** Default 400. */
+  datasets: amount(400),
+  /** Default 3,000. */
+  cards: amount(3000),
+  /** Default 4. */
+  fileSets: amount(4),
+  /** Rows of each FileSet, its directories among them. Default 25,000. */
+  filesPerSet: amount(25_000),
+  /** Default 200. */
+  dataFiles: amount(200),
+  /** The wall clock, in epoch milliseconds: stamps what changes while the sandbox runs, never what is seeded. */
+  now: z._default(clock, () => Date.now),
+};
+
+const appShape = {
+  /** The developer token that is accepted. Default `sandbox-token`. */
+  token: z._default(z.string({ error: 'text' }).check(z.minLength(1, { error: 'text' })), 'sandbox-token'),
+  /** The header that carries it. */
+  tokenHeader: z._default(
+    z.string({ error: 'a header name' }).check(z.regex(/^[\w-]+$/, { error: 'a header name' })),
+    'X-SERVICE-Developer-Token',
+  ),
+  /** How long every answer is held back, in milliseconds, before any work is done. Default 0. */
+  latencyMs: z._default(wholeNumber(0, 600_000), 0),
+  /** Requests a second that are let through: ceil(rate) in any ceil(rate) / rate seconds. Default: no limit. */
+  rate: z.optional(perSecond),
+  /** What a 429 says of when to come back; `mixed` takes the three in turn. */
+  retryAfter: z._default(
+    z.enum(['seconds', 'date', 'absent', 'mixed'], { error: 'seconds, date, absent or mixed' }),
+    'mixed',
+  ),
+  /** The share of requests that meet a fault. Default 0. */
+  faults: probability,
+  /** Which faults may be met. Default: every kind. */
+  faultKinds: z._default(
+    z
+      .array(z.enum(faultKinds, { error: faultKinds.join(', ') }), { error: 'a list' })
+      .check(z.minLength(1, { error: 'at least one kind' })),
+    [...faultKinds],
+  ),
+  /** Faults by the number of the request (1 is the first), instead of by chance. */
+  plannedFaults: z._default(
+    z.record(z.string(), z.enum(faultKinds, { error: faultKinds.join(', ') }), {
+      error: 'fault kinds by request number',
+    }),
+    {},
+  ),
+  /** The share of calculation pages that are degraded: they lack rows and say so. Default 0. */
+  degraded: probability,
+  /** The most rows in a page of calculations, whatever `limit` asks. Default: no cap. */
+  pageCap: z.optional(wholeNumber(1, 5000)),
+  /** Sort fields of calculations that answer 400 although they are known, e.g. `['id']`. */
+  refusedSortFields: texts,
+  /** True for pages of calculations whose rows ignore the order that was asked. Default false. */
+  ignoreOrder: z._default(z.boolean({ error: 'true or false' }), false),
+  /** True for `hasMore: true` on empty pages of calculations, as occurs in practice. Default false. */
+  hasMoreWhenEmpty: z._default(z.boolean({ error: 'true or false' }), false),
+  /** What the token has no right to: names of operations, or ids in a path. Answers 403. */
+  forbidden: texts,
+  /** The size from which a request's body answers 413, in bytes. */
+  maxBodyBytes: z._default(wholeNumber(1, 1_073_741_824), assumptions.maxBodyBytes),
+  /** True to compress answers for those who accept gzip. Default false: it costs more than loopback gains. */
+  gzip: z._default(z.boolean({ error: 'true or false' }), false),
+  /** How long a code function may run, in milliseconds. Default 300,000, as on the platform. */
+  functionTimeLimitMs: z._default(wholeNumber(1, 300_000), 300_000),
+  /** Memory of one run of a code function, in bytes. Default 256 MiB. */
+  functionMemoryBytes: z._default(wholeNumber(16_777_216, 2_147_483_648), 268_435_456),
+  /** A clock that never goes back, in milliseconds: for the limiter and the counts. */
+  monotonicNow: z._default(clock, () => () => performance.now()),
+};
+
+const serverShape = {
+  /** Records changed a second while the server runs: added, changed or deleted. Default 0. */
+  churn: z._default(
+    z
+      .number({ error: 'a number from 0' })
+      .check(z.refine((value) => value >= 0 && value <= 10_000, { error: 'a number from 0 to 10000' })),
+    0,
+  ),
+  /** On 127.0.0.1. Default 0: a free one. */
+  port: z._default(wholeNumber(0, 65_535), 0),
+};
+
+const stateSchema = z.object(stateShape);
+const appSchema = z.object(appShape);
+const platformSchema = z.strictObject({ ...stateShape, ...appShape, ...serverShape });
+
+/** What there is on the platform. */
+export type StateOptions = z.input<typeof stateSchema>;
+export type ResolvedStateOptions = z.output<typeof stateSchema>;
+
+/** How the platform answers. */
+export type AppOptions = z.input<typeof appSchema>;
+export type ResolvedAppOptions = z.output<typeof appSchema>;
+
+/** All of `startPlatform`. */
+export type PlatformOptions = z.input<typeof platformSchema>;
+export type ResolvedPlatformOptions = z.output<typeof platformSchema>;
+
+export type { FaultKind };
+
+/** The options with their defaults. Throws `TypeError` that names every wrong one: expected, got. */
+export function checkOptions(options: PlatformOptions): ResolvedPlatformOptions {
+  return parsed(platformSchema, options);
+}
+
+/** As `checkOptions`, for the records alone. */
+export function checkStateOptions(options: StateOptions): ResolvedStateOptions {
+  return parsed(stateSchema, options);
+}
+
+/** As `checkOptions`, for the answers alone. */
+export function checkAppOptions(options: AppOptions): ResolvedAppOptions {
+  return parsed(appSchema, options);
+}
+
+function parsed<Output>(schema: z.ZodMiniType<Output, unknown>, options: unknown): Output {
+  const result = z.safeParse(schema, options);
+  if (result.success) return result.data;
+  throw new TypeError(`wrong options of the sandbox platform: ${faultsOf(result.error, options).join('; ')}`);
+}

@@ -1,0 +1,107 @@
+import { groupAt, ownerFor, userAt } from './people.ts';
+import { type Random, randomFor } from './random.ts';
+
+/** A visualization over a dataset, as the contract names its fields. */
+export type CardRow = {
+  readonly id: number;
+  readonly urn: string;
+  readonly type: string;
+  readonly chartType: string;
+  readonly title: string;
+  readonly ownerId: number;
+  readonly owners: readonly {
+    readonly id: string;
+    readonly type: 'USER' | 'GROUP';
+    readonly displayName: string;
+  }[];
+  readonly access: boolean;
+  readonly datasourceId: string;
+};
+
+export type SeededCard = {
+  readonly row: CardRow;
+  readonly datasetIndex: number;
+  /** The card whose drill path it is in; undefined for a card of its own. */
+  readonly rootId: number | undefined;
+};
+
+/** One card in six is a step of a drill path. */
+const DRILL_SHARE = 1 / 6;
+
+/** The id of card `index`: ten digits, ascending. */
+export function cardId(seed: number, index: number): number {
+  return 1_200_000_000 + index * 3_917 + randomFor(seed, 'card id', index).below(3_900);
+}
+
+/** Card `index`, over one of the datasets. The first is never in a drill, so that every drill has a root before it. */
+export function cardAt(seed: number, index: number, datasetIds: readonly string[]): SeededCard {
+  const random = randomFor(seed, 'card', index);
+  const datasetIndex = random.below(datasetIds.length);
+  const rootId = index > 0 && random.chance(DRILL_SHARE) ? cardId(seed, random.below(index)) : undefined;
+  const id = cardId(seed, index);
+  const owner = userAt(seed, ownerFor(seed, 'card owner', index));
+  const chartType = random.pick(CHART_TYPES);
+  const row: CardRow = {
+    id,
+    urn: rootId === undefined ? String(id) : `dr:${id}:${rootId}`,
+    type: chartType === 'badge_document' ? 'document' : 'kpi',
+    chartType,
+    title: `${random.pick(MEASURES)} ${random.pick(BY)}`,
+    ownerId: owner.id,
+    owners: ownersOf(seed, random, owner),
+    access: !random.chance(0.06),
+    datasourceId: datasetIds[datasetIndex] ?? '',
+  };
+  return { row, datasetIndex, rootId };
+}
+
+function ownersOf(
+  seed: number,
+  random: Random,
+  owner: { id: number; displayName: string },
+): CardRow['owners'] {
+  const owners: CardRow['owners'][number][] = [
+    { id: String(owner.id), type: 'USER', displayName: owner.displayName },
+  ];
+  if (random.chance(0.2)) {
+    const group = groupAt(seed, random.below(12));
+    owners.push({ id: String(group.id), type: 'GROUP', displayName: group.displayName });
+  }
+  return owners;
+}
+
+const CHART_TYPES = [
+  'badge_vert_bar',
+  'badge_line',
+  'badge_pie',
+  'badge_table',
+  'badge_singlevalue',
+  'badge_map',
+  'badge_heatmap',
+  'badge_two_trendline',
+  'badge_pivot_table',
+  'badge_document',
+] as const;
+
+const MEASURES = [
+  'Revenue',
+  'Orders',
+  'Margin %',
+  'Pipeline',
+  'Churn',
+  'Umsatz',
+  'Coût moyen',
+  'On-time shipments',
+  '売上',
+] as const;
+const BY = [
+  'by region',
+  'by month',
+  'vs. target',
+  'YTD',
+  'last 30 days',
+  'by rep',
+  '– top 10',
+  'per Kunde',
+  '(draft)',
+] as const;

@@ -1,0 +1,118 @@
+import { randomFor } from './random.ts';
+
+/** What a column holds, by the platform's names. */
+export type ColumnType = 'STRING' | 'LONG' | 'DECIMAL' | 'DOUBLE' | 'DATE' | 'DATETIME';
+
+export type Column = { readonly name: string; readonly type: ColumnType };
+
+/** A table that calculations and cards stand on. */
+export type Dataset = {
+  /** A UUID. */
+  readonly id: string;
+  readonly name: string;
+  /** Names differ. At least two texts, two numbers and one date are among them. */
+  readonly columns: readonly Column[];
+};
+
+/** Dataset `index` of a seed: its id, name and 9 to 20 columns. */
+export function datasetAt(seed: number, index: number): Dataset {
+  const random = randomFor(seed, 'dataset', index);
+  const id = random.uuid();
+  const subject = random.pick(SUBJECTS);
+  const name = `${subject}${random.pick(QUALIFIERS)}`;
+  const columns = new Map<string, ColumnType>();
+  const draw = (pool: readonly Column[], count: number) => {
+    const start = random.below(pool.length);
+    for (let step = 0; step < count; step += 1) {
+      const column = pool[(start + step * 5) % pool.length];
+      if (column !== undefined) columns.set(column.name, column.type);
+    }
+  };
+  draw(TEXTS, 3 + random.below(4));
+  draw(NUMBERS, 4 + random.below(6));
+  draw(TIMES, 2 + random.below(4));
+  return { id, name, columns: [...columns].map(([column, type]) => ({ name: column, type })) };
+}
+
+const SUBJECTS = [
+  'Orders',
+  'Invoices',
+  'Web sessions',
+  'Support tickets',
+  'Inventory',
+  'Payroll',
+  'Leads',
+  'Shipments',
+  'Returns',
+  'Campaign spend',
+  'Call center',
+  'Sensor readings',
+  'Budget',
+  'Headcount',
+  'Subscriptions',
+  'Kundenumsatz',
+  '売上明細',
+] as const;
+
+const QUALIFIERS = [
+  '',
+  ' (EMEA)',
+  ' (NA)',
+  ' v2',
+  ' – daily',
+  ' | PROD',
+  ' [archive]',
+  ' 2024',
+  ' & targets',
+  ' raw',
+] as const;
+
+const columns = (type: ColumnType, names: readonly string[]): readonly Column[] =>
+  names.map((name) => ({ name, type }));
+
+const TEXTS = columns('STRING', [
+  'Region',
+  'Country',
+  'Customer Name',
+  'Segment',
+  'Status',
+  'Sales Rep',
+  'Product Category',
+  'SKU',
+  'Channel',
+  'Straße',
+  '地域',
+  'Priority',
+  'E-mail',
+  'Campaign/Source',
+  'Store #',
+  'Currency',
+]);
+
+const NUMBERS: readonly Column[] = [
+  ...columns('LONG', [
+    'Quantity',
+    'Orders',
+    'Clicks',
+    'Impressions',
+    'Headcount',
+    'Returned Units',
+    'Visits',
+  ]),
+  ...columns('DECIMAL', [
+    'Revenue',
+    'Cost',
+    'Discount',
+    'Tax Amount',
+    'Budget',
+    'Umsatz (€)',
+    'Net Price',
+    '売上',
+  ]),
+  ...columns('DOUBLE', ['Weight kg', 'Conversion Rate', 'Latitude', 'Score']),
+];
+
+const TIMES: readonly Column[] = [
+  ...columns('DATE', ['Order Date', 'Ship Date', 'Due Date', 'Hire Date', 'Fälligkeit']),
+  ...columns('DATETIME', ['Created At', 'Updated At', 'Closed At', 'Last Login']),
+];

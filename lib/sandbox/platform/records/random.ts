@@ -1,0 +1,94 @@
+/** A stream of pseudo-random draws. The same key gives the same stream on every machine. */
+export type Random = {
+  /** From 0 up to, without, 1. */
+  next(): number;
+  /** A whole number from 0 up to, without, `bound`. */
+  below(bound: number): number;
+  /** True with the given probability. */
+  chance(probability: number): boolean;
+  /** One of a list that is not empty. Throws `RangeError` on an empty one. */
+  pick<T>(list: readonly T[]): T;
+  /** Lower-case hex digits. */
+  hex(digits: number): string;
+  /** A UUID of version 4. */
+  uuid(): string;
+};
+
+/**
+ * A stream of its own for each key: records are computed by index, in any order, and still come out the same. The
+ * generator is mulberry32 (Tommy Ettinger, public domain): 32 bits of state, ample for one record.
+ */
+export function randomFor(seed: number, stream: string, index = 0): Random {
+  let state = mix(mix(streamHash(stream) ^ seed) + Math.imul(index, 0x9e3779b1)) | 0;
+  const bits = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let word = Math.imul(state ^ (state >>> 15), 1 | state);
+    word = (word + Math.imul(word ^ (word >>> 7), 61 | word)) ^ word;
+    return (word ^ (word >>> 14)) >>> 0;
+  };
+  const next = () => bits() / 4_294_967_296;
+  const below = (bound: number) => Math.floor(next() * bound);
+  const hex = (digits: number) => {
+    let text = '';
+    while (text.length < digits) {
+      const word = bits();
+      text += hexByte(word >>> 24) + hexByte(word >>> 16) + hexByte(word >>> 8) + hexByte(word);
+    }
+    return text.slice(0, digits);
+  };
+  return {
+    next,
+    below,
+    chance: (probability) => next() < probability,
+    pick: (list) => pickFrom(list, below(list.length)),
+    hex,
+    uuid() {
+      const digits = hex(32);
+      const variant = '89ab'.charAt(below(4));
+      return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(13, 16)}-${variant}${digits.slice(17, 20)}-${digits.slice(20)}`;
+    },
+  };
+}
+
+/** One draw from 0 up to 1 by key, where a whole stream would be too much. */
+export function drawFor(seed: number, stream: string, index: number): number {
+  return (mix(mix(streamHash(stream) ^ seed) + Math.imul(index, 0x9e3779b1)) >>> 0) / 4_294_967_296;
+}
+
+function pickFrom<T>(list: readonly T[], index: number): T {
+  const picked = list[index];
+  if (picked === undefined && list.length === 0) throw new RangeError('expected a list with something in it');
+  return picked as T;
+}
+
+/** The finalizer of MurmurHash3: spreads neighbouring keys over all 32 bits. */
+function mix(word: number): number {
+  let mixed = word | 0;
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return mixed ^ (mixed >>> 16);
+}
+
+const HEX_BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const hexByte = (word: number) => HEX_BYTES[word & 255] ?? '';
+
+/** The streams are few, the draws many. */
+const hashes = new Map<string, number>();
+
+function streamHash(stream: string): number {
+  let hash = hashes.get(stream);
+  if (hash === undefined) {
+    hash = hashText(stream);
+    hashes.set(stream, hash);
+  }
+  return hash;
+}
+
+/** FNV-1a over UTF-16 code units. */
+function hashText(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return hash;
+}

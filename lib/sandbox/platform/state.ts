@@ -1,0 +1,92 @@
+import { createCalculationIds } from './calculations/calculation-ids.ts';
+import { type CalculationSearch, createCalculationSearch } from './calculations/calculation-search.ts';
+import { type CalculationTable, createCalculationTable } from './calculations/calculation-table.ts';
+import { createFormulas, type Formulas } from './calculations/formulas.ts';
+import { seededCalculation } from './calculations/seeded-calculation.ts';
+import { createFileSearch, type FilePage, type FileQuery } from './files/file-search.ts';
+import { createFileSet, type FileSet } from './files/file-set.ts';
+import { checkStateOptions, type ResolvedStateOptions, type StateOptions } from './options.ts';
+import { type CardIndex, createCardIndex } from './records/card-index.ts';
+import { type DataFile, dataFileAt, dataFileId } from './records/data-files.ts';
+import { type Dataset, datasetAt } from './records/datasets.ts';
+import { randomFor } from './records/random.ts';
+
+/** Everything that the platform holds. Same options, same records; it changes by requests and by churn. */
+export type PlatformState = {
+  readonly seed: number;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly datasets: readonly Dataset[];
+  readonly cards: CardIndex;
+  readonly calculations: CalculationTable;
+  readonly searchCalculations: CalculationSearch;
+  readonly formulas: Formulas;
+  readonly fileSets: readonly FileSet[];
+  /** Searches the FileSet of an id (a UUID in either case); undefined if there is none. */
+  readonly searchFiles: (fileSetId: string) => ((query: FileQuery) => FilePage) | undefined;
+  /** In ascending order. */
+  readonly dataFileIds: readonly string[];
+  readonly dataFile: (id: string) => DataFile | undefined;
+};
+
+/** Throws `TypeError` on wrong options. Quick: records are drawn when they are asked for. */
+export function createPlatformState(options: StateOptions = {}): PlatformState {
+  const resolved = checkStateOptions(options);
+  const { seed, now } = resolved;
+  const datasets = Array.from({ length: resolved.datasets }, (_, index) => datasetAt(seed, index));
+  const cards = createCardIndex(seed, resolved.cards, datasets);
+  return {
+    seed,
+    now,
+    datasets,
+    cards,
+    ...calculationsOf(resolved, datasets, cards),
+    ...filesOf(resolved),
+    ...dataFilesOf(resolved),
+  };
+}
+
+function calculationsOf(
+  { seed, calculations: seeded, now }: ResolvedStateOptions,
+  datasets: readonly Dataset[],
+  cards: CardIndex,
+): Pick<PlatformState, 'calculations' | 'searchCalculations' | 'formulas'> {
+  const ids = createCalculationIds(seed, seeded);
+  const surroundings = { seed, seeded, ids, datasets, cardsOf: cards.of };
+  const calculations = createCalculationTable({
+    seeded,
+    idOf: ids.idOf,
+    sequenceOf: ids.sequenceOf,
+    draw: (sequence) => seededCalculation(surroundings, sequence),
+    now,
+  });
+  const formulas = createFormulas(seed, datasets);
+  return { calculations, formulas, searchCalculations: createCalculationSearch(calculations, formulas) };
+}
+
+function filesOf({
+  seed,
+  fileSets: count,
+  filesPerSet,
+  now,
+}: ResolvedStateOptions): Pick<PlatformState, 'fileSets' | 'searchFiles'> {
+  const fileSets = Array.from({ length: count }, (_, index) =>
+    createFileSet({ seed, id: randomFor(seed, 'FileSet', index).uuid(), seeded: filesPerSet, now }),
+  );
+  const searches = new Map(fileSets.map((fileSet) => [fileSet.id, createFileSearch(fileSet)]));
+  return { fileSets, searchFiles: (fileSetId) => searches.get(fileSetId.toLowerCase()) };
+}
+
+function dataFilesOf({
+  seed,
+  dataFiles: count,
+}: ResolvedStateOptions): Pick<PlatformState, 'dataFileIds' | 'dataFile'> {
+  const dataFileIds = Array.from({ length: count }, (_, index) => String(dataFileId(seed, index)));
+  return {
+    dataFileIds,
+    dataFile(id) {
+      const index = dataFileIds.indexOf(id);
+      return index < 0 ? undefined : dataFileAt(seed, index);
+    },
+  };
+}

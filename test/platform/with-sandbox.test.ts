@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { createLocalPace } from '../../lib/pace/local-pace.ts';
+import { createPlatform, type PlatformOptions } from '../../lib/platform/client.ts';
+import { PlatformError } from '../../lib/platform/platform-error.ts';
+import { fixedToken } from '../../lib/platform/token.ts';
+import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+
+const clientOf = (sandbox: Sandbox, differences: Partial<PlatformOptions> = {}) =>
+  createPlatform({
+    baseUrl: sandbox.url,
+    token: fixedToken(sandbox.token),
+    pace: createLocalPace({ rate: 10_000, concurrency: 8 }),
+    retry: { baseDelayMs: 1, maxDelayMs: 20 },
+    ...differences,
+  });
+
+test('of 200 function runs on a platform that loses answers, none is executed twice and none is misreported', async () => {
+  await using sandbox = await startPlatform({ calculations: 0, faults: 0.4, rate: 10_000 });
+  const platform = clientOf(sandbox);
+  const packageId = codePackages[0]?.id ?? '';
+
+  const runs = Array.from({ length: 200 }, (_, first) =>
+    platform.functions.run({
+      packageId,
+      version: '1.0.0',
+      functionName: 'addNumbers',
+      inputVariables: { first, second: 1 },
+    }),
+  );
+  const outcomes = await Promise.allSettled(runs);
+
+  const executed = sandbox
+    .counts()
+    .executions.map(({ inputVariables }) => Reflect.get(Object(inputVariables), 'first'));
+  const timesOf = (first: number) => executed.filter((each) => each === first).length;
+  expect(sandbox.counts().faults.length).toBeGreaterThan(20);
+  for (const [first, outcome] of outcomes.entries()) {
+    if (outcome.status === 'fulfilled') {
+      expect(outcome.value).toMatchObject({ status: 'SUCCESS', result: first + 1 });
+      expect(timesOf(first)).toBe(1);
+    } else {
+      expect(outcome.reason).toBeInstanceOf(PlatformError);
+      expect(outcome.reason).toMatchObject({ sent: true });
+      expect(timesOf(first)).toBeLessThanOrEqual(1);
+    }
+  }
+});
+
+test('every operation works against the reference platform, end to end', async () => {
+  await using sandbox = await startPlatform({
+    calculations: 50,
+    datasets: 5,
+    cards: 40,
+    fileSets: 1,
+    filesPerSet: 250,
+    dataFiles: 3,
+  });
+  const platform = clientOf(sandbox);
+  const { state } = sandbox;
+
+  const { results } = await platform.calculations.search({
+    sort: { field: 'id', ascending: true },
+    limit: 1,
+  });
+  const id = results?.[0]?.id ?? '';
+  const updated = await platform.calculations.updateFormula(id, 'SUM(`Amount`)');
+  const files = [];
+  for await (const page of platform.files.pages(state.fileSets[0]?.id ?? '', { limit: 100 }))
+    files.push(...page.rows);
+  const cards = await platform.cards.ofDataset(state.datasets[0]?.id ?? '', { drill: true });
+  const fewer = await platform.cards.ofDataset(state.datasets[0]?.id ?? '', { drill: false });
+  const dataFile = await platform.dataFiles.get(state.dataFileIds[0] ?? '', {
+    expand: ['revisions', 'metadata'],
+  });
+  const targeted = await platform.sentiment.analyze({
+    text: 'The price is awful.',
+    topics: [{ topic: 'price' }],
+  });
+  const simple = await platform.sentiment.analyze({ text: 'A wonderful day.' });
+
+  expect(updated).toMatchObject({ id, expression: 'SUM(`Amount`)', functions: ['SUM'], aggregated: true });
+  expect(new Set(files.map((file) => file.id)).size).toBe(250);
+  expect(cards.length).toBeGreaterThanOrEqual(fewer.length);
+  expect(dataFile.revisions?.length).toBeGreaterThan(0);
+  expect(dataFile.currentRevision).toBeTruthy();
+  expect(targeted.topicSentiments?.['price']?.toLowerCase()).toBe('negative');
+  expect(simple.sentiment?.toLowerCase()).toBe('positive');
+});

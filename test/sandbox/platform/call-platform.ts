@@ -1,0 +1,74 @@
+import { parseJson } from '../../../lib/platform/json.ts';
+import { createPlatformApp, type PlatformApp } from '../../../lib/sandbox/platform/create-platform-app.ts';
+import type { AppOptions, StateOptions } from '../../../lib/sandbox/platform/options.ts';
+import { createPlatformState } from '../../../lib/sandbox/platform/state.ts';
+
+/** Few records, so that a test takes milliseconds, and a wall clock that stands still. */
+export const small = {
+  calculations: 400,
+  datasets: 12,
+  cards: 150,
+  fileSets: 2,
+  filesPerSet: 600,
+  dataFiles: 6,
+  now: () => Date.UTC(2026, 10, 21),
+} satisfies StateOptions;
+
+export function smallPlatform(options: AppOptions & StateOptions = {}): PlatformApp {
+  return createPlatformApp(createPlatformState({ ...small, ...options }), options);
+}
+
+export type Called = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON with all digits, or undefined where it is none. */
+  readonly json: unknown;
+};
+
+export type Call = {
+  readonly method?: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** Sends one request to a platform that listens nowhere. */
+export async function call(
+  platform: Pick<PlatformApp, 'fetch' | 'token'>,
+  { method, path, body, headers }: Call,
+): Promise<Called> {
+  const request = new Request(`http://sandbox.test${path}`, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: { 'x-service-developer-token': platform.token, 'content-type': 'application/json', ...headers },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  return read(await platform.fetch(request));
+}
+
+async function read(answer: Response): Promise<Called> {
+  const text = await answer.text();
+  const isJson = answer.headers.get('content-type')?.startsWith('application/json') ?? false;
+  return { status: answer.status, headers: answer.headers, text, json: isJson ? parseJson(text) : undefined };
+}
+
+export type CalculationsPage = {
+  readonly totalHits: number;
+  readonly results: readonly {
+    readonly id: number | bigint;
+    readonly name: string;
+    readonly [field: string]: unknown;
+  }[];
+  readonly hasMore: boolean;
+  readonly degraded: boolean;
+};
+
+/** Searches calculations; by default all of them, by id. */
+export async function search(
+  platform: PlatformApp,
+  body: Readonly<Record<string, unknown>> = {},
+): Promise<CalculationsPage> {
+  const whole = { filters: [], sort: { field: 'id', ascending: true }, limit: 5000, ...body };
+  const { json } = await call(platform, { path: '/api/query/v1/functions/search', body: whole });
+  return json as CalculationsPage;
+}

@@ -1,0 +1,142 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { type FaultKind, faultKinds, faults } from '../../../lib/sandbox/platform/http/fault-kinds.ts';
+import { faultFor } from '../../../lib/sandbox/platform/http/fault-plan.ts';
+import type { PlatformOptions } from '../../../lib/sandbox/platform/options.ts';
+import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
+import { call, small, smallPlatform } from './call-platform.ts';
+
+let running: Sandbox | undefined;
+afterEach(() => running?.close());
+
+async function start(options: PlatformOptions): Promise<Sandbox> {
+  running = await startPlatform({ ...small, ...options });
+  return running;
+}
+
+/** Sets a formula over a real connection. */
+async function setFormula(sandbox: Sandbox) {
+  const { id } = sandbox.state.calculations.at(0);
+  const answer = await fetch(`${sandbox.url}/api/query/v1/functions/template/${id}`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { [sandbox.tokenHeader]: sandbox.token },
+    body: JSON.stringify({ expression: '1 + 2' }),
+  });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
+
+const updates = (sandbox: Sandbox) => Object.values(sandbox.counts().formulaUpdates);
+
+describe('faults on a connection', () => {
+  test.each([
+    ['error-platform', 500, 'application/json', /^\{"status":500,.*"toe":"[0-9A-Z-]{22}"\}$/],
+    ['error-message', 503, 'application/json', /^\{"message":"[^"]+"\}$/],
+    ['error-text', 500, 'application/json', /^"[^"]+"$/],
+    ['error-page', 502, 'text/html', /^<!DOCTYPE html>/],
+    ['login-page', 200, 'text/html', /<title>Sign in<\/title>/],
+    ['login-redirect', 303, 'text/html', /^<!DOCTYPE html>/],
+  ] as const)('%s answers %i as %s, and nothing was done', async (kind, status, type, body) => {
+    const sandbox = await start({ plannedFaults: { 1: kind } });
+
+    const answer = await setFormula(sandbox);
+
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toContain(type);
+    expect(answer.text).toMatch(body);
+    expect(updates(sandbox)).toEqual([]);
+    expect(sandbox.counts().faults).toEqual([
+      { request: 1, operation: 'updateFormula', kind, when: 'before' },
+    ]);
+  });
+
+  test('a redirect leads to a login page', async () => {
+    const sandbox = await start({ plannedFaults: { 1: 'login-redirect' } });
+
+    const { headers } = await setFormula(sandbox);
+
+    expect(headers.get('location')).toBe('/auth/login');
+  });
+
+  test('a reset before the work breaks the connection, and nothing was done', async () => {
+    const sandbox = await start({ plannedFaults: { 1: 'reset-before' } });
+
+    await expect(setFormula(sandbox)).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
+
+    expect(updates(sandbox)).toEqual([]);
+    expect(sandbox.counts().byOperation).toEqual({ updateFormula: { reset: 1 } });
+  });
+
+  test('a reset after the work loses the answer to what was done', async () => {
+    const sandbox = await start({ plannedFaults: { 1: 'reset-after' } });
+
+    await expect(setFormula(sandbox)).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
+
+    expect(updates(sandbox)).toEqual([1]);
+    expect(sandbox.counts().faults).toMatchObject([{ kind: 'reset-after', when: 'after' }]);
+  });
+
+  test('a cut body breaks off after status 200, and the work was done', async () => {
+    const sandbox = await start({ plannedFaults: { 1: 'cut-body' } });
+
+    await expect(setFormula(sandbox)).rejects.toThrow('terminated');
+
+    expect(updates(sandbox)).toEqual([1]);
+    expect(sandbox.counts().byOperation).toEqual({ updateFormula: { cut: 1 } });
+  });
+
+  test('an error after the work answers 500 although the work was done', async () => {
+    const sandbox = await start({ plannedFaults: { 1: 'error-after' } });
+
+    const { status } = await setFormula(sandbox);
+
+    expect(status).toBe(500);
+    expect(updates(sandbox)).toEqual([1]);
+  });
+
+  test('the request after a fault goes well', async () => {
+    const sandbox = await start({ plannedFaults: { 1: 'reset-before' } });
+    await setFormula(sandbox).catch(() => undefined);
+
+    const { status } = await setFormula(sandbox);
+
+    expect(status).toBe(200);
+  });
+});
+
+describe('faults without a connection', () => {
+  const path = '/api/query/v1/functions/search';
+  const body = { filters: [], sort: { field: 'id', ascending: true }, limit: 100 };
+
+  test.each(['reset-before', 'reset-after', 'cut-body'] as const)('%s rejects', async (kind) => {
+    const platform = smallPlatform({ plannedFaults: { 1: kind } });
+
+    await expect(call(platform, { path, body })).rejects.toThrow(TypeError);
+  });
+});
+
+describe('the plan of faults', () => {
+  const plan = { seed: 3, faults: 0.25, faultKinds, plannedFaults: {} };
+  const met = (changes: Partial<typeof plan> = {}) =>
+    Array.from({ length: 2000 }, (_, index) => faultFor({ ...plan, ...changes }, index + 1));
+
+  test('a share of the requests meets a fault, the same ones for the same seed', () => {
+    const share = met().filter((kind) => kind !== undefined).length / 2000;
+
+    expect(share).toBeGreaterThan(0.22);
+    expect(share).toBeLessThan(0.28);
+    expect(met()).toEqual(met());
+    expect(met({ seed: 4 })).not.toEqual(met());
+  });
+
+  test('every kind comes up, and strikes before the work or after it', () => {
+    const kinds = new Set(met().filter((kind): kind is FaultKind => kind !== undefined));
+
+    expect(kinds).toEqual(new Set(faultKinds));
+    expect(new Set(Object.values(faults))).toEqual(new Set(['before', 'after']));
+  });
+
+  test('none comes where none is wanted, and always where all are to fail', () => {
+    expect(new Set(met({ faults: 0 }))).toEqual(new Set([undefined]));
+    expect(new Set(met({ faults: 1, faultKinds: ['reset-after'] }))).toEqual(new Set(['reset-after']));
+  });
+});

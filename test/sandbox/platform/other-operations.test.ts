@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest';
+import type { CardRow } from '../../../lib/sandbox/platform/records/cards.ts';
+import { call, smallPlatform } from './call-platform.ts';
+
+const platform = smallPlatform();
+const { datasets, dataFiles, functions } = platform.ids();
+
+describe('the cards of a dataset', () => {
+  const cardsOf = async (datasetId: string, query = '') =>
+    (await call(platform, { path: `/api/content/v1/datasources/${datasetId}/cards${query}` }))
+      .json as readonly CardRow[];
+
+  test('every card of the dataset is in one array, with every field of the contract', async () => {
+    const lists = await Promise.all(datasets.map((id) => cardsOf(id)));
+
+    expect(lists.flat()).toHaveLength(150);
+    for (const [index, cards] of lists.entries()) {
+      expect(cards.every(({ datasourceId }) => datasourceId === datasets[index])).toBe(true);
+    }
+    expect(lists.flat().every((card) => Object.keys(card).join() === CARD_FIELDS)).toBe(true);
+  });
+
+  test('cards in a drill path come unless they are not wanted', async () => {
+    const all = (await Promise.all(datasets.map((id) => cardsOf(id, '?drill=true')))).flat();
+    const roots = (await Promise.all(datasets.map((id) => cardsOf(id, '?drill=false')))).flat();
+
+    expect(all).toHaveLength(150);
+    expect(roots).toEqual(all.filter(({ urn }) => !urn.startsWith('dr:')));
+    expect(roots.length).toBeLessThan(150);
+  });
+
+  test('groups own cards too, and some cards give no access', async () => {
+    const all = (await Promise.all(datasets.map((id) => cardsOf(id)))).flat();
+
+    expect(new Set(all.flatMap(({ owners }) => owners.map(({ type }) => type)))).toEqual(
+      new Set(['USER', 'GROUP']),
+    );
+    expect(new Set(all.map(({ access }) => access))).toEqual(new Set([true, false]));
+  });
+
+  test('an unknown dataset answers 404', async () => {
+    expect((await call(platform, { path: '/api/content/v1/datasources/nothing/cards' })).status).toBe(404);
+  });
+});
+
+describe('data files', () => {
+  const pathOf = (query = '', id = dataFiles[0]) => `/api/data/v1/data-files/${id}/details${query}`;
+  const keysOf = async (query: string) =>
+    Object.keys((await call(platform, { path: pathOf(query) })).json as object).join();
+
+  test('revisions come only when they are asked for', async () => {
+    expect(await keysOf('')).toBe('dataFileId,name,responsibleUserId,datetimeCreated,existing');
+    expect(await keysOf('?expand=revisions')).toBe(
+      'dataFileId,name,responsibleUserId,datetimeCreated,revisions,existing',
+    );
+    expect(await keysOf('?expand=metadata')).toBe(
+      'dataFileId,name,responsibleUserId,currentRevision,datetimeCreated,existing',
+    );
+    expect(await keysOf('?expand=revisions,%20metadata')).toBe(
+      'dataFileId,name,responsibleUserId,currentRevision,datetimeCreated,revisions,existing',
+    );
+  });
+
+  test('the current revision is the last one, with every field and hashes in upper case', async () => {
+    const { json } = await call(platform, { path: pathOf('?expand=revisions,metadata') });
+    const { revisions, currentRevision } = json as {
+      revisions: Record<string, unknown>[];
+      currentRevision: Record<string, unknown>;
+    };
+
+    expect(currentRevision).toEqual(revisions.at(-1));
+    expect(Object.keys(currentRevision).join()).toBe(REVISION_FIELDS);
+    expect(currentRevision['md5Hash']).toMatch(/^[0-9A-F]{32}$/);
+    expect(currentRevision['sha256HashValue']).toMatch(/^[0-9A-F]{64}$/);
+  });
+
+  test('an unknown id answers 404, and one that is no integer 400', async () => {
+    expect((await call(platform, { path: pathOf('', '1') })).status).toBe(404);
+    expect((await call(platform, { path: pathOf('', 'x') })).status).toBe(400);
+  });
+});
+
+describe('code functions', () => {
+  const pathOf = (name: string, version?: string) => {
+    const found = functions.find(({ functionName }) => functionName === name);
+    return `/api/codeengine/v2/packages/${found?.packageId}/versions/${version ?? found?.version}/functions/${name}`;
+  };
+
+  test('an execution carries every field of the contract and is recorded', async () => {
+    const fresh = smallPlatform();
+
+    const { status, json } = await call(fresh, {
+      path: pathOf('addNumbers'),
+      body: { inputVariables: { first: 2, second: 3 } },
+    });
+
+    expect(status).toBe(200);
+    expect(Object.keys(json as object).join()).toBe(EXECUTION_FIELDS);
+    expect(json).toMatchObject({
+      status: 'SUCCESS',
+      result: 5,
+      errorInformation: null,
+      startedOn: '2026-11-21T00:00:00.000Z',
+    });
+    expect(fresh.counts().executions).toMatchObject([
+      { functionName: 'addNumbers', inputVariables: { first: 2, second: 3 }, status: 'SUCCESS' },
+    ]);
+    expect(Object.values(fresh.counts().executionsByFunction)).toEqual([1]);
+  });
+
+  test('a function that fails answers 200, and its status tells', async () => {
+    const { status, json } = await call(platform, { path: pathOf('throwsError'), body: {} });
+
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ status: 'FAILED' });
+  });
+
+  test('what is not there and what does not fit answer {message} alone', async () => {
+    const unknown = await call(platform, { path: pathOf('addNumbers', '99.0.0'), body: {} });
+    const unfit = await call(platform, {
+      path: pathOf('addNumbers'),
+      body: { inputVariables: { first: 'two' } },
+    });
+
+    expect([unknown.status, Object.keys(unknown.json as object)]).toEqual([404, ['message']]);
+    expect([unfit.status, Object.keys(unfit.json as object)]).toEqual([400, ['message']]);
+  });
+});
+
+describe('sentiment', () => {
+  const path = '/api/ai/v1/targeted-sentiment';
+  const text = 'The price is terrible. Support was wonderful!';
+  const input = [{ type: 'TEXT', text }];
+
+  test('with topics the answer is by topic', async () => {
+    const { json } = await call(platform, {
+      path,
+      body: { input, topics: [{ topic: 'price' }, { topic: 'support' }, { topic: 'delivery' }] },
+    });
+
+    expect(Object.keys(json as object).join()).toBe(SENTIMENT_FIELDS);
+    expect(json).toMatchObject({
+      type: 'TARGETED',
+      topicSentiments: { price: 'NEGATIVE', support: 'POSITIVE', delivery: 'NOT_APPLICABLE' },
+    });
+  });
+
+  test.each([undefined, null, []])('with topics %j the answer is over all', async (topics) => {
+    const { json } = await call(platform, { path, body: { input, topics } });
+
+    expect(json).toMatchObject({ type: 'DEFAULT', sentiment: expect.any(String), isCustomerModel: false });
+    expect(json).not.toHaveProperty('topicSentiments');
+  });
+
+  test('a session and a model of the customer are kept, and then no usage is told', async () => {
+    const sessionId = '11111111-2222-4333-8444-555555555555';
+
+    const { json } = await call(platform, { path, body: { input, sessionId, model: 'mine' } });
+
+    expect(json).toMatchObject({ sessionId, model: 'mine', isCustomerModel: true, modelProviderUsage: null });
+  });
+
+  test('what was paid for is counted by text', async () => {
+    const fresh = smallPlatform();
+
+    await call(fresh, { path, body: { input } });
+    await call(fresh, { path, body: { input } });
+    await call(fresh, { path, body: { input: [{ type: 'IMAGE' }] } });
+
+    expect(fresh.counts().sentimentCalls).toEqual({ [text]: 2 });
+  });
+
+  test.each([
+    ['51 topics', { input, topics: Array.from({ length: 51 }, (_, index) => ({ topic: `t${index}` })) }],
+    ['a topic that starts with a digit', { input, topics: [{ topic: '1price' }] }],
+    ['a topic of 101 characters', { input, topics: [{ topic: 'a'.repeat(101) }] }],
+    ['a topic with a hyphen', { input, topics: [{ topic: 'on-time' }] }],
+    ['a description of 501 characters', { input, topics: [{ topic: 'a', description: 'x'.repeat(501) }] }],
+    ['no messages', { input: [] }],
+    ['no text', { input: [{ type: 'IMAGE' }] }],
+    ['a session that is no UUID', { input, sessionId: 'x' }],
+  ])('%s answers 400', async (_, body) => {
+    expect((await call(platform, { path, body })).status).toBe(400);
+  });
+});
+
+const CARD_FIELDS = 'id,urn,type,chartType,title,ownerId,owners,access,datasourceId';
+const REVISION_FIELDS =
+  'dataFileRevisionId,dataFileId,contentType,uploadUserId,sizeBytes,uploadTimeMillis,md5Hash,datetimeUploaded,scanState,sha256HashValue';
+const EXECUTION_FIELDS =
+  'executionId,packageId,version,functionName,status,settings,startedOn,startedBy,completedOn,result,stdout,stderr,errorInformation';
+const SENTIMENT_FIELDS = 'type,topicSentiments,model,isCustomerModel,sessionId,requestId,modelProviderUsage';

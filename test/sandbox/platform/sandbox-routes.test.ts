@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
+import { call, search, small, smallPlatform } from './call-platform.ts';
+
+describe('what other processes may ask of the sandbox', () => {
+  test('the truth about calculations is every row as it is served, a line each', async () => {
+    await using sandbox = await startPlatform({ ...small, calculations: 2500 });
+
+    const answer = await fetch(`${sandbox.url}/_sandbox/truth/calculations`);
+
+    expect(answer.headers.get('content-type')).toContain('application/x-ndjson');
+    expect(await answer.text()).toBe([...sandbox.calculations()].map((row) => `${row}\n`).join(''));
+  });
+
+  test('the truth about files is every row of a FileSet', async () => {
+    const platform = smallPlatform();
+    const [fileSetId = ''] = platform.ids().fileSets;
+
+    const { text } = await call(platform, { path: `/_sandbox/truth/files/${fileSetId}` });
+
+    expect(text.trimEnd().split('\n')).toEqual([...platform.files(fileSetId)]);
+    expect(text.trimEnd().split('\n')).toHaveLength(600);
+  });
+
+  test('counts are told, and asking for them counts for nothing', async () => {
+    const platform = smallPlatform();
+    await search(platform);
+    await call(platform, { path: '/api/nothing' });
+
+    const { json } = await call(platform, { path: '/_sandbox/counts' });
+
+    expect(json).toEqual(platform.counts());
+    expect(json).toMatchObject({
+      requests: 2,
+      byOperation: { searchCalculations: { 200: 1 }, unknown: { 404: 1 } },
+    });
+  });
+
+  test('inputs above 2^53 are among the counts with all their digits', async () => {
+    const platform = smallPlatform();
+    const found = platform.ids().functions.find(({ functionName }) => functionName === 'echo');
+    const path = `/api/codeengine/v2/packages/${found?.packageId}/versions/${found?.version}/functions/echo`;
+    await call(platform, { path, body: '{"inputVariables":{"value":{"id":9007199254740993}}}' });
+
+    const { status } = await call(platform, { path: '/_sandbox/counts' });
+
+    expect(status).toBe(200);
+  });
+
+  test('ids lead to records', async () => {
+    const platform = smallPlatform();
+
+    const { json } = await call(platform, { path: '/_sandbox/ids' });
+
+    expect(json).toEqual(platform.ids());
+    expect(platform.ids()).toMatchObject({
+      fileSets: { length: 2 },
+      datasets: { length: 12 },
+      dataFiles: { length: 6 },
+    });
+  });
+
+  test('churn is taken in steps, and what lived through it is told', async () => {
+    const platform = smallPlatform();
+
+    const { json } = await call(platform, { path: '/_sandbox/churn', body: { steps: 20 } });
+    const lived = await call(platform, {
+      path: `/_sandbox/lived-through?from=${small.now() - 1}&to=${small.now() + 1}`,
+    });
+
+    expect(Object.values(json as Record<string, number>).reduce((sum, count) => sum + count, 0)).toBe(20);
+    expect(lived.json).toEqual(platform.livedThrough(small.now() - 1, small.now() + 1));
+  });
+
+  test.each(['{}', '{"steps":-1}', '{"steps":"many"}', 'steps'])('churn by %j answers 400', async (body) => {
+    expect((await call(smallPlatform(), { path: '/_sandbox/churn', body })).status).toBe(400);
+  });
+
+  test('neither the token, the rate, nor faults stand before it', async () => {
+    const platform = smallPlatform({ rate: 0.001, faults: 1 });
+    const headers = { 'x-service-developer-token': '' };
+
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => call(platform, { path: '/_sandbox/ids', headers })),
+    );
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+});

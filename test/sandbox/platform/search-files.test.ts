@@ -1,0 +1,256 @@
+import { describe, expect, test } from 'vitest';
+import type { PlatformApp } from '../../../lib/sandbox/platform/create-platform-app.ts';
+import type { FileRow } from '../../../lib/sandbox/platform/files/file-row.ts';
+import { call, smallPlatform } from './call-platform.ts';
+
+type Page = {
+  readonly files: readonly FileRow[];
+  readonly pageContext: {
+    readonly next: string | null;
+    readonly offset: number;
+    readonly limit: number;
+    readonly total: number;
+  };
+};
+
+const FIELDS = [
+  'id',
+  'path',
+  'name',
+  'fileType',
+  'contentType',
+  'size',
+  'created',
+  'createdBy',
+  'hash',
+  'hashAlgorithm',
+  'downloadUrl',
+  'connectorKey',
+  'indexStatus',
+  'indexReason',
+] as const;
+
+const platform = smallPlatform();
+const [fileSetId = ''] = platform.ids().fileSets;
+const pathOf = (query: string, id = fileSetId) => `/api/files/v1/filesets/${id}/files/search?${query}`;
+const all = platform.state.fileSets[0]?.rows() ?? [];
+
+const page = async (query: string, body: object = {}, from: PlatformApp = platform) =>
+  (await call(from, { path: pathOf(query), body })).json as Page;
+
+const byPath = (a: FileRow, b: FileRow) => (a.path < b.path ? -1 : 1);
+const files = all.filter(({ fileType }) => fileType !== 'DIRECTORY');
+const one = files[10] ?? all[0];
+
+describe('searching files', () => {
+  test('a page has 100 rows unless told otherwise, every field of the contract in each', async () => {
+    const { files: rows, pageContext } = await page('');
+
+    expect(rows).toEqual(all.toSorted(byPath).slice(0, 100));
+    expect(rows.every((row) => Object.keys(row).join() === FIELDS.join())).toBe(true);
+    expect(pageContext).toEqual({ next: expect.any(String), offset: 0, limit: 100, total: 600 });
+  });
+
+  test('directories are rows without a size and a hash', () => {
+    const directories = all.filter(({ fileType }) => fileType === 'DIRECTORY');
+
+    expect(directories.length).toBeGreaterThan(5);
+    expect(directories.every(({ size, hash }) => size === null && hash === null)).toBe(true);
+  });
+
+  test('each file lies in a directory that is there', () => {
+    const directories = new Set([
+      '',
+      ...all.filter(({ fileType }) => fileType === 'DIRECTORY').map(({ path }) => path),
+    ]);
+
+    expect(all.every(({ path }) => directories.has(path.slice(0, path.lastIndexOf('/'))))).toBe(true);
+    expect(new Set(all.map(({ path }) => path)).size).toBe(600);
+  });
+
+  test('the last page repeats the token that was sent', async () => {
+    const first = await page('limit=250');
+    const second = await page(`limit=250&next=${first.pageContext.next}`);
+    const last = await page(`limit=250&next=${second.pageContext.next}`);
+
+    expect([...first.files, ...second.files, ...last.files]).toEqual(all.toSorted(byPath));
+    expect(last.pageContext).toEqual({ next: second.pageContext.next, offset: 500, limit: 250, total: 600 });
+  });
+
+  test('next is null where there are no rows, and on an only page', async () => {
+    const none = await page('', {
+      filters: [{ field: 'name', operator: 'EQUALS', value: ['no such file'] }],
+    });
+    const only = await page('limit=1000');
+
+    expect(none).toEqual({ files: [], pageContext: { next: null, offset: 0, limit: 100, total: 0 } });
+    expect(only.pageContext.next).toBeNull();
+  });
+
+  test('a token holds when its row and others are gone', async () => {
+    const changing = smallPlatform();
+    const [fileSet] = changing.state.fileSets;
+    const first = await page('limit=100', {}, changing);
+    for (const { id } of first.files) fileSet?.delete(id);
+
+    const second = await page(`limit=100&next=${first.pageContext.next}`, {}, changing);
+
+    expect(second.files).toEqual(all.toSorted(byPath).slice(100, 200));
+  });
+
+  test('an empty page after a token has no next', async () => {
+    const changing = smallPlatform();
+    const [fileSet] = changing.state.fileSets;
+    const first = await page('limit=500', {}, changing);
+    for (const { id } of all.toSorted(byPath).slice(500)) fileSet?.delete(id);
+
+    const second = await page(`limit=500&next=${first.pageContext.next}`, {}, changing);
+
+    expect(second.files).toEqual([]);
+    expect(second.pageContext.next).toBeNull();
+  });
+
+  test('a directory holds all below it, or its immediate children', async () => {
+    const directory =
+      all.find(
+        ({ fileType, path }) =>
+          fileType === 'DIRECTORY' &&
+          all.some((row) => row.path.startsWith(`${path}/`) && row.path.slice(path.length + 1).includes('/')),
+      )?.path ?? '';
+    const below = all.filter(({ path }) => path.startsWith(`${directory}/`)).toSorted(byPath);
+
+    const deep = await page(`limit=1000&directoryPath=${encodeURIComponent(directory.slice(1))}`);
+    const near = await page(
+      `limit=1000&directoryPath=${encodeURIComponent(`${directory}/`)}&immediateChildren=true`,
+    );
+
+    expect(deep.files).toEqual(below);
+    expect(near.files).toEqual(below.filter(({ path }) => !path.slice(directory.length + 1).includes('/')));
+    expect(near.files.length).toBeLessThan(deep.files.length);
+  });
+});
+
+describe('filters of files', () => {
+  const cases: readonly [string, object, (row: FileRow) => boolean][] = [
+    [
+      'EQUALS',
+      { field: 'fileType', operator: 'EQUALS', value: ['IMAGE'] },
+      ({ fileType }) => fileType === 'IMAGE',
+    ],
+    [
+      'EQUALS of a number',
+      { field: 'createdBy', operator: 'EQUALS', value: [String(one?.createdBy)] },
+      ({ createdBy }) => createdBy === one?.createdBy,
+    ],
+    [
+      'IN',
+      { field: 'fileType', operator: 'IN', value: ['TEXT', 'AUDIO'] },
+      ({ fileType }) => fileType === 'TEXT' || fileType === 'AUDIO',
+    ],
+    [
+      'LIKE',
+      { field: 'name', operator: 'LIKE', value: ['REPORT'] },
+      ({ name }) => name.toLowerCase().includes('report'),
+    ],
+    ['IS_NULL', { field: 'size', operator: 'IS_NULL', value: [] }, ({ size }) => size === null],
+    [
+      'GREATER_THAN',
+      { field: 'size', operator: 'GREATER_THAN', value: [String(one?.size)] },
+      ({ size }) => size !== null && size > (one?.size ?? 0),
+    ],
+    [
+      'GREATER_THAN_OR_EQUAL',
+      { field: 'size', operator: 'GREATER_THAN_OR_EQUAL', value: [String(one?.size)] },
+      ({ size }) => size !== null && size >= (one?.size ?? 0),
+    ],
+    [
+      'LESS_THAN',
+      { field: 'size', operator: 'LESS_THAN', value: [String(one?.size)] },
+      ({ size }) => size !== null && size < (one?.size ?? 0),
+    ],
+    [
+      'LESS_THAN_OR_EQUAL of a text',
+      { field: 'name', operator: 'less_than_or_equal', value: [one?.name ?? ''] },
+      ({ name }) => name <= (one?.name ?? ''),
+    ],
+  ];
+
+  test.each(cases)('%s keeps what it names, and with not everything else', async (_, filter, wanted) => {
+    const kept = await page('limit=1000', { filters: [filter] });
+    const rest = await page('limit=1000', { filters: [{ ...filter, not: true }] });
+
+    expect(kept.files).toEqual(all.filter(wanted).toSorted(byPath));
+    expect(kept.files.length).toBeGreaterThan(0);
+    expect(rest.files).toEqual(all.filter((row) => !wanted(row)).toSorted(byPath));
+  });
+
+  test('dates include both ends, and one end may be missing', async () => {
+    const [early, late] = [
+      all.map(({ created }) => created).toSorted()[100],
+      all.map(({ created }) => created).toSorted()[200],
+    ];
+    const dates = async (filter: object) =>
+      (await page('limit=1000', { dateFilters: [{ field: 'created', ...filter }] })).pageContext.total;
+
+    expect(await dates({ start: early, end: late })).toBe(101);
+    expect(await dates({ start: early, end: late, not: true })).toBe(499);
+    expect(await dates({ start: early })).toBe(500);
+    expect(await dates({ end: late })).toBe(201);
+  });
+
+  test.each(FIELDS)('rows are ordered by %s, either way, and pages follow it', async (field) => {
+    const sorted = async (order: string) => {
+      const body = { fieldSort: [{ field, order }] };
+      const first = await page('limit=300', body);
+      const second = await page(`limit=300&next=${first.pageContext.next}`, body);
+      return [...first.files, ...second.files].map((row) => row[field]);
+    };
+
+    const up = await sorted('ASC');
+    const down = await sorted('desc');
+
+    expect(up).toEqual(up.toSorted(compareCells));
+    expect(down).toEqual(up.toReversed());
+  });
+
+  test.each([
+    ['an unknown FileSet', 404, pathOf('', '00000000-0000-4000-8000-000000000000'), {}],
+    ['a FileSet id that is no UUID', 400, pathOf('', 'files'), {}],
+    ['a limit above 1,000', 400, pathOf('limit=1001'), {}],
+    ['a limit of 0', 400, pathOf('limit=0'), {}],
+    ['a token that is none', 400, pathOf('next=abc'), {}],
+    [
+      'an unknown field',
+      400,
+      pathOf(''),
+      { filters: [{ field: 'colour', operator: 'EQUALS', value: ['x'] }] },
+    ],
+    [
+      'an unknown operator',
+      400,
+      pathOf(''),
+      { filters: [{ field: 'name', operator: 'toString', value: ['x'] }] },
+    ],
+    ['no value', 400, pathOf(''), { filters: [{ field: 'name', operator: 'EQUALS', value: [] }] }],
+    ['an unknown sort field', 400, pathOf(''), { fieldSort: [{ field: 'colour', order: 'ASC' }] }],
+    ['an unknown order', 400, pathOf(''), { fieldSort: [{ field: 'name', order: 'UP' }] }],
+    ['an unknown date field', 400, pathOf(''), { dateFilters: [{ field: 'name' }] }],
+  ])('%s answers %i', async (_, status, path, body) => {
+    expect((await call(platform, { path, body })).status).toBe(status);
+  });
+
+  test('a token of another order answers 400', async () => {
+    const first = await page('limit=10', { fieldSort: [{ field: 'size', order: 'ASC' }] });
+
+    const { status } = await call(platform, { path: pathOf(`next=${first.pageContext.next}`), body: {} });
+
+    expect(status).toBe(400);
+  });
+});
+
+function compareCells(a: string | number | null, b: string | number | null): number {
+  if (a === b) return 0;
+  if (a === null) return -1;
+  if (b === null) return 1;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,136 @@
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { PlatformOptions } from '../../../lib/sandbox/platform/options.ts';
+import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
+import { small } from './call-platform.ts';
+
+const search = (sandbox: Sandbox, init: RequestInit = {}) =>
+  fetch(`${sandbox.url}/api/query/v1/functions/search`, {
+    method: 'POST',
+    headers: { [sandbox.tokenHeader]: sandbox.token },
+    body: JSON.stringify({ filters: [], sort: { field: 'id', ascending: true }, limit: 5000 }),
+    ...init,
+  });
+
+describe('a running platform', () => {
+  test('listens on loopback alone, and the same seed gives the same bytes', async () => {
+    await using one = await startPlatform({ ...small, seed: 9 });
+    await using two = await startPlatform({ ...small, seed: 9 });
+
+    const [first, second] = await Promise.all([search(one), search(two)]);
+
+    expect(one.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(await first.text()).toBe(await second.text());
+  });
+
+  test('bytes are UTF-8', async () => {
+    await using sandbox = await startPlatform({ ...small });
+
+    const text = await (await search(sandbox)).text();
+
+    expect(text).toContain('前年比');
+    expect(text).toContain([...sandbox.calculations()].join(','));
+  });
+
+  test('closing ends what is still waiting, at once', async () => {
+    const sandbox = await startPlatform({ ...small, latencyMs: 60_000 });
+    const waiting = expect(search(sandbox)).rejects.toThrow('fetch failed');
+    await sleep(50);
+    const startedAt = performance.now();
+
+    await sandbox.close();
+    await waiting;
+
+    expect(performance.now() - startedAt).toBeLessThan(1000);
+    await expect(search(sandbox)).rejects.toThrow('fetch failed');
+  });
+
+  test('it can be closed twice', async () => {
+    const sandbox = await startPlatform({ ...small });
+
+    await sandbox.close();
+
+    await expect(sandbox.close()).resolves.toBeUndefined();
+  });
+
+  test('latency holds every answer back', async () => {
+    await using sandbox = await startPlatform({ ...small, latencyMs: 120 });
+    const startedAt = performance.now();
+
+    await search(sandbox);
+
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(118);
+  });
+
+  test('records change by themselves at the rate of churn', async () => {
+    await using sandbox = await startPlatform({ ...small, churn: 200 });
+
+    await sleep(500);
+
+    const steps = Object.values(sandbox.counts().churn).reduce((sum, count) => sum + count, 0);
+    expect(steps).toBeGreaterThan(40);
+    expect(steps).toBeLessThan(200);
+  });
+
+  test('answers are compressed for those who accept it, where that is wanted', async () => {
+    await using sandbox = await startPlatform({ ...small, gzip: true });
+    await using plain = await startPlatform({ ...small });
+
+    const [compressed, usual] = await Promise.all([search(sandbox), search(plain)]);
+
+    expect(compressed.headers.get('content-encoding')).toBe('gzip');
+    expect(usual.headers.get('content-encoding')).toBeNull();
+    expect(await compressed.text()).toBe(await usual.text());
+  });
+
+  test('a body that is too large is refused without being read to its end', async () => {
+    await using sandbox = await startPlatform({ ...small, maxBodyBytes: 1000 });
+
+    const { status } = await search(sandbox, { body: 'x'.repeat(5_000_000) });
+
+    expect(status).toBe(413);
+  });
+
+  test('a header that is not ASCII does not bring it down', async () => {
+    await using sandbox = await startPlatform({ ...small });
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const outgoing = request(`${sandbox.url}/api/x%E0%A4%A`, { headers: { [sandbox.tokenHeader]: 'é' } });
+      outgoing.on('response', (answer) => resolve(answer.resume().statusCode));
+      outgoing.on('error', reject);
+      outgoing.end();
+    });
+
+    expect(status).toBe(401);
+  });
+});
+
+describe('wrong options', () => {
+  test.each<[string, object, string]>([
+    ['a rate of 0', { rate: 0 }, 'rate: expected a number above 0, got 0'],
+    ['faults above 1', { faults: 1.5 }, 'faults: expected a number from 0 to 1, got 1.5'],
+    ['a fault that is unknown', { faultKinds: ['flood'] }, 'faultKinds.0: expected error-platform,'],
+    ['no kinds of faults', { faultKinds: [] }, 'faultKinds: expected at least one kind, got a list of 0'],
+    [
+      'half a calculation',
+      { calculations: 0.5 },
+      'calculations: expected a whole number from 0 to 10000000, got 0.5',
+    ],
+    ['negative latency', { latencyMs: -1 }, 'latencyMs: expected a whole number from 0 to 600000, got -1'],
+    ['a port that is none', { port: 70_000 }, 'port: expected a whole number from 0 to 65535, got 70000'],
+    ['a clock that is none', { now: 5 }, 'now: expected a function, got 5'],
+    [
+      'a form of Retry-After',
+      { retryAfter: 'soon' },
+      'retryAfter: expected seconds, date, absent or mixed, got "soon"',
+    ],
+    ['negative churn', { churn: -1 }, 'churn: expected a number from 0 to 10000, got -1'],
+    ['an option that is unknown', { latency: 5 }, 'latency: not a known name'],
+  ])('%s is refused with what was expected and what came', async (_, options, message) => {
+    await expect(startPlatform(options as PlatformOptions)).rejects.toThrow(message);
+  });
+
+  test('all of them are told at once', async () => {
+    await expect(startPlatform({ rate: -1, faults: 2 })).rejects.toThrow(/rate: .*; faults: /);
+  });
+});

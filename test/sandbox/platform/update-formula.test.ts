@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import type { PlatformApp } from '../../../lib/sandbox/platform/create-platform-app.ts';
+import { call, search, smallPlatform } from './call-platform.ts';
+
+const pathOf = (id: string) => `/api/query/v1/functions/template/${id}`;
+
+/** A calculation over a dataset, and a column of it that holds numbers. */
+function onDataset({ state }: PlatformApp, last = false) {
+  const { calculations, datasets } = state;
+  const all = calculations
+    .byId()
+    .map((sequence) => calculations.at(sequence))
+    .filter(({ datasetIndex }) => datasetIndex !== undefined);
+  const calculation = all.at(last ? -1 : 0);
+  const dataset = datasets[calculation?.datasetIndex ?? 0];
+  const column = dataset?.columns.find(({ type }) => type === 'DECIMAL' || type === 'LONG')?.name ?? '';
+  return { id: calculation?.id ?? '', lastModified: calculation?.lastModified ?? 0, column };
+}
+
+describe('updating a formula', () => {
+  test('the answer is the whole calculation, computed from the new formula', async () => {
+    const platform = smallPlatform();
+    const { id, column } = onDataset(platform);
+    const expression = `SUM(\`${column}\`) / 2 -- é`;
+
+    const { status, json } = await call(platform, { path: pathOf(id), body: { expression } });
+
+    expect(status).toBe(200);
+    expect(Object.keys(json as object)).toEqual(FIELDS);
+    expect(json).toMatchObject({
+      id: Number(id),
+      expression,
+      checkSum: createHash('sha1').update(expression, 'utf8').digest('hex'),
+      functions: ['SERVICE_OP_DIVIDE', 'SUM'],
+      columnPositions: [{ columnName: `\`${column}\``, columnPosition: 4 }],
+      aggregated: true,
+      analytic: false,
+      nonAggregatedColumns: [],
+      dataType: 'DECIMAL',
+      status: 'VALID',
+    });
+  });
+
+  test('PUT does the same as POST', async () => {
+    const platform = smallPlatform();
+    const { id } = onDataset(platform);
+
+    const { json } = await call(platform, { method: 'PUT', path: pathOf(id), body: { expression: '1 + 1' } });
+
+    expect(json).toMatchObject({ expression: '1 + 1', dataType: 'LONG' });
+    expect(platform.counts().formulaUpdates).toEqual({ [id]: 1 });
+  });
+
+  test('lastModified moves on although the clock stands still, and the search shows it', async () => {
+    const platform = smallPlatform({ now: () => 0 });
+    const { id, lastModified } = onDataset(platform);
+
+    await call(platform, { path: pathOf(id), body: { expression: '1' } });
+    const { json } = await call(platform, { path: pathOf(id), body: { expression: '2' } });
+
+    expect(json).toMatchObject({ lastModified: lastModified + 2 });
+    const row = (await search(platform)).results.find((each) => String(each.id) === id);
+    expect(row).toMatchObject({ lastModified: lastModified + 2 });
+  });
+
+  test('an id above 2^53 is found by all its digits, and by no other', async () => {
+    const platform = smallPlatform();
+    const { id } = onDataset(platform, true);
+    const neighbour = String(BigInt(id) + 1n);
+
+    const answer = await call(platform, { path: pathOf(id), body: { expression: '1' } });
+
+    expect(BigInt(id)).toBeGreaterThan(2n ** 53n);
+    expect(answer.text.startsWith(`{"id":${id},`)).toBe(true);
+    expect((await call(platform, { path: pathOf(neighbour), body: { expression: '1' } })).status).toBe(404);
+  });
+
+  test.each([
+    ['does not parse', 'SUM('],
+    ['names a column that the dataset lacks', 'SUM(`No such column`)'],
+  ])('a formula that %s is stored as INVALID, and refused under strict', async (_, expression) => {
+    const platform = smallPlatform();
+    const { id } = onDataset(platform);
+
+    const strict = await call(platform, { path: `${pathOf(id)}?strict=true`, body: { expression } });
+    const updates = platform.counts().formulaUpdates;
+    const loose = await call(platform, { path: `${pathOf(id)}?strict=false`, body: { expression } });
+
+    expect(strict.status).toBe(400);
+    expect(updates).toEqual({});
+    expect(loose.json).toMatchObject({ expression, status: 'INVALID' });
+  });
+
+  test('a reference becomes a dependency and a link; one to nothing is illegal', async () => {
+    const platform = smallPlatform();
+    const { id } = onDataset(platform);
+    const target = platform.state.calculations.at(5).id;
+
+    const good = await call(platform, {
+      path: pathOf(id),
+      body: { expression: `CALCULATION(${target}) + 1` },
+    });
+    const bad = await call(platform, { path: pathOf(id), body: { expression: 'CALCULATION(4) + 1' } });
+
+    expect(good.json).toMatchObject({
+      status: 'VALID',
+      functionTemplateDependencies: [Number(target)],
+      activeLinks: { FUNCTION_TEMPLATE: [target] },
+    });
+    expect(bad.json).toMatchObject({ status: 'INVALID' });
+    expect(bad.text).toContain('ILLEGAL_REFERENCE');
+  });
+
+  test.each([
+    ['404 for an unknown id', 404, pathOf('4'), { expression: '1' }],
+    ['400 for an id that is no integer', 400, pathOf('abc'), { expression: '1' }],
+    ['400 without an expression', 400, pathOf('1008'), {}],
+    ['400 for an expression of blanks', 400, pathOf('1008'), { expression: '  ' }],
+    [
+      '400 for strict that is neither true nor false',
+      400,
+      `${pathOf('1008')}?strict=maybe`,
+      { expression: '1' },
+    ],
+  ])('it answers %s', async (_, status, path, body) => {
+    expect((await call(smallPlatform(), { path, body })).status).toBe(status);
+  });
+});
+
+const FIELDS = [
+  'id',
+  'name',
+  'owner',
+  'locked',
+  'global',
+  'expression',
+  'checkSum',
+  'links',
+  'legacyId',
+  'lastModified',
+  'created',
+  'aggregated',
+  'analytic',
+  'nonAggregatedColumns',
+  'dataType',
+  'status',
+  'cacheWindow',
+  'columnPositions',
+  'functions',
+  'functionTemplateDependencies',
+  'archived',
+  'hidden',
+  'variable',
+  'activeLinks',
+];
