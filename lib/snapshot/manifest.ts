@@ -1,0 +1,88 @@
+import * as z from 'zod/mini';
+import type { Store } from '../store/store.ts';
+import { latestKey, type Source } from './keys.ts';
+
+/** Why a finished run is not published. */
+export const gateNames = ['empty', 'shrunk', 'degraded', 'type', 'selection', 'unproved'] as const;
+export type GateName = (typeof gateNames)[number];
+
+const total = z.nullable(z.number());
+
+const manifestSchema = z.object({
+  version: z.literal(1),
+  source: z.string(),
+  run: z.string(),
+  /** What was asked for: the same selection makes two runs comparable. */
+  selection: z.record(z.string(), z.unknown()),
+  startedAt: z.string(),
+  finishedAt: z.string(),
+  platform: z.string(),
+  records: z.number(),
+  totals: z.object({ start: total, end: total }),
+  consistency: z.enum(['proved', 'best-effort']),
+  order: z.string(),
+  missing: z.array(z.object({ id: z.string(), status: z.number() })),
+  parts: z.array(
+    z.object({
+      key: z.string(),
+      records: z.number(),
+      bytes: z.number(),
+      sha256: z.string(),
+      firstKey: z.string(),
+      lastKey: z.string(),
+    }),
+  ),
+  fields: z.record(z.string(), z.array(z.string())),
+  /** Null while nothing has been compared: for a first run. */
+  changes: z.nullable(
+    z.object({ against: z.string(), added: z.number(), removed: z.number(), changed: z.number() }),
+  ),
+  calls: z.object({ requests: z.number(), retries: z.number(), throttled: z.number(), waitedMs: z.number() }),
+  publishable: z.boolean(),
+  refused: z.array(z.string()),
+  forced: z.boolean(),
+});
+
+/** What a run holds and how that is known: `_manifest.json`. */
+export type Manifest = z.infer<typeof manifestSchema>;
+
+const latestSchema = z.object({ run: z.string(), manifest: z.string(), startedAt: z.string() });
+/** The last published run of a source: `latest.json`. `manifest` is a key. */
+export type Latest = z.infer<typeof latestSchema>;
+
+/** An object in the store is not what it should be; the message names it. */
+export class StoredObjectError extends Error {
+  override readonly name = 'StoredObjectError';
+}
+
+/** The manifest under a key. Throws `StoredObjectError` if there is none, or it is not one. */
+export async function readManifest(store: Store, key: string): Promise<Manifest> {
+  const stored = await store.get(key);
+  if (stored === undefined)
+    throw new StoredObjectError(`${key} in ${store.location}: expected a manifest, got nothing`);
+  return parseStored(key, stored.body, manifestSchema);
+}
+
+/** Where `latest.json` points, with its etag; undefined before the first publication. */
+export async function readLatest(
+  store: Store,
+  source: Source,
+): Promise<(Latest & { readonly etag: string }) | undefined> {
+  const key = latestKey(source);
+  const stored = await store.get(key);
+  return stored === undefined
+    ? undefined
+    : { ...parseStored(key, stored.body, latestSchema), etag: stored.etag };
+}
+
+/** The bytes of a JSON object that people read too. */
+export const printStored = (value: unknown): Buffer =>
+  Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);
+
+function parseStored<T>(key: string, body: Buffer, schema: z.ZodMiniType<T>): T {
+  try {
+    return schema.parse(JSON.parse(body.toString('utf8')));
+  } catch (cause) {
+    throw new StoredObjectError(`${key} is not what platform-sync writes there`, { cause });
+  }
+}

@@ -1,0 +1,52 @@
+import type { ReadPage, ScannedRecord } from '../../lib/snapshot/calculation-pages.ts';
+
+/** What happens to the platform's records before one request is answered; ids are picked by position. */
+export type Change = { readonly kind: 'delete'; readonly at: number } | { readonly kind: 'add' };
+
+export type SimulatedOptions = {
+  readonly rows: number;
+  /** Changes before each request, in turn; none once they are used up. */
+  readonly changes: readonly (readonly Change[])[];
+  /** Rows that the platform sends at most, whatever is asked; by request in turn. */
+  readonly caps?: readonly number[];
+};
+
+/** A platform that changes while it is read, and knows the truth: which records lived through all of it. */
+export function simulatePlatform({ rows, changes, caps = [5_000] }: SimulatedOptions) {
+  let live = Array.from({ length: rows }, (_, index) => index + 1);
+  let highest = rows;
+  const deleted = new Set<number>();
+  let requests = 0;
+
+  const apply = (change: Change) => {
+    if (change.kind === 'add') {
+      highest += 1;
+      live.push(highest);
+      return;
+    }
+    const id = live[change.at % Math.max(1, live.length)];
+    if (id === undefined) return;
+    deleted.add(id);
+    live = live.filter((each) => each !== id);
+  };
+
+  const readPage: ReadPage = async ({ ascending, offset, limit }) => {
+    for (const change of changes[requests] ?? []) apply(change);
+    const cap = caps[requests % caps.length] ?? limit;
+    requests += 1;
+    const ordered = ascending ? live : live.toReversed();
+    const records = ordered.slice(offset, offset + Math.min(limit, cap)).map(simulatedRecord);
+    return { records, degraded: false, total: live.length };
+  };
+
+  return {
+    readPage,
+    requests: () => requests,
+    livedThrough: () =>
+      Array.from({ length: rows }, (_, index) => index + 1).filter((id) => !deleted.has(id)),
+  };
+}
+
+export function simulatedRecord(id: number | bigint): ScannedRecord {
+  return { key: String(id), value: { id }, line: `{"id":${id}}` };
+}
