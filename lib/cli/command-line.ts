@@ -1,0 +1,67 @@
+import { Command, CommanderError } from 'commander';
+import { PlatformError } from '../platform/platform-error.ts';
+import { SettingsError } from '../settings.ts';
+import { StoreError } from '../store/error.ts';
+import type { Finish } from './command.ts';
+import { addCall } from './commands/call.ts';
+import { addFormula } from './commands/formula.ts';
+import { addSandbox } from './commands/sandbox.ts';
+import { addSnapshot } from './commands/snapshot.ts';
+import { processTerminal } from './process-terminal.ts';
+import { exitCodes, shownLines, type Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+/**
+ * Runs one command line and answers its exit code: 0 done, 1 failed, 2 wrong usage or settings, 3 incomplete. Never
+ * throws and never ends the process.
+ */
+export async function runCommandLine(
+  argv: readonly string[],
+  terminal: Terminal = processTerminal(),
+): Promise<number> {
+  let code: number = exitCodes.done;
+  const program = createProgram(terminal, (finished) => {
+    code = finished;
+  });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return code;
+  } catch (error) {
+    return explain(error, terminal);
+  }
+}
+
+function createProgram(terminal: Terminal, finish: Finish): Command {
+  const program = new Command('platform-sync')
+    .description('Carries the metadata of an analytics platform into S3, and carries work out to it.')
+    .configureHelp({ helpWidth: 100 })
+    .showHelpAfterError('(--help tells more)');
+  for (const add of [addSnapshot, addCall, addFormula, addSandbox]) add(program, terminal, finish);
+  configure(program, terminal);
+  return program;
+}
+
+/** Every command throws instead of ending the process, and writes where the terminal says. */
+function configure(command: Command, terminal: Terminal): void {
+  command.exitOverride().configureOutput({
+    writeOut: (text) => terminal.out(text.trimEnd()),
+    writeErr: (text) => terminal.err(text.trimEnd()),
+  });
+  for (const each of command.commands) configure(each, terminal);
+}
+
+function explain(error: unknown, { err, signal }: Terminal): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+  if (signal.aborted) {
+    err('interrupted: stopped as asked');
+    return exitCodes.failed;
+  }
+  err(`platform-sync: ${shownLines(error instanceof Error ? error.message : String(error))}`);
+  return isUsage(error) ? exitCodes.usage : exitCodes.failed;
+}
+
+function isUsage(error: unknown): boolean {
+  if (error instanceof SettingsError || error instanceof UsageError) return true;
+  if (error instanceof PlatformError) return error.failure.kind === 'input';
+  return error instanceof StoreError && error.failure.kind === 'bad-location';
+}

@@ -1,0 +1,8 @@
+import type { Command } from 'commander';
+import type { Terminal } from './terminal.ts';
+
+/** What a command answers: its exit code. */
+export type Finish = (code: number) => void;
+
+/** Adds a command to the program; it calls `finish` with its exit code, or throws. */
+export type AddCommand = (program: Command, terminal: Terminal, finish: Finish) => void;

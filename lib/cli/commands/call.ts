@@ -1,0 +1,52 @@
+import { printJson } from '../../platform/json.ts';
+import type { FunctionExecution } from '../../platform/records.ts';
+import type { AddCommand } from '../command.ts';
+import { objectOption } from '../options.ts';
+import { openSession } from '../session.ts';
+import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
+
+type CallFlags = {
+  readonly input?: Readonly<Record<string, unknown>>;
+  readonly logs?: true;
+  readonly json?: true;
+};
+
+/** `call PACKAGE VERSION FUNCTION`: runs one code function, once, and prints its result. */
+export const addCall: AddCommand = (program, terminal, finish) => {
+  program
+    .command('call')
+    .description('Run one code function. It is sent once: whatever happens, never again.')
+    .argument('<package>', 'the package’s id, a UUID')
+    .argument('<version>', 'a released version of it')
+    .argument('<function>', 'the function’s name')
+    .option('--input <json>', 'its input variables, a JSON object', objectOption)
+    .option('--logs', 'show what the function logged')
+    .option('--json', 'print the whole execution as one JSON value')
+    .action(async (packageId: string, version: string, functionName: string, flags: CallFlags) => {
+      const { platform } = openSession(terminal);
+      const execution = await platform.functions.run(
+        {
+          packageId,
+          version,
+          functionName,
+          inputVariables: flags.input,
+          settings: { getLogs: flags.logs === true },
+        },
+        { signal: terminal.signal },
+      );
+      if (flags.json) terminal.out(printJson(execution, 2));
+      else show(execution, terminal);
+      finish(execution.status.toUpperCase() === 'SUCCESS' ? exitCodes.done : exitCodes.failed);
+    });
+};
+
+function show(execution: FunctionExecution, { out, err }: Terminal): void {
+  for (const entry of [...(execution.stdout?.log ?? []), ...(execution.stderr?.log ?? [])]) {
+    err(shownLines(typeof entry === 'string' ? entry : printJson(entry)));
+  }
+  const { status, result, errorInformation } = execution;
+  if (result !== undefined && result !== null) out(shownLines(printJson(result, 2)));
+  if (status.toUpperCase() === 'SUCCESS') return;
+  err(`platform-sync: the function ended as ${shown(status)} (execution ${shown(execution.executionId)})`);
+  for (const message of errorInformation?.errorMessages ?? []) err(`  ${shown(message)}`);
+}

@@ -1,0 +1,120 @@
+import type { Command } from 'commander';
+import { analyzeFormula, type FormulaAnalysis } from '../../formula/analyze.ts';
+import { checkSum } from '../../formula/checksum.ts';
+import { idDigits } from '../../platform/id.ts';
+import { printJson } from '../../platform/json.ts';
+import type { Calculation } from '../../platform/records.ts';
+import type { AddCommand, Finish } from '../command.ts';
+import { numberOption, readText } from '../options.ts';
+import { refuseIfChanged } from '../refuse-if-changed.ts';
+import { openSession } from '../session.ts';
+import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** `formula check` parses a formula here; `formula set` updates one on the platform. */
+export const addFormula: AddCommand = (program, terminal, finish) => {
+  const formula = program.command('formula').description('Check formulas here, or set them on the platform.');
+  addCheck(formula, terminal, finish);
+  addSet(formula, terminal, finish);
+};
+
+function addCheck(formula: Command, terminal: Terminal, finish: Finish): void {
+  formula
+    .command('check')
+    .description('Parse a formula here, without the platform, and tell what the platform would of it.')
+    .argument('<file>', 'the file that holds it, or - for standard input')
+    .option('--json', 'print one JSON value')
+    .action(async (file: string, flags: { readonly json?: true }) => {
+      const text = withoutFinalLineEnd(await readText(file, terminal));
+      const analysis = analyzeFormula(text);
+      if (flags.json) terminal.out(printJson({ ...analysis, checkSum: checkSum(text) }, 2));
+      else terminal.out(shownLines(describeAnalysis(analysis, file)));
+      finish(analysis.status === 'VALID' ? exitCodes.done : exitCodes.failed);
+    });
+}
+
+type SetFlags = {
+  readonly strict?: true;
+  readonly dryRun?: true;
+  readonly unlessChangedSince?: number;
+  readonly name?: string;
+  readonly json?: true;
+};
+
+function addSet(formula: Command, terminal: Terminal, finish: Finish): void {
+  formula
+    .command('set')
+    .description('Set a calculation’s formula. It is sent once: whatever happens, never again.')
+    .argument('<id>', 'the calculation’s id')
+    .argument('<file>', 'the file that holds the formula, or - for standard input')
+    .option('--strict', 'have the platform refuse a formula that it cannot parse')
+    .option('--dry-run', 'check all of it and send nothing')
+    .option(
+      '--unless-changed-since <ms>',
+      'stop if it was changed after this time, in epoch milliseconds; needs --name',
+      numberOption(0, Number.MAX_SAFE_INTEGER),
+    )
+    .option('--name <name>', 'its name, by which the search finds it')
+    .option('--json', 'print the answered calculation as one JSON value')
+    .action(async (id: string, file: string, flags: SetFlags) =>
+      finish(await setFormula(id, file, flags, terminal)),
+    );
+}
+
+async function setFormula(id: string, file: string, flags: SetFlags, terminal: Terminal): Promise<number> {
+  if (idDigits(id) === undefined)
+    throw new UsageError(`id: expected the digits of an integer, got ${JSON.stringify(id)}`);
+  const { unlessChangedSince: sinceMs, name, strict } = flags;
+  if ((sinceMs === undefined) !== (name === undefined))
+    throw new UsageError('--unless-changed-since and --name: expected both or none, got one');
+  const expression = withoutFinalLineEnd(await readText(file, terminal));
+  const { platform } = openSession(terminal);
+  const analysis = analyzeFormula(expression);
+  if (analysis.status === 'INVALID') terminal.err(shownLines(describeAnalysis(analysis, file)));
+  if (strict && analysis.status === 'INVALID') return exitCodes.failed;
+  if (sinceMs !== undefined && name !== undefined)
+    await refuseIfChanged({ platform, id, name, sinceMs, signal: terminal.signal });
+  if (flags.dryRun) {
+    terminal.out(
+      flags.json
+        ? printJson({ dryRun: true, id, expression, checkSum: checkSum(expression) }, 2)
+        : `calculation ${id} would be set; nothing was sent`,
+    );
+    return exitCodes.done;
+  }
+  const calculation = await platform.calculations.updateFormula(id, expression, {
+    signal: terminal.signal,
+    ...(strict === undefined ? {} : { strict }),
+  });
+  terminal.out(flags.json ? printJson(calculation, 2) : shownLines(describeCalculation(calculation)));
+  if (calculation.expression === expression) return exitCodes.done;
+  terminal.err(
+    'platform-sync: the answered expression is not the one that was sent; look at the calculation',
+  );
+  return exitCodes.failed;
+}
+
+function describeAnalysis(analysis: FormulaAnalysis, file: string): string {
+  if (analysis.status === 'INVALID') {
+    return analysis.faults
+      .map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`)
+      .join('\n');
+  }
+  const { dataType, functions, columns, aggregated, analytic, nonAggregatedColumns, references } = analysis;
+  return [
+    `VALID, ${dataType}${aggregated ? ', aggregated' : ''}${analytic ? ', analytic' : ''}`,
+    `functions: ${functions.join(', ') || 'none'}`,
+    `columns: ${columns.join(', ') || 'none'}`,
+    ...(nonAggregatedColumns.length > 0 ? [`not aggregated: ${nonAggregatedColumns.join(', ')}`] : []),
+    ...(references.length > 0
+      ? [`uses: ${references.map(({ kind, id }) => `${kind} ${id}`).join(', ')}`]
+      : []),
+  ].join('\n');
+}
+
+function describeCalculation({ id, name, status, dataType, lastModified }: Calculation): string {
+  return `calculation ${id} “${shown(name)}” set: ${status ?? 'no status'}, ${dataType ?? 'no type'}, changed at ${lastModified ?? 'an unknown time'}`;
+}
+
+/** An editor ends a file with a line end that is no part of the formula. */
+const withoutFinalLineEnd = (text: string): string => text.replace(/^\uFEFF/, '').replace(/\r?\n$/, '');

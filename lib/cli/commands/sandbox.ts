@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import type { SettingName } from '../../contract.ts';
+import type { AddCommand } from '../command.ts';
+import { numberOption } from '../options.ts';
+import { exitCodes, type Terminal } from '../terminal.ts';
+
+type SandboxFlags = {
+  readonly seed?: number;
+  readonly calculations?: number;
+  readonly latency?: number;
+  readonly rate?: number;
+  readonly faults?: number;
+  readonly churn?: number;
+  readonly json?: true;
+};
+
+/** `sandbox`: the reference platform and the local S3, until Ctrl-C. */
+export const addSandbox: AddCommand = (program, terminal, finish) => {
+  program
+    .command('sandbox')
+    .description(
+      'Start the reference platform and a local S3 on loopback, and print the settings that reach them.',
+    )
+    .option('--seed <n>', 'what its records are made from (1)', numberOption(0, 4_294_967_295))
+    .option('--calculations <n>', 'how many calculations it has (20000)', numberOption(0, 10_000_000))
+    .option('--latency <ms>', 'hold every answer back (0)', numberOption(0, 600_000))
+    .option(
+      '--rate <n>',
+      'requests a second that it lets through; more answer 429 (no limit)',
+      numberOption(0.01, 100_000, { whole: false }),
+    )
+    .option(
+      '--faults <p>',
+      'the share of requests that fail in some way, 0 to 1 (0)',
+      numberOption(0, 1, { whole: false }),
+    )
+    .option(
+      '--churn <n>',
+      'records added, changed or deleted a second (0)',
+      numberOption(0, 10_000, { whole: false }),
+    )
+    .option('--json', 'print the settings as one JSON value')
+    .action(async (flags: SandboxFlags) => {
+      await serve(flags, terminal);
+      finish(exitCodes.done);
+    });
+};
+
+const BUCKET = 'platform-sync-sandbox';
+
+async function serve(
+  { latency, json, ...options }: SandboxFlags,
+  { out, err, signal }: Terminal,
+): Promise<void> {
+  // Loaded here: no other command needs the servers.
+  const { startPlatform } = await import('../../sandbox/platform/start-platform.ts');
+  const { startAws } = await import('../../sandbox/aws/start-aws.ts');
+  await using platform = await startPlatform({
+    ...options,
+    ...(latency === undefined ? {} : { latencyMs: latency }),
+  });
+  await using aws = await startAws({ buckets: [BUCKET] });
+  const settings = {
+    PLATFORM_BASE_URL: platform.url,
+    PLATFORM_TOKEN: platform.token,
+    SYNC_STORE: `s3://${BUCKET}`,
+    ...aws.settings,
+  } satisfies Partial<Record<SettingName, string>>;
+  if (json) out(JSON.stringify(settings, undefined, 2));
+  else for (const [name, value] of Object.entries(settings)) out(`export ${name}=${value}`);
+  err(`Running until Ctrl-C. Its OpenAPI document: ${platform.url}/openapi.json`);
+  if (!signal.aborted) await once(signal, 'abort');
+}

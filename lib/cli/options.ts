@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises';
+import { InvalidArgumentError } from 'commander';
+import { parseJson } from '../platform/json.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+/** An option's value as a number between two bounds, both included. */
+export const numberOption =
+  (least: number, most: number, { whole = true }: { readonly whole?: boolean } = {}) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (text.trim() === '' || !(value >= least && value <= most) || (whole && !Number.isInteger(value))) {
+      const expected = `a ${whole ? 'whole ' : ''}number from ${least} to ${most}`;
+      throw new InvalidArgumentError(`Expected ${expected}, got ${JSON.stringify(text)}.`);
+    }
+    return value;
+  };
+
+/** An option's value as a JSON object. */
+export function objectOption(text: string): Readonly<Record<string, unknown>> {
+  const value = tryParse(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new InvalidArgumentError(
+      `Expected a JSON object such as '{"name": "value"}', got ${JSON.stringify(text)}.`,
+    );
+  }
+  return value as Readonly<Record<string, unknown>>;
+}
+
+/** The text of a file, or of standard input for `-`. */
+export async function readText(file: string, { readInput }: Pick<Terminal, 'readInput'>): Promise<string> {
+  if (file === '-') return readInput();
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+    throw new UsageError(`${file}: expected a file that can be read, or - for standard input, got ${code}`, {
+      cause,
+    });
+  }
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}

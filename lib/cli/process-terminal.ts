@@ -1,0 +1,17 @@
+import { text } from 'node:stream/consumers';
+import type { Terminal } from './terminal.ts';
+
+/** The terminal of this process. The first Ctrl-C asks the command to stop; the second ends the process at once. */
+export function processTerminal(): Terminal {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
+  }
+  return {
+    environment: process.env,
+    out: (line) => process.stdout.write(`${line}\n`),
+    err: (line) => process.stderr.write(`${line}\n`),
+    readInput: () => text(process.stdin),
+    signal: stop.signal,
+  };
+}

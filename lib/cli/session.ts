@@ -1,0 +1,94 @@
+import pino, { type Logger } from 'pino';
+import { createLocalPace } from '../pace/local-pace.ts';
+import { createPlatform, type Platform } from '../platform/client.ts';
+import { countCalls, type Observe, tellAll } from '../platform/events.ts';
+import { fixedToken, type TokenSource } from '../platform/token.ts';
+import { type Environment, readSettings, type Settings } from '../settings.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What a command that talks to the platform works with. */
+export type Session = {
+  readonly settings: Settings;
+  readonly platform: Platform;
+  readonly callCounts: ReturnType<typeof countCalls>['counts'];
+  readonly logger: Logger;
+  /** Opened when first asked for: not every command needs it. */
+  readonly store: () => Promise<Store>;
+};
+
+/** Makes a session from the environment. Throws `SettingsError` before anything is opened. */
+export function openSession({ environment, err }: Pick<Terminal, 'environment' | 'err'>): Session {
+  const settings = readSettings(environment);
+  const logger = pino(
+    { level: settings.LOG_LEVEL, base: null },
+    { write: (line: string) => err(line.trimEnd()) },
+  );
+  const { observe, counts } = countCalls();
+  const platform = createPlatform({
+    baseUrl: settings.PLATFORM_BASE_URL,
+    token: tokenOf(settings, environment),
+    tokenHeader: settings.PLATFORM_TOKEN_HEADER,
+    pace: createLocalPace({
+      rate: settings.PLATFORM_RATE,
+      concurrency: settings.PLATFORM_CONCURRENCY,
+      maxWaitMs: settings.PLATFORM_MAX_WAIT_MS,
+    }),
+    timeoutMs: settings.PLATFORM_TIMEOUT_MS,
+    maxResponseBytes: settings.PLATFORM_MAX_RESPONSE_BYTES,
+    observe: tellAll([observe, logCalls(logger)]),
+    proxyEnv: environment,
+  });
+  return {
+    settings,
+    platform,
+    callCounts: counts,
+    logger,
+    store: () => openStore(settings.SYNC_STORE, { s3: environment }),
+  };
+}
+
+function tokenOf(
+  { PLATFORM_TOKEN: token, PLATFORM_TOKEN_SECRET: secretId }: Settings,
+  environment: Environment,
+): TokenSource {
+  if (token !== undefined) return fixedToken(token);
+  return loadedLater(async () => {
+    const { secretsManagerToken } = await import('../platform/secrets-manager-token.ts');
+    return secretsManagerToken({ secretId: secretId ?? '', environment });
+  });
+}
+
+/** Loads the source, and the SDK that it needs, when the first token is read. */
+function loadedLater(load: () => Promise<TokenSource>): TokenSource {
+  let loaded: Promise<TokenSource> | undefined;
+  let source: TokenSource | undefined;
+  return {
+    async read() {
+      loaded ??= load();
+      source = await loaded;
+      return source.read();
+    },
+    refused: () => source?.refused() ?? false,
+  };
+}
+
+/** Calls as log lines: what went wrong as warnings, what went right for those who look closer. */
+function logCalls(logger: Logger): Observe {
+  return (event) => {
+    const { kind, ...facts } = event;
+    switch (kind) {
+      case 'request':
+        return logger.debug(facts, 'request');
+      case 'waited':
+        return logger.trace(facts, 'waited');
+      case 'retry':
+        return logger.warn(facts, 'retry');
+      case 'throttled':
+        return logger.warn(facts, 'throttled');
+      default:
+        return kind satisfies never;
+    }
+  };
+}

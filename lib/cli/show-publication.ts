@@ -1,0 +1,55 @@
+import type { GateName } from '../snapshot/manifest.ts';
+import type { Publication } from '../snapshot/publish.ts';
+import type { Store } from '../store/store.ts';
+
+/** A finished run in a few lines, for people. */
+export function describePublication(publication: Publication, store: Pick<Store, 'location'>): string {
+  const { manifest, key } = publication;
+  const bytes = manifest.parts.reduce((sum, part) => sum + part.bytes, 0);
+  const seconds = (Date.parse(manifest.finishedAt) - Date.parse(manifest.startedAt)) / 1000;
+  const { requests, retries, throttled } = manifest.calls;
+  return [
+    `${manifest.source}: ${count(manifest.records, 'record')} in ${count(manifest.parts.length, 'part')}, ${size(bytes)}, ${seconds.toFixed(1)} s`,
+    `consistency: ${manifest.consistency}, in the order of ${manifest.order}`,
+    `calls: ${count(requests, 'request')}, ${count(retries, 'retry', 'retries')}, ${throttled} throttled`,
+    ...outcome(publication),
+    `manifest: ${store.location}/${key}`,
+  ].join('\n');
+}
+
+function outcome(publication: Publication): readonly string[] {
+  const { kind, manifest } = publication;
+  switch (kind) {
+    case 'published':
+      return manifest.forced
+        ? [`published by force although refused as: ${manifest.refused.join(', ')}`]
+        : ['published'];
+    case 'refused':
+      return [
+        `not published; refused as: ${manifest.refused.join(', ')}`,
+        ...manifest.refused.map((reason) => `  ${REASONS[reason as GateName] ?? reason}`),
+        'the last published run stays as it is; --force on a new run publishes all the same',
+      ];
+    case 'superseded':
+      return [
+        `not published: run ${publication.latest.run}, which started later, has been published meanwhile`,
+      ];
+    default:
+      return publication satisfies never;
+  }
+}
+
+const REASONS = {
+  empty: 'empty: no records, though the last run had some',
+  shrunk: 'shrunk: less than half of the last run’s records',
+  degraded: 'degraded: the platform said that its answers may lack rows, and it stayed so',
+  type: 'type: a field has another JSON type than in the last run',
+  selection: 'selection: other records were asked for than in the last run',
+  unproved: 'unproved: it could not be proved that no record was lost while the pages were read',
+} as const satisfies Record<GateName, string>;
+
+const count = (number: number, one: string, many = `${one}s`) =>
+  `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+
+const size = (bytes: number) =>
+  bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;

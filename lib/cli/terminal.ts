@@ -1,0 +1,33 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { Environment } from '../settings.ts';
+
+/** What a command may touch of the process around it. */
+export type Terminal = {
+  readonly environment: Environment;
+  /** Results. With `--json` exactly one JSON value. */
+  readonly out: (text: string) => void;
+  /** Progress, hints, faults. */
+  readonly err: (text: string) => void;
+  readonly readInput: () => Promise<string>;
+  /** Aborted by Ctrl-C or SIGTERM. */
+  readonly signal: AbortSignal;
+};
+
+/** How a command ended, as the exit code tells it. */
+export const exitCodes = {
+  done: 0,
+  failed: 1,
+  /** Wrong usage or settings. */
+  usage: 2,
+  /** Finished, but something is incomplete or was refused publication. */
+  incomplete: 3,
+} as const;
+
+/** One line of somebody else's text, safe to show: terminal control characters taken out. */
+export function shown(text: string): string {
+  // What is left of a sequence, and every other control character, could still move the cursor.
+  return stripVTControlCharacters(text).replaceAll(/\p{Cc}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, ' ');
+}
+
+/** The same over several lines: line ends stay. */
+export const shownLines = (text: string): string => text.split('\n').map(shown).join('\n');

@@ -1,0 +1,17 @@
+/** The environment variables that commands and Lambdas read: what `lib/settings.ts` parses and infra sets. */
+export const settingNames = [
+  'PLATFORM_BASE_URL',
+  'PLATFORM_TOKEN',
+  'PLATFORM_TOKEN_SECRET',
+  'PLATFORM_TOKEN_HEADER',
+  'PLATFORM_RATE',
+  'PLATFORM_CONCURRENCY',
+  'PLATFORM_MAX_WAIT_MS',
+  'PLATFORM_TIMEOUT_MS',
+  'PLATFORM_MAX_RESPONSE_BYTES',
+  'SYNC_STORE',
+  'SYNC_COMPRESSION',
+  'LOG_LEVEL',
+] as const;
+
+export type SettingName = (typeof settingNames)[number];

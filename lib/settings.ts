@@ -1,0 +1,113 @@
+import * as z from 'zod/mini';
+import type { SettingName } from './contract.ts';
+import { preview } from './platform/faults.ts';
+
+/** An environment, or a part of one. */
+export type Environment = Readonly<Partial<Record<string, string>>>;
+
+/** What a process was told: one field a variable, checked. Times in milliseconds, sizes in bytes. */
+export type Settings = z.infer<typeof settingsSchema>;
+
+/** The settings are wrong; every fault is listed, by the variable's name, and no secret's value is. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`wrong settings:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.faults = faults;
+  }
+}
+
+/**
+ * Reads all settings from an environment. A variable that is empty counts as absent. Throws `SettingsError` with
+ * every fault at once.
+ */
+export function readSettings(environment: Environment): Settings {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const parsed = settingsSchema.safeParse(given);
+  const faults = [
+    ...(parsed.success ? [] : parsed.error.issues.map((issue) => fault(issue, given))),
+    ...tokenFaults(given),
+  ];
+  if (!parsed.success || faults.length > 0) throw new SettingsError(faults);
+  return parsed.data;
+}
+
+/** Settings whose values are never shown. */
+const SECRET: ReadonlySet<SettingName> = new Set(['PLATFORM_TOKEN']);
+
+function fault(issue: z.core.$ZodIssue, given: Environment): string {
+  const name = String(issue.path[0]) as SettingName;
+  const value = given[name];
+  const got =
+    SECRET.has(name) && value !== undefined ? `${value.length} characters (not shown)` : preview(value);
+  return `${name}: expected ${issue.message}, got ${got}`;
+}
+
+function tokenFaults(given: Environment): readonly string[] {
+  const names = ['PLATFORM_TOKEN', 'PLATFORM_TOKEN_SECRET'] as const satisfies readonly SettingName[];
+  const set = names.filter((name) => given[name] !== undefined);
+  return set.length === 1
+    ? []
+    : [`${names.join(' or ')}: expected one of the two, got ${set.length === 0 ? 'neither' : 'both'}`];
+}
+
+const number = (least: number, most: number, byDefault: number, whole = true) => {
+  const error = `a ${whole ? 'whole ' : ''}number from ${least} to ${most}`;
+  const fits = (text: string) => {
+    const value = Number(text);
+    return (
+      /^\d+(\.\d+)?$/.test(text) && value >= least && value <= most && (!whole || Number.isInteger(value))
+    );
+  };
+  return z.pipe(
+    z._default(z.string().check(z.refine(fits, { error })), String(byDefault)),
+    z.transform((text) => Number(text)),
+  );
+};
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+const origin = z.string({ error: 'the instance’s origin, such as https://acme.example.com' }).check(
+  z.refine(
+    (text) => {
+      if (!URL.canParse(text)) return false;
+      const url = new URL(text);
+      const allowed = url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname));
+      const bare =
+        url.pathname === '/' &&
+        url.search === '' &&
+        url.hash === '' &&
+        url.username === '' &&
+        url.password === '';
+      return allowed && bare && !text.includes('@');
+    },
+    { error: 'an origin over https (or http on loopback), without path, query or user' },
+  ),
+);
+
+const settingsSchema = z.object({
+  PLATFORM_BASE_URL: origin,
+  PLATFORM_TOKEN: z.optional(
+    z.string().check(z.regex(/^[\x21-\x7e]+$/, { error: 'visible ASCII characters without spaces' })),
+  ),
+  PLATFORM_TOKEN_SECRET: z.optional(z.string()),
+  PLATFORM_TOKEN_HEADER: z._default(
+    z.string().check(z.regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: 'a header name' })),
+    'X-SERVICE-Developer-Token',
+  ),
+  PLATFORM_RATE: number(0.001, 10_000, 2, false),
+  PLATFORM_CONCURRENCY: number(1, 1_000, 8),
+  PLATFORM_MAX_WAIT_MS: number(0, 3_600_000, 20_000),
+  PLATFORM_TIMEOUT_MS: number(1, 3_600_000, 60_000),
+  PLATFORM_MAX_RESPONSE_BYTES: number(1_024, 2_147_483_647, 104_857_600),
+  SYNC_STORE: z._default(z.string(), './platform-sync-data'),
+  SYNC_COMPRESSION: z._default(z.enum(['gzip', 'zstd'], { error: 'gzip or zstd' }), 'gzip'),
+  LOG_LEVEL: z._default(
+    z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+      error: 'trace, debug, info, warn, error, fatal or silent',
+    }),
+    'info',
+  ),
+} satisfies Record<SettingName, unknown>);

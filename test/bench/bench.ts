@@ -1,0 +1,20 @@
+/** One line of the table. `bound` says what is demanded, if anything is. */
+export type Row = {
+  readonly measured: string;
+  readonly value: string;
+  readonly bound?: string;
+  readonly ok?: boolean;
+};
+
+/** A measurement that `npm run bench -- NAME` makes. */
+export type Bench = { readonly name: string; readonly run: () => Promise<readonly Row[]> };
+
+/** A row with a bound: the value as people read it, and whether it holds. */
+export const bounded = (measured: string, value: string, bound: string, ok: boolean): Row => ({
+  measured,
+  value,
+  bound,
+  ok,
+});
+
+export const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;

@@ -1,0 +1,24 @@
+import { availableParallelism } from 'node:os';
+import type { Bench } from './bench.ts';
+import { pace } from './pace.ts';
+import { snapshot } from './snapshot.ts';
+
+const benches: readonly Bench[] = [snapshot, pace];
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !benches.some((bench) => bench.name === name));
+if (unknown.length > 0) {
+  console.error(`expected any of ${benches.map(({ name }) => name).join(', ')}, got ${unknown.join(', ')}`);
+  process.exit(2);
+}
+
+console.log(`Node ${process.versions.node}, ${availableParallelism()} cores\n`);
+console.log('| bench | measured | value | bound | |\n|---|---|---|---|---|');
+for (const bench of benches.filter(({ name }) => asked.length === 0 || asked.includes(name))) {
+  for (const { measured, value, bound = '', ok } of await bench.run()) {
+    console.log(
+      `| ${bench.name} | ${measured} | ${value} | ${bound} | ${ok === undefined ? '' : ok ? 'holds' : 'MISSED'} |`,
+    );
+    if (ok === false) process.exitCode = 1;
+  }
+}

@@ -1,0 +1,220 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+let folder: string;
+let sandbox: Sandbox;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'commands-'));
+  sandbox = await startPlatform({ calculations: 200, datasets: 5, cards: 20, fileSets: 0, dataFiles: 0 });
+});
+
+afterEach(async () => {
+  await sandbox.close();
+  await rm(folder, { recursive: true });
+});
+
+async function run(argv: readonly string[], input = '') {
+  const environment = {
+    PLATFORM_BASE_URL: sandbox.url,
+    PLATFORM_TOKEN: sandbox.token,
+    PLATFORM_RATE: '1000',
+    SYNC_STORE: folder,
+  };
+  const { terminal, out, err } = createFakeTerminal(environment, input);
+  const code = await runCommandLine(argv, terminal);
+  return { code, out: out(), err: err() };
+}
+
+describe('snapshot calculations', () => {
+  test('publishes, tells what it did, and exits 0', async () => {
+    const { code, out } = await run(['snapshot', 'calculations']);
+
+    expect(code).toBe(0);
+    expect(out).toMatch(/^calculations: 200 records in 1 part/);
+    expect(out).toContain('consistency: proved');
+    expect(out).toMatch(/^manifest: .*_manifest\.json$/m);
+  });
+
+  test('with --json prints the published manifest as one JSON value', async () => {
+    const { code, out } = await run(['snapshot', 'calculations', '--json']);
+
+    const manifest = JSON.parse(out);
+    const latest = JSON.parse(await readFile(join(folder, 'calculations/latest.json'), 'utf8'));
+    const stored = JSON.parse(await readFile(join(folder, latest.manifest), 'utf8'));
+    expect(code).toBe(0);
+    expect(manifest).toEqual(stored);
+    expect(manifest).toMatchObject({
+      version: 1,
+      records: 200,
+      consistency: 'proved',
+      publishable: true,
+      refused: [],
+    });
+  });
+
+  test('that a gate refuses exits 3 and keeps the last run; --force publishes it', async () => {
+    await run(['snapshot', 'calculations']);
+    await sandbox.close();
+    sandbox = await startPlatform({ calculations: 40 });
+
+    const refused = await run(['snapshot', 'calculations']);
+    const forced = await run(['snapshot', 'calculations', '--force', '--json']);
+
+    expect(refused.code).toBe(3);
+    expect(refused.out).toContain('not published; refused as: shrunk');
+    expect(forced.code).toBe(0);
+    expect(JSON.parse(forced.out)).toMatchObject({ records: 40, refused: ['shrunk'], forced: true });
+  });
+
+  test('with a token that is refused exits 1 and says what to look at', async () => {
+    sandbox.setToken('another');
+
+    const { code, err } = await run(['snapshot', 'calculations']);
+
+    expect(code).toBe(1);
+    expect(err).toContain('answered 401');
+    expect(err).toContain('Is the token right, and neither expired nor revoked?');
+  });
+});
+
+describe('call', () => {
+  const packageId = codePackages[0]?.id ?? '';
+
+  test('prints the result and exits 0', async () => {
+    const { code, out } = await run([
+      'call',
+      packageId,
+      '1.0.0',
+      'addNumbers',
+      '--input',
+      '{"first": 40, "second": 2}',
+    ]);
+
+    expect({ code, out }).toEqual({ code: 0, out: '42' });
+  });
+
+  test('with --json prints the whole execution', async () => {
+    const { out } = await run([
+      'call',
+      packageId,
+      '1.0.0',
+      'addNumbers',
+      '--input',
+      '{"first": 40, "second": 2}',
+      '--json',
+    ]);
+
+    expect(JSON.parse(out)).toMatchObject({
+      status: 'SUCCESS',
+      result: 42,
+      functionName: 'addNumbers',
+      version: '1.0.0',
+    });
+  });
+
+  test('of a function that fails says why and exits 1, though the platform answers 200', async () => {
+    const trials = codePackages[1]?.id ?? '';
+
+    const { code, err } = await run([
+      'call',
+      trials,
+      '1.0.0',
+      'throwsError',
+      '--input',
+      '{"message": "no luck"}',
+    ]);
+
+    expect(code).toBe(1);
+    expect(err).toContain('the function ended as FAILED');
+    expect(err).toContain('no luck');
+  });
+
+  test('of a version that is not released exits 1', async () => {
+    const { code, err } = await run(['call', packageId, '9.9.9', 'addNumbers']);
+
+    expect(code).toBe(1);
+    expect(err).toContain('answered 404');
+  });
+});
+
+describe('formula check', () => {
+  test('tells what the platform would of a formula, without the platform', async () => {
+    const { code, out } = await run(['formula', 'check', '-'], 'SUM(`Amount`) / 2\n');
+
+    expect(code).toBe(0);
+    expect(out).toContain('VALID');
+    expect(out).toContain('functions: SERVICE_OP_DIVIDE, SUM');
+    expect(sandbox.counts().requests).toBe(0);
+  });
+
+  test('names the place of a fault and exits 1', async () => {
+    const { code, out } = await run(['formula', 'check', '-'], 'SUM(`Amount`');
+
+    expect(code).toBe(1);
+    expect(out).toMatch(/^-:1:13: /);
+  });
+});
+
+describe('formula set', () => {
+  const firstRow = () =>
+    JSON.parse(sandbox.calculations().next().value ?? '{}') as {
+      id: number;
+      name: string;
+      lastModified: number;
+    };
+
+  test('sets the formula and prints the calculation that was answered', async () => {
+    const { code, out } = await run(
+      ['formula', 'set', String(firstRow().id), '-', '--json'],
+      'MAX(`Amount`)\n',
+    );
+
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      id: String(firstRow().id),
+      expression: 'MAX(`Amount`)',
+      functions: ['MAX'],
+    });
+  });
+
+  test('with --dry-run sends nothing', async () => {
+    const { code } = await run(['formula', 'set', String(firstRow().id), '-', '--dry-run'], 'MAX(`Amount`)');
+
+    expect(code).toBe(0);
+    expect(sandbox.counts().formulaUpdates).toEqual({});
+  });
+
+  test('with --strict does not send what does not parse', async () => {
+    const { code, err } = await run(['formula', 'set', String(firstRow().id), '-', '--strict'], 'MAX(');
+
+    expect(code).toBe(1);
+    expect(err).toMatch(/-:1:\d+: /);
+    expect(sandbox.counts().formulaUpdates).toEqual({});
+  });
+
+  test('stops if the calculation was changed since, and goes on if not', async () => {
+    const { id, name, lastModified } = firstRow();
+    const guarded = (sinceMs: number) =>
+      run(
+        ['formula', 'set', String(id), '-', '--unless-changed-since', String(sinceMs), '--name', name],
+        'MAX(`Amount`)',
+      );
+
+    const stopped = await guarded(lastModified - 1);
+    const gone = await guarded(lastModified);
+
+    expect(stopped.code).toBe(1);
+    expect(stopped.err).toContain(
+      `expected unchanged since ${lastModified - 1}, got changed at ${lastModified}; nothing was sent`,
+    );
+    expect(gone.code).toBe(0);
+    expect(sandbox.counts().formulaUpdates).toEqual({ [String(id)]: 1 });
+  });
+});

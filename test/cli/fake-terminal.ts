@@ -1,0 +1,20 @@
+import type { Terminal } from '../../lib/cli/terminal.ts';
+
+/** A terminal that remembers what was written to it. */
+export function createFakeTerminal(environment: Terminal['environment'] = {}, input = '') {
+  const [out, err]: [string[], string[]] = [[], []];
+  const stop = new AbortController();
+  const terminal: Terminal = {
+    environment,
+    out: (text) => void out.push(text),
+    err: (text) => void err.push(text),
+    readInput: async () => input,
+    signal: stop.signal,
+  };
+  return {
+    terminal,
+    out: () => out.join('\n'),
+    err: () => err.join('\n'),
+    interrupt: () => stop.abort(new Error('stopped by SIGINT')),
+  };
+}

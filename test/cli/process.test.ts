@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+
+const platformSync = (argv: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
+  spawn(process.execPath, ['lib/cli/bin.js', ...argv], { env: { ...process.env, ...environment } });
+
+test('sandbox prints the settings that reach it, a snapshot by them works, and Ctrl-C ends it with 0', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'process-'));
+  const sandbox = platformSync(['sandbox', '--json', '--calculations', '300']);
+  const [printed] = (await once(sandbox.stdout, 'data')) as [Buffer];
+  const settings = JSON.parse(printed.toString()) as Record<string, string>;
+
+  const snapshot = platformSync(['snapshot', 'calculations', '--json'], settings);
+  const manifest = JSON.parse(await text(snapshot.stdout));
+  sandbox.kill('SIGINT');
+  const [code] = await once(sandbox, 'exit');
+  await rm(folder, { recursive: true });
+
+  expect(settings['SYNC_STORE']).toMatch(/^s3:/);
+  expect(manifest).toMatchObject({ records: 300, consistency: 'proved' });
+  expect(code).toBe(0);
+});
+
+test('an older Node is told what to do, and exits 2', async () => {
+  const script =
+    "Object.defineProperty(process.versions, 'node', { value: '20.1.0' }); await import('./lib/cli/require-node.js');";
+
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script]);
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+
+  expect(said).toContain('platform-sync needs Node 24 or newer and was started by Node 20.1.0');
+  expect(said).toContain('npm ci');
+  expect(code).toBe(2);
+});

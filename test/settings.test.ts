@@ -1,0 +1,101 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { settingNames } from '../lib/contract.ts';
+import { readSettings, SettingsError } from '../lib/settings.ts';
+
+const least = { PLATFORM_BASE_URL: 'https://acme.example.com', PLATFORM_TOKEN: 'secret-token' };
+
+/** The faults of an environment, or none. */
+function faultsOf(environment: Readonly<Record<string, string>>): readonly string[] {
+  try {
+    readSettings(environment);
+    return [];
+  } catch (error) {
+    return error instanceof SettingsError ? error.faults : [inspect(error)];
+  }
+}
+
+test('two variables are enough; all the others have defaults', () => {
+  expect(readSettings(least)).toEqual({
+    ...least,
+    PLATFORM_TOKEN_HEADER: 'X-SERVICE-Developer-Token',
+    PLATFORM_RATE: 2,
+    PLATFORM_CONCURRENCY: 8,
+    PLATFORM_MAX_WAIT_MS: 20_000,
+    PLATFORM_TIMEOUT_MS: 60_000,
+    PLATFORM_MAX_RESPONSE_BYTES: 104_857_600,
+    SYNC_STORE: './platform-sync-data',
+    SYNC_COMPRESSION: 'gzip',
+    LOG_LEVEL: 'info',
+  });
+});
+
+test('every fault is told at once, each with what was expected and what came', () => {
+  const faults = faultsOf({
+    PLATFORM_RATE: '-1',
+    PLATFORM_CONCURRENCY: '2.5',
+    SYNC_COMPRESSION: 'lzma',
+    LOG_LEVEL: 'loud',
+  });
+
+  expect(faults).toEqual([
+    'PLATFORM_BASE_URL: expected the instance’s origin, such as https://acme.example.com, got nothing',
+    'PLATFORM_RATE: expected a number from 0.001 to 10000, got "-1"',
+    'PLATFORM_CONCURRENCY: expected a whole number from 1 to 1000, got "2.5"',
+    'SYNC_COMPRESSION: expected gzip or zstd, got "lzma"',
+    'LOG_LEVEL: expected trace, debug, info, warn, error, fatal or silent, got "loud"',
+    'PLATFORM_TOKEN or PLATFORM_TOKEN_SECRET: expected one of the two, got neither',
+  ]);
+});
+
+describe('the base URL', () => {
+  test.each([
+    'https://acme.example.com',
+    'https://acme.example.com/',
+    'https://acme.example.com:8443',
+    'http://127.0.0.1:3000',
+    'http://localhost:1',
+    'http://[::1]:80',
+  ])('%s is taken', (url) => {
+    expect(faultsOf({ ...least, PLATFORM_BASE_URL: url })).toEqual([]);
+  });
+
+  test.each([
+    'http://acme.example.com',
+    'https://acme.example.com/api',
+    'https://acme.example.com?x=1',
+    'https://user:word@acme.example.com',
+    'https://@acme.example.com',
+    'ftp://acme.example.com',
+    'acme.example.com',
+    'http://127.0.0.1.example.com',
+  ])('%s is refused', (url) => {
+    expect(faultsOf({ ...least, PLATFORM_BASE_URL: url })[0]).toMatch(
+      /^PLATFORM_BASE_URL: expected an origin over https .* got /,
+    );
+  });
+});
+
+test('a token that cannot be a header is refused without being shown', () => {
+  const faults = faultsOf({ ...least, PLATFORM_TOKEN: 'sec ret\ntoken' });
+
+  expect(faults).toEqual([
+    'PLATFORM_TOKEN: expected visible ASCII characters without spaces, got 13 characters (not shown)',
+  ]);
+});
+
+test('a token and a secret together are refused: it would be a guess which one is meant', () => {
+  const faults = faultsOf({ ...least, PLATFORM_TOKEN_SECRET: 'platform/token' });
+
+  expect(faults).toEqual(['PLATFORM_TOKEN or PLATFORM_TOKEN_SECRET: expected one of the two, got both']);
+});
+
+test('an empty variable counts as absent', () => {
+  expect(readSettings({ ...least, PLATFORM_RATE: '', PLATFORM_TOKEN_SECRET: '' }).PLATFORM_RATE).toBe(2);
+});
+
+test('the contract names exactly the settings that are read', () => {
+  const read = Object.keys(readSettings({ ...least }));
+
+  expect(settingNames.filter((name) => name !== 'PLATFORM_TOKEN_SECRET').toSorted()).toEqual(read.toSorted());
+});
