@@ -70,7 +70,7 @@ function loadedLater(load: () => Promise<TokenSource>): TokenSource {
       source = await loaded;
       return source.read();
     },
-    refused: () => source?.refused() ?? false,
+    refused: (token) => source?.refused(token) ?? false,
   };
 }
 

@@ -1,13 +1,13 @@
 import type { Pace } from '../pace/pace.ts';
 import { PaceWaitError } from '../pace/pace-wait-error.ts';
 import { type Endpoint, type EndpointInput, targetOf } from './endpoint.ts';
-import type { Observe } from './events.ts';
+import { type Observe, tellAll } from './events.ts';
 import { type PlatformFailure, wasSent } from './failure.ts';
 import { faultsOf } from './faults.ts';
 import { printJson } from './json.ts';
 import { type CallContext, PlatformError } from './platform-error.ts';
 import { decideRetry, type RetryLimits } from './retry.ts';
-import { redact, type TokenSource } from './token.ts';
+import { redact, type TokenSource, tokenFault } from './token.ts';
 import type { Answer, AttemptResult, PlatformRequest, Send } from './transport.ts';
 
 export type CallOptions = { readonly signal?: AbortSignal | undefined };
@@ -44,7 +44,8 @@ export type CallParts = {
   readonly random: () => number;
 };
 
-export function createCall(parts: CallParts): Call {
+export function createCall(given: CallParts): Call {
+  const parts = { ...given, observe: tellAll([given.observe]) };
   const raw: Call['raw'] = async (endpoint, input, options) => {
     const prepared = prepare(endpoint, input, parts);
     const { answer } = await sendUntilDone(prepared, parts, options?.signal);
@@ -115,12 +116,12 @@ async function sendUntilDone(
   let tokenRenewed = false;
   for (let attempt = 1; ; attempt += 1) {
     // Read before the turn: a slow secret store must not waste a slot.
-    const token = await parts.token.read();
+    const token = await readToken(parts.token, { ...context, attempts: attempt });
     const result = await attemptOnce({ request, token }, { ...context, attempts: attempt }, parts, signal);
     if (result.kind === 'answer') return { answer: result.answer, token, attempts: attempt };
     const { failure } = result;
     sent ||= wasSent(failure);
-    if (failure.kind === 'status' && failure.status === 401 && !tokenRenewed && parts.token.refused()) {
+    if (failure.kind === 'status' && failure.status === 401 && !tokenRenewed && parts.token.refused(token)) {
       tokenRenewed = true;
       continue;
     }
@@ -145,6 +146,13 @@ async function sendUntilDone(
     });
     await parts.sleep(decision.delayMs, signal);
   }
+}
+
+async function readToken(source: TokenSource, context: CallContext): Promise<string> {
+  const token = await source.read();
+  const fault = tokenFault(token);
+  if (fault !== undefined) throw new PlatformError({ kind: 'input', faults: [fault] }, context);
+  return token;
 }
 
 type Attempted =

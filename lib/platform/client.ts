@@ -3,7 +3,7 @@ import { sleep } from '../pace/sleep.ts';
 import type { ProxyEnvironment } from '../proxy-environment.ts';
 import { analyzeSentiment, type SentimentRequest } from './analyze-sentiment.ts';
 import { type Call, type CallOptions, createCall } from './call.ts';
-import { type Observe, tellAll } from './events.ts';
+import type { Observe } from './events.ts';
 import { createExchange } from './exchange.ts';
 import { getDataFile } from './get-data-file.ts';
 import { listCards } from './list-cards.ts';
@@ -101,7 +101,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     }),
     token: options.token,
     pace: options.pace,
-    observe: tellAll(options.observe === undefined ? [] : [options.observe]),
+    observe: options.observe ?? (() => undefined),
     limits: { ...defaultRetryLimits, ...options.retry },
     timeoutMs: options.timeoutMs ?? 60_000,
     now: () => performance.now(),

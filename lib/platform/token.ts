@@ -1,8 +1,8 @@
 /** Where the developer token comes from. Whoever holds it never shows it. */
 export type TokenSource = {
   read(): Promise<string>;
-  /** Forgets what is cached: the platform refused it. True if a fresh read may bring another token. */
-  refused(): boolean;
+  /** Forgets this token, which the platform refused. True if a fresh read may bring another. */
+  refused(token: string): boolean;
 };
 
 /** A token that was given and cannot change. */
@@ -25,26 +25,34 @@ export function secretToken({
   keepMs = 300_000,
 }: SecretTokenOptions): TokenSource {
   let kept: { readonly token: Promise<string>; readonly untilMs: number } | undefined;
-  const forget = () => {
-    kept = undefined;
-  };
+  let last: string | undefined;
   return {
     read() {
       if (kept === undefined || now() >= kept.untilMs) {
-        const token = fetchSecret().then((secret) => secret.trim());
+        const token = fetchSecret().then((secret) => {
+          last = secret.trim();
+          return last;
+        });
         kept = { token, untilMs: now() + keepMs };
         token.catch(() => {
           // A fetch that fails late must not take a newer one with it.
-          if (kept?.token === token) forget();
+          if (kept?.token === token) kept = undefined;
         });
       }
       return kept.token;
     },
-    refused() {
-      forget();
+    refused(token) {
+      // Many calls may be refused at once: whoever comes second must not throw the fresh token away.
+      if (token === last) kept = undefined;
       return true;
     },
   };
+}
+
+/** What is wrong with a token as a header's value, without showing it; undefined if nothing is. */
+export function tokenFault(token: string): string | undefined {
+  if (/^[\x21-\x7e]+$/.test(token)) return undefined;
+  return `token: expected visible ASCII characters without spaces, got ${token.length} characters (not shown)`;
 }
 
 /** Takes out of a text what must not be shown. Used before a text is shortened, which could leave half a token. */

@@ -293,6 +293,19 @@ describe('a token that is refused', () => {
     expect(sent).toHaveLength(2);
   });
 
+  test('because no header can carry it is an error at once, which does not show it', async () => {
+    const { token } = secrets('sec\nret');
+    const { platform, sent } = fakeCall([good], { token });
+
+    const error = await caught(platform.calculations.search({ sort }));
+
+    expect(sent).toEqual([]);
+    expect(error.sent).toBe(false);
+    expect(error.message).toContain(
+      'token: expected visible ASCII characters without spaces, got 7 characters',
+    );
+  });
+
   test('is an error at once where no other can come', async () => {
     const { platform, sent } = fakeCall([status(401)]);
 

@@ -30,7 +30,7 @@ test('after a refusal it is read again', async () => {
 
   const before = await source.read();
   const again = await source.read();
-  const mayHelp = source.refused();
+  const mayHelp = source.refused('old');
   const after = await source.read();
 
   expect([before, again, mayHelp, after]).toEqual(['old', 'old', true, 'new']);

@@ -7,7 +7,7 @@ describe('a token that is given', () => {
     const token = fixedToken('abc');
 
     expect(await token.read()).toBe('abc');
-    expect(token.refused()).toBe(false);
+    expect(token.refused('abc')).toBe(false);
     expect(await token.read()).toBe('abc');
   });
 });
@@ -53,11 +53,24 @@ describe('a token from a secret store', () => {
     const { token } = createStore();
 
     await token.read();
-    const worthAnother = token.refused();
+    const worthAnother = token.refused('token 1');
     const renewed = await token.read();
 
     expect(worthAnother).toBe(true);
     expect(renewed).toBe('token 2');
+  });
+
+  test('is read anew once for all the calls that were refused with it', async () => {
+    const { store, token } = createStore();
+
+    await token.read();
+    token.refused('token 1');
+    await token.read();
+    token.refused('token 1');
+    const kept = await token.read();
+
+    expect(kept).toBe('token 2');
+    expect(store.fetches).toBe(2);
   });
 
   test('is not kept if the fetch failed, which every reader is told', async () => {
@@ -73,8 +86,9 @@ describe('a token from a secret store', () => {
 
   test('is not forgotten because an older fetch failed late', async () => {
     const fetches = [Promise.withResolvers<string>(), Promise.withResolvers<string>()] as const;
-    let count = 0;
+    let [count, nowMs] = [0, 0];
     const token = secretToken({
+      now: () => nowMs,
       fetchSecret: () => {
         count += 1;
         return (count === 1 ? fetches[0] : fetches[1]).promise;
@@ -82,7 +96,7 @@ describe('a token from a secret store', () => {
     });
 
     const older = thrown(token.read());
-    token.refused();
+    nowMs = 300_000;
     const newer = token.read();
     fetches[0].reject(new Error('late'));
     await older;
