@@ -73,6 +73,7 @@ export async function* filePages(
 }
 
 function refuseEndless(pages: number, maxPages: number, operation: string, about: string): void {
-  if (pages >= maxPages)
-    throw new PlatformError({ kind: 'endless', pages }, { operation, about, attempts: 1 });
+  // A bound that is no number would be reached by none: it ends the list at once.
+  if (pages < maxPages) return;
+  throw new PlatformError({ kind: 'endless', pages }, { operation, about, attempts: 1 });
 }

@@ -77,6 +77,8 @@ function retriesFor(failure: PlatformFailure, limits: RetryLimits): number {
     case 'timeout':
       return limits.maxRetries;
     case 'connection':
+      // A name that does not exist is most often a wrong address; a resolver that is away says EAI_AGAIN.
+      if (failure.code === 'ENOTFOUND') return limits.maxMisdirectedRetries;
       // A handshake that was cut may pass; a certificate that does not fit will not.
       return failure.phase === 'tls' && failure.code !== 'ECONNRESET' ? 0 : limits.maxRetries;
     case 'redirect':

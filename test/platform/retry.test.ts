@@ -127,7 +127,7 @@ describe('for any failure, attempt and time', () => {
 
   test('a call that did not reach the platform is tried again even if it may not be repeated', () => {
     const unsent = fc.constantFrom<PlatformFailure>(
-      { kind: 'connection', phase: 'resolve', code: 'ENOTFOUND' },
+      { kind: 'connection', phase: 'resolve', code: 'EAI_AGAIN' },
       { kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' },
       { kind: 'connection', phase: 'tls', code: 'ECONNRESET' },
       { kind: 'timeout', timeoutMs: 5, phase: 'connect' },
@@ -178,6 +178,13 @@ describe('the policy', () => {
     ['a certificate that does not fit', { kind: 'connection', phase: 'tls', code: 'CERT_HAS_EXPIRED' }],
   ])('%s is for good', ([, failure]) => {
     expect(decide(failure)).toEqual({ kind: 'stop', why: 'permanent' });
+  });
+
+  test('a name that does not exist is tried again up to 4 times, since it is most often a wrong address', () => {
+    const unknown: PlatformFailure = { kind: 'connection', phase: 'resolve', code: 'ENOTFOUND' };
+
+    expect(decide(unknown, { attempt: 4, mayRepeat: false }).kind).toBe('retry');
+    expect(decide(unknown, { attempt: 5, mayRepeat: false })).toEqual({ kind: 'stop', why: 'exhausted' });
   });
 
   test('a turn that lies too far off is waited for', () => {
