@@ -1,0 +1,49 @@
+import type { Store } from '../../store/store.ts';
+import type { Source } from '../keys.ts';
+import type { Manifest } from '../manifest.ts';
+import type { Change } from './change.ts';
+import { compareInPasses } from './compare-in-passes.ts';
+import type { ObserveComparison } from './comparison-events.ts';
+import { comparisonRules } from './comparison-rules.ts';
+import { KeyOrderError, mergeRuns } from './merge-runs.ts';
+
+/** Two runs of a source to be compared. */
+export type Comparison = {
+  readonly store: Store;
+  readonly source: Source;
+  /** The run to compare with; undefined is a run without records. */
+  readonly before: Pick<Manifest, 'parts'> | undefined;
+  readonly after: Pick<Manifest, 'parts'>;
+  /** Most that the records held at once may take, in bytes. Default 128 MB. A single record may be larger. */
+  readonly memoryBytes?: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly observe?: ObserveComparison;
+};
+
+/** A change; or `restart`: every change told before it is void, and all are told again. */
+export type ComparisonStep = Change | { readonly change: 'restart' };
+
+/**
+ * What changed from one run to another. Records that hold the same by `comparisonRules` are no change; where a key
+ * comes twice in a run, the last record counts. Sources that are scanned in key order are merged, in that order;
+ * if one turns out not to be in it, `restart` is told and the runs are compared anew in passes by key hash, each
+ * in key order. Equal runs and bounds give the same changes in the same order. Throws `StoredObjectError` that
+ * names a part which is not what its manifest says; no change is certain before the end.
+ */
+export async function* compareRuns(comparison: Comparison): AsyncGenerator<ComparisonStep, void> {
+  if (comparisonRules[comparison.source].inKeyOrder) {
+    let told = 0;
+    try {
+      for await (const change of mergeRuns(comparison)) {
+        told += 1;
+        yield change;
+      }
+      return;
+    } catch (error) {
+      if (!(error instanceof KeyOrderError)) throw error;
+      comparison.observe?.({ kind: 'not-in-key-order', reason: error.message });
+    }
+    if (told > 0) yield { change: 'restart' };
+  }
+  yield* compareInPasses(comparison);
+}

@@ -1,0 +1,49 @@
+import { parseJson } from '../../platform/json.ts';
+import type { Store } from '../../store/store.ts';
+import type { Source } from '../keys.ts';
+import { type Manifest, StoredObjectError } from '../manifest.ts';
+import { partLines } from './part-lines.ts';
+import { keyFields, recordKey } from './record-key.ts';
+
+/** A record as it stands in a part. */
+export type StoredRecord = { readonly key: string; readonly line: string };
+
+export type RunRecordsOptions = {
+  readonly store: Store;
+  readonly source: Source;
+  /** The run; undefined is a run without records. */
+  readonly run: Pick<Manifest, 'parts'> | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/**
+ * The records of a run in the order of its parts, in bunches as they arrive. Throws `StoredObjectError` that names
+ * the part which is not what the manifest says, or the line which is no record.
+ */
+export async function* runRecords(options: RunRecordsOptions): AsyncGenerator<readonly StoredRecord[]> {
+  const { store, source, run, signal } = options;
+  for (const part of run?.parts ?? []) {
+    let number = 0;
+    for await (const lines of partLines({ store, part, signal })) {
+      yield lines.map((line) => {
+        number += 1;
+        return { key: keyOf(source, line, `${part.key}, line ${number}`), line };
+      });
+    }
+  }
+}
+
+function keyOf(source: Source, line: string, place: string): string {
+  const key = recordKey(source, parse(line, place));
+  if (key === undefined)
+    throw new StoredObjectError(`${place}: expected a record with ${keyFields[source]}, got none`);
+  return key;
+}
+
+function parse(line: string, place: string): unknown {
+  try {
+    return parseJson(line);
+  } catch (cause) {
+    throw new StoredObjectError(`${place}: expected a record as JSON, got something else`, { cause });
+  }
+}

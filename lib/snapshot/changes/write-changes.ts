@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { createGzip } from 'node:zlib';
+import type { Store } from '../../store/store.ts';
+import { printChange } from './change.ts';
+import type { ComparisonStep } from './compare-runs.ts';
+import { type ChangeCounts, createChangeCounter } from './count-changes.ts';
+
+/** The file name of a run's changes against the run published before. */
+export const CHANGES_NAME = '_changes.ndjson.gz';
+
+export type WriteChangesOptions = {
+  readonly store: Store;
+  readonly key: string;
+  /** What `compareRuns` tells. */
+  readonly changes: AsyncIterable<ComparisonStep>;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/**
+ * Writes changes as gzipped lines under a key and answers their counts. The same changes give the same bytes.
+ * Memory holds the compressed object: it is stored once it is whole, and not at all if the comparison fails.
+ */
+export async function writeChanges(options: WriteChangesOptions): Promise<ChangeCounts> {
+  const { store, key, changes, signal } = options;
+  const counter = createChangeCounter();
+  let lines = openLines();
+  try {
+    for await (const step of changes) {
+      signal?.throwIfAborted();
+      counter.add(step);
+      if (step.change !== 'restart') await lines.write(printChange(step));
+      else {
+        lines.discard();
+        lines = openLines();
+      }
+    }
+    await store.put(key, await lines.end(), signal === undefined ? {} : { signal });
+    return counter.counts();
+  } finally {
+    lines.discard();
+  }
+}
+
+/** Characters that are gathered before the compressor is asked. */
+const BUNCH = 65_536;
+
+function openLines() {
+  const compressor = createGzip({ level: 6 });
+  const chunks: Buffer[] = [];
+  compressor.on('data', (chunk: Buffer) => chunks.push(chunk));
+  let bunch: string[] = [];
+  let characters = 0;
+  const flush = async () => {
+    const text = bunch.join('');
+    [bunch, characters] = [[], 0];
+    if (text !== '' && !compressor.write(text)) await once(compressor, 'drain');
+  };
+  return {
+    async write(line: string): Promise<void> {
+      bunch.push(line, '\n');
+      characters += line.length + 1;
+      if (characters >= BUNCH) await flush();
+    },
+    async end(): Promise<Buffer> {
+      await flush();
+      const ended = once(compressor, 'end');
+      compressor.end();
+      await ended;
+      return Buffer.concat(chunks);
+    },
+    discard: () => void compressor.destroy(),
+  };
+}

@@ -1,0 +1,341 @@
+import * as fc from 'fast-check';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { collectChanges } from '../../../lib/snapshot/changes/collect-changes.ts';
+import { type Comparison, compareRuns } from '../../../lib/snapshot/changes/compare-runs.ts';
+import type { ComparisonEvent } from '../../../lib/snapshot/changes/comparison-events.ts';
+import type { Source } from '../../../lib/snapshot/keys.ts';
+import { createMemoryStore } from './memory-store.ts';
+import { storeRun } from './stored-run.ts';
+
+let store: ReturnType<typeof createMemoryStore>;
+
+beforeEach(() => {
+  store = createMemoryStore();
+});
+
+type Compared = {
+  readonly source?: Source;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+  readonly partRecords?: number;
+} & Partial<Pick<Comparison, 'memoryBytes' | 'observe'>>;
+
+async function compare({ source = 'calculations', before, after, partRecords = 3, ...rest }: Compared) {
+  const steps = compareRuns({
+    store,
+    source,
+    before: await storeRun(store, 'old', before, { partRecords }),
+    after: await storeRun(store, 'new', after, { partRecords }),
+    ...rest,
+  });
+  return collectChanges(steps, Number.POSITIVE_INFINITY);
+}
+
+/** A calculation as a line: its id as digits, its name. */
+const line = (id: bigint | number, name: string) => `{"id":${id},"name":"${name}"}`;
+
+describe('what is a change', () => {
+  test('records that came, went and differ are told in the order of their keys', async () => {
+    const { counts, changes } = await compare({
+      before: [line(1, 'one'), line(2, 'two'), line(10, 'ten')],
+      after: [line(2, 'TWO'), line(9, 'nine'), line(10, 'ten')],
+    });
+
+    expect(changes).toEqual([
+      { change: 'removed', key: '1', before: line(1, 'one') },
+      { change: 'changed', key: '2', before: line(2, 'two'), after: line(2, 'TWO'), fields: ['name'] },
+      { change: 'added', key: '9', after: line(9, 'nine') },
+    ]);
+    expect(counts).toEqual({ added: 1, removed: 1, changed: 1 });
+  });
+
+  test.each([
+    ['white space and the order of members', '{"id":1,"a":{"x":1,"y":2}}', '{ "a": {"y":2,"x":1}, "id":1}'],
+    ['another way to write a number', '{"id":1,"a":1}', '{"id":1,"a":1.0}'],
+    ['an exponent and its digits', '{"id":1,"a":1e20}', '{"id":1,"a":100000000000000000000}'],
+    ['another way to write a text', '{"id":1,"a":"é"}', '{"id":1,"a":"\\u00e9"}'],
+    ['the order of functions', '{"id":1,"functions":["SUM","AVG"]}', '{"id":1,"functions":["AVG","SUM"]}'],
+    ['a repeat in functions', '{"id":1,"functions":["SUM"]}', '{"id":1,"functions":["SUM","SUM"]}'],
+  ])('%s is none', async (_what, before, after) => {
+    const { changes } = await compare({ before: [before], after: [after] });
+
+    expect(changes).toEqual([]);
+  });
+
+  test.each([
+    ['a digit beyond 2^53', '{"id":1,"a":9007199254740993}', '{"id":1,"a":9007199254740992}', ['a']],
+    ['the order of another array', '{"id":1,"links":[1,2]}', '{"id":1,"links":[2,1]}', ['links']],
+    ['a function more', '{"id":1,"functions":["SUM"]}', '{"id":1,"functions":["SUM","AVG"]}', ['functions']],
+    ['null instead of nothing', '{"id":1}', '{"id":1,"a":null}', ['a']],
+    ['a text instead of a number', '{"id":1,"a":1}', '{"id":1,"a":"1"}', ['a']],
+    ['two fields, by name', '{"id":1,"z":1,"a":1}', '{"id":1,"a":2}', ['a', 'z']],
+    [
+      'a field with the name of a prototype',
+      '{"id":1,"__proto__":1}',
+      '{"id":1,"__proto__":2}',
+      ['__proto__'],
+    ],
+  ])('%s is one', async (_what, before, after, fields) => {
+    const { changes } = await compare({ before: [before], after: [after] });
+
+    expect(changes).toEqual([{ change: 'changed', key: '1', before, after, fields }]);
+  });
+
+  test('a download URL that was signed anew is no change of a file, though it is part of its record', async () => {
+    const before = '{"_filesetId":"s","id":"f","name":"a","downloadUrl":"https://x/1"}';
+    const signed = '{"_filesetId":"s","id":"f","name":"a","downloadUrl":"https://x/2"}';
+    const renamed = '{"_filesetId":"s","id":"f","name":"b","downloadUrl":"https://x/2"}';
+
+    const same = await compare({ source: 'files', before: [before], after: [signed] });
+    const changed = await compare({ source: 'files', before: [before], after: [renamed] });
+
+    expect(same.changes).toEqual([]);
+    expect(changed.changes).toEqual([
+      { change: 'changed', key: 's/f', before, after: renamed, fields: ['name'] },
+    ]);
+  });
+});
+
+describe('keys', () => {
+  test('ids beyond 2^53 that a double cannot tell apart are different records in numeric order', async () => {
+    const [low, high, higher] = [9007199254740992n, 9007199254740993n, 10n ** 40n];
+
+    const { changes } = await compare({
+      before: [line(low, 'a'), line(higher, 'c')],
+      after: [line(low, 'a'), line(high, 'b'), line(higher, 'd')],
+    });
+
+    expect(changes.map(({ change, key }) => `${change} ${key}`)).toEqual([
+      `added ${high}`,
+      `changed ${higher}`,
+    ]);
+  });
+
+  test('cards are ordered by dataset and then by number, and _datasetId goes before datasourceId', async () => {
+    const observed: ComparisonEvent[] = [];
+    const after = [
+      '{"_datasetId":"a","id":9,"datasourceId":"z"}',
+      '{"_datasetId":"a","id":10}',
+      '{"id":1,"datasourceId":"b"}',
+    ];
+
+    const { changes } = await compare({
+      source: 'cards',
+      before: [],
+      after,
+      observe: (event) => observed.push(event),
+    });
+
+    expect(changes.map(({ key }) => key)).toEqual(['a/9', 'a/10', 'b/1']);
+    expect(observed).toEqual([]);
+  });
+
+  test('data files are told by dataFileId', async () => {
+    const { changes } = await compare({ source: 'data-files', before: ['{"dataFileId":7}'], after: [] });
+
+    expect(changes).toEqual([{ change: 'removed', key: '7', before: '{"dataFileId":7}' }]);
+  });
+
+  test('of a key that comes twice in a run the last record counts, and it is told', async () => {
+    const observed: ComparisonEvent[] = [];
+
+    const { changes } = await compare({
+      before: [line(1, 'old'), line(1, 'older')],
+      after: [line(1, 'new'), line(1, 'older')],
+      observe: (event) => observed.push(event),
+    });
+
+    expect(changes).toEqual([]);
+    expect(observed).toEqual([
+      { kind: 'repeated-key', side: 'before', key: '1' },
+      { kind: 'repeated-key', side: 'after', key: '1' },
+    ]);
+  });
+
+  test('the same holds where the runs are in no order', async () => {
+    const observed: ComparisonEvent[] = [];
+
+    const { changes } = await compare({
+      before: [line(2, 'x'), line(1, 'old'), line(2, 'y')],
+      after: [line(1, 'old'), line(2, 'y')],
+      observe: (event) => observed.push(event),
+    });
+
+    expect(changes).toEqual([]);
+    expect(observed).toContainEqual({ kind: 'repeated-key', side: 'before', key: '2' });
+  });
+});
+
+describe('runs of any size and order', () => {
+  test('two empty runs have no changes', async () => {
+    const { counts } = await compare({ before: [], after: [] });
+
+    expect(counts).toEqual({ added: 0, removed: 0, changed: 0 });
+  });
+
+  test('against no run at all every record is added', async () => {
+    const after = await storeRun(store, 'new', [line(1, 'a'), line(2, 'b')]);
+
+    const { counts } = await collectChanges(
+      compareRuns({ store, source: 'calculations', before: undefined, after }),
+      0,
+    );
+
+    expect(counts).toEqual({ added: 2, removed: 0, changed: 0 });
+  });
+
+  test('a run that turns out unordered after changes were told voids them and starts again', async () => {
+    const before = await storeRun(store, 'old', [line(1, 'a'), line(3, 'c'), line(2, 'b')]);
+    const after = await storeRun(store, 'new', [line(2, 'b'), line(3, 'c')]);
+
+    const told = [];
+    for await (const step of compareRuns({ store, source: 'calculations', before, after })) {
+      told.push('key' in step ? `${step.change} ${step.key}` : step.change);
+    }
+
+    expect(told).toEqual(['removed 1', 'restart', 'removed 1']);
+  });
+
+  test('a run in order is read once', async () => {
+    const observed: ComparisonEvent[] = [];
+
+    await compare({
+      before: [line(-3, 'a'), line(2, 'b'), line(10, 'c')],
+      after: [line(2, 'b')],
+      observe: (event) => observed.push(event),
+    });
+
+    expect(observed).toEqual([]);
+  });
+
+  test('records in order: merging equals a comparison of two maps', async () => {
+    await fc.assert(
+      fc.asyncProperty(versions, partSize, async ({ before, after }, partRecords) => {
+        const found = await compare({ before: lines(before, true), after: lines(after, true), partRecords });
+
+        expect(found.changes).toEqual(naive(before, after));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('records in any order and any memory: passes equal a comparison of two maps', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        versions,
+        partSize,
+        fc.integer({ min: 1, max: 5_000 }),
+        async (runs, partRecords, memoryBytes) => {
+          const { before, after } = runs;
+
+          const found = await compare({
+            before: lines(before),
+            after: lines(after),
+            partRecords,
+            memoryBytes,
+          });
+
+          const byKey = [...found.changes].sort((a, b) => (BigInt(a.key) < BigInt(b.key) ? -1 : 1));
+          expect(byKey).toEqual(naive(before, after));
+        },
+      ),
+      { numRuns: 80 },
+    );
+  });
+
+  test('the same runs and bound give the same changes in the same order', async () => {
+    await fc.assert(
+      fc.asyncProperty(versions, async ({ before, after }) => {
+        const compared = { before: lines(before), after: lines(after), memoryBytes: 1_500 };
+
+        expect(await compare(compared)).toEqual(await compare(compared));
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
+
+describe('memory', () => {
+  const many = Array.from({ length: 400 }, (_, at) => line((at * 7_919) % 1_009, `name ${at}`));
+  const others = many.map((text, at) => (at % 5 === 0 ? text.replace('name', 'other') : text));
+
+  test('what is held never passes the bound, and more passes make up for it', async () => {
+    const observed: ComparisonEvent[] = [];
+
+    const { counts } = await compare({
+      before: many,
+      after: others,
+      partRecords: 400,
+      memoryBytes: 20_000,
+      observe: (event) => observed.push(event),
+    });
+
+    const held = observed.flatMap((event) => (event.kind === 'held' ? [event.bytes] : []));
+    const passes = observed.filter((event) => event.kind === 'pass');
+    expect(counts).toEqual({ added: 0, removed: 0, changed: 80 });
+    expect(Math.max(...held)).toBeLessThanOrEqual(20_000);
+    expect(passes.length).toBeGreaterThanOrEqual(6);
+    expect(passes.length).toBeLessThanOrEqual(15);
+    expect(passes.reduce((sum, { records }) => sum + records, 0)).toBe(400);
+  });
+
+  test('enough memory makes it one pass', async () => {
+    const observed: ComparisonEvent[] = [];
+
+    await compare({ before: many, after: others, observe: (event) => observed.push(event) });
+
+    expect(observed.filter(({ kind }) => kind === 'pass')).toEqual([{ kind: 'pass', pass: 1, records: 400 }]);
+  });
+
+  test('a bound below any record holds one at a time', async () => {
+    const observed: ComparisonEvent[] = [];
+
+    const { counts } = await compare({
+      source: 'data-files',
+      before: ['{"dataFileId":3}', '{"dataFileId":1}', '{"dataFileId":2}'],
+      after: ['{"dataFileId":2}', '{"dataFileId":4}', '{"dataFileId":1}'],
+      memoryBytes: 1,
+      observe: (event) => observed.push(event),
+    });
+
+    const held = observed.flatMap((event) => (event.kind === 'held' ? [event.records] : []));
+    expect(counts).toEqual({ added: 1, removed: 1, changed: 0 });
+    expect(Math.max(...held)).toBe(1);
+  });
+
+  test('no memory at all is refused', async () => {
+    await expect(compare({ source: 'files', before: [], after: [], memoryBytes: 0 })).rejects.toThrow(
+      'memoryBytes: expected more than 0, got 0',
+    );
+  });
+});
+
+type Version = ReadonlyMap<bigint, string>;
+
+const id = fc.oneof(fc.bigInt(0n, 30n), fc.bigInt(2n ** 53n - 5n, 2n ** 53n + 5n), fc.bigInt(-5n, -1n));
+const version: fc.Arbitrary<Version> = fc
+  .uniqueArray(fc.tuple(id, fc.constantFrom('a', 'b', 'ä"\\\\')), {
+    selector: ([each]) => each,
+    maxLength: 30,
+  })
+  .map((pairs) => new Map(pairs.map(([each, name]) => [each, name.replaceAll('"', "'")])));
+const versions = fc.record({ before: version, after: version });
+const partSize = fc.integer({ min: 1, max: 8 });
+
+const ordered = (keys: Iterable<bigint>) => [...keys].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+
+function lines(records: Version, inOrder = false): readonly string[] {
+  const keys = inOrder ? ordered(records.keys()) : [...records.keys()];
+  return keys.map((key) => line(key, records.get(key) ?? ''));
+}
+
+function naive(before: Version, after: Version) {
+  return ordered(new Set([...before.keys(), ...after.keys()])).flatMap((id): object[] => {
+    const [old, now] = [before.get(id), after.get(id)];
+    const key = String(id);
+    if (old === now) return [];
+    if (old === undefined) return [{ change: 'added', key, after: line(id, now ?? '') }];
+    if (now === undefined) return [{ change: 'removed', key, before: line(id, old) }];
+    return [{ change: 'changed', key, before: line(id, old), after: line(id, now), fields: ['name'] }];
+  });
+}

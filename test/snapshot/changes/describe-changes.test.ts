@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { describeChanges } from '../../../lib/snapshot/changes/describe-changes.ts';
+
+test('a change is told by the record’s name and key, and each field by what it was and is', () => {
+  const lines = describeChanges('calculations', [
+    { change: 'added', key: '1', after: '{"id":1,"name":"Revenue"}' },
+    { change: 'removed', key: '2', before: '{"id":2,"name":null}' },
+    {
+      change: 'changed',
+      key: '9007199254740993',
+      before: '{"id":9007199254740993,"name":"Cost","owner":9007199254740995}',
+      after: '{"id":9007199254740993,"name":"Costs","locked":true}',
+      fields: ['locked', 'name', 'owner'],
+    },
+  ]);
+
+  expect(lines).toEqual([
+    'added Revenue (1)',
+    'removed (2)',
+    'changed Costs (9007199254740993)',
+    '  locked: (absent) → true',
+    '  name: "Cost" → "Costs"',
+    '  owner: 9007199254740995 → (absent)',
+  ]);
+});
+
+test('files are known by their path and cards by their title', () => {
+  const file = { change: 'added', key: 's/f', after: '{"path":"/a/b.csv","name":"b.csv"}' } as const;
+  const card = { change: 'added', key: 'd/1', after: '{"title":"Sales"}' } as const;
+
+  expect(describeChanges('files', [file])).toEqual(['added /a/b.csv (s/f)']);
+  expect(describeChanges('cards', [card])).toEqual(['added Sales (d/1)']);
+});
+
+test('long values are shown from shortly before where they differ', () => {
+  const before = `{"name":"n","expression":"${'a'.repeat(200)}OLD${'b'.repeat(200)}"}`;
+  const after = `{"name":"n","expression":"${'a'.repeat(200)}NEW${'b'.repeat(200)}"}`;
+
+  const [, field] = describeChanges('calculations', [
+    { change: 'changed', key: '1', before, after, fields: ['expression'] },
+  ]);
+
+  expect(field).toBe(
+    `  expression: …${'a'.repeat(12)}OLD${'b'.repeat(44)}… → …${'a'.repeat(12)}NEW${'b'.repeat(44)}…`,
+  );
+});

@@ -1,0 +1,32 @@
+import type { Store } from '../../../lib/store/store.ts';
+
+/** A store in memory for what a comparison does with one: put, get and stream. Streams come in small chunks. */
+export function createMemoryStore(): Store & { readonly objects: Map<string, Buffer> } {
+  const objects = new Map<string, Buffer>();
+  const unsupported = () => {
+    throw new Error('not in this fake');
+  };
+  return {
+    objects,
+    location: 'memory',
+    async get(key) {
+      const body = objects.get(key);
+      return body === undefined ? undefined : { body, etag: 'one' };
+    },
+    async stream(key) {
+      const body = objects.get(key);
+      return body === undefined ? undefined : chunksOf(body);
+    },
+    async put(key, body) {
+      objects.set(key, Buffer.from(body));
+      return { kind: 'stored', etag: 'one' };
+    },
+    copy: unsupported,
+    list: unsupported,
+    delete: unsupported,
+  };
+}
+
+async function* chunksOf(body: Buffer): AsyncGenerator<Uint8Array> {
+  for (let from = 0; from < body.byteLength; from += 100) yield body.subarray(from, from + 100);
+}

@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { collectChanges } from '../../../lib/snapshot/changes/collect-changes.ts';
+import { type ComparisonStep, compareRuns } from '../../../lib/snapshot/changes/compare-runs.ts';
+import { writeChanges } from '../../../lib/snapshot/changes/write-changes.ts';
+import type { Manifest } from '../../../lib/snapshot/manifest.ts';
+import { createDirectoryStore } from '../../../lib/store/directory.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { storeRun } from './stored-run.ts';
+
+let folder: string;
+let store: Store;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'changes-'));
+  store = createDirectoryStore(folder);
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+const nothing = { parts: [] };
+const line = (id: number, name: string) => `{"id":${id},"name":"${name}"}`;
+const thousand = Array.from({ length: 1_000 }, (_, at) => line(at, 'x'.repeat(at)));
+
+const compare = (before: Pick<Manifest, 'parts'>, after: Pick<Manifest, 'parts'>, signal?: AbortSignal) =>
+  compareRuns({ store, source: 'calculations', before, after, signal });
+
+const keyOf = (run: Pick<Manifest, 'parts'>) => run.parts[0]?.key ?? '';
+
+describe('reading parts', () => {
+  test('gzip and zstd parts hold the same records', async () => {
+    const before = await storeRun(store, 'old', thousand, { compression: 'gzip', partRecords: 300 });
+    const after = await storeRun(store, 'new', thousand, { compression: 'zstd', partRecords: 450 });
+
+    const { counts } = await collectChanges(compare(before, after), 10);
+
+    expect(counts).toEqual({ added: 0, removed: 0, changed: 0 });
+  });
+
+  test('a part that is missing is named', async () => {
+    const run = await storeRun(store, 'new', thousand);
+    await store.delete(keyOf(run));
+
+    await expect(collectChanges(compare(nothing, run), 1)).rejects.toThrow(
+      `${keyOf(run)} in ${folder}: expected a part, got nothing`,
+    );
+  });
+
+  test('a part whose bytes are another part’s is named with both checksums', async () => {
+    const run = await storeRun(store, 'new', thousand);
+    const other = await storeRun(store, 'other', [line(1, 'a')]);
+    await store.copy(keyOf(other), keyOf(run));
+
+    await expect(collectChanges(compare(nothing, run), 1)).rejects.toThrow(
+      `${keyOf(run)}: expected the sha256 ${run.parts[0]?.sha256} of the manifest, got ${other.parts[0]?.sha256}`,
+    );
+  });
+
+  test.each([
+    ['cut short', (body: Buffer) => body.subarray(0, body.byteLength / 2)],
+    ['emptied', () => Buffer.alloc(0)],
+    ['overwritten with something else', () => Buffer.from('not gzip at all')],
+    ['given a tail', (body: Buffer) => Buffer.concat([body, Buffer.from([0])])],
+  ])('a part that was %s is named', async (_how, damage) => {
+    const run = await storeRun(store, 'new', thousand);
+    const stored = await store.get(keyOf(run));
+    await store.put(keyOf(run), damage(stored?.body ?? Buffer.alloc(0)));
+
+    const failed = collectChanges(compare(run, nothing), 1);
+
+    await expect(failed).rejects.toMatchObject({ name: 'StoredObjectError' });
+    await expect(failed).rejects.toThrow(keyOf(run));
+  });
+
+  test('a line that is no record is named by its part and number', async () => {
+    const noJson = await storeRun(store, 'a', [line(1, 'a'), '{"id":2']);
+    const noKey = await storeRun(store, 'b', [line(1, 'a'), line(2, 'b'), '{"id":"x"}']);
+
+    await expect(collectChanges(compare(nothing, noJson), 1)).rejects.toThrow(`${keyOf(noJson)}, line 2: `);
+    await expect(collectChanges(compare(nothing, noKey), 1)).rejects.toThrow(
+      `${keyOf(noKey)}, line 3: expected a record with an integer as its id, got none`,
+    );
+  });
+
+  test('an abort ends the comparison with its own reason', async () => {
+    const stop = new AbortController();
+    const run = await storeRun(store, 'new', thousand, { partRecords: 250 });
+    const steps = compare(nothing, run, stop.signal);
+    await steps.next();
+
+    stop.abort(new Error('stopped by SIGINT'));
+
+    await expect(collectChanges(steps, 1)).rejects.toThrow('stopped by SIGINT');
+  });
+
+  test('a caller may stop reading at any change', async () => {
+    const run = await storeRun(store, 'new', thousand, { partRecords: 100 });
+    const steps = compare(nothing, run);
+
+    const first = await steps.next();
+    await steps.return();
+
+    expect(first.value).toMatchObject({ change: 'added', key: '0' });
+  });
+});
+
+describe('writing changes', () => {
+  const read = async (key: string) => gunzipSync((await store.get(key))?.body ?? '').toString('utf8');
+  const sha256 = async (key: string) =>
+    createHash('sha256')
+      .update((await store.get(key))?.body ?? '')
+      .digest('hex');
+
+  test('one line a change, with the records byte for byte, and the counts as the answer', async () => {
+    const before = await storeRun(store, 'old', ['{"id":1, "a":1.0}', '{"id":2}']);
+    const after = await storeRun(store, 'new', ['{"id": 1,"a":9007199254740993}', '{"id":3}']);
+
+    const counts = await writeChanges({ store, key: 'changes.gz', changes: compare(before, after) });
+
+    expect(counts).toEqual({ added: 1, removed: 1, changed: 1 });
+    expect(await read('changes.gz')).toBe(
+      [
+        '{"change":"changed","key":"1","before":{"id":1, "a":1.0},"after":{"id": 1,"a":9007199254740993},"fields":["a"]}',
+        '{"change":"removed","key":"2","before":{"id":2},"fields":[]}',
+        '{"change":"added","key":"3","after":{"id":3},"fields":[]}',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('what was told before a restart is not in the object', async () => {
+    const before = await storeRun(store, 'old', thousand);
+    const after = await storeRun(store, 'new', [line(0, 'new'), ...thousand.slice(2), line(1, '')]);
+
+    const counts = await writeChanges({ store, key: 'changes.gz', changes: compare(before, after) });
+
+    expect(counts).toEqual({ added: 0, removed: 0, changed: 2 });
+    expect((await read('changes.gz')).trimEnd().split('\n')).toHaveLength(2);
+  });
+
+  test('no changes make an object without lines', async () => {
+    const counts = await writeChanges({ store, key: 'changes.gz', changes: compare(nothing, nothing) });
+
+    expect(counts).toEqual({ added: 0, removed: 0, changed: 0 });
+    expect(await read('changes.gz')).toBe('');
+  });
+
+  test('the same changes give the same bytes however slowly they come', async () => {
+    const run = await storeRun(store, 'new', thousand);
+    async function* slowly(steps: AsyncIterable<ComparisonStep>) {
+      for await (const step of steps) {
+        await new Promise(setImmediate);
+        yield step;
+      }
+    }
+
+    await writeChanges({ store, key: 'one.gz', changes: compare(nothing, run) });
+    await writeChanges({ store, key: 'two.gz', changes: slowly(compare(nothing, run)) });
+
+    expect(await sha256('two.gz')).toBe(await sha256('one.gz'));
+  });
+
+  test('a comparison that fails stores nothing', async () => {
+    const run = await storeRun(store, 'new', thousand, { partRecords: 500 });
+    await store.delete(run.parts[1]?.key ?? '');
+
+    const writing = writeChanges({ store, key: 'changes.gz', changes: compare(nothing, run) });
+
+    await expect(writing).rejects.toThrow('expected a part, got nothing');
+    expect(await store.get('changes.gz')).toBeUndefined();
+  });
+});
