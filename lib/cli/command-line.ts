@@ -1,10 +1,14 @@
 import { Command, CommanderError } from 'commander';
 import { PlatformError } from '../platform/platform-error.ts';
 import { SettingsError } from '../settings.ts';
+import { SnapshotStoppedError } from '../snapshot/snapshot-stopped-error.ts';
 import { StoreError } from '../store/error.ts';
 import type { Finish } from './command.ts';
 import { addCall } from './commands/call.ts';
+import { addDiff } from './commands/diff.ts';
 import { addFormula } from './commands/formula.ts';
+import { addPublish } from './commands/publish.ts';
+import { addRuns } from './commands/runs.ts';
 import { addSandbox } from './commands/sandbox.ts';
 import { addSnapshot } from './commands/snapshot.ts';
 import { processTerminal } from './process-terminal.ts';
@@ -36,7 +40,8 @@ function createProgram(terminal: Terminal, finish: Finish): Command {
     .description('Carries the metadata of an analytics platform into S3, and carries work out to it.')
     .configureHelp({ helpWidth: 100 })
     .showHelpAfterError('(--help tells more)');
-  for (const add of [addSnapshot, addCall, addFormula, addSandbox]) add(program, terminal, finish);
+  for (const add of [addSnapshot, addPublish, addRuns, addDiff, addCall, addFormula, addSandbox])
+    add(program, terminal, finish);
   configure(program, terminal);
   return program;
 }
@@ -61,6 +66,7 @@ function explain(error: unknown, { err, signal }: Terminal): number {
 }
 
 function isUsage(error: unknown): boolean {
+  if (error instanceof SnapshotStoppedError) return isUsage(error.cause);
   if (error instanceof SettingsError || error instanceof UsageError) return true;
   if (error instanceof PlatformError) return error.failure.kind === 'input';
   return error instanceof StoreError && error.failure.kind === 'bad-location';

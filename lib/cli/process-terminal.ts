@@ -11,6 +11,7 @@ export function processTerminal(): Terminal {
     environment: process.env,
     out: (line) => process.stdout.write(`${line}\n`),
     err: (line) => process.stderr.write(`${line}\n`),
+    screen: process.stderr.isTTY ? process.stderr : undefined,
     readInput: () => text(process.stdin),
     signal: stop.signal,
   };

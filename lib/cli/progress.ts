@@ -1,23 +1,84 @@
-import type { SnapshotProgress } from '../snapshot/take-snapshot.ts';
+import { SingleBar } from 'cli-progress';
+import type { CallCounts } from '../platform/events.ts';
+import type { SnapshotProgress } from '../snapshot/take-slice.ts';
 
-/** A line of progress at most every two seconds. */
-const LINE_EVERY_MS = 2_000;
+/** A line of progress at most this often, in milliseconds, where there is no terminal. */
+const LINE_EVERY_MS = 3_000;
 
-export type ProgressOptions = { readonly err: (text: string) => void; readonly now: () => number };
+export type ProgressOptions = {
+  /** The terminal to draw a bar on; undefined for plain lines. */
+  readonly screen: NodeJS.WriteStream | undefined;
+  readonly err: (text: string) => void;
+  readonly callCounts: () => CallCounts;
+  /** Milliseconds on a clock that never goes back. */
+  readonly now: () => number;
+};
 
-/** Tells how far a snapshot has come, in plain lines that a log can keep. `now` in milliseconds. */
-export function createProgress(
-  source: string,
-  { err, now }: ProgressOptions,
-): (progress: SnapshotProgress) => void {
+export type Progress = {
+  readonly update: (progress: SnapshotProgress) => void;
+  /** Takes the bar off the screen. */
+  readonly end: () => void;
+};
+
+/** Tells how far a snapshot has come: as a bar on a terminal, else in plain lines that a log can keep. */
+export function createProgress(source: string, options: ProgressOptions): Progress {
+  return options.screen === undefined ? plainLines(source, options) : bar(source, options.screen, options);
+}
+
+function plainLines(source: string, { err, callCounts, now }: ProgressOptions): Progress {
   const startedMs = now();
   let nextMs = startedMs + LINE_EVERY_MS;
-  return ({ records, total }) => {
-    const nowMs = now();
-    if (nowMs < nextMs) return;
-    nextMs = nowMs + LINE_EVERY_MS;
-    const rate = Math.round((records * 1000) / (nowMs - startedMs));
-    const all = total === null ? '' : ` of about ${total.toLocaleString('en')}`;
-    err(`${source}: ${records.toLocaleString('en')}${all} records, ${rate.toLocaleString('en')} a second`);
+  return {
+    update(progress) {
+      const nowMs = now();
+      if (nowMs < nextMs) return;
+      nextMs = nowMs + LINE_EVERY_MS;
+      err(`${source}: ${describeProgress(progress, callCounts(), nowMs - startedMs)}`);
+    },
+    end: () => undefined,
   };
+}
+
+function bar(source: string, screen: NodeJS.WriteStream, { callCounts, now }: ProgressOptions): Progress {
+  const startedMs = now();
+  const drawn = new SingleBar({
+    stream: screen,
+    format: `${source} {bar} {percentage}% | {words}`,
+    clearOnComplete: true,
+    hideCursor: true,
+    gracefulExit: false,
+  });
+  drawn.start(1, 0, { words: 'starting' });
+  return {
+    update(progress) {
+      drawn.setTotal(Math.max(progress.total ?? 0, progress.records, 1));
+      drawn.update(progress.records, { words: describeProgress(progress, callCounts(), now() - startedMs) });
+    },
+    end: () => drawn.stop(),
+  };
+}
+
+/** Records, requests, rate, throttling and the time left, in a line. */
+export function describeProgress(
+  { records, total }: SnapshotProgress,
+  counts: CallCounts,
+  elapsedMs: number,
+): string {
+  const perSecond = (records * 1000) / Math.max(1, elapsedMs);
+  const left =
+    total === null || total <= records ? undefined : (total - records) / Math.max(perSecond, 0.001);
+  return [
+    `${number(records)}${total === null ? '' : ` of about ${number(total)}`} records`,
+    `${number(counts.requests)} requests`,
+    `${number(Math.round(perSecond))} a second`,
+    ...(counts.throttled === 0 ? [] : [`${number(counts.throttled)} throttled`]),
+    ...(left === undefined ? [] : [`${duration(left)} left`]),
+  ].join(', ');
+}
+
+const number = (value: number) => value.toLocaleString('en');
+
+function duration(seconds: number): string {
+  if (seconds < 60) return `${Math.ceil(seconds)} s`;
+  return seconds < 3600 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }

@@ -1,6 +1,21 @@
-import type { GateName } from '../snapshot/manifest.ts';
+import type { GateName, Manifest } from '../snapshot/manifest.ts';
 import type { Publication } from '../snapshot/publish.ts';
 import type { Store } from '../store/store.ts';
+import { exitCodes, shownLines, type Terminal } from './terminal.ts';
+
+/** Shows a finished run, as its manifest or in words, and answers the exit code. */
+export function showPublication(
+  publication: Publication,
+  store: Pick<Store, 'location'>,
+  flags: { readonly json?: true },
+  { out, err }: Pick<Terminal, 'out' | 'err'>,
+): number {
+  const { kind, manifest } = publication;
+  const words = shownLines(describePublication(publication, store));
+  out(flags.json ? JSON.stringify(manifest, undefined, 2) : words);
+  if (flags.json && kind !== 'published') err(words);
+  return kind === 'published' ? exitCodes.done : exitCodes.incomplete;
+}
 
 /** A finished run in a few lines, for people. */
 export function describePublication(publication: Publication, store: Pick<Store, 'location'>): string {
@@ -12,10 +27,27 @@ export function describePublication(publication: Publication, store: Pick<Store,
     `${manifest.source}: ${count(manifest.records, 'record')} in ${count(manifest.parts.length, 'part')}, ${size(bytes)}, ${seconds.toFixed(1)} s`,
     `consistency: ${manifest.consistency}, in the order of ${manifest.order}`,
     `calls: ${count(requests, 'request')}, ${count(retries, 'retry', 'retries')}, ${throttled} throttled`,
+    ...(manifest.idsFrom === undefined ? [] : [`ids from: ${manifest.idsFrom}`]),
+    ...missing(manifest),
+    ...(manifest.changes === null ? [] : [changed(manifest.changes)]),
     ...outcome(publication),
     `manifest: ${store.location}/${key}`,
   ].join('\n');
 }
+
+/** Ids that a line names; the manifest names all. */
+const SHOWN_MISSING = 5;
+
+function missing({ missing: ids }: Manifest): readonly string[] {
+  if (ids.length === 0) return [];
+  const shown = ids.slice(0, SHOWN_MISSING).map(({ id, status }) => `${id} (${status})`);
+  return [
+    `missing: ${[...shown, ...(ids.length > SHOWN_MISSING ? [`and ${ids.length - SHOWN_MISSING} more`] : [])].join(', ')}`,
+  ];
+}
+
+const changed = ({ against, added, removed, changed: different }: NonNullable<Manifest['changes']>) =>
+  `changes: ${added} added, ${removed} removed, ${different} changed since run ${against}`;
 
 function outcome(publication: Publication): readonly string[] {
   const { kind, manifest } = publication;
@@ -28,7 +60,7 @@ function outcome(publication: Publication): readonly string[] {
       return [
         `not published; refused as: ${manifest.refused.join(', ')}`,
         ...manifest.refused.map((reason) => `  ${REASONS[reason as GateName] ?? reason}`),
-        'the last published run stays as it is; --force on a new run publishes all the same',
+        `the last published run stays as it is; to publish all the same: platform-sync publish ${manifest.source} ${manifest.run} --force`,
       ];
     case 'superseded':
       return [
@@ -45,6 +77,7 @@ const REASONS = {
   degraded: 'degraded: the platform said that its answers may lack rows, and it stayed so',
   type: 'type: a field has another JSON type than in the last run',
   selection: 'selection: other records were asked for than in the last run',
+  incomplete: 'incomplete: nothing that was asked for could be read',
   unproved: 'unproved: it could not be proved that no record was lost while the pages were read',
 } as const satisfies Record<GateName, string>;
 

@@ -8,6 +8,8 @@ export type Terminal = {
   readonly out: (text: string) => void;
   /** Progress, hints, faults. */
   readonly err: (text: string) => void;
+  /** Where a progress bar may be drawn; undefined where nobody watches. */
+  readonly screen: NodeJS.WriteStream | undefined;
   readonly readInput: () => Promise<string>;
   /** Aborted by Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;

@@ -5,6 +5,8 @@ export type Id = string;
 
 /** Orders two ids as integers: negative if `a` is the lower one, 0 if they are equal. */
 export function compareIds(a: Id, b: Id): number {
+  // Without signs the longer one is higher, and of equal length the text decides.
+  if (!a.startsWith('-') && !b.startsWith('-')) return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
   const [left, right] = [BigInt(a), BigInt(b)];
   return left < right ? -1 : left > right ? 1 : 0;
 }

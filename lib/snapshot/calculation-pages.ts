@@ -2,15 +2,17 @@ import type { Call } from '../platform/call.ts';
 import { type Id, idDigits } from '../platform/id.ts';
 import { printJson } from '../platform/json.ts';
 import { PlatformError } from '../platform/platform-error.ts';
-import { searchCalculations } from '../platform/search-calculations.ts';
+import { type CalculationSearch, searchCalculations } from '../platform/search-calculations.ts';
+import { batchOf, type RecordBatch } from './record-batch.ts';
+import type { ScannedRecord } from './scan.ts';
 import { sliceRecords } from './slice-records.ts';
 
-/** A record as the scan sees it: its key, its value, and the one line that it becomes. */
-export type ScannedRecord = { readonly key: Id; readonly value: object; readonly line: string };
-
 /** One page, as it came: nothing in it is trusted yet. */
-export type ScannedPage = {
-  readonly records: readonly ScannedRecord[];
+export type OffsetPage = {
+  /** The ids of its rows, in its order. */
+  readonly keys: readonly Id[];
+  /** The rows from this one on, ready to be written. */
+  readonly from: (row: number) => RecordBatch;
   /** True if the platform says that rows may be lacking. */
   readonly degraded: boolean;
   /** Rows in all, as the platform tells; null if it does not. */
@@ -18,24 +20,29 @@ export type ScannedPage = {
 };
 
 /** Reads the page of `limit` rows from `offset`, in the order of ids. */
-export type ReadPage = (request: {
+export type ReadOffsetPage = (request: {
   readonly ascending: boolean;
   readonly offset: number;
   readonly limit: number;
   readonly signal?: AbortSignal | undefined;
-}) => Promise<ScannedPage>;
+}) => Promise<OffsetPage>;
+
+/** What narrows a search of calculations; nothing means all. */
+export type CalculationSelection = Pick<CalculationSearch, 'name' | 'filters'>;
 
 /** Pages of calculations whose records keep the text the platform sent; only the id is required of them. */
-export function calculationPageReader(call: Call): ReadPage {
+export function calculationPageReader(call: Call, selection: CalculationSelection = {}): ReadOffsetPage {
   return async ({ ascending, offset, limit, signal }) => {
-    const body = { filters: [], sort: { field: 'id', ascending }, limit, offset };
+    const body = { filters: [], ...selection, sort: { field: 'id', ascending }, limit, offset };
     const { text, json } = await call.raw(searchCalculations, { body }, { signal });
     const page = fields(json);
     const values = Array.isArray(page['results']) ? page['results'] : [];
     const lines = sliceRecords(text, 'results');
+    const records = values.map((value: unknown, at) => toRecord(value, lines[at], offset + at));
     const total = page['totalHits'];
     return {
-      records: values.map((value: unknown, at) => toRecord(value, lines[at], offset + at)),
+      keys: records.map((record) => record.key),
+      from: (row) => batchOf(records.slice(row)),
       degraded: page['degraded'] === true,
       total: typeof total === 'number' ? total : null,
     };

@@ -2,8 +2,8 @@ import type { GateName, Manifest } from './manifest.ts';
 
 /** A run as the gates see it. */
 export type GatedRun = Pick<Manifest, 'records' | 'fields' | 'selection' | 'consistency'> & {
-  /** The platform answered degraded and stayed so. */
-  readonly degraded: boolean;
+  /** What the scan itself knows to refuse the run, such as `degraded`. */
+  readonly scanRefused: readonly GateName[];
 };
 
 /**
@@ -14,10 +14,11 @@ export function refusals(run: GatedRun, last: Manifest | undefined): readonly Ga
   const gates: Readonly<Record<GateName, boolean>> = {
     empty: last !== undefined && last.records > 0 && run.records === 0,
     shrunk: last !== undefined && run.records > 0 && run.records < last.records / 2,
-    degraded: run.degraded,
+    degraded: run.scanRefused.includes('degraded'),
     type: last !== undefined && typeChanged(run.fields, last.fields),
     selection: last !== undefined && canonical(run.selection) !== canonical(last.selection),
     unproved: run.consistency !== 'proved',
+    incomplete: run.scanRefused.includes('incomplete'),
   };
   return (Object.keys(gates) as GateName[]).filter((name) => gates[name]);
 }

@@ -1,12 +1,35 @@
 import * as z from 'zod/mini';
 import type { Store } from '../store/store.ts';
-import { latestKey, type Source } from './keys.ts';
+import { latestKey, type Place } from './keys.ts';
 
 /** Why a finished run is not published. */
-export const gateNames = ['empty', 'shrunk', 'degraded', 'type', 'selection', 'unproved'] as const;
+export const gateNames = [
+  'empty',
+  'shrunk',
+  'degraded',
+  'type',
+  'selection',
+  'unproved',
+  'incomplete',
+] as const;
 export type GateName = (typeof gateNames)[number];
 
 const total = z.nullable(z.number());
+
+export const partSchema = z.object({
+  key: z.string(),
+  records: z.number(),
+  bytes: z.number(),
+  sha256: z.string(),
+  firstKey: z.string(),
+  lastKey: z.string(),
+});
+
+/**
+ * A part that is durable: its key (under the run's work folder, or once published under the run's), its compressed
+ * size in bytes, and the keys of its first and last record.
+ */
+export type Part = z.infer<typeof partSchema>;
 
 const manifestSchema = z.object({
   version: z.literal(1),
@@ -14,6 +37,8 @@ const manifestSchema = z.object({
   run: z.string(),
   /** What was asked for: the same selection makes two runs comparable. */
   selection: z.record(z.string(), z.unknown()),
+  /** Where ids came from that were not all of the source, in words. */
+  idsFrom: z.optional(z.string()),
   startedAt: z.string(),
   finishedAt: z.string(),
   platform: z.string(),
@@ -22,16 +47,7 @@ const manifestSchema = z.object({
   consistency: z.enum(['proved', 'best-effort']),
   order: z.string(),
   missing: z.array(z.object({ id: z.string(), status: z.number() })),
-  parts: z.array(
-    z.object({
-      key: z.string(),
-      records: z.number(),
-      bytes: z.number(),
-      sha256: z.string(),
-      firstKey: z.string(),
-      lastKey: z.string(),
-    }),
-  ),
+  parts: z.array(partSchema),
   fields: z.record(z.string(), z.array(z.string())),
   /** Null while nothing has been compared: for a first run. */
   changes: z.nullable(
@@ -66,7 +82,7 @@ export async function readManifest(store: Store, key: string): Promise<Manifest>
 /** Where `latest.json` points, with its etag; undefined before the first publication. */
 export async function readLatest(
   store: Store,
-  source: Source,
+  source: Place,
 ): Promise<(Latest & { readonly etag: string }) | undefined> {
   const key = latestKey(source);
   const stored = await store.get(key);
@@ -79,7 +95,8 @@ export async function readLatest(
 export const printStored = (value: unknown): Buffer =>
   Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);
 
-function parseStored<T>(key: string, body: Buffer, schema: z.ZodMiniType<T>): T {
+/** A stored JSON object, held against its schema. */
+export function parseStored<T>(key: string, body: Buffer, schema: z.ZodMiniType<T>): T {
   try {
     return schema.parse(JSON.parse(body.toString('utf8')));
   } catch (cause) {

@@ -1,5 +1,6 @@
 import { compareIds, type Id } from '../platform/id.ts';
-import type { ReadPage, ScannedPage, ScannedRecord } from './calculation-pages.ts';
+import type { OffsetPage, ReadOffsetPage } from './calculation-pages.ts';
+import type { Scan } from './scan.ts';
 
 /*
  * Why nothing is lost. Ids are fixed and the order is theirs, so a row never moves past another: while rows are
@@ -14,25 +15,11 @@ import type { ReadPage, ScannedPage, ScannedRecord } from './calculation-pages.t
  * not above `last`, nothing is left to take.
  */
 
-/** What a page added: records not taken before, in order, and the total that the platform tells; a hint. */
-export type ScanStep = { readonly fresh: readonly ScannedRecord[]; readonly total: number | null };
-
-/** What the scan knows at its end of how complete it is. */
-export type ScanOutcome = {
-  /** True if every seam was proved: every record that existed throughout is there exactly once. */
-  readonly proved: boolean;
-  /** True if the platform answered degraded and stayed so. */
-  readonly degraded: boolean;
-  /** The totals that the platform told first and last; hints, never trusted. */
-  readonly totals: { readonly start: number | null; readonly end: number | null };
-};
-
 export type OffsetScanOptions = {
-  readonly readPage: ReadPage;
+  readonly readPage: ReadOffsetPage;
   /** Rows a page asks for, 1 to 5000; the platform may send fewer. */
   readonly limit: number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly signal?: AbortSignal | undefined;
 };
 
 /** The order that was asked for was not kept, or the scan came no further: what was read cannot be called complete. */
@@ -40,129 +27,137 @@ export class ScanError extends Error {
   override readonly name = 'ScanError';
 }
 
+/** How far an offset scan has come; plain JSON. */
+export type OffsetPosition = {
+  /** The highest id that there was at the start, which is to be reached; null if there was none. */
+  readonly target: Id | null;
+  /** The offset after the last row read; rows may have slid below it since. */
+  readonly next: number;
+  readonly stepBack: number;
+  /** The highest id taken. */
+  readonly last: Id | null;
+  /** Records taken. */
+  readonly taken: number;
+  /** Rows of the smallest page that had any. */
+  readonly smallest: number;
+  /** Pages since one brought something new. */
+  readonly idle: number;
+  /** True if a page was degraded and stayed so. */
+  readonly degraded: boolean;
+  readonly totals: { readonly start: number | null; readonly end: number | null };
+};
+
 /** Pages that may bring nothing new, beyond those that read again what was taken, before the scan is given up. */
 const IDLE_PAGES = 64;
 
 /** Waits before a degraded page is read again, in milliseconds; then it is taken as it is. */
 const DEGRADED_WAITS_MS = [1_000, 2_000, 4_000, 8_000] as const;
 
+/** Where the highest id stands. Of two rows one can tell whether the platform kept the descending order at all. */
+const TOP = { ascending: false, offset: 0, limit: 2 } as const;
+
 /**
- * Reads all rows in the order of ids, by offset, and yields what is new of each page. Its return value says how
- * complete that is. Throws `ScanError` where the platform contradicts the order, or stalls.
+ * Reads all rows in the order of ids, by offset, each page overlapping the last by one row. Throws `ScanError` where
+ * the platform contradicts the order, or where the scan comes no further.
  */
-export async function* offsetScan(
-  options: OffsetScanOptions,
-): AsyncGenerator<ScanStep, ScanOutcome, undefined> {
-  const read = withDegradedRetry(options);
-  const top = await read(TOP);
-  const target = highestOf(top);
-  const position: Position = {
-    next: 0,
-    stepBack: 0,
-    last: undefined,
-    taken: 0,
-    smallest: options.limit,
-    idle: 0,
+export function offsetScan(options: OffsetScanOptions): Scan<OffsetPosition> {
+  return async function* scan({ from, signal }) {
+    const read = withDegradedRetry(options, signal);
+    let position = from ?? startAt(await read(TOP), options.limit);
+    for (;;) {
+      refuseStall(position);
+      const offset = Math.max(0, position.next - 1 - position.stepBack);
+      const page = await read({ ascending: true, offset, limit: options.limit });
+      refuseDisorder(page.keys, { ascending: true, offset });
+      position = noted(position, page);
+      if (!isSeamProved(position, page, offset)) {
+        position = { ...position, stepBack: Math.max(1, position.stepBack * 2), idle: position.idle + 1 };
+        continue;
+      }
+      const known = knownRows(position, page);
+      position = past(position, page, offset, known);
+      if (known < page.keys.length) yield { batch: page.from(known), position, total: position.totals.end };
+      const end = known < page.keys.length ? position.target : highestOf(await read(TOP));
+      if (!hasReached(position, end)) continue;
+      const { degraded, totals } = position;
+      return { proved: !degraded, totals, order: 'id', missing: [], refused: degraded ? ['degraded'] : [] };
+    }
   };
-  let degraded = top.degraded;
-  let total = top.total;
-  for (;;) {
-    refuseStall(position);
-    const offset = Math.max(0, position.next - 1 - position.stepBack);
-    const page = await read({ ascending: true, offset, limit: options.limit });
-    refuseDisorder(page.records, { ascending: true, offset });
-    degraded ||= page.degraded;
-    total = page.total ?? total;
-    if (!isSeamProved(position, page.records, offset)) {
-      position.stepBack = Math.max(1, position.stepBack * 2);
-      position.idle += 1;
-      continue;
-    }
-    const fresh = takeFresh(position, page.records, offset);
-    if (fresh.length > 0) yield { fresh, total };
-    const end = fresh.length > 0 ? target : highestOf(await read(TOP));
-    if (hasReached(position, end, fresh.length)) {
-      return { proved: !degraded, degraded, totals: { start: top.total, end: total } };
-    }
-  }
 }
 
-/** How far the scan has come. */
-type Position = {
-  /** The offset after the last row read; rows may have slid below it since. */
-  next: number;
-  stepBack: number;
-  /** The highest id taken. */
-  last: Id | undefined;
-  /** Records taken. */
-  taken: number;
-  /** Rows of the smallest page that had any. */
-  smallest: number;
-  /** Pages since one brought something new. */
-  idle: number;
-};
-
-function isSeamProved({ last }: Position, records: readonly ScannedRecord[], offset: number): boolean {
-  const first = records[0];
-  return offset === 0 || (first !== undefined && last !== undefined && compareIds(first.key, last) <= 0);
+function startAt(top: OffsetPage, limit: number): OffsetPosition {
+  const totals = { start: top.total, end: top.total };
+  const target = highestOf(top);
+  const { degraded } = top;
+  return { target, next: 0, stepBack: 0, last: null, taken: 0, smallest: limit, idle: 0, degraded, totals };
 }
 
-/** The records of a proved page that were not taken before; moves the position past the page. */
-function takeFresh(
-  position: Position,
-  records: readonly ScannedRecord[],
-  offset: number,
-): readonly ScannedRecord[] {
-  const { last } = position;
-  const fresh = last === undefined ? records : records.filter((record) => compareIds(record.key, last) > 0);
-  position.next = offset + records.length;
-  position.stepBack = 0;
-  position.last = fresh.at(-1)?.key ?? last;
-  position.taken += fresh.length;
-  position.smallest = Math.min(position.smallest, Math.max(1, records.length));
-  position.idle = fresh.length > 0 ? 0 : position.idle + 1;
-  return fresh;
+/** The position with what a page tells of the whole, whether or not its seam is proved. */
+function noted(position: OffsetPosition, { degraded, total }: OffsetPage): OffsetPosition {
+  const totals = { ...position.totals, end: total ?? position.totals.end };
+  return { ...position, degraded: position.degraded || degraded, totals };
 }
 
-/** True if nothing up to `end` is left to take: the id to reach, or undefined where the platform has none. */
-function hasReached({ last }: Position, end: Id | undefined, fresh: number): boolean {
-  if (end === undefined) return fresh === 0;
-  return last !== undefined && compareIds(last, end) >= 0;
+function isSeamProved({ last }: OffsetPosition, { keys }: OffsetPage, offset: number): boolean {
+  const first = keys[0];
+  return offset === 0 || (first !== undefined && last !== null && compareIds(first, last) <= 0);
+}
+
+/** How many rows at the start of a proved page were taken before. */
+function knownRows({ last }: OffsetPosition, { keys }: OffsetPage): number {
+  if (last === null) return 0;
+  const fresh = keys.findIndex((key) => compareIds(key, last) > 0);
+  return fresh < 0 ? keys.length : fresh;
+}
+
+/** The position past a proved page. */
+function past(position: OffsetPosition, { keys }: OffsetPage, offset: number, known: number): OffsetPosition {
+  const fresh = keys.length - known;
+  return {
+    ...position,
+    next: offset + keys.length,
+    stepBack: 0,
+    last: fresh > 0 ? (keys.at(-1) ?? position.last) : position.last,
+    taken: position.taken + fresh,
+    smallest: Math.min(position.smallest, Math.max(1, keys.length)),
+    idle: fresh > 0 ? 0 : position.idle + 1,
+  };
+}
+
+/** True if nothing up to `end` is left to take: the id to reach, or null where the platform has none. */
+function hasReached({ last, idle }: OffsetPosition, end: Id | null): boolean {
+  if (end === null) return idle > 0;
+  return last !== null && compareIds(last, end) >= 0;
 }
 
 /** Bounds the requests: reading all again after a step back is allowed, going round for ever is not. */
-function refuseStall({ idle, taken, smallest, next }: Position): void {
+function refuseStall({ idle, taken, smallest, next }: OffsetPosition): void {
   if (idle <= IDLE_PAGES + taken / Math.max(1, smallest - 1)) return;
   throw new ScanError(`the scan came no further: ${idle} pages up to row ${next} brought nothing new`);
 }
 
-/** Where the highest id stands. Of two rows one can tell whether the platform kept the descending order at all. */
-const TOP = { ascending: false, offset: 0, limit: 2 } as const;
-
-function highestOf({ records }: ScannedPage): Id | undefined {
-  refuseDisorder(records, TOP);
-  return records[0]?.key;
+function highestOf({ keys }: OffsetPage): Id | null {
+  refuseDisorder(keys, TOP);
+  return keys[0] ?? null;
 }
 
 type Order = { readonly ascending: boolean; readonly offset: number };
 
-function refuseDisorder(records: readonly ScannedRecord[], { ascending, offset }: Order): void {
+function refuseDisorder(keys: readonly Id[], { ascending, offset }: Order): void {
   const sign = ascending ? 1 : -1;
-  const at = records.findIndex((record, index) => {
-    const before = records[index - 1];
-    return before !== undefined && sign * compareIds(before.key, record.key) >= 0;
+  const at = keys.findIndex((key, index) => {
+    const before = keys[index - 1];
+    return before !== undefined && sign * compareIds(before, key) >= 0;
   });
   if (at < 0) return;
-  const [before, after] = [records[at - 1]?.key, records[at]?.key];
   const order = ascending ? 'ascending' : 'descending';
-  throw new ScanError(
-    `the platform did not keep the ${order} order of ids: ${after} came after ${before} at row ${offset + at}`,
-  );
+  const where = `${keys[at]} came after ${keys[at - 1]} at row ${offset + at}`;
+  throw new ScanError(`the platform did not keep the ${order} order of ids: ${where}`);
 }
 
 /** Reads a page, again and again while it is degraded; one that stays so is answered as it is. */
-function withDegradedRetry({ readPage, sleep, signal }: OffsetScanOptions) {
-  return async (request: Omit<Parameters<ReadPage>[0], 'signal'>): Promise<ScannedPage> => {
+function withDegradedRetry({ readPage, sleep }: OffsetScanOptions, signal: AbortSignal | undefined) {
+  return async (request: Omit<Parameters<ReadOffsetPage>[0], 'signal'>): Promise<OffsetPage> => {
     for (const waitMs of DEGRADED_WAITS_MS) {
       const page = await readPage({ ...request, signal });
       if (!page.degraded) return page;

@@ -3,63 +3,41 @@ import { once } from 'node:events';
 import type { Transform } from 'node:stream';
 import { constants, createGzip, createZstdCompress } from 'node:zlib';
 import type { Store } from '../store/store.ts';
-import type { ScannedRecord } from './calculation-pages.ts';
 import { type Compression, partName } from './keys.ts';
-
-/** A part that is durable. Sizes in bytes, compressed. */
-export type Part = {
-  /** Its key: under the run's work folder, or once published under the run's. */
-  readonly key: string;
-  readonly records: number;
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly firstKey: string;
-  readonly lastKey: string;
-};
+import type { Part } from './manifest.ts';
+import type { RecordBatch } from './record-batch.ts';
 
 export type PartWriterOptions = {
   readonly store: Store;
   /** Where parts go; ends in a slash. */
   readonly folder: string;
   readonly compression: Compression;
-  /** A part is closed once its compressed bytes reach this. Default 16 MB. */
-  readonly partBytes?: number;
-  readonly signal?: AbortSignal | undefined;
 };
 
-const PART_BYTES = 16_000_000;
-
 /**
- * Writes records as lines into parts, one after another. Memory holds one compressed part: its name ends in its
- * sha256, so it is stored once it is whole.
+ * Writes batches of records into one part at a time. Memory holds one compressed part: its name ends in its sha256,
+ * so it is stored once it is whole.
  */
-export function createPartWriter(options: PartWriterOptions) {
-  const { store, folder, compression, partBytes = PART_BYTES, signal } = options;
-  const parts: Part[] = [];
+export function createPartWriter({ store, folder, compression }: PartWriterOptions) {
   let open: OpenPart | undefined;
-
-  const close = async () => {
-    if (open === undefined) return;
-    const { body, ...counted } = await open.end();
-    open = undefined;
-    const sha256 = createHash('sha256').update(body).digest('hex');
-    const key = `${folder}${partName(parts.length, sha256, compression)}`;
-    await store.put(key, body, signal === undefined ? {} : { signal });
-    parts.push({ key, bytes: body.byteLength, sha256, ...counted });
-  };
-
   return {
-    /** Adds records in their order; resolves once the compressor has taken them. */
-    async write(records: readonly ScannedRecord[]): Promise<void> {
-      if (records.length === 0) return;
+    /** Adds records in their order; resolves once the batch before them has been compressed: one may be under way. */
+    async write(batch: RecordBatch): Promise<void> {
+      if (batch.keys.length === 0) return;
       open ??= openPart(compression);
-      await open.write(records);
-      if (open.compressedBytes() >= partBytes) await close();
+      await open.write(batch);
     },
-    /** Stores the last part and answers them all, in order. */
-    async end(): Promise<readonly Part[]> {
-      await close();
-      return parts;
+    /** Bytes that the open part has been compressed to so far. */
+    compressedBytes: () => open?.compressedBytes() ?? 0,
+    /** Stores the open part under its number, and answers it; undefined if nothing was written. */
+    async close(index: number): Promise<Part | undefined> {
+      if (open === undefined) return undefined;
+      const { body, ...counted } = await open.end();
+      open = undefined;
+      const sha256 = createHash('sha256').update(body).digest('hex');
+      const key = `${folder}${partName(index, sha256, compression)}`;
+      await store.put(key, body);
+      return { key, bytes: body.byteLength, sha256, ...counted };
     },
   };
 }
@@ -72,19 +50,23 @@ function openPart(compression: Compression) {
   let bytes = 0;
   let records = 0;
   let [firstKey, lastKey] = ['', ''];
+  let drained: Promise<unknown> = Promise.resolve();
   compressor.on('data', (chunk: Buffer) => {
     chunks.push(chunk);
     bytes += chunk.byteLength;
   });
   const ended = once(compressor, 'end');
+  // Awaited when the part ends; until then a failure is told by the write that meets it.
+  ended.catch(() => undefined);
   return {
     compressedBytes: () => bytes,
-    async write(more: readonly ScannedRecord[]): Promise<void> {
-      firstKey = records === 0 ? (more[0]?.key ?? '') : firstKey;
-      lastKey = more.at(-1)?.key ?? lastKey;
-      records += more.length;
-      const lines = `${more.map((record) => record.line).join('\n')}\n`;
-      if (!compressor.write(lines)) await once(compressor, 'drain');
+    async write({ keys, lines }: RecordBatch): Promise<void> {
+      firstKey = records === 0 ? (keys[0] ?? '') : firstKey;
+      lastKey = keys.at(-1) ?? lastKey;
+      records += keys.length;
+      await drained;
+      if (!compressor.write(lines)) drained = once(compressor, 'drain');
+      drained.catch(() => undefined);
     },
     async end() {
       compressor.end();

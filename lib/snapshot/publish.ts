@@ -1,7 +1,16 @@
 import type { Store } from '../store/store.ts';
+import { compareRuns } from './changes/compare-runs.ts';
+import { CHANGES_NAME, writeChanges } from './changes/write-changes.ts';
 import { type GatedRun, refusals } from './gates.ts';
-import { latestKey, MANIFEST_NAME, publishedFolder, type Source, workFolder } from './keys.ts';
-import { type Latest, type Manifest, printStored, readLatest, readManifest } from './manifest.ts';
+import { latestKey, MANIFEST_NAME, type Place, publishedFolder, sourceOf, workFolder } from './keys.ts';
+import {
+  type GateName,
+  type Latest,
+  type Manifest,
+  printStored,
+  readLatest,
+  readManifest,
+} from './manifest.ts';
 import type { Run } from './run-id.ts';
 
 /** How a finished run ended. `key` is where its manifest lies; `latest` what `latest.json` names now. */
@@ -18,25 +27,27 @@ export type Publication =
 
 export type PublishOptions = {
   readonly store: Store;
-  readonly source: Source;
+  readonly source: Place;
   readonly run: Run;
   /** All that the run found out; its parts lie in the work folder. */
   readonly finished: FinishedRun;
   /** Publish although a gate refused. */
   readonly force: boolean;
+  /** Reasons that are accepted: they do not refuse this run. */
+  readonly accept?: readonly GateName[];
 };
 
 /** A manifest before the gates have spoken. */
 export type FinishedRun = Omit<Manifest, 'publishable' | 'refused' | 'forced' | 'changes'> &
-  Pick<GatedRun, 'degraded'>;
+  Pick<GatedRun, 'scanRefused'>;
 
 /** Publishers that move `latest.json` between our reading and our writing, before we give up. */
 const MOST_RACES = 20;
 
 /**
- * Publishes a finished run unless a gate refuses: copies its parts, writes its manifest, and then moves `latest.json`
- * on condition that nobody moved it meanwhile. If somebody did, all is judged again against their run, so
- * `latest.json` never goes back to an earlier start.
+ * Publishes a finished run unless a gate refuses: copies its parts, writes its changes and its manifest, and then
+ * moves `latest.json` on condition that nobody moved it meanwhile. If somebody did, all is judged and compared again
+ * with their run, so `latest.json` never goes back to an earlier start. A run that is published already stays so.
  */
 export async function publishRun(options: PublishOptions): Promise<Publication> {
   for (let race = 0; race < MOST_RACES; race += 1) {
@@ -49,42 +60,67 @@ export async function publishRun(options: PublishOptions): Promise<Publication> 
 }
 
 async function tryToPublish(options: PublishOptions): Promise<Publication | 'lost-race'> {
-  const { store, source, run, finished, force } = options;
+  const { store, source, run, finished, force, accept = [] } = options;
   const latest = await readLatest(store, source);
   const last = latest === undefined ? undefined : await readManifest(store, latest.manifest);
-  const refused = [...refusals(finished, last)];
-  const { degraded: _, ...found } = finished;
-  const manifest: Manifest = {
-    ...found,
-    changes: null,
-    publishable: refused.length === 0,
-    refused,
-    forced: force && refused.length > 0,
-  };
+  if (latest?.run === run.id && last !== undefined)
+    return { kind: 'published', manifest: last, key: latest.manifest };
+
+  const refused = refusals(finished, last).filter((reason) => !accept.includes(reason));
+  const { scanRefused: _, ...found } = finished;
+  const publishable = refused.length === 0;
+  const manifest: Manifest = { ...found, changes: null, publishable, refused, forced: force && !publishable };
   const workKey = `${workFolder(source, run)}${MANIFEST_NAME}`;
   await store.put(workKey, printStored(manifest));
   if (latest !== undefined && latest.startedAt >= run.startedAt) {
     return { kind: 'superseded', manifest, key: workKey, latest };
   }
-  if (refused.length > 0 && !force) return { kind: 'refused', manifest, key: workKey };
+  if (!publishable && !force) return { kind: 'refused', manifest, key: workKey };
 
-  const published = await copyRun(store, manifest, publishedFolder(source, run));
   const key = `${publishedFolder(source, run)}${MANIFEST_NAME}`;
+  const published = await copyRun(options, manifest, last);
   await store.put(key, printStored(published));
   const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
   const moved = await store.put(latestKey(source), printStored(next), {
     condition: latest === undefined ? { ifAbsent: true } : { ifMatch: latest.etag },
   });
-  return moved.kind === 'stored' ? { kind: 'published', manifest: published, key } : 'lost-race';
+  if (moved.kind === 'stored') return { kind: 'published', manifest: published, key };
+  // It was not published: whoever lists what was must not find it.
+  await store.delete(key);
+  return 'lost-race';
 }
 
-/** Copies exactly the manifest's parts into the run's folder; answers the manifest with their new keys. */
-async function copyRun(store: Store, manifest: Manifest, folder: string): Promise<Manifest> {
+/**
+ * Copies exactly the manifest's parts into the run's folder, and compares them with the last run. Answers the manifest
+ * with the new keys and the counts of changes.
+ */
+async function copyRun(
+  { store, source, run }: PublishOptions,
+  manifest: Manifest,
+  last: Manifest | undefined,
+): Promise<Manifest> {
+  const folder = publishedFolder(source, run);
   const parts = [];
   for (const part of manifest.parts) {
     const key = `${folder}${part.key.slice(part.key.lastIndexOf('/') + 1)}`;
     await store.copy(part.key, key);
     parts.push({ ...part, key });
   }
-  return { ...manifest, parts };
+  if (last === undefined) return { ...manifest, parts };
+  const changes = compareRuns({ store, source: sourceOf(source), before: last, after: { parts } });
+  const counts = await writeChanges({ store, key: `${folder}${CHANGES_NAME}`, changes });
+  return { ...manifest, parts, changes: { against: last.run, ...counts } };
+}
+
+/** A finished run that was not published, as its manifest under `work/` tells it. Throws `StoredObjectError`. */
+export async function readFinishedRun(store: Store, source: Place, run: string): Promise<FinishedRun> {
+  const {
+    publishable: _p,
+    refused,
+    forced: _f,
+    changes: _c,
+    ...found
+  } = await readManifest(store, `${workFolder(source, { id: run })}${MANIFEST_NAME}`);
+  const scanRefused = (['degraded', 'incomplete'] as const).filter((reason) => refused.includes(reason));
+  return { ...found, scanRefused };
 }

@@ -1,103 +1,122 @@
-import type { Call } from '../platform/call.ts';
 import type { CallCounts } from '../platform/events.ts';
 import type { Store } from '../store/store.ts';
-import { calculationPageReader } from './calculation-pages.ts';
-import { createFieldTypes } from './field-types.ts';
-import { type Compression, type Source, workFolder } from './keys.ts';
-import { offsetScan } from './offset-scan.ts';
-import { createPartWriter } from './part-writer.ts';
+import { type Checkpoint, readCheckpoint, readParts, saveCheckpoint } from './checkpoint.ts';
+import type { Compression, Place } from './keys.ts';
 import { type FinishedRun, type Publication, publishRun } from './publish.ts';
 import { createRun } from './run-id.ts';
+import type { Scan } from './scan.ts';
+import { SnapshotStoppedError } from './snapshot-stopped-error.ts';
+import { type Saved, type SnapshotProgress, takeSlice } from './take-slice.ts';
 
+/** What a snapshot works with, whichever its source. Times in milliseconds, sizes in bytes. */
 export type SnapshotOptions = {
-  readonly call: Call;
   readonly store: Store;
-  readonly compression: Compression;
   /** The host that the manifest names. */
   readonly platform: string;
-  /** What the calls have come to so far; the manifest tells them at the end. */
+  /** What the calls of this process have come to so far. */
   readonly callCounts: () => CallCounts;
   /** Publish although a gate refused. */
   readonly force: boolean;
-  /** Told after each page: the records so far, and how many the platform told there are. */
-  readonly onProgress?: (progress: SnapshotProgress) => void;
+  readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** From 0 up to 1. */
   readonly random: () => number;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Stops the run at its next durable part; it can be gone on with. */
   readonly signal?: AbortSignal | undefined;
-  /** Rows a page asks for. Default 5000, the most the platform allows. */
-  readonly pageRows?: number;
-  /** Compressed size at which a part is closed, in bytes. */
+  /** Compressed size at which a part is closed. */
   readonly partBytes?: number;
 };
 
-export type SnapshotProgress = { readonly records: number; readonly total: number | null };
+/** What is to be taken. */
+export type SnapshotRequest = {
+  readonly source: Place;
+  readonly compression: Compression;
+  /** What was asked for, as the manifest tells it. */
+  readonly selection: Readonly<Record<string, unknown>>;
+  /** Where given ids came from, in words. */
+  readonly idsFrom?: string | undefined;
+};
 
-/**
- * Takes all calculations: pages to lines to parts, then the manifest, the gates and publication. Memory holds a page
- * and a part. Throws `PlatformError`, `ScanError` or `StoreError`, or passes the abort through; whatever was
- * published before stays as it was.
- */
-export async function snapshotCalculations(options: SnapshotOptions): Promise<Publication> {
-  const source: Source = 'calculations';
-  const { store, now } = options;
-  const run = createRun(now(), options.random);
-  const gathered = await gather(options, workFolder(source, run));
-  const finished: FinishedRun = {
+/** Begins a run, and answers the checkpoint it starts from. */
+export async function startRun(
+  { source, compression, selection, idsFrom }: SnapshotRequest,
+  { store, now, random }: Pick<SnapshotOptions, 'store' | 'now' | 'random'>,
+): Promise<Saved> {
+  const run = createRun(now(), random);
+  const checkpoint: Checkpoint = {
     version: 1,
     source,
     run: run.id,
-    selection: {},
     startedAt: run.startedAt,
-    platform: options.platform,
-    ...gathered,
-    order: 'id',
-    missing: [],
-    calls: options.callCounts(),
-    finishedAt: new Date(now()).toISOString(),
-  };
-  return publishRun({ store, source, run, finished, force: options.force });
-}
-
-/** Scans to the end and stores all parts; answers what the manifest says of the content. */
-async function gather(options: SnapshotOptions, folder: string) {
-  const { store, compression, signal, sleep, partBytes, pageRows = 5000 } = options;
-  const parts = createPartWriter({
-    store,
+    selection: { ...selection },
+    ...(idsFrom === undefined ? {} : { idsFrom }),
     compression,
-    signal,
-    folder,
-    ...(partBytes === undefined ? {} : { partBytes }),
-  });
-  const fieldTypes = createFieldTypes();
-  let records = 0;
-  const scan = offsetScan({ readPage: calculationPageReader(options.call), limit: pageRows, sleep, signal });
-  const outcome = await consume(scan, async ({ fresh, total }) => {
-    for (const record of fresh) fieldTypes.add(record.value);
-    await parts.write(fresh);
-    records += fresh.length;
-    options.onProgress?.({ records, total });
-  });
-  return {
-    records,
-    parts: [...(await parts.end())],
-    fields: fieldTypes.seen(),
-    totals: outcome.totals,
-    degraded: outcome.degraded,
-    consistency: outcome.proved ? ('proved' as const) : ('best-effort' as const),
+    position: null,
+    outcome: null,
+    parts: 0,
+    lastPart: null,
+    records: 0,
+    fields: {},
+    calls: { requests: 0, retries: 0, throttled: 0, waitedMs: 0 },
   };
+  return { checkpoint, etag: await saveCheckpoint(store, checkpoint, undefined) };
 }
 
-/** Hands on all that a generator yields, each once the one before is dealt with, and answers what it returns. */
-async function consume<Item, Outcome>(
-  generator: AsyncGenerator<Item, Outcome, undefined>,
-  each: (item: Item) => Promise<void>,
-): Promise<Outcome> {
-  for (;;) {
-    const step = await generator.next();
-    if (step.done) return step.value;
-    await each(step.value);
+/**
+ * Takes a run from its checkpoint to its end and publishes it unless a gate refuses. Throws `SnapshotStoppedError`
+ * around whatever stopped it; whatever was published before stays as it was.
+ */
+export async function takeRun(
+  started: Saved,
+  scan: Scan<unknown>,
+  options: SnapshotOptions,
+): Promise<Publication> {
+  const source = started.checkpoint.source as Place;
+  try {
+    const { checkpoint } =
+      started.checkpoint.outcome === null ? await takeSlice(started, { ...options, scan }) : started;
+    return await publishRun({
+      store: options.store,
+      source,
+      run: { id: checkpoint.run, startedAt: checkpoint.startedAt },
+      finished: await finishedRun(checkpoint, options),
+      force: options.force,
+    });
+  } catch (error) {
+    throw new SnapshotStoppedError(source, started.checkpoint.run, error);
   }
+}
+
+/** The checkpoint of a run that was stopped. Throws `StoredObjectError` if there is none. */
+export const resumeRun = (store: Store, source: Place, run: string): Promise<Saved> =>
+  readCheckpoint(store, source, run);
+
+/** What a run found out, before the gates have spoken. */
+async function finishedRun(
+  checkpoint: Checkpoint,
+  { store, platform, now }: SnapshotOptions,
+): Promise<FinishedRun> {
+  const {
+    outcome,
+    position: _position,
+    lastPart,
+    parts: _count,
+    version: _version,
+    compression: _compression,
+    ...told
+  } = checkpoint;
+  if (outcome === null) throw new Error(`run ${checkpoint.run} has not ended`);
+  return {
+    version: 1,
+    ...told,
+    finishedAt: new Date(now()).toISOString(),
+    platform,
+    totals: outcome.totals,
+    consistency: outcome.proved ? 'proved' : 'best-effort',
+    order: outcome.order,
+    missing: outcome.missing,
+    parts: await readParts(store, lastPart),
+    scanRefused: outcome.refused,
+  };
 }

@@ -8,6 +8,7 @@ export function createFakeTerminal(environment: Terminal['environment'] = {}, in
     environment,
     out: (text) => void out.push(text),
     err: (text) => void err.push(text),
+    screen: undefined,
     readInput: async () => input,
     signal: stop.signal,
   };

@@ -7,7 +7,7 @@ const run: GatedRun = {
   fields: { id: ['number'], name: ['string'] },
   selection: {},
   consistency: 'proved',
-  degraded: false,
+  scanRefused: [],
 };
 
 test('a first run that is proved is published', () => {
@@ -26,8 +26,13 @@ describe('against a last run of 100 records', () => {
     ['half of it', { ...run, records: 50 }, []],
     ['less than half', { ...run, records: 49 }, ['shrunk']],
     ['none', { ...run, records: 0 }, ['empty']],
-    ['a degraded one', { ...run, degraded: true, consistency: 'best-effort' }, ['degraded', 'unproved']],
+    [
+      'a degraded one',
+      { ...run, scanRefused: ['degraded'], consistency: 'best-effort' },
+      ['degraded', 'unproved'],
+    ],
     ['an unproved one', { ...run, consistency: 'best-effort' }, ['unproved']],
+    ['one that read nothing', { ...run, scanRefused: ['incomplete'] }, ['incomplete']],
     ['another type', { ...run, fields: { id: ['string'] } }, ['type']],
     ['null where there was text', { ...run, fields: { id: ['number'], name: ['null'] } }, []],
     ['a field gone and a new one', { ...run, fields: { id: ['number'], extra: ['array'] } }, []],

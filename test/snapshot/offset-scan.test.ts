@@ -1,27 +1,32 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ReadPage } from '../../lib/snapshot/calculation-pages.ts';
-import { type OffsetScanOptions, offsetScan, ScanError } from '../../lib/snapshot/offset-scan.ts';
-import { type Change, simulatedRecord, simulatePlatform } from './simulated-platform.ts';
+import type { ReadOffsetPage } from '../../lib/snapshot/calculation-pages.ts';
+import {
+  type OffsetPosition,
+  type OffsetScanOptions,
+  offsetScan,
+  ScanError,
+} from '../../lib/snapshot/offset-scan.ts';
+import { type Change, simulatedPage, simulatePlatform } from './simulated-platform.ts';
 
-/** Runs a scan to its end: the keys in the order they were taken, and what it says of itself. */
-async function scanned(options: Pick<OffsetScanOptions, 'readPage' | 'limit'> & Partial<OffsetScanOptions>) {
+type ScanOptions = Pick<OffsetScanOptions, 'readPage' | 'limit'> & Partial<OffsetScanOptions>;
+
+/** Runs a scan to its end: the keys in the order they were taken, the positions after them, and the outcome. */
+async function scanned({ from, ...options }: ScanOptions & { readonly from?: OffsetPosition }) {
   const keys: string[] = [];
-  const scan = offsetScan({ sleep: async () => undefined, ...options });
+  const positions: { readonly taken: number; readonly position: OffsetPosition }[] = [];
+  const steps = offsetScan({ sleep: async () => undefined, ...options })({ from });
   for (;;) {
-    const step = await scan.next();
-    if (step.done) return { keys, outcome: step.value };
-    keys.push(...step.value.fresh.map((record) => record.key));
+    const step = await steps.next();
+    if (step.done) return { keys, positions, outcome: step.value };
+    keys.push(...step.value.batch.keys);
+    positions.push({ taken: keys.length, position: JSON.parse(JSON.stringify(step.value.position)) });
   }
 }
 
 /** A platform that answers the same two pages for ever: one for the highest ids, one for all the others. */
-function fixedPages(top: readonly (number | bigint)[], page: readonly (number | bigint)[]): ReadPage {
-  return async ({ ascending }) => ({
-    records: (ascending ? page : top).map(simulatedRecord),
-    degraded: false,
-    total: null,
-  });
+function fixedPages(top: readonly (number | bigint)[], page: readonly (number | bigint)[]): ReadOffsetPage {
+  return async ({ ascending }) => simulatedPage(ascending ? page : top);
 }
 
 describe('a platform that holds still', () => {
@@ -31,13 +36,19 @@ describe('a platform that holds still', () => {
     const { keys, outcome } = await scanned({ readPage: platform.readPage, limit: 4 });
 
     expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10']);
-    expect(outcome).toEqual({ proved: true, degraded: false, totals: { start: 10, end: 10 } });
+    expect(outcome).toEqual({
+      proved: true,
+      totals: { start: 10, end: 10 },
+      order: 'id',
+      missing: [],
+      refused: [],
+    });
   });
 
   test('overlaps each page with the last by one row, and asks for no page past the highest id', async () => {
     const platform = simulatePlatform({ rows: 10, changes: [] });
     const asked: number[] = [];
-    const readPage: ReadPage = async (request) => {
+    const readPage: ReadOffsetPage = async (request) => {
       asked.push(request.offset);
       return platform.readPage(request);
     };
@@ -130,7 +141,7 @@ test('a degraded page is read again with longer and longer waits', async () => {
   const platform = simulatePlatform({ rows: 3, changes: [] });
   const slept: number[] = [];
   let requests = 0;
-  const readPage: ReadPage = async (request) => {
+  const readPage: ReadOffsetPage = async (request) => {
     requests += 1;
     return { ...(await platform.readPage(request)), degraded: requests >= 2 && requests <= 4 };
   };
@@ -138,17 +149,20 @@ test('a degraded page is read again with longer and longer waits', async () => {
   const { outcome } = await scanned({ readPage, limit: 4, sleep: async (ms) => void slept.push(ms) });
 
   expect(slept).toEqual([1_000, 2_000, 4_000]);
-  expect(outcome).toMatchObject({ proved: true, degraded: false });
+  expect(outcome).toMatchObject({ proved: true, refused: [] });
 });
 
 test('a platform that stays degraded is not called proved', async () => {
   const platform = simulatePlatform({ rows: 3, changes: [] });
-  const readPage: ReadPage = async (request) => ({ ...(await platform.readPage(request)), degraded: true });
+  const readPage: ReadOffsetPage = async (request) => ({
+    ...(await platform.readPage(request)),
+    degraded: true,
+  });
 
   const { keys, outcome } = await scanned({ readPage, limit: 4 });
 
   expect(keys).toEqual(['1', '2', '3']);
-  expect(outcome).toMatchObject({ proved: false, degraded: true });
+  expect(outcome).toMatchObject({ proved: false, refused: ['degraded'] });
 });
 
 describe('a platform that changes while it is read', () => {
@@ -176,6 +190,26 @@ describe('a platform that changes while it is read', () => {
         expect(platform.requests()).toBeLessThan(200);
       }),
       { numRuns: 3_000 },
+    );
+  });
+
+  test('goes on from any of its positions as if it had never stopped', async () => {
+    await fc.assert(
+      fc.asyncProperty(schedule, async ({ limit, ...simulated }) => {
+        const { positions } = await scanned({ readPage: simulatePlatform(simulated).readPage, limit });
+
+        for (const { taken, position } of positions) {
+          const again = simulatePlatform(simulated);
+          const first = await scanned({ readPage: again.readPage, limit });
+          const rest = await scanned({ readPage: again.readPage, limit, from: position });
+          const keys = [...first.keys.slice(0, taken), ...rest.keys];
+
+          expect(new Set(keys).size).toBe(keys.length);
+          expect(keys).toEqual(expect.arrayContaining(again.livedThrough().map(String)));
+          expect(rest.outcome.proved).toBe(true);
+        }
+      }),
+      { numRuns: 300 },
     );
   });
 });

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readLatest } from '../../lib/snapshot/manifest.ts';
 import { type FinishedRun, publishRun } from '../../lib/snapshot/publish.ts';
@@ -24,7 +26,9 @@ afterEach(() => rm(folder, { recursive: true }));
 /** A run whose one part lies in its work folder. */
 async function finishedRun(run: Run, differences: Partial<FinishedRun> = {}): Promise<FinishedRun> {
   const key = `work/calculations/${run.id}/part-00000-0123456789ab.ndjson.gz`;
-  await store.put(key, Buffer.from(`records of ${run.id}`));
+  const body = gzipSync(`{"id":1,"name":"of ${run.id}"}\n`);
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  await store.put(key, body);
   return {
     version: 1,
     source: 'calculations',
@@ -38,10 +42,10 @@ async function finishedRun(run: Run, differences: Partial<FinishedRun> = {}): Pr
     consistency: 'proved',
     order: 'id',
     missing: [],
-    parts: [{ key, records: 10, bytes: 9, sha256: '0123456789ab', firstKey: '1', lastKey: '10' }],
+    parts: [{ key, records: 1, bytes: body.byteLength, sha256, firstKey: '1', lastKey: '1' }],
     fields: { id: ['number'] },
     calls: { requests: 2, retries: 0, throttled: 0, waitedMs: 0 },
-    degraded: false,
+    scanRefused: [],
     ...differences,
   };
 }
@@ -74,7 +78,87 @@ test('a finished run is copied to its folder, told by its manifest, and named by
     manifest: `${folderOfRun}_manifest.json`,
     startedAt: monday.startedAt,
   });
-  expect(part?.body.toString()).toBe('records of 20261116T090000Z-aaaaaa');
+  expect(gunzipSync(part?.body ?? Buffer.alloc(0)).toString()).toBe(
+    '{"id":1,"name":"of 20261116T090000Z-aaaaaa"}\n',
+  );
+});
+
+test('a run after the first tells its changes against the one before', async () => {
+  await publish(monday);
+
+  const { manifest } = await publish(tuesday);
+
+  const stored = await store.get('calculations/dt=2026-11-17/run=20261117T090000Z-bbbbbb/_changes.ndjson.gz');
+  const change = JSON.parse(gunzipSync(stored?.body ?? Buffer.alloc(0)).toString());
+  expect(manifest.changes).toEqual({ against: monday.id, added: 0, removed: 0, changed: 1 });
+  expect(change).toEqual({
+    change: 'changed',
+    key: '1',
+    before: { id: 1, name: `of ${monday.id}` },
+    after: { id: 1, name: `of ${tuesday.id}` },
+    fields: ['name'],
+  });
+});
+
+test('a run that is published already stays published as it is', async () => {
+  const first = await publish(monday);
+
+  const again = await publish(monday);
+
+  expect(again).toEqual(first);
+});
+
+describe('with two publishers, one stopped before each of its writes while the other goes through', () => {
+  /** A store whose writes wait at one of them until the other publisher is done. */
+  function stoppedAt(write: number, meanwhile: () => Promise<unknown>): Store {
+    let writes = 0;
+    const pass = async () => {
+      writes += 1;
+      if (writes === write) await meanwhile();
+    };
+    return {
+      ...store,
+      put: async (key, body, options) => pass().then(() => store.put(key, body, options)),
+      copy: async (from, to, options) => pass().then(() => store.copy(from, to, options)),
+    };
+  }
+
+  test.each([1, 2, 3, 4, 5, 6, 7])(
+    'at write %i, the later run stays latest and both tell the truth',
+    async (write) => {
+      await finishedRun(monday);
+      await finishedRun(tuesday);
+
+      const slow = await publish(
+        monday,
+        {},
+        false,
+        stoppedAt(write, () => publish(tuesday)),
+      );
+
+      const latest = await readLatest(store, 'calculations');
+      expect(latest?.run === tuesday.id || (latest?.run === monday.id && slow.kind === 'published')).toBe(
+        true,
+      );
+      expect(latest?.run === monday.id ? write > 4 : slow.kind === 'superseded').toBe(true);
+    },
+  );
+
+  test.each([1, 2, 3, 4, 5, 6, 7])(
+    'at write %i, a later run that was stopped is compared with the one that came between',
+    async (write) => {
+      const slow = await publish(
+        tuesday,
+        {},
+        false,
+        stoppedAt(write, () => publish(monday)),
+      );
+
+      const latest = await readLatest(store, 'calculations');
+      expect(latest?.run).toBe(tuesday.id);
+      expect(slow.manifest.changes?.against ?? null).toBe(write <= 4 ? monday.id : null);
+    },
+  );
 });
 
 test('a refused run stays under work/, and the last one stays published', async () => {

@@ -1,4 +1,5 @@
-import type { ReadPage, ScannedRecord } from '../../lib/snapshot/calculation-pages.ts';
+import type { OffsetPage, ReadOffsetPage } from '../../lib/snapshot/calculation-pages.ts';
+import { batchOf } from '../../lib/snapshot/record-batch.ts';
 
 /** What happens to the platform's records before one request is answered; ids are picked by position. */
 export type Change = { readonly kind: 'delete'; readonly at: number } | { readonly kind: 'add' };
@@ -30,13 +31,12 @@ export function simulatePlatform({ rows, changes, caps = [5_000] }: SimulatedOpt
     live = live.filter((each) => each !== id);
   };
 
-  const readPage: ReadPage = async ({ ascending, offset, limit }) => {
+  const readPage: ReadOffsetPage = async ({ ascending, offset, limit }) => {
     for (const change of changes[requests] ?? []) apply(change);
     const cap = caps[requests % caps.length] ?? limit;
     requests += 1;
     const ordered = ascending ? live : live.toReversed();
-    const records = ordered.slice(offset, offset + Math.min(limit, cap)).map(simulatedRecord);
-    return { records, degraded: false, total: live.length };
+    return simulatedPage(ordered.slice(offset, offset + Math.min(limit, cap)), live.length);
   };
 
   return {
@@ -47,6 +47,11 @@ export function simulatePlatform({ rows, changes, caps = [5_000] }: SimulatedOpt
   };
 }
 
-export function simulatedRecord(id: number | bigint): ScannedRecord {
-  return { key: String(id), value: { id }, line: `{"id":${id}}` };
+/** A batch of records that hold nothing but their ids. */
+export const simulatedBatch = (ids: readonly (number | bigint)[]) =>
+  batchOf(ids.map((id) => ({ key: String(id), value: { id }, line: `{"id":${id}}` })));
+
+/** A page of such records. */
+export function simulatedPage(ids: readonly (number | bigint)[], total: number | null = null): OffsetPage {
+  return { keys: ids.map(String), from: (row) => simulatedBatch(ids.slice(row)), degraded: false, total };
 }

@@ -10,7 +10,10 @@ import { createPlatform } from '../../lib/platform/client.ts';
 import { countCalls } from '../../lib/platform/events.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-import { type SnapshotOptions, snapshotCalculations } from '../../lib/snapshot/take-snapshot.ts';
+import { calculationPageReader } from '../../lib/snapshot/calculation-pages.ts';
+import { offsetScan } from '../../lib/snapshot/offset-scan.ts';
+import type { Scan } from '../../lib/snapshot/scan.ts';
+import { type SnapshotOptions, startRun, takeRun } from '../../lib/snapshot/take-snapshot.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
 
@@ -24,9 +27,17 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
+type Differences = Partial<SnapshotOptions> & {
+  readonly rate?: number;
+  readonly pageRows?: number;
+  readonly sleep?: typeof sleep;
+};
+
 /** A snapshot of a sandbox by the real client, which retries without waiting long. */
-function snapshotOf(sandbox: Sandbox, options: Partial<SnapshotOptions> & { readonly rate?: number } = {}) {
-  const { rate = 10_000, ...differences } = options;
+async function snapshotOf(
+  sandbox: Sandbox,
+  { rate = 10_000, pageRows = 5_000, ...differences }: Differences = {},
+) {
   const { observe, counts } = countCalls();
   const platform = createPlatform({
     baseUrl: sandbox.url,
@@ -35,18 +46,19 @@ function snapshotOf(sandbox: Sandbox, options: Partial<SnapshotOptions> & { read
     retry: { baseDelayMs: 1, maxDelayMs: 20 },
     observe,
   });
-  return snapshotCalculations({
-    call: platform.call,
+  const options = {
     store,
-    compression: 'gzip',
     platform: new URL(sandbox.url).host,
     callCounts: counts,
     force: false,
     now: Date.now,
     random: Math.random,
-    sleep,
     ...differences,
-  });
+  };
+  const readPage = calculationPageReader(platform.call);
+  const scan = offsetScan({ readPage, limit: pageRows, sleep: differences.sleep ?? sleep }) as Scan<unknown>;
+  const run = await startRun({ source: 'calculations', compression: 'gzip', selection: {} }, options);
+  return takeRun(run, scan, options);
 }
 
 /** All lines of the published parts; each part's sha256 is held against the manifest on the way. */
@@ -142,7 +154,7 @@ describe('is not published', () => {
     const snapshot = snapshotOf(sandbox, { signal: stop.signal });
     setTimeout(() => stop.abort(reason), 20);
 
-    await expect(snapshot).rejects.toBe(reason);
+    await expect(snapshot).rejects.toMatchObject({ name: 'SnapshotStoppedError', cause: reason });
     await expect(store.get('calculations/latest.json')).resolves.toBeUndefined();
   });
 });

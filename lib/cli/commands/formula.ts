@@ -61,9 +61,11 @@ function addSet(formula: Command, terminal: Terminal, finish: Finish): void {
     );
 }
 
-async function setFormula(id: string, file: string, flags: SetFlags, terminal: Terminal): Promise<number> {
-  if (idDigits(id) === undefined)
-    throw new UsageError(`id: expected the digits of an integer, got ${JSON.stringify(id)}`);
+async function setFormula(given: string, file: string, flags: SetFlags, terminal: Terminal): Promise<number> {
+  const id = idDigits(given);
+  if (id === undefined) {
+    throw new UsageError(`id: expected the digits of an integer, got ${JSON.stringify(given)}`);
+  }
   const { unlessChangedSince: sinceMs, name, strict } = flags;
   if ((sinceMs === undefined) !== (name === undefined))
     throw new UsageError('--unless-changed-since and --name: expected both or none, got one');

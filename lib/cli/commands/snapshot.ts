@@ -1,51 +1,147 @@
-import type { AddCommand } from '../command.ts';
-import { createProgress } from '../progress.ts';
-import { openSession } from '../session.ts';
-import { describePublication } from '../show-publication.ts';
-import { exitCodes, shownLines, type Terminal } from '../terminal.ts';
-
-type SnapshotFlags = { readonly force?: true; readonly json?: true };
+import type { Command } from 'commander';
+import type { Selections } from '../../snapshot/selection.ts';
+import type { AddCommand, Finish } from '../command.ts';
+import type { RequestedSnapshot, RunFlags } from '../run-snapshot.ts';
+import { collected, dateOption, idsOf, whereOption } from '../selection-options.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** `snapshot SOURCE`: takes all records of a source into the store and publishes them. */
 export const addSnapshot: AddCommand = (program, terminal, finish) => {
   const snapshot = program.command('snapshot').description('Take all records of a source into the store.');
-  snapshot
-    .command('calculations')
-    .description('All calculations.')
-    .option('--force', 'publish although a gate refused; the manifest says so')
-    .option('--json', 'print the manifest as one JSON value')
-    .action(async (flags: SnapshotFlags) => finish(await takeCalculations(flags, terminal)));
+  addCalculations(snapshot, terminal, finish);
+  addFiles(snapshot, terminal, finish);
+  addCards(snapshot, terminal, finish);
+  addDataFiles(snapshot, terminal, finish);
 };
 
-async function takeCalculations(flags: SnapshotFlags, terminal: Terminal): Promise<number> {
-  const { settings, platform, callCounts, store } = openSession(terminal);
-  // Loaded here, so that the other commands start without it.
-  const { snapshotCalculations } = await import('../../snapshot/take-snapshot.ts');
-  const { sleep } = await import('../../pace/sleep.ts');
-  const progress = createProgress('calculations', {
-    err: terminal.err,
-    now: performance.now.bind(performance),
-  });
-  const target = await store();
-  const publication = await snapshotCalculations({
-    call: platform.call,
-    store: target,
-    compression: settings.SYNC_COMPRESSION,
-    platform: new URL(settings.PLATFORM_BASE_URL).host,
-    callCounts,
-    force: flags.force === true,
-    onProgress: progress,
-    now: Date.now,
-    random: Math.random,
-    sleep,
-    signal: terminal.signal,
-  });
-  const { kind, manifest } = publication;
-  terminal.out(
-    flags.json
-      ? JSON.stringify(manifest, undefined, 2)
-      : shownLines(describePublication(publication, target)),
-  );
-  if (flags.json && kind !== 'published') terminal.err(shownLines(describePublication(publication, target)));
-  return kind === 'published' ? exitCodes.done : exitCodes.incomplete;
+/** Loaded when it is asked for, so that the other commands start without it. */
+async function runSnapshot(request: RequestedSnapshot, flags: RunFlags, terminal: Terminal): Promise<number> {
+  const { runSnapshot: run } = await import('../run-snapshot.ts');
+  return run(request, flags, terminal);
 }
+
+const withRunOptions = (command: Command): Command =>
+  command
+    .option('--as <name>', 'a place of its own for a narrowed snapshot: SOURCE.NAME/')
+    .option('--resume <run>', 'go on with a run that was stopped')
+    .option('--force', 'publish although a gate refused; the manifest says so')
+    .option('--json', 'print the manifest as one JSON value');
+
+type CalculationFlags = RunFlags & { readonly name?: string; readonly filter?: readonly string[] };
+
+function addCalculations(snapshot: Command, terminal: Terminal, finish: Finish): void {
+  const command = snapshot
+    .command('calculations')
+    .description('All calculations, or those that the search narrows to (then with --as).')
+    .option('--name <text>', 'those whose name the search finds by this text')
+    .option(
+      '--filter <field>',
+      'those that a filter field of the search keeps; may be given again',
+      collected,
+    );
+  withRunOptions(command).action(async (flags: CalculationFlags) => {
+    const selection: Selections['calculations'] = {
+      ...(flags.name === undefined ? {} : { name: flags.name }),
+      ...(flags.filter === undefined ? {} : { filters: [...flags.filter] }),
+    };
+    if (Object.keys(selection).length > 0 && flags.as === undefined) {
+      throw new UsageError(
+        '--name and --filter: expected --as NAME with them, so that a part is not taken for the whole, got none',
+      );
+    }
+    finish(await runSnapshot({ source: 'calculations', selection }, flags, terminal));
+  });
+}
+
+type FileFlags = RunFlags & {
+  readonly fileset?: readonly string[];
+  readonly directory?: string;
+  readonly immediate?: true;
+  readonly where?: readonly NonNullable<Selections['files']['where']>[number][];
+  readonly since?: string;
+  readonly until?: string;
+};
+
+function addFiles(snapshot: Command, terminal: Terminal, finish: Finish): void {
+  const command = snapshot
+    .command('files')
+    .description('All files of each FileSet, or those that the search narrows to.')
+    .option('--fileset <id>', 'a FileSet; may be given again', collected)
+    .option('--directory <path>', 'those below this directory')
+    .option('--immediate', 'only those directly in it')
+    .option(
+      '--where <field:operator:value>',
+      'those that a filter keeps; !OPERATOR negates, commas separate the values of IN; may be given again',
+      whereOption,
+    )
+    .option('--since <date>', 'those created at this time or later (ISO 8601)', dateOption)
+    .option('--until <date>', 'those created at this time or earlier (ISO 8601)', dateOption);
+  withRunOptions(command).action(async (flags: FileFlags) => {
+    const { fileset, directory, immediate, where, since, until } = flags;
+    if (fileset === undefined && flags.resume === undefined)
+      throw new UsageError('--fileset: expected at least one id, got none');
+    if (immediate && directory === undefined)
+      throw new UsageError('--immediate: expected --directory with it, got none');
+    const selection: Selections['files'] = {
+      filesets: [...(fileset ?? [])],
+      ...(directory === undefined ? {} : { directory }),
+      ...(immediate === undefined ? {} : { immediate }),
+      ...(where === undefined ? {} : { where: [...where] }),
+      ...(since === undefined ? {} : { since }),
+      ...(until === undefined ? {} : { until }),
+    };
+    finish(await runSnapshot({ source: 'files', selection }, flags, terminal));
+  });
+}
+
+type CardFlags = RunFlags & {
+  readonly dataset?: readonly string[];
+  readonly datasetsFrom?: string;
+  readonly drill: boolean;
+};
+
+function addCards(snapshot: Command, terminal: Terminal, finish: Finish): void {
+  const command = snapshot
+    .command('cards')
+    .description(
+      'The cards of each dataset; without ids, of every dataset that the last published calculations link to.',
+    )
+    .option('--dataset <id>', 'a dataset; may be given again', collected)
+    .option('--datasets-from <file>', 'datasets from a file, one id a line; - reads standard input')
+    .option('--no-drill', 'leave out cards that use a dataset only in a drill');
+  withRunOptions(command).action(async (flags: CardFlags) => {
+    const ids = await idsOf(flags.dataset, flags.datasetsFrom, terminal);
+    const request = {
+      source: 'cards',
+      selection: { drill: flags.drill },
+      ids: ids ?? 'calculations',
+    } as const;
+    finish(await runSnapshot(request, flags, terminal));
+  });
+}
+
+type DataFileFlags = RunFlags & { readonly id?: readonly string[]; readonly idsFrom?: string };
+
+function addDataFiles(snapshot: Command, terminal: Terminal, finish: Finish): void {
+  const command = snapshot
+    .command('data-files')
+    .description('The metadata of data files, with their revisions.')
+    .option('--id <id>', 'a data file; may be given again', collected)
+    .option('--ids-from <file>', 'ids from a file, one a line; - reads standard input');
+  withRunOptions(command).action(async (flags: DataFileFlags) => {
+    const ids = await idsOf(flags.id, flags.idsFrom, terminal);
+    if (ids === undefined && flags.resume === undefined)
+      throw new UsageError('--id or --ids-from: expected ids, got none');
+    const selection = { expand: ['revisions', 'metadata'] };
+    finish(
+      await runSnapshot(
+        { source: 'data-files', selection, ids: ids ?? [], idsFrom: sourceOfIds(flags.idsFrom) },
+        flags,
+        terminal,
+      ),
+    );
+  });
+}
+
+const sourceOfIds = (file: string | undefined) => (file === '-' ? 'standard input' : file);

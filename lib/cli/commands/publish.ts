@@ -1,0 +1,41 @@
+import type { Place } from '../../snapshot/keys.ts';
+import { StoredObjectError } from '../../snapshot/manifest.ts';
+import { publishRun, readFinishedRun } from '../../snapshot/publish.ts';
+import type { AddCommand } from '../command.ts';
+import { openStoreOf } from '../open-store-of.ts';
+import { placeArgument } from '../place-argument.ts';
+import { showPublication } from '../show-publication.ts';
+import type { Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+type PublishFlags = { readonly force?: true; readonly json?: true };
+
+/** `publish SOURCE RUN`: publishes a finished run that was refused. */
+export const addPublish: AddCommand = (program, terminal, finish) => {
+  program
+    .command('publish')
+    .description('Publish a finished run that was refused.')
+    .argument('<source>', 'the source, or SOURCE.NAME for a snapshot with a place of its own', placeArgument)
+    .argument('<run>', 'the run')
+    .option('--force', 'publish although a gate refuses; the manifest says so')
+    .option('--json', 'print the manifest as one JSON value')
+    .action(async (source: Place, run: string, flags: PublishFlags) =>
+      finish(await publish(source, run, flags, terminal)),
+    );
+};
+
+async function publish(source: Place, run: string, flags: PublishFlags, terminal: Terminal): Promise<number> {
+  const store = await openStoreOf(terminal.environment);
+  const finished = await readFinishedRun(store, source, run).catch((error: unknown) => {
+    if (error instanceof StoredObjectError) throw new UsageError(`run: ${error.message}`, { cause: error });
+    throw error;
+  });
+  const publication = await publishRun({
+    store,
+    source,
+    run: { id: run, startedAt: finished.startedAt },
+    finished,
+    force: flags.force === true,
+  });
+  return showPublication(publication, store, flags, terminal);
+}

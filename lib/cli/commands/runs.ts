@@ -1,0 +1,92 @@
+import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
+import { type Place, sources } from '../../snapshot/keys.ts';
+import { type Manifest, readManifest } from '../../snapshot/manifest.ts';
+import type { AddCommand } from '../command.ts';
+import { openStoreOf } from '../open-store-of.ts';
+import { numberOption } from '../options.ts';
+import { placeArgument } from '../place-argument.ts';
+import { exitCodes, shown, type Terminal } from '../terminal.ts';
+
+type RunsFlags = { readonly limit: number; readonly json?: true };
+
+/** `runs [SOURCE]`: what has been published, newest first. Needs the store only, not the platform. */
+export const addRuns: AddCommand = (program, terminal, finish) => {
+  program
+    .command('runs')
+    .description('What has been published, newest first.')
+    .argument('[source]', `${sources.join(', ')}, or SOURCE.NAME; all four if none is given`, placeArgument)
+    .option('--limit <n>', 'runs of each source', numberOption(1, 10_000), 20)
+    .option('--json', 'print a list of runs as one JSON value')
+    .action(async (place: Place | undefined, flags: RunsFlags) =>
+      finish(await listRuns(place, flags, terminal)),
+    );
+};
+
+async function listRuns(place: Place | undefined, flags: RunsFlags, terminal: Terminal): Promise<number> {
+  const store = await openStoreOf(terminal.environment);
+  const listed: ListedRun[] = [];
+  let left = 0;
+  for (const each of place === undefined ? sources : [place]) {
+    const runs = await publishedRuns(store, each, terminal);
+    left += Math.max(0, runs.length - flags.limit);
+    for (const { manifest } of runs.slice(0, flags.limit)) {
+      terminal.signal.throwIfAborted();
+      listed.push(toListed(each, await readManifest(store, manifest)));
+    }
+  }
+  if (flags.json) terminal.out(JSON.stringify(listed, undefined, 2));
+  else if (listed.length === 0) terminal.out(`nothing has been published in ${shown(store.location)}`);
+  else for (const line of table(listed)) terminal.out(line);
+  if (left > 0) terminal.err(`${left} earlier ${left === 1 ? 'run' : 'runs'} not listed; --limit lists more`);
+  return exitCodes.done;
+}
+
+type ListedRun = ReturnType<typeof toListed>;
+
+function toListed(source: Place, manifest: Manifest) {
+  const { run, startedAt, finishedAt, records, changes, consistency, forced, refused } = manifest;
+  return {
+    source,
+    run,
+    startedAt,
+    finishedAt,
+    durationMs: Date.parse(finishedAt) - Date.parse(startedAt),
+    records,
+    // Null for a first run, which was compared with none.
+    against: changes?.against ?? null,
+    added: changes?.added ?? null,
+    removed: changes?.removed ?? null,
+    changed: changes?.changed ?? null,
+    consistency,
+    forced,
+    refused,
+  };
+}
+
+const HEADER = 'SOURCE,RUN,STARTED,SECONDS,RECORDS,ADDED,REMOVED,CHANGED,CONSISTENCY'.split(',');
+
+/** Columns, each as wide as its widest cell; what a run was forced over comes last. */
+function table(runs: readonly ListedRun[]): readonly string[] {
+  const rows = [HEADER, ...runs.map(cells)];
+  const widths = HEADER.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function cells(run: ListedRun): readonly string[] {
+  const { source, startedAt, durationMs, consistency, forced, refused } = run;
+  const counts = [run.records, run.added, run.removed, run.changed];
+  return [
+    source,
+    run.run,
+    startedAt,
+    (durationMs / 1000).toFixed(1),
+    ...counts.map((count) => count?.toLocaleString('en') ?? '-'),
+    consistency,
+    ...(forced ? [`forced over: ${refused.join(', ')}`] : []),
+  ].map(shown);
+}

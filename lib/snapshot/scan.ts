@@ -1,0 +1,47 @@
+import type { GateName } from './manifest.ts';
+import type { RecordBatch } from './record-batch.ts';
+
+/** A record as a scan hands it on: its key, the JSON types of its fields, and the one line that it becomes. */
+export type ScannedRecord = {
+  /**
+   * What tells it from every other record of the source: the digits of an id, or the parts of a compound key with a
+   * slash between them (FileSet and file id; dataset and card id).
+   */
+  readonly key: string;
+  /** The record's value, for its fields and their JSON types. */
+  readonly value: object;
+  /** JSON without a line end. */
+  readonly line: string;
+};
+
+/**
+ * What a step of a scan brought, and where the scan stands after it. A position is plain JSON: a scan that is begun
+ * from it goes on as if it had never stopped, with everything that its outcome tells.
+ */
+export type ScanStep<Position> = {
+  /** New records, in the order of the scan; may be none. `batchOf` makes one of records that were parsed. */
+  readonly batch: RecordBatch;
+  readonly position: Position;
+  /** How many records there are in all, as far as the platform tells; a hint. */
+  readonly total: number | null;
+};
+
+/** What a scan knows at its end of how complete it is. */
+export type ScanOutcome = {
+  /** True if every record that existed throughout is there exactly once, by a proof and not by hope. */
+  readonly proved: boolean;
+  /** Totals that the platform told first and last; hints. */
+  readonly totals: { readonly start: number | null; readonly end: number | null };
+  /** What the records are in the order of: `id`, `cursor`, `ids`. */
+  readonly order: string;
+  /** Ids that answered 404 or 403, in the order of the ids. */
+  readonly missing: readonly { readonly id: string; readonly status: number }[];
+  /** Gates that the scan itself knows to refuse the run, such as `degraded`. */
+  readonly refused: readonly GateName[];
+};
+
+/** A way to read all records of a source. `from` is a position told before, or undefined for the beginning. */
+export type Scan<Position> = (options: {
+  readonly from: Position | undefined;
+  readonly signal?: AbortSignal | undefined;
+}) => AsyncGenerator<ScanStep<Position>, ScanOutcome, undefined>;

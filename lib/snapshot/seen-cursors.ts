@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * Cursors that were followed, for noticing that a list goes round: hashes of the latest ones, and an anchor for a
+ * circle longer than that. Plain JSON whose size has a bound (about 7 KB), however long the list.
+ */
+export type SeenCursors = {
+  /** Cursors added in all. */
+  readonly count: number;
+  readonly latest: readonly string[];
+  /** The cursor whose number was the last power of two: a circle of any length comes by one in the end (Brent). */
+  readonly anchor: string | null;
+};
+
+export const noCursors: SeenCursors = { count: 0, latest: [], anchor: null };
+
+const LATEST = 500;
+
+export function hasSeen({ latest, anchor }: SeenCursors, cursor: string): boolean {
+  const hash = hashOf(cursor);
+  return anchor === hash || latest.includes(hash);
+}
+
+export function withCursor({ count, latest, anchor }: SeenCursors, cursor: string): SeenCursors {
+  const hash = hashOf(cursor);
+  const isPowerOfTwo = Number.isInteger(Math.log2(count + 1));
+  return {
+    count: count + 1,
+    latest: [...latest, hash].slice(-LATEST),
+    anchor: isPowerOfTwo ? hash : anchor,
+  };
+}
+
+/** 64 bits: two of a few hundred cursors are alike once in 10^14 lists. */
+const hashOf = (cursor: string) => createHash('sha256').update(cursor).digest('base64url').slice(0, 11);

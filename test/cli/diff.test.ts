@@ -1,0 +1,192 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { addDiff } from '../../lib/cli/commands/diff.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/publish-lines.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+let folder: string;
+let store: Store;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'diff-'));
+  store = createDirectoryStore(folder);
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+async function diff(...argv: readonly string[]) {
+  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: folder });
+  const program = new Command('platform-sync');
+  let code: number | undefined;
+  addDiff(program, terminal, (finished) => {
+    code = finished;
+  });
+  for (const command of [program, ...program.commands])
+    command.exitOverride().configureOutput({ writeErr: terminal.err });
+  await program.parseAsync(['diff', ...argv], { from: 'user' });
+  return { code, out: out(), err: err() };
+}
+
+const line = (id: number | bigint, name: string) => `{"id":${id}, "name":"${name}"}`;
+
+async function publishThree() {
+  await publishLines(store, { run: monday, lines: [line(1, 'one')] });
+  await publishLines(store, { run: tuesday, lines: [line(1, 'uno'), line(2, 'two')] });
+  await publishLines(store, { run: wednesday, lines: [line(2, 'two'), line(3, 'three')] });
+}
+
+test('without runs the last published is compared with the one before', async () => {
+  await publishThree();
+
+  const { code, out } = await diff('calculations');
+
+  expect(code).toBe(0);
+  expect(out).toBe(
+    [
+      `calculations: ${tuesday.id} → ${wednesday.id}: 1 added, 1 removed, 0 changed`,
+      '  removed uno (1)',
+      '  added three (3)',
+    ].join('\n'),
+  );
+});
+
+test('or with the one that its manifest says it was compared with', async () => {
+  await publishThree();
+  const changes = { against: monday.id, added: 0, removed: 0, changed: 1 };
+  await publishLines(store, { run: wednesday, lines: [line(1, 'eins')], manifest: { changes } });
+
+  const { out } = await diff('calculations');
+
+  expect(out).toBe(
+    [
+      `calculations: ${monday.id} → ${wednesday.id}: 0 added, 0 removed, 1 changed`,
+      '  changed eins (1)',
+      '    name: "one" → "eins"',
+    ].join('\n'),
+  );
+});
+
+test('two runs may be named', async () => {
+  await publishThree();
+
+  const { out } = await diff('calculations', monday.id, tuesday.id);
+
+  expect(out).toContain(`calculations: ${monday.id} → ${tuesday.id}: 1 added, 0 removed, 1 changed`);
+});
+
+test('--json prints one value whose records stand digit for digit', async () => {
+  const id = 9007199254740993n;
+  await publishLines(store, { run: monday, lines: [`{"id":${id},"a":1.0}`] });
+  await publishLines(store, { run: tuesday, lines: [`{"id":${id},"a":2.50}`] });
+
+  const { code, out } = await diff('calculations', '--json');
+
+  expect(code).toBe(0);
+  expect(out).toContain(`"before":{"id":${id},"a":1.0},"after":{"id":${id},"a":2.50}`);
+  expect(JSON.parse(out)).toMatchObject({
+    source: 'calculations',
+    old: monday.id,
+    new: tuesday.id,
+    added: 0,
+    removed: 0,
+    changed: 1,
+    changes: [{ change: 'changed', key: String(id), fields: ['a'] }],
+  });
+});
+
+test('--json without a source prints a list of every source that has been published', async () => {
+  await publishThree();
+  await publishLines(store, { place: 'data-files', run: monday, lines: ['{"dataFileId":1}'] });
+
+  const { out } = await diff('--json');
+
+  expect(JSON.parse(out)).toMatchObject([
+    { source: 'calculations', added: 1, removed: 1, changed: 0 },
+    { source: 'data-files', old: null, new: monday.id, added: null, changes: [] },
+  ]);
+});
+
+test('--limit bounds what is listed, not what is counted', async () => {
+  await publishThree();
+
+  const people = await diff('calculations', '--limit', '1');
+  const machines = await diff('calculations', '--limit', '1', '--json');
+
+  expect(people.out).toContain('1 added, 1 removed');
+  expect(people.out).toContain('\n  and 1 more; --limit lists more');
+  expect(JSON.parse(machines.out)).toMatchObject({ added: 1, removed: 1, changes: [{ key: '1' }] });
+});
+
+test('a narrowed snapshot is compared in its own place', async () => {
+  await publishLines(store, { place: 'files.reports', run: monday, lines: [] });
+  await publishLines(store, {
+    place: 'files.reports',
+    run: tuesday,
+    lines: ['{"_filesetId":"s","id":"f","path":"/a"}'],
+  });
+
+  const { out } = await diff('files.reports');
+
+  expect(out).toContain('1 added, 0 removed, 0 changed\n  added /a (s/f)');
+});
+
+test('control characters of the platform’s text do not reach the terminal', async () => {
+  await publishLines(store, { run: monday, lines: [] });
+  await publishLines(store, {
+    run: tuesday,
+    lines: ['{"id":1,"name":"\\u001b[2Jgone\\nadded fake (9)\\u202e"}'],
+  });
+
+  const { out } = await diff('calculations');
+
+  expect(out.split('\n').slice(1)).toEqual(['  added gone added fake (9)  (1)']);
+});
+
+test('a key that comes twice is told', async () => {
+  await publishLines(store, { run: monday, lines: [line(1, 'a'), line(1, 'b')] });
+  await publishLines(store, { run: tuesday, lines: [line(1, 'b')] });
+
+  const { out, err } = await diff('calculations');
+
+  expect(out).toContain('0 added, 0 removed, 0 changed');
+  expect(err).toBe(
+    `calculations: 1 comes more than once in run ${monday.id}, and others may too; the last record of each counts`,
+  );
+});
+
+test('a first run has none to be compared with, which is no failure', async () => {
+  await publishLines(store, { run: monday, lines: [line(1, 'a')] });
+
+  const { code, out } = await diff('calculations');
+
+  expect(code).toBe(0);
+  expect(out).toBe(`calculations: ${monday.id} is the first published run; there is none to compare it with`);
+});
+
+test('where nothing has been published the exit code is 1', async () => {
+  const one = await diff('cards');
+  const all = await diff();
+
+  expect(one).toEqual({ code: 1, out: '', err: `cards: nothing has been published in ${folder}` });
+  expect(all.code).toBe(1);
+});
+
+test('an unknown run is a wrong use that names the published ones', async () => {
+  await publishThree();
+
+  const failed = diff('calculations', 'yesterday');
+
+  await expect(failed).rejects.toMatchObject({
+    name: 'UsageError',
+    message: `calculations: expected a published run (${wednesday.id}, ${tuesday.id}, ${monday.id}), got yesterday`,
+  });
+});
+
+test.each(['reports', 'files.', 'files/../x', '../files'])('%s is no source', async (source) => {
+  await expect(diff(source)).rejects.toThrow(/Expected calculations, files, cards, data-files/);
+});

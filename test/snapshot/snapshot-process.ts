@@ -1,0 +1,39 @@
+import { createLocalPace } from '../../lib/pace/local-pace.ts';
+import { sleep } from '../../lib/pace/sleep.ts';
+import { createPlatform } from '../../lib/platform/client.ts';
+import { countCalls } from '../../lib/platform/events.ts';
+import { fixedToken } from '../../lib/platform/token.ts';
+import { scanOfRun } from '../../lib/snapshot/scan-of-run.ts';
+import { resumeRun, startRun, takeRun } from '../../lib/snapshot/take-snapshot.ts';
+import { openStore } from '../../lib/store/open.ts';
+
+/*
+ * A snapshot in a process of its own, for tests that kill it: `snapshot-process.ts URL TOKEN STORE [RUN]`. Prints the
+ * run's name as soon as it can be resumed, and `published` at its end. Pages and parts are small.
+ */
+
+const [url = '', token = '', location = '', run] = process.argv.slice(2);
+const store = await openStore(location, { s3: process.env });
+const { observe, counts } = countCalls();
+const { call } = createPlatform({
+  baseUrl: url,
+  token: fixedToken(token),
+  pace: createLocalPace({ rate: 10_000, concurrency: 8 }),
+  observe,
+});
+const clock = { store, now: Date.now, random: Math.random };
+const saved =
+  run === undefined
+    ? await startRun({ source: 'calculations', compression: 'gzip', selection: {} }, clock)
+    : await resumeRun(store, 'calculations', run);
+console.log(saved.checkpoint.run);
+const scan = await scanOfRun(saved.checkpoint, { call, store, sleep, pageRows: 100 });
+const platform = new URL(url).host;
+const { kind } = await takeRun(saved, scan, {
+  ...clock,
+  platform,
+  callCounts: counts,
+  force: false,
+  partBytes: 20_000,
+});
+console.log(kind);
