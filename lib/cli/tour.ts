@@ -1,11 +1,11 @@
-import { createReadStream } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import { createGunzip } from 'node:zlib';
+import { resolve } from 'node:path';
 import { quoteColumn } from '../formula/quotes.ts';
 import type { Dataset } from '../sandbox/platform/records/datasets.ts';
-import { readLatest, readManifest } from '../snapshot/manifest.ts';
+import type { Sandbox } from '../sandbox/platform/start-platform.ts';
+import { partLines } from '../snapshot/changes/part-lines.ts';
+import { type Part, readLatest, readManifest } from '../snapshot/manifest.ts';
 import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
 import { runCommandLine } from './command-line.ts';
 import { openSession } from './session.ts';
 import { exitCodes, type Terminal } from './terminal.ts';
@@ -15,18 +15,48 @@ const FOLDER = './platform-sync-data/tour';
 
 const TEXT = 'The delivery was late and the box was damaged. The support team was wonderful!';
 
+/** Records that the platform changes between the two rounds of snapshots. */
+const CHANGES = 300;
+
+/** Runs one command of the tour, with what it reads from standard input; answers its exit code. */
+type Run = (argv: readonly string[], input?: string) => Promise<number>;
+
 /**
- * The main job on real input: starts the reference platform, takes a snapshot of all its calculations, sets a
- * formula, runs a function, scores a text, and tells where everything lies. Answers the exit code.
+ * The main job on real input: starts the reference platform, takes snapshots of all four sources, lets the platform
+ * change, takes them again and shows what changed, sets a formula, runs a function, scores a text, and tells where
+ * everything lies. Answers the exit code.
  */
 export async function tour(terminal: Terminal): Promise<number> {
   // Loaded here, so that the command line does not pay for the servers.
   const { startPlatform } = await import('../sandbox/platform/start-platform.ts');
-  const { codePackages } = await import('../sandbox/platform/functions/packages.ts');
   await using platform = await startPlatform({});
-  const { out } = terminal;
-  out(`The reference platform serves ${platform.url} with 20,000 calculations.`);
-  const inTour: Terminal = {
+  const inTour = terminalOfTour(terminal, platform);
+  const codes: number[] = [];
+  const run: Run = async (argv, input = '') => {
+    terminal.out(
+      `\n$ ${input === '' ? '' : `echo ${quoted(input)} | `}platform-sync ${argv.map(quoted).join(' ')}`,
+    );
+    const code = await runCommandLine(argv, { ...inTour, readInput: async () => input });
+    codes.push(code);
+    return code;
+  };
+
+  terminal.out(`The reference platform serves ${platform.url} with 20,000 calculations.`);
+  await takeAll(platform, run);
+  const first = await showStored(terminal.out);
+  platform.churn(CHANGES);
+  terminal.out(`\nMeanwhile ${CHANGES} records of the platform were added, changed or deleted.`);
+  await takeAll(platform, run);
+  await run(['diff', 'calculations', '--limit', '5']);
+  await run(['runs']);
+  await work(platform, run, first);
+  await scoreText(inTour);
+  terminal.out(`\nEverything lies in ${resolve(FOLDER)}. To play on: npx platform-sync sandbox`);
+  return codes.find((code) => code !== exitCodes.done) ?? exitCodes.done;
+}
+
+function terminalOfTour(terminal: Terminal, platform: Sandbox): Terminal {
+  return {
     ...terminal,
     environment: {
       ...terminal.environment,
@@ -34,54 +64,59 @@ export async function tour(terminal: Terminal): Promise<number> {
       PLATFORM_TOKEN: platform.token,
       PLATFORM_TOKEN_SECRET: '',
       PLATFORM_TOKEN_HEADER: platform.tokenHeader,
-      PLATFORM_RATE: '10',
+      PLATFORM_RATE: '200',
       SYNC_STORE: FOLDER,
       SYNC_COMPRESSION: 'gzip',
     },
   };
-  const run = async (argv: readonly string[], input = '') => {
-    out(`\n$ ${input === '' ? '' : `echo ${quoted(input)} | `}platform-sync ${argv.map(quoted).join(' ')}`);
-    return runCommandLine(argv, { ...inTour, readInput: async () => input });
-  };
-
-  const codes = [await run(['snapshot', 'calculations'])];
-  const first = await showStored(out);
-  const formula = formulaFor(platform.state.datasets.find(({ id }) => first.line.includes(id)));
-  codes.push(await run(['formula', 'check', '-'], formula));
-  codes.push(await run(['formula', 'set', first.id, '-'], formula));
-  const [toolkit] = codePackages;
-  const input = JSON.stringify({ start: '2026-11-20', end: '2026-12-01', holidays: ['2026-11-26'] });
-  codes.push(await run(['call', toolkit?.id ?? '', '1.0.0', 'businessDays', '--input', input]));
-  await scoreText(inTour);
-  out(`\nEverything lies in ${resolve(FOLDER)}. To play on: npx platform-sync sandbox`);
-  return codes.find((code) => code !== exitCodes.done) ?? exitCodes.done;
 }
 
-/** Shows what the snapshot left behind, read back from the store; answers its first record. */
+/** All four sources. Data files cannot be listed: their ids come from outside. */
+async function takeAll(platform: Sandbox, run: Run): Promise<void> {
+  const { fileSets, dataFileIds } = platform.state;
+  await run(['snapshot', 'calculations']);
+  await run(['snapshot', 'files', ...fileSets.slice(0, 1).flatMap(({ id }) => ['--fileset', id])]);
+  await run(['snapshot', 'cards']);
+  await run(['snapshot', 'data-files', ...dataFileIds.slice(0, 3).flatMap((id) => ['--id', id])]);
+}
+
+/** A formula over columns that the calculation's dataset really has, and a function that counts days. */
+async function work(
+  platform: Sandbox,
+  run: Run,
+  first: { readonly id: string; readonly line: string },
+): Promise<void> {
+  const { codePackages } = await import('../sandbox/platform/functions/packages.ts');
+  const formula = formulaFor(platform.state.datasets.find(({ id }) => first.line.includes(id)));
+  const input = JSON.stringify({ start: '2026-11-20', end: '2026-12-01', holidays: ['2026-11-26'] });
+  await run(['formula', 'check', '-'], formula);
+  await run(['formula', 'set', first.id, '-'], formula);
+  await run(['call', codePackages[0]?.id ?? '', '1.0.0', 'businessDays', '--input', input]);
+}
+
+/** Shows what the first snapshot left behind, read back from the store; answers its first record. */
 async function showStored(out: Terminal['out']): Promise<{ readonly id: string; readonly line: string }> {
   const store = await openStore(FOLDER);
   const latest = await readLatest(store, 'calculations');
-  const manifest = await readManifest(store, latest?.manifest ?? '');
-  const part = manifest.parts[0];
-  const line = await firstLine(join(FOLDER, part?.key ?? ''));
-  out(
-    `\nThe manifest tells ${manifest.records} records, consistency ${manifest.consistency}, from id ${part?.firstKey} to ${manifest.parts.at(-1)?.lastKey}.`,
-  );
+  const { parts, records, consistency } = await readManifest(store, latest?.manifest ?? '');
+  const [part] = parts;
+  if (part === undefined) throw new Error('expected a part of calculations, got none');
+  const line = await firstLine(store, part);
+  const range = `from id ${part.firstKey} to ${parts.at(-1)?.lastKey}`;
+  out(`\nThe manifest of calculations tells ${records} records, consistency: ${consistency}, ${range}.`);
   out(`Its first record: ${line.slice(0, 100)}…`);
-  return { id: part?.firstKey ?? '', line };
+  return { id: part.firstKey, line };
 }
 
-/** A formula over the columns that the calculation's dataset really has. */
+async function firstLine(store: Store, part: Part): Promise<string> {
+  for await (const [line] of partLines({ store, part })) return line ?? '';
+  return '';
+}
+
 function formulaFor(dataset: Dataset | undefined): string {
   const column = (type: string) =>
     quoteColumn(dataset?.columns.find((each) => each.type === type)?.name ?? type);
   return `SUM(CASE WHEN ${column('STRING')} IS NULL THEN 0 ELSE ${column('DECIMAL')} END) / COUNT(*)`;
-}
-
-async function firstLine(file: string): Promise<string> {
-  const lines = createInterface({ input: createReadStream(file).pipe(createGunzip()) });
-  for await (const line of lines) return line;
-  return '';
 }
 
 async function scoreText(terminal: Terminal): Promise<void> {
