@@ -8,7 +8,14 @@ import { printJson } from './json.ts';
 import { type CallContext, PlatformError } from './platform-error.ts';
 import { decideRetry, type RetryLimits } from './retry.ts';
 import { redact, type TokenSource, tokenFault } from './token.ts';
-import type { Answer, AttemptResult, PlatformRequest, Send } from './transport.ts';
+import {
+  type Answer,
+  type AttemptResult,
+  type PlatformRequest,
+  type ReadAnswer,
+  readAsJson,
+  type Send,
+} from './transport.ts';
 
 export type CallOptions = { readonly signal?: AbortSignal | undefined };
 
@@ -26,6 +33,16 @@ export type Call = {
     input: EndpointInput,
     options?: CallOptions,
   ): Promise<Answer>;
+  /**
+   * What `read` makes of the answer's bytes. It must throw `SyntaxError` on what is not whole, valid JSON, which is
+   * then fetched again where a repeat does no harm; what else it throws is a `shape` failure.
+   */
+  read<Input extends EndpointInput, T>(
+    endpoint: Endpoint<Input, unknown>,
+    input: EndpointInput,
+    read: ReadAnswer<T>,
+    options?: CallOptions,
+  ): Promise<T>;
 };
 
 /** What a call needs; whatever leaves the process or is not the same twice is passed in. */
@@ -46,29 +63,33 @@ export type CallParts = {
 
 export function createCall(given: CallParts): Call {
   const parts = { ...given, observe: tellAll([given.observe]) };
-  const raw: Call['raw'] = async (endpoint, input, options) => {
-    const prepared = prepare(endpoint, input, parts);
-    const { answer } = await sendUntilDone(prepared, parts, options?.signal);
-    return answer;
+  const send = async <Input extends EndpointInput, T>(
+    endpoint: Endpoint<Input, unknown>,
+    input: EndpointInput,
+    read: ReadAnswer<T>,
+    options: CallOptions | undefined,
+  ): Promise<Done<T>> => {
+    const prepared = prepare(endpoint, input, parts, read);
+    // What `read` made comes back untouched: the one place where its type is asserted.
+    return (await sendUntilDone(prepared, parts, options?.signal)) as Done<T>;
   };
   const call = async <Input extends EndpointInput, Output>(
     endpoint: Endpoint<Input, Output>,
     input: EndpointInput,
     options?: CallOptions,
   ): Promise<Output> => {
-    const prepared = prepare(endpoint, input, parts);
-    const { answer, token, attempts } = await sendUntilDone(prepared, parts, options?.signal);
+    const { answer, token, context } = await send(endpoint, input, readAsJson, options);
     const parsed = endpoint.output.safeParse(answer.json);
     if (parsed.success) return parsed.data;
     // Faults quote the answer, which may echo the token.
     const hide = (text: string) => redact(text, token);
     const faults = faultsOf(parsed.error, answer.json, { place: placeIn(answer.json), hide });
-    throw new PlatformError(
-      { kind: 'shape', faults: firstFaults(faults) },
-      { ...prepared.context, attempts },
-    );
+    throw new PlatformError({ kind: 'shape', faults: firstFaults(faults) }, context);
   };
-  return Object.assign(call, { raw });
+  return Object.assign(call, {
+    raw: async (endpoint, input, options) => (await send(endpoint, input, readAsJson, options)).answer,
+    read: async (endpoint, input, read, options) => (await send(endpoint, input, read, options)).answer,
+  } satisfies Pick<Call, 'raw' | 'read'>);
 }
 
 type Prepared = {
@@ -80,6 +101,7 @@ function prepare<Input extends EndpointInput>(
   endpoint: Endpoint<Input, unknown>,
   input: EndpointInput,
   parts: CallParts,
+  read: ReadAnswer<unknown>,
 ): Prepared {
   const checked = endpoint.input.safeParse(input);
   if (!checked.success) {
@@ -99,18 +121,19 @@ function prepare<Input extends EndpointInput>(
       body: data.body === undefined ? undefined : printJson(data.body),
       timeoutMs: endpoint.timeoutMs ?? parts.timeoutMs,
       mayRepeat: endpoint.mayRepeat,
+      read,
     },
   };
 }
 
-/** An answer, with the token that fetched it and the attempts it took. */
-type Done = { readonly answer: Answer; readonly token: string; readonly attempts: number };
+/** What was made of an answer, with the token that fetched it, and how it came about. */
+type Done<T> = { readonly answer: T; readonly token: string; readonly context: CallContext };
 
 async function sendUntilDone(
   { request, context }: Prepared,
   parts: CallParts,
   signal?: AbortSignal,
-): Promise<Done> {
+): Promise<Done<unknown>> {
   const startedMs = parts.now();
   let sent = false;
   let tokenRenewed = false;
@@ -118,7 +141,8 @@ async function sendUntilDone(
     // Read before the turn: a slow secret store must not waste a slot.
     const token = await readToken(parts.token, { ...context, attempts: attempt });
     const result = await attemptOnce({ request, token }, { ...context, attempts: attempt }, parts, signal);
-    if (result.kind === 'answer') return { answer: result.answer, token, attempts: attempt };
+    if (result.kind === 'answer')
+      return { answer: result.answer, token, context: { ...context, attempts: attempt } };
     const { failure } = result;
     sent ||= wasSent(failure);
     if (failure.kind === 'status' && failure.status === 401 && !tokenRenewed && parts.token.refused(token)) {
@@ -156,7 +180,7 @@ async function readToken(source: TokenSource, context: CallContext): Promise<str
 }
 
 type Attempted =
-  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'answer'; readonly answer: unknown }
   | { readonly kind: 'failure'; readonly failure: PlatformFailure; readonly cause?: unknown };
 
 async function attemptOnce(

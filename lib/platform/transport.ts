@@ -17,14 +17,27 @@ export type PlatformRequest = {
   readonly timeoutMs: number;
   /** A repeat does no harm, so a kept connection that breaks costs no more than a retry. */
   readonly mayRepeat: boolean;
+  /** Makes the answer of the decoded body. Throws `SyntaxError` on what is not whole, valid JSON. */
+  readonly read: ReadAnswer<unknown>;
 };
+
+export type ReadAnswer<T> = (body: Buffer) => T;
 
 /** A good answer: the decoded text as it came, and its value. */
 export type Answer = { readonly text: string; readonly json: unknown };
 
+/** Reads an answer as text and value. */
+export const readAsJson: ReadAnswer<Answer> = (body) => {
+  const text = decodeText(body);
+  return { text, json: parseJson(text) };
+};
+
 /** How one attempt ended. `status` and `sizeBytes` are told either way, for whoever counts. */
-export type AttemptResult = { readonly status: number | undefined; readonly sizeBytes: number } & (
-  | { readonly kind: 'answer'; readonly answer: Answer }
+export type AttemptResult = {
+  readonly status: number | undefined;
+  readonly sizeBytes: number;
+} /** `answer` is what the request's `read` made of it. */ & (
+  | { readonly kind: 'answer'; readonly answer: unknown }
   | { readonly kind: 'failure'; readonly failure: PlatformFailure; readonly cause?: unknown }
 );
 
@@ -60,7 +73,11 @@ export function createTransport(options: TransportOptions): Send {
       };
       const head = await options.exchange(toExchange(request, token, options), stop, onPhase);
       reached.status = head.status;
-      const result = await readAnswer(head, options, (text) => redact(text, token));
+      const result = await readAnswer(head, {
+        ...options,
+        read: request.read,
+        hide: (text) => redact(text, token),
+      });
       if (result.kind === 'failure') signal?.throwIfAborted();
       return result;
     } catch (error) {
@@ -93,11 +110,10 @@ function toExchange(request: PlatformRequest, token: string, { baseUrl, tokenHea
   };
 }
 
-async function readAnswer(
-  head: ExchangeAnswer,
-  options: TransportOptions,
-  hide: Hide,
-): Promise<AttemptResult> {
+type ReadOptions = TransportOptions & { readonly read: ReadAnswer<unknown>; readonly hide: Hide };
+
+async function readAnswer(head: ExchangeAnswer, options: ReadOptions): Promise<AttemptResult> {
+  const { hide } = options;
   const { status } = head;
   const failed = (failure: PlatformFailure, sizeBytes = 0): AttemptResult => ({
     kind: 'failure',
@@ -122,7 +138,7 @@ async function readAnswer(
     case 'unknown-encoding':
       return failed({ kind: 'not-json', status, contentType: `content encoded as ${hide(read.encoding)}` });
     case 'whole':
-      return readJson(head, read.body, hide);
+      return readJson(head, read.body, options);
     default:
       return read satisfies never;
   }
@@ -138,7 +154,7 @@ async function readErrorBytes(head: ExchangeAnswer): Promise<Buffer> {
   }
 }
 
-function readJson(head: ExchangeAnswer, body: Buffer, hide: Hide): AttemptResult {
+function readJson(head: ExchangeAnswer, body: Buffer, { read, hide }: ReadOptions): AttemptResult {
   const seen = { status: head.status, sizeBytes: body.byteLength };
   const contentType = hide(String(head.headers['content-type'] ?? ''));
   if (!/^application\/([\w.-]+\+)?json\b/i.test(contentType)) {
@@ -152,11 +168,23 @@ function readJson(head: ExchangeAnswer, body: Buffer, hide: Hide): AttemptResult
     return { kind: 'failure', ...seen, failure };
   }
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
-    return { kind: 'answer', ...seen, answer: { text, json: parseJson(text) } };
-  } catch {
+    return { kind: 'answer', ...seen, answer: read(body) };
+  } catch (error) {
     // The parser's own message quotes the text, which may be anybody's; its length is enough.
-    return { kind: 'failure', ...seen, failure: { kind: 'cut', detail: `${body.byteLength} bytes came` } };
+    const failure: PlatformFailure =
+      error instanceof SyntaxError
+        ? { kind: 'cut', detail: `${body.byteLength} bytes came` }
+        : { kind: 'shape', faults: [hide(error instanceof Error ? error.message : String(error))] };
+    return { kind: 'failure', ...seen, failure };
+  }
+}
+
+/** The text of a body. Throws `SyntaxError` where it is no UTF-8: then it is no JSON either. */
+function decodeText(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch (cause) {
+    throw new SyntaxError('the body is no UTF-8', { cause });
   }
 }
 

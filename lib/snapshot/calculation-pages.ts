@@ -1,11 +1,10 @@
 import type { Call } from '../platform/call.ts';
-import { type Id, idDigits } from '../platform/id.ts';
-import { printJson } from '../platform/json.ts';
-import { PlatformError } from '../platform/platform-error.ts';
+import type { Id } from '../platform/id.ts';
 import { type CalculationSearch, searchCalculations } from '../platform/search-calculations.ts';
-import { batchOf, type RecordBatch } from './record-batch.ts';
-import type { ScannedRecord } from './scan.ts';
-import { sliceRecords } from './slice-records.ts';
+import { linesOf } from './page-lines.ts';
+import { scanPage } from './page-scanner.ts';
+import type { RecordBatch } from './record-batch.ts';
+import { jsonTypesOf } from './record-fields.ts';
 
 /** One page, as it came: nothing in it is trusted yet. */
 export type OffsetPage = {
@@ -30,38 +29,25 @@ export type ReadOffsetPage = (request: {
 /** What narrows a search of calculations; nothing means all. */
 export type CalculationSelection = Pick<CalculationSearch, 'name' | 'filters'>;
 
-/** Pages of calculations whose records keep the text the platform sent; only the id is required of them. */
+/**
+ * Pages of calculations whose records keep the bytes that the platform sent; only the id is required of them. They are
+ * not parsed: the page is proved to be valid JSON while its records are found, which takes half the time.
+ */
 export function calculationPageReader(call: Call, selection: CalculationSelection = {}): ReadOffsetPage {
-  return async ({ ascending, offset, limit, signal }) => {
+  return ({ ascending, offset, limit, signal }) => {
     const body = { filters: [], ...selection, sort: { field: 'id', ascending }, limit, offset };
-    const { text, json } = await call.raw(searchCalculations, { body }, { signal });
-    const page = fields(json);
-    const values = Array.isArray(page['results']) ? page['results'] : [];
-    const lines = sliceRecords(text, 'results');
-    const records = values.map((value: unknown, at) => toRecord(value, lines[at], offset + at));
-    const total = page['totalHits'];
-    return {
-      keys: records.map((record) => record.key),
-      from: (row) => batchOf(records.slice(row)),
-      degraded: page['degraded'] === true,
-      total: typeof total === 'number' ? total : null,
-    };
+    return call.read(searchCalculations, { body }, readPage, { signal });
   };
 }
 
-function toRecord(value: unknown, line: string | undefined, position: number): ScannedRecord {
-  const key = idDigits(fields(value)['id']);
-  if (typeof value !== 'object' || value === null || key === undefined) {
-    const faults = [`record ${position}: expected an object with an integer as its id`];
-    throw new PlatformError(
-      { kind: 'shape', faults },
-      { operation: searchCalculations.name, about: 'calculations', attempts: 1 },
-    );
-  }
-  // A line must be one line: white space between the tokens may hold line ends, texts cannot.
-  return { key, value, line: line === undefined || /[\r\n]/.test(line) ? printJson(value) : line };
-}
-
-function fields(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+function readPage(bytes: Buffer): OffsetPage {
+  const page = scanPage(bytes, 'results', 'id');
+  const { degraded, totalHits: total } = page.head;
+  const fields = Object.fromEntries([...page.fields].map(([name, bits]) => [name, jsonTypesOf(bits)]));
+  return {
+    keys: page.keys,
+    from: (row) => ({ keys: page.keys.slice(row), lines: linesOf(page, bytes, row), fields }),
+    degraded: degraded === true,
+    total: typeof total === 'number' ? total : null,
+  };
 }

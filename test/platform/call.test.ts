@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
+import { createPlatform } from '../../lib/platform/client.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
-import { secretToken } from '../../lib/platform/token.ts';
+import { searchCalculations } from '../../lib/platform/search-calculations.ts';
+import { fixedToken, secretToken } from '../../lib/platform/token.ts';
 import { calculation, calculationRow, calculations, execution } from './answers.ts';
 import { caught, thrown } from './caught.ts';
 import { answered, failed, fakeCall, lost, refused, type Scripted, status } from './fake-call.ts';
+import { openPace } from './open-pace.ts';
+import { json, startServer } from './scripted-server.ts';
 
 const sort = { field: 'id', ascending: true };
 const run = { packageId: '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b', version: '1.0.0', functionName: 'score' };
@@ -407,5 +411,49 @@ describe('what may have been sent', () => {
 
     expect(error).toBeInstanceOf(PlatformError);
     expect(error.sent).toBe(expected);
+  });
+});
+
+describe('an answer that is read from its bytes', () => {
+  test('is what the reader makes of them', async () => {
+    await using server = await startServer(json({ id: 9_007_199_254_740_993n }));
+    const platform = createPlatform({ baseUrl: server.url, token: fixedToken('abc'), pace: openPace() });
+
+    const text = await platform.call.read(searchCalculations, { body: { sort } }, (body) => body.toString());
+
+    expect(text).toBe('{"id":9007199254740993}');
+  });
+
+  test('is fetched again if the reader finds that it is no valid JSON', async () => {
+    await using server = await startServer(json([1]), json([2]));
+    const retry = { baseDelayMs: 1 };
+    const platform = createPlatform({
+      baseUrl: server.url,
+      token: fixedToken('abc'),
+      pace: openPace(),
+      retry,
+    });
+    const read = (body: Buffer) => {
+      if (body.includes('1')) throw new SyntaxError('cut');
+      return body.toString();
+    };
+
+    const text = await platform.call.read(searchCalculations, { body: { sort } }, read);
+
+    expect(text).toBe('[2]');
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test('is a shape failure, and not fetched again, if the reader finds anything else wrong', async () => {
+    await using server = await startServer(json([1]));
+    const platform = createPlatform({ baseUrl: server.url, token: fixedToken('abc'), pace: openPace() });
+    const read = () => {
+      throw new Error('record 3 has no id, but abc');
+    };
+
+    const error = await caught(platform.call.read(searchCalculations, { body: { sort } }, read));
+
+    expect(error.failure).toEqual({ kind: 'shape', faults: ['record 3 has no id, but [token]'] });
+    expect(server.requests).toHaveLength(1);
   });
 });

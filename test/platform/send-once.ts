@@ -3,6 +3,7 @@ import { wasSent } from '../../lib/platform/failure.ts';
 import {
   createTransport,
   type PlatformRequest,
+  readAsJson,
   type TransportOptions,
 } from '../../lib/platform/transport.ts';
 import type { ProxyEnvironment } from '../../lib/proxy-environment.ts';
@@ -31,7 +32,7 @@ export async function sendOnce(baseUrl: string, options: SendOptions = {}) {
     now,
   });
   const result = await send(
-    { method: 'GET', target: '/api/x?y=1', timeoutMs: 5_000, mayRepeat: false, ...request },
+    { method: 'GET', target: '/api/x?y=1', timeoutMs: 5_000, mayRepeat: false, read: readAsJson, ...request },
     token,
     signal,
   );

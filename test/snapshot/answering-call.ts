@@ -6,13 +6,15 @@ import { PlatformError } from '../../lib/platform/platform-error.ts';
 /** The text that answers a raw call. */
 export type AnswerTo = (input: EndpointInput, signal?: AbortSignal) => string | Promise<string>;
 
-/** A call that goes nowhere: each raw call is answered by `answer`, all others are the test's fault. */
+/** A call that goes nowhere: what is read as it came is answered by `answer`, all else is the test's fault. */
 export function answeringCall(answer: AnswerTo): Call {
   const raw: Call['raw'] = async (_endpoint, input, options) => {
     const text = await answer(input, options?.signal);
     return { text, json: parseJson(text) };
   };
-  return Object.assign(() => Promise.reject(new Error('expected raw calls only')), { raw });
+  const read: Call['read'] = async (_endpoint, input, make, options) =>
+    make(Buffer.from(await answer(input, options?.signal)));
+  return Object.assign(() => Promise.reject(new Error('expected raw calls only')), { raw, read });
 }
 
 /** A call whose answers are these texts in turn, and what it was called with. */

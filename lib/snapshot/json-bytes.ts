@@ -1,0 +1,177 @@
+/*
+ * A validator of JSON over bytes, by RFC 8259: each `skipX` takes where something starts and answers the byte after
+ * its end, or throws. It makes no value and no text. Its bytes must be valid UTF-8: only ASCII means something here.
+ *
+ * Bytes are read with `?? END`: one past the end matches nothing, so that every branch ends in its error, and as long
+ * as V8 has seen none it costs nothing. Functions are longer than elsewhere where a call more was measured to cost.
+ */
+
+/** UTF-8, and the same bytes as a view, which reads four at once. */
+export type JsonBytes = { readonly bytes: Buffer; readonly view: DataView };
+
+/** Nesting beyond this many arrays and objects is refused, as section 9 allows: each level takes stack. */
+export const MAX_DEPTH = 512;
+
+const END = -1;
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
+export const COLON = 0x3a;
+export const OPEN_ARRAY = 0x5b;
+export const CLOSE_ARRAY = 0x5d;
+export const OPEN_OBJECT = 0x7b;
+export const CLOSE_OBJECT = 0x7d;
+const BACKSLASH = 0x5c;
+const MINUS = 0x2d;
+const PLUS = 0x2b;
+const DOT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+
+/** The value that starts at `at`, within `depth` arrays and objects. */
+export function skipValue(json: JsonBytes, at: number, depth: number): number {
+  const first = json.bytes[at] ?? END;
+  if (first === QUOTE) return skipText(json, at);
+  if (first === OPEN_OBJECT) return skipObject(json, at, depth + 1);
+  if (first === OPEN_ARRAY) return skipArray(json, at, depth + 1);
+  if (first === 0x74) return skipLetters(json, at, TRUE);
+  if (first === 0x66) return skipLetters(json, at + 1, ALSE);
+  if (first === 0x6e) return skipLetters(json, at, NULL);
+  return skipNumber(json.bytes, at);
+}
+
+function skipObject(json: JsonBytes, start: number, depth: number): number {
+  const { bytes } = json;
+  if (depth > MAX_DEPTH) throw tooDeep(start);
+  let at = skipSpace(bytes, start + 1);
+  if (bytes[at] === CLOSE_OBJECT) return at + 1;
+  for (;;) {
+    at = skipValue(json, skipName(json, at), depth);
+    at = skipSpace(bytes, at);
+    const next = bytes[at] ?? END;
+    if (next === CLOSE_OBJECT) return at + 1;
+    if (next !== COMMA) throw unexpected(bytes, at);
+    at = skipSpace(bytes, at + 1);
+  }
+}
+
+function skipArray(json: JsonBytes, start: number, depth: number): number {
+  const { bytes } = json;
+  if (depth > MAX_DEPTH) throw tooDeep(start);
+  let at = skipSpace(bytes, start + 1);
+  if (bytes[at] === CLOSE_ARRAY) return at + 1;
+  for (;;) {
+    at = skipSpace(bytes, skipValue(json, at, depth));
+    const next = bytes[at] ?? END;
+    if (next === CLOSE_ARRAY) return at + 1;
+    if (next !== COMMA) throw unexpected(bytes, at);
+    at = skipSpace(bytes, at + 1);
+  }
+}
+
+/** A member's name, its colon and the space around that: ends where the value starts. */
+export function skipName(json: JsonBytes, at: number): number {
+  const { bytes } = json;
+  if (bytes[at] !== QUOTE) throw unexpected(bytes, at);
+  const colon = skipSpace(bytes, skipText(json, at));
+  if (bytes[colon] !== COLON) throw unexpected(bytes, colon);
+  return skipSpace(bytes, colon + 1);
+}
+
+/**
+ * The text whose opening quote is at `quote`. Four bytes are looked at together, as an int32: subtraction lends a
+ * byte's high bit where that byte is lower than what is taken from it. `^ 0x02` swaps the quote (0x22) with the space
+ * (0x20), so that "below 0x21" means a control character or a quote; `^ 0x5c` makes a backslash 0, below 0x01. Bytes
+ * beyond ASCII have the high bit themselves and are never special. The lowest mark is exact, and only it is used.
+ */
+export function skipText({ bytes, view }: JsonBytes, quote: number): number {
+  const lastWord = bytes.length - 4;
+  let at = quote + 1;
+  for (;;) {
+    while (at <= lastWord) {
+      const word = view.getInt32(at, true);
+      const marks =
+        (((word ^ 0x02020202) - 0x21212121) | ((word ^ 0x5c5c5c5c) - 0x01010101)) & ~word & 0x80808080;
+      if (marks !== 0) {
+        at += (31 - Math.clz32(marks & -marks)) >> 3;
+        break;
+      }
+      at += 4;
+    }
+    const byte = bytes[at] ?? END;
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH) at = skipEscape(bytes, at);
+    else if (byte >= 0x20) at += 1;
+    else throw unexpected(bytes, at);
+  }
+}
+
+function skipEscape(bytes: Uint8Array, backslash: number): number {
+  const letter = bytes[backslash + 1] ?? END;
+  if (SIMPLE_ESCAPES.includes(letter)) return backslash + 2;
+  if (letter !== 0x75) throw unexpected(bytes, backslash + 1);
+  for (let at = backslash + 2; at < backslash + 6; at += 1) {
+    if (!isHexDigit(bytes[at] ?? END)) throw unexpected(bytes, at);
+  }
+  return backslash + 6;
+}
+
+const SIMPLE_ESCAPES: readonly number[] = [...Buffer.from('"\\/bfnrt')];
+
+function isHexDigit(byte: number): boolean {
+  const lower = byte | 0x20;
+  return isDigit(byte) || (lower >= 0x61 && lower <= 0x66);
+}
+
+function skipNumber(bytes: Uint8Array, start: number): number {
+  let at = bytes[start] === MINUS ? start + 1 : start;
+  at = bytes[at] === ZERO ? at + 1 : skipDigits(bytes, at);
+  if (bytes[at] === DOT) at = skipDigits(bytes, at + 1);
+  if (((bytes[at] ?? END) | 0x20) !== 0x65) return at;
+  const sign = bytes[at + 1] ?? END;
+  return skipDigits(bytes, sign === PLUS || sign === MINUS ? at + 2 : at + 1);
+}
+
+/** One digit or more. */
+function skipDigits(bytes: Uint8Array, start: number): number {
+  let at = start;
+  while (isDigit(bytes[at] ?? END)) at += 1;
+  if (at === start) throw unexpected(bytes, at);
+  return at;
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= ZERO && byte <= NINE;
+}
+
+/** Four bytes, as an int32 of them reads: `true`, `null`, and what follows the first letter of `false`. */
+const TRUE = 0x65757274;
+const NULL = 0x6c6c756e;
+const ALSE = 0x65736c61;
+
+function skipLetters({ bytes, view }: JsonBytes, start: number, letters: number): number {
+  if (start + 4 <= bytes.length && view.getInt32(start, true) === letters) return start + 4;
+  let at = start;
+  while (bytes[at] === ((letters >> (8 * (at - start))) & 0xff)) at += 1;
+  throw unexpected(bytes, at);
+}
+
+/** White space, or none. */
+export function skipSpace(bytes: Uint8Array, start: number): number {
+  let at = start;
+  for (;;) {
+    const byte = bytes[at] ?? END;
+    if (byte > 0x20 || (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)) return at;
+    at += 1;
+  }
+}
+
+/** What to throw where a byte, or the end, cannot stand. */
+export function unexpected(bytes: Uint8Array, at: number): SyntaxError {
+  const byte = bytes[at];
+  if (byte === undefined) return new SyntaxError(`invalid JSON: it ends at byte ${at} and is not whole`);
+  return new SyntaxError(`invalid JSON: unexpected 0x${byte.toString(16).padStart(2, '0')} at byte ${at}`);
+}
+
+function tooDeep(at: number): SyntaxError {
+  return new SyntaxError(`JSON nested deeper than ${MAX_DEPTH} arrays and objects at byte ${at}`);
+}

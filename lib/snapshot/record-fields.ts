@@ -1,0 +1,112 @@
+import type { JsonType } from './field-types.ts';
+import { type JsonBytes, skipName, skipText } from './json-bytes.ts';
+
+/** A set of JSON types is a number: the bits of its types. */
+export const JSON_TYPE_BITS = {
+  string: 1,
+  number: 2,
+  boolean: 4,
+  object: 8,
+  array: 16,
+  null: 32,
+} as const satisfies Record<JsonType, number>;
+
+/** The types of a set. */
+export function jsonTypesOf(bits: number): JsonType[] {
+  const types = Object.keys(JSON_TYPE_BITS) as JsonType[];
+  return types.filter((type) => (bits & JSON_TYPE_BITS[type]) !== 0);
+}
+
+/** The bit of the type of a value, by its first byte; what starts no other value starts a number, or is refused. */
+const bitOfFirstByte = new Uint8Array(256).fill(JSON_TYPE_BITS.number);
+for (const [first, type] of Object.entries({
+  '"': 'string',
+  t: 'boolean',
+  f: 'boolean',
+  '{': 'object',
+  '[': 'array',
+  n: 'null',
+} as const)) {
+  bitOfFirstByte[first.charCodeAt(0)] = JSON_TYPE_BITS[type];
+}
+
+/**
+ * The names of the top-level fields of a page's records, and the types they had. A field is a small number.
+ *
+ * Records have one layout, mostly: which field follows which is remembered, with the place where its name was last
+ * written out. If the same bytes come again they are that field, and neither validated nor decoded a second time.
+ */
+export type RecordFields = {
+  readonly json: JsonBytes;
+  readonly byName: Map<string, number>;
+  /** By field. */
+  readonly types: number[];
+  /** By field: the field that came after it the last time. */
+  readonly next: number[];
+  /** By field: where its name starts, the last time that it was decoded. */
+  readonly starts: number[];
+  /** By field: the bytes of its name, its colon, and the space around that. */
+  readonly lengths: number[];
+};
+
+/** What comes before the first field of a record. */
+export const BEFORE_FIRST = 0;
+
+export function createRecordFields(json: JsonBytes): RecordFields {
+  // Longer than what is left of the page anywhere, so that no bytes are a field that never came.
+  const never = json.bytes.length;
+  return { json, byName: new Map(), types: [0], next: [BEFORE_FIRST], starts: [0], lengths: [never] };
+}
+
+/** The field of this name. */
+export function fieldNamed(fields: RecordFields, name: string): number {
+  const known = fields.byName.get(name);
+  if (known !== undefined) return known;
+  const field = fields.types.length;
+  fields.byName.set(name, field);
+  fields.types.push(0);
+  fields.next.push(BEFORE_FIRST);
+  fields.starts.push(0);
+  fields.lengths.push(fields.json.bytes.length);
+  return field;
+}
+
+/** The field whose name starts at `at`, after the field `previous`. After its `lengths` comes its value, or space. */
+export function fieldAt(fields: RecordFields, previous: number, at: number): number {
+  const expected = fields.next[previous] ?? BEFORE_FIRST;
+  if (isRepeated(fields.json, at, fields.starts[expected] ?? 0, fields.lengths[expected] ?? 0))
+    return expected;
+  const length = skipName(fields.json, at) - at;
+  const field = fieldNamed(fields, textAt(fields.json, at));
+  fields.next[previous] = field;
+  fields.starts[field] = at;
+  fields.lengths[field] = length;
+  return field;
+}
+
+/** Notes the type of a field's value that starts at `at`. */
+export function noteType(fields: RecordFields, field: number, at: number): void {
+  const bit = bitOfFirstByte[fields.json.bytes[at] ?? 0] ?? 0;
+  fields.types[field] = (fields.types[field] ?? 0) | bit;
+}
+
+/** The types by name, of the fields that came. */
+export function typesByName(fields: RecordFields): Map<string, number> {
+  const named = [...fields.byName].map(([name, field]) => [name, fields.types[field] ?? 0] as const);
+  return new Map(named.filter(([, types]) => types !== 0));
+}
+
+/** The text whose opening quote is at `at`. */
+export function textAt(json: JsonBytes, at: number): string {
+  return JSON.parse(json.bytes.toString('utf8', at, skipText(json, at))) as string;
+}
+
+/** True if the bytes at `at` are those at `earlier`: four at a time, the last four once more. False below four. */
+function isRepeated({ bytes, view }: JsonBytes, at: number, earlier: number, length: number): boolean {
+  const last = length - 4;
+  if (last < 0 || at + length > bytes.length) return false;
+  for (let index = 0; index < last; index += 4) {
+    if (view.getInt32(at + index, true) !== view.getInt32(earlier + index, true)) return false;
+  }
+  return view.getInt32(at + last, true) === view.getInt32(earlier + last, true);
+}
