@@ -1,5 +1,6 @@
 import { compareIds, type Id } from '../platform/id.ts';
 import type { OffsetPage, ReadOffsetPage } from './calculation-pages.ts';
+import { createPagesAhead } from './pages-ahead.ts';
 import type { Scan } from './scan.ts';
 
 /*
@@ -20,12 +21,17 @@ export type OffsetScanOptions = {
   /** Rows a page asks for, 1 to 5000; the platform may send fewer. */
   readonly limit: number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Pages that are fetched while one is dealt with; each is held in memory. Default 2. */
+  readonly pagesAhead?: number;
 };
 
 /** The order that was asked for was not kept, or the scan came no further: what was read cannot be called complete. */
 export class ScanError extends Error {
   override readonly name = 'ScanError';
 }
+
+/** An answer contradicts the order that was asked for: the rows may be read all the same, in no order. */
+export class OrderError extends ScanError {}
 
 /** How far an offset scan has come; plain JSON. */
 export type OffsetPosition = {
@@ -47,6 +53,8 @@ export type OffsetPosition = {
   readonly totals: { readonly start: number | null; readonly end: number | null };
 };
 
+const PAGES_AHEAD = 2;
+
 /** Pages that may bring nothing new, beyond those that read again what was taken, before the scan is given up. */
 const IDLE_PAGES = 64;
 
@@ -61,28 +69,46 @@ const TOP = { ascending: false, offset: 0, limit: 2 } as const;
  * the platform contradicts the order, or where the scan comes no further.
  */
 export function offsetScan(options: OffsetScanOptions): Scan<OffsetPosition> {
+  const { limit, pagesAhead = PAGES_AHEAD } = options;
   return async function* scan({ from, signal }) {
-    const read = withDegradedRetry(options, signal);
-    let position = from ?? startAt(await read(TOP), options.limit);
-    for (;;) {
-      refuseStall(position);
-      const offset = Math.max(0, position.next - 1 - position.stepBack);
-      const page = await read({ ascending: true, offset, limit: options.limit });
-      refuseDisorder(page.keys, { ascending: true, offset });
-      position = noted(position, page);
-      if (!isSeamProved(position, page, offset)) {
-        position = { ...position, stepBack: Math.max(1, position.stepBack * 2), idle: position.idle + 1 };
-        continue;
+    const read = withDegradedRetry(options);
+    const top = () => read(TOP, signal);
+    const ahead = createPagesAhead((offset, stop) => read({ ascending: true, offset, limit }, stop), signal);
+    try {
+      let position = from ?? startAt(await top(), limit);
+      for (;;) {
+        refuseStall(position);
+        const offset = Math.max(0, position.next - 1 - position.stepBack);
+        const page = await ahead.take(offset);
+        refuseDisorder(page.keys, { ascending: true, offset });
+        position = noted(position, page);
+        if (!isSeamProved(position, page, offset)) {
+          position = { ...position, stepBack: Math.max(1, position.stepBack * 2), idle: position.idle + 1 };
+          continue;
+        }
+        const known = knownRows(position, page);
+        position = past(position, page, offset, known);
+        ahead.plan(offsetsAhead(position, page, pagesAhead));
+        if (known < page.keys.length) yield { batch: page.from(known), position, total: position.totals.end };
+        const end = known < page.keys.length ? position.target : highestOf(await top());
+        if (!hasReached(position, end)) continue;
+        const { degraded, totals } = position;
+        return { proved: !degraded, totals, order: 'id', missing: [], refused: degraded ? ['degraded'] : [] };
       }
-      const known = knownRows(position, page);
-      position = past(position, page, offset, known);
-      if (known < page.keys.length) yield { batch: page.from(known), position, total: position.totals.end };
-      const end = known < page.keys.length ? position.target : highestOf(await read(TOP));
-      if (!hasReached(position, end)) continue;
-      const { degraded, totals } = position;
-      return { proved: !degraded, totals, order: 'id', missing: [], refused: degraded ? ['degraded'] : [] };
+    } finally {
+      ahead.stop();
     }
   };
+}
+
+/** Where the pages after a proved one will most likely start: each at the last row of the one before, by its stride. */
+function offsetsAhead(position: OffsetPosition, { keys }: OffsetPage, pages: number): readonly number[] {
+  const { next, target, totals } = position;
+  const stride = keys.length - 1;
+  if (stride < 1 || target === null || hasReached(position, target)) return [];
+  const offsets = Array.from({ length: pages }, (_, index) => next - 1 + index * stride);
+  // What lies behind the told total would most likely be empty. It is a hint: a page not fetched early is fetched late.
+  return offsets.filter((offset) => totals.end === null || offset + 1 < totals.end);
 }
 
 function startAt(top: OffsetPage, limit: number): OffsetPosition {
@@ -152,12 +178,15 @@ function refuseDisorder(keys: readonly Id[], { ascending, offset }: Order): void
   if (at < 0) return;
   const order = ascending ? 'ascending' : 'descending';
   const where = `${keys[at]} came after ${keys[at - 1]} at row ${offset + at}`;
-  throw new ScanError(`the platform did not keep the ${order} order of ids: ${where}`);
+  throw new OrderError(`the platform did not keep the ${order} order of ids: ${where}`);
 }
 
 /** Reads a page, again and again while it is degraded; one that stays so is answered as it is. */
-function withDegradedRetry({ readPage, sleep }: OffsetScanOptions, signal: AbortSignal | undefined) {
-  return async (request: Omit<Parameters<ReadOffsetPage>[0], 'signal'>): Promise<OffsetPage> => {
+function withDegradedRetry({ readPage, sleep }: OffsetScanOptions) {
+  return async (
+    request: Omit<Parameters<ReadOffsetPage>[0], 'signal'>,
+    signal: AbortSignal | undefined,
+  ): Promise<OffsetPage> => {
     for (const waitMs of DEGRADED_WAITS_MS) {
       const page = await readPage({ ...request, signal });
       if (!page.degraded) return page;
