@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Manifest } from '../../lib/snapshot/manifest.ts';
+import { type Bench, bounded, type Row } from './bench.ts';
+import { compareLivedThrough } from './lived-through.ts';
+import { startSandboxProcess } from './sandbox-process.ts';
+
+const RECORDS = 1_000_000;
+const CHANGES_A_SECOND = 20;
+
+/** So slow that a thousand changes fall between the pages. */
+const RATE = 4;
+
+/** A snapshot of a million records while they are added, changed and deleted: what lived through it is in it, once. */
+export const churn: Bench = {
+  name: 'churn',
+  async run() {
+    const folder = await mkdtemp(join(tmpdir(), 'bench-'));
+    try {
+      return await runIn(folder);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+};
+
+async function runIn(folder: string): Promise<readonly Row[]> {
+  const calculations = ['--calculations', String(RECORDS)] as const;
+  await using sandbox = await startSandboxProcess(...calculations, '--churn', String(CHANGES_A_SECOND));
+  const askSandbox = async (path: string): Promise<unknown> =>
+    (await fetch(`${sandbox.settings['PLATFORM_BASE_URL']}/_sandbox/${path}`)).json();
+  const before = changesIn(await askSandbox('counts'));
+  const from = Date.now();
+  const manifest = await takeSnapshot({
+    ...sandbox.settings,
+    PLATFORM_RATE: String(RATE),
+    SYNC_STORE: folder,
+  });
+  const to = Date.now();
+  const changes = changesIn(await askSandbox('counts')) - before;
+  const lived = (await askSandbox(`lived-through?from=${from}&to=${to}`)) as readonly string[];
+
+  const { lost, doubled, taken } = await compareLivedThrough(folder, manifest.parts, lived);
+
+  const seconds = (to - from) / 1000;
+  const at = `${RECORDS.toLocaleString('en')} calculations, ${CHANGES_A_SECOND} changes/s, ${seconds.toFixed(0)} s`;
+  return [
+    { measured: `changes to calculations meanwhile (${at})`, value: String(changes) },
+    { measured: `records taken; lived through all of it (${at})`, value: `${taken}; ${lived.length}` },
+    bounded(`lost of those that lived through (${at})`, String(lost), 'none', lost === 0 && lived.length > 0),
+    bounded(`doubled (${at})`, String(doubled), 'none', doubled === 0),
+    bounded(`consistency (${at})`, manifest.consistency, 'proved', manifest.consistency === 'proved'),
+  ];
+}
+
+async function takeSnapshot(settings: Readonly<Record<string, string>>): Promise<Manifest> {
+  const child = spawn(process.execPath, ['lib/cli/bin.js', 'snapshot', 'calculations', '--json'], {
+    env: { ...process.env, SYNC_COMPRESSION: 'gzip', ...settings },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let printed = '';
+  child.stdout.on('data', (chunk) => {
+    printed += chunk;
+  });
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`the snapshot ended with ${code}`);
+  return JSON.parse(printed) as Manifest;
+}
+
+/** Steps of churn that did something to calculations. */
+function changesIn(counts: unknown): number {
+  const { churn: steps } = counts as { readonly churn: Readonly<Record<string, number>> };
+  const ofCalculations = Object.entries(steps).filter(([name]) => name.startsWith('calculation '));
+  return ofCalculations.reduce((sum, [, count]) => sum + count, 0);
+}

@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { constants, createGzip, createZstdCompress } from 'node:zlib';
+import { PAGE_ROWS } from './fetch-page.ts';
+
+/*
+ * What no snapshot can do without, `node floor.ts gzip|zstd RECORDS`: the same pages read raw, one ahead, and the same
+ * bytes compressed at the level of ours. They are neither looked at nor written.
+ */
+
+const [, , compression, records] = process.argv;
+const total = Number(records);
+const agent = new Agent({ keepAlive: true });
+
+async function readRaw(offset: number): Promise<Buffer> {
+  const outgoing = request(`${process.env['PLATFORM_BASE_URL']}/api/query/v1/functions/search`, {
+    method: 'POST',
+    agent,
+  });
+  outgoing.end(
+    JSON.stringify({ filters: [], sort: { field: 'id', ascending: true }, limit: PAGE_ROWS, offset }),
+  );
+  const [answer] = await once(outgoing, 'response');
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+const compressor =
+  compression === 'gzip'
+    ? createGzip({ level: 1 })
+    : createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: 3 } });
+compressor.resume();
+let compressed: Promise<unknown> = Promise.resolve();
+for (let offset = 0; offset < total; offset += PAGE_ROWS) {
+  const page = await readRaw(offset);
+  await compressed;
+  compressed = new Promise((resolve) => compressor.write(page, resolve));
+}
+compressor.end();
+await once(compressor, 'end');
+agent.destroy();
+console.log(JSON.stringify({ records: total }));

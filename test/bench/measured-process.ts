@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** What a whole process came to, from its start to its end. */
+export type Sample =
+  | { readonly kind: 'done'; readonly seconds: number; readonly peakMb: number; readonly records: number }
+  | { readonly kind: 'died'; readonly seconds: number; readonly how: string };
+
+export type MeasuredCommand = {
+  /** What Node runs; `folder` is empty, and removed at the end. */
+  readonly command: (folder: string) => readonly string[];
+  readonly environment: (folder: string) => Readonly<Record<string, string>>;
+};
+
+/** Runs a command that prints a JSON object with the number of its `records`, and measures it. */
+export async function measureProcess({ command, environment }: MeasuredCommand): Promise<Sample> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-'));
+  const startedMs = performance.now();
+  const child = spawn(process.execPath, ['--import', './test/bench/peak-memory.ts', ...command(folder)], {
+    env: { ...process.env, ...environment(folder) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [printed, complained] = ['', ''];
+  child.stdout.on('data', (chunk) => {
+    printed += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    complained += chunk;
+  });
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+  const seconds = (performance.now() - startedMs) / 1000;
+  await rm(folder, { recursive: true });
+  if (code !== 0)
+    return { kind: 'died', seconds, how: causeIn(complained) ?? `ended with ${code ?? signal}` };
+  const peakMb = Number(/peak-memory-kb (\d+)/.exec(complained)?.[1]) / 1000;
+  const { records } = JSON.parse(printed) as { readonly records: number };
+  return { kind: 'done', seconds, peakMb, records };
+}
+
+/** The line that tells why a process died. */
+function causeIn(complained: string): string | undefined {
+  return /^(?:FATAL ERROR|\w*Error): .*$/m.exec(complained)?.[0];
+}
+
+/** The middle value; of an even number the upper of the two, NaN of none. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,87 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createRecordTemplates } from './page-records.ts';
+
+/*
+ * A platform that answers the search of calculations and nothing else, `node page-server.ts RECORDS`, as fast as bytes
+ * can be copied: so that what is measured against it is the client. Prints its URL as one line.
+ */
+
+const total = Number(process.argv[2]);
+
+/** 11 MB: more than the window of any compressor here, so that no record is found again. */
+const templates = createRecordTemplates(10_000);
+const count = templates.starts.length - 1;
+
+type Search = {
+  readonly sort: { readonly field: string; readonly ascending: boolean };
+  readonly offset?: number;
+  readonly limit: number;
+};
+
+function pageOf({ sort, offset = 0, limit }: Search): Buffer {
+  const rows = Math.max(0, Math.min(limit, 5000, total - offset));
+  const head = `{"totalHits":${total},"results":[`;
+  const tail = `],"hasMore":${offset + rows < total},"degraded":false}`;
+  const spans = sort.ascending
+    ? spansUp(offset, rows)
+    : Array.from({ length: rows }, (_, row) => ({ first: total - 1 - offset - row, rows: 1 }));
+  // The last record's comma gives way to the tail.
+  const size = head.length + spans.reduce((sum, span) => sum + sizeOf(span), rows > 0 ? -1 : 0) + tail.length;
+  const page = Buffer.allocUnsafe(size + 1);
+  let at = page.write(head, 'latin1');
+  for (const span of spans) at = copySpan(span, page, at);
+  page.write(tail, size - tail.length, 'latin1');
+  return page.subarray(0, size);
+}
+
+/** Records whose templates lie one after another. */
+type Span = { readonly first: number; readonly rows: number };
+
+function spansUp(first: number, rows: number): Span[] {
+  const spans: Span[] = [];
+  for (let row = 0; row < rows; ) {
+    const span = { first: first + row, rows: Math.min(rows - row, count - ((first + row) % count)) };
+    spans.push(span);
+    row += span.rows;
+  }
+  return spans;
+}
+
+const startOf = (template: number) => templates.starts[template] ?? 0;
+const sizeOf = ({ first, rows }: Span) => startOf((first % count) + rows) - startOf(first % count);
+
+function copySpan({ first, rows }: Span, page: Buffer, at: number): number {
+  const template = first % count;
+  const from = startOf(template);
+  templates.bytes.copy(page, at, from, startOf(template + rows));
+  for (let row = 0; row < rows; row += 1) {
+    const place = at + startOf(template + row) - from + templates.idOffset;
+    page.write(String(1_000_000_000 + 7 * (first + row)), place, 'latin1');
+  }
+  return at + sizeOf({ first, rows });
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Search> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return JSON.parse(Buffer.concat(chunks).toString()) as Search;
+}
+
+const server = createServer(async (request, response) => {
+  const search = await bodyOf(request);
+  if (request.url !== '/api/query/v1/functions/search' || search.sort.field !== 'id') {
+    response.writeHead(404).end();
+    return;
+  }
+  const page = pageOf(search);
+  response.writeHead(200, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': page.byteLength,
+  });
+  response.end(page);
+});
+server.keepAliveTimeout = 60_000;
+server.listen(0, '127.0.0.1', () =>
+  console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+);

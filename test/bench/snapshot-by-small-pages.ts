@@ -1,0 +1,29 @@
+import { openSession } from '../../lib/cli/session.ts';
+import { sleep } from '../../lib/pace/sleep.ts';
+import { scanOfRun } from '../../lib/snapshot/scan-of-run.ts';
+import { startRun, takeRun } from '../../lib/snapshot/take-snapshot.ts';
+
+/*
+ * `node snapshot-by-small-pages.ts ROWS`: `platform-sync snapshot calculations` with pages of so many rows, so that a
+ * snapshot of many pages needs no millions of records. Prints the manifest.
+ */
+
+const session = openSession({ environment: process.env, err: (text) => console.error(text) });
+const store = await session.store();
+const request = { source: 'calculations', compression: 'gzip', selection: {} } as const;
+const run = await startRun(request, { store, now: Date.now, random: Math.random });
+const scan = await scanOfRun(run.checkpoint, {
+  call: session.platform.call,
+  store,
+  sleep,
+  pageRows: Number(process.argv[2]),
+});
+const { manifest } = await takeRun(run, scan, {
+  store,
+  platform: new URL(session.settings.PLATFORM_BASE_URL).host,
+  callCounts: session.callCounts,
+  force: false,
+  now: Date.now,
+  random: Math.random,
+});
+console.log(JSON.stringify(manifest));
