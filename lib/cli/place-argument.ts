@@ -2,6 +2,14 @@ import { InvalidArgumentError } from 'commander';
 import { type Place, sources } from '../snapshot/keys.ts';
 import { parsePlace } from '../snapshot/parse-place.ts';
 
+/** A run's name, such as `20261121T091500Z-3fa9c1`, as an argument or an option. */
+export function runArgument(text: string): string {
+  if (/^\d{8}T\d{6}Z-[0-9a-f]{6}$/.test(text)) return text;
+  throw new InvalidArgumentError(
+    `Expected a run such as 20261121T091500Z-3fa9c1, got ${JSON.stringify(text)}.`,
+  );
+}
+
 /** `SOURCE` or `SOURCE.NAME` as an argument. */
 export function placeArgument(text: string): Place {
   const place = parsePlace(text);

@@ -5,7 +5,15 @@ import type { Terminal } from './terminal.ts';
 export function processTerminal(): Terminal {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
+    // Stays until the second one: others that end the process when they find no listener left must find this one.
+    const onSignal = () => {
+      if (stop.signal.aborted) {
+        process.off(signal, onSignal);
+        process.kill(process.pid, signal);
+      }
+      stop.abort(new Error(`stopped by ${signal}`));
+    };
+    process.on(signal, onSignal);
   }
   return {
     environment: process.env,

@@ -10,6 +10,8 @@ export type ProgressOptions = {
   readonly screen: NodeJS.WriteStream | undefined;
   readonly err: (text: string) => void;
   readonly callCounts: () => CallCounts;
+  /** Records that earlier processes took of the same run: they say nothing of the rate. Default 0. */
+  readonly recordsBefore?: number;
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;
 };
@@ -25,7 +27,7 @@ export function createProgress(source: string, options: ProgressOptions): Progre
   return options.screen === undefined ? plainLines(source, options) : bar(source, options.screen, options);
 }
 
-function plainLines(source: string, { err, callCounts, now }: ProgressOptions): Progress {
+function plainLines(source: string, { err, callCounts, now, recordsBefore = 0 }: ProgressOptions): Progress {
   const startedMs = now();
   let nextMs = startedMs + LINE_EVERY_MS;
   return {
@@ -33,13 +35,18 @@ function plainLines(source: string, { err, callCounts, now }: ProgressOptions): 
       const nowMs = now();
       if (nowMs < nextMs) return;
       nextMs = nowMs + LINE_EVERY_MS;
-      err(`${source}: ${describeProgress(progress, callCounts(), nowMs - startedMs)}`);
+      const pace = { elapsedMs: nowMs - startedMs, recordsBefore };
+      err(`${source}: ${describeProgress(progress, callCounts(), pace)}`);
     },
     end: () => undefined,
   };
 }
 
-function bar(source: string, screen: NodeJS.WriteStream, { callCounts, now }: ProgressOptions): Progress {
+function bar(
+  source: string,
+  screen: NodeJS.WriteStream,
+  { callCounts, now, recordsBefore = 0 }: ProgressOptions,
+): Progress {
   const startedMs = now();
   const drawn = new SingleBar({
     stream: screen,
@@ -52,7 +59,8 @@ function bar(source: string, screen: NodeJS.WriteStream, { callCounts, now }: Pr
   return {
     update(progress) {
       drawn.setTotal(Math.max(progress.total ?? 0, progress.records, 1));
-      drawn.update(progress.records, { words: describeProgress(progress, callCounts(), now() - startedMs) });
+      const pace = { elapsedMs: now() - startedMs, recordsBefore };
+      drawn.update(progress.records, { words: describeProgress(progress, callCounts(), pace) });
     },
     end: () => drawn.stop(),
   };
@@ -62,9 +70,9 @@ function bar(source: string, screen: NodeJS.WriteStream, { callCounts, now }: Pr
 export function describeProgress(
   { records, total }: SnapshotProgress,
   counts: CallCounts,
-  elapsedMs: number,
+  { elapsedMs, recordsBefore }: { readonly elapsedMs: number; readonly recordsBefore: number },
 ): string {
-  const perSecond = (records * 1000) / Math.max(1, elapsedMs);
+  const perSecond = ((records - recordsBefore) * 1000) / Math.max(1, elapsedMs);
   const left =
     total === null || total <= records ? undefined : (total - records) / Math.max(perSecond, 0.001);
   return [

@@ -1,4 +1,5 @@
 import { sleep } from '../pace/sleep.ts';
+import { PlatformError } from '../platform/platform-error.ts';
 import { type Place, placeOf, type Source } from '../snapshot/keys.ts';
 import { linkedDatasets } from '../snapshot/linked-datasets.ts';
 import { StoredObjectError } from '../snapshot/manifest.ts';
@@ -46,13 +47,14 @@ export async function runSnapshot(
   const place = placeOf(request.source, flags.as);
   const saved =
     flags.resume === undefined
-      ? await begin(request, place, session, store)
+      ? await begin(request, place, { session, store, signal: terminal.signal })
       : await resume(store, place, flags.resume);
   const scan = await scanOfRun(saved.checkpoint, { call: session.platform.call, store, sleep });
   const progress = createProgress(place, {
     screen: terminal.screen,
     err: terminal.err,
     callCounts: session.callCounts,
+    recordsBefore: saved.checkpoint.records,
     now: () => performance.now(),
   });
   try {
@@ -70,13 +72,16 @@ export async function runSnapshot(
     return showPublication(publication, store, flags, terminal);
   } catch (error) {
     progress.end();
-    if (error instanceof SnapshotStoppedError) {
+    if (error instanceof SnapshotStoppedError && !isWrongInput(error.cause)) {
       const as = flags.as === undefined ? '' : ` --as ${flags.as}`;
       terminal.err(`stopped; to go on: platform-sync snapshot ${request.source}${as} --resume ${error.run}`);
     }
     throw error;
   }
 }
+
+/** What the platform cannot be asked for now can never be gone on with. */
+const isWrongInput = (error: unknown) => error instanceof PlatformError && error.failure.kind === 'input';
 
 /** A run that cannot be gone on with was named wrongly. */
 async function resume(store: Store, place: Place, run: string): Promise<Saved> {
@@ -89,13 +94,14 @@ async function resume(store: Store, place: Place, run: string): Promise<Saved> {
   }
 }
 
+type Beginning = { readonly session: Session; readonly store: Store; readonly signal: AbortSignal };
+
 async function begin(
   request: RequestedSnapshot,
   place: Place,
-  { settings }: Session,
-  store: Store,
+  { session: { settings }, store, signal }: Beginning,
 ): Promise<Saved> {
-  const { ids, idsFrom } = await findIds(request, store);
+  const { ids, idsFrom } = await findIds(request, store, signal);
   const selection =
     ids === undefined ? request.selection : { ...request.selection, ...toldSelection(request, ids) };
   const saved = await startRun(
@@ -106,9 +112,9 @@ async function begin(
   return saved;
 }
 
-async function findIds({ ids, idsFrom }: RequestedSnapshot, store: Store) {
+async function findIds({ ids, idsFrom }: RequestedSnapshot, store: Store, signal: AbortSignal) {
   if (ids !== 'calculations') return { ids, idsFrom };
-  const linked = await linkedDatasets(store);
+  const linked = await linkedDatasets(store, signal);
   return { ids: linked.ids, idsFrom: `calculations, run ${linked.run}` };
 }
 

@@ -4,9 +4,9 @@ import type { Store } from '../store/store.ts';
 import { partLines } from './changes/part-lines.ts';
 import { readLatest, readManifest, StoredObjectError } from './manifest.ts';
 
-const linksSchema = z.object({
-  links: z.nullish(z.array(z.object({ resource: z.object({ type: z.string(), id: z.string() }) }))),
-});
+const linksSchema = z.object({ links: z.array(z.unknown()) });
+
+const linkSchema = z.object({ resource: z.object({ type: z.string(), id: z.string() }) });
 
 /** The datasets of a published run of calculations, and which run that was. */
 export type LinkedDatasets = { readonly ids: readonly string[]; readonly run: string };
@@ -33,9 +33,10 @@ export async function linkedDatasets(store: Store, signal?: AbortSignal): Promis
 }
 
 function datasetsOf(line: string): readonly string[] {
-  const { success, data } = linksSchema.safeParse(parseJson(line));
-  if (!success) return [];
-  return (data.links ?? []).flatMap(({ resource }) =>
-    resource.type.toUpperCase() === 'DATA_SOURCE' ? [resource.id] : [],
-  );
+  const { data } = linksSchema.safeParse(parseJson(line));
+  // One by one: a link of another shape must not hide the others.
+  return (data?.links ?? []).flatMap((each) => {
+    const resource = linkSchema.safeParse(each).data?.resource;
+    return resource?.type.toUpperCase() === 'DATA_SOURCE' ? [resource.id] : [];
+  });
 }

@@ -41,8 +41,9 @@ export type Selections = { readonly [S in Source]: z.infer<(typeof selectionSche
 /** Ids that a manifest lists in full. */
 const MOST_LISTED = 1_000;
 
-/** How a selection tells given ids. */
+/** How a selection tells given ids: each once and in the order of their text, so that the same ids are told the same. */
 export function toldIds(ids: readonly string[]): z.infer<typeof givenIds> {
-  if (ids.length <= MOST_LISTED) return [...ids];
-  return { count: ids.length, sha256: createHash('sha256').update(ids.join('\n')).digest('hex') };
+  const told = [...new Set(ids)].sort();
+  if (told.length <= MOST_LISTED) return told;
+  return { count: told.length, sha256: createHash('sha256').update(told.join('\n')).digest('hex') };
 }

@@ -3,7 +3,7 @@ import { StoredObjectError } from '../../snapshot/manifest.ts';
 import { publishRun, readFinishedRun } from '../../snapshot/publish.ts';
 import type { AddCommand } from '../command.ts';
 import { openStoreOf } from '../open-store-of.ts';
-import { placeArgument } from '../place-argument.ts';
+import { placeArgument, runArgument } from '../place-argument.ts';
 import { showPublication } from '../show-publication.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -16,7 +16,7 @@ export const addPublish: AddCommand = (program, terminal, finish) => {
     .command('publish')
     .description('Publish a finished run that was refused.')
     .argument('<source>', 'the source, or SOURCE.NAME for a snapshot with a place of its own', placeArgument)
-    .argument('<run>', 'the run')
+    .argument('<run>', 'the run', runArgument)
     .option('--force', 'publish although a gate refuses; the manifest says so')
     .option('--json', 'print the manifest as one JSON value')
     .action(async (source: Place, run: string, flags: PublishFlags) =>

@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
+import { idDigits } from '../../platform/id.ts';
 import type { Selections } from '../../snapshot/selection.ts';
 import type { AddCommand, Finish } from '../command.ts';
+import { runArgument } from '../place-argument.ts';
 import type { RequestedSnapshot, RunFlags } from '../run-snapshot.ts';
-import { collected, dateOption, idsOf, whereOption } from '../selection-options.ts';
+import { collected, dateOption, filesetOption, idsOf, whereOption } from '../selection-options.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -15,8 +17,19 @@ export const addSnapshot: AddCommand = (program, terminal, finish) => {
   addDataFiles(snapshot, terminal, finish);
 };
 
-/** Loaded when it is asked for, so that the other commands start without it. */
+/** Flags that say how a run is taken, and not what. `drill` is true unless it is taken away. */
+const RUN_FLAGS: readonly string[] = ['as', 'resume', 'force', 'json'] satisfies readonly (keyof RunFlags)[];
+
 async function runSnapshot(request: RequestedSnapshot, flags: RunFlags, terminal: Terminal): Promise<number> {
+  const narrowing = Object.entries(flags).filter(
+    ([name, value]) => !RUN_FLAGS.includes(name) && !(name === 'drill' && value),
+  );
+  if (flags.resume !== undefined && narrowing.length > 0) {
+    throw new UsageError(
+      `--resume: expected nothing else that selects records, since the run has its selection, got ${narrowing.map(([name]) => name).join(', ')}`,
+    );
+  }
+  // Loaded when it is asked for, so that the other commands start without it.
   const { runSnapshot: run } = await import('../run-snapshot.ts');
   return run(request, flags, terminal);
 }
@@ -24,7 +37,7 @@ async function runSnapshot(request: RequestedSnapshot, flags: RunFlags, terminal
 const withRunOptions = (command: Command): Command =>
   command
     .option('--as <name>', 'a place of its own for a narrowed snapshot: SOURCE.NAME/')
-    .option('--resume <run>', 'go on with a run that was stopped')
+    .option('--resume <run>', 'go on with a run that was stopped', runArgument)
     .option('--force', 'publish although a gate refused; the manifest says so')
     .option('--json', 'print the manifest as one JSON value');
 
@@ -67,7 +80,7 @@ function addFiles(snapshot: Command, terminal: Terminal, finish: Finish): void {
   const command = snapshot
     .command('files')
     .description('All files of each FileSet, or those that the search narrows to.')
-    .option('--fileset <id>', 'a FileSet; may be given again', collected)
+    .option('--fileset <id>', 'a FileSet; may be given again', filesetOption)
     .option('--directory <path>', 'those below this directory')
     .option('--immediate', 'only those directly in it')
     .option(
@@ -116,6 +129,7 @@ function addCards(snapshot: Command, terminal: Terminal, finish: Finish): void {
       source: 'cards',
       selection: { drill: flags.drill },
       ids: ids ?? 'calculations',
+      idsFrom: sourceOfIds(flags.datasetsFrom),
     } as const;
     finish(await runSnapshot(request, flags, terminal));
   });
@@ -130,7 +144,7 @@ function addDataFiles(snapshot: Command, terminal: Terminal, finish: Finish): vo
     .option('--id <id>', 'a data file; may be given again', collected)
     .option('--ids-from <file>', 'ids from a file, one a line; - reads standard input');
   withRunOptions(command).action(async (flags: DataFileFlags) => {
-    const ids = await idsOf(flags.id, flags.idsFrom, terminal);
+    const ids = (await idsOf(flags.id, flags.idsFrom, terminal))?.map(dataFileId);
     if (ids === undefined && flags.resume === undefined)
       throw new UsageError('--id or --ids-from: expected ids, got none');
     const selection = { expand: ['revisions', 'metadata'] };
@@ -142,6 +156,13 @@ function addDataFiles(snapshot: Command, terminal: Terminal, finish: Finish): vo
       ),
     );
   });
+}
+
+function dataFileId(text: string): string {
+  const id = idDigits(text);
+  if (id === undefined)
+    throw new UsageError(`ids of data files: expected integers, got ${JSON.stringify(text)}`);
+  return id;
 }
 
 const sourceOfIds = (file: string | undefined) => (file === '-' ? 'standard input' : file);

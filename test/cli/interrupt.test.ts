@@ -1,0 +1,177 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import type { Manifest } from '../../lib/snapshot/manifest.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+const TOKEN = 'sandbox-token';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'interrupt-'));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+const settingsOf = ({ url }: Sandbox) => ({
+  PLATFORM_BASE_URL: url,
+  PLATFORM_TOKEN: TOKEN,
+  PLATFORM_RATE: '1000',
+  SYNC_STORE: folder,
+});
+
+async function run(sandbox: Sandbox, argv: readonly string[], input = '') {
+  const { terminal, out, err } = createFakeTerminal(settingsOf(sandbox), input);
+  const code = await runCommandLine(argv, terminal);
+  return { code, out: out(), err: err() };
+}
+
+/** Resolves once the sandbox has seen so many requests. */
+const requested = (sandbox: Sandbox, count: number) =>
+  vi.waitFor(() => expect(sandbox.counts().requests).toBeGreaterThanOrEqual(count), {
+    interval: 2,
+    timeout: 10_000,
+  });
+
+/** The command line that goes on, as it was printed, without the program's name. */
+const wayOn = (err: string): readonly string[] =>
+  /^stopped; to go on: platform-sync (.*)$/m.exec(err)?.[1]?.split(' ') ?? [];
+
+async function checkpointOf(place: string, run: string) {
+  return JSON.parse(await readFile(join(folder, `work/${place}/${run}/_checkpoint.json`), 'utf8'));
+}
+
+async function published(place: string) {
+  const read = async (key: string) => JSON.parse(await readFile(join(folder, key), 'utf8'));
+  const manifest = (await read((await read(`${place}/latest.json`)).manifest)) as Manifest;
+  const bodies = await Promise.all(manifest.parts.map(({ key }) => readFile(join(folder, key))));
+  const lines = bodies.flatMap((body) => gunzipSync(body).toString().split('\n').slice(0, -1));
+  return { manifest, lines };
+}
+
+describe('a token that is revoked half-way', () => {
+  test('ends files with 1, keeps what was read, and the run goes on to exactly the truth', async () => {
+    await using sandbox = await startPlatform({
+      calculations: 0,
+      fileSets: 2,
+      filesPerSet: 2_500,
+      latencyMs: 40,
+    });
+    const [first = '', second = ''] = sandbox.ids().fileSets.toSorted();
+    const argv = ['snapshot', 'files', '--fileset', first, '--fileset', second, '--as', 'both'];
+    const stopping = run(sandbox, argv);
+    await requested(sandbox, 2);
+    sandbox.setToken('another');
+
+    const stopped = await stopping;
+    const [, , , , , runName = ''] = wayOn(stopped.err);
+    const checkpoint = await checkpointOf('files.both', runName);
+    sandbox.setToken(TOKEN);
+    const resumed = await run(sandbox, wayOn(stopped.err));
+
+    const { manifest, lines } = await published('files.both');
+    const truth = [first, second].flatMap((id) =>
+      [...sandbox.files(id)].map((row) => `{"_filesetId":"${id}",${row.slice(1)}`),
+    );
+    expect(stopped.code).toBe(1);
+    expect(stopped.err).toContain('answered 401');
+    expect(stopped.err).toContain('Is the token right, and neither expired nor revoked?');
+    expect(wayOn(stopped.err)).toEqual(['snapshot', 'files', '--as', 'both', '--resume', runName]);
+    expect(checkpoint).toMatchObject({ parts: 1, outcome: null });
+    expect(checkpoint.records).toBeGreaterThanOrEqual(1_000);
+    expect(checkpoint.records).toBeLessThan(5_000);
+    expect(resumed.code).toBe(0);
+    expect(manifest).toMatchObject({ run: runName, records: 5_000, consistency: 'proved' });
+    expect(manifest.parts.length).toBeGreaterThan(1);
+    expect(lines.toSorted()).toEqual(truth.sort());
+  });
+
+  test('ends data files with 1, and the run goes on by the ids it was given, though they are given no more', async () => {
+    await using sandbox = await startPlatform({ calculations: 0, fileSets: 0, dataFiles: 40, latencyMs: 40 });
+    const { dataFiles } = sandbox.ids();
+    const stopping = run(sandbox, ['snapshot', 'data-files', '--ids-from', '-'], dataFiles.join('\n'));
+    await requested(sandbox, 12);
+    sandbox.setToken('another');
+
+    const stopped = await stopping;
+    sandbox.setToken(TOKEN);
+    const resumed = await run(sandbox, wayOn(stopped.err), 'and something else');
+
+    const { manifest, lines } = await published('data-files');
+    expect(stopped.code).toBe(1);
+    expect(stopped.err).toContain('answered 401');
+    expect(resumed.code).toBe(0);
+    expect(manifest).toMatchObject({ records: 40, idsFrom: 'standard input', selection: { ids: dataFiles } });
+    expect(manifest.parts.length).toBeGreaterThan(1);
+    expect(lines.map((line) => String(JSON.parse(line).dataFileId))).toEqual(dataFiles);
+  });
+
+  test('and stays so ends the resumed run the same way, with the same way on', async () => {
+    await using sandbox = await startPlatform({ calculations: 100, token: 'another' });
+
+    const stopped = await run(sandbox, ['snapshot', 'calculations']);
+    const again = await run(sandbox, wayOn(stopped.err));
+
+    expect(again.code).toBe(1);
+    expect(again.err).toContain('answered 401');
+    expect(wayOn(again.err)).toEqual(wayOn(stopped.err));
+  });
+});
+
+describe('Ctrl-C', () => {
+  const platformSync = (argv: readonly string[], sandbox: Sandbox) =>
+    spawn(process.execPath, ['lib/cli/bin.js', ...argv], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...settingsOf(sandbox) },
+    });
+
+  test('ends a snapshot with 1 at once and says how to go on; that very command line completes it', async () => {
+    await using sandbox = await startPlatform({ calculations: 2_000, pageCap: 250, latencyMs: 150 });
+    const child = platformSync(['snapshot', 'calculations'], sandbox);
+    const said = text(child.stderr);
+    await requested(sandbox, 5);
+    const interruptedMs = performance.now();
+    child.kill('SIGINT');
+
+    const [code] = await once(child, 'exit');
+    const endedAfterMs = performance.now() - interruptedMs;
+    const argv = wayOn(await said);
+    const checkpoint = await checkpointOf('calculations', argv.at(-1) ?? '');
+    const resumed = platformSync([...argv, '--json'], sandbox);
+    const manifest = JSON.parse(await text(resumed.stdout));
+
+    const { lines } = await published('calculations');
+    expect(code).toBe(1);
+    expect(endedAfterMs).toBeLessThan(1_500);
+    expect(await said).toContain('interrupted: stopped as asked');
+    expect(argv.slice(0, -1)).toEqual(['snapshot', 'calculations', '--resume']);
+    expect(checkpoint).toMatchObject({ parts: 1, outcome: null });
+    expect(checkpoint.records).toBeGreaterThan(0);
+    expect(manifest).toMatchObject({ run: argv.at(-1), records: 2_000, consistency: 'proved' });
+    expect(lines).toEqual([...sandbox.calculations()]);
+  });
+
+  test('before the first page is there leaves a run that can be gone on with', async () => {
+    await using sandbox = await startPlatform({ calculations: 100, latencyMs: 400 });
+    const { terminal, err, interrupt } = createFakeTerminal(settingsOf(sandbox));
+    const stopping = runCommandLine(['snapshot', 'calculations'], terminal);
+    await requested(sandbox, 1);
+    interrupt();
+
+    const code = await stopping;
+    const resumed = await run(sandbox, wayOn(err()));
+
+    expect(code).toBe(1);
+    expect(err()).toContain('interrupted: stopped as asked');
+    expect(resumed.code).toBe(0);
+    expect((await published('calculations')).lines).toEqual([...sandbox.calculations()]);
+  });
+});

@@ -1,0 +1,169 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { showPublication } from '../../lib/cli/show-publication.ts';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import type { Manifest } from '../../lib/snapshot/manifest.ts';
+import { publishedManifest } from '../snapshot/published-manifest.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+let sandbox: Sandbox;
+let folder: string;
+
+beforeAll(async () => {
+  sandbox = await startPlatform({ calculations: 0, datasets: 1, cards: 0, fileSets: 0, dataFiles: 3 });
+});
+
+afterAll(() => sandbox.close());
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'publish-'));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+async function run(argv: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: folder, ...environment });
+  const code = await runCommandLine(argv, terminal);
+  return { code, out: out(), err: err() };
+}
+
+/** Takes a snapshot of data files and answers its manifest. */
+async function snapshot(...ids: readonly string[]): Promise<Manifest> {
+  const argv = ['snapshot', 'data-files', '--json', ...ids.flatMap((id) => ['--id', id])];
+  const { out } = await run(argv, {
+    PLATFORM_BASE_URL: sandbox.url,
+    PLATFORM_TOKEN: sandbox.token,
+    PLATFORM_RATE: '1000',
+  });
+  return JSON.parse(out);
+}
+
+const latest = async () => JSON.parse(await readFile(join(folder, 'data-files/latest.json'), 'utf8'));
+
+describe('publish', () => {
+  test('of a run that was refused is refused again: exit 3, the reason, and the command that would do it', async () => {
+    const { run: refused } = await snapshot('7');
+
+    const { code, out } = await run(['publish', 'data-files', refused]);
+
+    expect(code).toBe(3);
+    expect(out).toContain('not published; refused as: incomplete');
+    expect(out).toContain(`to publish all the same: platform-sync publish data-files ${refused} --force`);
+    await expect(latest()).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  test('--force publishes it, needs no platform, and the manifest tells that it was forced', async () => {
+    const { run: refused } = await snapshot('7');
+
+    const { code, out } = await run(['publish', 'data-files', refused, '--force']);
+
+    const { run: published, manifest } = await latest();
+    expect(code).toBe(0);
+    expect(out).toContain('published by force although refused as: incomplete');
+    expect(published).toBe(refused);
+    expect(JSON.parse(await readFile(join(folder, manifest), 'utf8'))).toMatchObject({
+      run: refused,
+      publishable: false,
+      refused: ['incomplete'],
+      forced: true,
+    });
+  });
+
+  test('--json prints the manifest as one JSON value', async () => {
+    const [id = ''] = sandbox.ids().dataFiles;
+    await snapshot(id);
+    const { run: refused } = await snapshot('7');
+
+    const { code, out, err } = await run(['publish', 'data-files', refused, '--json']);
+
+    expect(code).toBe(3);
+    expect(JSON.parse(out)).toMatchObject({
+      run: refused,
+      refused: ['empty', 'selection', 'incomplete'],
+      forced: false,
+    });
+    expect(err).toContain('not published; refused as: empty, selection, incomplete');
+  });
+
+  test('of a run that is published already changes nothing and exits 0', async () => {
+    const [id = ''] = sandbox.ids().dataFiles;
+    const { run: published } = await snapshot(id);
+    const before = await latest();
+
+    const { code, out } = await run(['publish', 'data-files', published]);
+
+    expect(code).toBe(0);
+    expect(out).toMatch(/^published$/m);
+    expect(await latest()).toEqual(before);
+  });
+
+  test('of a run that started before the published one is not done, even by force: exit 3', async () => {
+    const [id = ''] = sandbox.ids().dataFiles;
+    const { run: earlier } = await snapshot('7');
+    const { run: later } = await snapshot(id);
+
+    const { code, out } = await run(['publish', 'data-files', earlier, '--force']);
+
+    expect(code).toBe(3);
+    expect(out).toContain(`not published: run ${later}, which started later, has been published meanwhile`);
+    expect(await latest()).toMatchObject({ run: later });
+  });
+
+  test('of a run that is not there, or lies in another place, exits 2 and names where it looked', async () => {
+    const { run: refused } = await snapshot('7');
+
+    const unknown = await run(['publish', 'data-files', '20261121T091500Z-3fa9c1']);
+    const elsewhere = await run(['publish', 'data-files.mine', refused, '--force']);
+
+    expect(unknown.code).toBe(2);
+    expect(unknown.err).toContain(
+      `run: work/data-files/20261121T091500Z-3fa9c1/_manifest.json in ${folder}: expected a manifest, got nothing`,
+    );
+    expect(elsewhere.code).toBe(2);
+    expect(elsewhere.err).toContain(`work/data-files.mine/${refused}/_manifest.json`);
+  });
+});
+
+describe('what the platform named itself cannot move the cursor', () => {
+  const hostile = 'x\u001b[2J\u009b2J\u007f\u202e';
+  const manifest = publishedManifest({
+    idsFrom: hostile,
+    fields: { [hostile]: ['string'] },
+    missing: [{ id: hostile, status: 404 }],
+  });
+  const publication = { kind: 'refused', manifest, key: 'work/x/_manifest.json' } as const;
+  const moving = /(?!\n)\p{Cc}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+
+  test('in words', () => {
+    const { terminal, out } = createFakeTerminal();
+
+    showPublication(publication, { location: folder }, {}, terminal);
+
+    expect(out()).toContain('missing: x');
+    expect(out()).not.toMatch(moving);
+  });
+
+  test('in JSON, which stays the same value', () => {
+    const { terminal, out, err } = createFakeTerminal();
+
+    showPublication(publication, { location: folder }, { json: true }, terminal);
+
+    expect(JSON.parse(out())).toEqual(manifest);
+    expect(out() + err()).not.toMatch(moving);
+  });
+});
+
+test('ids that are missing are named up to five, and the rest counted', () => {
+  const { terminal, out } = createFakeTerminal();
+  const missing = ['1', '2', '3', '4', '5', '6', '7'].map((id) => ({ id, status: 404 }));
+  const manifest = publishedManifest({ missing, records: 1 });
+
+  const code = showPublication({ kind: 'published', manifest, key: 'x' }, { location: folder }, {}, terminal);
+
+  expect(code).toBe(0);
+  expect(out()).toContain('missing: 1 (404), 2 (404), 3 (404), 4 (404), 5 (404), and 2 more');
+  expect(out()).toContain('calculations: 1 record in 0 parts');
+});

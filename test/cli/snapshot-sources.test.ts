@@ -1,0 +1,392 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import type { FileRow } from '../../lib/sandbox/platform/files/file-row.ts';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import type { Manifest } from '../../lib/snapshot/manifest.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+const NO_DATASET = '2d9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c33';
+
+let sandbox: Sandbox;
+let folder: string;
+
+beforeAll(async () => {
+  sandbox = await startPlatform({
+    calculations: 60,
+    datasets: 40,
+    cards: 200,
+    fileSets: 3,
+    filesPerSet: 1_300,
+    dataFiles: 12,
+  });
+});
+
+afterAll(() => sandbox.close());
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sources-'));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+async function run(argv: readonly string[], input = '') {
+  const environment = {
+    PLATFORM_BASE_URL: sandbox.url,
+    PLATFORM_TOKEN: sandbox.token,
+    PLATFORM_RATE: '1000',
+    SYNC_STORE: folder,
+  };
+  const { terminal, out, err } = createFakeTerminal(environment, input);
+  const code = await runCommandLine(argv, terminal);
+  return { code, out: out(), err: err() };
+}
+
+/** What `latest.json` of a place leads to: the manifest, and the lines of its parts. */
+async function published(place: string) {
+  const read = async (key: string) => JSON.parse(await readFile(join(folder, key), 'utf8'));
+  const manifest = (await read((await read(`${place}/latest.json`)).manifest)) as Manifest;
+  const bodies = await Promise.all(manifest.parts.map(({ key }) => readFile(join(folder, key))));
+  const lines = bodies.flatMap((body) => gunzipSync(body).toString().split('\n').slice(0, -1));
+  return { manifest, lines };
+}
+
+/** The lines of a snapshot of some of the sandbox's FileSets, in an order of their own. */
+const fileLines = (filesets: readonly string[], matches: (row: FileRow) => boolean = () => true) =>
+  filesets
+    .flatMap((id) =>
+      [...sandbox.files(id)]
+        .filter((row) => matches(JSON.parse(row)))
+        .map((row) => `{"_filesetId":"${id}",${row.slice(1)}`),
+    )
+    .sort();
+
+describe('snapshot files', () => {
+  test('takes all files of every FileSet that was named, and none of the others', async () => {
+    const [first = '', second = ''] = sandbox.ids().fileSets;
+
+    const { code, out } = await run(['snapshot', 'files', '--fileset', second, '--fileset', first]);
+
+    const { manifest, lines } = await published('files');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^files: 2,600 records/);
+    expect(lines.toSorted()).toEqual(fileLines([first, second]));
+    expect(manifest.selection).toEqual({ filesets: [first, second].sort() });
+  });
+
+  test('names a FileSet that is not there, and takes the others', async () => {
+    const [fileset = ''] = sandbox.ids().fileSets;
+
+    const { code, out } = await run(['snapshot', 'files', '--fileset', fileset, '--fileset', NO_DATASET]);
+
+    const { manifest, lines } = await published('files');
+    expect(code).toBe(0);
+    expect(out).toContain(`missing: ${NO_DATASET} (404)`);
+    expect(manifest.missing).toEqual([{ id: NO_DATASET, status: 404 }]);
+    expect(lines.toSorted()).toEqual(fileLines([fileset]));
+  });
+
+  test.each<[string, readonly string[], (row: FileRow) => boolean, object]>([
+    [
+      'a directory',
+      ['--directory', '/Archive'],
+      ({ path }) => path.startsWith('/Archive/'),
+      { directory: '/Archive' },
+    ],
+    [
+      'what lies directly in a directory',
+      ['--directory', 'Archive/', '--immediate'],
+      ({ path }) => /^\/Archive\/[^/]*$/.test(path),
+      { directory: 'Archive/', immediate: true },
+    ],
+    [
+      'a filter',
+      ['--where', 'size:GREATER_THAN:100000000'],
+      ({ size }) => size !== null && size > 100_000_000,
+      { where: [{ field: 'size', operator: 'GREATER_THAN', value: ['100000000'] }] },
+    ],
+    [
+      'a filter turned round',
+      ['--where', 'fileType:!EQUALS:TEXT'],
+      ({ fileType }) => fileType !== 'TEXT',
+      { where: [{ field: 'fileType', operator: 'EQUALS', value: ['TEXT'], not: true }] },
+    ],
+    [
+      'one of several values',
+      ['--where', 'fileType:IN:TEXT,IMAGE'],
+      ({ fileType }) => fileType === 'TEXT' || fileType === 'IMAGE',
+      { where: [{ field: 'fileType', operator: 'IN', value: ['TEXT', 'IMAGE'] }] },
+    ],
+    [
+      'two filters at once',
+      ['--where', 'hash:!IS_NULL', '--where', 'indexStatus:EQUALS:FAILED'],
+      ({ hash, indexStatus }) => hash !== null && indexStatus === 'FAILED',
+      {
+        where: [
+          { field: 'hash', operator: 'IS_NULL', value: [], not: true },
+          { field: 'indexStatus', operator: 'EQUALS', value: ['FAILED'] },
+        ],
+      },
+    ],
+    [
+      'those created since a date and until a time',
+      ['--since', '2024-06-01', '--until', '2025-06-01T02:00:00+02:00'],
+      ({ created }) => created >= '2024-06-01T00:00:00.000Z' && created <= '2025-06-01T00:00:00.000Z',
+      { since: '2024-06-01T00:00:00.000Z', until: '2025-06-01T00:00:00.000Z' },
+    ],
+  ])(
+    'narrowed to %s takes exactly those, and the manifest tells it',
+    async (_, flags, matches, selection) => {
+      const [fileset = ''] = sandbox.ids().fileSets;
+
+      const { code } = await run(['snapshot', 'files', '--fileset', fileset, ...flags]);
+
+      const { manifest, lines } = await published('files');
+      const expected = fileLines([fileset], matches);
+      expect(code).toBe(0);
+      expect(lines.toSorted()).toEqual(expected);
+      expect(manifest.selection).toEqual({ filesets: [fileset], ...selection });
+      expect(expected.length).toBeGreaterThan(0);
+      expect(expected.length).toBeLessThan(1_300);
+    },
+  );
+
+  test('with another selection in the same place is refused with 3; in a place of its own it is not', async () => {
+    const [fileset = ''] = sandbox.ids().fileSets;
+    const narrowed = ['snapshot', 'files', '--fileset', fileset, '--where', 'fileType:!EQUALS:TEXT'];
+    await run(['snapshot', 'files', '--fileset', fileset]);
+
+    const refused = await run(narrowed);
+    const apart = await run([...narrowed, '--as', 'not-text']);
+
+    expect(refused.code).toBe(3);
+    expect(refused.out).toContain('not published; refused as: selection');
+    expect(refused.out).toContain('other records were asked for than in the last run');
+    expect((await published('files')).manifest.records).toBe(1_300);
+    expect(apart.code).toBe(0);
+    expect((await published('files.not-text')).manifest.records).toBeLessThan(1_300);
+  });
+
+  test('with the same FileSets in another order and case is the same selection', async () => {
+    const [first = '', second = ''] = sandbox.ids().fileSets;
+    await run(['snapshot', 'files', '--fileset', first, '--fileset', second]);
+
+    const { code } = await run([
+      'snapshot',
+      'files',
+      ...['--fileset', second.toUpperCase(), '--fileset', first, '--fileset', second],
+    ]);
+
+    const { manifest } = await published('files');
+    expect(code).toBe(0);
+    expect(manifest.changes).toMatchObject({ added: 0, removed: 0, changed: 0 });
+  });
+
+  test('by a filter that the platform does not know exits 1 with the platform’s words', async () => {
+    const [fileset = ''] = sandbox.ids().fileSets;
+
+    const { code, err } = await run([
+      'snapshot',
+      'files',
+      '--fileset',
+      fileset,
+      '--where',
+      'colour:EQUALS:red',
+    ]);
+
+    expect(code).toBe(1);
+    expect(err).toContain('answered 400');
+    expect(err).toContain('unknown filter field colour');
+  });
+});
+
+describe('snapshot calculations, narrowed', () => {
+  test('goes to a place of its own, and leaves the whole one alone', async () => {
+    await run(['snapshot', 'calculations']);
+    const expected = [...sandbox.calculations()].filter((line) => JSON.parse(line).locked === true);
+
+    const { code, out } = await run(['snapshot', 'calculations', '--filter', 'locked', '--as', 'locked']);
+
+    const { manifest, lines } = await published('calculations.locked');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^calculations\.locked: /);
+    expect(manifest).toMatchObject({ source: 'calculations.locked', selection: { filters: ['locked'] } });
+    expect(lines).toEqual(expected);
+    expect(expected.length).toBeGreaterThan(0);
+    expect((await published('calculations')).manifest.records).toBe(60);
+  });
+
+  test('by a name takes those that the search finds', async () => {
+    const [first = ''] = sandbox.calculations();
+    const { name } = JSON.parse(first) as { readonly name: string };
+    const expected = [...sandbox.calculations()].filter((line) => JSON.parse(line).name.includes(name));
+
+    const { code } = await run(['snapshot', 'calculations', '--name', name, '--as', 'named']);
+
+    const { manifest, lines } = await published('calculations.named');
+    expect(code).toBe(0);
+    expect(lines).toEqual(expected);
+    expect(manifest.selection).toEqual({ name });
+  });
+});
+
+/** The dataset and the id of each card, as a snapshot of cards over these datasets holds them. */
+const cardsOf = (datasets: readonly string[], drill = true) =>
+  datasets.toSorted().flatMap((dataset) =>
+    sandbox.state.cards
+      .of(sandbox.ids().datasets.indexOf(dataset))
+      .filter(({ rootId }) => drill || rootId === undefined)
+      .map(({ row }) => [dataset, row.id]),
+  );
+
+const cardsIn = (lines: readonly string[]) =>
+  lines.map((line) => {
+    const { _datasetId, datasourceId, id } = JSON.parse(line);
+    return [_datasetId ?? datasourceId, id];
+  });
+
+const LINK = /"type":"DATA_SOURCE","id":"([^"]+)"/g;
+
+describe('snapshot cards', () => {
+  test('takes the cards of each dataset that was named', async () => {
+    const datasets = sandbox.ids().datasets.slice(3, 6);
+
+    const { code } = await run(['snapshot', 'cards', ...datasets.flatMap((id) => ['--dataset', id])]);
+
+    const { manifest, lines } = await published('cards');
+    expect(code).toBe(0);
+    expect(cardsIn(lines)).toEqual(cardsOf(datasets));
+    expect(manifest.selection).toEqual({ datasets: datasets.toSorted(), drill: true });
+    expect(manifest.idsFrom).toBeUndefined();
+  });
+
+  test('takes the datasets from a file and from standard input alike, and tells which', async () => {
+    const datasets = sandbox.ids().datasets.slice(0, 4);
+    const file = join(folder, 'datasets.txt');
+    await writeFile(file, `${datasets.join('\r\n')}\r\n`);
+
+    const fromFile = await run(['snapshot', 'cards', '--datasets-from', file]);
+    const first = await published('cards');
+    const fromInput = await run(
+      ['snapshot', 'cards', '--datasets-from', '-'],
+      datasets.toReversed().join('\n'),
+    );
+    const second = await published('cards');
+
+    expect([fromFile.code, fromInput.code]).toEqual([0, 0]);
+    expect(fromFile.out).toContain(`ids from: ${file}`);
+    expect([first.manifest.idsFrom, second.manifest.idsFrom]).toEqual([file, 'standard input']);
+    expect(cardsIn(first.lines)).toEqual(cardsOf(datasets));
+    expect(second.lines).toEqual(first.lines);
+  });
+
+  test('with --no-drill leaves out cards that use a dataset only in a drill', async () => {
+    const { datasets } = sandbox.ids();
+
+    const { code } = await run([
+      'snapshot',
+      'cards',
+      '--no-drill',
+      ...datasets.flatMap((id) => ['--dataset', id]),
+    ]);
+
+    const { manifest, lines } = await published('cards');
+    expect(code).toBe(0);
+    expect(cardsIn(lines)).toEqual(cardsOf(datasets, false));
+    expect(lines.length).toBeLessThan(cardsOf(datasets).length);
+    expect(manifest.selection).toMatchObject({ drill: false });
+  });
+
+  test('without ids takes every dataset that the last published calculations link to', async () => {
+    await run(['snapshot', 'calculations']);
+    const { run: calculationsRun } = (await published('calculations')).manifest;
+    const linked = new Set(
+      [...sandbox.calculations()].flatMap((line) => [...line.matchAll(LINK)].map(([, id = '']) => id)),
+    );
+
+    const { code, out } = await run(['snapshot', 'cards']);
+
+    const { manifest, lines } = await published('cards');
+    expect(code).toBe(0);
+    expect(cardsIn(lines)).toEqual(cardsOf([...linked]));
+    expect(linked.size).toBeLessThan(40);
+    expect(manifest).toMatchObject({
+      selection: { datasets: 'calculations', drill: true },
+      idsFrom: `calculations, run ${calculationsRun}`,
+    });
+    expect(out).toContain(`ids from: calculations, run ${calculationsRun}`);
+  });
+
+  test('without ids and without published calculations exits 1, says so, and leaves nothing behind', async () => {
+    const { code, out, err } = await run(['snapshot', 'cards']);
+
+    expect(code).toBe(1);
+    expect(err).toContain('expected a published snapshot of calculations to take datasets from, got none');
+    expect(err).not.toContain('to go on');
+    expect(out).toBe('');
+  });
+});
+
+describe('snapshot data-files', () => {
+  test('takes the metadata with revisions of each id, in the order of ids', async () => {
+    const [first = '', second = ''] = sandbox.ids().dataFiles;
+
+    const { code } = await run(['snapshot', 'data-files', '--id', second, '--id', `00${first}`]);
+
+    const { manifest, lines } = await published('data-files');
+    expect(code).toBe(0);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { dataFileId: Number(first), revisions: sandbox.state.dataFile(first)?.revisions },
+      { dataFileId: Number(second), revisions: sandbox.state.dataFile(second)?.revisions },
+    ]);
+    expect(manifest.selection).toEqual({ ids: [first, second], expand: ['revisions', 'metadata'] });
+  });
+
+  test('names ids that are not there as missing, and exits 0', async () => {
+    const { dataFiles } = sandbox.ids();
+
+    const { code, out } = await run(
+      ['snapshot', 'data-files', '--ids-from', '-'],
+      ['7', ...dataFiles, '9007199254740993'].join('\n'),
+    );
+
+    const { manifest } = await published('data-files');
+    expect(code).toBe(0);
+    expect(out).toContain('missing: 7 (404), 9007199254740993 (404)');
+    expect(manifest).toMatchObject({
+      records: 12,
+      idsFrom: 'standard input',
+      missing: [
+        { id: '7', status: 404 },
+        { id: '9007199254740993', status: 404 },
+      ],
+    });
+  });
+
+  test('with all ids missing is refused as incomplete, exits 3 and publishes nothing', async () => {
+    const { code, out } = await run(['snapshot', 'data-files', '--id', '7', '--id', '8']);
+
+    expect(code).toBe(3);
+    expect(out).toContain('not published; refused as: incomplete');
+    expect(out).toContain('nothing that was asked for could be read');
+    await expect(published('data-files')).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});
+
+test.each([
+  [['calculations', '--name', 'x', '--as', 'x'], 'name'],
+  [['cards', '--no-drill'], 'drill'],
+  [['data-files', '--id', '1'], 'id'],
+])('%j with --resume is wrong usage: the run has its selection', async (argv, named) => {
+  const { terminal, err } = createFakeTerminal();
+
+  const code = await runCommandLine(['snapshot', ...argv, '--resume', '20261121T142243Z-068a5f'], terminal);
+
+  expect(code).toBe(2);
+  expect(err()).toContain(
+    `--resume: expected nothing else that selects records, since the run has its selection, got ${named}`,
+  );
+});

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { selectionSchemas, toldIds } from '../../lib/snapshot/selection.ts';
+
+describe('given ids', () => {
+  test('are told in full while they are few', () => {
+    expect(toldIds(['40001', '40030'])).toEqual(['40001', '40030']);
+  });
+
+  test('are told the same in whatever order and however often they were given', () => {
+    expect(toldIds(['b', 'a', 'b'])).toEqual(['a', 'b']);
+  });
+
+  test('are listed up to a thousand, and from then on told by their number and the sha256 of their lines', () => {
+    const ids = Array.from({ length: 1_001 }, (_, at) => String(40_000 + at));
+
+    const listed = toldIds(ids.slice(0, 1_000));
+    const counted = toldIds(ids);
+
+    expect(listed).toEqual(ids.slice(0, 1_000));
+    expect(counted).toEqual({
+      count: 1_001,
+      // seq 40000 41000 | head -c -1 | sha256sum
+      sha256: 'afd6cbfb3cb6dec7326c93b0a1d01125eda8e1070a3d7766017507cb097c9bc9',
+    });
+    expect(toldIds([...ids, '40000'].reverse())).toEqual(counted);
+  });
+});
+
+describe('a selection', () => {
+  test.each([
+    ['calculations', {}],
+    ['calculations', { name: 'revenue', filters: ['archived'] }],
+    ['files', { filesets: ['0b9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c11'], directory: '/2026', immediate: true }],
+    ['files', { filesets: [], where: [{ field: 'size', operator: 'EQUALS', value: ['1'], not: true }] }],
+    ['cards', { datasets: 'calculations', drill: true }],
+    ['cards', { datasets: ['a'], drill: false }],
+    ['data-files', { ids: { count: 1_001, sha256: 'ab' }, expand: ['revisions'] }],
+  ] as const)('of %s may be %j', (source, selection) => {
+    expect(selectionSchemas[source].parse(selection)).toEqual(selection);
+  });
+
+  test.each([
+    ['calculations', { filesets: [] }],
+    ['files', { directory: '/2026' }],
+    ['files', { filesets: [], where: [{ field: 'size' }] }],
+    ['cards', { datasets: 'everything', drill: true }],
+    ['data-files', { ids: ['1'] }],
+  ] as const)('of %s may not be %j', (source, selection) => {
+    expect(selectionSchemas[source].safeParse(selection).success).toBe(false);
+  });
+});
