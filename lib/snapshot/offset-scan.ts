@@ -1,5 +1,6 @@
 import { compareIds, type Id } from '../platform/id.ts';
 import type { OffsetPage, ReadOffsetPage } from './calculation-pages.ts';
+import { readUndegraded } from './degraded-retry.ts';
 import { createPagesAhead } from './pages-ahead.ts';
 import type { Scan } from './scan.ts';
 
@@ -58,9 +59,6 @@ const PAGES_AHEAD = 2;
 /** Pages that may bring nothing new, beyond those that read again what was taken, before the scan is given up. */
 const IDLE_PAGES = 64;
 
-/** Waits before a degraded page is read again, in milliseconds; then it is taken as it is. */
-const DEGRADED_WAITS_MS = [1_000, 2_000, 4_000, 8_000] as const;
-
 /** Where the highest id stands. Of two rows one can tell whether the platform kept the descending order at all. */
 const TOP = { ascending: false, offset: 0, limit: 2 } as const;
 
@@ -90,7 +88,13 @@ export function offsetScan(options: OffsetScanOptions): Scan<OffsetPosition> {
         position = past(position, page, offset, known);
         ahead.plan(offsetsAhead(position, page, pagesAhead));
         if (known < page.keys.length) yield { batch: page.from(known), position, total: position.totals.end };
-        const end = known < page.keys.length ? position.target : highestOf(await top());
+        let end = position.target;
+        if (known === page.keys.length) {
+          const now = await top();
+          end = highestOf(now);
+          // A degraded answer may lack the very row that is asked for.
+          position = { ...position, degraded: position.degraded || now.degraded };
+        }
         if (!hasReached(position, end)) continue;
         const { degraded, totals } = position;
         return { proved: !degraded, totals, order: 'id', missing: [], refused: degraded ? ['degraded'] : [] };
@@ -181,17 +185,7 @@ function refuseDisorder(keys: readonly Id[], { ascending, offset }: Order): void
   throw new OrderError(`the platform did not keep the ${order} order of ids: ${where}`);
 }
 
-/** Reads a page, again and again while it is degraded; one that stays so is answered as it is. */
 function withDegradedRetry({ readPage, sleep }: OffsetScanOptions) {
-  return async (
-    request: Omit<Parameters<ReadOffsetPage>[0], 'signal'>,
-    signal: AbortSignal | undefined,
-  ): Promise<OffsetPage> => {
-    for (const waitMs of DEGRADED_WAITS_MS) {
-      const page = await readPage({ ...request, signal });
-      if (!page.degraded) return page;
-      await sleep(waitMs, signal);
-    }
-    return readPage({ ...request, signal });
-  };
+  return (request: Omit<Parameters<ReadOffsetPage>[0], 'signal'>, signal: AbortSignal | undefined) =>
+    readUndegraded(() => readPage({ ...request, signal }), sleep, signal);
 }

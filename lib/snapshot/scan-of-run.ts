@@ -1,13 +1,12 @@
 import type { Call } from '../platform/call.ts';
 import type { FileSearch } from '../platform/search-files.ts';
 import type { Store } from '../store/store.ts';
-import { calculationPageReader } from './calculation-pages.ts';
+import { calculationScan } from './calculation-scan.ts';
 import { cardsScan } from './cards-scan.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { dataFilesScan } from './data-files-scan.ts';
 import { filesScan } from './files-scan.ts';
 import { type Place, sourceOf } from './keys.ts';
-import { offsetScan } from './offset-scan.ts';
 import type { Scan } from './scan.ts';
 import { type Selections, selectionSchemas } from './selection.ts';
 import { readStoredIds } from './stored-ids.ts';
@@ -34,7 +33,7 @@ export async function scanOfRun(
         ...(name === undefined ? {} : { name }),
         filters: (filters ?? []).map((field) => ({ field })),
       };
-      return offsetScan({ readPage: calculationPageReader(call, search), limit, sleep }) as Scan<unknown>;
+      return calculationScan({ call, selection: search, limit, sleep }) as Scan<unknown>;
     }
     case 'files': {
       const files = selectionSchemas.files.parse(selection);

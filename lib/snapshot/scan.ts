@@ -32,7 +32,7 @@ export type ScanOutcome = {
   readonly proved: boolean;
   /** Totals that the platform told first and last; hints. */
   readonly totals: { readonly start: number | null; readonly end: number | null };
-  /** What the records are in the order of: `id`, `cursor`, `ids`. */
+  /** What the records are in the order of: `id`, `created`, `cursor`, `ids`, or `none`. */
   readonly order: string;
   /** Ids that answered 404 or 403, in the order of the ids. */
   readonly missing: readonly { readonly id: string; readonly status: number }[];

@@ -165,6 +165,21 @@ test('a platform that stays degraded is not called proved', async () => {
   expect(outcome).toMatchObject({ proved: false, refused: ['degraded'] });
 });
 
+test('an end that a degraded answer tells is not called proved', async () => {
+  const deletions: readonly Change[] = [{ kind: 'delete', at: 3 }];
+  const platform = simulatePlatform({ rows: 4, changes: [[], deletions] });
+  let tops = 0;
+  const readPage: ReadOffsetPage = async (request) => {
+    tops += request.ascending ? 0 : 1;
+    return { ...(await platform.readPage(request)), degraded: !request.ascending && tops > 1 };
+  };
+
+  const { keys, outcome } = await scanned({ readPage, limit: 10 });
+
+  expect(keys).toEqual(['1', '2', '3']);
+  expect(outcome).toMatchObject({ proved: false, refused: ['degraded'] });
+});
+
 describe('a platform that changes while it is read', () => {
   const change: fc.Arbitrary<Change> = fc.oneof(
     fc.record({ kind: fc.constant('delete' as const), at: fc.nat(40) }),

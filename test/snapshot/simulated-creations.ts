@@ -1,0 +1,77 @@
+import type { ScannedRecord } from '../../lib/snapshot/scan.ts';
+import type { ReadSortedPage, SortedPage } from '../../lib/snapshot/sorted-pages.ts';
+
+/** What happens before one request is answered; `after`: how much later than the latest the new row was created. */
+export type CreationChange =
+  | { readonly kind: 'delete'; readonly at: number }
+  | { readonly kind: 'add'; readonly after: number };
+
+export type SimulatedCreations = {
+  /** How much later than the one before it each row was created; 0 is at the same time. */
+  readonly steps: readonly number[];
+  /** Changes before each request, in turn; none once they are used up. */
+  readonly changes: readonly (readonly CreationChange[])[];
+  /** Rows that the platform sends at most, whatever is asked; by request in turn. */
+  readonly caps?: readonly number[];
+  /** By request in turn: what decides the order of rows of one time. One number for all: it is stable. */
+  readonly ties?: readonly number[];
+};
+
+type Row = { readonly id: number; readonly created: number };
+
+/** A platform sorted by creation, whose equal rows come in any order, and which knows what lived through. */
+export function simulateCreations({ steps, changes, caps = [5_000], ties = [0] }: SimulatedCreations) {
+  let latest = 0;
+  const first = steps.map((step, index): Row => {
+    latest += step;
+    return { id: index + 1, created: latest };
+  });
+  let live: readonly Row[] = first;
+  let highestId = first.length;
+  let requests = 0;
+
+  const apply = (change: CreationChange) => {
+    if (change.kind === 'delete') {
+      const gone = live[change.at % Math.max(1, live.length)];
+      live = live.filter((row) => row !== gone);
+      return;
+    }
+    latest += change.after;
+    highestId += 1;
+    live = [...live, { id: highestId, created: latest }];
+  };
+
+  const readPage: ReadSortedPage = async ({ ascending, offset, limit }) => {
+    for (const change of changes[requests] ?? []) apply(change);
+    const cap = caps[requests % caps.length] ?? limit;
+    const tie = ties[requests % ties.length] ?? 0;
+    requests += 1;
+    const sign = ascending ? 1 : -1;
+    const sorted = live.toSorted(
+      (a, b) => sign * (a.created - b.created) || mixed(a.id, tie) - mixed(b.id, tie),
+    );
+    return createdPage(sorted.slice(offset, offset + Math.min(limit, cap)), live.length);
+  };
+
+  return {
+    readPage,
+    requests: () => requests,
+    livedThrough: () => first.filter((row) => live.includes(row)).map(({ id }) => String(id)),
+  };
+}
+
+/** A number that looks drawn: another order of ids for each `tie`; 0 is the order of ids. */
+function mixed(id: number, tie: number): number {
+  return tie === 0 ? id : Math.imul(id ^ Math.imul(tie, 0x9e3779b1), 0x85ebca6b) >>> 7;
+}
+
+/** A page of records that hold an id and the time of their creation. */
+export function createdPage(
+  rows: readonly { readonly id: number; readonly created?: unknown }[],
+  total: number | null = null,
+): SortedPage {
+  const records = rows.map(
+    (row): ScannedRecord => ({ key: String(row.id), value: row, line: JSON.stringify(row) }),
+  );
+  return { records, degraded: false, total };
+}
