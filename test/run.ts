@@ -61,7 +61,10 @@ type VitestReport = {
 };
 
 function run(command: string, args: readonly string[]): number {
-  const { status, error } = spawnSync(join('node_modules', '.bin', command), args, { stdio: 'inherit' });
+  // Colour codes off a terminal would make a log that nobody can read.
+  const environment = process.stdout.isTTY ? process.env : { ...process.env, NO_COLOR: '1' };
+  const program = join('node_modules', '.bin', command);
+  const { status, error } = spawnSync(program, args, { stdio: 'inherit', env: environment });
   if (error !== undefined) console.error(`${command}: ${error.message}`);
   return status ?? 1;
 }
