@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { analyzeFormula, type FormulaAnalysis } from '../../formula/analyze.ts';
+import type { FormulaAnalysis } from '../../formula/analyze.ts';
 import { checkSum } from '../../formula/checksum.ts';
 import { idDigits } from '../../platform/id.ts';
 import { printJson } from '../../platform/json.ts';
@@ -26,11 +26,17 @@ function addCheck(formula: Command, terminal: Terminal, finish: Finish): void {
     .option('--json', 'print one JSON value')
     .action(async (file: string, flags: { readonly json?: true }) => {
       const text = withoutFinalLineEnd(await readText(file, terminal));
-      const analysis = analyzeFormula(text);
+      const analysis = await analyze(text);
       if (flags.json) terminal.out(printJson({ ...analysis, checkSum: checkSum(text) }, 2));
       else terminal.out(shownLines(describeAnalysis(analysis, file)));
       finish(analysis.status === 'VALID' ? exitCodes.done : exitCodes.failed);
     });
+}
+
+/** The parser is loaded when a formula is to be parsed: it is no small part of what all commands would load. */
+async function analyze(text: string): Promise<FormulaAnalysis> {
+  const { analyzeFormula } = await import('../../formula/analyze.ts');
+  return analyzeFormula(text);
 }
 
 type SetFlags = {
@@ -71,7 +77,7 @@ async function setFormula(given: string, file: string, flags: SetFlags, terminal
     throw new UsageError('--unless-changed-since and --name: expected both or none, got one');
   const expression = withoutFinalLineEnd(await readText(file, terminal));
   const { platform } = openSession(terminal);
-  const analysis = analyzeFormula(expression);
+  const analysis = await analyze(expression);
   if (analysis.status === 'INVALID') terminal.err(shownLines(describeAnalysis(analysis, file)));
   if (strict && analysis.status === 'INVALID') return exitCodes.failed;
   if (sinceMs !== undefined && name !== undefined)
