@@ -19,7 +19,7 @@ export type MeasuredCommand = {
 export async function measureProcess({ command, environment }: MeasuredCommand): Promise<Sample> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
   const startedMs = performance.now();
-  const child = spawn(process.execPath, ['--import', './test/bench/peak-memory.ts', ...command(folder)], {
+  const child = spawn(process.execPath, ['--import', './test/bench/peak-memory.js', ...command(folder)], {
     env: { ...process.env, ...environment(folder) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
