@@ -1,9 +1,11 @@
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { gatherBytes } from '../gathered-bytes.ts';
 import type { ExchangeAnswer } from './exchange.ts';
 
 export type ReadBody =
-  | { readonly kind: 'whole'; readonly body: Buffer }
+  /** The body is alone in its memory, and the caller's. */
+  | { readonly kind: 'whole'; readonly body: Buffer<ArrayBuffer> }
   | { readonly kind: 'too-large'; readonly readBytes: number }
   | { readonly kind: 'unknown-encoding'; readonly encoding: string };
 
@@ -18,17 +20,22 @@ export async function readBody(answer: ExchangeAnswer, maxBytes: number): Promis
     answer.body.destroy();
     return { kind: 'unknown-encoding', encoding };
   }
-  const chunks: Uint8Array[] = [];
-  let sizeBytes = 0;
+  const gathered = gatherBytes(expectedBytes(answer, maxBytes));
   for await (const chunk of decode(answer.body)) {
-    sizeBytes += chunk.byteLength;
-    if (sizeBytes > maxBytes) {
+    const readBytes = gathered.sizeBytes() + chunk.byteLength;
+    if (readBytes > maxBytes) {
       answer.body.destroy();
-      return { kind: 'too-large', readBytes: sizeBytes };
+      return { kind: 'too-large', readBytes };
     }
-    chunks.push(chunk);
+    gathered.add(chunk);
   }
-  return { kind: 'whole', body: Buffer.concat(chunks, sizeBytes) };
+  return { kind: 'whole', body: gathered.bytes() };
+}
+
+/** What the answer says of its size, if that can be; of an encoded body it is the least. */
+function expectedBytes({ headers }: ExchangeAnswer, maxBytes: number): number | undefined {
+  const told = Number(headers['content-length']);
+  return told > 0 && told <= maxBytes ? told : undefined;
 }
 
 type Decode = (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;

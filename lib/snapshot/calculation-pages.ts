@@ -1,6 +1,7 @@
 import type { Call } from '../platform/call.ts';
 import type { Id } from '../platform/id.ts';
 import { type CalculationSearch, searchCalculations } from '../platform/search-calculations.ts';
+import { freeMemory } from './free-memory.ts';
 import { linesOf } from './page-lines.ts';
 import { scanPage } from './page-scanner.ts';
 import type { RecordBatch } from './record-batch.ts';
@@ -10,7 +11,7 @@ import { jsonTypesOf } from './record-fields.ts';
 export type OffsetPage = {
   /** The ids of its rows, in its order. */
   readonly keys: readonly Id[];
-  /** The rows from this one on, ready to be written. */
+  /** The rows from this one on, ready to be written; asked for once, since they may take the page's memory over. */
   readonly from: (row: number) => RecordBatch;
   /** True if the platform says that rows may be lacking. */
   readonly degraded: boolean;
@@ -46,7 +47,12 @@ function readPage(bytes: Buffer): OffsetPage {
   const fields = Object.fromEntries([...page.fields].map(([name, bits]) => [name, jsonTypesOf(bits)]));
   return {
     keys: page.keys,
-    from: (row) => ({ keys: page.keys.slice(row), lines: linesOf(page, bytes, row), fields }),
+    from: (row) => ({
+      keys: page.keys.slice(row),
+      lines: linesOf(page, bytes, row),
+      fields,
+      release: () => freeMemory(bytes),
+    }),
     degraded: degraded === true,
     total: typeof total === 'number' ? total : null,
   };

@@ -5,25 +5,24 @@ const LINE_FEED = 0x0a;
 
 /**
  * The records of a page from index `from` on as NDJSON, each as it came and ended by a line feed. `bytes` are those
- * that were scanned. A record with line ends between its tokens is printed anew: on one line, same values.
+ * that were scanned; the lines are made in them where that can be, and they are no JSON any more. A record with line
+ * ends between its tokens is printed anew: on one line, same values.
  */
 export function linesOf(page: ScannedPageBytes, bytes: Buffer, from: number): Buffer {
   if (from >= page.records) return Buffer.alloc(0);
-  return copyAtOnce(page, bytes, from) ?? copyOneByOne(page, bytes, from);
+  return linesInPlace(page, bytes, from) ?? copyOneByOne(page, bytes, from);
 }
 
-/** One copy with the commas turned into line feeds, where nothing else is between the records; else undefined. */
-function copyAtOnce({ records, starts, ends }: ScannedPageBytes, bytes: Buffer, from: number) {
+/** The bytes with the commas turned into line feeds, where nothing else is between the records; else undefined. */
+function linesInPlace({ records, starts, ends }: ScannedPageBytes, bytes: Buffer, from: number) {
   const first = starts[from] ?? 0;
   const end = ends[records - 1] ?? 0;
   for (let record = from + 1; record < records; record += 1) {
     if (starts[record] !== (ends[record - 1] ?? 0) + 1) return undefined;
   }
   if (holdsLineEnd(bytes.subarray(first, end))) return undefined;
-  const lines = Buffer.allocUnsafe(end - first + 1);
-  bytes.copy(lines, 0, first, end);
-  for (let record = from; record < records; record += 1) lines[(ends[record] ?? 0) - first] = LINE_FEED;
-  return lines;
+  for (let record = from; record < records; record += 1) bytes[ends[record] ?? 0] = LINE_FEED;
+  return bytes.subarray(first, end + 1);
 }
 
 function copyOneByOne(page: ScannedPageBytes, bytes: Buffer, from: number): Buffer {

@@ -8,6 +8,8 @@ export type RecordBatch = {
   readonly lines: Uint8Array;
   /** The JSON types of their fields. */
   readonly fields: FieldTypes;
+  /** Gives the memory of `lines` back; to be called once they are written, if at all. */
+  readonly release?: () => void;
 };
 
 /** The batch of records that were parsed one by one. */

@@ -30,7 +30,10 @@ export type Store = {
     key: string,
     options?: { readonly signal?: AbortSignal },
   ): Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** `stored` with the new etag, or `condition-failed`: somebody else's object is there and was left alone. */
+  /**
+   * `stored` with the new etag, or `condition-failed`: somebody else's object is there and was left alone. `body` is
+   * the caller's again once this has resolved.
+   */
   put(key: string, body: Uint8Array, options?: PutOptions): Promise<PutResult>;
   /** Copies one object within the store; overwrites. Without a source the failure is `missing`. */
   copy(from: string, to: string, options?: { readonly signal?: AbortSignal }): Promise<void>;

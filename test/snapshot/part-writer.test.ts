@@ -75,3 +75,42 @@ test('the same records give the same bytes, so that a part made again has the sa
 
   expect(first).toEqual(second);
 });
+
+test('a part that could not be stored is stored by the next close, whole', async () => {
+  let faults = 1;
+  const put: Store['put'] = async (...given) => {
+    if (faults-- > 0) throw new Error('no room');
+    return store.put(...given);
+  };
+  const parts = createPartWriter({ store: { ...store, put }, folder: 'work/', compression: 'gzip' });
+
+  await parts.write(simulatedBatch([1, 2]));
+  await expect(parts.close(0)).rejects.toThrow('no room');
+  const part = await parts.close(0);
+
+  const stored = await store.get(part?.key ?? '');
+  expect(gunzipSync(stored?.body ?? Buffer.alloc(0)).toString()).toBe('{"id":1}\n{"id":2}\n');
+  expect(await parts.close(1)).toBeUndefined();
+});
+
+test('memory is given back once the lines are written, and not before', async () => {
+  const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });
+  const released: string[] = [];
+  const batch = (id: number) => {
+    const made = simulatedBatch([id]);
+    const lines = Buffer.from(made.lines);
+    // Overwritten when it is given back: bytes that are still needed would be missing in the part.
+    const release = () => {
+      released.push(`${id}`);
+      lines.fill(0);
+    };
+    return { ...made, lines, release };
+  };
+
+  for (const id of [1, 2, 3]) await parts.write(batch(id));
+  const part = await parts.close(0);
+
+  const stored = await store.get(part?.key ?? '');
+  expect(gunzipSync(stored?.body ?? Buffer.alloc(0)).toString()).toBe('{"id":1}\n{"id":2}\n{"id":3}\n');
+  expect(released).toEqual(['1', '2', '3']);
+});

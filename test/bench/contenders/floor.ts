@@ -5,11 +5,12 @@ import { PAGE_ROWS } from './fetch-page.ts';
 
 /*
  * What no snapshot can do without, `node floor.ts gzip|zstd RECORDS`: the same pages read raw, one ahead, and the same
- * bytes compressed at the level of ours. They are neither looked at nor written.
+ * bytes compressed at the level and in the chunks of ours. They are neither looked at nor written.
  */
 
 const [, , compression, records] = process.argv;
 const total = Number(records);
+const CHUNK_BYTES = 1024 * 1024;
 const agent = new Agent({ keepAlive: true });
 
 async function readRaw(offset: number): Promise<Buffer> {
@@ -28,8 +29,8 @@ async function readRaw(offset: number): Promise<Buffer> {
 
 const compressor =
   compression === 'gzip'
-    ? createGzip({ level: 1 })
-    : createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: 3 } });
+    ? createGzip({ level: 1, chunkSize: CHUNK_BYTES })
+    : createZstdCompress({ chunkSize: CHUNK_BYTES, params: { [constants.ZSTD_c_compressionLevel]: 3 } });
 compressor.resume();
 let compressed: Promise<unknown> = Promise.resolve();
 for (let offset = 0; offset < total; offset += PAGE_ROWS) {
