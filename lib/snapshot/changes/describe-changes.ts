@@ -1,5 +1,5 @@
+import { canonicalJson } from '../../canonical-json.ts';
 import type { Source } from '../keys.ts';
-import { canonicalJson } from './canonical-json.ts';
 import { type Change, fieldsOf } from './change.ts';
 import { comparisonRules } from './comparison-rules.ts';
 

@@ -1,13 +1,15 @@
+import * as z from 'zod/mini';
 import type { Store } from '../../store/store.ts';
 import { MANIFEST_NAME, type Place } from '../keys.ts';
-import { type Latest, readLatest } from '../manifest.ts';
+import { type Latest, parseStored, readLatest } from '../manifest.ts';
 
 /** A run that was published: its name and the key of its manifest. */
 export type PublishedRun = { readonly run: string; readonly manifest: string };
 
 /**
- * The published runs of a place, newest first; none before the first publication. What lies there and started after
- * the run that `latest.json` names is on its way, or was left by a publisher that was killed: it is left out.
+ * The published runs of a place, newest first; none before the first publication. A run is published once `latest.json`
+ * has been moved to it or past it. What lies there and did not start before the run that is named now is on its way, or
+ * was left by a publisher that was killed: it is left out. Throws `StoredObjectError`.
  */
 export async function publishedRuns(
   store: Store,
@@ -19,7 +21,8 @@ export async function publishedRuns(
   const runs: PublishedRun[] = [];
   for await (const { key } of store.list(`${place}/`, signal === undefined ? {} : { signal })) {
     const run = runOf(key.slice(place.length + 1));
-    if (run !== undefined && startedBy(run, latest)) runs.push({ run, manifest: key });
+    if (run !== undefined && (await isPublished(store, { run, manifest: key }, latest)))
+      runs.push({ run, manifest: key });
   }
   return runs.sort((a, b) => newestFirst(a, b, latest));
 }
@@ -33,7 +36,16 @@ const runOf = (key: string): string | undefined => {
 /** A run's name begins with the second in which it started, and sorts by it. */
 const second = (run: string): string => run.split('-', 1)[0] ?? '';
 
-const startedBy = (run: string, latest: Latest): boolean => second(run) <= second(latest.run);
+const startSchema = z.object({ startedAt: z.string() });
+
+async function isPublished(store: Store, { run, manifest }: PublishedRun, latest: Latest): Promise<boolean> {
+  if (run === latest.run) return true;
+  if (second(run) !== second(latest.run)) return second(run) < second(latest.run);
+  // Names end in chance: within a second only the manifest tells which started first.
+  const stored = await store.get(manifest);
+  if (stored === undefined) return false;
+  return parseStored(manifest, stored.body, startSchema).startedAt < latest.startedAt;
+}
 
 function newestFirst(a: PublishedRun, b: PublishedRun, latest: Latest): number {
   // Within its second the latest comes first, whatever its name.
