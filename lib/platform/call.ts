@@ -17,7 +17,16 @@ import {
   type Send,
 } from './transport.ts';
 
-export type CallOptions = { readonly signal?: AbortSignal | undefined };
+export type CallOptions = {
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Awaited in the call's turn, before each attempt leaves: for whoever must note that it is about to be sent. What
+   * it throws ends the call, and nothing was sent by that attempt.
+   */
+  readonly beforeSend?: (() => Promise<void>) | undefined;
+  /** One attempt and no more, whatever came of it: for whoever notes each attempt and decides on the next. */
+  readonly once?: boolean | undefined;
+};
 
 /** Calls an endpoint: checks the input, waits for its turn, sends, retries by the policy. */
 export type Call = {
@@ -71,7 +80,7 @@ export function createCall(given: CallParts): Call {
   ): Promise<Done<T>> => {
     const prepared = prepare(endpoint, input, parts, read);
     // What `read` made comes back untouched: the one place where its type is asserted.
-    return (await sendUntilDone(prepared, parts, options?.signal)) as Done<T>;
+    return (await sendUntilDone(prepared, parts, options ?? {})) as Done<T>;
   };
   const call = async <Input extends EndpointInput, Output>(
     endpoint: Endpoint<Input, Output>,
@@ -132,7 +141,7 @@ type Done<T> = { readonly answer: T; readonly token: string; readonly context: C
 async function sendUntilDone(
   { request, context }: Prepared,
   parts: CallParts,
-  signal?: AbortSignal,
+  options: CallOptions,
 ): Promise<Done<unknown>> {
   const startedMs = parts.now();
   let sent = false;
@@ -140,12 +149,13 @@ async function sendUntilDone(
   for (let attempt = 1; ; attempt += 1) {
     // Read before the turn: a slow secret store must not waste a slot.
     const token = await readToken(parts.token, { ...context, attempts: attempt });
-    const result = await attemptOnce({ request, token }, { ...context, attempts: attempt }, parts, signal);
+    const result = await attemptOnce({ request, token }, { ...context, attempts: attempt }, parts, options);
     if (result.kind === 'answer')
       return { answer: result.answer, token, context: { ...context, attempts: attempt } };
     const { failure } = result;
     sent ||= wasSent(failure);
-    if (failure.kind === 'status' && failure.status === 401 && !tokenRenewed && parts.token.refused(token)) {
+    const isRefused = failure.kind === 'status' && failure.status === 401;
+    if (isRefused && !tokenRenewed && parts.token.refused(token) && !options.once) {
       tokenRenewed = true;
       continue;
     }
@@ -158,7 +168,7 @@ async function sendUntilDone(
       random: parts.random(),
       limits: parts.limits,
     });
-    if (decision.kind === 'stop') {
+    if (decision.kind === 'stop' || options.once) {
       throw new PlatformError(failure, { ...context, attempts: attempt }, { cause: result.cause, sent });
     }
     parts.observe({
@@ -168,7 +178,7 @@ async function sendUntilDone(
       delayMs: decision.delayMs,
       failure,
     });
-    await parts.sleep(decision.delayMs, signal);
+    await parts.sleep(decision.delayMs, options.signal);
   }
 }
 
@@ -187,13 +197,14 @@ async function attemptOnce(
   { request, token }: { readonly request: PlatformRequest; readonly token: string },
   context: CallContext,
   parts: CallParts,
-  signal?: AbortSignal,
+  { signal, beforeSend }: CallOptions,
 ): Promise<Attempted> {
   const { operation, attempts: attempt } = context;
   try {
     return await parts.pace.run(
       async (slot) => {
         if (slot.waitedMs > 0) parts.observe({ kind: 'waited', operation, attempt, waitedMs: slot.waitedMs });
+        await beforeSend?.();
         const startedMs = parts.now();
         const result = await parts.send(request, token, signal);
         const { status, sizeBytes } = result;

@@ -384,6 +384,39 @@ describe('a call that may not be repeated', () => {
   });
 });
 
+describe('a call whose sends are noted', () => {
+  test('notes each attempt in its turn, before it leaves', async () => {
+    const { platform, log } = fakeCall([status(503), good]);
+    const beforeSend = async () => void log.push('noted');
+
+    await platform.calculations.search({ sort }, { beforeSend });
+
+    expect(log).toEqual(['turn', 'noted', 'send', 'sleep 125', 'turn', 'noted', 'send']);
+  });
+
+  test('is not sent when the note fails', async () => {
+    const { platform, sent } = fakeCall([good]);
+    const beforeSend = () => Promise.reject(new Error('the table is away'));
+
+    await expect(platform.calculations.search({ sort }, { beforeSend })).rejects.toThrow('the table is away');
+
+    expect(sent).toEqual([]);
+  });
+
+  test.each([status(429, 1_000), status(503), refused, status(401)])(
+    'is tried once if it is to be, whatever came of it',
+    async (result) => {
+      const { platform, sent, slept } = fakeCall([result, good]);
+
+      const error = await caught(platform.calculations.search({ sort }, { once: true }));
+
+      expect(error).toMatchObject({ name: 'PlatformError', attempts: 1 });
+      expect(sent).toHaveLength(1);
+      expect(slept).toEqual([]);
+    },
+  );
+});
+
 describe('what may have been sent', () => {
   test('stays so when a later attempt was not', async () => {
     const { platform } = fakeCall([lost, refused]);
