@@ -4,9 +4,9 @@ import { type CalculationSelection, calculationPageReader } from './calculation-
 import type { CreatedPosition } from './created-position.ts';
 import { createdScan } from './created-scan.ts';
 import { type OffsetPosition, OrderError, offsetScan } from './offset-scan.ts';
-import type { Scan, ScanOutcome, ScanStep } from './scan.ts';
+import type { Scan, ScanOutcome, ScanStart, ScanStep } from './scan.ts';
 import { sortedPageReader } from './sorted-pages.ts';
-import { cannotGoOn, type UnorderedPosition, unorderedScan } from './unordered-scan.ts';
+import { type UnorderedPosition, unorderedScan } from './unordered-scan.ts';
 
 export type CalculationScanOptions = {
   readonly call: Call;
@@ -20,52 +20,43 @@ export type CalculationScanOptions = {
 export type CalculationPosition =
   | { readonly mode: 'id'; readonly at: OffsetPosition }
   | { readonly mode: 'created'; readonly at: CreatedPosition }
-  | { readonly mode: 'unordered'; readonly at: UnorderedPosition };
+  /** `order`: the one that is asked for, and was not kept. */
+  | { readonly mode: 'unordered'; readonly order: SortField; readonly at: UnorderedPosition };
+
+type SortField = 'id' | 'created';
 
 /**
  * Reads all calculations: in the order of ids; by `created` if the very first request is answered 400; and in no order
- * at all, each id once and never proved, once an answer contradicts the order that was asked. Throws `PlatformError`,
- * and `ScanError` where the scan comes no further, or where a run without an order is to be gone on with: its ids are
- * known only to the process that took them.
+ * at all, each id once and never proved, once an answer contradicts the order that was asked. While an order is kept
+ * no ids are: what was taken is then known from the parts of the run. Throws `PlatformError`, and `ScanError` where the
+ * scan comes no further.
  */
 export function calculationScan(options: CalculationScanOptions): Scan<CalculationPosition> {
-  return async function* scan({ from, signal }) {
-    if (from?.mode === 'unordered') throw cannotGoOn();
-    const taken: TakenIds = [];
-    const byId =
-      from?.mode === 'created' ? REFUSED : yield* scanById(options, { from: from?.at, signal }, taken);
+  return async function* scan(start) {
+    const { from } = start;
+    if (from?.mode === 'unordered')
+      return yield* scanUnordered(options, { ...start, from: from.at }, from.order);
+    const byId = from?.mode === 'created' ? REFUSED : yield* scanById(options, { ...start, from: from?.at });
     if (byId.kind === 'ended') return byId.outcome;
     const at = from?.mode === 'created' ? from.at : undefined;
-    const last = byId.kind === 'refused' ? yield* scanByCreated(options, { from: at, signal }, taken) : byId;
+    const last = byId.kind === 'refused' ? yield* scanByCreated(options, { ...start, from: at }) : byId;
     if (last.kind === 'ended') return last.outcome;
-    if (from !== undefined) throw cannotGoOn(last.error);
-    const readPage = sortedPageReader(options.call, options.selection, last.order);
-    const ids = new Set(taken.flatMap((keys) => keys.split(' ')));
-    const steps = unorderedScan({ ...options, readPage, taken: ids })({ from: undefined, signal });
-    return yield* tagged(steps, (position) => ({ mode: 'unordered', at: position }));
+    return yield* scanUnordered(options, { ...start, from: undefined }, last.order);
   };
 }
-
-/**
- * The ids that this process took, a text for each step with spaces between them: needed only if the order is lost, and
- * until then a fraction of what a set would hold. Memory grows by the digits of the ids all the same.
- */
-type TakenIds = string[];
 
 /** How a scan in an order ended: whole, or because the order is refused, or because it is not kept. */
 type Ended = { readonly kind: 'ended'; readonly outcome: ScanOutcome };
 type Refused = { readonly kind: 'refused' };
-type Unordered = { readonly kind: 'unordered'; readonly order: 'id' | 'created'; readonly error: OrderError };
+type Unordered = { readonly kind: 'unordered'; readonly order: SortField };
 
 type Steps<Result> = AsyncGenerator<ScanStep<CalculationPosition>, Result, undefined>;
-type Start<At> = { readonly from: At | undefined; readonly signal: AbortSignal | undefined };
 
 const REFUSED: Refused = { kind: 'refused' };
 
 async function* scanById(
   { call, selection, limit, sleep }: CalculationScanOptions,
-  start: Start<OffsetPosition>,
-  taken: TakenIds,
+  start: ScanStart<OffsetPosition>,
 ): Steps<Ended | Refused | Unordered> {
   const read = calculationPageReader(call, selection);
   let isFirst = start.from === undefined;
@@ -76,10 +67,10 @@ async function* scanById(
   };
   try {
     const steps = offsetScan({ readPage, limit, sleep })(start);
-    const outcome = yield* tagged(steps, (at) => ({ mode: 'id', at }), taken);
+    const outcome = yield* tagged(steps, (at) => ({ mode: 'id', at }));
     return { kind: 'ended', outcome };
   } catch (error) {
-    if (error instanceof OrderError) return { kind: 'unordered', order: 'id', error };
+    if (error instanceof OrderError) return { kind: 'unordered', order: 'id' };
     if (isFirst && isBadRequest(error)) return REFUSED;
     throw error;
   }
@@ -87,32 +78,39 @@ async function* scanById(
 
 async function* scanByCreated(
   { call, selection, limit, sleep }: CalculationScanOptions,
-  start: Start<CreatedPosition>,
-  taken: TakenIds,
+  start: ScanStart<CreatedPosition>,
 ): Steps<Ended | Unordered> {
   try {
     const steps = createdScan({ readPage: sortedPageReader(call, selection, 'created'), limit, sleep })(
       start,
     );
-    const outcome = yield* tagged(steps, (at) => ({ mode: 'created', at }), taken);
+    const outcome = yield* tagged(steps, (at) => ({ mode: 'created', at }));
     return { kind: 'ended', outcome };
   } catch (error) {
-    if (error instanceof OrderError) return { kind: 'unordered', order: 'created', error };
+    if (error instanceof OrderError) return { kind: 'unordered', order: 'created' };
     throw error;
   }
 }
 
-/** The same steps with their positions tagged; the ids they take are noted. */
+async function* scanUnordered(
+  { call, selection, limit, sleep }: CalculationScanOptions,
+  start: ScanStart<UnorderedPosition>,
+  order: SortField,
+): Steps<ScanOutcome> {
+  const readPage = sortedPageReader(call, selection, order);
+  const steps = unorderedScan({ readPage, limit, sleep })(start);
+  return yield* tagged(steps, (at) => ({ mode: 'unordered', order, at }));
+}
+
+/** The same steps with their positions tagged. */
 async function* tagged<At>(
   steps: AsyncGenerator<ScanStep<At>, ScanOutcome, undefined>,
   tag: (at: At) => CalculationPosition,
-  taken?: TakenIds,
 ): Steps<ScanOutcome> {
   try {
     for (;;) {
       const { done, value } = await steps.next();
       if (done) return value;
-      taken?.push(value.batch.keys.join(' '));
       yield { ...value, position: tag(value.position) };
     }
   } finally {

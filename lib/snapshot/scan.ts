@@ -40,8 +40,21 @@ export type ScanOutcome = {
   readonly refused: readonly GateName[];
 };
 
-/** A way to read all records of a source. `from` is a position told before, or undefined for the beginning. */
-export type Scan<Position> = (options: {
+/** How a scan is begun. */
+export type ScanStart<Position> = {
+  /** A position told before, or undefined for the beginning. */
   readonly from: Position | undefined;
   readonly signal?: AbortSignal | undefined;
-}) => AsyncGenerator<ScanStep<Position>, ScanOutcome, undefined>;
+  /**
+   * Makes all that was yielded so far durable, with the last position, and answers the keys of every record of the
+   * run, read back from its parts: of those, too, that earlier processes took. The set is the caller's, and memory
+   * holds every key: it is for a scan that nothing else keeps from taking a record twice. Called within a step, and
+   * not again before it has answered. Throws `StoredObjectError` and `StoreError`.
+   */
+  readonly takenKeys: () => Promise<Set<string>>;
+};
+
+/** A way to read all records of a source. */
+export type Scan<Position> = (
+  start: ScanStart<Position>,
+) => AsyncGenerator<ScanStep<Position>, ScanOutcome, undefined>;

@@ -3,8 +3,10 @@ import type { Store } from '../store/store.ts';
 import { type Checkpoint, notePart, saveCheckpoint } from './checkpoint.ts';
 import { createFieldTypes } from './field-types.ts';
 import { type Place, workFolder } from './keys.ts';
+import type { Part } from './manifest.ts';
 import { createPartWriter } from './part-writer.ts';
 import type { Scan, ScanOutcome } from './scan.ts';
+import { readTakenKeys } from './taken-keys.ts';
 
 export type SliceOptions = {
   readonly store: Store;
@@ -13,7 +15,7 @@ export type SliceOptions = {
   readonly callCounts: () => CallCounts;
   /** A part is closed once its compressed bytes reach this. Default 16 MB. */
   readonly partBytes?: number;
-  /** Asked after each durable part: true ends the slice there. Default: never. */
+  /** Asked after each part that was closed for its size: true ends the slice there. Default: never. */
   readonly isOver?: () => boolean;
   /** Told after each step of the scan. */
   readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
@@ -35,8 +37,9 @@ const PART_BYTES = 16_000_000;
 export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Saved> {
   const { scan, signal, partBytes = PART_BYTES, isOver = () => false, onProgress } = options;
   const progress = startProgress(saved, options);
+  const takenKeys = async () => readTakenKeys(options.store, (await progress.save(null)).checkpoint, signal);
   try {
-    const steps = scan({ from: saved.checkpoint.position ?? undefined, signal });
+    const steps = scan({ from: saved.checkpoint.position ?? undefined, signal, takenKeys });
     for (let step = await steps.next(); ; step = await steps.next()) {
       if (step.done) return await progress.save(step.value);
       await progress.add(step.value.batch, step.value.position);
@@ -71,6 +74,8 @@ function startProgress(saved: Saved, { store, callCounts }: SliceOptions) {
   const callsOfRun = checkpoint.calls;
   let position = checkpoint.position;
   let records = checkpoint.records;
+  /** Stored, but not noted yet: noting it may have failed, and its records are in no other part. */
+  let stored: Part | undefined;
   return {
     records: () => records,
     compressedBytes: writer.compressedBytes,
@@ -82,15 +87,15 @@ function startProgress(saved: Saved, { store, callCounts }: SliceOptions) {
     },
     /** Makes what was added a durable part, and moves the checkpoint past it. */
     async save(outcome: ScanOutcome | null): Promise<Saved> {
-      const part = await writer.close(checkpoint.parts);
+      stored ??= await writer.close(checkpoint.parts);
       const lastPart =
-        part === undefined ? checkpoint.lastPart : await notePart(store, part, checkpoint.lastPart);
+        stored === undefined ? checkpoint.lastPart : await notePart(store, stored, checkpoint.lastPart);
       checkpoint = {
         ...checkpoint,
         position,
         records,
         lastPart,
-        parts: checkpoint.parts + (part === undefined ? 0 : 1),
+        parts: checkpoint.parts + (stored === undefined ? 0 : 1),
         outcome:
           outcome === null
             ? null
@@ -98,6 +103,7 @@ function startProgress(saved: Saved, { store, callCounts }: SliceOptions) {
         fields: fieldTypes.seen(),
         calls: added(callsOfRun, callCounts(), callsBefore),
       };
+      stored = undefined;
       etag = await saveCheckpoint(store, checkpoint, etag);
       return { checkpoint, etag };
     },

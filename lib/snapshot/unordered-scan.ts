@@ -1,9 +1,9 @@
 import type { Id } from '../platform/id.ts';
 import { readUndegraded } from './degraded-retry.ts';
 import { ScanError } from './offset-scan.ts';
-import { batchOf } from './record-batch.ts';
+import { batchOf, emptyBatch } from './record-batch.ts';
 import type { Scan } from './scan.ts';
-import type { ReadSortedPage } from './sorted-pages.ts';
+import type { ReadSortedPage, SortedPage } from './sorted-pages.ts';
 
 /*
  * Without an order nothing tells a lost row from one that never was. So the rows are read from the first to an empty
@@ -13,22 +13,26 @@ import type { ReadSortedPage } from './sorted-pages.ts';
 
 export type UnorderedScanOptions = {
   readonly readPage: ReadSortedPage;
-  /**
-   * Ids that were yielded before; those that this scan yields are added. It holds every id of the source: memory
-   * grows with them, which is the price of keeping each once without an order.
-   */
-  readonly taken: Set<Id>;
   /** Rows a page asks for, 1 to 5000; the platform may send fewer. */
   readonly limit: number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
-/** How far an unordered scan has come. It cannot be gone on with: the ids that were taken are not in it. */
+/** How far an unordered scan has come; plain JSON. What it took is not in it, but in the parts of the run. */
 export type UnorderedPosition = {
   /** How often all rows were begun to be read; 1 is the first time. */
   readonly round: number;
   /** The offset after the last row read. */
   readonly next: number;
+  /** True if the round has brought something new. */
+  readonly isNew: boolean;
+  /** Rows of the smallest page that had any. */
+  readonly smallest: number;
+  /** Pages of the round since one brought something new. */
+  readonly idle: number;
+  /** True if a page was degraded and stayed so. */
+  readonly degraded: boolean;
+  readonly totals: { readonly start: number | null; readonly end: number | null };
 };
 
 /** Rounds at most, on a platform that has something new in each of them. */
@@ -38,47 +42,57 @@ const MOST_ROUNDS = 4;
 const IDLE_PAGES = 64;
 
 /**
- * Reads all rows in whatever order they come, each id once; its outcome is never proved. Throws `ScanError` where it
- * comes no further, and where it is to go on from a position.
+ * Reads all rows in whatever order they come, but for those that the run has taken, each id once; its outcome is never
+ * proved. Memory holds every id of the source, which is the price of keeping each once without an order. The first step
+ * brings nothing but the position: wherever the run is stopped from then on, it is gone on with without an order.
+ * Throws `ScanError` where the scan comes no further.
  */
-export function unorderedScan({
-  readPage,
-  taken,
-  limit,
-  sleep,
-}: UnorderedScanOptions): Scan<UnorderedPosition> {
-  return async function* scan({ from, signal }) {
-    if (from !== undefined) throw cannotGoOn();
-    const totals: { start: number | null; end: number | null } = { start: null, end: null };
-    let degraded = false;
-    let smallest = limit;
-    for (let [round, isNew] = [1, true]; isNew && round <= MOST_ROUNDS; round += 1) {
-      isNew = false;
-      for (let [offset, idle] = [0, 0]; ; ) {
-        const request = { ascending: true, offset, limit, signal };
-        const page = await readUndegraded(() => readPage(request), sleep, signal);
-        degraded ||= page.degraded;
-        totals.start ??= page.total;
-        totals.end = page.total ?? totals.end;
-        if (page.records.length === 0) break;
-        offset += page.records.length;
-        smallest = Math.min(smallest, page.records.length);
-        const records = page.records.filter(({ key }) => isFirst(key, taken));
-        idle = records.length > 0 ? 0 : idle + 1;
-        refuseStall(idle, IDLE_PAGES + taken.size / smallest, offset);
-        if (records.length === 0) continue;
-        isNew = true;
-        yield { batch: batchOf(records), position: { round, next: offset }, total: totals.end };
-      }
+export function unorderedScan({ readPage, limit, sleep }: UnorderedScanOptions): Scan<UnorderedPosition> {
+  return async function* scan({ from, signal, takenKeys }) {
+    let position = from ?? startAt(limit);
+    if (from === undefined) yield { batch: emptyBatch, position, total: null };
+    const taken = await takenKeys();
+    while (position.round <= MOST_ROUNDS) {
+      const request = { ascending: true, offset: position.next, limit, signal };
+      const page = await readUndegraded(() => readPage(request), sleep, signal);
+      const fresh = page.records.filter(({ key }) => isFirst(key, taken));
+      position = past(position, page, fresh.length);
+      refuseStall(position, taken.size);
+      if (fresh.length > 0) yield { batch: batchOf(fresh), position, total: position.totals.end };
+      if (page.records.length > 0) continue;
+      if (!position.isNew) break;
+      position = { ...position, round: position.round + 1, next: 0, isNew: false, idle: 0 };
     }
+    const { degraded, totals } = position;
     return { proved: false, totals, order: 'none', missing: [], refused: degraded ? ['degraded'] : [] };
   };
 }
 
-/** The error for a run that has lost the order, and with it what earlier processes took. */
-export function cannotGoOn(cause?: unknown): ScanError {
-  const why = 'the platform did not keep the order, and what was taken before is not known any more';
-  return new ScanError(`the run cannot be gone on with and must be started anew: ${why}`, { cause });
+function startAt(limit: number): UnorderedPosition {
+  const totals = { start: null, end: null };
+  return { round: 1, next: 0, isNew: false, smallest: limit, idle: 0, degraded: false, totals };
+}
+
+/** The position past a page, `fresh` of whose rows are new; an empty one ends a round and counts for nothing else. */
+function past(
+  position: UnorderedPosition,
+  { records, degraded, total }: SortedPage,
+  fresh: number,
+): UnorderedPosition {
+  const { start, end } = position.totals;
+  const told = {
+    degraded: position.degraded || degraded,
+    totals: { start: start ?? total, end: total ?? end },
+  };
+  if (records.length === 0) return { ...position, ...told };
+  return {
+    ...told,
+    round: position.round,
+    next: position.next + records.length,
+    isNew: position.isNew || fresh > 0,
+    smallest: Math.min(position.smallest, records.length),
+    idle: fresh > 0 ? 0 : position.idle + 1,
+  };
 }
 
 /** Adds a key; false if it was there. */
@@ -89,7 +103,7 @@ function isFirst(key: Id, taken: Set<Id>): boolean {
 }
 
 /** A platform that sends rows for every offset would never be done. */
-function refuseStall(idle: number, most: number, offset: number): void {
-  if (idle <= most) return;
-  throw new ScanError(`the scan came no further: ${idle} pages up to row ${offset} brought nothing new`);
+function refuseStall({ idle, smallest, next }: UnorderedPosition, taken: number): void {
+  if (idle <= IDLE_PAGES + taken / smallest) return;
+  throw new ScanError(`the scan came no further: ${idle} pages up to row ${next} brought nothing new`);
 }

@@ -5,7 +5,7 @@ import { filesScan } from '../../lib/snapshot/files-scan.ts';
 import { caught } from '../platform/caught.ts';
 import { answeringCall, scriptedCall, statusError } from './answering-call.ts';
 import { callOf } from './sandbox-call.ts';
-import { resumedEverywhere, scanned } from './scanned.ts';
+import { fromBeginning, resumedEverywhere, scanned } from './scanned.ts';
 
 const FILESET = '0b9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c11';
 const OTHER = '1c9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c22';
@@ -54,7 +54,7 @@ test('each file that was there all the time is there exactly once, though files 
   const scan = filesScan({ call: callOf(sandbox), filesetIds: [filesetId], search: {}, limit: 25 });
 
   const keys: string[] = [];
-  for await (const { batch } of scan({ from: undefined })) {
+  for await (const { batch } of scan(fromBeginning)) {
     keys.push(...batch.keys);
     sandbox.churn(40);
   }

@@ -7,6 +7,7 @@ import {
   offsetScan,
   ScanError,
 } from '../../lib/snapshot/offset-scan.ts';
+import { fromBeginning } from './scanned.ts';
 import { type Change, simulatedPage, simulatePlatform } from './simulated-platform.ts';
 
 type ScanOptions = Pick<OffsetScanOptions, 'readPage' | 'limit'> & Partial<OffsetScanOptions>;
@@ -15,7 +16,7 @@ type ScanOptions = Pick<OffsetScanOptions, 'readPage' | 'limit'> & Partial<Offse
 async function scanned({ from, ...options }: ScanOptions & { readonly from?: OffsetPosition }) {
   const keys: string[] = [];
   const positions: { readonly taken: number; readonly position: OffsetPosition }[] = [];
-  const steps = offsetScan({ sleep: async () => undefined, ...options })({ from });
+  const steps = offsetScan({ sleep: async () => undefined, ...options })({ ...fromBeginning, from });
   for (;;) {
     const step = await steps.next();
     if (step.done) return { keys, positions, outcome: step.value };

@@ -1,15 +1,28 @@
 import type { Scan, ScanOutcome } from '../../lib/snapshot/scan.ts';
 
+/** How a scan is begun that has taken nothing. */
+export const fromBeginning = { from: undefined, takenKeys: async () => new Set<string>() };
+
 /** All that a scan tells, from its beginning or from a position; positions go through JSON, as in a checkpoint. */
 export async function scanned<Position>(
   scan: Scan<Position>,
-  { from, signal }: { readonly from?: Position | undefined; readonly signal?: AbortSignal } = {},
+  {
+    from,
+    signal,
+    taken = [],
+  }: {
+    readonly from?: Position | undefined;
+    readonly signal?: AbortSignal;
+    /** Keys that were taken before this beginning. */
+    readonly taken?: readonly string[];
+  } = {},
 ) {
   const keys: string[] = [];
   const lines: string[] = [];
   const totals: (number | null)[] = [];
   const positions: { readonly position: Position; readonly records: number }[] = [];
-  const steps = scan({ from, signal });
+  const takenKeys = async () => new Set([...taken, ...keys]);
+  const steps = scan({ from, signal, takenKeys });
   for (;;) {
     const { done, value } = await steps.next();
     if (done) return { keys, lines, totals, positions, outcome: value satisfies ScanOutcome };
@@ -25,7 +38,8 @@ export async function resumedEverywhere<Position>(scan: Scan<Position>) {
   const whole = await scanned(scan);
   const resumed = await Promise.all(
     whole.positions.map(async ({ position, records }) => {
-      const { lines, outcome } = await scanned(scan, { from: position });
+      const taken = whole.keys.slice(0, records);
+      const { lines, outcome } = await scanned(scan, { from: position, taken });
       return { lines: [...whole.lines.slice(0, records), ...lines], outcome };
     }),
   );

@@ -111,3 +111,39 @@ test('the calls of all processes of a run are added up', async () => {
 
   expect(checkpoint.calls).toEqual({ requests: 6, retries: 0, throttled: 0, waitedMs: 0 });
 });
+
+test('a scan that asks for the keys taken finds those of the open part and of earlier slices, each stored once', async () => {
+  const asked: string[][] = [];
+  const asking: Scan<unknown> = async function* ask(start) {
+    for await (const step of countingScan()(start)) {
+      yield step;
+      if (Number(step.position) % 4 === 0) asked.push([...(await start.takenKeys())]);
+    }
+    asked.push([...(await start.takenKeys())], [...(await start.takenKeys())]);
+    return { proved: true, totals: { start: 10, end: 10 }, order: 'id', missing: [], refused: [] };
+  };
+  const first = await takeSlice(await begin(), slice({ partBytes: 0, isOver: () => true }));
+
+  const { checkpoint } = await takeSlice(first, slice({ scan: asking }));
+
+  const upTo = (last: number) => Array.from({ length: last }, (_, index) => String(index + 1));
+  expect(asked).toEqual([upTo(4), upTo(8), upTo(10), upTo(10)]);
+  expect(checkpoint).toMatchObject({ parts: 4, records: 10 });
+  expect(await linesOf(checkpoint.lastPart)).toBe(all);
+});
+
+test('a part that is stored but could not be noted is noted before the checkpoint moves past it', async () => {
+  let refusals = 1;
+  const put: Store['put'] = async (key, ...rest) => {
+    if (key.endsWith('.gz.json') && refusals-- > 0) throw new Error('the store was busy');
+    return store.put(key, ...rest);
+  };
+  const begun = await begin();
+
+  await expect(takeSlice(begun, slice({ store: { ...store, put } }))).rejects.toThrow('the store was busy');
+  const saved = await resumeRun(store, 'calculations', begun.checkpoint.run);
+  const { checkpoint } = await takeSlice(saved, slice());
+
+  expect(checkpoint).toMatchObject({ records: 10, outcome: { proved: true } });
+  expect(await linesOf(checkpoint.lastPart)).toBe(all);
+});

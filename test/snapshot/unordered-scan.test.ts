@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReadSortedPage } from '../../lib/snapshot/sorted-pages.ts';
 import { unorderedScan } from '../../lib/snapshot/unordered-scan.ts';
-import { scanned } from './scanned.ts';
+import { fromBeginning, resumedEverywhere, scanned } from './scanned.ts';
 import { createdPage } from './simulated-creations.ts';
 
-const scanOf = (readPage: ReadSortedPage, taken: readonly string[] = []) =>
-  unorderedScan({ readPage, taken: new Set(taken), limit: 3, sleep: async () => undefined });
+const scanOf = (readPage: ReadSortedPage) =>
+  unorderedScan({ readPage, limit: 3, sleep: async () => undefined });
 
 /** Rows of each round in turn, by their ids; the last round comes again and again. A round ends at its empty page. */
 function roundsOf(...rounds: readonly (readonly number[])[]) {
@@ -43,7 +43,7 @@ test('keeps each id once, in the order they came, and is never proved', async ()
 test('leaves out what was taken before it', async () => {
   const { readPage } = roundsOf([3, 1, 2]);
 
-  const { keys } = await scanned(scanOf(readPage, ['1', '2']));
+  const { keys } = await scanned(scanOf(readPage), { taken: ['1', '2'] });
 
   expect(keys).toEqual(['3']);
 });
@@ -80,12 +80,39 @@ test('gives up on a platform that sends rows for every offset', async () => {
   await expect(scanned(scan)).rejects.toThrow('the scan came no further');
 });
 
-test('cannot be gone on with from a position', async () => {
-  const { readPage } = roundsOf([1, 2, 3]);
+test('tells before it reads anything that the order is lost', async () => {
+  const platform = roundsOf([1, 2, 3]);
 
-  const scan = scanned(scanOf(readPage), { from: { round: 1, next: 3 } });
+  const { value } = await scanOf(platform.readPage)(fromBeginning).next();
 
-  await expect(scan).rejects.toThrow('cannot be gone on with and must be started anew');
+  expect(value).toMatchObject({ batch: { keys: [] }, position: { round: 1, next: 0, isNew: false } });
+  expect(platform.requests()).toBe(0);
+});
+
+test('is gone on with from each position, with the same rounds, totals and doubts', async () => {
+  const readPage: ReadSortedPage = async ({ offset }) => {
+    const rows = [5, 1, 4, 2, 3, 7, 6].slice(offset, offset + 3).map((id) => ({ id }));
+    return { ...createdPage(rows, 90 + offset), degraded: offset === 0 };
+  };
+
+  const { whole, resumed } = await resumedEverywhere(scanOf(readPage));
+
+  expect(whole.outcome).toMatchObject({ totals: { start: 90, end: 97 }, refused: ['degraded'] });
+  expect(resumed).toHaveLength(4);
+  for (const each of resumed) expect(each).toEqual(whole);
+});
+
+test('reads all again after a round that was gone on with, if its earlier part brought something new', async () => {
+  const before = roundsOf([1, 2, 3]);
+  const { positions } = await scanned(scanOf(before.readPage));
+  const after = roundsOf([1, 2, 3], [4, 1, 2, 3]);
+
+  const { keys } = await scanned(scanOf(after.readPage), {
+    from: positions.at(-1)?.position,
+    taken: ['1', '2', '3'],
+  });
+
+  expect(keys).toEqual(['4']);
 });
 
 describe('rows in another order in every round', () => {
@@ -95,7 +122,7 @@ describe('rows in another order in every round', () => {
       fc.asyncProperty(fc.array(round, { minLength: 1, maxLength: 4 }), round, async (rounds, before) => {
         const taken = before.map(String);
 
-        const { keys } = await scanned(scanOf(roundsOf(...rounds).readPage, taken));
+        const { keys } = await scanned(scanOf(roundsOf(...rounds).readPage), { taken });
 
         expect(new Set(keys).size).toBe(keys.length);
         expect(new Set(keys).intersection(new Set(taken))).toEqual(new Set());
