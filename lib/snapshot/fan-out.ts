@@ -28,8 +28,8 @@ const CONCURRENCY = 8;
 
 /**
  * Reads one answer an id, in parallel, and writes them in the order of the ids: a step an id. An id that answers 404
- * or 403 is missing; every other error ends the scan. Each answer is whole, so what is there is proved. Throws
- * `TypeError` on a wrong `concurrency`.
+ * or 403 is missing; every other error ends the scan and aborts what is under way. Each answer is whole, so what is
+ * there is proved. Throws `TypeError` on a wrong `concurrency`.
  */
 export function fanOut(options: FanOutOptions): Scan<FanOutPosition> {
   const { ids, total, concurrency = CONCURRENCY } = options;

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type FanOutOptions, fanOut } from '../../lib/snapshot/fan-out.ts';
+import { readAhead } from '../../lib/snapshot/read-ahead.ts';
 import { batchOf } from '../../lib/snapshot/record-batch.ts';
 import { statusError } from './answering-call.ts';
-import { resumedEverywhere, scanned } from './scanned.ts';
+import { fromBeginning, resumedEverywhere, scanned } from './scanned.ts';
 
 const unhandled: unknown[] = [];
 const note = (reason: unknown) => void unhandled.push(reason);
@@ -55,7 +56,7 @@ test('has no more ids in flight, or waiting to be written, than it was told', as
     return recordsOf(id);
   };
 
-  const scan = fanOutOf({ ids: ids(50), read, concurrency: 4 })({ from: undefined });
+  const scan = fanOutOf({ ids: ids(50), read, concurrency: 4 })(fromBeginning);
   const ahead: number[] = [];
   for await (const { position } of scan) {
     await settled();
@@ -73,7 +74,7 @@ test('reads in parallel', async () => {
     return recordsOf(id);
   };
 
-  const scan = fanOutOf({ ids: ids(20), read })({ from: undefined });
+  const scan = fanOutOf({ ids: ids(20), read })(fromBeginning);
   const first = scan.next();
   await settled();
 
@@ -124,7 +125,7 @@ test.each([401, 500])(
     const written: string[] = [];
 
     const scan = (async () => {
-      const steps = fanOutOf({ ids: ids(100), read, concurrency: 3 })({ from: undefined });
+      const steps = fanOutOf({ ids: ids(100), read, concurrency: 3 })(fromBeginning);
       for await (const { batch } of steps) written.push(...batch.keys);
     })();
 
@@ -152,6 +153,45 @@ test('after a failure further on, nothing more begins while an earlier id is sti
   expect(started).toEqual(['id0', 'id1', 'id2', 'id3']);
 });
 
+test('a failure further on aborts what is under way at once; what is whole up to there is yielded', async () => {
+  const aborted: string[] = [];
+  const read = (id: string, signal: AbortSignal) => {
+    if (id === 'id0' || id === 'id2') return Promise.resolve(recordsOf(id));
+    if (id === 'id3') return settled().then(() => Promise.reject(statusError(401)));
+    return new Promise<never>((_, reject) =>
+      signal.addEventListener('abort', () => {
+        aborted.push(id);
+        reject(signal.reason);
+      }),
+    );
+  };
+  const results: unknown[] = [];
+
+  const reading = (async () => {
+    for await (const { keys } of readAhead({ items: ids(100), read, concurrency: 5 })) results.push(...keys);
+  })();
+
+  await expect(reading).rejects.toMatchObject({ failure: { status: 401 } });
+  expect(results).toEqual(['id0']);
+  expect(aborted).toEqual(['id1', 'id4', 'id5']);
+});
+
+test.each([403, 404])('%i aborts nothing: it is an answer', async (status) => {
+  const signals: AbortSignal[] = [];
+  const read = async (id: string, signal: AbortSignal) => {
+    signals.push(signal);
+    if (id === 'id2') throw statusError(status);
+    await settled();
+    expect(signal.aborted).toBe(false);
+    return recordsOf(id);
+  };
+
+  const { keys } = await scanned(fanOutOf({ ids: ids(5), read }));
+
+  expect(keys).toEqual(['id0', 'id1', 'id3', 'id4']);
+  expect(signals).toHaveLength(5);
+});
+
 test('a caller that leaves early aborts what is under way, and nobody hears of it', async () => {
   const signals: AbortSignal[] = [];
   const read = async (id: string, signal: AbortSignal) => {
@@ -160,7 +200,7 @@ test('a caller that leaves early aborts what is under way, and nobody hears of i
     return new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   };
 
-  for await (const { position } of fanOutOf({ ids: ids(20), read })({ from: undefined })) {
+  for await (const { position } of fanOutOf({ ids: ids(20), read })(fromBeginning)) {
     expect(position.next).toBe(1);
     break;
   }
