@@ -33,8 +33,8 @@ export type PublishOptions = {
   readonly finished: FinishedRun;
   /** Publish although a gate refused. */
   readonly force: boolean;
-  /** Reasons that are accepted: they do not refuse this run. */
-  readonly accept?: readonly GateName[];
+  /** Reasons that are accepted: they do not refuse this run. Default: none. */
+  readonly accept?: readonly GateName[] | undefined;
 };
 
 /** A manifest before the gates have spoken. */

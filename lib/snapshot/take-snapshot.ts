@@ -2,6 +2,7 @@ import type { CallCounts } from '../platform/events.ts';
 import type { Store } from '../store/store.ts';
 import { type Checkpoint, readCheckpoint, readParts, saveCheckpoint } from './checkpoint.ts';
 import type { Compression, Place } from './keys.ts';
+import type { GateName } from './manifest.ts';
 import { type FinishedRun, type Publication, publishRun } from './publish.ts';
 import { createRun } from './run-id.ts';
 import type { Scan } from './scan.ts';
@@ -17,6 +18,8 @@ export type SnapshotOptions = {
   readonly callCounts: () => CallCounts;
   /** Publish although a gate refused. */
   readonly force: boolean;
+  /** Reasons that do not refuse this run; every other one does. Default: none. */
+  readonly accept?: readonly GateName[] | undefined;
   readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -64,8 +67,8 @@ export async function startRun(
 }
 
 /**
- * Takes a run from its checkpoint to its end and publishes it unless a gate refuses. Throws `SnapshotStoppedError`
- * around whatever stopped it; whatever was published before stays as it was.
+ * Takes a run from its checkpoint to its end and publishes it unless a gate refuses for a reason that is not accepted.
+ * Throws `SnapshotStoppedError` around whatever stopped it; whatever was published before stays as it was.
  */
 export async function takeRun(
   started: Saved,
@@ -82,6 +85,7 @@ export async function takeRun(
       run: { id: checkpoint.run, startedAt: checkpoint.startedAt },
       finished: await finishedRun(checkpoint, options),
       force: options.force,
+      accept: options.accept,
     });
   } catch (error) {
     throw new SnapshotStoppedError(source, started.checkpoint.run, error);

@@ -127,6 +127,20 @@ test('reads a platform that sends fewer rows than were asked for', async () => {
   expect(await linesOf(publication)).toEqual([...sandbox.calculations()]);
 });
 
+test('is published where every reason against it is accepted, and nothing is forced', async () => {
+  await using sandbox = await startPlatform({ calculations: 300, degraded: 1 });
+
+  const publication = await snapshotOf(sandbox, {
+    sleep: async () => undefined,
+    accept: ['unproved', 'degraded'],
+  });
+
+  expect(publication).toMatchObject({
+    kind: 'published',
+    manifest: { consistency: 'best-effort', publishable: true, refused: [], forced: false },
+  });
+});
+
 describe('is not published', () => {
   test('when the platform keeps answering degraded', async () => {
     await using sandbox = await startPlatform({ calculations: 300, degraded: 1 });
@@ -137,6 +151,14 @@ describe('is not published', () => {
       kind: 'refused',
       manifest: { consistency: 'best-effort', refused: ['degraded', 'unproved'] },
     });
+  });
+
+  test('when it is refused for a reason beside the accepted ones', async () => {
+    await using sandbox = await startPlatform({ calculations: 300, degraded: 1 });
+
+    const publication = await snapshotOf(sandbox, { sleep: async () => undefined, accept: ['degraded'] });
+
+    expect(publication).toMatchObject({ kind: 'refused', manifest: { refused: ['unproved'] } });
   });
 
   test('when the platform does not keep the order', async () => {

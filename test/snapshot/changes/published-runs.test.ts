@@ -1,0 +1,86 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
+import { latestKey } from '../../../lib/snapshot/keys.ts';
+import { publishRun } from '../../../lib/snapshot/publish.ts';
+import type { Run } from '../../../lib/snapshot/run-id.ts';
+import { createDirectoryStore } from '../../../lib/store/directory.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { publishedManifest } from '../published-manifest.ts';
+import { monday, tuesday, wednesday } from './publish-lines.ts';
+
+/** Three that started within one second; their names sort otherwise than their starts. */
+const first: Run = { id: '20261119T090000Z-dddddd', startedAt: '2026-11-19T09:00:00.100Z' };
+const second: Run = { id: '20261119T090000Z-ffffff', startedAt: '2026-11-19T09:00:00.200Z' };
+const third: Run = { id: '20261119T090000Z-eeeeee', startedAt: '2026-11-19T09:00:00.300Z' };
+
+let folder: string;
+let store: Store;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'published-'));
+  store = createDirectoryStore(folder);
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+function publish(run: Run, to: Store = store) {
+  const { id, startedAt } = run;
+  const finished = { ...publishedManifest({ run: id, startedAt }), scanRefused: [] };
+  return publishRun({ store: to, source: 'calculations', run, finished, force: false });
+}
+
+/** A publisher that is killed just before it moves `latest.json`. */
+async function publishKilled(run: Run): Promise<void> {
+  const killed: Store = {
+    ...store,
+    put: async (key, body, options) => {
+      if (key === latestKey('calculations')) throw new Error('killed');
+      return store.put(key, body, options);
+    },
+  };
+  await expect(publish(run, killed)).rejects.toThrow('killed');
+}
+
+const listed = async () => (await publishedRuns(store, 'calculations')).map(({ run }) => run);
+
+test('none is published before the first one is, though its manifest lies there', async () => {
+  await publishKilled(monday);
+
+  expect(await listed()).toEqual([]);
+});
+
+test('a run whose publisher was killed before moving latest.json is left out, and can be published later', async () => {
+  await publish(monday);
+  await publishKilled(tuesday);
+
+  const before = await listed();
+  const again = await publish(tuesday);
+
+  expect(before).toEqual([monday.id]);
+  expect(again.kind).toBe('published');
+  expect(await listed()).toEqual([tuesday.id, monday.id]);
+});
+
+test('so is one that started within the second of the last published, whatever their names', async () => {
+  await publish(first);
+  await publish(second);
+  await publishKilled(third);
+
+  const before = await listed();
+  const again = await publish(third);
+
+  expect(before).toEqual([second.id, first.id]);
+  expect(again.kind).toBe('published');
+  expect((await listed()).toSorted()).toEqual([first.id, third.id, second.id]);
+});
+
+test('a run counts as published once latest.json has been moved past it', async () => {
+  await publish(monday);
+  await publishKilled(tuesday);
+  await publish(wednesday);
+
+  expect(await listed()).toEqual([wednesday.id, tuesday.id, monday.id]);
+});
