@@ -12,7 +12,7 @@ import { addRuns } from './commands/runs.ts';
 import { addSandbox } from './commands/sandbox.ts';
 import { addSnapshot } from './commands/snapshot.ts';
 import { processTerminal } from './process-terminal.ts';
-import { exitCodes, shownLines, type Terminal } from './terminal.ts';
+import { exitCodes, shownJson, shownLines, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 /**
@@ -40,10 +40,20 @@ function createProgram(terminal: Terminal, finish: Finish): Command {
     .description('Carries the metadata of an analytics platform into S3, and carries work out to it.')
     .configureHelp({ helpWidth: 100 })
     .showHelpAfterError('(--help tells more)');
+  const escaping = escapingJson(program, terminal);
   for (const add of [addSnapshot, addPublish, addRuns, addDiff, addCall, addFormula, addSandbox])
-    add(program, terminal, finish);
+    add(program, escaping, finish);
   configure(program, terminal);
   return program;
+}
+
+/** The terminal for commands: under `--json` what they print is JSON, made safe to show here for all of them. */
+function escapingJson(program: Command, terminal: Terminal): Terminal {
+  let isJson = false;
+  program.hook('preAction', (_, command) => {
+    isJson = command.opts()['json'] === true;
+  });
+  return { ...terminal, out: (text) => terminal.out(isJson ? shownJson(text) : text) };
 }
 
 /** Every command throws instead of ending the process, and writes where the terminal says. */

@@ -1,16 +1,24 @@
 import { text } from 'node:stream/consumers';
 import type { Terminal } from './terminal.ts';
 
+/** npm passes on a Ctrl-C that the terminal has sent to this process already: a repeat so soon is the same one. */
+const REPEAT_MS = 250;
+
 /** The terminal of this process. The first Ctrl-C asks the command to stop; the second ends the process at once. */
 export function processTerminal(): Terminal {
   const stop = new AbortController();
+  let stoppedMs = Number.NaN;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     // Stays until the second one: others that end the process when they find no listener left must find this one.
     const onSignal = () => {
       if (stop.signal.aborted) {
+        if (performance.now() - stoppedMs < REPEAT_MS) return;
         process.off(signal, onSignal);
         process.kill(process.pid, signal);
       }
+      stoppedMs = performance.now();
+      // A process that is ending can catch nothing: it lives until the repeat has come.
+      setTimeout(() => undefined, REPEAT_MS);
       stop.abort(new Error(`stopped by ${signal}`));
     };
     process.on(signal, onSignal);

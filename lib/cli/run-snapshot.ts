@@ -2,7 +2,6 @@ import { sleep } from '../pace/sleep.ts';
 import { PlatformError } from '../platform/platform-error.ts';
 import { type Place, placeOf, type Source } from '../snapshot/keys.ts';
 import { linkedDatasets } from '../snapshot/linked-datasets.ts';
-import { StoredObjectError } from '../snapshot/manifest.ts';
 import { scanOfRun } from '../snapshot/scan-of-run.ts';
 import { toldIds } from '../snapshot/selection.ts';
 import { SnapshotStoppedError } from '../snapshot/snapshot-stopped-error.ts';
@@ -14,7 +13,7 @@ import { createProgress } from './progress.ts';
 import { openSession, type Session } from './session.ts';
 import { showPublication } from './show-publication.ts';
 import type { Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
+import { asUsage, UsageError } from './usage-error.ts';
 
 /** The flags that every `snapshot` command takes. */
 export type RunFlags = {
@@ -72,7 +71,7 @@ export async function runSnapshot(
     return showPublication(publication, store, flags, terminal);
   } catch (error) {
     progress.end();
-    if (error instanceof SnapshotStoppedError && !isWrongInput(error.cause)) {
+    if (error instanceof SnapshotStoppedError && (await mayGoOn(store, error))) {
       const as = flags.as === undefined ? '' : ` --as ${flags.as}`;
       terminal.err(`stopped; to go on: platform-sync snapshot ${request.source}${as} --resume ${error.run}`);
     }
@@ -80,19 +79,26 @@ export async function runSnapshot(
   }
 }
 
-/** What the platform cannot be asked for now can never be gone on with. */
-const isWrongInput = (error: unknown) => error instanceof PlatformError && error.failure.kind === 'input';
-
-/** A run that cannot be gone on with was named wrongly. */
-async function resume(store: Store, place: Place, run: string): Promise<Saved> {
-  try {
-    return await resumeRun(store, place, run);
-  } catch (error) {
-    throw error instanceof StoredObjectError
-      ? new UsageError(`--resume: ${error.message}`, { cause: error })
-      : error;
-  }
+/**
+ * False where the run would come to the same again: the platform cannot be asked for it, or answers 400 before anything
+ * of it is durable.
+ */
+async function mayGoOn(store: Store, { cause, source, run }: SnapshotStoppedError): Promise<boolean> {
+  const failure = cause instanceof PlatformError ? cause.failure : undefined;
+  if (failure?.kind === 'input') return false;
+  if (failure?.kind !== 'status' || failure.status !== 400) return true;
+  // Where the checkpoint cannot be read it is not known, and the way on is told.
+  const parts = await resumeRun(store, source, run).then(
+    ({ checkpoint }) => checkpoint.parts,
+    () => undefined,
+  );
+  return parts !== 0;
 }
+
+const resume = (store: Store, place: Place, run: string): Promise<Saved> =>
+  resumeRun(store, place, run).catch((error: unknown) => {
+    throw asUsage('--resume', error);
+  });
 
 type Beginning = { readonly session: Session; readonly store: Store; readonly signal: AbortSignal };
 

@@ -12,17 +12,10 @@ export function showPublication(
 ): number {
   const { kind, manifest } = publication;
   const words = shownLines(describePublication(publication, store));
-  out(flags.json ? printShown(manifest) : words);
+  out(flags.json ? JSON.stringify(manifest, undefined, 2) : words);
   if (flags.json && kind !== 'published') err(words);
   return kind === 'published' ? exitCodes.done : exitCodes.incomplete;
 }
-
-/** JSON in which names that the platform gave cannot move the cursor: JSON itself escapes only the lower controls. */
-const printShown = (manifest: Manifest) =>
-  JSON.stringify(manifest, undefined, 2).replaceAll(
-    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 
 /** A finished run in a few lines, for people. */
 export function describePublication(publication: Publication, store: Pick<Store, 'location'>): string {

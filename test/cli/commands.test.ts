@@ -136,6 +136,32 @@ describe('call', () => {
     expect(err).toContain('no luck');
   });
 
+  test.each([[[]], [['--json']]])(
+    'with %j prints what could move the cursor escaped: the same value, as JSON',
+    async (flags) => {
+      const trials = codePackages[1]?.id ?? '';
+      const value = {
+        hostile: '\u009b2J\u007f\u0080\u202a\u202e\u2066\u2069\u200e\u200f\u061c',
+        fine: 'é – ש',
+      };
+
+      const { out } = await run([
+        'call',
+        trials,
+        '1.0.0',
+        'echo',
+        '--input',
+        JSON.stringify({ value }),
+        ...flags,
+      ]);
+
+      const printed = JSON.parse(out);
+      expect(printed.result ?? printed).toEqual(value);
+      expect(out).toContain('"\\u009b2J\\u007f\\u0080\\u202a\\u202e\\u2066\\u2069\\u200e\\u200f\\u061c"');
+      expect(out).toContain('"é – ש"');
+    },
+  );
+
   test('of a version that is not released exits 1', async () => {
     const { code, err } = await run(['call', packageId, '9.9.9', 'addNumbers']);
 
@@ -145,6 +171,14 @@ describe('call', () => {
 });
 
 describe('formula check', () => {
+  test('with --json prints what could move the cursor escaped', async () => {
+    const { out } = await run(['formula', 'check', '-', '--json'], 'SUM(`\u202eAmount`)');
+
+    expect(JSON.parse(out)).toMatchObject({ columns: ['\u202eAmount'] });
+    expect(out).toContain('\\u202eAmount');
+    expect(out).not.toContain('\u202e');
+  });
+
   test('tells what the platform would of a formula, without the platform', async () => {
     const { code, out } = await run(['formula', 'check', '-'], 'SUM(`Amount`) / 2\n');
 

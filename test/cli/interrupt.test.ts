@@ -9,9 +9,13 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { json, startServer } from '../platform/scripted-server.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 const TOKEN = 'sandbox-token';
+const RUN = '20261121T091500Z-3fa9c1';
+const FILESET = '2d9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c33';
 
 let folder: string;
 
@@ -21,7 +25,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-const settingsOf = ({ url }: Sandbox) => ({
+const settingsOf = ({ url }: Pick<Sandbox, 'url'>) => ({
   PLATFORM_BASE_URL: url,
   PLATFORM_TOKEN: TOKEN,
   PLATFORM_RATE: '1000',
@@ -126,6 +130,58 @@ describe('a token that is revoked half-way', () => {
   });
 });
 
+describe('a request that the platform refuses as wrong with 400', () => {
+  const page = json({ files: [{ id: 'one', path: '/one' }], pageContext: { next: 'further' } });
+  const refusal = json({ message: 'no such field' }, 400);
+  const argv = ['snapshot', 'files', '--fileset', FILESET, '--where', 'colour:EQUALS:red'];
+
+  test('before anything is durable ends with the platform’s words, and no way on is told', async () => {
+    await using platform = await startServer(refusal);
+    const { terminal, err } = createFakeTerminal(settingsOf(platform));
+
+    const code = await runCommandLine(argv, terminal);
+
+    expect(code).toBe(1);
+    expect(err()).toContain('answered 400: no such field');
+    expect(err()).not.toContain('to go on');
+  });
+
+  test('after a part is durable tells the way on', async () => {
+    await using platform = await startServer(page, refusal);
+    const { terminal, err } = createFakeTerminal(settingsOf(platform));
+
+    const code = await runCommandLine(argv, terminal);
+
+    expect(code).toBe(1);
+    expect(err()).toContain('answered 400: no such field');
+    expect(wayOn(err()).slice(0, -1)).toEqual(['snapshot', 'files', '--resume']);
+  });
+});
+
+describe('--resume', () => {
+  test('of a run that is not there is wrong usage: exit 2', async () => {
+    await using sandbox = await startPlatform({ calculations: 1 });
+
+    const { code, err } = await run(sandbox, ['snapshot', 'calculations', '--resume', RUN]);
+
+    expect(code).toBe(2);
+    expect(err).toContain(
+      `--resume: run ${RUN} of calculations in ${folder}: expected a checkpoint, got none`,
+    );
+  });
+
+  test('of a run whose checkpoint is damaged is a failure: exit 1, and its name', async () => {
+    await using sandbox = await startPlatform({ calculations: 1 });
+    const key = `work/calculations/${RUN}/_checkpoint.json`;
+    await createDirectoryStore(folder).put(key, Buffer.from('{"version":1,'));
+
+    const { code, err } = await run(sandbox, ['snapshot', 'calculations', '--resume', RUN]);
+
+    expect(code).toBe(1);
+    expect(err).toBe(`platform-sync: ${key} is not what platform-sync writes there`);
+  });
+});
+
 describe('Ctrl-C', () => {
   const platformSync = (argv: readonly string[], sandbox: Sandbox) =>
     spawn(process.execPath, ['lib/cli/bin.js', ...argv], {
@@ -157,6 +213,19 @@ describe('Ctrl-C', () => {
     expect(checkpoint.records).toBeGreaterThan(0);
     expect(manifest).toMatchObject({ run: argv.at(-1), records: 2_000, consistency: 'proved' });
     expect(lines).toEqual([...sandbox.calculations()]);
+  });
+
+  test('that npm passes on as well is one Ctrl-C', async () => {
+    await using sandbox = await startPlatform({ calculations: 2_000, pageCap: 250, latencyMs: 150 });
+    const child = platformSync(['snapshot', 'calculations'], sandbox);
+    const said = text(child.stderr);
+    await requested(sandbox, 5);
+    for (const afterMs of [0, 5, 20, 50, 100]) setTimeout(() => child.kill('SIGINT'), afterMs);
+
+    const [code, signal] = await once(child, 'exit');
+
+    expect({ code, signal }).toEqual({ code: 1, signal: null });
+    expect(wayOn(await said).slice(0, -1)).toEqual(['snapshot', 'calculations', '--resume']);
   });
 
   test('before the first page is there leaves a run that can be gone on with', async () => {

@@ -1,11 +1,12 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { showPublication } from '../../lib/cli/show-publication.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-import type { Manifest } from '../../lib/snapshot/manifest.ts';
+import { type Manifest, printStored } from '../../lib/snapshot/manifest.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { publishedManifest } from '../snapshot/published-manifest.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
@@ -127,14 +128,26 @@ describe('publish', () => {
   });
 });
 
+test('publish of a run whose manifest is damaged exits 1 and names it', async () => {
+  const { run: refused } = await snapshot('7');
+  const key = `work/data-files/${refused}/_manifest.json`;
+  await writeFile(join(folder, key), '{"version":1,');
+
+  const { code, err } = await run(['publish', 'data-files', refused, '--force']);
+
+  expect(code).toBe(1);
+  expect(err).toBe(`platform-sync: ${key} is not what platform-sync writes there`);
+});
+
 describe('what the platform named itself cannot move the cursor', () => {
-  const hostile = 'x\u001b[2J\u009b2J\u007f\u202e';
+  const hostile = 'x\u001b[2J\u009b2J\u007f\u202e\u200f\u061c\u2066';
   const manifest = publishedManifest({
     idsFrom: hostile,
     fields: { [hostile]: ['string'] },
     missing: [{ id: hostile, status: 404 }],
   });
   const publication = { kind: 'refused', manifest, key: 'work/x/_manifest.json' } as const;
+  const unsafe = /(?!\n)\p{Cc}|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
   const moving = /(?!\n)\p{Cc}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
   test('in words', () => {
@@ -146,13 +159,15 @@ describe('what the platform named itself cannot move the cursor', () => {
     expect(out()).not.toMatch(moving);
   });
 
-  test('in JSON, which stays the same value', () => {
-    const { terminal, out, err } = createFakeTerminal();
+  test('in JSON, which stays the same value', async () => {
+    const store = createDirectoryStore(folder);
+    await store.put(`work/calculations/${manifest.run}/_manifest.json`, printStored(manifest));
 
-    showPublication(publication, { location: folder }, { json: true }, terminal);
+    const { code, out } = await run(['publish', 'calculations', manifest.run, '--json']);
 
-    expect(JSON.parse(out())).toEqual(manifest);
-    expect(out() + err()).not.toMatch(moving);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual(manifest);
+    expect(out).not.toMatch(unsafe);
   });
 });
 

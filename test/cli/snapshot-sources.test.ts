@@ -200,6 +200,7 @@ describe('snapshot files', () => {
     expect(code).toBe(1);
     expect(err).toContain('answered 400');
     expect(err).toContain('unknown filter field colour');
+    expect(err).not.toContain('to go on');
   });
 });
 

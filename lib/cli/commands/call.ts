@@ -3,7 +3,7 @@ import type { FunctionExecution } from '../../platform/records.ts';
 import type { AddCommand } from '../command.ts';
 import { objectOption } from '../options.ts';
 import { openSession } from '../session.ts';
-import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
+import { exitCodes, shown, shownJson, shownLines, type Terminal } from '../terminal.ts';
 
 type CallFlags = {
   readonly input?: Readonly<Record<string, unknown>>;
@@ -45,7 +45,7 @@ function show(execution: FunctionExecution, { out, err }: Terminal): void {
     err(shownLines(typeof entry === 'string' ? entry : printJson(entry)));
   }
   const { status, result, errorInformation } = execution;
-  if (result !== undefined && result !== null) out(shownLines(printJson(result, 2)));
+  if (result !== undefined && result !== null) out(shownJson(printJson(result, 2)));
   if (status.toUpperCase() === 'SUCCESS') return;
   err(`platform-sync: the function ended as ${shown(status)} (execution ${shown(execution.executionId)})`);
   for (const message of errorInformation?.errorMessages ?? []) err(`  ${shown(message)}`);

@@ -1,12 +1,11 @@
 import type { Place } from '../../snapshot/keys.ts';
-import { StoredObjectError } from '../../snapshot/manifest.ts';
 import { publishRun, readFinishedRun } from '../../snapshot/publish.ts';
 import type { AddCommand } from '../command.ts';
 import { openStoreOf } from '../open-store-of.ts';
 import { placeArgument, runArgument } from '../place-argument.ts';
 import { showPublication } from '../show-publication.ts';
 import type { Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { asUsage } from '../usage-error.ts';
 
 type PublishFlags = { readonly force?: true; readonly json?: true };
 
@@ -27,8 +26,7 @@ export const addPublish: AddCommand = (program, terminal, finish) => {
 async function publish(source: Place, run: string, flags: PublishFlags, terminal: Terminal): Promise<number> {
   const store = await openStoreOf(terminal.environment);
   const finished = await readFinishedRun(store, source, run).catch((error: unknown) => {
-    if (error instanceof StoredObjectError) throw new UsageError(`run: ${error.message}`, { cause: error });
-    throw error;
+    throw asUsage('run', error);
   });
   const publication = await publishRun({
     store,
