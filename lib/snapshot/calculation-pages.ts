@@ -13,6 +13,8 @@ export type OffsetPage = {
   readonly keys: readonly Id[];
   /** The rows from this one on, ready to be written; asked for once, since they may take the page's memory over. */
   readonly from: (row: number) => RecordBatch;
+  /** Of the whole page, decoded. */
+  readonly sizeBytes: number;
   /** True if the platform says that rows may be lacking. */
   readonly degraded: boolean;
   /** Rows in all, as the platform tells; null if it does not. */
@@ -53,6 +55,7 @@ function readPage(bytes: Buffer): OffsetPage {
       fields,
       release: () => freeMemory(bytes),
     }),
+    sizeBytes: bytes.byteLength,
     degraded: degraded === true,
     total: typeof total === 'number' ? total : null,
   };

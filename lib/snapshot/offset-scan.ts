@@ -22,7 +22,7 @@ export type OffsetScanOptions = {
   /** Rows a page asks for, 1 to 5000; the platform may send fewer. */
   readonly limit: number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Pages that are fetched while one is dealt with; each is held in memory. Default 2. */
+  /** Pages that are fetched while one is dealt with; each is held in memory, so fewer if they are large. Default 2. */
   readonly pagesAhead?: number;
 };
 
@@ -55,6 +55,9 @@ export type OffsetPosition = {
 };
 
 const PAGES_AHEAD = 2;
+
+/** Of pages as large as the last one, as many are fetched ahead as fit in this, and at least one. */
+const AHEAD_BYTES = 8 * 1024 * 1024;
 
 /** Pages that may bring nothing new, beyond those that read again what was taken, before the scan is given up. */
 const IDLE_PAGES = 64;
@@ -106,10 +109,15 @@ export function offsetScan(options: OffsetScanOptions): Scan<OffsetPosition> {
 }
 
 /** Where the pages after a proved one will most likely start: each at the last row of the one before, by its stride. */
-function offsetsAhead(position: OffsetPosition, { keys }: OffsetPage, pages: number): readonly number[] {
+function offsetsAhead(
+  position: OffsetPosition,
+  { keys, sizeBytes }: OffsetPage,
+  most: number,
+): readonly number[] {
   const { next, target, totals } = position;
   const stride = keys.length - 1;
   if (stride < 1 || target === null || hasReached(position, target)) return [];
+  const pages = Math.min(most, Math.max(1, Math.floor(AHEAD_BYTES / sizeBytes)));
   const offsets = Array.from({ length: pages }, (_, index) => next - 1 + index * stride);
   // What lies behind the told total would most likely be empty. It is a hint: a page not fetched early is fetched late.
   return offsets.filter((offset) => totals.end === null || offset + 1 < totals.end);

@@ -59,6 +59,24 @@ describe('a platform that holds still', () => {
     expect(asked).toEqual([0, 0, 3, 6]);
   });
 
+  test.each([
+    ['small', 10, [0, 0, 3, 6]],
+    ['large', 5_000_000, [0, 0, 3]],
+  ])('has two pages of a %s kind fetched ahead, or one that is large', async (_, sizeBytes, expected) => {
+    const platform = simulatePlatform({ rows: 20, changes: [] });
+    const asked: number[] = [];
+    const readPage: ReadOffsetPage = async (request) => {
+      asked.push(request.offset);
+      return { ...(await platform.readPage(request)), sizeBytes };
+    };
+    const steps = offsetScan({ readPage, limit: 4, sleep: async () => undefined })(fromBeginning);
+
+    await steps.next();
+
+    expect(asked).toEqual(expected);
+    await steps.return(undefined as never);
+  });
+
   test('without records is read as none, and proved', async () => {
     const platform = simulatePlatform({ rows: 0, changes: [] });
 

@@ -53,5 +53,11 @@ export const simulatedBatch = (ids: readonly (number | bigint)[]) =>
 
 /** A page of such records. */
 export function simulatedPage(ids: readonly (number | bigint)[], total: number | null = null): OffsetPage {
-  return { keys: ids.map(String), from: (row) => simulatedBatch(ids.slice(row)), degraded: false, total };
+  return {
+    keys: ids.map(String),
+    from: (row) => simulatedBatch(ids.slice(row)),
+    sizeBytes: 10 * ids.length,
+    degraded: false,
+    total,
+  };
 }
