@@ -1,10 +1,12 @@
+import { freeMemory } from './free-memory.ts';
+
 const FIRST_BYTES = 64 * 1024;
 
 /** Pieces gathered into one buffer, which doubles when it is full: each piece is garbage as soon as it is added. */
 export type GatheredBytes = {
   readonly sizeBytes: () => number;
   readonly add: (piece: Uint8Array) => void;
-  /** All pieces, in memory that holds nothing else. A view: the next `clear` gives its bytes to new pieces. */
+  /** All pieces, in memory that holds nothing else. A view, until the next `add` or `clear`. */
   readonly bytes: () => Buffer<ArrayBuffer>;
   /** Begins anew, in the same memory. */
   readonly clear: () => void;
@@ -22,6 +24,7 @@ export function gatherBytes(expectedBytes = FIRST_BYTES): GatheredBytes {
       if (end > buffer.byteLength) {
         const larger = Buffer.allocUnsafeSlow(Math.max(end, 2 * buffer.byteLength));
         buffer.copy(larger, 0, 0, size);
+        freeMemory(buffer);
         buffer = larger;
       }
       buffer.set(piece, size);

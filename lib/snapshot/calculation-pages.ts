@@ -1,7 +1,7 @@
+import { freeMemory } from '../free-memory.ts';
 import type { Call } from '../platform/call.ts';
 import type { Id } from '../platform/id.ts';
 import { type CalculationSearch, searchCalculations } from '../platform/search-calculations.ts';
-import { freeMemory } from './free-memory.ts';
 import { linesOf } from './page-lines.ts';
 import { scanPage } from './page-scanner.ts';
 import type { RecordBatch } from './record-batch.ts';
