@@ -2,12 +2,12 @@ import { resolve } from 'node:path';
 import { quoteColumn } from '../formula/quotes.ts';
 import type { Dataset } from '../sandbox/platform/records/datasets.ts';
 import type { Sandbox } from '../sandbox/platform/start-platform.ts';
+import { openSession } from '../session.ts';
 import { partLines } from '../snapshot/changes/part-lines.ts';
 import { type Part, readLatest, readManifest } from '../snapshot/manifest.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { runCommandLine } from './command-line.ts';
-import { openSession } from './session.ts';
 import { exitCodes, type Terminal } from './terminal.ts';
 
 /** Apart from the store that commands use without a setting, so that a tour never meets a user's own runs. */

@@ -1,5 +1,5 @@
-import { openSession } from '../../lib/cli/session.ts';
 import { sleep } from '../../lib/pace/sleep.ts';
+import { openSession } from '../../lib/session.ts';
 import { scanOfRun } from '../../lib/snapshot/scan-of-run.ts';
 import { startRun, takeRun } from '../../lib/snapshot/take-snapshot.ts';
 

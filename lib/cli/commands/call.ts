@@ -1,8 +1,8 @@
 import { printJson } from '../../platform/json.ts';
 import type { FunctionExecution } from '../../platform/records.ts';
+import { openSession } from '../../session.ts';
 import type { AddCommand } from '../command.ts';
 import { objectOption } from '../options.ts';
-import { openSession } from '../session.ts';
 import { exitCodes, shown, shownJson, shownLines, type Terminal } from '../terminal.ts';
 
 type CallFlags = {

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { FormulaAnalysis } from '../../formula/analyze.ts';
 import { checkSum } from '../../formula/checksum.ts';
+import { refuseIfChanged } from '../../jobs/refuse-if-changed.ts';
 import { idDigits } from '../../platform/id.ts';
 import { printJson } from '../../platform/json.ts';
 import type { Calculation } from '../../platform/records.ts';
+import { openSession } from '../../session.ts';
 import type { AddCommand, Finish } from '../command.ts';
 import { numberOption, readText } from '../options.ts';
-import { refuseIfChanged } from '../refuse-if-changed.ts';
-import { openSession } from '../session.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 

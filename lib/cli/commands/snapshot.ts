@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { idDigits } from '../../platform/id.ts';
+import type { RequestedSnapshot } from '../../snapshot/begin-run.ts';
 import type { Selections } from '../../snapshot/selection.ts';
 import type { AddCommand, Finish } from '../command.ts';
 import { runArgument } from '../place-argument.ts';
-import type { RequestedSnapshot, RunFlags } from '../run-snapshot.ts';
+import type { RunFlags } from '../run-snapshot.ts';
 import { collected, dateOption, filesetOption, idsOf, whereOption } from '../selection-options.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';

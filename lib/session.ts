@@ -1,15 +1,16 @@
 import pino, { type Logger } from 'pino';
-import { createLocalPace } from '../pace/local-pace.ts';
-import { createPlatform, type Platform } from '../platform/client.ts';
-import { countCalls, type Observe, tellAll } from '../platform/events.ts';
-import { fixedToken, type TokenSource } from '../platform/token.ts';
-import { type Environment, readSettings, type Settings } from '../settings.ts';
-import { openStore } from '../store/open.ts';
-import type { Store } from '../store/store.ts';
-import type { Terminal } from './terminal.ts';
+import { createLocalPace } from './pace/local-pace.ts';
+import { createPlatform, type Platform } from './platform/client.ts';
+import { countCalls, type Observe, tellAll } from './platform/events.ts';
+import type { RetryLimits } from './platform/retry.ts';
+import { fixedToken, type TokenSource } from './platform/token.ts';
+import { type Environment, readSettings, type Settings } from './settings.ts';
+import { openStore } from './store/open.ts';
+import type { Store } from './store/store.ts';
 
-/** What a command that talks to the platform works with. */
+/** What whoever talks to the platform works with: a command, or a function that is deployed. */
 export type Session = {
+  readonly environment: Environment;
   readonly settings: Settings;
   readonly platform: Platform;
   readonly callCounts: ReturnType<typeof countCalls>['counts'];
@@ -18,8 +19,16 @@ export type Session = {
   readonly store: () => Promise<Store>;
 };
 
+export type SessionOptions = {
+  readonly environment: Environment;
+  /** Takes the lines of the log. */
+  readonly err: (line: string) => void;
+  /** Patience of calls; what is absent is the client's own. */
+  readonly retry?: Partial<RetryLimits>;
+};
+
 /** Makes a session from the environment. Throws `SettingsError` before anything is opened. */
-export function openSession({ environment, err }: Pick<Terminal, 'environment' | 'err'>): Session {
+export function openSession({ environment, err, retry = {} }: SessionOptions): Session {
   const settings = readSettings(environment);
   const logger = pino(
     { level: settings.LOG_LEVEL, base: null },
@@ -37,10 +46,12 @@ export function openSession({ environment, err }: Pick<Terminal, 'environment' |
     }),
     timeoutMs: settings.PLATFORM_TIMEOUT_MS,
     maxResponseBytes: settings.PLATFORM_MAX_RESPONSE_BYTES,
+    retry,
     observe: tellAll([observe, logCalls(logger)]),
     proxyEnv: environment,
   });
   return {
+    environment,
     settings,
     platform,
     callCounts: counts,
@@ -55,7 +66,7 @@ function tokenOf(
 ): TokenSource {
   if (token !== undefined) return fixedToken(token);
   return loadedLater(async () => {
-    const { secretsManagerToken } = await import('../platform/secrets-manager-token.ts');
+    const { secretsManagerToken } = await import('./platform/secrets-manager-token.ts');
     return secretsManagerToken({ secretId: secretId ?? '', environment });
   });
 }
