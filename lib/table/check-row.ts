@@ -1,0 +1,89 @@
+import type { Json, Row, RowKey } from './table.ts';
+import { TableError, type TableFailure } from './table-error.ts';
+
+/** Attributes that the adapters keep beside a row's members. */
+export const reservedNames = ['pk', 'sk', 'token', 'expires'] as const;
+
+/**
+ * Throws a `bad-key` or `bad-row` TableError for what DynamoDB could not keep, or not give back as it was. Both
+ * adapters ask, so that what the memory takes DynamoDB takes too.
+ */
+export const checkRow = (tried: string, key: RowKey, row: Row): void => {
+  checkKey(tried, key);
+  const fault = reservedFault(row) ?? jsonFault(row, 1) ?? sizeFault(row);
+  if (fault) throw new TableError(tried, { kind: 'bad-row', ...fault });
+};
+
+export const checkKey = (tried: string, { partition, sort }: RowKey): void => {
+  checkKeyPart(tried, 'partition', partition, 2_048);
+  checkKeyPart(tried, 'sort', sort, 1_024);
+};
+
+const checkKeyPart = (tried: string, part: keyof RowKey, text: string, limitBytes: number): void => {
+  const sizeBytes = Buffer.byteLength(text);
+  if (sizeBytes >= 1 && sizeBytes <= limitBytes && text.isWellFormed()) return;
+  const expected = `a ${part} of 1 to ${limitBytes} bytes of well-formed text`;
+  const failure: TableFailure = { kind: 'bad-key', expected, got: `${sizeBytes} bytes` };
+  throw new TableError(tried, failure);
+};
+
+type Fault = { readonly expected: string; readonly got: string };
+
+const reservedFault = (row: Row): Fault | undefined => {
+  const taken = reservedNames.find((name) => row[name] !== undefined);
+  return taken && { expected: `no member ${reservedNames.join(', ')}`, got: taken };
+};
+
+// DynamoDB's own limits: 32 levels, numbers up to 9.99e125 and down to 1e-130.
+const deepest = 32;
+const greatest = 9.99e125;
+const least = 1e-130;
+
+const jsonFault = (value: Json | undefined, depth: number): Fault | undefined => {
+  if (typeof value === 'string') return textFault(value);
+  if (typeof value === 'number') return numberFault(value);
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth > deepest) return { expected: `at most ${deepest} levels`, got: 'more' };
+  for (const [name, member] of Object.entries(value)) {
+    const fault = nameFault(name) ?? jsonFault(member, depth + 1);
+    if (fault) return fault;
+  }
+  return undefined;
+};
+
+// The SDK's conversion reads a value's `constructor`, and sets `__proto__` instead of keeping it.
+const unkeptNames: readonly string[] = ['', '__proto__', 'constructor'];
+
+const nameFault = (name: string): Fault | undefined =>
+  unkeptNames.includes(name)
+    ? { expected: `no member named ${unkeptNames.map((each) => `"${each}"`).join(', ')}`, got: `"${name}"` }
+    : textFault(name);
+
+const textFault = (text: string): Fault | undefined =>
+  text.isWellFormed() ? undefined : { expected: 'well-formed text', got: 'a lone surrogate' };
+
+const numberFault = (value: number): Fault | undefined => {
+  const size = Math.abs(value);
+  return size === 0 || (size >= least && size <= greatest)
+    ? undefined
+    : { expected: `numbers from ${least} to ${greatest}, or 0`, got: String(value) };
+};
+
+// 400 KB an item, less what the keys, the token and the expiry may take.
+const limitBytes = 400 * 1_024 - 4_096;
+
+const sizeFault = (row: Row): Fault | undefined => {
+  const got = sizeBytes(row);
+  return got > limitBytes ? { expected: `at most ${limitBytes} bytes`, got: String(got) } : undefined;
+};
+
+/** At least what DynamoDB counts: 3 bytes a list or map and one a member, up to 21 a number. */
+const sizeBytes = (value: Json | undefined): number => {
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (typeof value === 'number') return 21;
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.entries(value).reduce(
+    (sum, [name, member]) => sum + 1 + Buffer.byteLength(name) + sizeBytes(member),
+    3,
+  );
+};

@@ -1,0 +1,15 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { type AwsEnvironment, awsClientConfig } from '../aws-client.ts';
+
+/** Environment variables by name, as `process.env` has them. */
+export type DynamoEnvironment = AwsEnvironment;
+
+/** A client by the SDK's own variables (`awsClientConfig`). */
+export const createDynamoClient = (environment: DynamoEnvironment): DynamoDBClient =>
+  new DynamoDBClient(
+    awsClientConfig(environment, { service: 'DYNAMODB', connectionTimeoutMs, requestTimeoutMs }),
+  );
+
+const connectionTimeoutMs = 2_000;
+// DynamoDB answers within tens of milliseconds; the SDK tries three times.
+const requestTimeoutMs = 5_000;

@@ -1,0 +1,39 @@
+/** The condition of a put: over the row of this token, or over none. */
+export const onlyOver = (expected: string | null) =>
+  expected === null
+    ? { ConditionExpression: 'attribute_not_exists(#pk)', ExpressionAttributeNames: { '#pk': 'pk' } }
+    : {
+        ConditionExpression: '#token = :expected',
+        ExpressionAttributeNames: { '#token': 'token' },
+        ExpressionAttributeValues: { ':expected': { S: expected } },
+      };
+
+/** The condition of a delete. */
+export const absentOrWith = (expected: string) => ({
+  ConditionExpression: 'attribute_not_exists(#pk) OR #token = :expected',
+  ExpressionAttributeNames: { '#pk': 'pk', '#token': 'token' },
+  ExpressionAttributeValues: { ':expected': { S: expected } },
+});
+
+/** All rows of a partition. */
+export const queryOf = (tableName: string, partition: string) => ({
+  TableName: tableName,
+  ConsistentRead: true,
+  KeyConditionExpression: '#pk = :pk',
+  ExpressionAttributeNames: { '#pk': 'pk' },
+  ExpressionAttributeValues: { ':pk': { S: partition } },
+});
+
+/** All rows whose partition starts with `prefix`. */
+export const scanOf = (tableName: string, prefix: string) => ({
+  TableName: tableName,
+  ConsistentRead: true,
+  // An empty text is no operand.
+  ...(prefix === ''
+    ? {}
+    : {
+        FilterExpression: 'begins_with(#pk, :prefix)',
+        ExpressionAttributeNames: { '#pk': 'pk' },
+        ExpressionAttributeValues: { ':prefix': { S: prefix } },
+      }),
+});

@@ -1,0 +1,51 @@
+import { checkKey, checkRow } from './check-row.ts';
+import type { RowKey, StoredRow, Table } from './table.ts';
+
+/** A table for one process, gone when it ends. Rows stay, whatever their expiry. */
+export const createMemoryTable = (): Table => {
+  const rows = new Map<string, Kept>();
+  const stored = (key: RowKey): StoredRow | undefined => {
+    const kept = rows.get(nameOf(key));
+    return kept && open(kept);
+  };
+  return {
+    async get(key) {
+      checkKey(`get ${nameOf(key)} in memory`, key);
+      return stored(key);
+    },
+    async put(key, row, { expected, token }) {
+      checkRow(`put ${nameOf(key)} in memory`, key, row);
+      const kept = rows.get(nameOf(key));
+      if (kept?.token === token) return { kind: 'stored' };
+      if ((kept?.token ?? null) !== expected) return { kind: 'other', current: stored(key) };
+      rows.set(nameOf(key), { key: { ...key }, json: JSON.stringify(row), token });
+      return { kind: 'stored' };
+    },
+    async delete(key, expected) {
+      checkKey(`delete ${nameOf(key)} in memory`, key);
+      const kept = rows.get(nameOf(key));
+      if (kept && kept.token !== expected) return { kind: 'other', current: stored(key) };
+      rows.delete(nameOf(key));
+      return { kind: 'stored' };
+    },
+    async *list(partition) {
+      checkKey(`list ${partition} in memory`, { partition, sort: '-' });
+      const found = [...rows.values()].filter(({ key }) => key.partition === partition);
+      yield* found.sort((a, b) => byBytes(a.key.sort, b.key.sort)).map(withKey);
+    },
+    async *scan(prefix) {
+      yield* [...rows.values()].filter(({ key }) => key.partition.startsWith(prefix)).map(withKey);
+    },
+  };
+};
+
+// As text, so that nobody can change a row that was stored or given out.
+type Kept = { readonly key: RowKey; readonly json: string; readonly token: string };
+
+const open = ({ json, token }: Kept): StoredRow => ({ row: JSON.parse(json), token });
+
+const withKey = (kept: Kept) => ({ key: { ...kept.key }, ...open(kept) });
+
+const nameOf = ({ partition, sort }: RowKey): string => JSON.stringify([partition, sort]);
+
+const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));

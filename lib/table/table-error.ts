@@ -1,0 +1,42 @@
+/** What went wrong with a table; `code` is DynamoDB's or Node's own. */
+export type TableFailure =
+  /** There is no such table, or not with these keys. */
+  | { readonly kind: 'bad-table'; readonly table: string; readonly expected: string; readonly got: string }
+  | { readonly kind: 'bad-key'; readonly expected: string; readonly got: string }
+  | { readonly kind: 'bad-row'; readonly expected: string; readonly got: string }
+  | { readonly kind: 'denied'; readonly code: string }
+  /** More than the table takes just now, or the service failed; a write may have been made. */
+  | { readonly kind: 'busy'; readonly code: string }
+  /** No answer, or no whole one; a write may have been made. */
+  | { readonly kind: 'unreachable'; readonly code: string }
+  | { readonly kind: 'other'; readonly code: string };
+
+/** The one error of `lib/table`. Its message says what was tried, on what, and what came back. */
+export class TableError extends Error {
+  override readonly name = 'TableError';
+  readonly failure: TableFailure;
+
+  /** `tried` names the act and its row: `put job#a - in table jobs`. */
+  constructor(tried: string, failure: TableFailure, options?: { readonly cause: unknown }) {
+    const cause = options?.cause instanceof Error ? ` (${options.cause.message})` : '';
+    super(`${tried}: ${describe(failure)}${cause}`, options);
+    this.failure = failure;
+  }
+}
+
+const describe = (failure: TableFailure): string => {
+  switch (failure.kind) {
+    case 'bad-table':
+    case 'bad-key':
+    case 'bad-row':
+      return `expected ${failure.expected}, got ${failure.got}`;
+    case 'denied':
+    case 'busy':
+    case 'unreachable':
+      return `${failure.kind}, ${failure.code}`;
+    case 'other':
+      return failure.code;
+    default:
+      return failure satisfies never;
+  }
+};

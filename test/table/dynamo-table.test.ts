@@ -1,0 +1,106 @@
+import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDynamoClient } from '../../lib/table/dynamo-client.ts';
+import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
+import { type LocalDynamo, startDynalite } from './start-dynalite.ts';
+import { describeTable } from './table-suite.ts';
+
+let dynamo: LocalDynamo;
+let tables = 0;
+
+beforeAll(async () => {
+  dynamo = await startDynalite();
+});
+
+afterAll(() => dynamo.close());
+
+const newTable = async (): Promise<string> => {
+  tables += 1;
+  await dynamo.createTable(`table-${tables}`);
+  return `table-${tables}`;
+};
+
+const open = (tableName: string) => createDynamoTable({ tableName, environment: dynamo.environment });
+
+const key = { partition: 'job#a', sort: '-' };
+
+describeTable('a table of DynamoDB', async () => open(await newTable()));
+
+describe('in DynamoDB', () => {
+  test('a row is an item with its members, its keys, its token and the seconds of its expiry', async () => {
+    const tableName = await newTable();
+
+    await open(tableName).put(key, { state: 'SENT' }, { expected: null, token: 't1', expiresAtMs: 1_500 });
+    const { Item } = await createDynamoClient(dynamo.environment).send(
+      new GetItemCommand({ TableName: tableName, Key: { pk: { S: 'job#a' }, sk: { S: '-' } } }),
+    );
+
+    expect(Item).toEqual({
+      pk: { S: 'job#a' },
+      sk: { S: '-' },
+      state: { S: 'SENT' },
+      token: { S: 't1' },
+      expires: { N: '2' },
+    });
+  });
+
+  test('an item that is no row is left out of lists, and is an error where it is asked for', async () => {
+    const tableName = await newTable();
+    const table = open(tableName);
+    await createDynamoClient(dynamo.environment).send(
+      new PutItemCommand({ TableName: tableName, Item: { pk: { S: 'job#a' }, sk: { S: '-' } } }),
+    );
+
+    expect(await Array.fromAsync(table.scan(''))).toEqual([]);
+    await expect(table.get(key)).rejects.toThrow('expected an item with a token, got one without');
+  });
+
+  test('a table that is not there is named by every call', async () => {
+    const table = open('no-such-table');
+    const calls = [
+      () => table.get(key),
+      () => table.put(key, {}, { expected: null, token: 't' }),
+      () => table.delete(key, 't'),
+      () => Array.fromAsync(table.list('a')),
+      () => Array.fromAsync(table.scan('a')),
+    ];
+
+    for (const call of calls) {
+      await expect(call()).rejects.toMatchObject({ name: 'TableError', failure: { kind: 'bad-table' } });
+      await expect(call()).rejects.toThrow(
+        'in table no-such-table: expected a table with the strings pk and sk as its keys, got none',
+      );
+    }
+  });
+
+  test('a table with other keys is told as such by every call', async () => {
+    await dynamo.createTable('other-keys', ['id', 'part']);
+    const table = open('other-keys');
+    const calls = [
+      () => table.get(key),
+      () => table.put(key, {}, { expected: null, token: 't' }),
+      () => table.delete(key, 't'),
+      () => Array.fromAsync(table.list('a')),
+    ];
+
+    for (const call of calls)
+      await expect(call()).rejects.toMatchObject({
+        failure: { kind: 'bad-table', got: 'one with other keys' },
+      });
+  });
+
+  test('an endpoint that nobody listens on is unreachable', async () => {
+    const gone = await startDynalite();
+    await gone.close();
+    const table = createDynamoTable({
+      tableName: 'jobs',
+      environment: gone.environment,
+      sleep: async () => {},
+    });
+
+    await expect(table.get(key)).rejects.toMatchObject({
+      message: expect.stringContaining('get job#a - in table jobs: unreachable, ECONNREFUSED'),
+      failure: { kind: 'unreachable', code: 'ECONNREFUSED' },
+    });
+  });
+});

@@ -1,0 +1,176 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
+import { type LocalDynamo, startDynalite } from './start-dynalite.ts';
+
+let dynamo: LocalDynamo;
+let tables = 0;
+
+beforeAll(async () => {
+  dynamo = await startDynalite();
+});
+
+afterAll(() => dynamo.close());
+
+/** What becomes of one request: its answer is lost, it never arrives, it is refused, or all goes well. */
+type Fate = 'lose' | 'drop' | 'fail' | 'throttle' | 'deny' | 'pass';
+
+const key = { partition: 'job#a', sort: '-' };
+
+const serviceError = (name: string, httpStatusCode: number): Error =>
+  Object.assign(new Error(name), { name, $fault: 'client', $metadata: { httpStatusCode } });
+
+const broken = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+
+/** A table whose requests meet `fates` in turn, then all pass; an honest one beside it; what was sent. */
+const fatedTable = async (fates: readonly Fate[], sdkAttempts: number) => {
+  tables += 1;
+  const tableName = `table-${tables}`;
+  await dynamo.createTable(tableName);
+  const sent: string[] = [];
+  const slept: number[] = [];
+  const client = new DynamoDBClient({
+    endpoint: dynamo.environment['AWS_ENDPOINT_URL'] ?? '',
+    region: 'eu-central-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    maxAttempts: sdkAttempts,
+  });
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      const fate = fates[sent.length] ?? 'pass';
+      sent.push((context.commandName ?? '').replace('ItemCommand', ''));
+      if (fate === 'drop') throw broken();
+      if (fate === 'fail') throw serviceError('InternalServerError', 500);
+      if (fate === 'throttle') throw serviceError('ThrottlingException', 400);
+      if (fate === 'deny') throw serviceError('AccessDeniedException', 400);
+      const answer = await next(args);
+      if (fate === 'lose') throw broken();
+      return answer;
+    },
+    { step: 'deserialize', priority: 'low' },
+  );
+  const environment = dynamo.environment;
+  const sleep = async (ms: number) => slept.push(ms);
+  return {
+    table: createDynamoTable({ tableName, environment, client, sleep }),
+    honest: createDynamoTable({ tableName, environment }),
+    sent,
+    slept,
+  };
+};
+
+describe('a put whose answer was lost', () => {
+  test('is repeated by the SDK, fails by its own condition, and is known by its token', async () => {
+    const { table, sent } = await fatedTable(['lose'], 3);
+
+    const result = await table.put(key, { a: 1 }, { expected: null, token: 't1' });
+
+    expect(result).toEqual({ kind: 'stored' });
+    expect(sent).toEqual(['Put', 'Put', 'Get']);
+  });
+
+  test('is known by its token where the SDK does not repeat', async () => {
+    const { table, sent } = await fatedTable(['lose'], 1);
+
+    const result = await table.put(key, { a: 1 }, { expected: null, token: 't1' });
+
+    expect(result).toEqual({ kind: 'stored' });
+    expect(sent).toEqual(['Put', 'Get']);
+  });
+
+  test('over a row is known by its token too', async () => {
+    const { table, honest } = await fatedTable(['lose'], 1);
+    await honest.put(key, { a: 1 }, { expected: null, token: 't1' });
+
+    const result = await table.put(key, { a: 2 }, { expected: 't1', token: 't2' });
+
+    expect(result).toEqual({ kind: 'stored' });
+    expect(await honest.get(key)).toEqual({ row: { a: 2 }, token: 't2' });
+  });
+
+  test('is thrown when the row cannot be read either, within a bounded number of requests', async () => {
+    const { table, honest, sent, slept } = await fatedTable(
+      ['lose', 'lose', 'lose', 'lose', 'lose', 'lose'],
+      1,
+    );
+
+    const put = table.put(key, { a: 1 }, { expected: null, token: 't1' });
+
+    await expect(put).rejects.toMatchObject({ failure: { kind: 'unreachable', code: 'ECONNRESET' } });
+    expect(sent).toEqual(['Put', 'Get', 'Put', 'Get', 'Put', 'Get']);
+    expect(slept).toEqual([100, 200]);
+    expect((await honest.get(key))?.token).toBe('t1');
+  });
+});
+
+describe('a put that never arrived', () => {
+  test('is made again', async () => {
+    const { table, sent, slept } = await fatedTable(['drop'], 1);
+
+    const result = await table.put(key, { a: 1 }, { expected: null, token: 't1' });
+
+    expect(result).toEqual({ kind: 'stored' });
+    expect(sent).toEqual(['Put', 'Get', 'Put']);
+    expect(slept).toEqual([100]);
+  });
+
+  test("meets somebody else's row and leaves it alone", async () => {
+    const { table, honest, sent } = await fatedTable(['fail'], 1);
+    await honest.put(key, { by: 'them' }, { expected: null, token: 'theirs' });
+
+    const result = await table.put(key, { by: 'us' }, { expected: null, token: 'ours' });
+
+    expect(result).toEqual({ kind: 'other', current: { row: { by: 'them' }, token: 'theirs' } });
+    expect(sent).toEqual(['Put', 'Get']);
+  });
+
+  test('is thrown when it never arrives', async () => {
+    const { table, honest, sent } = await fatedTable(['fail', 'pass', 'fail', 'pass', 'fail', 'pass'], 1);
+
+    const put = table.put(key, { a: 1 }, { expected: null, token: 't1' });
+
+    await expect(put).rejects.toMatchObject({ failure: { kind: 'busy', code: 'InternalServerError' } });
+    expect(sent).toEqual(['Put', 'Get', 'Put', 'Get', 'Put', 'Get']);
+    expect(await honest.get(key)).toBeUndefined();
+  });
+});
+
+test.for([
+  ['throttle', { kind: 'busy', code: 'ThrottlingException' }],
+  ['deny', { kind: 'denied', code: 'AccessDeniedException' }],
+] as const)('a put that is refused outright (%s) is thrown at once', async ([fate, failure]) => {
+  const { table, sent } = await fatedTable([fate], 1);
+
+  const put = table.put(key, { a: 1 }, { expected: null, token: 't1' });
+
+  await expect(put).rejects.toMatchObject({ failure });
+  expect(sent).toEqual(['Put']);
+});
+
+test('a refusal after a lost answer says nothing of the write: the row does', async () => {
+  const { table, sent } = await fatedTable(['lose', 'deny'], 3);
+
+  const result = await table.put(key, { a: 1 }, { expected: null, token: 't1' });
+
+  expect(result).toEqual({ kind: 'stored' });
+  expect(sent).toEqual(['Put', 'Put', 'Get']);
+});
+
+test('a condition that failed and cannot be looked into is asked again', async () => {
+  const { table, honest } = await fatedTable(['pass', 'lose'], 1);
+  await honest.put(key, { by: 'them' }, { expected: null, token: 'theirs' });
+
+  const result = await table.put(key, { by: 'us' }, { expected: null, token: 'ours' });
+
+  expect(result).toMatchObject({ kind: 'other', current: { token: 'theirs' } });
+});
+
+test('a delete whose answer was lost is stored', async () => {
+  const { table, honest } = await fatedTable(['lose'], 1);
+  await honest.put(key, { a: 1 }, { expected: null, token: 't1' });
+
+  const result = await table.delete(key, 't1');
+
+  expect(result).toEqual({ kind: 'stored' });
+  expect(await honest.get(key)).toBeUndefined();
+});

@@ -1,0 +1,294 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Row, Table } from '../../lib/table/table.ts';
+
+/** What every adapter must do. `makeTable` gives an empty table of its own to each test. */
+export const describeTable = (name: string, makeTable: () => Promise<Table>): void => {
+  describe(name, () => {
+    describeRows(makeTable);
+    describeConditions(makeTable);
+    describeLists(makeTable);
+    describeLimits(makeTable);
+  });
+};
+
+const key = { partition: 'job#a', sort: '-' };
+
+const describeRows = (makeTable: () => Promise<Table>): void => {
+  test('a row comes back with the token of its write', async () => {
+    const table = await makeTable();
+    const row: Row = {
+      text: '',
+      number: 1.5,
+      yes: true,
+      none: null,
+      list: [1, 'a', []],
+      deep: { a: { b: {} } },
+    };
+
+    const result = await table.put(key, row, { expected: null, token: 't1', expiresAtMs: 1_795_219_200_500 });
+
+    expect(result).toEqual({ kind: 'stored' });
+    expect(await table.get(key)).toEqual({ row, token: 't1' });
+  });
+
+  test('what was never put is not got', async () => {
+    const table = await makeTable();
+
+    expect(await table.get(key)).toBeUndefined();
+  });
+
+  test('members that are undefined are left out', async () => {
+    const table = await makeTable();
+
+    await table.put(key, { a: undefined, b: { c: undefined } }, { expected: null, token: 't1' });
+
+    expect(Object.keys((await table.get(key))?.row ?? {})).toEqual(['b']);
+    expect(await table.get(key)).toStrictEqual({ row: { b: {} }, token: 't1' });
+  });
+
+  test('words that DynamoDB keeps to itself are names like any other', async () => {
+    const table = await makeTable();
+    const row = { state: 'a', name: 'b', date: 'c', type: 'd', ttl: 1, partition: 'e', 'a.b#c:d': 'f' };
+
+    await table.put(key, row, { expected: null, token: 't1' });
+    await table.put(key, row, { expected: 't1', token: 't2' });
+
+    expect(await table.get(key)).toEqual({ row, token: 't2' });
+  });
+
+  test('a row that was given out or stored does not change with the object', async () => {
+    const table = await makeTable();
+    const row = { list: ['a'] };
+
+    await table.put(key, row, { expected: null, token: 't1' });
+    row.list.push('b');
+    const found = await table.get(key);
+    (found?.row['list'] as string[] | undefined)?.push('c');
+
+    expect(await table.get(key)).toEqual({ row: { list: ['a'] }, token: 't1' });
+  });
+
+  test('a put replaces the whole row', async () => {
+    const table = await makeTable();
+    await table.put(key, { a: 1, b: 2 }, { expected: null, token: 't1' });
+
+    await table.put(key, { b: 3 }, { expected: 't1', token: 't2' });
+
+    expect((await table.get(key))?.row).toStrictEqual({ b: 3 });
+  });
+
+  test('keys and tokens may hold any text', async () => {
+    const table = await makeTable();
+    const odd = { partition: 'ünï#\u{1F600} "\\', sort: '\n\0.' };
+
+    await table.put(odd, { a: 1 }, { expected: null, token: 'tö"k' });
+
+    expect(await table.get(odd)).toEqual({ row: { a: 1 }, token: 'tö"k' });
+    expect(await Array.fromAsync(table.list(odd.partition))).toEqual([
+      { key: odd, row: { a: 1 }, token: 'tö"k' },
+    ]);
+  });
+
+  test('whatever is taken as a row comes back', async () => {
+    const table = await makeTable();
+    const rows = fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 });
+    let written = 0;
+
+    await fc.assert(
+      fc.asyncProperty(rows, async (row) => {
+        written += 1;
+        const own = { partition: 'any', sort: String(written) };
+        const taken = await table.put(own, row as Row, { expected: null, token: 't' }).catch(() => undefined);
+        fc.pre(taken !== undefined);
+        expect((await table.get(own))?.row).toEqual(JSON.parse(JSON.stringify(row)));
+      }),
+      { numRuns: 50 },
+    );
+  });
+};
+
+const describeConditions = (makeTable: () => Promise<Table>): void => {
+  test('a first put is stored once', async () => {
+    const table = await makeTable();
+
+    const first = await table.put(key, { a: 1 }, { expected: null, token: 't1' });
+    const second = await table.put(key, { a: 2 }, { expected: null, token: 't2' });
+
+    expect(first).toEqual({ kind: 'stored' });
+    expect(second).toEqual({ kind: 'other', current: { row: { a: 1 }, token: 't1' } });
+  });
+
+  test('a put over a token that is there is stored, over an older one it is not', async () => {
+    const table = await makeTable();
+    await table.put(key, { a: 1 }, { expected: null, token: 't1' });
+
+    const won = await table.put(key, { a: 2 }, { expected: 't1', token: 't2' });
+    const late = await table.put(key, { a: 3 }, { expected: 't1', token: 't3' });
+
+    expect(won).toEqual({ kind: 'stored' });
+    expect(late).toEqual({ kind: 'other', current: { row: { a: 2 }, token: 't2' } });
+    expect(await table.get(key)).toEqual({ row: { a: 2 }, token: 't2' });
+  });
+
+  test('a put over a row that is gone is told that there is none', async () => {
+    const table = await makeTable();
+
+    const result = await table.put(key, { a: 1 }, { expected: 't1', token: 't2' });
+
+    expect(result).toEqual({ kind: 'other', current: undefined });
+    expect(await table.get(key)).toBeUndefined();
+  });
+
+  test('a put that is made again with its token is stored, and changes nothing', async () => {
+    const table = await makeTable();
+    await table.put(key, { a: 1 }, { expected: null, token: 't1' });
+
+    const again = await table.put(key, { a: 1 }, { expected: null, token: 't1' });
+
+    expect(again).toEqual({ kind: 'stored' });
+    expect(await table.get(key)).toEqual({ row: { a: 1 }, token: 't1' });
+  });
+
+  test('of writers that race over one row exactly one is stored, and the others see it', async () => {
+    const table = await makeTable();
+    await table.put(key, { by: 'none' }, { expected: null, token: 't0' });
+    const writers = ['t1', 't2', 't3', 't4', 't5', 't6'];
+
+    const results = await Promise.all(
+      writers.map((token) => table.put(key, { by: token }, { expected: 't0', token })),
+    );
+
+    const winner = writers.find((_, index) => results[index]?.kind === 'stored');
+    const current = { row: { by: winner }, token: winner };
+    expect(results.filter(({ kind }) => kind === 'stored')).toHaveLength(1);
+    expect(results.filter(({ kind }) => kind === 'other')).toEqual(Array(5).fill({ kind: 'other', current }));
+    expect(await table.get(key)).toEqual(current);
+  });
+
+  test('a delete needs the token that is there', async () => {
+    const table = await makeTable();
+    await table.put(key, { a: 1 }, { expected: null, token: 't1' });
+
+    const refused = await table.delete(key, 't0');
+    const deleted = await table.delete(key, 't1');
+    const again = await table.delete(key, 't1');
+
+    expect(refused).toEqual({ kind: 'other', current: { row: { a: 1 }, token: 't1' } });
+    expect([deleted, again]).toEqual([{ kind: 'stored' }, { kind: 'stored' }]);
+    expect(await table.get(key)).toBeUndefined();
+  });
+};
+
+const describeLists = (makeTable: () => Promise<Table>): void => {
+  test('a list has the rows of its partition in the order of their UTF-8 bytes', async () => {
+    const table = await makeTable();
+    const sorts = ['a', 'B', '10', '9', 'é', '\u{1F600}', '\uFF21'];
+    for (const sort of sorts) await table.put({ partition: 'p', sort }, {}, { expected: null, token: sort });
+    await table.put({ partition: 'p2', sort: 'a' }, {}, { expected: null, token: 't' });
+
+    const listed = await Array.fromAsync(table.list('p'));
+
+    expect(listed.map(({ key: { sort } }) => sort)).toEqual([
+      '10',
+      '9',
+      'B',
+      'a',
+      'é',
+      '\uFF21',
+      '\u{1F600}',
+    ]);
+    expect(listed[0]).toEqual({ key: { partition: 'p', sort: '10' }, row: {}, token: '10' });
+  });
+
+  test('a partition without rows is an empty list', async () => {
+    const table = await makeTable();
+
+    expect(await Array.fromAsync(table.list('p'))).toEqual([]);
+  });
+
+  test('a scan has exactly the rows whose partition starts with its prefix', async () => {
+    const table = await makeTable();
+    for (const partition of ['job#a', 'job#b', 'job', 'text#a'])
+      await table.put({ partition, sort: '-' }, {}, { expected: null, token: 't' });
+    const scanned = async (prefix: string) =>
+      (await Array.fromAsync(table.scan(prefix))).map(({ key: { partition } }) => partition).toSorted();
+
+    expect(await scanned('job#')).toEqual(['job#a', 'job#b']);
+    expect(await scanned('')).toEqual(['job', 'job#a', 'job#b', 'text#a']);
+    expect(await scanned('none')).toEqual([]);
+  });
+
+  test('lists and scans of more than one page of DynamoDB lose nothing', async () => {
+    const table = await makeTable();
+    const text = 'x'.repeat(100_000);
+    const sorts = Array.from({ length: 25 }, (_, index) => String(index).padStart(2, '0'));
+    for (const sort of sorts)
+      await table.put({ partition: 'p', sort }, { text }, { expected: null, token: sort });
+
+    const listed = await Array.fromAsync(table.list('p'));
+    const scanned = await Array.fromAsync(table.scan('p'));
+
+    expect(listed.map(({ token }) => token)).toEqual(sorts);
+    expect(scanned.map(({ token }) => token).toSorted()).toEqual(sorts);
+  });
+
+  test('a list may be left early', async () => {
+    const table = await makeTable();
+    for (const sort of ['a', 'b', 'c'])
+      await table.put({ partition: 'p', sort }, {}, { expected: null, token: 't' });
+
+    const seen: string[] = [];
+    for await (const row of table.list('p')) {
+      seen.push(row.key.sort);
+      if (row.key.sort === 'b') break;
+    }
+
+    expect(seen).toEqual(['a', 'b']);
+  });
+};
+
+const describeLimits = (makeTable: () => Promise<Table>): void => {
+  test.for([
+    ['a member of the adapter', { token: 't' }, 'no member pk, sk, token, expires, got token'],
+    ['a number that is none', { a: [Number.NaN] }, 'got NaN'],
+    ['a number out of range', { a: { b: 1e200 } }, 'got 1e+200'],
+    ['half a character', { a: 'x\uD800' }, 'got a lone surrogate'],
+    ['a name that cannot be kept', { a: JSON.parse('{"__proto__": 1}') }, 'got "__proto__"'],
+    ['more than an item may hold', { a: 'x'.repeat(410_000) }, 'at most 405504 bytes, got 410005'],
+  ] as const)('a row with %s is refused', async ([, row, message]) => {
+    const table = await makeTable();
+
+    const put = table.put(key, row, { expected: null, token: 't1' });
+
+    await expect(put).rejects.toMatchObject({ name: 'TableError', failure: { kind: 'bad-row' } });
+    await expect(put).rejects.toThrow(message);
+    expect(await table.get(key)).toBeUndefined();
+  });
+
+  test('the largest row that is taken comes back', async () => {
+    const table = await makeTable();
+
+    await table.put(key, { a: 'x'.repeat(405_000) }, { expected: null, token: 't'.repeat(36) });
+
+    expect((await table.get(key))?.row).toEqual({ a: 'x'.repeat(405_000) });
+  });
+
+  test.for([
+    { partition: '', sort: 'a' },
+    { partition: 'a', sort: '' },
+    { partition: 'a'.repeat(2_049), sort: 'a' },
+    { partition: 'a', sort: 'é'.repeat(513) },
+    { partition: '\uD800', sort: 'a' },
+  ])('a key that DynamoDB cannot keep is refused by every call', async (bad) => {
+    const table = await makeTable();
+    const calls = [
+      () => table.get(bad),
+      () => table.put(bad, {}, { expected: null, token: 't' }),
+      () => table.delete(bad, 't'),
+    ];
+
+    for (const call of calls)
+      await expect(call()).rejects.toMatchObject({ name: 'TableError', failure: { kind: 'bad-key' } });
+  });
+};
