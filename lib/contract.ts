@@ -11,6 +11,10 @@ export const settingNames = [
   'PLATFORM_MAX_RESPONSE_BYTES',
   'SYNC_STORE',
   'SYNC_COMPRESSION',
+  'SYNC_TABLE',
+  'SYNC_QUEUE_URL',
+  'SYNC_DEAD_LETTER_URL',
+  'SYNC_ALLOW',
   'LOG_LEVEL',
 ] as const;
 

@@ -34,6 +34,16 @@ export function readSettings(environment: Environment): Settings {
   return parsed.data;
 }
 
+/** A setting that is not always needed, and is here. Throws `SettingsError` if it is absent. */
+export function needed<Name extends keyof Settings>(
+  settings: Settings,
+  name: Name,
+): Exclude<Settings[Name], undefined> {
+  const value = settings[name];
+  if (value === undefined) throw new SettingsError([`${name}: expected for this, got nothing`]);
+  return value as Exclude<Settings[Name], undefined>;
+}
+
 /** Settings whose values are never shown. */
 const SECRET: ReadonlySet<SettingName> = new Set(['PLATFORM_TOKEN']);
 
@@ -87,6 +97,14 @@ const origin = z.string({ error: 'the instance’s origin, such as https://acme.
   ),
 );
 
+const TABLE_NAME = /^[A-Za-z0-9_.-]{3,255}$/;
+
+const queueUrl = z.string().check(
+  z.refine((text) => URL.canParse(text) && /^https?:\/\/[^/]+\/./.test(text) && !text.includes('@'), {
+    error: 'the URL of a queue, http or https, with a path and without user',
+  }),
+);
+
 const settingsSchema = z.object({
   PLATFORM_BASE_URL: origin,
   PLATFORM_TOKEN: z.optional(
@@ -104,6 +122,14 @@ const settingsSchema = z.object({
   PLATFORM_MAX_RESPONSE_BYTES: number(1_024, 2_147_483_647, 104_857_600),
   SYNC_STORE: z._default(z.string(), './platform-sync-data'),
   SYNC_COMPRESSION: z._default(z.enum(['gzip', 'zstd'], { error: 'gzip or zstd' }), 'gzip'),
+  SYNC_TABLE: z.optional(
+    z
+      .string()
+      .check(z.regex(TABLE_NAME, { error: 'the name of a table, 3 to 255 letters, digits, _, . and -' })),
+  ),
+  SYNC_QUEUE_URL: z.optional(queueUrl),
+  SYNC_DEAD_LETTER_URL: z.optional(queueUrl),
+  SYNC_ALLOW: z.optional(z.string()),
   LOG_LEVEL: z._default(
     z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
       error: 'trace, debug, info, warn, error, fatal or silent',

@@ -94,8 +94,51 @@ test('an empty variable counts as absent', () => {
   expect(readSettings({ ...least, PLATFORM_RATE: '', PLATFORM_TOKEN_SECRET: '' }).PLATFORM_RATE).toBe(2);
 });
 
+describe('the table and the queues', () => {
+  test('are read as they are given', () => {
+    const given = {
+      SYNC_TABLE: 'platform-sync',
+      SYNC_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/123456789012/jobs',
+      SYNC_DEAD_LETTER_URL: 'http://127.0.0.1:4566/000000000000/dead-letters',
+      SYNC_ALLOW: '{"types":["score"]}',
+    };
+
+    expect(readSettings({ ...least, ...given })).toMatchObject(given);
+  });
+
+  test.each(['ab', 'two words', 'arn:aws:dynamodb:eu-west-1:123456789012:table/jobs', 'x'.repeat(256)])(
+    '%s is refused as a table',
+    (SYNC_TABLE) => {
+      expect(faultsOf({ ...least, SYNC_TABLE })[0]).toMatch(
+        /^SYNC_TABLE: expected the name of a table, 3 to 255 letters, digits, _, \. and -, got "/,
+      );
+    },
+  );
+
+  test.each([
+    'platform-sync-jobs',
+    'arn:aws:sqs:eu-west-1:123456789012:jobs',
+    'ftp://sqs.example.com/jobs',
+    'https://sqs.eu-west-1.amazonaws.com',
+    'https://sqs.eu-west-1.amazonaws.com/',
+    'https://user:word@sqs.example.com/1/jobs',
+  ])('%s is refused as a queue', (url) => {
+    expect(faultsOf({ ...least, SYNC_QUEUE_URL: url, SYNC_DEAD_LETTER_URL: url })).toEqual([
+      expect.stringMatching(/^SYNC_QUEUE_URL: expected the URL of a queue, http or https, .* got "/),
+      expect.stringMatching(/^SYNC_DEAD_LETTER_URL: expected the URL of a queue, http or https, .* got "/),
+    ]);
+  });
+});
+
 test('the contract names exactly the settings that are read', () => {
-  const read = Object.keys(readSettings({ ...least }));
+  const optional = {
+    SYNC_TABLE: 'platform-sync',
+    SYNC_QUEUE_URL: 'https://sqs.example.com/1/jobs',
+    SYNC_DEAD_LETTER_URL: 'https://sqs.example.com/1/dead-letters',
+    SYNC_ALLOW: '{}',
+  };
+
+  const read = Object.keys(readSettings({ ...least, ...optional }));
 
   expect(settingNames.filter((name) => name !== 'PLATFORM_TOKEN_SECRET').toSorted()).toEqual(read.toSorted());
 });

@@ -21,7 +21,12 @@ test('sandbox prints the settings that reach it, a snapshot by them works, and C
   const [code] = await once(sandbox, 'exit');
   await rm(folder, { recursive: true });
 
-  expect(settings['SYNC_STORE']).toMatch(/^s3:/);
+  expect(settings).toMatchObject({
+    SYNC_STORE: expect.stringMatching(/^s3:/),
+    SYNC_TABLE: 'platform-sync',
+    SYNC_QUEUE_URL: `${settings['AWS_ENDPOINT_URL']}/000000000000/platform-sync-jobs`,
+    SYNC_DEAD_LETTER_URL: `${settings['AWS_ENDPOINT_URL']}/000000000000/platform-sync-dead-letters`,
+  });
   expect(manifest).toMatchObject({ records: 300, consistency: 'proved' });
   expect(code).toBe(0);
 });

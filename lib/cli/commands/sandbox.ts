@@ -14,12 +14,12 @@ type SandboxFlags = {
   readonly json?: true;
 };
 
-/** `sandbox`: the reference platform and the local S3, until Ctrl-C. */
+/** `sandbox`: the reference platform and the local S3, SQS and DynamoDB, until Ctrl-C. */
 export const addSandbox: AddCommand = (program, terminal, finish) => {
   program
     .command('sandbox')
     .description(
-      'Start the reference platform and a local S3 on loopback, and print the settings that reach them.',
+      'Start the reference platform and local S3, SQS and DynamoDB on loopback, and print the settings that reach them.',
     )
     .option('--seed <n>', 'what its records are made from (1)', numberOption(0, 4_294_967_295))
     .option('--calculations <n>', 'how many calculations it has (20000)', numberOption(0, 10_000_000))
@@ -47,6 +47,11 @@ export const addSandbox: AddCommand = (program, terminal, finish) => {
 };
 
 const BUCKET = 'platform-sync-sandbox';
+const QUEUE = 'platform-sync-jobs';
+const DEAD_LETTER_QUEUE = 'platform-sync-dead-letters';
+const TABLE = 'platform-sync';
+/** Of the jobs queue: attempts are counted by the ledger, receives only limit crashes. */
+const MAX_RECEIVE_COUNT = 1_000;
 
 async function serve(
   { latency, json, ...options }: SandboxFlags,
@@ -59,11 +64,24 @@ async function serve(
     ...options,
     ...(latency === undefined ? {} : { latencyMs: latency }),
   });
-  await using aws = await startAws({ buckets: [BUCKET] });
+  await using aws = await startAws({
+    buckets: [BUCKET],
+    queues: [
+      {
+        name: QUEUE,
+        deadLetter: { queue: DEAD_LETTER_QUEUE, maxReceiveCount: MAX_RECEIVE_COUNT },
+      },
+      { name: DEAD_LETTER_QUEUE },
+    ],
+    tables: [TABLE],
+  });
   const settings = {
     PLATFORM_BASE_URL: platform.url,
     PLATFORM_TOKEN: platform.token,
     SYNC_STORE: `s3://${BUCKET}`,
+    SYNC_TABLE: TABLE,
+    SYNC_QUEUE_URL: aws.queueUrl(QUEUE),
+    SYNC_DEAD_LETTER_URL: aws.queueUrl(DEAD_LETTER_QUEUE),
     ...aws.settings,
   } satisfies Partial<Record<SettingName, string>>;
   if (json) out(JSON.stringify(settings, undefined, 2));

@@ -1,0 +1,56 @@
+// Runs in a process of its own, started by start-runner.ts: `handler-process.ts FILE`. Loads FILE, then calls its
+// export `handler` once for every invocation that comes, and replies as Lambda's runtime does.
+import { pathToFileURL } from 'node:url';
+import { type Invocation, type Reply, startId, type ThrownError } from './invocation.ts';
+
+type Handler = (event: unknown, context: object) => unknown;
+
+// The one who started it is gone, or wants it gone.
+process.on('disconnect', () => process.exit());
+// A Ctrl-C reaches the whole group; the one who started it decides what becomes of the work in hand.
+process.on('SIGINT', () => undefined);
+
+const send = (reply: Reply): void => void process.send?.(reply);
+
+const load = async (file: string): Promise<Handler> => {
+  const { handler }: { handler?: unknown } = await import(pathToFileURL(file).href);
+  if (typeof handler !== 'function') throw new TypeError(`${file}: expected an export handler, got none`);
+  return handler as Handler;
+};
+
+const answer = async (handler: Handler, invocation: Invocation): Promise<Reply> => {
+  const { id } = invocation;
+  try {
+    const text = JSON.stringify((await handler(invocation.event, createContext(invocation))) ?? null);
+    return { id, kind: 'answer', answer: JSON.parse(text) };
+  } catch (error) {
+    console.error(error);
+    return { id, kind: 'threw', error: describe(error) };
+  }
+};
+
+const createContext = ({ id, deadlineMs, functionName, functionArn, memoryMb }: Invocation) => ({
+  awsRequestId: id,
+  functionName,
+  functionVersion: '$LATEST',
+  invokedFunctionArn: functionArn,
+  memoryLimitInMB: String(memoryMb),
+  logGroupName: `/aws/lambda/${functionName}`,
+  logStreamName: `${process.pid}`,
+  callbackWaitsForEmptyEventLoop: true,
+  getRemainingTimeInMillis: () => Math.max(0, deadlineMs - Date.now()),
+});
+
+const describe = (error: unknown): ThrownError =>
+  error instanceof Error
+    ? { errorType: error.name, errorMessage: error.message, trace: error.stack?.split('\n') ?? [] }
+    : { errorType: typeof error, errorMessage: String(error), trace: [] };
+
+try {
+  const handler = await load(process.argv[2] ?? '');
+  process.on('message', async (invocation: Invocation) => send(await answer(handler, invocation)));
+  send({ id: startId, kind: 'answer', answer: null });
+} catch (error) {
+  console.error(error);
+  send({ id: startId, kind: 'threw', error: describe(error) });
+}

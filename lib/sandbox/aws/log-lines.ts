@@ -1,0 +1,16 @@
+import type { Readable } from 'node:stream';
+
+/** Longer lines are cut into pieces of this many characters, so that no output fills the memory. */
+export const longestLine = 262_144;
+
+/** Hands over each line of a stream as it comes, and what is left at its end. */
+export const forwardLines = async (stream: Readable, onLine: (line: string) => void): Promise<void> => {
+  let rest = '';
+  for await (const chunk of stream.setEncoding('utf8')) {
+    const lines = `${rest}${chunk}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(line);
+    for (; rest.length > longestLine; rest = rest.slice(longestLine)) onLine(rest.slice(0, longestLine));
+  }
+  if (rest !== '') onLine(rest);
+};

@@ -1,0 +1,44 @@
+import { appendFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
+
+type Event = {
+  readonly Records?: readonly { readonly messageId: string; readonly body: string }[];
+  readonly command?: string;
+};
+type Context = { readonly awsRequestId: string; getRemainingTimeInMillis(): number };
+
+const failures = (ids: readonly (string | null)[]) => ({
+  batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
+});
+
+/** A handler that does what the bodies of its messages, or its event's `command`, say; SEEN is where it writes. */
+export const handler = async (event: Event, context: Context): Promise<unknown> => {
+  const records = event.Records ?? [];
+  const bodies = [event.command, ...records.map(({ body }) => body)];
+  const seen = { ...event, pid: process.pid, startedMs: Date.now() };
+  if (bodies.includes('slow')) await setTimeout(600);
+  if (process.env['SEEN'])
+    await appendFile(process.env['SEEN'], `${JSON.stringify({ ...seen, endedMs: Date.now() })}\n`);
+  if (bodies.includes('exit')) process.exit(3);
+  if (bodies.includes('exit soon')) setImmediate(() => process.exit());
+  if (bodies.includes('throw')) throw new RangeError('out of range');
+  if (bodies.includes('forever')) await setTimeout(600_000);
+  if (bodies.includes('spin')) for (;;);
+  if (bodies.includes('null')) return failures([null]);
+  if (bodies.includes('unknown')) return failures(['no-such-message']);
+  if (bodies.includes('cyclic'))
+    return Object.defineProperty({}, 'self', { enumerable: true, get: () => 1n });
+  if (bodies.includes('log')) {
+    console.log('one\ntwo');
+    console.error('three');
+  }
+  if (bodies.includes('nothing')) return;
+  if (bodies.includes('context'))
+    return {
+      ...context,
+      remainingMs: context.getRemainingTimeInMillis(),
+      environment: Object.keys(process.env),
+    };
+  if (bodies.includes('pid')) return process.pid;
+  return failures(records.filter(({ body }) => body.startsWith('fail')).map(({ messageId }) => messageId));
+};

@@ -1,0 +1,14 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+
+/** Runs a script in a process of its own to its end: what it wrote, and its exit code. */
+export const runScript = async (script: string, environment: NodeJS.ProcessEnv = {}) => {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { env: environment });
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit') as Promise<[number | null]>,
+  ]);
+  return { out, err, code };
+};
