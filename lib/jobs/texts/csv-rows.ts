@@ -1,0 +1,126 @@
+import { type CsvFields, csvFields } from './csv-fields.ts';
+import { createLookahead, type Lookahead } from './lookahead.ts';
+import { LONGEST_ROW, type SourceLine } from './source-lines.ts';
+
+/** A row of a CSV file, which begins at a line; or the line of a broken one, and what is wrong with it. */
+export type CsvRow =
+  | { readonly line: number; readonly fields: readonly string[] }
+  | { readonly line: number; readonly fault: string };
+
+/** The row that begins where the reader stands: its text over all its lines. Blank lines are passed over. */
+export type CsvReader = {
+  /** The first row, whose separator is not known yet. */
+  readonly header: () => Promise<GatheredRow | undefined>;
+  readonly rows: (options: {
+    readonly separator: string;
+    readonly fieldCount: number;
+  }) => AsyncGenerator<CsvRow>;
+};
+
+/** A row before its fields are split. `unclosed`: a quote that opens in its first line does not close. */
+export type GatheredRow = {
+  readonly line: number;
+  readonly lines: readonly SourceLine[];
+  readonly text: string;
+  readonly fault: string | undefined;
+  readonly unclosed: boolean;
+};
+
+export function createCsvReader(source: AsyncIterator<SourceLine>): CsvReader {
+  const ahead = createLookahead(source);
+  return {
+    async header() {
+      const row = await gatherRow(ahead);
+      if (row !== undefined) ahead.drop(row.lines.length);
+      return row;
+    },
+    async *rows({ separator, fieldCount }) {
+      const fieldsOf = (text: string) => withCount(csvFields(text, separator), fieldCount);
+      for (let row = await gatherRow(ahead); row !== undefined; row = await gatherRow(ahead)) {
+        const parsed = parseRow(row, separator);
+        const endsEarly = parsed.kind === 'broken' && endsWithFirstLine(row, separator, fieldsOf);
+        const lineCount = endsEarly ? 1 : row.lines.length;
+        ahead.drop(lineCount);
+        yield rowOf(row, lineCount, row.fault ?? withCount(parsed, fieldCount));
+      }
+    },
+  };
+}
+
+function parseRow({ text, unclosed }: GatheredRow, separator: string): CsvFields {
+  const parsed = csvFields(text, separator);
+  return unclosed && parsed.kind === 'broken' && !parsed.isStrayQuote ? UNCLOSED : parsed;
+}
+
+const UNCLOSED: CsvFields = {
+  kind: 'broken',
+  fault: `a broken quote: expected it to be closed within ${LONGEST_ROW} characters, got no end of it`,
+};
+
+function withCount(parsed: CsvFields, expected: number): CsvFields {
+  if (parsed.kind === 'broken' || parsed.fields.length === expected) return parsed;
+  return { kind: 'broken', fault: `the row: expected ${expected} fields, got ${parsed.fields.length}` };
+}
+
+function rowOf(row: GatheredRow, skippedLines: number, parsed: CsvFields | string): CsvRow {
+  const { line } = row;
+  const fault = typeof parsed === 'string' ? parsed : parsed.kind === 'broken' ? parsed.fault : undefined;
+  if (fault === undefined) return { line, fields: (parsed as Extract<CsvFields, { kind: 'fields' }>).fields };
+  const skipped = skippedLines > 1 ? ` (lines ${line} to ${line + skippedLines - 1} are left out)` : '';
+  return { line, fault: `${fault}${skipped}` };
+}
+
+/**
+ * Whether a broken row is to be left out up to the end of its first line only, and not up to the quote that seems to
+ * close. So it is where a stray quote opens nothing, where the other one does not stand at the end of a field, and
+ * where all other lines are rows of their own, the last of them with that quote opening a field.
+ */
+function endsWithFirstLine(
+  { lines: [first, ...others], unclosed }: GatheredRow,
+  separator: string,
+  fieldsOf: (text: string) => CsvFields,
+): boolean {
+  const last = others.pop();
+  if (first === undefined || last === undefined || unclosed) return true;
+  const alone = csvFields(first.text, separator);
+  if (alone.kind === 'broken' && alone.isStrayQuote) return true;
+  const afterQuote = last.text.slice(last.text.lastIndexOf('"') + 1);
+  if (afterQuote !== '' && !afterQuote.startsWith(separator)) return true;
+  return [...others.map(({ text }) => text), `${last.text}"`].every(
+    (text) => fieldsOf(text).kind === 'fields',
+  );
+}
+
+const isOdd = (count: number) => count % 2 === 1;
+const quotesIn = (text: string) => text.split('"').length - 1;
+
+/**
+ * The next row. Where all of its quotes are well formed, it ends with the first line up to which their number is even:
+ * what is between two quotes of a quoted field is doubled.
+ */
+async function gatherRow(ahead: Lookahead<SourceLine>): Promise<GatheredRow | undefined> {
+  let first = await ahead.at(0);
+  while (first !== undefined && first.fault === undefined && /^ *$/.test(first.text)) {
+    ahead.drop(1);
+    first = await ahead.at(0);
+  }
+  if (first === undefined) return undefined;
+  const lines = [first];
+  let quotes = quotesIn(first.text);
+  let length = first.text.length;
+  while (isOdd(quotes)) {
+    const next = await ahead.at(lines.length);
+    length += next?.text.length ?? 0;
+    if (next === undefined || next.isTooLong || length > LONGEST_ROW) return gathered([first], true);
+    lines.push(next);
+    quotes += quotesIn(next.text);
+  }
+  return gathered(lines, false);
+}
+
+function gathered(lines: readonly SourceLine[], unclosed: boolean): GatheredRow {
+  const last = lines.at(-1);
+  const text = lines.map((line) => (line === last ? line.text : line.text + line.end)).join('');
+  const fault = lines.find((line) => line.fault !== undefined)?.fault;
+  return { line: lines[0]?.number ?? 0, lines, text, fault, unclosed };
+}

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { AllowError, allowFault, readAllow } from '../../lib/jobs/allow.ts';
+import type { RunFunctionJob, ScoreJob } from '../../lib/jobs/message.ts';
+
+const PACKAGE = '0f8fad5b-d9cb-469f-a165-70867728950e';
+const OTHER = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+
+const greet: RunFunctionJob = {
+  version: 1,
+  type: 'run-function',
+  id: 'a',
+  packageId: PACKAGE,
+  packageVersion: '1.0.0',
+  functionName: 'greet',
+  onUnknown: 'fail',
+};
+const score: ScoreJob = { version: 1, type: 'score', id: 'b', texts: [{ id: 'a', text: 'fine' }] };
+
+/** Why a setting does not allow a job. */
+const faultOf = (setting: object, job: RunFunctionJob | ScoreJob = greet) =>
+  allowFault(readAllow(JSON.stringify(setting)), job);
+
+describe('what jobs may use', () => {
+  test.each([undefined, '', '{}'])('is everything where the setting is %j', (text) => {
+    expect(allowFault(readAllow(text), greet)).toBeUndefined();
+    expect(allowFault(readAllow(text), score)).toBeUndefined();
+  });
+
+  test('is what all lists allow', () => {
+    expect(
+      faultOf({ types: ['run-function'], packages: [PACKAGE.toUpperCase()], functions: ['greet'] }),
+    ).toBe(undefined);
+    expect(faultOf({ types: ['score'] })).toBe(
+      'type: expected one that is allowed (score), got "run-function"',
+    );
+    expect(faultOf({ packages: [OTHER] })).toMatch(/^packageId: expected one that is allowed/);
+    expect(faultOf({ packages: [OTHER], functions: ['greet'] })).toMatch(/^packageId/);
+    expect(faultOf({ functions: ['Greet'] })).toMatch(
+      /^functionName: expected one that is allowed \(Greet\)/,
+    );
+  });
+
+  test('is nothing where a list is empty', () => {
+    expect(faultOf({ types: [] }, score)).toBe('type: expected one that is allowed (none is), got "score"');
+    expect(faultOf({ functions: [] })).toMatch(/^functionName/);
+    expect(faultOf({ packages: [] })).toMatch(/^packageId/);
+  });
+
+  test('may be one released function', () => {
+    expect(faultOf({ functions: [`${PACKAGE.toUpperCase()}/1.0.0/greet`] })).toBeUndefined();
+    expect(faultOf({ functions: [`${PACKAGE}/1.0.1/greet`] })).toMatch(/^functionName/);
+    expect(faultOf({ functions: [`${OTHER}/1.0.0/greet`] })).toMatch(/^functionName/);
+  });
+
+  test('says nothing of packages and functions to other jobs', () => {
+    expect(faultOf({ packages: [], functions: [] }, score)).toBeUndefined();
+  });
+});
+
+test('a wrong setting tells every fault at once', () => {
+  const text = `{"types":["scores"],"packages":["x"],"functions":["1.0/greet","${PACKAGE}/greet"],"all":1}`;
+
+  expect(() => readAllow(text)).toThrow(
+    new AllowError([
+      'SYNC_ALLOW.types.0: expected one of run-function, score, update-formula, data-files, snapshot, got "scores"',
+      'SYNC_ALLOW.packages.0: expected a UUID (8-4-4-4-12 hex digits), got "x"',
+      'SYNC_ALLOW.functions.0: expected PACKAGE/VERSION/FUNCTION with the package’s UUID, or FUNCTION, got "1.0/greet"',
+      `SYNC_ALLOW.functions.1: expected PACKAGE/VERSION/FUNCTION with the package’s UUID, or FUNCTION, got "${PACKAGE}/greet"`,
+      'SYNC_ALLOW.all: not a known name',
+    ]),
+  );
+  expect(() => readAllow('{')).toThrow('SYNC_ALLOW: expected JSON, got 1 characters that are none');
+  expect(() => readAllow('[]')).toThrow('SYNC_ALLOW: expected an object');
+});
