@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import type { RowKey, Table } from '../../table/table.ts';
+import type { Job } from './job.ts';
+import { fromRow, toRow } from './job-row.ts';
+import type { Ledger, SentAnswer } from './ledger.ts';
+import {
+  type Decision,
+  decideCancel,
+  decideClaim,
+  decideEnd,
+  decideNotSent,
+  decideRelease,
+  decideRenew,
+  decideReopen,
+  decideSent,
+} from './transitions.ts';
+
+export type LedgerOptions = {
+  readonly table: Table;
+  /** Epoch milliseconds. Default: `Date.now`. */
+  readonly now?: () => number;
+  /** A token that no write had before. Default: a random UUID. */
+  readonly newToken?: () => string;
+  /** How long a row stays after its last write. Default: 30 days. */
+  readonly expireAfterMs?: number;
+};
+
+/** The ledger over a table. One row a job, changed by one conditional write a step. */
+export const createLedger = ({
+  table,
+  now = Date.now,
+  newToken = randomUUID,
+  expireAfterMs = 30 * 24 * 60 * 60 * 1_000,
+}: LedgerOptions): Ledger => {
+  checkMs('expireAfterMs', expireAfterMs);
+
+  const read = async (id: string) => {
+    const stored = await table.get(keyOf(id));
+    return stored && { job: fromRow(stored.row), token: stored.token };
+  };
+
+  // A race that was lost is decided again by the row that won; each turn is somebody else's progress.
+  const step = async <Answer>(id: string, decide: (job: Job | undefined) => Decision<Answer>) => {
+    for (let found = await read(id); ; found = await read(id)) {
+      const { write, answer } = decide(found?.job);
+      if (write === undefined) return answer;
+      const result = await table.put(keyOf(id), toRow(write), {
+        expected: found?.token ?? null,
+        token: newToken(),
+        expiresAtMs: now() + expireAfterMs,
+      });
+      if (result.kind === 'stored') return answer;
+    }
+  };
+
+  const notSent: Ledger['notSent'] = (holder, { wasTried = true } = {}) =>
+    step(holder.id, (job) => decideNotSent(job, holder, { wasTried }));
+
+  return {
+    claim: async (request, options) => {
+      checkMs('leaseMs', options.leaseMs);
+      return step(request.id, (job) => decideClaim(job, request, { ...options, nowMs: now() }));
+    },
+    sent: async (holder, { mustLastMs }): Promise<SentAnswer> => {
+      checkMs('mustLastMs', mustLastMs);
+      const answer = await step(holder.id, (job) => decideSent(job, holder, { mustLastMs, nowMs: now() }));
+      if (answer.kind !== 'sent') return answer;
+      // The write takes its time: what is left of the lease counts when the request leaves.
+      const leftMs = answer.claim.leaseUntilMs - now();
+      if (leftMs > 0 && leftMs >= mustLastMs) return answer;
+      const takenBack = await notSent(holder, { wasTried: false });
+      return takenBack.kind === 'lost' ? takenBack : { kind: 'too-late', leftMs };
+    },
+    notSent,
+    renew: async (holder, leaseMs) => {
+      checkMs('leaseMs', leaseMs);
+      return step(holder.id, (job) => decideRenew(job, holder, { leaseMs, nowMs: now() }));
+    },
+    release: (holder) => step(holder.id, (job) => decideRelease(job, holder)),
+    end: async (holder, outcome) => {
+      // As it will be read, so that an outcome that is told again is known.
+      const plain = JSON.parse(JSON.stringify(outcome));
+      return step(holder.id, (job) => decideEnd(job, holder, { outcome: plain, nowMs: now() }));
+    },
+    read: async (id) => (await read(id))?.job,
+    cancel: (id) => step(id, (job) => decideCancel(job, { id, nowMs: now() })),
+    reopen: (id) => step(id, decideReopen),
+    async *list() {
+      for await (const { row } of table.scan(partitionPrefix)) yield fromRow(row);
+    },
+  };
+};
+
+const partitionPrefix = 'job#';
+
+const keyOf = (id: string): RowKey => ({ partition: `${partitionPrefix}${id}`, sort: '-' });
+
+const checkMs = (name: string, value: number): void => {
+  if (!(value > 0 && Number.isFinite(value)))
+    throw new RangeError(`${name}: expected milliseconds above 0, got ${value}`);
+};

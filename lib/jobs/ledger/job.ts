@@ -1,0 +1,67 @@
+import type { Json } from '../../table/table.ts';
+
+export type JobState = 'CLAIMED' | 'SENT' | EndState;
+
+export type EndState = 'DONE' | 'FAILED' | 'UNKNOWN';
+
+/** Why a job did not end well. The ledger's own kinds: `cancelled`, `workers-died`, `answer-lost`. */
+export type JobError = {
+  readonly kind: string;
+  readonly message: string;
+  readonly [fact: string]: Json | undefined;
+};
+
+/** How a job ended: what came back, or why nothing did, or the key of a staged object that holds it. */
+export type Outcome = {
+  readonly status: 'done' | 'failed' | 'unknown';
+  readonly response?: Json;
+  readonly error?: JobError;
+  readonly staged?: string;
+};
+
+/** A job as the ledger knows it. Times in epoch milliseconds. */
+export type Job = {
+  readonly id: string;
+  /** Absent, like `contentHash` and `sender`, where the job was cancelled before its message was seen. */
+  readonly type?: string;
+  readonly contentHash?: string;
+  /** Who sent the message that was claimed first. */
+  readonly sender?: string;
+  readonly state: JobState;
+  /** Rises with every claim; only the holder of the highest may write. */
+  readonly fence: number;
+  /** Until when the holder has the job; absent: nobody has it. */
+  readonly leaseUntilMs?: number;
+  /** Sends that started, since the job was made or opened again. */
+  readonly attempts: number;
+  /** Leases that ran out and were taken over, likewise. */
+  readonly takeovers: number;
+  /** The day of the first claim, YYYY-MM-DD in UTC: the `dt` of the job's result. */
+  readonly dt: string;
+  readonly createdAt: number;
+  /** The first claim since the job was made or opened again. */
+  readonly startedAt?: number;
+  /** Later than every earlier end of the job. */
+  readonly finishedAt?: number;
+  /** The last end of a job that was opened again. */
+  readonly earlierFinishedAt?: number;
+  /** The fence of the last send that was not taken back. */
+  readonly sentFence?: number;
+  /** While a send is repeated: the fence of the one before it, whose end nobody knows. */
+  readonly earlierSentFence?: number;
+  readonly outcome?: Outcome;
+};
+
+export type EndedJob = Job & {
+  readonly state: EndState;
+  readonly finishedAt: number;
+  readonly outcome: Outcome;
+};
+
+/** A job in the hands of a worker, as it was when the ledger answered. */
+export type Claim = Job & { readonly state: 'CLAIMED' | 'SENT'; readonly leaseUntilMs: number };
+
+/** What proves a claim: any claim of the same fence is as good, however old. */
+export type Holder = Pick<Claim, 'id' | 'fence'>;
+
+export const hasEnded = (job: Job): job is EndedJob => job.outcome !== undefined;

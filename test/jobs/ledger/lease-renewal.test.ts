@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest';
+import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
+import type { Claim } from '../../../lib/jobs/ledger/job.ts';
+import { LeaseLostError, renewLease } from '../../../lib/jobs/ledger/lease-renewal.ts';
+import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
+import { createMemoryTable } from '../../../lib/table/memory-table.ts';
+import { createVirtualClock } from '../../pace/virtual-clock.ts';
+
+const request = { id: 'a', type: 'snapshot', contentHash: 'hash', sender: 'me' };
+const leaseMs = 30_000;
+
+/** A claimed job on a clock that moves only when it is run. */
+const claimed = async () => {
+  const clock = createVirtualClock();
+  const ledger = createLedger({ table: createMemoryTable(), now: clock.now });
+  const answer = await ledger.claim(request, { leaseMs });
+  if (answer.kind !== 'claimed') throw new Error('expected a claim');
+  return { clock, ledger, claim: answer.claim };
+};
+
+describe('a lease that is renewed', () => {
+  test('lasts as long as the work, renewed at each third of its length', async () => {
+    const { clock, ledger, claim } = await claimed();
+    const renewedAt: number[] = [];
+    const spied = {
+      renew: (...all: Parameters<Ledger['renew']>) => {
+        renewedAt.push(clock.now());
+        return ledger.renew(...all);
+      },
+    };
+
+    const renewal = renewLease({ ledger: spied, claim, leaseMs, ...clock });
+    await clock.run(45_000);
+    await renewal.stop();
+
+    expect(renewedAt).toEqual([10_000, 20_000, 30_000, 40_000]);
+    expect(renewal.signal.aborted).toBe(false);
+    expect((await ledger.read('a'))?.leaseUntilMs).toBe(70_000);
+  });
+
+  test('is renewed no more after the work', async () => {
+    const { clock, ledger, claim } = await claimed();
+    {
+      await using _ = renewLease({ ledger, claim, leaseMs, ...clock });
+      await clock.run(15_000);
+    }
+
+    await clock.run(100_000);
+
+    expect((await ledger.read('a'))?.leaseUntilMs).toBe(40_000);
+  });
+
+  test('tells at once that the job went to somebody else', async () => {
+    const { clock, ledger, claim } = await claimed();
+    const renewal = renewLease({ ledger, claim, leaseMs, ...clock });
+    await ledger.cancel('a');
+
+    await clock.run(10_000);
+
+    expect(renewal.signal.reason).toBeInstanceOf(LeaseLostError);
+    expect(String(renewal.signal.reason)).toContain('renew the lease of job a: somebody else has it, FAILED');
+    await renewal.stop();
+  });
+
+  test('is tried again after an error', async () => {
+    const { clock, ledger, claim } = await claimed();
+    let calls = 0;
+    const flaky = {
+      renew: async (holder: Pick<Claim, 'id' | 'fence'>, ms: number) => {
+        calls += 1;
+        if (calls < 2) throw new Error('no answer');
+        return ledger.renew(holder, ms);
+      },
+    };
+    const renewal = renewLease({ ledger: flaky, claim, leaseMs, ...clock });
+
+    await clock.run(25_000);
+
+    expect(renewal.signal.aborted).toBe(false);
+    expect((await ledger.read('a'))?.leaseUntilMs).toBe(50_000);
+    await renewal.stop();
+  });
+
+  test('is lost when it runs out, with the error that kept it from being renewed', async () => {
+    const { clock, claim } = await claimed();
+    const cause = new Error('no answer');
+    const away = {
+      renew: async () => {
+        throw cause;
+      },
+    };
+    const renewal = renewLease({ ledger: away, claim, leaseMs, ...clock });
+
+    await clock.run(29_999);
+    const before = renewal.signal.aborted;
+    await clock.run(30_000);
+
+    expect(before).toBe(false);
+    expect(renewal.signal.reason).toMatchObject({ name: 'LeaseLostError', cause });
+    await renewal.stop();
+  });
+
+  test('is lost when it runs out while a renewal hangs', async () => {
+    const { clock, claim } = await claimed();
+    const hanging = { renew: () => new Promise<never>(() => {}) };
+    const renewal = renewLease({ ledger: hanging, claim, leaseMs, ...clock });
+
+    await clock.run(30_000);
+
+    expect(renewal.signal.reason).toMatchObject({
+      message: 'renew the lease of job a: it ran out',
+    });
+  });
+});

@@ -1,0 +1,205 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
+import type { Claim, Job, Outcome } from '../../../lib/jobs/ledger/job.ts';
+import { fromRow } from '../../../lib/jobs/ledger/job-row.ts';
+import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
+import { createMemoryTable } from '../../../lib/table/memory-table.ts';
+import type { Table } from '../../../lib/table/table.ts';
+import { TableError } from '../../../lib/table/table-error.ts';
+
+const leaseMs = 30_000;
+const mustLastMs = 5_000;
+const key = { partition: 'job#a', sort: '-' };
+const request = { id: 'a', type: 'run-function', contentHash: 'hash', sender: 'me' };
+const outcomes = {
+  done: { status: 'done' },
+  failed: { status: 'failed' },
+  unknown: { status: 'unknown' },
+} as const satisfies Record<string, Outcome>;
+
+type Act =
+  | { readonly kind: 'claim'; readonly mayRepeat: boolean }
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'notSent' }
+  | { readonly kind: 'renew' }
+  | { readonly kind: 'release' }
+  | { readonly kind: 'cancel' }
+  | { readonly kind: 'end'; readonly as: keyof typeof outcomes }
+  | { readonly kind: 'tick'; readonly ms: number };
+
+/** What becomes of one request to the table: most pass, some are lost before or after the work. */
+type Fate = 'pass' | 'drop' | 'lose';
+
+const acts: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('claim' as const), mayRepeat: fc.boolean() }) },
+  { weight: 4, arbitrary: fc.constant({ kind: 'sent' as const }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constantFrom('notSent', 'renew', 'release', 'cancel') }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('end' as const),
+      as: fc.constantFrom('done', 'failed', 'unknown'),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('tick' as const), ms: fc.nat(40_000) }) },
+);
+
+const fates: fc.Arbitrary<readonly Fate[]> = fc.array(
+  fc.constantFrom('pass', 'pass', 'pass', 'drop', 'lose'),
+  {
+    maxLength: 60,
+  },
+);
+
+/** One job, the clock, and what really happened: which requests left, under which fence. */
+const createWorld = (scheduler: fc.Scheduler, fatesLeft: Fate[]) => {
+  const clock = { nowMs: 1_000_000 };
+  const inner = createMemoryTable();
+  const started: { readonly fence: number; isHarmless: boolean }[] = [];
+  const fences: number[] = [];
+  const counts = { started: 0, unsure: 0 };
+  const meet = async <T>(work: () => Promise<T>): Promise<T> => {
+    await scheduler.schedule(Promise.resolve());
+    const fate = fatesLeft.shift() ?? 'pass';
+    const lost = () => new TableError('ask in a test', { kind: 'unreachable', code: fate });
+    if (fate === 'drop') throw lost();
+    const answer = await work();
+    if (fate === 'lose') throw lost();
+    return answer;
+  };
+  const readJob = async (): Promise<Job | undefined> => {
+    const stored = await inner.get(key);
+    return stored && fromRow(stored.row);
+  };
+  const tableOf = (worker: Worker): Table => ({
+    ...inner,
+    get: (of) => meet(() => inner.get(of)),
+    put: (of, row, options) =>
+      meet(async () => {
+        const before = await readJob();
+        const result = await inner.put(of, row, options);
+        if (result.kind === 'stored') checkChange(before, fromRow(row), { nowMs: clock.nowMs, worker });
+        return result;
+      }),
+  });
+  return { clock, started, fences, counts, tableOf, readJob };
+};
+
+type World = ReturnType<typeof createWorld>;
+type Worker = { claim: Claim | undefined; mayRepeat: boolean; hasStarted: boolean };
+
+const endStates: readonly (string | undefined)[] = ['DONE', 'FAILED', 'UNKNOWN'];
+
+/** Holds every write that was stored against the rules. */
+const checkChange = (
+  before: Job | undefined,
+  after: Job,
+  { nowMs, worker }: { readonly nowMs: number; readonly worker: Worker },
+): void => {
+  if (endStates.includes(before?.state)) {
+    expect([before?.state, after.state]).toEqual(['UNKNOWN', 'DONE']);
+    expect(worker.claim?.fence).toBe(before?.sentFence);
+  }
+  expect(after.fence).toBeGreaterThanOrEqual(before?.fence ?? 0);
+  if (before && after.fence > before.fence) expect(before.leaseUntilMs ?? 0).toBeLessThanOrEqual(nowMs);
+  if (before?.state === 'CLAIMED' && after.state === 'SENT') expect(worker.claim?.fence).toBe(after.fence);
+  expect(after.dt).toBe(before?.dt ?? after.dt);
+};
+
+const takeClaim = async (world: World, ledger: Ledger, worker: Worker, mayRepeat: boolean): Promise<void> => {
+  const answer = await ledger.claim(request, { leaseMs, mayRepeat });
+  if (answer.kind !== 'claimed') return;
+  expect(world.fences).not.toContain(answer.claim.fence);
+  world.fences.push(answer.claim.fence);
+  Object.assign(worker, { claim: answer.claim, mayRepeat, hasStarted: false });
+};
+
+const startSend = async (world: World, ledger: Ledger, worker: Worker, claim: Claim): Promise<void> => {
+  const answer = await ledger.sent(claim, { mustLastMs }).catch(() => ({ kind: 'thrown' }) as const);
+  if (answer.kind === 'sent') {
+    const others = world.started.filter(({ fence, isHarmless }) => fence !== claim.fence && !isHarmless);
+    if (!worker.mayRepeat) expect(others).toEqual([]);
+    expect(answer.claim.leaseUntilMs - world.clock.nowMs).toBeGreaterThanOrEqual(mustLastMs);
+    world.started.push({ fence: claim.fence, isHarmless: false });
+    world.counts.started += 1;
+    worker.hasStarted = true;
+    return;
+  }
+  if (answer.kind === 'lost') world.counts.unsure += 1;
+  if (answer.kind === 'thrown' || answer.kind === 'already-sent') await takeBack(world, ledger, claim);
+};
+
+/** After a send that threw: nothing left, and the ledger is told so until it answers. */
+const takeBack = async (world: World, ledger: Ledger, claim: Claim): Promise<void> => {
+  for (;;) {
+    const answer = await ledger.notSent(claim, { wasTried: false }).catch(() => undefined);
+    if (answer?.kind === 'lost') world.counts.unsure += 1;
+    if (answer) return;
+  }
+};
+
+const proveHarmless = async (world: World, ledger: Ledger, worker: Worker, claim: Claim): Promise<void> => {
+  if (!worker.hasStarted) return;
+  for (const send of world.started) if (send.fence === claim.fence) send.isHarmless = true;
+  await ledger.notSent(claim);
+  worker.hasStarted = false;
+};
+
+const perform = async (world: World, ledger: Ledger, worker: Worker, act: Act): Promise<unknown> => {
+  if (act.kind === 'tick') {
+    world.clock.nowMs += act.ms;
+    return;
+  }
+  if (act.kind === 'claim') return takeClaim(world, ledger, worker, act.mayRepeat);
+  if (act.kind === 'cancel') return ledger.cancel('a');
+  const { claim } = worker;
+  if (claim === undefined) return;
+  switch (act.kind) {
+    case 'sent':
+      return worker.hasStarted ? undefined : startSend(world, ledger, worker, claim);
+    case 'notSent':
+      return proveHarmless(world, ledger, worker, claim);
+    case 'renew':
+      return ledger.renew(claim, leaseMs);
+    case 'release':
+      return ledger.release(claim);
+    case 'end':
+      return ledger.end(claim, outcomes[act.as]);
+    default:
+      return act satisfies never;
+  }
+};
+
+/** A worker goes on after an error of the table; every other error is the test's. */
+const work = async (world: World, worker: Worker, toDo: readonly Act[]): Promise<void> => {
+  const ledger = createLedger({ table: world.tableOf(worker), now: () => world.clock.nowMs });
+  for (const act of toDo) {
+    await perform(world, ledger, worker, act).catch((error: unknown) => {
+      if (!(error instanceof TableError)) throw error;
+    });
+  }
+};
+
+test('workers that interleave, whose leases end and whose answers are lost, keep the rules', async () => {
+  const toDo = fc.array(fc.array(acts, { minLength: 3, maxLength: 14 }), { minLength: 2, maxLength: 4 });
+
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), toDo, fates, async (scheduler, actsByWorker, fated) => {
+      const world = createWorld(scheduler, [...fated]);
+      const workers = actsByWorker.map((each) =>
+        work(world, { claim: undefined, mayRepeat: false, hasStarted: false }, each),
+      );
+      await scheduler.waitFor(Promise.all(workers));
+
+      const { started, unsure } = world.counts;
+      const attempts = (await world.readJob())?.attempts ?? 0;
+      expect(attempts).toBeGreaterThanOrEqual(started);
+      expect(attempts).toBeLessThanOrEqual(started + unsure);
+    }),
+    { numRuns: 2_000 },
+  );
+});

@@ -1,0 +1,740 @@
+import { describe, expect, test } from 'vitest';
+import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
+import type { Claim, Outcome } from '../../../lib/jobs/ledger/job.ts';
+import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
+import type { Table } from '../../../lib/table/table.ts';
+
+/** What the ledger must do over every table. `makeTable` gives an empty table of its own to each test. */
+export const describeLedger = (name: string, makeTable: () => Promise<Table>): void => {
+  const makeLedger = async (): Promise<Bench> => {
+    const clock = { nowMs: start };
+    const table = await makeTable();
+    return { clock, table, ledger: createLedger({ table, now: () => clock.nowMs }) };
+  };
+  describe(name, () => {
+    describe('a claim', () => describeClaims(makeLedger));
+    describe('a send', () => describeSends(makeLedger));
+    describe('a lease', () => describeLeases(makeLedger));
+    describe('an end', () => describeEnds(makeLedger));
+    describe('people', () => describePeople(makeLedger));
+  });
+};
+
+type Bench = { readonly clock: { nowMs: number }; readonly table: Table; readonly ledger: Ledger };
+type MakeLedger = () => Promise<Bench>;
+
+const start = Date.parse('2026-11-21T23:59:00Z');
+const leaseMs = 60_000;
+const request = { id: 'a', type: 'run-function', contentHash: 'hash', sender: 'me' };
+const done: Outcome = { status: 'done', response: { status: 'SUCCESS' } };
+const failed: Outcome = { status: 'failed', error: { kind: 'status', message: 'refused', status: 404 } };
+
+/** Claims the job, or fails the test. */
+const claim = async (ledger: Ledger, mayRepeat = false): Promise<Claim> => {
+  const answer = await ledger.claim(request, { leaseMs, mayRepeat });
+  if (answer.kind !== 'claimed') throw new Error(`expected a claim, got ${answer.kind}`);
+  return answer.claim;
+};
+
+/** Claims the job and starts its send, or fails the test. */
+const send = async (ledger: Ledger, mayRepeat = false): Promise<Claim> => {
+  const answer = await ledger.sent(await claim(ledger, mayRepeat), { mustLastMs: 1_000 });
+  if (answer.kind !== 'sent') throw new Error(`expected a send, got ${answer.kind}`);
+  return answer.claim;
+};
+
+const describeClaims = (makeLedger: MakeLedger): void => {
+  test('of a job that nobody has seen makes its row', async () => {
+    const { ledger } = await makeLedger();
+
+    const answer = await ledger.claim(request, { leaseMs });
+
+    const job = {
+      ...request,
+      state: 'CLAIMED',
+      fence: 1,
+      leaseUntilMs: start + leaseMs,
+      attempts: 0,
+      takeovers: 0,
+      dt: '2026-11-21',
+      createdAt: start,
+      startedAt: start,
+    };
+    expect(answer).toEqual({ kind: 'claimed', claim: job });
+    expect(await ledger.read('a')).toEqual(job);
+  });
+
+  test('of a job that somebody has is busy until the lease ends', async () => {
+    const { ledger } = await makeLedger();
+    await claim(ledger);
+
+    const answer = await ledger.claim(request, { leaseMs });
+
+    expect(answer).toEqual({ kind: 'busy', untilMs: start + leaseMs });
+  });
+
+  test('by many at once is one of them’s', async () => {
+    const { ledger } = await makeLedger();
+
+    const answers = await Promise.all([1, 2, 3, 4].map(() => ledger.claim(request, { leaseMs })));
+
+    expect(answers.map(({ kind }) => kind).toSorted()).toEqual(['busy', 'busy', 'busy', 'claimed']);
+  });
+
+  test('takes over a lease that ran out, on the day of the first', async () => {
+    const { ledger, clock } = await makeLedger();
+    await claim(ledger);
+    clock.nowMs += leaseMs;
+
+    const second = await claim(ledger);
+
+    expect(second).toMatchObject({ fence: 2, takeovers: 1, attempts: 0, dt: '2026-11-21', startedAt: start });
+    expect(second.leaseUntilMs).toBe(start + 2 * leaseMs);
+  });
+
+  test('after ten takeovers ends the job as failed', async () => {
+    const { ledger, clock } = await makeLedger();
+    for (let worker = 0; worker <= 10; worker += 1) {
+      await claim(ledger);
+      clock.nowMs += leaseMs;
+    }
+
+    const answer = await ledger.claim(request, { leaseMs });
+
+    expect(answer).toMatchObject({
+      kind: 'ended',
+      job: {
+        state: 'FAILED',
+        outcome: {
+          status: 'failed',
+          error: { kind: 'workers-died', message: '11 workers died while they had the job' },
+        },
+      },
+    });
+  });
+
+  test('after ten takeovers ends a job that was sent as unknown', async () => {
+    const { ledger, clock } = await makeLedger();
+    for (let worker = 0; worker <= 10; worker += 1) {
+      await send(ledger, true);
+      clock.nowMs += leaseMs;
+    }
+
+    const answer = await ledger.claim(request, { leaseMs, mayRepeat: true });
+
+    expect(answer).toMatchObject({
+      kind: 'ended',
+      job: { state: 'UNKNOWN', attempts: 11, outcome: { error: { kind: 'workers-died' } } },
+    });
+  });
+
+  test('of a send whose lease ran out ends it as unknown', async () => {
+    const { ledger, clock } = await makeLedger();
+    await send(ledger);
+    clock.nowMs += leaseMs;
+
+    const answer = await ledger.claim(request, { leaseMs });
+
+    expect(answer).toMatchObject({
+      kind: 'ended',
+      job: {
+        state: 'UNKNOWN',
+        attempts: 1,
+        finishedAt: clock.nowMs,
+        outcome: { status: 'unknown', error: { kind: 'answer-lost' } },
+      },
+    });
+  });
+
+  test('of a send that lives is busy, even where it may be repeated', async () => {
+    const { ledger } = await makeLedger();
+    await send(ledger);
+
+    const answer = await ledger.claim(request, { leaseMs, mayRepeat: true });
+
+    expect(answer).toEqual({ kind: 'busy', untilMs: start + leaseMs });
+  });
+
+  test('takes over a send whose lease ran out where it may be repeated', async () => {
+    const { ledger, clock } = await makeLedger();
+    await send(ledger);
+    clock.nowMs += leaseMs;
+
+    const second = await send(ledger, true);
+
+    expect(second).toMatchObject({ state: 'SENT', fence: 2, sentFence: 2, takeovers: 1, attempts: 2 });
+  });
+
+  test.each([
+    ['ran out', async (_: Ledger, clock: Bench['clock']) => (clock.nowMs += leaseMs)],
+    ['was given back', (ledger: Ledger) => ledger.release({ id: 'a', fence: 2 })],
+  ])(
+    'that may not repeat does not go on after a repeat that %s: the first send is unknown',
+    async (_, leave) => {
+      const { ledger, clock } = await makeLedger();
+      const first = await send(ledger);
+      clock.nowMs += leaseMs;
+      await ledger.notSent(await send(ledger, true));
+      await leave(ledger, clock);
+
+      const answer = await ledger.claim(request, { leaseMs });
+      const late = await ledger.end(first, done);
+
+      expect(answer).toMatchObject({ kind: 'ended', job: { state: 'UNKNOWN', sentFence: 1 } });
+      expect(late).toMatchObject({ kind: 'ended', job: { state: 'DONE' } });
+    },
+  );
+
+  test.for([
+    [done, 'DONE'],
+    [failed, 'FAILED'],
+    [{ status: 'unknown', staged: 'results/a.json' }, 'UNKNOWN'],
+  ] as const)('of a job that ended is told how: %j', async ([outcome, state]) => {
+    const { ledger, clock } = await makeLedger();
+    await ledger.end(await send(ledger), outcome);
+    clock.nowMs += 100 * leaseMs;
+
+    const answer = await ledger.claim(request, { leaseMs, mayRepeat: true });
+
+    expect(answer).toMatchObject({ kind: 'ended', job: { ...request, state, outcome, finishedAt: start } });
+  });
+
+  test('with another content touches nothing, whatever the job’s state', async () => {
+    const { ledger, clock } = await makeLedger();
+    const held = await send(ledger);
+    const other = { ...request, contentHash: 'other' };
+
+    const whileHeld = await ledger.claim(other, { leaseMs });
+    clock.nowMs += leaseMs;
+    const whenExpired = await ledger.claim(other, { leaseMs });
+    expect(await ledger.read('a')).toEqual(held);
+    await ledger.end(held, done);
+    const whenEnded = await ledger.claim(other, { leaseMs });
+
+    expect([whileHeld, whenExpired, whenEnded]).toEqual(Array(3).fill({ kind: 'other-content' }));
+  });
+
+  test('needs a lease of some length', async () => {
+    const { ledger } = await makeLedger();
+
+    const answer = ledger.claim(request, { leaseMs: 0 });
+
+    await expect(answer).rejects.toThrow('leaseMs: expected milliseconds above 0, got 0');
+  });
+};
+
+const describeSends = (makeLedger: MakeLedger): void => {
+  test('counts an attempt and remembers its fence', async () => {
+    const { ledger } = await makeLedger();
+
+    const sent = await send(ledger);
+
+    expect(sent).toMatchObject({ state: 'SENT', attempts: 1, sentFence: 1, leaseUntilMs: start + leaseMs });
+    expect(await ledger.read('a')).toEqual(sent);
+  });
+
+  test('starts if the lease lasts exactly as long as it must', async () => {
+    const { ledger, clock } = await makeLedger();
+    const held = await claim(ledger);
+    clock.nowMs += 50_000;
+
+    const answer = await ledger.sent(held, { mustLastMs: 10_000 });
+
+    expect(answer.kind).toBe('sent');
+  });
+
+  test.for([
+    [50_001, 10_000, 9_999],
+    [60_000, 1, 0],
+    [60_001, 1, -1],
+  ] as const)(
+    '%i ms into a lease of 60 s that must last %i ms is too late',
+    async ([agoMs, mustLastMs, leftMs]) => {
+      const { ledger, clock } = await makeLedger();
+      const held = await claim(ledger);
+      clock.nowMs += agoMs;
+
+      const answer = await ledger.sent(held, { mustLastMs });
+
+      expect(answer).toEqual({ kind: 'too-late', leftMs });
+      expect(await ledger.read('a')).toEqual(held);
+    },
+  );
+
+  test('that was written too slowly is taken back', async () => {
+    const { clock, table } = await makeLedger();
+    const slow: Table = {
+      ...table,
+      put: async (key, row, options) => {
+        clock.nowMs += 20_000;
+        return table.put(key, row, options);
+      },
+    };
+    const ledger = createLedger({ table: slow, now: () => clock.nowMs });
+    const held = await claim(ledger);
+
+    const answer = await ledger.sent(held, { mustLastMs: 30_000 });
+
+    expect(answer).toEqual({ kind: 'too-late', leftMs: 20_000 });
+    expect(await ledger.read('a')).toEqual(held);
+  });
+
+  test('by who lost the job is refused', async () => {
+    const { ledger, clock } = await makeLedger();
+    const first = await claim(ledger);
+    clock.nowMs += leaseMs;
+    const second = await claim(ledger);
+
+    const answer = await ledger.sent(first, { mustLastMs: 1 });
+
+    expect(answer).toEqual({ kind: 'lost', job: second });
+    expect(await ledger.read('a')).toEqual(second);
+  });
+
+  test('of a job that is not there is refused', async () => {
+    const { ledger } = await makeLedger();
+
+    const answer = await ledger.sent({ id: 'none', fence: 1 }, { mustLastMs: 1 });
+
+    expect(answer).toEqual({ kind: 'lost', job: undefined });
+  });
+
+  test('does not start twice', async () => {
+    const { ledger } = await makeLedger();
+    const sent = await send(ledger);
+
+    const answer = await ledger.sent(sent, { mustLastMs: 1 });
+
+    expect(answer).toEqual({ kind: 'already-sent', claim: sent });
+    expect(await ledger.read('a')).toEqual(sent);
+  });
+
+  test('that is proved harmless is taken back, stays counted, and may start again', async () => {
+    const { ledger } = await makeLedger();
+    const sent = await send(ledger);
+
+    const back = await ledger.notSent(sent);
+    const again = await ledger.sent(sent, { mustLastMs: 1 });
+
+    expect(back).toMatchObject({ kind: 'held', claim: { state: 'CLAIMED', attempts: 1 } });
+    expect(await ledger.read('a')).toMatchObject({ attempts: 2 });
+    expect(again).toMatchObject({ kind: 'sent', claim: { attempts: 2 } });
+  });
+
+  test('that never left is not counted, however often that is told', async () => {
+    const { ledger } = await makeLedger();
+    const sent = await send(ledger);
+
+    await ledger.notSent(sent, { wasTried: false });
+    const back = await ledger.notSent(sent, { wasTried: false });
+
+    expect(back).toMatchObject({ kind: 'held', claim: { state: 'CLAIMED', attempts: 0 } });
+    expect(await ledger.read('a')).not.toHaveProperty('sentFence');
+  });
+
+  test('that was taken back and left is taken over, not unknown', async () => {
+    const { ledger, clock } = await makeLedger();
+    await ledger.notSent(await send(ledger));
+    clock.nowMs += leaseMs;
+
+    const second = await claim(ledger);
+
+    expect(second).toMatchObject({ state: 'CLAIMED', fence: 2, attempts: 1 });
+  });
+
+  test('is not taken back by who lost the job', async () => {
+    const { ledger, clock } = await makeLedger();
+    const first = await send(ledger);
+    clock.nowMs += leaseMs;
+    const second = await send(ledger, true);
+
+    const answer = await ledger.notSent(first);
+
+    expect(answer).toEqual({ kind: 'lost', job: second });
+    expect(await ledger.read('a')).toEqual(second);
+  });
+};
+
+const describeLeases = (makeLedger: MakeLedger): void => {
+  test('is renewed by its holder, claimed or sent', async () => {
+    const { ledger, clock } = await makeLedger();
+    const held = await claim(ledger);
+    clock.nowMs += 30_000;
+    const first = await ledger.renew(held, leaseMs);
+    await ledger.sent(held, { mustLastMs: 1 });
+    clock.nowMs += 30_000;
+
+    const second = await ledger.renew(held, leaseMs);
+
+    expect(first).toMatchObject({ kind: 'held', claim: { state: 'CLAIMED', leaseUntilMs: start + 90_000 } });
+    expect(second).toMatchObject({ kind: 'held', claim: { state: 'SENT', leaseUntilMs: start + 120_000 } });
+  });
+
+  test('is not made shorter', async () => {
+    const { ledger } = await makeLedger();
+    const held = await claim(ledger);
+
+    const answer = await ledger.renew(held, 1_000);
+
+    expect(answer).toMatchObject({ claim: { leaseUntilMs: start + leaseMs } });
+  });
+
+  test('that ran out is still its holder’s, until it is taken over', async () => {
+    const { ledger, clock } = await makeLedger();
+    const held = await claim(ledger);
+    clock.nowMs += 2 * leaseMs;
+
+    const renewed = await ledger.renew(held, leaseMs);
+    clock.nowMs += leaseMs;
+    const second = await claim(ledger);
+    const lost = await ledger.renew(held, leaseMs);
+
+    expect(renewed.kind).toBe('held');
+    expect(lost).toEqual({ kind: 'lost', job: second });
+  });
+
+  test('that is released lets anyone claim at once, and no takeover is counted', async () => {
+    const { ledger } = await makeLedger();
+    const held = await claim(ledger);
+
+    const released = await ledger.release(held);
+    const again = await ledger.release(held);
+    const second = await claim(ledger);
+
+    expect(released).toMatchObject({ kind: 'released', job: { state: 'CLAIMED', attempts: 0 } });
+    expect(again).toEqual(released);
+    expect(second).toMatchObject({ fence: 2, takeovers: 0, attempts: 0 });
+  });
+
+  test('that is released is no longer its holder’s', async () => {
+    const { ledger } = await makeLedger();
+    const held = await claim(ledger);
+    await ledger.release(held);
+    const { leaseUntilMs: _, ...job } = held;
+
+    const answers = [
+      await ledger.sent(held, { mustLastMs: 1 }),
+      await ledger.notSent(held),
+      await ledger.renew(held, leaseMs),
+      await ledger.end(held, done),
+    ];
+
+    expect(answers).toEqual(Array(4).fill({ kind: 'lost', job }));
+    expect(await ledger.read('a')).toEqual(job);
+  });
+
+  test('of a send is not released', async () => {
+    const { ledger } = await makeLedger();
+    const sent = await send(ledger);
+
+    const answer = await ledger.release(sent);
+
+    expect(answer).toEqual({ kind: 'already-sent', claim: sent });
+  });
+
+  test('is not released by who lost the job', async () => {
+    const { ledger, clock } = await makeLedger();
+    const first = await claim(ledger);
+    clock.nowMs += leaseMs;
+    const second = await claim(ledger);
+
+    const answer = await ledger.release(first);
+
+    expect(answer).toEqual({ kind: 'lost', job: second });
+  });
+};
+
+const describeEnds = (makeLedger: MakeLedger): void => {
+  test.for([
+    ['CLAIMED', claim],
+    ['SENT', send],
+  ] as const)('is written by the holder of what is %s', async ([, take]) => {
+    const { ledger, clock } = await makeLedger();
+    const held = await take(ledger);
+    clock.nowMs += 5_000;
+
+    const answer = await ledger.end(held, failed);
+
+    const { leaseUntilMs: _, ...job } = held;
+    const row = { ...job, state: 'FAILED', outcome: failed, finishedAt: start + 5_000 };
+    expect(answer).toEqual({ kind: 'ended', job: row });
+    expect(await ledger.read('a')).toEqual(row);
+  });
+
+  test('is written by the holder even when the lease ran out', async () => {
+    const { ledger, clock } = await makeLedger();
+    const held = await send(ledger);
+    clock.nowMs += 2 * leaseMs;
+
+    const answer = await ledger.end(held, done);
+
+    expect(answer).toMatchObject({ kind: 'ended', job: { state: 'DONE' } });
+  });
+
+  test('that is told again is the same row', async () => {
+    const { ledger, clock } = await makeLedger();
+    const held = await send(ledger);
+    const first = await ledger.end(held, { ...done, error: undefined } as unknown as Outcome);
+    clock.nowMs += 5_000;
+
+    const second = await ledger.end(held, done);
+
+    expect(second).toEqual(first);
+  });
+
+  test('is not told otherwise later', async () => {
+    const { ledger } = await makeLedger();
+    const held = await send(ledger);
+    await ledger.end(held, done);
+    const job = await ledger.read('a');
+
+    const answer = await ledger.end(held, failed);
+
+    expect(answer).toEqual({ kind: 'lost', job });
+    expect(await ledger.read('a')).toEqual(job);
+  });
+
+  test.for([done, failed])('by who lost the job is refused: %j', async (outcome) => {
+    const { ledger, clock } = await makeLedger();
+    const first = await send(ledger);
+    clock.nowMs += leaseMs;
+    const second = await send(ledger, true);
+
+    const answer = await ledger.end(first, outcome);
+
+    expect(answer).toEqual({ kind: 'lost', job: second });
+    expect(await ledger.read('a')).toEqual(second);
+  });
+
+  test('that was unknown is done by a late answer to the fence that sent', async () => {
+    const { ledger, clock } = await makeLedger();
+    const sent = await send(ledger);
+    clock.nowMs += leaseMs;
+    await ledger.claim(request, { leaseMs });
+
+    const answer = await ledger.end(sent, done);
+    const again = await ledger.end(sent, done);
+
+    expect(answer).toMatchObject({ kind: 'ended', job: { state: 'DONE', outcome: done } });
+    expect(again).toEqual(answer);
+  });
+
+  test('that replaces another has a later time, even by a clock that stands still', async () => {
+    const { ledger, clock } = await makeLedger();
+    const sent = await send(ledger);
+    clock.nowMs += leaseMs;
+    await ledger.claim(request, { leaseMs });
+
+    await ledger.end(sent, done);
+
+    expect(await ledger.read('a')).toMatchObject({ state: 'DONE', finishedAt: start + leaseMs + 1 });
+  });
+
+  test('of a job that was opened again has a later time than its first end', async () => {
+    const { ledger, clock } = await makeLedger();
+    clock.nowMs += 5_000;
+    await ledger.end(await send(ledger), failed);
+    await ledger.reopen('a');
+    clock.nowMs -= 2_000;
+
+    await ledger.end(await send(ledger), done);
+
+    const job = await ledger.read('a');
+    expect(job).toMatchObject({ state: 'DONE', finishedAt: start + 5_001 });
+    expect(job).not.toHaveProperty('earlierFinishedAt');
+  });
+
+  test('that was unknown does not become failed', async () => {
+    const { ledger, clock } = await makeLedger();
+    const sent = await send(ledger);
+    clock.nowMs += leaseMs;
+    await ledger.claim(request, { leaseMs });
+    const job = await ledger.read('a');
+
+    const answer = await ledger.end(sent, failed);
+
+    expect(answer).toEqual({ kind: 'lost', job });
+  });
+
+  test('that was unknown is not done by a fence that did not send', async () => {
+    const { ledger } = await makeLedger();
+    const held = await claim(ledger);
+    await ledger.end(held, { status: 'unknown' });
+    const job = await ledger.read('a');
+
+    const answer = await ledger.end(held, done);
+
+    expect(answer).toEqual({ kind: 'lost', job });
+  });
+
+  test('keeps an answer that a table could not: deep, large numbers, odd names', async () => {
+    const { ledger } = await makeLedger();
+    const response = JSON.parse(
+      `${'['.repeat(60)}1e300, {"__proto__": 1, "constructor": 2}${']'.repeat(60)}`,
+    );
+
+    await ledger.end(await send(ledger), { status: 'done', response });
+
+    expect(JSON.stringify((await ledger.read('a'))?.outcome?.response)).toBe(JSON.stringify(response));
+  });
+};
+
+const describePeople = (makeLedger: MakeLedger): void => {
+  test('read no job where there is none', async () => {
+    const { ledger } = await makeLedger();
+
+    expect(await ledger.read('a')).toBeUndefined();
+  });
+
+  test('cancel a job that is not here yet, and no content revives it', async () => {
+    const { ledger } = await makeLedger();
+
+    const cancelled = await ledger.cancel('a');
+    const claimed = await ledger.claim(request, { leaseMs });
+    const other = await ledger.claim({ ...request, contentHash: 'other' }, { leaseMs });
+
+    const job = { id: 'a', state: 'FAILED', dt: '2026-11-21', outcome: { error: { kind: 'cancelled' } } };
+    expect(cancelled).toMatchObject({ kind: 'cancelled', job });
+    expect(claimed).toMatchObject({ kind: 'ended', job: { ...job, ...request } });
+    expect(other).toMatchObject({ kind: 'ended', job: { ...job, contentHash: 'other' } });
+  });
+
+  test('cancel a job that somebody has, whose send is then refused', async () => {
+    const { ledger } = await makeLedger();
+    const held = await claim(ledger);
+
+    const cancelled = await ledger.cancel('a');
+    const sent = await ledger.sent(held, { mustLastMs: 1 });
+    const end = await ledger.end(held, done);
+
+    expect(cancelled).toMatchObject({ kind: 'cancelled', job: { state: 'FAILED', finishedAt: start } });
+    expect(sent).toEqual({ kind: 'lost', job: cancelled.job });
+    expect(end).toEqual({ kind: 'lost', job: cancelled.job });
+  });
+
+  test('cancel a job whose lease ran out', async () => {
+    const { ledger, clock } = await makeLedger();
+    await claim(ledger);
+    clock.nowMs += leaseMs;
+
+    expect(await ledger.cancel('a')).toMatchObject({ kind: 'cancelled' });
+  });
+
+  test('do not cancel what was sent', async () => {
+    const { ledger, clock } = await makeLedger();
+    const sent = await send(ledger);
+    clock.nowMs += leaseMs;
+
+    const answer = await ledger.cancel('a');
+
+    expect(answer).toEqual({ kind: 'sent', job: sent });
+    expect(await ledger.read('a')).toEqual(sent);
+  });
+
+  test.for([done, failed, { status: 'unknown' }] as const)(
+    'do not cancel what ended: %j',
+    async (outcome) => {
+      const { ledger } = await makeLedger();
+      await ledger.end(await send(ledger), outcome);
+      const job = await ledger.read('a');
+
+      const answer = await ledger.cancel('a');
+
+      expect(answer).toEqual({ kind: 'ended', job });
+    },
+  );
+
+  test('open a failed job again, with a higher fence and the same day', async () => {
+    const { ledger, clock } = await makeLedger();
+    const first = await send(ledger);
+    await ledger.end(first, failed);
+    clock.nowMs += 48 * 60 * leaseMs;
+
+    const answer = await ledger.reopen('a');
+    const late = await ledger.end(first, done);
+    const second = await claim(ledger);
+
+    expect(answer).toMatchObject({ kind: 'reopened', job: { state: 'CLAIMED', attempts: 0, takeovers: 0 } });
+    expect(late.kind).toBe('lost');
+    expect(second).toMatchObject({ fence: 3, dt: '2026-11-21', createdAt: start, startedAt: clock.nowMs });
+    expect(second).not.toHaveProperty('outcome');
+    expect(second).not.toHaveProperty('finishedAt');
+    expect(second).not.toHaveProperty('sentFence');
+  });
+
+  test('open a job again that was cancelled before it was here, for any content', async () => {
+    const { ledger } = await makeLedger();
+    await ledger.cancel('a');
+
+    await ledger.reopen('a');
+
+    expect(await claim(ledger)).toMatchObject({ ...request, state: 'CLAIMED', startedAt: start });
+    expect(await ledger.read('a')).toMatchObject(request);
+  });
+
+  test.for([done, { status: 'unknown' }] as const)(
+    'do not open again what ended otherwise: %j',
+    async (outcome) => {
+      const { ledger } = await makeLedger();
+      await ledger.end(await send(ledger), outcome);
+      const job = await ledger.read('a');
+
+      const answer = await ledger.reopen('a');
+
+      expect(answer).toEqual({ kind: 'refused', job });
+      expect(await ledger.read('a')).toEqual(job);
+    },
+  );
+
+  test('do not open again what is under way, or not there', async () => {
+    const { ledger } = await makeLedger();
+    const held = await claim(ledger);
+
+    const answers = [await ledger.reopen('a'), await ledger.reopen('none')];
+
+    expect(answers).toEqual([
+      { kind: 'refused', job: held },
+      { kind: 'refused', job: undefined },
+    ]);
+  });
+
+  test('list all jobs, and no other rows of the table', async () => {
+    const { ledger, table } = await makeLedger();
+    await ledger.claim(request, { leaseMs });
+    await ledger.claim({ ...request, id: 'b:c.d_e-f' }, { leaseMs });
+    await table.put({ partition: 'text#a', sort: '-' }, {}, { expected: null, token: 't' });
+
+    const ids = (await Array.fromAsync(ledger.list())).map(({ id }) => id);
+
+    expect(ids.toSorted()).toEqual(['a', 'b:c.d_e-f']);
+  });
+
+  test('are told of a row that is no job', async () => {
+    const { ledger, table } = await makeLedger();
+    await table.put({ partition: 'job#a', sort: '-' }, { id: 'a' }, { expected: null, token: 't' });
+
+    await expect(ledger.read('a')).rejects.toMatchObject({
+      name: 'LedgerError',
+      message: 'read job a: expected the row of a job, got another state',
+    });
+  });
+
+  test('find rows for 30 days after the last write, unless told otherwise', async () => {
+    const { table, clock } = await makeLedger();
+    const expiries: (number | undefined)[] = [];
+    const spied: Table = {
+      ...table,
+      put: (key, row, options) => {
+        expiries.push(options.expiresAtMs);
+        return table.put(key, row, options);
+      },
+    };
+    const now = () => clock.nowMs;
+
+    const held = await claim(createLedger({ table: spied, now }));
+    clock.nowMs += 1_000;
+    await createLedger({ table: spied, now, expireAfterMs: 5_000 }).end(held, done);
+
+    expect(expiries).toEqual([start + 30 * 86_400_000, start + 6_000]);
+  });
+};

@@ -1,0 +1,22 @@
+import { afterAll, beforeAll } from 'vitest';
+import { createDynamoTable } from '../../../lib/table/dynamo-table.ts';
+import { createMemoryTable } from '../../../lib/table/memory-table.ts';
+import { type LocalDynamo, startDynalite } from '../../table/start-dynalite.ts';
+import { describeLedger } from './ledger-suite.ts';
+
+let dynamo: LocalDynamo;
+let tables = 0;
+
+beforeAll(async () => {
+  dynamo = await startDynalite();
+});
+
+afterAll(() => dynamo.close());
+
+describeLedger('the ledger in memory', async () => createMemoryTable());
+
+describeLedger('the ledger in DynamoDB', async () => {
+  tables += 1;
+  await dynamo.createTable(`table-${tables}`);
+  return createDynamoTable({ tableName: `table-${tables}`, environment: dynamo.environment });
+});
