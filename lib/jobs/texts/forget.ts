@@ -1,0 +1,207 @@
+import { preview } from '../../platform/faults.ts';
+import type { Table } from '../../table/table.ts';
+import {
+  type BatchPlace,
+  batchPartition,
+  type ChunkPlace,
+  isBatchName,
+  SCORES_FOLDER,
+  STAGED_FOLDER,
+  scoresFolder,
+  stagedFolder,
+} from './batch.ts';
+import { countRowsOf } from './chunk-counts.ts';
+import { isEnded, readChunkRow, type StoredChunk, writeChunkRow } from './chunk-row.ts';
+import { finishBatch } from './finish-batch.ts';
+import { parsePart, printPart, type ScoredRow } from './part.ts';
+import { CACHE_PREFIX, parseCacheRow, textHashOf } from './score-cache.ts';
+import { parseStaged, printStaged, type StagedRow } from './staged-chunk.ts';
+
+/** What was erased. */
+export type Erased = {
+  readonly cacheRows: number;
+  /** Staged chunks that were deleted, or written anew without the text. */
+  readonly stagedChunks: number;
+  /** Parts that were deleted, or written anew without the text's results. */
+  readonly parts: number;
+  /** Rows of these parts that were erased. */
+  readonly rows: number;
+  /** The batches that held it. */
+  readonly batches: readonly string[];
+};
+
+/**
+ * Erases a text by its SHA-256 (hex, of its UTF-8) wherever it is known: results in the cache, staged chunks, and its
+ * rows in the parts of all batches, which keep their lines without results. Reads every batch. What others hold is
+ * not touched: the file that the text came from, messages on the queue, results of jobs.
+ */
+export async function forgetText(textHash: string, options: BatchPlace): Promise<Erased> {
+  const staged = await eraseFromStaged(textHash, options);
+  // Whoever ends a chunk from here on sees it staged without the text; what ended before is among the parts.
+  const parts = await eraseFromParts(textHash, options);
+  const batches = [...new Set([...staged.batches, ...parts.batches])];
+  const cacheRows = await eraseFromCache(new Set([textHash]), options.table);
+  return { cacheRows, stagedChunks: staged.chunks, parts: parts.parts, rows: parts.rows, batches };
+}
+
+/**
+ * Erases a batch: its rows of the table, its staged chunks, parts and summary, and the results of its texts in the
+ * cache, also where others share them. Jobs of it that still run end without a trace, except in the cache. Throws
+ * `RangeError` for what is no batch's name.
+ */
+export async function forgetBatch(batch: string, options: BatchPlace): Promise<Erased> {
+  const { store, table } = options;
+  if (!isBatchName(batch)) throw new RangeError(`expected the name of a batch, got ${preview(batch)}`);
+  // The rows first: whoever ends a chunk after that writes nothing.
+  for await (const { key } of table.list(batchPartition(batch))) await deleteRow(key, table);
+  const staged = await keysOf(stagedFolder(batch), options);
+  const results = await keysOf(scoresFolder(batch), options);
+  const hashes = new Set<string>();
+  let [parts, rows] = [0, 0];
+  for (const key of staged)
+    for (const row of await readStagedRows(key, options)) if ('text' in row) hashes.add(textHashOf(row.text));
+  for (const key of results.filter((each) => placeOfPart(each) !== undefined)) {
+    const held = await readPart(key, options);
+    parts += 1;
+    rows += held.length;
+    for (const { textHash } of held) if (textHash !== undefined) hashes.add(textHash);
+  }
+  // Then the cache: until it is clean, the objects are needed to tell its rows.
+  const cacheRows = await eraseFromCache(hashes, table);
+  for (const key of [...staged, ...results]) await store.delete(key);
+  const held = staged.length + results.length > 0;
+  return { cacheRows, stagedChunks: staged.length, parts, rows, batches: held ? [batch] : [] };
+}
+
+async function eraseFromCache(hashes: ReadonlySet<string>, table: Table): Promise<number> {
+  let erased = 0;
+  for await (const { key, row, token } of table.scan(CACHE_PREFIX)) {
+    if (!hashes.has(parseCacheRow({ row, token }).textHash)) continue;
+    await deleteRow(key, table);
+    erased += 1;
+  }
+  return erased;
+}
+
+/** Deletes a row, whoever changes it meanwhile. */
+async function deleteRow(key: Parameters<Table['get']>[0], table: Table): Promise<void> {
+  for (;;) {
+    const stored = await table.get(key);
+    if (stored === undefined || (await table.delete(key, stored.token)).kind === 'stored') return;
+  }
+}
+
+async function eraseFromStaged(textHash: string, options: BatchPlace) {
+  const batches = new Set<string>();
+  let chunks = 0;
+  for (const key of await keysOf(STAGED_FOLDER, options)) {
+    const place = placeOfStaged(key);
+    const stored = place && (await options.store.get(key));
+    if (place === undefined || stored === undefined) continue;
+    const staged = parseStaged(key, stored.body);
+    const rows = staged.rows.map((row) => withoutText(row, textHash));
+    if (rows.every((row, index) => row === staged.rows[index])) continue;
+    await options.store.put(key, printStaged({ ...staged, rows }).body);
+    await touchOpenRow(place, options);
+    batches.add(place.batch);
+    chunks += 1;
+  }
+  return { batches, chunks };
+}
+
+function withoutText(row: StagedRow, textHash: string): StagedRow {
+  if (!('text' in row) || textHashOf(row.text) !== textHash) return row;
+  const { line, id } = row;
+  return { line, id, erased: true };
+}
+
+/** Moves an open row on: an end that read the chunk with the text does not fit it any more, and is made anew. */
+async function touchOpenRow(place: ChunkPlace, options: BatchPlace): Promise<void> {
+  for (;;) {
+    const stored = await readChunkRow(place, options);
+    if (stored === undefined || isEnded(stored.row)) return;
+    const now = await writeChunkRow(place, stored.row, stored.token, options);
+    if (now?.row === stored.row) return;
+  }
+}
+
+async function eraseFromParts(textHash: string, options: BatchPlace) {
+  const batches = new Set<string>();
+  let [parts, rows] = [0, 0];
+  for (const key of await keysOf(SCORES_FOLDER, options)) {
+    const place = placeOfPart(key);
+    const held = place === undefined ? [] : await readPart(key, options);
+    const erased = held.filter((row) => row.textHash === textHash).length;
+    if (place === undefined || erased === 0) continue;
+    await replacePart(
+      place,
+      key,
+      held.map((row) => withoutResult(row, textHash)),
+      options,
+    );
+    batches.add(place.batch);
+    parts += 1;
+    rows += erased;
+  }
+  return { batches, parts, rows };
+}
+
+const withoutResult = (row: ScoredRow, textHash: string): ScoredRow =>
+  row.textHash === textHash ? { id: row.id, line: row.line, erased: true } : row;
+
+/**
+ * Writes a part anew, lets the chunk's row and the summary follow, and deletes the old part last: until then another
+ * run finds what this one has left.
+ */
+async function replacePart(
+  place: ChunkPlace,
+  old: string,
+  rows: readonly ScoredRow[],
+  options: BatchPlace,
+): Promise<void> {
+  const part = printPart(place, rows);
+  for (let isReplaced = false; !isReplaced; ) {
+    const stored = await readChunkRow(place, options);
+    // A part that no row names is a leftover. Without a row the parts are all that is left of the batch.
+    if (stored !== undefined && (!isEnded(stored.row) || stored.row.part !== old)) break;
+    await options.store.put(part.key, part.body);
+    isReplaced = stored === undefined || (await renamePart(place, stored, { part: part.key, rows }, options));
+  }
+  await finishBatch(place.batch, options);
+  await options.store.delete(old);
+}
+
+/** Makes the chunk's row name the new part; false if the row moved on meanwhile. */
+async function renamePart(
+  place: ChunkPlace,
+  { row, token }: StoredChunk,
+  { part, rows }: { readonly part: string; readonly rows: readonly ScoredRow[] },
+  options: BatchPlace,
+): Promise<boolean> {
+  if (!isEnded(row)) return false;
+  const next = { ...row, part, counts: { ...row.counts, ...countRowsOf(rows, row.counts.bad) } };
+  return (await writeChunkRow(place, next, token, options))?.row === next;
+}
+
+async function readPart(key: string, { store }: BatchPlace): Promise<readonly ScoredRow[]> {
+  const stored = await store.get(key);
+  return stored === undefined ? [] : parsePart(stored.body);
+}
+
+async function readStagedRows(key: string, { store }: BatchPlace): Promise<readonly StagedRow[]> {
+  const stored = await store.get(key);
+  return stored === undefined ? [] : parseStaged(key, stored.body).rows;
+}
+
+async function keysOf(prefix: string, { store }: BatchPlace): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for await (const { key } of store.list(prefix)) keys.push(key);
+  return keys;
+}
+
+const placeOf = (key: string, pattern: RegExp): ChunkPlace | undefined => {
+  const [, batch, chunk] = pattern.exec(key) ?? [];
+  return batch === undefined ? undefined : { batch, chunk: Number(chunk) };
+};
+const placeOfStaged = (key: string) => placeOf(key, /^work\/scores\/([^/]+)\/chunk-(\d+)\.json$/);
+const placeOfPart = (key: string) => placeOf(key, /^scores\/([^/]+)\/part-(\d+)-[0-9a-f]{12}\.ndjson\.gz$/);

@@ -1,0 +1,23 @@
+/** Text as bytes of an encoding of one byte a character. Throws for a character that it lacks. */
+export function singleBytes(text: string, encoding: string): Buffer {
+  const decoder = new TextDecoder(encoding);
+  const codes = new Map(
+    Array.from({ length: 256 }, (_, code) => [decoder.decode(Uint8Array.of(code)), code] as const),
+  );
+  return Buffer.from(
+    [...text].map((character) => {
+      const code = codes.get(character);
+      if (code === undefined) throw new Error(`${encoding} has no ${character}`);
+      return code;
+    }),
+  );
+}
+
+/** Text as UTF-16 with its mark. */
+export const utf16le = (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le');
+export const utf16be = (text: string) => utf16le(text).swap16();
+
+/** Bytes in pieces of one size, one after another. */
+export async function* inPieces(bytes: Uint8Array, sizeBytes: number): AsyncGenerator<Uint8Array> {
+  for (let from = 0; from < bytes.byteLength; from += sizeBytes) yield bytes.subarray(from, from + sizeBytes);
+}

@@ -1,0 +1,174 @@
+import type { SourceRow } from '../../../lib/jobs/texts/chunks.ts';
+import { createScoreCache } from '../../../lib/jobs/texts/score-cache.ts';
+import type { Analyze, ScoreTextsOptions } from '../../../lib/jobs/texts/score-texts.ts';
+import type { SentimentRequest } from '../../../lib/platform/analyze-sentiment.ts';
+import type { PlatformFailure } from '../../../lib/platform/failure.ts';
+import { PlatformError } from '../../../lib/platform/platform-error.ts';
+import type { Sentiment } from '../../../lib/platform/records.ts';
+import type { PutResult, Store } from '../../../lib/store/store.ts';
+import { createMemoryTable } from '../../../lib/table/memory-table.ts';
+import type { Table } from '../../../lib/table/table.ts';
+
+export const HOST = 'acme.example.com';
+
+/** What the platform answers: the mood that the text names, and tokens by its length. */
+export const sentimentOf = ({ text, topics = [] }: SentimentRequest): Sentiment => {
+  const mood = text.includes('good') ? 'POSITIVE' : 'negative';
+  const usage = {
+    inputTokens: text.length,
+    outputTokens: 1,
+    totalTokens: text.length + 1,
+    reasoningTokens: 0,
+  };
+  const common = { model: 'm1', modelProviderUsage: usage };
+  return topics.length === 0
+    ? { type: 'DEFAULT', sentiment: mood, ...common }
+    : {
+        type: 'TARGETED',
+        topicSentiments: Object.fromEntries(topics.map(({ topic }) => [topic, mood])),
+        ...common,
+      };
+};
+
+export const lost: PlatformFailure = { kind: 'connection', phase: 'exchange', code: 'ECONNRESET' };
+export const unreached: PlatformFailure = { kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' };
+export const busy: PlatformFailure = { kind: 'status', status: 429, retryAfterMs: 7_000 };
+export const refusedText: PlatformFailure = { kind: 'status', status: 400 };
+export const unavailable: PlatformFailure = { kind: 'status', status: 503 };
+export const longWait: PlatformFailure = { kind: 'wait', waitMs: 40_000, maxWaitMs: 20_000 };
+
+/**
+ * A platform that fails each text by its script, a failure an attempt, and then answers. A `wait` comes before the
+ * call leaves. `paid` lists the texts of all sends that were executed.
+ */
+export function scriptedAnalyze(script: Readonly<Record<string, readonly PlatformFailure[]>> = {}) {
+  const attempts = new Map<string, number>();
+  const paid: string[] = [];
+  const analyze: Analyze = async (request, { beforeSend, signal } = {}) => {
+    signal?.throwIfAborted();
+    const { text } = request;
+    const attempt = attempts.get(text) ?? 0;
+    attempts.set(text, attempt + 1);
+    const failure = script[text]?.[attempt];
+    const context = { operation: 'analyzeSentiment', about: 'sentiment of a text', attempts: 1 };
+    if (failure?.kind === 'wait') throw new PlatformError(failure, context);
+    await beforeSend?.();
+    const error = failure && new PlatformError(failure, context);
+    if (error === undefined || (error.sent && failure !== refusedText)) paid.push(text);
+    if (error !== undefined) throw error;
+    return sentimentOf(request);
+  };
+  return { analyze, paid };
+}
+
+/** One worker on a table, with a clock that only sleep moves. */
+export function worker(analyze: Analyze, table: Table = createMemoryTable(), owner = 'worker-1') {
+  let nowMs = 1_000_000;
+  let tokens = 0;
+  const slept: number[] = [];
+  const now = () => nowMs;
+  const newToken = () => {
+    tokens += 1;
+    return `${owner}:${tokens}`;
+  };
+  const cache = createScoreCache({ table, host: HOST, owner, now, newToken });
+  const options: ScoreTextsOptions = {
+    cache,
+    analyze,
+    now,
+    random: () => 0.5,
+    sleep: async (ms) => {
+      slept.push(ms);
+      nowMs += ms;
+    },
+  };
+  const pass = (ms: number) => {
+    nowMs += ms;
+  };
+  return { options, table, cache, slept, newToken, pass };
+}
+
+/** A store in memory. */
+export function memoryStore(): Store & { readonly objects: Map<string, Buffer> } {
+  const objects = new Map<string, Buffer>();
+  const stored = (key: string) => {
+    const body = objects.get(key);
+    return body && { body, etag: body.toString('base64') };
+  };
+  return {
+    objects,
+    location: 'memory',
+    get: async (key) => stored(key),
+    stream: async (key) => {
+      const body = objects.get(key);
+      return (
+        body &&
+        (async function* once() {
+          yield body;
+        })()
+      );
+    },
+    put: async (key, body, { condition } = {}): Promise<PutResult> => {
+      const current = stored(key);
+      if (condition && 'ifAbsent' in condition && current) return { kind: 'condition-failed' };
+      if (condition && 'ifMatch' in condition && current?.etag !== condition.ifMatch)
+        return { kind: 'condition-failed' };
+      objects.set(key, Buffer.from(body));
+      return { kind: 'stored', etag: stored(key)?.etag ?? '' };
+    },
+    copy: async (from, to) => {
+      objects.set(to, objects.get(from) ?? Buffer.alloc(0));
+    },
+    async *list(prefix) {
+      const keys = [...objects.keys()].filter((key) => key.startsWith(prefix)).sort();
+      for (const key of keys) yield { key, sizeBytes: objects.get(key)?.byteLength ?? 0 };
+    },
+    delete: async (key) => {
+      objects.delete(key);
+    },
+  };
+}
+
+/** Stops everything at one of the writes to store and table, before or after it is made; the writes after it fail too. */
+export class CrashError extends Error {}
+
+export function crashing(
+  { store, table }: { readonly store: Store; readonly table: Table },
+  at: number,
+  made: boolean,
+) {
+  let writes = 0;
+  const guard = async <T>(write: () => Promise<T>): Promise<T> => {
+    writes += 1;
+    if (writes > at || (writes === at && !made)) throw new CrashError();
+    const result = await write();
+    if (writes >= at) throw new CrashError();
+    return result;
+  };
+  return {
+    writes: () => writes,
+    store: {
+      ...store,
+      put: (...put: Parameters<Store['put']>) => guard(() => store.put(...put)),
+      delete: (...key: Parameters<Store['delete']>) => guard(() => store.delete(...key)),
+    } satisfies Store,
+    table: {
+      ...table,
+      put: (...put: Parameters<Table['put']>) => guard(() => table.put(...put)),
+      delete: (...row: Parameters<Table['delete']>) => guard(() => table.delete(...row)),
+    } satisfies Table,
+  };
+}
+
+/** Rows in an order, each opening from the beginning. */
+export const rowsOf = (rows: readonly SourceRow[]) =>
+  async function* open(): AsyncGenerator<SourceRow> {
+    yield* rows;
+  };
+
+export const row = (line: number, text: string): SourceRow => ({
+  line,
+  id: `user-${line}`,
+  text,
+  columns: {},
+});

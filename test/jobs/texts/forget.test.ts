@@ -1,0 +1,172 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { forgetBatch, forgetText } from '../../../lib/jobs/texts/forget.ts';
+import { textHashOf } from '../../../lib/jobs/texts/score-cache.ts';
+import { scoreChunk } from '../../../lib/jobs/texts/score-chunk.ts';
+import { splitBatch } from '../../../lib/jobs/texts/split-batch.ts';
+import {
+  batchOf,
+  mixedRows,
+  partLines,
+  resultsOf,
+  runBatch,
+  summaryOf,
+  type World,
+  world,
+} from './batch-suite.ts';
+import { crashing, row } from './fakes.ts';
+
+const HASH = textHashOf('good 0');
+
+/** Everything that store and table hold, as one text. */
+async function everything({ store, table }: Pick<World, 'store' | 'table'>): Promise<string> {
+  const rows = await Array.fromAsync(table.scan(''));
+  return JSON.stringify([
+    [...store.objects].map(([key, body]) => [key, body.toString()]),
+    partLines(store),
+    rows,
+  ]);
+}
+
+test('a text is erased wherever it is known, and its rows keep their lines', async () => {
+  const one = world();
+  await runBatch(batchOf(mixedRows), one);
+  const before = summaryOf(one.store);
+
+  const erased = await forgetText(HASH, one.place);
+
+  expect(erased).toEqual({ cacheRows: 1, stagedChunks: 1, parts: 1, rows: 1, batches: ['b1'] });
+  expect(await everything(one)).not.toContain(HASH);
+  expect(await everything(one)).not.toContain('"good 0"');
+  expect(partLines(one.store)[0]).toEqual({ id: 'user-1', line: 1, erased: true });
+  const after = summaryOf(one.store);
+  expect(after).toEqual({
+    ...before,
+    scored: before.scored - 1,
+    erased: 1,
+    sentiments: {
+      topics: {},
+      overall: { ...before.sentiments.overall, positive: before.sentiments.overall.positive - 1 },
+    },
+    parts: after.parts,
+  });
+  expect(after.parts.map(({ key }: { key: string }) => one.store.objects.has(key))).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect(Object.keys(resultsOf(one.store))).toHaveLength(4);
+});
+
+test('a text is erased from chunks that wait for their job, which ends without it', async () => {
+  const one = world();
+  await splitBatch(batchOf([row(1, 'good 0'), row(2, 'bad')]), one.split);
+
+  const erased = await forgetText(HASH, one.place);
+  for (const message of one.messages) await scoreChunk(message, { ...one.scoring, ...one.place });
+
+  expect(erased).toMatchObject({ stagedChunks: 1, parts: 0, batches: ['b1'] });
+  expect(partLines(one.store)[0]).toEqual({ id: 'user-1', line: 1, erased: true });
+  expect(summaryOf(one.store)).toMatchObject({ scored: 1, erased: 1 });
+  expect(one.paid).toEqual(['bad']);
+});
+
+test('a text that is forgotten while its chunk ends is in no part, however the steps fall', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+      const one = world();
+      await splitBatch(batchOf([row(1, 'good 0'), row(2, 'bad')]), one.split);
+      const place = {
+        ...one.place,
+        store: {
+          ...one.place.store,
+          get: scheduler.scheduleFunction(one.place.store.get),
+          put: scheduler.scheduleFunction(one.place.store.put),
+          delete: scheduler.scheduleFunction(one.place.store.delete),
+        },
+        table: {
+          ...one.table,
+          get: scheduler.scheduleFunction(one.table.get),
+          put: scheduler.scheduleFunction(one.table.put),
+        },
+      };
+
+      await scheduler.waitFor(
+        Promise.all([
+          forgetText(HASH, place),
+          ...one.messages.map((message) => scoreChunk(message, { ...one.scoring, ...place })),
+        ]),
+      );
+
+      const { parts } = summaryOf(one.store);
+      expect(partLines(one.store).map(({ line, erased }) => [line, erased])).toEqual([
+        [1, true],
+        [2, undefined],
+      ]);
+      expect(one.store.objects.has(parts[0].key)).toBe(true);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a batch is erased with its scores, and another one stays', async () => {
+  const one = world();
+  await runBatch(batchOf(mixedRows), one);
+  one.messages.splice(0);
+  await runBatch(batchOf([row(1, 'other')], { batch: 'b2' }), one);
+
+  const erased = await forgetBatch('b1', one.place);
+
+  expect(erased).toMatchObject({ stagedChunks: 3, parts: 3, rows: 230, batches: ['b1'] });
+  expect(erased.cacheRows).toBe(new Set(one.paid).size - 1);
+  expect(await everything(one)).not.toContain('b1');
+  expect(summaryOf(one.store, 'b2')).toMatchObject({ scored: 1 });
+  expect(await forgetBatch('b1', one.place)).toEqual({
+    cacheRows: 0,
+    stagedChunks: 0,
+    parts: 0,
+    rows: 0,
+    batches: [],
+  });
+});
+
+test('a job of a batch that was erased ends without a trace', async () => {
+  const one = world();
+  await splitBatch(batchOf(mixedRows), one.split);
+  await forgetBatch('b1', one.place);
+
+  const [message] = one.messages;
+  const ended = message && (await scoreChunk(message, { ...one.scoring, ...one.place }));
+
+  expect(ended).toMatchObject({ kind: 'scored', chunk: { kind: 'gone' } });
+  expect([one.store.objects.size, one.paid]).toEqual([0, []]);
+});
+
+test('what is no name of a batch is not forgotten', async () => {
+  await expect(forgetBatch('_cache', world().place)).rejects.toThrow(
+    'expected the name of a batch, got "_cache"',
+  );
+});
+
+test.each(['text', 'batch'] as const)('forgetting a %s goes on after a crash at any write', async (what) => {
+  const forget = (place: World['place']) =>
+    what === 'text' ? forgetText(HASH, place) : forgetBatch('b1', place);
+  const rows = [row(1, 'good 0'), row(2, 'bad'), row(3, 'good 0')];
+  const whole = world();
+  await runBatch(batchOf(rows), whole);
+  const counting = crashing(whole, Number.POSITIVE_INFINITY, true);
+  await forget({ ...whole.place, ...counting });
+  const expected = resultsOf(whole.store);
+
+  for (let at = 1; at <= counting.writes(); at += 1) {
+    for (const made of [true, false]) {
+      const one = world();
+      await runBatch(batchOf(rows), one);
+      await expect(forget({ ...one.place, ...crashing(one, at, made) })).rejects.toThrow();
+      await forget(one.place);
+
+      expect(resultsOf(one.store), `at ${at}`).toEqual(expected);
+      expect(await everything(one)).not.toContain(HASH);
+    }
+  }
+});
