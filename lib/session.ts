@@ -13,6 +13,8 @@ export type Session = {
   readonly environment: Environment;
   readonly settings: Settings;
   readonly platform: Platform;
+  /** The same client, with a patience of its own. */
+  readonly platformWith: (retry: Partial<RetryLimits>) => Platform;
   readonly callCounts: ReturnType<typeof countCalls>['counts'];
   readonly logger: Logger;
   /** Opened when first asked for: not every command needs it. */
@@ -23,19 +25,17 @@ export type SessionOptions = {
   readonly environment: Environment;
   /** Takes the lines of the log. */
   readonly err: (line: string) => void;
-  /** Patience of calls; what is absent is the client's own. */
-  readonly retry?: Partial<RetryLimits>;
 };
 
 /** Makes a session from the environment. Throws `SettingsError` before anything is opened. */
-export function openSession({ environment, err, retry = {} }: SessionOptions): Session {
+export function openSession({ environment, err }: SessionOptions): Session {
   const settings = readSettings(environment);
   const logger = pino(
     { level: settings.LOG_LEVEL, base: null },
     { write: (line: string) => err(line.trimEnd()) },
   );
   const { observe, counts } = countCalls();
-  const platform = createPlatform({
+  const options = {
     baseUrl: settings.PLATFORM_BASE_URL,
     token: tokenOf(settings, environment),
     tokenHeader: settings.PLATFORM_TOKEN_HEADER,
@@ -46,14 +46,14 @@ export function openSession({ environment, err, retry = {} }: SessionOptions): S
     }),
     timeoutMs: settings.PLATFORM_TIMEOUT_MS,
     maxResponseBytes: settings.PLATFORM_MAX_RESPONSE_BYTES,
-    retry,
     observe: tellAll([observe, logCalls(logger)]),
     proxyEnv: environment,
-  });
+  };
   return {
     environment,
     settings,
-    platform,
+    platform: createPlatform(options),
+    platformWith: (retry) => createPlatform({ ...options, retry }),
     callCounts: counts,
     logger,
     store: () => openStore(settings.SYNC_STORE, { s3: environment }),

@@ -1,0 +1,43 @@
+import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { leaseUntil, openJobPlace, openWorker } from '../../lib/jobs/open-worker.ts';
+import type { QueueMessage } from '../../lib/jobs/queue.ts';
+import { runBatch } from '../../lib/jobs/run-batch.ts';
+import { createSqsClient, createSqsQueue } from '../../lib/jobs/sqs-queue.ts';
+import { openSession } from '../../lib/session.ts';
+import { needed } from '../../lib/settings.ts';
+
+/** Runs the jobs of the queue; what is not done with is named, and comes back. */
+export const handler = async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
+  const { worker, queue, concurrency } = await ready();
+  const deadlineMs = Date.now() + context.getRemainingTimeInMillis() - TO_ANSWER_MS;
+  const lease = leaseUntil(deadlineMs, Date.now);
+  const failed = await runBatch(event.Records.map(parseRecord), { worker, lease, queue, concurrency });
+  return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
+};
+
+/** What the last writes and the answer itself may take. */
+const TO_ANSWER_MS = 5_000;
+
+const parseRecord = ({ messageId, body, receiptHandle, attributes }: SQSRecord): QueueMessage => ({
+  messageId,
+  body,
+  sender: attributes.SenderId,
+  sentAtMs: Number(attributes.SentTimestamp),
+  receives: Number(attributes.ApproximateReceiveCount),
+  receipt: receiptHandle,
+});
+
+/** Opened by the first event, and kept for those that follow: a start with wrong settings fails each of them. */
+let opened: ReturnType<typeof open> | undefined;
+const ready = () => (opened ??= open());
+
+async function open() {
+  const session = openSession({ environment: process.env, err: (line) => console.error(line) });
+  const { settings } = session;
+  const place = await openJobPlace(session);
+  return {
+    worker: openWorker(session, place),
+    queue: createSqsQueue(needed(settings, 'SYNC_QUEUE_URL'), createSqsClient(process.env)),
+    concurrency: settings.PLATFORM_CONCURRENCY,
+  };
+}

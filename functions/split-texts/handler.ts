@@ -1,0 +1,35 @@
+import type { EventBridgeEvent } from 'aws-lambda';
+import { openJobPlace } from '../../lib/jobs/open-worker.ts';
+import { splitInbox } from '../../lib/jobs/split-inbox.ts';
+import { createSqsClient, createSqsQueue } from '../../lib/jobs/sqs-queue.ts';
+import { openSession } from '../../lib/session.ts';
+import { needed } from '../../lib/settings.ts';
+import { keyInStore } from '../../lib/store/key-in-store.ts';
+
+/** The part of the event that S3 sends of a new object. */
+type ObjectCreated = {
+  readonly bucket: { readonly name: string };
+  readonly object: { readonly key: string };
+};
+
+/** Splits a request of the inbox into jobs. */
+export const handler = async (event: EventBridgeEvent<'Object Created', ObjectCreated>) => {
+  const { session, ...options } = await ready();
+  const { bucket, object } = event.detail;
+  return splitInbox(keyInStore(session.settings.SYNC_STORE, bucket.name, object.key), options);
+};
+
+let opened: ReturnType<typeof open> | undefined;
+const ready = () => (opened ??= open());
+
+async function open() {
+  const session = openSession({ environment: process.env, err: (line) => console.error(line) });
+  const { settings, logger } = session;
+  return {
+    session,
+    place: await openJobPlace(session),
+    queue: createSqsQueue(needed(settings, 'SYNC_QUEUE_URL'), createSqsClient(process.env)),
+    rate: settings.PLATFORM_RATE,
+    logger,
+  };
+}

@@ -1,0 +1,162 @@
+import type { Logger } from 'pino';
+import type { Store } from '../store/store.ts';
+import { type AfterFailure, afterFailure } from './after-failure.ts';
+import type { Allow } from './allow.ts';
+import { hasSetFormula, keepFormula } from './formula-log.ts';
+import type { Claim, EndedJob, Outcome } from './ledger/job.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { type Job, parseMessage } from './message.ts';
+import type { QueueMessage } from './queue.ts';
+import { keepFailed } from './redrive.ts';
+import { keepRefused } from './refused.ts';
+import { responseOf, stagedOutcome, type TypedJob, writeResult } from './result.ts';
+import { mayRepeat, type RunJob, type Runners } from './runner.ts';
+import { createTurn, type Turn, TurnLostError } from './turn.ts';
+
+/** Told of each job that ended, at least once. `result` is the key of its result. */
+export type JobFinished = {
+  readonly id: string;
+  readonly type: string;
+  readonly status: Outcome['status'];
+  readonly result: string;
+};
+
+/** What a worker works with. Times in epoch milliseconds. */
+export type Worker = {
+  readonly ledger: Ledger;
+  readonly store: Store;
+  readonly runners: Runners;
+  readonly allow: Allow;
+  /** Lets others know; a job's message is not acknowledged before. */
+  readonly tellFinished: (event: JobFinished) => Promise<void>;
+  /** Called for every job that ends in the ledger, also when it is seen again: settles what hangs on it. */
+  readonly onEnded?: (job: Job, ended: EndedJob) => Promise<void>;
+  readonly logger: Logger;
+  readonly now: () => number;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  /** How long one send of a job may take. */
+  readonly mustLastMs: (job: Job) => number;
+};
+
+export type Lease = {
+  /** By which all must be done; none where `holdLease` keeps the lease alive. */
+  readonly deadlineMs: number | undefined;
+  readonly leaseMs: number;
+  /** Renews the lease while a job runs; its signal tells when it was lost. */
+  readonly holdLease: (claim: Claim) => AsyncDisposable & { readonly signal: AbortSignal };
+};
+
+/** What becomes of a message: it is done with, or comes back after so long. */
+export type Handled = { readonly kind: 'done' } | { readonly kind: 'later'; readonly delayMs: number };
+
+const DONE: Handled = { kind: 'done' };
+
+/** Comes back when the other worker's lease has ended, and a little more. */
+const AFTER_LEASE_MS = 1_000;
+
+/**
+ * Handles one message: to one visible result, a refusal, or back to the queue. Throws where the store or the ledger is
+ * away: the message comes back.
+ */
+export async function handleMessage(message: QueueMessage, worker: Worker, lease: Lease): Promise<Handled> {
+  const parsed = parseMessage(message.body, { messageId: message.messageId, allow: worker.allow });
+  if (parsed.kind === 'refused') return refuse(message, worker, parsed.faults);
+  const { job, contentHash } = parsed;
+  const { id, type } = job;
+  if (!hasTime(job, worker, lease)) return { kind: 'later', delayMs: 0 };
+  const request = { id, type, contentHash, sender: message.sender };
+  const answer = await worker.ledger.claim(request, { leaseMs: lease.leaseMs, mayRepeat: mayRepeat(job) });
+  switch (answer.kind) {
+    case 'other-content':
+      return refuse(message, worker, [`id: expected one that no other job has, got ${JSON.stringify(id)}`]);
+    case 'busy':
+      return { kind: 'later', delayMs: Math.max(0, answer.untilMs - worker.now()) + AFTER_LEASE_MS };
+    case 'ended':
+      return settle({ message, job }, answer.job, worker);
+    case 'claimed':
+      return runClaimed({ message, job }, answer.claim, worker, lease);
+    default:
+      return answer satisfies never;
+  }
+}
+
+/** False if a send that starts now could outlive the time that is left. */
+const hasTime = (job: Job, { mustLastMs, now }: Worker, { deadlineMs }: Lease) =>
+  deadlineMs === undefined || deadlineMs - now() >= mustLastMs(job);
+
+async function refuse(message: QueueMessage, worker: Worker, faults: readonly string[]): Promise<Handled> {
+  const refused = await keepRefused(worker.store, message, faults);
+  worker.logger.warn({ messageId: message.messageId, refused, faults }, 'message refused');
+  return DONE;
+}
+
+/** A job and the message that it came by. */
+type Given = { readonly message: QueueMessage; readonly job: Job };
+
+async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lease): Promise<Handled> {
+  const { job } = given;
+  const { ledger, now } = worker;
+  await using held = lease.holdLease(claim);
+  const { deadlineMs } = lease;
+  // A lease that is renewed lasts as long as the process does.
+  const mustLastMs = deadlineMs === undefined ? 1 : worker.mustLastMs(job);
+  const turn = createTurn({ ledger, claim, signal: held.signal, deadlineMs, mustLastMs, now });
+  let outcome: Outcome;
+  try {
+    outcome = await run(job, worker.runners, turn);
+  } catch (thrown) {
+    const error = held.signal.aborted ? new TurnLostError(`job ${job.id}: its lease was lost`) : thrown;
+    const after = afterFailure({
+      error,
+      attempts: turn.attempts(),
+      hasSent: turn.hasSent(),
+      mayRepeat: mayRepeat(job),
+      random: worker.random(),
+    });
+    worker.logger.warn({ job: job.id, type: job.type, after: after.kind, err: error }, 'job not done');
+    if (after.kind !== 'end') return await handBack(claim, after, turn.hasSent(), worker, lease);
+    outcome = after.outcome;
+  }
+  const ended = await ledger.end(claim, await stagedOutcome(worker.store, claim, outcome));
+  // Another worker has it, and its word counts; what it made of the job is told when the message comes back.
+  if (ended.kind === 'lost') return { kind: 'later', delayMs: AFTER_LEASE_MS };
+  // Awaited here: what fails while the lease is given up would be nobody's, and end the process.
+  return await settle(given, ended.job, worker);
+}
+
+/** The runner of the job's type, which takes this very job. */
+const run = (job: Job, runners: Runners, turn: Turn): Promise<Outcome> =>
+  (runners[job.type] as RunJob<Job['type']>)(job as never, turn);
+
+async function handBack(
+  claim: Claim,
+  after: Exclude<AfterFailure, { readonly kind: 'end' }>,
+  hasSent: boolean,
+  { ledger }: Worker,
+  { leaseMs }: Lease,
+): Promise<Handled> {
+  if (after.kind === 'leave') return { kind: 'later', delayMs: leaseMs };
+  if (hasSent) await ledger.notSent(claim, { wasTried: after.counts });
+  await ledger.release(claim);
+  return { kind: 'later', delayMs: after.delayMs };
+}
+
+/** Makes an ended job visible, however often it is seen: everything is written from what the ledger holds. */
+async function settle({ message, job }: Given, ended: EndedJob, worker: Worker): Promise<Handled> {
+  const { store, logger } = worker;
+  const typed: TypedJob = { ...ended, type: job.type };
+  const result = await writeResult(store, typed);
+  if (job.type === 'update-formula' && hasSetFormula(typed)) {
+    const response = await responseOf(store, ended.outcome);
+    const { finishedAt: finishedAtMs } = ended;
+    if (response !== undefined)
+      await keepFormula(store, { calculationId: job.calculationId, finishedAtMs, response });
+  }
+  const { status } = ended.outcome;
+  if (status === 'failed') await keepFailed(store, job.id, message);
+  await worker.onEnded?.(job, ended);
+  await worker.tellFinished({ id: ended.id, type: job.type, status, result });
+  logger.info({ job: ended.id, type: job.type, status, attempts: ended.attempts }, 'job ended');
+  return DONE;
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import type { Store } from '../store/store.ts';
+import type { EndedJob, JobError, Outcome } from './ledger/job.ts';
+
+/** An ended job whose type is known: its own, or that of the message that named it. */
+export type TypedJob = EndedJob & { readonly type: string };
+
+/** Where the result of a job lies. */
+export const resultKey = ({ type, dt, id }: Pick<TypedJob, 'type' | 'dt' | 'id'>) =>
+  `results/${type}/dt=${dt}/${id}.json`;
+
+/** An outcome with a larger response goes to the store first: a row of the table holds 400 KB. */
+const MOST_ROW_BYTES = 100_000;
+
+/** The outcome as the ledger takes it: a large response is staged, and named by its key. */
+export async function stagedOutcome(
+  store: Store,
+  { id, fence }: Pick<EndedJob, 'id' | 'fence'>,
+  outcome: Outcome,
+): Promise<Outcome> {
+  const { response, ...rest } = outcome;
+  if (typeof response !== 'string' || Buffer.byteLength(response) <= MOST_ROW_BYTES) return outcome;
+  const sha256 = createHash('sha256').update(response).digest('hex');
+  const staged = `work/outcomes/${id}/${fence}-${sha256.slice(0, 12)}.json`;
+  await store.put(staged, Buffer.from(response), { contentType: 'application/json' });
+  return { ...rest, staged };
+}
+
+/**
+ * Writes the result of an ended job, always the same bytes, and answers its key. Of two writers the one who knows more
+ * wins: a result is replaced only by one that ended later.
+ */
+export async function writeResult(store: Store, job: TypedJob): Promise<string> {
+  const key = resultKey(job);
+  const body = Buffer.from(`${printResult(job, await responseOf(store, job.outcome))}\n`);
+  for (;;) {
+    const there = await store.get(key);
+    if (there !== undefined && endOf(there.body) >= job.finishedAt) return key;
+    const condition = there === undefined ? ({ ifAbsent: true } as const) : { ifMatch: there.etag };
+    const put = await store.put(key, body, { condition, contentType: 'application/json' });
+    if (put.kind === 'stored') return key;
+  }
+}
+
+/** The response of an outcome as JSON text, wherever it lies; undefined if there is none. */
+export async function responseOf(store: Store, { response, staged }: Outcome): Promise<string | undefined> {
+  if (staged === undefined) return typeof response === 'string' ? response : undefined;
+  const stored = await store.get(staged);
+  if (stored === undefined)
+    throw new Error(`${staged} in ${store.location}: expected a job’s response, got nothing`);
+  return stored.body.toString();
+}
+
+/** The response is passed on as it came: its numbers may have more digits than a JavaScript number. */
+function printResult(job: TypedJob, response: string | undefined): string {
+  const { id, type, outcome, attempts, startedAt, finishedAt, createdAt, sender } = job;
+  const told = JSON.stringify({
+    version: 1,
+    id,
+    type,
+    status: outcome.status,
+    attempts,
+    startedAt: new Date(startedAt ?? createdAt).toISOString(),
+    finishedAt: new Date(finishedAt).toISOString(),
+    sender: sender ?? null,
+    ...(outcome.error === undefined ? {} : { error: outcome.error satisfies JobError }),
+  });
+  return response === undefined ? told : `${told.slice(0, -1)},"response":${response}}`;
+}
+
+/** When the job of a stored result ended, in epoch milliseconds; never, of what is no result. */
+function endOf(body: Buffer): number {
+  const told = /"finishedAt":"([^"]+)"/.exec(body.toString('utf8', 0, 2_048))?.[1];
+  return told === undefined ? Number.NEGATIVE_INFINITY : Date.parse(told);
+}

@@ -1,0 +1,43 @@
+import PQueue from 'p-queue';
+import { type Handled, handleMessage, type Lease, type Worker } from './handle-message.ts';
+import type { Queue, QueueMessage } from './queue.ts';
+
+export type BatchOptions = {
+  readonly worker: Worker;
+  readonly lease: Lease;
+  /** Where a message is told when to come back. */
+  readonly queue: Pick<Queue, 'delay'>;
+  /** Jobs at once. */
+  readonly concurrency: number;
+};
+
+/**
+ * Handles messages side by side, and answers the ids of those that are not done with. One that fails is logged, and
+ * comes back; it never fails its neighbours.
+ */
+export async function runBatch(
+  messages: readonly QueueMessage[],
+  { worker, lease, queue, concurrency }: BatchOptions,
+): Promise<readonly string[]> {
+  const running = new PQueue({ concurrency });
+  const handled = await Promise.all(
+    messages.map((message) => running.add(() => handleOne(message, worker, lease, queue))),
+  );
+  return messages.flatMap(({ messageId }, index) => (handled[index]?.kind === 'done' ? [] : [messageId]));
+}
+
+async function handleOne(
+  message: QueueMessage,
+  worker: Worker,
+  lease: Lease,
+  queue: Pick<Queue, 'delay'>,
+): Promise<Handled> {
+  try {
+    const handled = await handleMessage(message, worker, lease);
+    if (handled.kind === 'later') await queue.delay(message.receipt, handled.delayMs);
+    return handled;
+  } catch (err) {
+    worker.logger.error({ messageId: message.messageId, err }, 'message not handled');
+    return { kind: 'later', delayMs: 0 };
+  }
+}

@@ -1,0 +1,65 @@
+import type { Call } from '../../platform/call.ts';
+import type { CallCounts } from '../../platform/events.ts';
+import { printJson } from '../../platform/json.ts';
+import { PlatformError } from '../../platform/platform-error.ts';
+import { beginRun } from '../../snapshot/begin-run.ts';
+import { type Compression, type Place, placeOf } from '../../snapshot/keys.ts';
+import type { Publication } from '../../snapshot/publish.ts';
+import { scanOfRun } from '../../snapshot/scan-of-run.ts';
+import { SnapshotStoppedError } from '../../snapshot/snapshot-stopped-error.ts';
+import { takeRun } from '../../snapshot/take-snapshot.ts';
+import type { Store } from '../../store/store.ts';
+import type { Outcome } from '../ledger/job.ts';
+import { snapshotRequestOf } from '../message-snapshot.ts';
+import type { RunJob } from '../runner.ts';
+
+export type SnapshotRunnerOptions = {
+  readonly call: Call;
+  readonly store: Store;
+  readonly compression: Compression;
+  /** The platform's host, as manifests name it. */
+  readonly host: string;
+  readonly callCounts: () => CallCounts;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+};
+
+/**
+ * Takes a snapshot in this process, and answers `{kind, place, run, records, refused}`. A refused run is a failed job:
+ * the run is kept, and `publish` can still publish it.
+ */
+export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<'snapshot'> {
+  const { call, store, compression, host, callCounts, now, random, sleep } = options;
+  return async (job, { signal, beforeSend }) => {
+    const place = placeOf(job.source, job.as);
+    const saved = await beginRun(snapshotRequestOf(job), place, { store, compression, now, random, signal });
+    const scan = await scanOfRun(saved.checkpoint, { call, store, sleep });
+    // Noted once, before the first page: from then on the platform has been asked.
+    await beforeSend();
+    const publication = await takeRun(saved, scan, {
+      store,
+      platform: host,
+      callCounts,
+      force: false,
+      accept: job.accept,
+      now,
+      random,
+      signal,
+    }).catch((error: unknown) => {
+      // The call that stopped the run tells whether it is worth another attempt.
+      throw error instanceof SnapshotStoppedError && error.cause instanceof PlatformError
+        ? error.cause
+        : error;
+    });
+    return outcomeOf(publication, place);
+  };
+}
+
+function outcomeOf({ kind, manifest }: Publication, place: Place): Outcome {
+  const { run, records, refused } = manifest;
+  const response = printJson({ kind, place, run, records, refused });
+  if (kind !== 'refused') return { status: 'done', response };
+  const message = `run ${run} of ${place} was refused publication: ${refused.join(', ')}`;
+  return { status: 'failed', error: { kind, message }, response };
+}

@@ -1,0 +1,77 @@
+import type { Logger } from 'pino';
+import type { Store } from '../store/store.ts';
+import type { JobPlace } from './open-worker.ts';
+import type { Queue } from './queue.ts';
+import { parseInboxRequest, writeRefusedInbox } from './texts/inbox-request.ts';
+import { RowsError, readRows } from './texts/read-rows.ts';
+import { splitBatch } from './texts/split-batch.ts';
+
+export type InboxOptions = {
+  readonly place: JobPlace;
+  readonly queue: Pick<Queue, 'send'>;
+  /** Requests a second that may leave. */
+  readonly rate: number;
+  readonly logger: Logger;
+};
+
+/** What became of a request: its chunks, or the key under which the refusal lies. */
+export type SplitInbox =
+  | { readonly kind: 'split'; readonly batch: string; readonly chunks: number; readonly rows: number }
+  | { readonly kind: 'refused'; readonly refused: string };
+
+/**
+ * Splits the request at `inbox/BATCH.json` into score jobs on the queue. A request that cannot be done is kept under
+ * `refused/`, with every reason. The same request again, such as an event that came twice, changes nothing.
+ */
+export async function splitInbox(key: string, options: InboxOptions): Promise<SplitInbox> {
+  const { place, queue, rate, logger } = options;
+  const { store } = place;
+  const refuse = async (faults: readonly string[]): Promise<SplitInbox> => {
+    const refused = await writeRefusedInbox(store, { key, faults });
+    logger.warn({ key, refused, faults }, 'request refused');
+    return { kind: 'refused', refused };
+  };
+  const stored = await store.get(key);
+  if (stored === undefined) return refuse([`${key}: expected a request, got nothing`]);
+  const parsed = parseInboxRequest(key, stored.body);
+  if (parsed.kind === 'refused') return refuse(parsed.faults);
+  const { batch, object, request, maxCalls, ...columns } = parsed.request;
+  const bytes = opened(store, object);
+  if ((await bytes.exists()) === false)
+    return refuse([
+      `object: expected a key of ${store.location}, got ${JSON.stringify(object)}, which is not there`,
+    ]);
+  try {
+    const rows = () => readRows(bytes.read(), { ...columns, name: object });
+    const split = await splitBatch(
+      { batch, request, rows, host: place.host },
+      {
+        ...place.batches,
+        cache: place.cache,
+        rate,
+        maxCalls,
+        send: (messages) => queue.send(messages.map((message) => JSON.stringify(message))),
+      },
+    );
+    if (split.kind === 'refused') return refuse(split.reasons);
+    logger.info({ batch, chunks: split.chunks, rows: split.rows, badRows: split.badRows }, 'request split');
+    return { kind: 'split', batch, chunks: split.chunks, rows: split.rows };
+  } catch (error) {
+    if (error instanceof RowsError) return refuse([error.message]);
+    throw error;
+  }
+}
+
+function opened(store: Store, key: string) {
+  return {
+    async exists() {
+      for await (const { key: found } of store.list(key)) return found === key;
+      return false;
+    },
+    async *read(): AsyncGenerator<Uint8Array> {
+      const stream = await store.stream(key);
+      if (stream === undefined) throw new Error(`${key} in ${store.location}: it was there, and is gone`);
+      yield* stream;
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { createSqsClient, createSqsQueue } from '../../lib/jobs/sqs-queue.ts';
+import { createHandlerProcess } from '../../lib/sandbox/aws/create-handler-process.ts';
+import { startEventSourceMapping } from '../../lib/sandbox/aws/event-source-mapping.ts';
+import { startAws } from '../../lib/sandbox/aws/start-aws.ts';
+import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
+import { openStore } from '../../lib/store/open.ts';
+
+/** Above the 330 s that a code function may take, and the visibility above that: as they are deployed. */
+const TIMEOUT_MS = 350_000;
+const VISIBILITY_SECONDS = 380;
+
+/** The handlers that are deployed, in processes of their own, over the local AWS and a platform. */
+export async function startDeployedWorker(
+  platform: Sandbox,
+  settings: Readonly<Record<string, string>> = {},
+) {
+  await using started = new AsyncDisposableStack();
+  const aws = started.use(
+    await startAws({
+      buckets: ['sync'],
+      queues: [
+        {
+          name: 'jobs',
+          visibilitySeconds: VISIBILITY_SECONDS,
+          deadLetter: { queue: 'dead', maxReceiveCount: 1_000 },
+        },
+        { name: 'dead' },
+      ],
+      tables: ['sync'],
+    }),
+  );
+  const environment: Readonly<Record<string, string>> = {
+    PATH: process.env['PATH'] ?? '',
+    ...aws.settings,
+    PLATFORM_BASE_URL: platform.url,
+    PLATFORM_TOKEN: platform.token,
+    PLATFORM_RATE: '2000',
+    PLATFORM_CONCURRENCY: '20',
+    SYNC_STORE: 's3://sync/nightly',
+    SYNC_TABLE: 'sync',
+    SYNC_QUEUE_URL: aws.queueUrl('jobs'),
+    SYNC_DEAD_LETTER_URL: aws.queueUrl('dead'),
+    LOG_LEVEL: 'warn',
+    ...settings,
+  };
+  const logs: string[] = [];
+  const handlerOf = (name: string) => ({
+    file: `functions/${name}/handler.ts`,
+    environment,
+    timeoutMs: TIMEOUT_MS,
+    onLog: (line: string) => void logs.push(line),
+  });
+  const splitTexts = started.use(createHandlerProcess(handlerOf('split-texts')));
+  started.use(
+    await startEventSourceMapping({ aws, queueUrl: aws.queueUrl('jobs'), ...handlerOf('run-jobs') }),
+  );
+  const sqs = createSqsClient(aws.settings);
+  started.defer(() => sqs.destroy());
+  const running = started.move();
+  return {
+    store: await openStore('s3://sync/nightly', { s3: aws.settings }),
+    queue: createSqsQueue(aws.queueUrl('jobs'), sqs),
+    logs,
+    /** Tells split-texts of a new object, as S3 does by way of EventBridge. */
+    objectCreated: (key: string) =>
+      splitTexts.invoke({
+        version: '0',
+        'detail-type': 'Object Created',
+        source: 'aws.s3',
+        detail: { bucket: { name: 'sync' }, object: { key: `nightly/${key}` } },
+      }),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { afterFailure } from '../../lib/jobs/after-failure.ts';
+import { ChangedError } from '../../lib/jobs/refuse-if-changed.ts';
+import { HandBackError, TurnLostError } from '../../lib/jobs/turn.ts';
+import type { PlatformFailure } from '../../lib/platform/failure.ts';
+import { PlatformError } from '../../lib/platform/platform-error.ts';
+
+const context = { operation: 'runFunction', about: 'function score', attempts: 1 };
+const platform = (failure: PlatformFailure) => new PlatformError(failure, context);
+const facts = { attempts: 1, hasSent: true, mayRepeat: false, random: 0.5 };
+
+const refused = platform({ kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' });
+const cut = platform({ kind: 'cut', detail: 'ended early' });
+
+describe('a send that may not be repeated', () => {
+  test.each<[string, PlatformFailure]>([
+    ['a lost answer', { kind: 'connection', phase: 'exchange', code: 'ECONNRESET' }],
+    ['a time-out', { kind: 'timeout', timeoutMs: 330_000, phase: 'exchange' }],
+    ['a 502', { kind: 'status', status: 502 }],
+    ['a body that was cut', { kind: 'cut', detail: 'ended early' }],
+    ['a login page', { kind: 'not-json', status: 200, contentType: 'text/html' }],
+    ['a redirect', { kind: 'redirect', status: 303, to: '/blocked' }],
+  ])('is unknown after %s, and not sent again', (_, failure) => {
+    expect(afterFailure({ ...facts, error: platform(failure) })).toMatchObject({
+      kind: 'end',
+      outcome: { status: 'unknown', error: { kind: failure.kind } },
+    });
+  });
+
+  test.each([400, 403, 404, 409, 413, 422])('fails after a %s, which is an answer', (status) => {
+    expect(afterFailure({ ...facts, error: platform({ kind: 'status', status }) })).toMatchObject({
+      kind: 'end',
+      outcome: { status: 'failed', error: { kind: 'status', status } },
+    });
+  });
+
+  test.each<[string, PlatformFailure]>([
+    ['no connection', { kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' }],
+    ['a name that was not resolved', { kind: 'connection', phase: 'resolve', code: 'EAI_AGAIN' }],
+    ['a TLS failure', { kind: 'connection', phase: 'tls', code: 'ECONNRESET' }],
+    ['a 401', { kind: 'status', status: 401 }],
+    ['a 429', { kind: 'status', status: 429 }],
+  ])('comes again after %s, with the attempt counted', (_, failure) => {
+    expect(afterFailure({ ...facts, error: platform(failure) })).toEqual({
+      kind: 'later',
+      delayMs: 1_000,
+      counts: true,
+    });
+  });
+
+  test('fails at the fifth attempt that never arrived', () => {
+    expect(afterFailure({ ...facts, attempts: 4, error: refused })).toMatchObject({ kind: 'later' });
+    expect(afterFailure({ ...facts, attempts: 5, error: refused })).toMatchObject({
+      kind: 'end',
+      outcome: { status: 'failed', error: { kind: 'connection' } },
+    });
+  });
+
+  test('is unknown when our own trouble came after it, and comes again when that came before', () => {
+    const error = new Error('the store is away');
+
+    expect(afterFailure({ ...facts, error })).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
+    expect(afterFailure({ ...facts, error, hasSent: false })).toMatchObject({ kind: 'later', counts: false });
+  });
+});
+
+describe('a send that may be repeated', () => {
+  test('comes again after a lost answer, with a growing delay, and is unknown at the fifth', () => {
+    const after = (attempts: number) => afterFailure({ ...facts, mayRepeat: true, attempts, error: cut });
+
+    expect([1, 2, 3, 4].map(after)).toEqual(
+      [1_000, 2_000, 4_000, 8_000].map((delayMs) => ({ kind: 'later', delayMs, counts: true })),
+    );
+    expect(after(5)).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
+  });
+});
+
+test('Retry-After beats the delay', () => {
+  const error = platform({ kind: 'status', status: 429, retryAfterMs: 60_000 });
+
+  expect(afterFailure({ ...facts, error })).toEqual({ kind: 'later', delayMs: 60_000, counts: true });
+});
+
+test('a long wait hands the job back with that delay, and no attempt is counted', () => {
+  const error = platform({ kind: 'wait', waitMs: 45_000, maxWaitMs: 20_000 });
+
+  expect(afterFailure({ ...facts, error })).toEqual({ kind: 'later', delayMs: 45_000, counts: false });
+});
+
+test('a job that cannot go on here and now is handed back, and no attempt is counted', () => {
+  const error = new HandBackError('too late', 1_500);
+
+  expect(afterFailure({ ...facts, error })).toEqual({ kind: 'later', delayMs: 1_500, counts: false });
+});
+
+test('a job that another worker has is left alone', () => {
+  expect(afterFailure({ ...facts, error: new TurnLostError('lost') })).toEqual({ kind: 'leave' });
+});
+
+test('wrong input and a calculation that was changed are failures', () => {
+  const wrong = platform({ kind: 'input', faults: ['path.version: expected text'] });
+
+  expect(afterFailure({ ...facts, error: wrong })).toMatchObject({ outcome: { error: { kind: 'input' } } });
+  expect(afterFailure({ ...facts, error: new ChangedError('changed') })).toMatchObject({
+    outcome: { status: 'failed', error: { kind: 'changed' } },
+  });
+});

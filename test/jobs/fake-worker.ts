@@ -1,0 +1,77 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import type { JobFinished, Lease, Worker } from '../../lib/jobs/handle-message.ts';
+import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
+import type { QueueMessage } from '../../lib/jobs/queue.ts';
+import type { Runners } from '../../lib/jobs/runner.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { createMemoryTable } from '../../lib/table/memory-table.ts';
+
+/** A worker over memory and a directory, whose clock stands still until it is moved; runners are given. */
+export async function fakeWorker(runners: Partial<Runners>) {
+  const folder = await mkdtemp(join(tmpdir(), 'jobs-'));
+  const clock = { nowMs: Date.parse('2026-11-21T09:00:00Z') };
+  const now = () => clock.nowMs;
+  const store = createDirectoryStore(folder);
+  const ledger = createLedger({ table: createMemoryTable(), now });
+  const finished: JobFinished[] = [];
+  const worker: Worker = {
+    ledger,
+    store,
+    runners: { ...noRunners, ...runners },
+    allow: {},
+    tellFinished: async (event) => void finished.push(event),
+    logger: pino({ level: 'silent' }),
+    now,
+    random: () => 0.5,
+    mustLastMs: () => 60_000,
+  };
+  return {
+    worker,
+    ledger,
+    store,
+    clock,
+    finished,
+    /** What a stored object holds, as JSON; undefined if there is none. */
+    async stored(key: string): Promise<unknown> {
+      const object = await store.get(key);
+      return object && JSON.parse(object.body.toString());
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  };
+}
+
+const never = () => Promise.reject(new Error('no runner'));
+const noRunners: Runners = {
+  'run-function': never,
+  score: never,
+  'update-formula': never,
+  'data-files': never,
+  snapshot: never,
+};
+
+/** A lease up to a deadline two minutes off, as in a function that is deployed. */
+export const leaseOf = ({ clock }: { readonly clock: { readonly nowMs: number } }): Lease => ({
+  deadlineMs: clock.nowMs + 120_000,
+  leaseMs: 125_000,
+  holdLease: () => ({ signal: new AbortController().signal, [Symbol.asyncDispose]: async () => undefined }),
+});
+
+export const messageOf = (body: unknown, messageId = 'm-1'): QueueMessage => ({
+  messageId,
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+  sender: 'AIDAEXAMPLE',
+  receives: 1,
+  receipt: `receipt of ${messageId}`,
+});
+
+export const runFunctionJob = {
+  version: 1,
+  type: 'run-function',
+  id: 'job-1',
+  packageId: '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403',
+  packageVersion: '1.0.0',
+  functionName: 'add',
+} as const;

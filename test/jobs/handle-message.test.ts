@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest';
+import { handleMessage } from '../../lib/jobs/handle-message.ts';
+import type { RunJob } from '../../lib/jobs/runner.ts';
+import { HandBackError } from '../../lib/jobs/turn.ts';
+import { PlatformError } from '../../lib/platform/platform-error.ts';
+import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
+
+const succeeds: RunJob<'run-function'> = async (_, turn) => {
+  await turn.beforeSend();
+  return { status: 'done', response: '{"executionId":"e-1","big":9007199254740993}' };
+};
+
+const losesTheAnswer: RunJob<'run-function'> = async (_, turn) => {
+  await turn.beforeSend();
+  const context = { operation: 'runFunction', about: 'function add', attempts: 1 };
+  throw new PlatformError({ kind: 'connection', phase: 'exchange', code: 'ECONNRESET' }, context);
+};
+
+const RESULT = 'results/run-function/dt=2026-11-21/job-1.json';
+
+describe('a job that is done', () => {
+  test('has one result, which keeps the digits of the response, and is told', async () => {
+    await using fake = await fakeWorker({ 'run-function': succeeds });
+
+    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+
+    expect(handled).toEqual({ kind: 'done' });
+    expect((await fake.store.get(RESULT))?.body.toString()).toBe(
+      '{"version":1,"id":"job-1","type":"run-function","status":"done","attempts":1,' +
+        '"startedAt":"2026-11-21T09:00:00.000Z","finishedAt":"2026-11-21T09:00:00.000Z",' +
+        '"sender":"AIDAEXAMPLE","response":{"executionId":"e-1","big":9007199254740993}}\n',
+    );
+    expect(fake.finished).toEqual([{ id: 'job-1', type: 'run-function', status: 'done', result: RESULT }]);
+  });
+
+  test('is not run again, and its result is written again if it is gone', async () => {
+    let runs = 0;
+    await using fake = await fakeWorker({
+      'run-function': async (job, turn) => {
+        runs += 1;
+        return succeeds(job, turn);
+      },
+    });
+    await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+    const first = (await fake.store.get(RESULT))?.body.toString();
+    await fake.store.delete(RESULT);
+
+    const again = await handleMessage(messageOf(runFunctionJob, 'm-2'), fake.worker, leaseOf(fake));
+
+    expect(again).toEqual({ kind: 'done' });
+    expect(runs).toBe(1);
+    expect((await fake.store.get(RESULT))?.body.toString()).toBe(first);
+  });
+
+  test('has a large response kept apart from the ledger, and whole in its result', async () => {
+    const response = JSON.stringify({ text: 'x'.repeat(500_000) });
+    await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response }) });
+
+    await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+
+    const job = await fake.ledger.read('job-1');
+    expect(JSON.stringify(job).length).toBeLessThan(2_000);
+    expect(await fake.stored(RESULT)).toMatchObject({ response: { text: 'x'.repeat(500_000) } });
+  });
+});
+
+describe('a job whose answer was lost', () => {
+  test('is unknown, and not run again', async () => {
+    await using fake = await fakeWorker({ 'run-function': losesTheAnswer });
+
+    await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+    await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+
+    expect(await fake.stored(RESULT)).toMatchObject({
+      status: 'unknown',
+      attempts: 1,
+      error: { kind: 'connection' },
+    });
+  });
+
+  test('is run again where its message says that this does no harm', async () => {
+    await using fake = await fakeWorker({ 'run-function': losesTheAnswer });
+    const job = { ...runFunctionJob, onUnknown: 'retry' };
+
+    const first = await handleMessage(messageOf(job), fake.worker, leaseOf(fake));
+    const second = await handleMessage(messageOf(job), fake.worker, leaseOf(fake));
+
+    expect([first, second]).toEqual([
+      { kind: 'later', delayMs: 1_000 },
+      { kind: 'later', delayMs: 2_000 },
+    ]);
+    expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'CLAIMED', attempts: 2 });
+  });
+});
+
+describe('a message that comes back', () => {
+  test('while another worker has its job, comes when that one’s lease has ended', async () => {
+    await using fake = await fakeWorker({ 'run-function': succeeds });
+    const request = { id: 'job-1', type: 'run-function', contentHash: 'x', sender: 'other' };
+    const { contentHash } = await hashOf();
+    await fake.ledger.claim({ ...request, contentHash }, { leaseMs: 40_000 });
+
+    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+
+    expect(handled).toEqual({ kind: 'later', delayMs: 41_000 });
+  });
+
+  test('because its job was handed back, leaves no attempt and no lease behind', async () => {
+    await using fake = await fakeWorker({
+      'run-function': async (_, turn) => {
+        await turn.beforeSend();
+        throw new HandBackError('others score it', 5_000);
+      },
+    });
+
+    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+
+    expect(handled).toEqual({ kind: 'later', delayMs: 5_000 });
+    const job = await fake.ledger.read('job-1');
+    expect(job).toMatchObject({ state: 'CLAIMED', attempts: 0 });
+    expect(job).not.toHaveProperty('leaseUntilMs');
+  });
+
+  test('without the time for a send is not even claimed', async () => {
+    await using fake = await fakeWorker({ 'run-function': succeeds });
+    const lease = { ...leaseOf(fake), deadlineMs: fake.clock.nowMs + 59_999 };
+
+    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lease);
+
+    expect(handled).toEqual({ kind: 'later', delayMs: 0 });
+    expect(await fake.ledger.read('job-1')).toBeUndefined();
+  });
+});
+
+describe('a message that cannot become a job', () => {
+  test('is kept with every reason, and done with', async () => {
+    await using fake = await fakeWorker({});
+
+    const handled = await handleMessage(messageOf('{"version":2}'), fake.worker, leaseOf(fake));
+
+    expect(handled).toEqual({ kind: 'done' });
+    expect(await fake.stored('refused/m-1.json')).toMatchObject({
+      messageId: 'm-1',
+      sender: 'AIDAEXAMPLE',
+      body: '{"version":2}',
+      faults: expect.arrayContaining([expect.stringContaining('version: expected 1')]),
+    });
+  });
+
+  test('because its id has another content does not touch the job that has it', async () => {
+    await using fake = await fakeWorker({ 'run-function': succeeds });
+    await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+    const other = { ...runFunctionJob, functionName: 'subtract' };
+
+    await handleMessage(messageOf(other, 'm-2'), fake.worker, leaseOf(fake));
+
+    expect(await fake.stored('refused/m-2.json')).toMatchObject({
+      faults: ['id: expected one that no other job has, got "job-1"'],
+    });
+    expect(await fake.stored(RESULT)).toMatchObject({ status: 'done' });
+  });
+
+  test('because it is not allowed is refused', async () => {
+    await using fake = await fakeWorker({});
+    const worker = { ...fake.worker, allow: { types: ['score' as const] } };
+
+    await handleMessage(messageOf(runFunctionJob), worker, leaseOf(fake));
+
+    expect(await fake.stored('refused/m-1.json')).toMatchObject({
+      faults: [expect.stringContaining('type: expected one that is allowed (score)')],
+    });
+  });
+});
+
+async function hashOf() {
+  const { parseMessage } = await import('../../lib/jobs/message.ts');
+  const parsed = parseMessage(JSON.stringify(runFunctionJob), { messageId: 'm', allow: {} });
+  return parsed.kind === 'job' ? parsed : { contentHash: '' };
+}

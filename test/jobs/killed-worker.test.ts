@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { createSqsClient, createSqsQueue } from '../../lib/jobs/sqs-queue.ts';
+import { startAws } from '../../lib/sandbox/aws/start-aws.ts';
+import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { openStore } from '../../lib/store/open.ts';
+
+/*
+ * The promises of the queue with real processes: jobs of all types on the local SQS, a worker that is killed with -9
+ * every second, and a platform that loses answers after it has done the work.
+ */
+
+const JOBS = 2_000;
+const KILLS = 12;
+const packageId = codePackages[0]?.id ?? '';
+
+/** Jobs of all types; of ten seven run functions, since those must not run twice. */
+function jobAt(index: number, calculationIds: readonly string[], dataFileIds: readonly string[]): object {
+  const common = { version: 1, id: `job-${index}` };
+  if (index === 0) return { ...common, type: 'snapshot', source: 'data-files', ids: dataFileIds };
+  switch (index % 10) {
+    case 7:
+      return {
+        ...common,
+        type: 'score',
+        // Every third text comes again in another job.
+        texts: [0, 1, 2].map((part) => ({
+          id: `${part}`,
+          text: `text ${part === 0 ? index % 100 : `${index}.${part}`}`,
+        })),
+      };
+    case 8:
+      return {
+        ...common,
+        type: 'update-formula',
+        calculationId: calculationIds[index % calculationIds.length],
+        expression: `SUM(\`Amount\`) + ${index}`,
+      };
+    case 9:
+      return { ...common, type: 'data-files', ids: dataFileIds.slice(0, 5) };
+    default:
+      return {
+        ...common,
+        type: 'run-function',
+        packageId,
+        packageVersion: '1.0.0',
+        functionName: 'addNumbers',
+        inputVariables: { first: index, second: 1 },
+      };
+  }
+}
+
+test(`of ${JOBS} jobs of a worker that is killed again and again, none is done twice and none lacks its result`, {
+  timeout: 240_000,
+}, async () => {
+  await using platform = await startPlatform({ calculations: 50, dataFiles: 20, faults: 0.05, rate: 10_000 });
+  await using aws = await startAws({
+    buckets: ['jobs'],
+    queues: [{ name: 'jobs', visibilitySeconds: 3 }],
+    tables: ['ledger'],
+  });
+  const environment = {
+    ...aws.settings,
+    PLATFORM_BASE_URL: platform.url,
+    PLATFORM_TOKEN: platform.token,
+    PLATFORM_RATE: '2000',
+    PLATFORM_CONCURRENCY: '20',
+    // What a killed worker has claimed of texts is free again after one and a half of these.
+    PLATFORM_TIMEOUT_MS: '2000',
+    SYNC_STORE: 's3://jobs',
+    SYNC_TABLE: 'ledger',
+    SYNC_QUEUE_URL: aws.queueUrl('jobs'),
+    SYNC_COMPRESSION: 'gzip',
+  };
+  const calculationIds = [...platform.calculations()].map((line) => /"id":(\d+)/.exec(line)?.[1] ?? '');
+  const dataFileIds = platform.ids().dataFiles;
+  const sqs = createSqsClient(aws.settings);
+  const queue = createSqsQueue(environment.SYNC_QUEUE_URL, sqs);
+  const jobs = Array.from({ length: JOBS }, (_, index) => jobAt(index, calculationIds, dataFileIds));
+  await queue.send(jobs.map((job) => JSON.stringify(job)));
+
+  for (let kills = 0; ; kills += 1) {
+    const child = spawn(process.execPath, ['test/jobs/worker-process.ts'], {
+      env: { PATH: process.env['PATH'], ...environment },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    const ended = once(child, 'exit');
+    if (kills === KILLS) {
+      expect(await ended).toEqual([0, null]);
+      break;
+    }
+    await Promise.race([ended, delay(1_500)]);
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  const store = await openStore('s3://jobs', { s3: aws.settings });
+  const results = new Map<string, { status: string; response?: { status?: string } }>();
+  for await (const { key } of store.list('results/')) {
+    const result = JSON.parse((await store.get(key))?.body.toString() ?? 'null');
+    expect(results.has(result.id)).toBe(false);
+    results.set(result.id, result);
+  }
+  expect(results.size).toBe(JOBS);
+  const counts = platform.counts();
+  const executed = new Map<number, number>();
+  for (const { inputVariables } of counts.executions) {
+    const { first } = inputVariables as { first: number };
+    executed.set(first, (executed.get(first) ?? 0) + 1);
+  }
+  expect(Math.max(...executed.values())).toBe(1);
+  for (const [index, job] of jobs.entries()) {
+    const status = results.get(`job-${index}`)?.status;
+    if ((job as { type: string }).type !== 'run-function') continue;
+    if (status === 'done') expect(executed.get(index)).toBe(1);
+    if (status === 'failed') expect(executed.get(index)).toBeUndefined();
+  }
+  const statuses = [...results.values()].map(({ status }) => status);
+  expect(statuses.filter((status) => status === 'done').length).toBeGreaterThan(JOBS * 0.85);
+  expect(await queue.counts()).toEqual({ waiting: 0, inFlight: 0, delayed: 0 });
+  sqs.destroy();
+});

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { handleMessage } from '../../lib/jobs/handle-message.ts';
+import type { Outcome } from '../../lib/jobs/ledger/job.ts';
+import { moveDeadLetters, redriveFailed } from '../../lib/jobs/redrive.ts';
+import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
+import { memoryQueue } from './memory-queue.ts';
+
+const failure: Outcome = { status: 'failed', error: { kind: 'execution', message: 'no luck' } };
+const RESULT = 'results/run-function/dt=2026-11-21/job-1.json';
+
+test('a failed job is opened again, runs again, and its result is the new one', async () => {
+  const outcomes: Outcome[] = [failure, { status: 'done', response: '1' }];
+  await using fake = await fakeWorker({ 'run-function': async () => outcomes.shift() ?? failure });
+  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+  const queue = memoryQueue();
+
+  const redriven = await redriveFailed([], { ...fake, queue });
+
+  expect(redriven).toEqual({ opened: ['job-1'], left: [] });
+  fake.clock.nowMs += 60_000;
+  const [message] = await queue.receive({ most: 10, waitSeconds: 0, visibilitySeconds: 60 });
+  await handleMessage(messageOf(message?.body ?? ''), fake.worker, leaseOf(fake));
+  expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: 1 });
+});
+
+test('a message without an id keeps the one that it was given by its first delivery', async () => {
+  const { id: _, ...job } = runFunctionJob;
+  await using fake = await fakeWorker({ 'run-function': async () => failure });
+  await handleMessage(messageOf(job, 'm-77'), fake.worker, leaseOf(fake));
+  const queue = memoryQueue();
+
+  await redriveFailed(['m-77'], { ...fake, queue });
+
+  expect(queue.bodies().map((body) => JSON.parse(body))).toEqual([{ ...job, id: 'm-77' }]);
+});
+
+test('a job that is unknown, done or not there is left as it is', async () => {
+  const unknown: Outcome = { status: 'unknown', error: { kind: 'timeout', message: 'no answer' } };
+  await using fake = await fakeWorker({ 'run-function': async () => unknown });
+  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+  const queue = memoryQueue();
+
+  const redriven = await redriveFailed(['job-1', 'job-2'], { ...fake, queue });
+
+  expect(redriven).toEqual({
+    opened: [],
+    left: [
+      { id: 'job-1', state: 'UNKNOWN' },
+      { id: 'job-2', state: 'not known' },
+    ],
+  });
+  expect(queue.bodies()).toEqual([]);
+});
+
+test('a redrive that died before its message was sent is made good by the next', async () => {
+  await using fake = await fakeWorker({ 'run-function': async () => failure });
+  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+  const away = { send: () => Promise.reject(new Error('the queue is away')) };
+  await expect(redriveFailed([], { ...fake, queue: away })).rejects.toThrow('the queue is away');
+  const queue = memoryQueue();
+
+  const redriven = await redriveFailed([], { ...fake, queue });
+
+  expect(redriven.opened).toEqual(['job-1']);
+  expect(queue.bodies()).toHaveLength(1);
+});
+
+test('dead letters are sent before they are deleted', async () => {
+  const dead = memoryQueue(['a', 'b', 'c']);
+  const queue = memoryQueue();
+
+  expect(await moveDeadLetters(dead, queue)).toBe(3);
+
+  expect(queue.bodies()).toEqual(['a', 'b', 'c']);
+  expect(dead.bodies()).toEqual([]);
+});

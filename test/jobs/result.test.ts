@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { resultKey, type TypedJob, writeResult } from '../../lib/jobs/result.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { fakeWorker } from './fake-worker.ts';
+
+const at = (text: string) => Date.parse(`2026-11-21T${text}Z`);
+
+const unknown: TypedJob = {
+  id: 'job-1',
+  type: 'run-function',
+  state: 'UNKNOWN',
+  fence: 2,
+  attempts: 1,
+  takeovers: 0,
+  dt: '2026-11-21',
+  createdAt: at('09:00:00'),
+  startedAt: at('09:00:00'),
+  finishedAt: at('09:10:00'),
+  sender: 'AIDAEXAMPLE',
+  outcome: { status: 'unknown', error: { kind: 'answer-lost', message: 'nobody knows' } },
+};
+const done: TypedJob = {
+  ...unknown,
+  state: 'DONE',
+  finishedAt: at('09:10:01'),
+  outcome: { status: 'done', response: '{"ok":true}' },
+};
+
+test('a late answer replaces the result that said unknown', async () => {
+  await using fake = await fakeWorker({});
+
+  await writeResult(fake.store, unknown);
+  await writeResult(fake.store, done);
+
+  expect(await fake.stored(resultKey(done))).toMatchObject({ status: 'done', response: { ok: true } });
+});
+
+test('a slow writer of unknown does not undo what is done', async () => {
+  await using fake = await fakeWorker({});
+  const slow: Store = {
+    ...fake.store,
+    // Between its look and its write the late answer comes.
+    async get(key) {
+      const there = await fake.store.get(key);
+      if (there === undefined) await writeResult(fake.store, done);
+      return there;
+    },
+  };
+
+  await writeResult(slow, unknown);
+
+  expect(await fake.stored(resultKey(done))).toMatchObject({ status: 'done' });
+});
+
+test('a failure tells its error, and the whole execution where there is one', async () => {
+  await using fake = await fakeWorker({});
+  const failed: TypedJob = {
+    ...done,
+    state: 'FAILED',
+    outcome: {
+      status: 'failed',
+      error: { kind: 'execution', message: 'execution e-1 ended with FAILED' },
+      response: '{"status":"FAILED"}',
+    },
+  };
+
+  await writeResult(fake.store, failed);
+
+  expect(await fake.stored(resultKey(failed))).toEqual({
+    version: 1,
+    id: 'job-1',
+    type: 'run-function',
+    status: 'failed',
+    attempts: 1,
+    startedAt: '2026-11-21T09:00:00.000Z',
+    finishedAt: '2026-11-21T09:10:01.000Z',
+    sender: 'AIDAEXAMPLE',
+    error: { kind: 'execution', message: 'execution e-1 ended with FAILED' },
+    response: { status: 'FAILED' },
+  });
+});

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import type { Claim } from '../../lib/jobs/ledger/job.ts';
+import type { SentAnswer } from '../../lib/jobs/ledger/ledger.ts';
+import { createTurn, HandBackError, TurnLostError } from '../../lib/jobs/turn.ts';
+
+const claim: Claim = {
+  id: 'job-1',
+  state: 'CLAIMED',
+  fence: 1,
+  leaseUntilMs: 100_000,
+  attempts: 0,
+  takeovers: 0,
+  dt: '2026-11-21',
+  createdAt: 0,
+};
+const sentClaim: Claim = { ...claim, state: 'SENT', attempts: 1 };
+
+/** A ledger that answers as told, and logs what it was asked. */
+function turnOver(answers: readonly (SentAnswer | Error)[], deadlineMs?: number) {
+  const log: string[] = [];
+  const left = [...answers];
+  const stop = new AbortController();
+  const turn = createTurn({
+    claim,
+    signal: stop.signal,
+    deadlineMs,
+    mustLastMs: 60_000,
+    now: () => 10_000,
+    ledger: {
+      async sent() {
+        log.push('sent');
+        const answer = left.shift();
+        if (answer instanceof Error) throw answer;
+        return answer ?? { kind: 'lost', job: undefined };
+      },
+      async notSent(_, options) {
+        log.push(`not sent, tried: ${options?.wasTried}`);
+        return { kind: 'held', claim };
+      },
+    },
+  });
+  return { turn, log, stop };
+}
+
+test('SENT is written once, however many calls a job makes', async () => {
+  const { turn, log } = turnOver([{ kind: 'sent', claim: sentClaim }]);
+
+  await Promise.all([turn.beforeSend(), turn.beforeSend()]);
+  await turn.beforeSend();
+
+  expect(log).toEqual(['sent']);
+  expect([turn.hasSent(), turn.attempts()]).toEqual([true, 1]);
+});
+
+test('nothing leaves when SENT could not be written, and it is taken back, since it may have been', async () => {
+  const { turn, log } = turnOver([new Error('the table is away'), { kind: 'sent', claim: sentClaim }]);
+
+  await expect(turn.beforeSend()).rejects.toThrow('the table is away');
+  expect(log).toEqual(['sent', 'not sent, tried: false']);
+  expect(turn.hasSent()).toBe(false);
+
+  await turn.beforeSend();
+  expect(turn.hasSent()).toBe(true);
+});
+
+test('nothing leaves when another worker has the job', async () => {
+  const { turn } = turnOver([{ kind: 'lost', job: undefined }]);
+
+  await expect(turn.beforeSend()).rejects.toBeInstanceOf(TurnLostError);
+});
+
+test('nothing leaves that could outlive the lease, or the deadline', async () => {
+  await expect(turnOver([{ kind: 'too-late', leftMs: 5 }]).turn.beforeSend()).rejects.toBeInstanceOf(
+    HandBackError,
+  );
+
+  const { turn, log } = turnOver([{ kind: 'sent', claim: sentClaim }], 69_999);
+  await expect(turn.beforeSend()).rejects.toBeInstanceOf(HandBackError);
+  expect(log).toEqual([]);
+});
+
+test('nothing leaves once the lease was lost', async () => {
+  const { turn, log, stop } = turnOver([{ kind: 'sent', claim: sentClaim }]);
+  stop.abort(new Error('lease lost'));
+
+  await expect(turn.beforeSend()).rejects.toThrow('lease lost');
+  expect(log).toEqual([]);
+});

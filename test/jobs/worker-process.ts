@@ -1,0 +1,25 @@
+import { openJobPlace, openWorker, renewedLease } from '../../lib/jobs/open-worker.ts';
+import { createSqsClient, createSqsQueue } from '../../lib/jobs/sqs-queue.ts';
+import { work } from '../../lib/jobs/work.ts';
+import { sleep } from '../../lib/pace/sleep.ts';
+import { openSession } from '../../lib/session.ts';
+import { needed } from '../../lib/settings.ts';
+
+/*
+ * `node worker-process.ts`: `platform-sync work --drain`, with leases so short that what a killed worker held is taken
+ * over within seconds.
+ */
+
+const session = openSession({ environment: process.env, err: () => undefined });
+const place = await openJobPlace(session);
+await work({
+  worker: openWorker(session, place),
+  lease: renewedLease(place.ledger, 2_000),
+  queue: createSqsQueue(needed(session.settings, 'SYNC_QUEUE_URL'), createSqsClient(process.env)),
+  concurrency: 20,
+  visibilitySeconds: 3,
+  drain: true,
+  signal: new AbortController().signal,
+  sleep,
+});
+process.exit(0);
