@@ -154,7 +154,7 @@ async function settle({ message, job }: Given, ended: EndedJob, worker: Worker):
       await keepFormula(store, { calculationId: job.calculationId, finishedAtMs, response });
   }
   const { status } = ended.outcome;
-  if (status === 'failed') await keepFailed(store, job.id, message);
+  await keepFailed(store, ended, message);
   await worker.onEnded?.(job, ended);
   await worker.tellFinished({ id: ended.id, type: job.type, status, result });
   logger.info({ job: ended.id, type: job.type, status, attempts: ended.attempts }, 'job ended');

@@ -1,7 +1,7 @@
 import { printJson } from '../platform/json.ts';
 import type { Allow } from './allow.ts';
 import { type ParsedMessage, parseMessage } from './message.ts';
-import { MOST_MESSAGE_BYTES, readMessageJson } from './message-json.ts';
+import { readMessageJson } from './message-json.ts';
 
 /** All lines of a JOBS.ndjson as messages to be sent, or everything that is wrong with them. */
 export type JobLines =
@@ -66,23 +66,4 @@ function repetitions({ job: { id }, contentHash }: JobMessage, line: number, see
   return [
     `id: expected one that no other line has, got ${id}, that of line ${before.line} with ${content} content`,
   ];
-}
-
-/** The most messages that SQS takes at once. */
-const MOST_OF_BATCH = 10;
-
-/** Messages in batches that SQS takes, in their order: at most 10, and 256 KB of UTF-8 in all. */
-export function* batchesOf(messages: Iterable<string>): Generator<readonly string[]> {
-  let batch: string[] = [];
-  let batchBytes = 0;
-  for (const message of messages) {
-    const bytes = Buffer.byteLength(message);
-    if (batch.length === MOST_OF_BATCH || (batch.length > 0 && batchBytes + bytes > MOST_MESSAGE_BYTES)) {
-      yield batch;
-      [batch, batchBytes] = [[], 0];
-    }
-    batch.push(message);
-    batchBytes += bytes;
-  }
-  if (batch.length > 0) yield batch;
 }

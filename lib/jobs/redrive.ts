@@ -1,17 +1,22 @@
 import { parseJson, printJson } from '../platform/json.ts';
 import type { Store } from '../store/store.ts';
+import type { EndedJob } from './ledger/job.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Queue, QueueMessage } from './queue.ts';
 
 const FOLDER = 'work/failed/';
 const keyOf = (id: string) => `${FOLDER}${id}.json`;
 
-/** Keeps the message of a failed job, with its id, so that the job can be opened again. The same bytes each time. */
+/**
+ * Keeps the message of a job that failed, with its id, so that it can be opened again. The same bytes each time. A job
+ * that was cancelled stays so.
+ */
 export async function keepFailed(
   store: Store,
-  id: string,
+  { id, outcome }: Pick<EndedJob, 'id' | 'outcome'>,
   { body }: Pick<QueueMessage, 'body'>,
 ): Promise<void> {
+  if (outcome.status !== 'failed' || outcome.error?.kind === 'cancelled') return;
   const message = printJson({ ...(parseJson(body) as object), id });
   await store.put(keyOf(id), Buffer.from(message), { contentType: 'application/json' });
 }
@@ -39,16 +44,22 @@ export async function redriveFailed(ids: readonly string[], parts: RedriveParts)
   const left: Redriven['left'][number][] = [];
   for (const id of ids.length > 0 ? ids : await failedIds(store)) {
     signal?.throwIfAborted();
-    const answer = await ledger.reopen(id);
-    const { job } = answer;
-    // Opened by a redrive that did not come as far as its message.
-    const isOpen = answer.kind === 'reopened' || (job?.state === 'CLAIMED' && job.leaseUntilMs === undefined);
     const kept = await store.get(keyOf(id));
-    if (isOpen && kept !== undefined) {
+    if (kept === undefined) {
+      // Without its message an opened job would wait for ever, and a cancelled one would run after all.
+      left.push({ id, state: (await ledger.read(id))?.state ?? 'not known' });
+      continue;
+    }
+    const answer = await ledger.reopen(id);
+    const state = answer.job?.state ?? 'not known';
+    // A message that is sent again without need is one more delivery, which does no harm: so a redrive that died
+    // between the two is made good.
+    if (answer.kind === 'reopened' || state === 'CLAIMED') {
       await queue.send([kept.body.toString()]);
       opened.push(id);
-    } else left.push({ id, state: job?.state ?? 'not known' });
-    await store.delete(keyOf(id));
+    } else left.push({ id, state });
+    // A job that is done never fails again. Every other message stays: the job may fail while this is under way.
+    if (state === 'DONE') await store.delete(keyOf(id));
   }
   return { opened, left };
 }

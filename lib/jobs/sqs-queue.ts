@@ -8,11 +8,10 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { type AwsEnvironment, awsClientConfig } from '../aws-client.ts';
+import { batchesOf } from './message-batches.ts';
 import type { Queue, QueueMessage } from './queue.ts';
 
-/** Limits of SQS. */
-const MOST_OF_BATCH = 10;
-const MOST_BATCH_BYTES = 262_144;
+/** SQS's own limit. */
 const MOST_DELAY_SECONDS = 43_200;
 
 /** Longer than the longest poll. */
@@ -81,23 +80,6 @@ export function createSqsQueue(queueUrl: string, client: SQSClient): Queue {
       };
     },
   };
-}
-
-/** Bunches that one request can carry. */
-function* batchesOf(bodies: readonly string[]): Generator<readonly string[]> {
-  let batch: string[] = [];
-  let bytes = 0;
-  for (const body of bodies) {
-    const size = Buffer.byteLength(body);
-    if (batch.length === MOST_OF_BATCH || (batch.length > 0 && bytes + size > MOST_BATCH_BYTES)) {
-      yield batch;
-      batch = [];
-      bytes = 0;
-    }
-    batch.push(body);
-    bytes += size;
-  }
-  if (batch.length > 0) yield batch;
 }
 
 function toMessage({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message): QueueMessage {

@@ -1,4 +1,3 @@
-import PQueue from 'p-queue';
 import { handleMessage, type Lease, type Worker } from './handle-message.ts';
 import type { Queue, QueueMessage } from './queue.ts';
 
@@ -22,28 +21,43 @@ export type WorkCounts = { readonly done: number; readonly later: number; readon
 /** Waits that are short enough for Ctrl-C: an aborted one would hide the next message for its visibility. */
 const WAIT_SECONDS = 2;
 
-/** Consumes a queue in this process, as the deployed worker would, until it is told to stop or there is nothing left. */
+/**
+ * Consumes a queue in this process, as the deployed worker would, until it is told to stop or there is nothing left.
+ * No more messages are taken than there is room for. Throws what the queue throws, once all that runs has ended.
+ */
 export async function work(options: WorkOptions): Promise<WorkCounts> {
   const { queue, concurrency, visibilitySeconds, drain, signal, sleep } = options;
-  const running = new PQueue({ concurrency });
+  const running = new Set<Promise<void>>();
   const counts = { done: 0, later: 0, failed: 0 };
-  while (!signal.aborted) {
-    await running.onSizeLessThan(1);
-    const most = Math.min(10, Math.max(1, concurrency - running.pending));
-    const waitSeconds = running.pending > 0 || drain ? 0 : WAIT_SECONDS;
-    const messages = await queue.receive({ most, waitSeconds, visibilitySeconds });
-    for (const message of messages) {
-      void running.add(async () => {
-        counts[await handleOne(message, options)] += 1;
-      });
+  const begin = (message: QueueMessage) => {
+    const one = handleOne(message, options).then((kind) => {
+      counts[kind] += 1;
+      running.delete(one);
+    });
+    running.add(one);
+  };
+  try {
+    while (!signal.aborted) {
+      if (running.size >= concurrency) {
+        await Promise.race(running);
+        continue;
+      }
+      const most = Math.min(10, concurrency - running.size);
+      const waitSeconds = running.size > 0 || drain ? 0 : WAIT_SECONDS;
+      const messages = await queue.receive({ most, waitSeconds, visibilitySeconds });
+      messages.forEach(begin);
+      if (messages.length > 0) continue;
+      if (running.size === 0 && drain && isEmpty(await queue.counts())) break;
+      if (waitSeconds === 0) await sleep(LOOK_EVERY_MS, signal).catch(() => undefined);
     }
-    if (messages.length > 0) continue;
-    if (running.pending === 0 && drain && isEmpty(await queue.counts())) break;
-    if (waitSeconds === 0) await sleep(200, signal).catch(() => undefined);
+  } finally {
+    await Promise.all(running);
   }
-  await running.onIdle();
   return counts;
 }
+
+/** Between two looks into a queue that was empty. */
+const LOOK_EVERY_MS = 200;
 
 const isEmpty = ({ waiting, inFlight, delayed }: Awaited<ReturnType<Queue['counts']>>) =>
   waiting + inFlight + delayed === 0;

@@ -1,6 +1,5 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { batchesOf, readJobLines } from '../../lib/jobs/job-lines.ts';
+import { readJobLines } from '../../lib/jobs/job-lines.ts';
 
 async function* linesOf(...lines: readonly string[]): AsyncGenerator<string> {
   yield* lines;
@@ -60,29 +59,4 @@ test('lines without an id are the same job, but for functions, which the queue t
   expect(await readJobLines(linesOf(score, ` ${score}`))).toMatchObject({
     faults: [expect.stringMatching(/^line 2: id: .* that of line 1 with the same content$/)],
   });
-});
-
-test('batches keep the order, and hold at most 10 messages and 256 KB', () => {
-  const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 1, max: 262_144 })));
-
-  fc.assert(
-    fc.property(sizes, (bytes) => {
-      const messages = bytes.map((size) => 'é'.repeat(size / 2) + 'x'.repeat(size % 2));
-
-      const batches = [...batchesOf(messages)];
-
-      expect(batches.flat()).toEqual(messages);
-      for (const batch of batches) {
-        expect(batch.length).toBeGreaterThan(0);
-        expect(batch.length).toBeLessThanOrEqual(10);
-        expect(Buffer.byteLength(batch.join(''))).toBeLessThanOrEqual(262_144);
-      }
-    }),
-  );
-});
-
-test('batches are filled', () => {
-  expect([...batchesOf(Array.from({ length: 21 }, () => 'x'))].map(({ length }) => length)).toEqual([
-    10, 10, 1,
-  ]);
 });

@@ -74,3 +74,28 @@ test('dead letters are sent before they are deleted', async () => {
   expect(queue.bodies()).toEqual(['a', 'b', 'c']);
   expect(dead.bodies()).toEqual([]);
 });
+
+test('a job that was cancelled stays so, even after its message was seen', async () => {
+  await using fake = await fakeWorker({ 'run-function': async () => failure });
+  await fake.ledger.cancel('job-1');
+  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+  const queue = memoryQueue();
+
+  const redriven = await redriveFailed([], { ...fake, queue });
+
+  expect(redriven).toEqual({ opened: [], left: [] });
+  expect(await fake.stored(RESULT)).toMatchObject({ status: 'failed', error: { kind: 'cancelled' } });
+});
+
+test('a job that fails again keeps its message', async () => {
+  await using fake = await fakeWorker({ 'run-function': async () => failure });
+  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+  const queue = memoryQueue();
+  // It fails again before the redrive is through.
+  const send = async (bodies: readonly string[]) => {
+    for (const body of bodies) await handleMessage(messageOf(body), fake.worker, leaseOf(fake));
+  };
+  await redriveFailed([], { ...fake, queue: { send } });
+
+  expect(await redriveFailed([], { ...fake, queue })).toEqual({ opened: ['job-1'], left: [] });
+});
