@@ -3,14 +3,20 @@ import { PlatformError } from '../platform/platform-error.ts';
 import { SettingsError } from '../settings.ts';
 import { SnapshotStoppedError } from '../snapshot/snapshot-stopped-error.ts';
 import { StoreError } from '../store/error.ts';
-import type { Finish } from './command.ts';
+import type { AddCommand, Finish } from './command.ts';
 import { addCall } from './commands/call.ts';
 import { addDiff } from './commands/diff.ts';
+import { addForget } from './commands/forget.ts';
 import { addFormula } from './commands/formula.ts';
+import { addJobs } from './commands/jobs.ts';
 import { addPublish } from './commands/publish.ts';
+import { addRedrive } from './commands/redrive.ts';
 import { addRuns } from './commands/runs.ts';
 import { addSandbox } from './commands/sandbox.ts';
+import { addScore } from './commands/score.ts';
 import { addSnapshot } from './commands/snapshot.ts';
+import { addSubmit } from './commands/submit.ts';
+import { addWork } from './commands/work.ts';
 import { processTerminal } from './process-terminal.ts';
 import { exitCodes, shownJson, shownLines, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -39,13 +45,31 @@ function createProgram(terminal: Terminal, finish: Finish): Command {
   const program = new Command('platform-sync')
     .description('Carries the metadata of an analytics platform into S3, and carries work out to it.')
     .configureHelp({ helpWidth: 100 })
-    .showHelpAfterError('(--help tells more)');
+    .showHelpAfterError('(--help tells more)')
+    // An option after the name of a command is that command's, also where the one above has one of the same name.
+    .enablePositionalOptions();
   const escaping = escapingJson(program, terminal);
-  for (const add of [addSnapshot, addPublish, addRuns, addDiff, addCall, addFormula, addSandbox])
-    add(program, escaping, finish);
+  for (const add of COMMANDS) add(program, escaping, finish);
   configure(program, terminal);
   return program;
 }
+
+/** In the order in which help lists them. */
+const COMMANDS: readonly AddCommand[] = [
+  addSnapshot,
+  addPublish,
+  addRuns,
+  addDiff,
+  addScore,
+  addCall,
+  addFormula,
+  addSubmit,
+  addWork,
+  addJobs,
+  addRedrive,
+  addForget,
+  addSandbox,
+];
 
 /** The terminal for commands: under `--json` what they print is JSON, made safe to show here for all of them. */
 function escapingJson(program: Command, terminal: Terminal): Terminal {

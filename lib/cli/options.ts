@@ -16,6 +16,27 @@ export const numberOption =
     return value;
   };
 
+/** An option's value as one of a few names, in whatever case it was typed. */
+export const choiceOption =
+  <Name extends string>(names: readonly Name[]) =>
+  (text: string): Name => {
+    const name = names.find((each) => each.toLowerCase() === text.toLowerCase());
+    if (name !== undefined) return name;
+    throw new InvalidArgumentError(`Expected one of ${names.join(', ')}, got ${JSON.stringify(text)}.`);
+  };
+
+export type TopicGiven = { readonly topic: string; readonly description?: string };
+
+/** Gathers topics, each `NAME` or `NAME=DESCRIPTION`. */
+export function topicOption(text: string, before: readonly TopicGiven[] = []): readonly TopicGiven[] {
+  const at = text.indexOf('=');
+  const given =
+    at < 0
+      ? { topic: text.trim() }
+      : { topic: text.slice(0, at).trim(), description: text.slice(at + 1).trim() };
+  return [...before, given];
+}
+
 /** An option's value as a JSON object. */
 export function objectOption(text: string): Readonly<Record<string, unknown>> {
   const value = tryParse(text);

@@ -12,9 +12,14 @@ export type ProgressOptions = {
   readonly callCounts: () => CallCounts;
   /** Records that earlier processes took of the same run: they say nothing of the rate. Default 0. */
   readonly recordsBefore?: number;
+  /** What is counted. Default: records, requests. */
+  readonly nouns?: Nouns;
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;
 };
+
+/** The words for what comes and for what is sent. */
+export type Nouns = readonly [records: string, requests: string];
 
 export type Progress = {
   readonly update: (progress: SnapshotProgress) => void;
@@ -27,7 +32,10 @@ export function createProgress(source: string, options: ProgressOptions): Progre
   return options.screen === undefined ? plainLines(source, options) : bar(source, options.screen, options);
 }
 
-function plainLines(source: string, { err, callCounts, now, recordsBefore = 0 }: ProgressOptions): Progress {
+function plainLines(
+  source: string,
+  { err, callCounts, now, recordsBefore = 0, nouns }: ProgressOptions,
+): Progress {
   const startedMs = now();
   let nextMs = startedMs + LINE_EVERY_MS;
   return {
@@ -35,7 +43,7 @@ function plainLines(source: string, { err, callCounts, now, recordsBefore = 0 }:
       const nowMs = now();
       if (nowMs < nextMs) return;
       nextMs = nowMs + LINE_EVERY_MS;
-      const pace = { elapsedMs: nowMs - startedMs, recordsBefore };
+      const pace = { elapsedMs: nowMs - startedMs, recordsBefore, nouns };
       err(`${source}: ${describeProgress(progress, callCounts(), pace)}`);
     },
     end: () => undefined,
@@ -45,7 +53,7 @@ function plainLines(source: string, { err, callCounts, now, recordsBefore = 0 }:
 function bar(
   source: string,
   screen: NodeJS.WriteStream,
-  { callCounts, now, recordsBefore = 0 }: ProgressOptions,
+  { callCounts, now, recordsBefore = 0, nouns }: ProgressOptions,
 ): Progress {
   const startedMs = now();
   const drawn = new SingleBar({
@@ -59,25 +67,31 @@ function bar(
   return {
     update(progress) {
       drawn.setTotal(Math.max(progress.total ?? 0, progress.records, 1));
-      const pace = { elapsedMs: now() - startedMs, recordsBefore };
+      const pace = { elapsedMs: now() - startedMs, recordsBefore, nouns };
       drawn.update(progress.records, { words: describeProgress(progress, callCounts(), pace) });
     },
     end: () => drawn.stop(),
   };
 }
 
+export type PaceOfProgress = {
+  readonly elapsedMs: number;
+  readonly recordsBefore: number;
+  readonly nouns?: Nouns | undefined;
+};
+
 /** Records, requests, rate, throttling and the time left, in a line. */
 export function describeProgress(
   { records, total }: SnapshotProgress,
   counts: CallCounts,
-  { elapsedMs, recordsBefore }: { readonly elapsedMs: number; readonly recordsBefore: number },
+  { elapsedMs, recordsBefore, nouns = ['records', 'requests'] }: PaceOfProgress,
 ): string {
   const perSecond = ((records - recordsBefore) * 1000) / Math.max(1, elapsedMs);
   const left =
     total === null || total <= records ? undefined : (total - records) / Math.max(perSecond, 0.001);
   return [
-    `${number(records)}${total === null ? '' : ` of about ${number(total)}`} records`,
-    `${number(counts.requests)} requests`,
+    `${number(records)}${total === null ? '' : ` of about ${number(total)}`} ${nouns[0]}`,
+    `${number(counts.requests)} ${nouns[1]}`,
     `${number(Math.round(perSecond))} a second`,
     ...(counts.throttled === 0 ? [] : [`${number(counts.throttled)} throttled`]),
     ...(left === undefined ? [] : [`${duration(left)} left`]),

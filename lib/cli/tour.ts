@@ -2,13 +2,13 @@ import { resolve } from 'node:path';
 import { quoteColumn } from '../formula/quotes.ts';
 import type { Dataset } from '../sandbox/platform/records/datasets.ts';
 import type { Sandbox } from '../sandbox/platform/start-platform.ts';
-import { openSession } from '../session.ts';
 import { partLines } from '../snapshot/changes/part-lines.ts';
 import { type Part, readLatest, readManifest } from '../snapshot/manifest.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { runCommandLine } from './command-line.ts';
 import { exitCodes, type Terminal } from './terminal.ts';
+import type { TourAws } from './tour-aws.ts';
 
 /** Apart from the store that commands use without a setting, so that a tour never meets a user's own runs. */
 const FOLDER = './platform-sync-data/tour';
@@ -22,15 +22,17 @@ const CHANGES = 300;
 type Run = (argv: readonly string[], input?: string) => Promise<number>;
 
 /**
- * The main job on real input: starts the reference platform, takes snapshots of all four sources, lets the platform
- * change, takes them again and shows what changed, sets a formula, runs a function, scores a text, and tells where
- * everything lies. Answers the exit code.
+ * The main job on real input: starts the reference platform and the local AWS, takes snapshots of all four sources,
+ * lets the platform change, takes them again and shows what changed, runs jobs of every type through the queue by the
+ * handler that is deployed, and tells where everything lies. Answers the exit code.
  */
 export async function tour(terminal: Terminal): Promise<number> {
   // Loaded here, so that the command line does not pay for the servers.
   const { startPlatform } = await import('../sandbox/platform/start-platform.ts');
+  const { startTourAws } = await import('./tour-aws.ts');
   await using platform = await startPlatform({});
-  const inTour = terminalOfTour(terminal, platform);
+  await using aws = await startTourAws();
+  const inTour = terminalOfTour(terminal, platform, aws.settings);
   const codes: number[] = [];
   const run: Run = async (argv, input = '') => {
     terminal.out(
@@ -49,13 +51,13 @@ export async function tour(terminal: Terminal): Promise<number> {
   await takeAll(platform, run);
   await run(['diff', 'calculations', '--limit', '5']);
   await run(['runs']);
-  await work(platform, run, first);
-  await scoreText(inTour);
+  await checkFormula(platform, run, first);
+  await runJobs({ platform, aws, run, terminal: inTour, first });
   terminal.out(`\nEverything lies in ${resolve(FOLDER)}. To play on: npx platform-sync sandbox`);
   return codes.find((code) => code !== exitCodes.done) ?? exitCodes.done;
 }
 
-function terminalOfTour(terminal: Terminal, platform: Sandbox): Terminal {
+function terminalOfTour(terminal: Terminal, platform: Sandbox, aws: Terminal['environment']): Terminal {
   return {
     ...terminal,
     environment: {
@@ -67,6 +69,7 @@ function terminalOfTour(terminal: Terminal, platform: Sandbox): Terminal {
       PLATFORM_RATE: '200',
       SYNC_STORE: FOLDER,
       SYNC_COMPRESSION: 'gzip',
+      ...aws,
     },
   };
 }
@@ -80,22 +83,63 @@ async function takeAll(platform: Sandbox, run: Run): Promise<void> {
   await run(['snapshot', 'data-files', ...dataFileIds.slice(0, 3).flatMap((id) => ['--id', id])]);
 }
 
-/** A formula over columns that the calculation's dataset really has, and a function that counts days. */
-async function work(
-  platform: Sandbox,
-  run: Run,
-  first: { readonly id: string; readonly line: string },
-): Promise<void> {
+type FirstRecord = { readonly id: string; readonly line: string };
+
+const formulaOf = (platform: Sandbox, { line }: FirstRecord) =>
+  formulaFor(platform.state.datasets.find(({ id }) => line.includes(id)));
+
+const checkFormula = (platform: Sandbox, run: Run, first: FirstRecord) =>
+  run(['formula', 'check', '-'], formulaOf(platform, first));
+
+type JobsOfTour = {
+  readonly platform: Sandbox;
+  readonly aws: TourAws;
+  readonly run: Run;
+  readonly terminal: Terminal;
+  readonly first: FirstRecord;
+};
+
+/** One job of every type, by way of the queue and the handler that is deployed, in a process of its own. */
+async function runJobs({ platform, aws, run, terminal, first }: JobsOfTour): Promise<void> {
   const { codePackages } = await import('../sandbox/platform/functions/packages.ts');
-  const formula = formulaFor(platform.state.datasets.find(({ id }) => first.line.includes(id)));
-  const input = JSON.stringify({ start: '2026-11-20', end: '2026-12-01', holidays: ['2026-11-26'] });
-  await run(['formula', 'check', '-'], formula);
-  await run(['formula', 'set', first.id, '-'], formula);
-  await run(['call', codePackages[0]?.id ?? '', '1.0.0', 'businessDays', '--input', input]);
+  const jobs = [
+    {
+      type: 'run-function',
+      id: 'tour-days',
+      packageId: codePackages[0]?.id,
+      packageVersion: '1.0.0',
+      functionName: 'businessDays',
+      inputVariables: { start: '2026-11-20', end: '2026-12-01', holidays: ['2026-11-26'] },
+    },
+    {
+      type: 'score',
+      id: 'tour-sentiment',
+      texts: [{ id: 'letter', text: TEXT }],
+      topics: [{ topic: 'delivery' }, { topic: 'support' }, { topic: 'price' }],
+    },
+    {
+      type: 'update-formula',
+      id: 'tour-formula',
+      calculationId: first.id,
+      expression: formulaOf(platform, first),
+    },
+    { type: 'data-files', id: 'tour-files', ids: platform.state.dataFileIds.slice(0, 2) },
+    { type: 'snapshot', id: 'tour-snapshot', source: 'cards' },
+  ];
+  await run(['submit', '-'], jobs.map((job) => `${JSON.stringify({ version: 1, ...job })}\n`).join(''));
+  terminal.out(`\nThe handler that is deployed takes them from the queue, in a process of its own.`);
+  await aws.runJobs({
+    environment: terminal.environment,
+    ids: jobs.map(({ id }) => id),
+    onLog: terminal.err,
+  });
+  await run(['jobs']);
+  await run(['jobs', 'tour-sentiment']);
+  await run(['formula', 'log', first.id]);
 }
 
 /** Shows what the first snapshot left behind, read back from the store; answers its first record. */
-async function showStored(out: Terminal['out']): Promise<{ readonly id: string; readonly line: string }> {
+async function showStored(out: Terminal['out']): Promise<FirstRecord> {
   const store = await openStore(FOLDER);
   const latest = await readLatest(store, 'calculations');
   const { parts, records, consistency } = await readManifest(store, latest?.manifest ?? '');
@@ -117,15 +161,6 @@ function formulaFor(dataset: Dataset | undefined): string {
   const column = (type: string) =>
     quoteColumn(dataset?.columns.find((each) => each.type === type)?.name ?? type);
   return `SUM(CASE WHEN ${column('STRING')} IS NULL THEN 0 ELSE ${column('DECIMAL')} END) / COUNT(*)`;
-}
-
-async function scoreText(terminal: Terminal): Promise<void> {
-  const { platform } = openSession(terminal);
-  const topics = [{ topic: 'delivery' }, { topic: 'support' }, { topic: 'price' }];
-  const sentiment = await platform.sentiment.analyze({ text: TEXT, topics }, { signal: terminal.signal });
-  terminal.out(`\nA text scored by the client: “${TEXT}”`);
-  for (const [topic, value] of Object.entries(sentiment.topicSentiments ?? {}))
-    terminal.out(`  ${topic}: ${value}`);
 }
 
 const quoted = (word: string) => (/^[\w./:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

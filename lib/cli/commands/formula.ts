@@ -2,20 +2,21 @@ import type { Command } from 'commander';
 import type { FormulaAnalysis } from '../../formula/analyze.ts';
 import { checkSum } from '../../formula/checksum.ts';
 import { refuseIfChanged } from '../../jobs/refuse-if-changed.ts';
-import { idDigits } from '../../platform/id.ts';
 import { printJson } from '../../platform/json.ts';
 import type { Calculation } from '../../platform/records.ts';
-import { openSession } from '../../session.ts';
+import { openSession, type Session } from '../../session.ts';
 import type { AddCommand, Finish } from '../command.ts';
 import { numberOption, readText } from '../options.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
+import { addFormulaLog, calculationId } from './formula-log.ts';
 
-/** `formula check` parses a formula here; `formula set` updates one on the platform. */
+/** `formula check` parses a formula here; `formula set` updates one on the platform; `formula log` tells what it was. */
 export const addFormula: AddCommand = (program, terminal, finish) => {
   const formula = program.command('formula').description('Check formulas here, or set them on the platform.');
   addCheck(formula, terminal, finish);
   addSet(formula, terminal, finish);
+  addFormulaLog(formula, terminal, finish);
 };
 
 function addCheck(formula: Command, terminal: Terminal, finish: Finish): void {
@@ -68,15 +69,13 @@ function addSet(formula: Command, terminal: Terminal, finish: Finish): void {
 }
 
 async function setFormula(given: string, file: string, flags: SetFlags, terminal: Terminal): Promise<number> {
-  const id = idDigits(given);
-  if (id === undefined) {
-    throw new UsageError(`id: expected the digits of an integer, got ${JSON.stringify(given)}`);
-  }
+  const id = calculationId(given);
   const { unlessChangedSince: sinceMs, name, strict } = flags;
   if ((sinceMs === undefined) !== (name === undefined))
     throw new UsageError('--unless-changed-since and --name: expected both or none, got one');
   const expression = withoutFinalLineEnd(await readText(file, terminal));
-  const { platform } = openSession(terminal);
+  const session = openSession(terminal);
+  const { platform } = session;
   const analysis = await analyze(expression);
   if (analysis.status === 'INVALID') terminal.err(shownLines(describeAnalysis(analysis, file)));
   if (strict && analysis.status === 'INVALID') return exitCodes.failed;
@@ -95,11 +94,33 @@ async function setFormula(given: string, file: string, flags: SetFlags, terminal
     ...(strict === undefined ? {} : { strict }),
   });
   terminal.out(flags.json ? printJson(calculation, 2) : shownLines(describeCalculation(calculation)));
+  await keepAnswer(id, calculation, session, terminal.err);
   if (calculation.expression === expression) return exitCodes.done;
   terminal.err(
     'platform-sync: the answered expression is not the one that was sent; look at the calculation',
   );
   return exitCodes.failed;
+}
+
+/** Keeps what was answered, so that a later update can be gone back from. The formula is set whether or not it is kept. */
+async function keepAnswer(
+  calculationId: string,
+  calculation: Calculation,
+  session: Session,
+  err: Terminal['err'],
+): Promise<void> {
+  const finishedAtMs = Date.now();
+  const { keepFormula } = await import('../../jobs/formula-log.ts');
+  try {
+    const store = await session.store();
+    await keepFormula(store, { calculationId, finishedAtMs, response: printJson(calculation) });
+    err(
+      `to go back: platform-sync formula log ${calculationId}, then platform-sync formula set ${calculationId} FILE`,
+    );
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    err(shownLines(`platform-sync: the formula is set, and not kept for formula log: ${reason}`));
+  }
 }
 
 function describeAnalysis(analysis: FormulaAnalysis, file: string): string {

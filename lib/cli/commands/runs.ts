@@ -1,6 +1,7 @@
 import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
 import { type Place, sources } from '../../snapshot/keys.ts';
 import { type Manifest, readManifest } from '../../snapshot/manifest.ts';
+import { inColumns } from '../columns.ts';
 import type { AddCommand } from '../command.ts';
 import { openStoreOf } from '../open-store-of.ts';
 import { numberOption } from '../options.ts';
@@ -36,7 +37,7 @@ async function listRuns(place: Place | undefined, flags: RunsFlags, terminal: Te
   }
   if (flags.json) terminal.out(JSON.stringify(listed, undefined, 2));
   else if (listed.length === 0) terminal.out(`nothing has been published in ${shown(store.location)}`);
-  else for (const line of table(listed)) terminal.out(line);
+  else for (const line of inColumns(HEADER, listed.map(cells))) terminal.out(line);
   if (left > 0) terminal.err(`${left} earlier ${left === 1 ? 'run' : 'runs'} not listed; --limit lists more`);
   return exitCodes.done;
 }
@@ -65,18 +66,7 @@ function toListed(source: Place, manifest: Manifest) {
 
 const HEADER = 'SOURCE,RUN,STARTED,SECONDS,RECORDS,ADDED,REMOVED,CHANGED,CONSISTENCY'.split(',');
 
-/** Columns, each as wide as its widest cell; what a run was forced over comes last. */
-function table(runs: readonly ListedRun[]): readonly string[] {
-  const rows = [HEADER, ...runs.map(cells)];
-  const widths = HEADER.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
-  return rows.map((row) =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-}
-
+/** What a run was forced over comes last. */
 function cells(run: ListedRun): readonly string[] {
   const { source, startedAt, durationMs, consistency, forced, refused } = run;
   const counts = [run.records, run.added, run.removed, run.changed];

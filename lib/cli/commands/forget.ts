@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import type { Erased } from '../../jobs/texts/forget.ts';
+import type { AddCommand } from '../command.ts';
+import { openStoreOf } from '../open-store-of.ts';
+import { readSyncSettings } from '../sync-settings.ts';
+import { exitCodes, shown, type Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+type ForgetFlags = { readonly textHash?: string; readonly batch?: string; readonly json?: true };
+
+/** `forget`: erases a text, or a batch, from the cache, the staged chunks and the scores. Needs no platform. */
+export const addForget: AddCommand = (program, terminal, finish) => {
+  program
+    .command('forget')
+    .description('Erase a text or a batch: texts, scores and cache rows.')
+    .option('--text-hash <hash>', 'the SHA-256 of the text, in hex, as the parts name it')
+    .option('--batch <name>', 'the batch, with all of its texts')
+    .option('--json', 'print what was erased as one JSON value')
+    .action(async (flags: ForgetFlags) => finish(await forget(flags, terminal)));
+};
+
+async function forget({ textHash, batch, json }: ForgetFlags, terminal: Terminal): Promise<number> {
+  if ((textHash === undefined) === (batch === undefined))
+    throw new UsageError(
+      `--text-hash and --batch: expected exactly one of them, got ${batch === undefined ? 'none' : 'both'}`,
+    );
+  const { environment } = terminal;
+  const { SYNC_TABLE: tableName } = readSyncSettings(environment);
+  const { checkedBatch, checkedHash } = await import('../score-names.ts');
+  const hash = textHash === undefined ? undefined : checkedHash(textHash);
+  const name = checkedBatch(batch ?? 'none');
+  const { openScoreTable } = await import('../open-score-table.ts');
+  const { forgetBatch, forgetText } = await import('../../jobs/texts/forget.ts');
+  const store = await openStoreOf(environment);
+  const { table, flush } = await openScoreTable(tableName, store, environment);
+  const place = { store, table, newToken: randomUUID };
+  const erased = await (hash === undefined ? forgetBatch(name, place) : forgetText(hash, place));
+  await flush();
+  terminal.out(json ? JSON.stringify(erased, undefined, 2) : shown(describe(erased)));
+  return exitCodes.done;
+}
+
+function describe({ cacheRows, stagedChunks, parts, rows, batches }: Erased): string {
+  if (cacheRows + stagedChunks + parts === 0 && batches.length === 0) return 'nothing was there to erase';
+  const found = `cache rows: ${cacheRows}, staged chunks: ${stagedChunks}, parts: ${parts}, rows in them: ${rows}`;
+  return `erased: ${found}; batches: ${batches.join(', ') || 'none'}`;
+}

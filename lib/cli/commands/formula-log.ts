@@ -1,0 +1,83 @@
+import type { Command } from 'commander';
+import { idDigits } from '../../platform/id.ts';
+import { parseJson, printJson } from '../../platform/json.ts';
+import type { Calculation } from '../../platform/records.ts';
+import type { Store } from '../../store/store.ts';
+import { inColumns } from '../columns.ts';
+import type { Finish } from '../command.ts';
+import { openStoreOf } from '../open-store-of.ts';
+import { exitCodes, shown, type Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+type LogFlags = { readonly at?: string; readonly json?: true };
+
+/** `formula log ID`: what our updates of a calculation answered. Needs the store only, not the platform. */
+export function addFormulaLog(formula: Command, terminal: Terminal, finish: Finish): void {
+  formula
+    .command('log')
+    .description('What our updates of a calculation answered, newest last.')
+    .argument('<id>', 'the calculation’s id', calculationId)
+    .option('--at <time>', 'print just the expression of this time, as it is')
+    .option('--json', 'print the whole list, or with --at the calculation, as one JSON value')
+    .action(async (id: string, flags: LogFlags) => finish(await showLog(id, flags, terminal)));
+}
+
+/** The digits of a calculation's id as it was typed. Throws `UsageError`. */
+export function calculationId(given: string): string {
+  const id = idDigits(given);
+  if (id !== undefined) return id;
+  throw new UsageError(`id: expected the digits of an integer, got ${JSON.stringify(given)}`);
+}
+
+async function showLog(id: string, { at, json }: LogFlags, terminal: Terminal): Promise<number> {
+  const store = await openStoreOf(terminal.environment);
+  const entries = await readEntries(store, id, terminal.signal);
+  if (at !== undefined) {
+    const { calculation } = entryAt(entries, at, id);
+    // The expression is not made safe to show: it is to be set again, character by character.
+    terminal.out(json ? printJson(calculation, 2) : expressionOf(calculation, at));
+    return exitCodes.done;
+  }
+  if (json) terminal.out(printJson(entries, 2));
+  else if (entries.length === 0)
+    terminal.out(`no update of calculation ${id} is kept in ${shown(store.location)}`);
+  else for (const line of inColumns(HEADER, entries.map(cells))) terminal.out(line);
+  terminal.err(
+    `what calculation ${id} was before our first update cannot be had: the platform keeps no history of formulas`,
+  );
+  return exitCodes.done;
+}
+
+type Entry = { readonly time: string; readonly key: string; readonly calculation: Partial<Calculation> };
+
+async function readEntries(store: Store, id: string, signal: AbortSignal): Promise<readonly Entry[]> {
+  const { readFormulaLog } = await import('../../jobs/formula-log.ts');
+  const entries: Entry[] = [];
+  for await (const { time, key, json } of readFormulaLog(store, id)) {
+    signal.throwIfAborted();
+    entries.push({ time, key, calculation: parseJson(json) as Partial<Calculation> });
+  }
+  return entries;
+}
+
+function entryAt(entries: readonly Entry[], at: string, id: string): Entry {
+  const found = entries.find(({ time }) => time === at);
+  if (found !== undefined) return found;
+  const times = entries.map(({ time }) => time).join(', ') || 'there is none';
+  throw new UsageError(`--at: expected a time of calculation ${id} (${times}), got ${JSON.stringify(at)}`);
+}
+
+function expressionOf({ expression }: Entry['calculation'], at: string): string {
+  if (typeof expression === 'string') return expression;
+  throw new Error(`--at ${at}: expected a calculation with an expression, got one without`);
+}
+
+const HEADER = ['TIME', 'CHECKSUM', 'STATUS', 'EXPRESSION'];
+
+function cells({ time, calculation }: Entry): readonly string[] {
+  const { checkSum, status, expression } = calculation;
+  const [first = '', ...more] = String(expression ?? '').split(/\r?\n/);
+  return [time, String(checkSum ?? '-'), String(status ?? '-'), more.length > 0 ? `${first} …` : first].map(
+    shown,
+  );
+}

@@ -1,0 +1,160 @@
+import type { Command } from 'commander';
+import type { Job, JobState } from '../../jobs/ledger/job.ts';
+import type { CancelAnswer } from '../../jobs/ledger/ledger.ts';
+import { inColumns } from '../columns.ts';
+import type { AddCommand, Finish } from '../command.ts';
+import { openStoreOf } from '../open-store-of.ts';
+import { choiceOption, numberOption } from '../options.ts';
+import { readSyncSettings, settingFor } from '../sync-settings.ts';
+import { exitCodes, shown, shownJson, type Terminal } from '../terminal.ts';
+
+type JobsFlags = { readonly limit: number; readonly state?: JobState; readonly json?: true };
+
+const STATES = ['CLAIMED', 'SENT', 'DONE', 'FAILED', 'UNKNOWN'] as const satisfies readonly JobState[];
+
+/** `jobs [ID]`: what the ledger knows; `jobs cancel ID`: stops what has not been sent. Needs no platform. */
+export const addJobs: AddCommand = (program, terminal, finish) => {
+  const jobs = program
+    .command('jobs')
+    .description('The jobs of the ledger, newest first, or what came of one.')
+    .enablePositionalOptions()
+    .argument('[id]', 'a job: prints its result, or what the ledger knows of it')
+    .option('--limit <n>', 'jobs to list', numberOption(1, 10_000), 20)
+    .option('--state <state>', `only those in this state: ${STATES.join(', ')}`, choiceOption(STATES))
+    .option('--json', 'print one JSON value')
+    .action(async (id: string | undefined, flags: JobsFlags) =>
+      finish(await (id === undefined ? listJobs(flags, terminal) : showJob(id, terminal))),
+    );
+  addCancel(jobs, terminal, finish);
+};
+
+async function openLedgerFor(command: string, { environment }: Terminal) {
+  const tableName = settingFor(command, readSyncSettings(environment), 'SYNC_TABLE');
+  const { openLedger } = await import('../open-jobs.ts');
+  return openLedger(tableName, environment);
+}
+
+async function listJobs({ limit, state, json }: JobsFlags, terminal: Terminal): Promise<number> {
+  const ledger = await openLedgerFor('jobs', terminal);
+  let newest: Job[] = [];
+  let found = 0;
+  for await (const job of ledger.list()) {
+    terminal.signal.throwIfAborted();
+    if (state !== undefined && job.state !== state) continue;
+    found += 1;
+    newest.push(job);
+    // A ledger may hold far more than are listed.
+    if (newest.length >= 2 * limit) newest = newestOf(newest, limit);
+  }
+  const listed = newestOf(newest, limit).map(toListed);
+  if (json) terminal.out(JSON.stringify(listed, undefined, 2));
+  else if (listed.length === 0) terminal.out(`no jobs${state === undefined ? '' : ` are ${state}`}`);
+  else for (const line of inColumns(HEADER, listed.map(cells))) terminal.out(line);
+  const left = found - listed.length;
+  if (left > 0) terminal.err(`${left} earlier ${left === 1 ? 'job' : 'jobs'} not listed; --limit lists more`);
+  return exitCodes.done;
+}
+
+const newestOf = (jobs: readonly Job[], limit: number): Job[] =>
+  jobs.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1)).slice(0, limit);
+
+const time = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
+
+const toListed = ({ id, type, state, attempts, startedAt, finishedAt, outcome }: Job) => ({
+  id,
+  // Null where the job was cancelled before its message was seen.
+  type: type ?? null,
+  state,
+  attempts,
+  startedAt: time(startedAt),
+  finishedAt: time(finishedAt),
+  error: outcome?.error ?? null,
+});
+
+const HEADER = ['ID', 'TYPE', 'STATE', 'ATTEMPTS', 'STARTED', 'FINISHED', 'ERROR'];
+
+const cells = ({ id, type, state, attempts, startedAt, finishedAt, error }: ReturnType<typeof toListed>) =>
+  [
+    id,
+    type ?? '-',
+    state,
+    String(attempts),
+    startedAt ?? '-',
+    finishedAt ?? '-',
+    error === null ? '' : `${error.kind}: ${error.message}`,
+  ].map(shown);
+
+/** Prints JSON with and without `--json`: a result is of no other form. */
+async function showJob(given: string, terminal: Terminal): Promise<number> {
+  const { checkedJobIds } = await import('../open-jobs.ts');
+  const [id = ''] = checkedJobIds([given]);
+  const ledger = await openLedgerFor('jobs', terminal);
+  const job = await ledger.read(id);
+  if (job === undefined) {
+    terminal.err(`platform-sync: job ${id}: the ledger does not know it`);
+    return exitCodes.failed;
+  }
+  terminal.out(shownJson((await resultOf(job, terminal)) ?? JSON.stringify(known(job), undefined, 2)));
+  return exitCodes.done;
+}
+
+/** The result as it lies in the store, if there is one. */
+async function resultOf({ id, type, dt, outcome }: Job, terminal: Terminal): Promise<string | undefined> {
+  if (type === undefined || outcome === undefined) return undefined;
+  const { resultKey } = await import('../../jobs/result.ts');
+  const { parseJson, printJson } = await import('../../platform/json.ts');
+  const store = await openStoreOf(terminal.environment);
+  const stored = await store.get(resultKey({ id, type, dt }));
+  return stored && printJson(parseJson(stored.body.toString()), 2);
+}
+
+const known = (job: Job) => {
+  const { error: _, ...listed } = toListed(job);
+  return { ...listed, sender: job.sender ?? null, leaseUntil: time(job.leaseUntilMs), outcome: job.outcome };
+};
+
+function addCancel(jobs: Command, terminal: Terminal, finish: Finish): void {
+  jobs
+    .command('cancel')
+    .description('Stop jobs that have not been sent, also ones whose messages have not been seen yet.')
+    .argument('<id...>', 'the jobs')
+    .option('--json', 'print what became of each as one JSON value')
+    .action(async (ids: readonly string[], flags: { readonly json?: true }) =>
+      finish(await cancel(ids, flags, terminal)),
+    );
+}
+
+async function cancel(
+  given: readonly string[],
+  { json }: { readonly json?: true },
+  terminal: Terminal,
+): Promise<number> {
+  const { checkedJobIds } = await import('../open-jobs.ts');
+  const ids = checkedJobIds(given);
+  const ledger = await openLedgerFor('jobs cancel', terminal);
+  const became: { id: string; became: CancelAnswer['kind']; state: JobState; isCancelled: boolean }[] = [];
+  for (const id of ids) {
+    terminal.signal.throwIfAborted();
+    const answer = await ledger.cancel(id);
+    const isCancelled = answer.job.outcome?.error?.kind === 'cancelled';
+    became.push({ id, became: answer.kind, state: answer.job.state, isCancelled });
+    if (!json) terminal.out(shown(`${id}: ${describeCancel(answer)}`));
+  }
+  if (json) terminal.out(JSON.stringify(became, undefined, 2));
+  return became.every(({ isCancelled }) => isCancelled) ? exitCodes.done : exitCodes.incomplete;
+}
+
+function describeCancel({ kind, job }: CancelAnswer): string {
+  switch (kind) {
+    case 'cancelled':
+      return job.type === undefined ? 'cancelled; its message has not been seen yet' : 'cancelled';
+    case 'sent':
+      return 'already sent, cannot be stopped';
+    case 'ended': {
+      const error = job.outcome?.error?.kind;
+      return `ended as ${job.state}${error === undefined ? '' : ` (${error})`}`;
+    }
+    default:
+      return kind satisfies never;
+  }
+}

@@ -1,0 +1,93 @@
+import type { Redriven } from '../../jobs/redrive.ts';
+import type { AddCommand } from '../command.ts';
+import { openStoreOf } from '../open-store-of.ts';
+import { readSyncSettings, type SyncSettings, settingFor } from '../sync-settings.ts';
+import { exitCodes, shownLines, type Terminal } from '../terminal.ts';
+
+type RedriveFlags = { readonly json?: true };
+
+/** `redrive [ID...]`: opens failed jobs again and moves dead letters back. Needs no platform. */
+export const addRedrive: AddCommand = (program, terminal, finish) => {
+  program
+    .command('redrive')
+    .description('Open failed jobs again, never unknown ones; without ids, move dead letters back too.')
+    .argument('[id...]', 'jobs; all failed ones if none is given')
+    .option('--json', 'print what became of them as one JSON value')
+    .action(async (ids: readonly string[], flags: RedriveFlags) =>
+      finish(await redrive(ids, flags, terminal)),
+    );
+};
+
+async function redrive(
+  given: readonly string[],
+  { json }: RedriveFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const { environment, signal } = terminal;
+  const settings = readSyncSettings(environment);
+  const tableName = settingFor('redrive', settings, 'SYNC_TABLE');
+  const queueUrl = settingFor('redrive', settings, 'SYNC_QUEUE_URL');
+  const { checkedJobIds, openLedger, openQueue } = await import('../open-jobs.ts');
+  const { redriveFailed } = await import('../../jobs/redrive.ts');
+  const ids = checkedJobIds(given);
+  const [store, ledger, queue] = await Promise.all([
+    openStoreOf(environment),
+    openLedger(tableName, environment),
+    openQueue(queueUrl, environment),
+  ]);
+  const redriven = await redriveFailed(ids, { store, ledger, queue, signal });
+  const isAll = ids.length === 0;
+  const movedBack = isAll ? await moveBack(settings, queue, terminal) : null;
+  const unknown = isAll
+    ? await unknownIds(ledger)
+    : redriven.left.filter(({ state }) => state === 'UNKNOWN').map(({ id }) => id);
+  const told: Told = { ...redriven, unknown, movedBack };
+  terminal.out(json ? JSON.stringify(told, undefined, 2) : shownLines(describe(told)));
+  return isAll || redriven.left.length === 0 ? exitCodes.done : exitCodes.incomplete;
+}
+
+/** How many dead letters were moved; null where no dead-letter queue is set. */
+async function moveBack(
+  { SYNC_DEAD_LETTER_URL: url }: SyncSettings,
+  queue: { readonly send: (bodies: readonly string[]) => Promise<void> },
+  { environment, signal }: Terminal,
+): Promise<number | null> {
+  if (url === undefined) return null;
+  const { openQueue } = await import('../open-jobs.ts');
+  const { moveDeadLetters } = await import('../../jobs/redrive.ts');
+  return moveDeadLetters(await openQueue(url, environment), queue, signal);
+}
+
+async function unknownIds(ledger: {
+  readonly list: () => AsyncIterable<{ readonly id: string; readonly state: string }>;
+}): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for await (const { id, state } of ledger.list()) if (state === 'UNKNOWN') ids.push(id);
+  return ids.sort();
+}
+
+type Told = Redriven & { readonly unknown: readonly string[]; readonly movedBack: number | null };
+
+/** Ids of a kind that are named; `--json` names all. */
+const NAMED = 20;
+
+function describe({ opened, left, unknown, movedBack }: Told): string {
+  const others = left.filter(({ state }) => state !== 'UNKNOWN').map(({ id, state }) => `${id} (${state})`);
+  return [
+    `opened again: ${opened.length}`,
+    ...named(opened),
+    ...(movedBack === null ? [] : [`dead letters moved back: ${movedBack}`]),
+    ...(others.length === 0 ? [] : [`left as they are: ${others.length}`, ...named(others)]),
+    ...(unknown.length === 0
+      ? []
+      : [
+          `unknown, never opened again: ${unknown.length}; each may have been executed, so a person has to look at it`,
+          ...named(unknown),
+        ]),
+  ].join('\n');
+}
+
+const named = (ids: readonly string[]) => [
+  ...ids.slice(0, NAMED).map((id) => `  ${id}`),
+  ...(ids.length > NAMED ? [`  and ${ids.length - NAMED} more`] : []),
+];

@@ -1,0 +1,69 @@
+import type { AddCommand } from '../command.ts';
+import { readText } from '../options.ts';
+import { readSyncSettings, settingFor } from '../sync-settings.ts';
+import { exitCodes, type Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+type SubmitFlags = { readonly dryRun?: true; readonly json?: true };
+
+/** `submit JOBS.ndjson`: puts jobs on the queue, one a line; all of them are checked before any is sent. */
+export const addSubmit: AddCommand = (program, terminal, finish) => {
+  program
+    .command('submit')
+    .description('Put jobs on the queue: all lines are checked before any is sent.')
+    .argument('<file>', 'one job a line as JSON; - for standard input')
+    .option('--dry-run', 'check all of it and send nothing')
+    .option('--json', 'print how many were sent, and their ids, as one JSON value')
+    .action(async (file: string, flags: SubmitFlags) => finish(await submit(file, flags, terminal)));
+};
+
+async function submit(file: string, flags: SubmitFlags, terminal: Terminal): Promise<number> {
+  const settings = readSyncSettings(terminal.environment);
+  const queueUrl = flags.dryRun ? undefined : settingFor('submit', settings, 'SYNC_QUEUE_URL');
+  const { allowOf, openQueue } = await import('../open-jobs.ts');
+  const { readJobs } = await import('../read-jobs.ts');
+  const read = await readJobs(await readText(file, terminal), allowOf(settings.SYNC_ALLOW));
+  if (read.kind === 'faults') {
+    const faults = read.faults.map((fault) => `  ${fault}`).join('\n');
+    throw new UsageError(`${file}: expected jobs, one a line; nothing was sent, since\n${faults}`);
+  }
+  if (queueUrl === undefined) {
+    const ids = read.jobs.map(({ id }) => id);
+    if (flags.json) terminal.out(JSON.stringify({ dryRun: true, sent: 0, ids }, undefined, 2));
+    else terminal.out(`${jobs(ids.length)} would be sent; nothing was sent`);
+    return exitCodes.done;
+  }
+  return send(read.jobs, await openQueue(queueUrl, terminal.environment), flags, terminal);
+}
+
+async function send(
+  all: readonly { readonly id: string; readonly text: string }[],
+  queue: { readonly send: (bodies: readonly string[]) => Promise<void> },
+  flags: SubmitFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const { batchesOf } = await import('../../jobs/message-batches.ts');
+  let sent = 0;
+  try {
+    for (const batch of batchesOf(all.map(({ text }) => text))) {
+      terminal.signal.throwIfAborted();
+      await queue.send(batch);
+      sent += batch.length;
+    }
+    return exitCodes.done;
+  } catch (error) {
+    terminal.err(
+      `platform-sync: ${sent} of ${jobs(all.length)} are on the queue for certain; a line whose job has an id, or is no run-function, can be submitted again and runs once`,
+    );
+    throw error;
+  } finally {
+    const ids = all.slice(0, sent).map(({ id }) => id);
+    terminal.out(
+      flags.json
+        ? JSON.stringify({ sent, ids }, undefined, 2)
+        : [`${jobs(sent)} sent`, ...ids.map((id) => `  ${id}`)].join('\n'),
+    );
+  }
+}
+
+const jobs = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'job' : 'jobs'}`;

@@ -1,0 +1,24 @@
+import type { Analyze } from '../jobs/texts/score-texts.ts';
+
+/**
+ * Lets a call that has left come to its end, also when its signal is aborted: it is paid for, and its answer is kept.
+ * One that waits for its turn ends at once.
+ */
+export const finishingCalls =
+  (analyze: Analyze): Analyze =>
+  async (request, { signal, beforeSend, ...options } = {}) => {
+    const waiting = new AbortController();
+    const stop = () => waiting.abort(signal?.reason);
+    const leave = async () => {
+      signal?.throwIfAborted();
+      signal?.removeEventListener('abort', stop);
+      await beforeSend?.();
+    };
+    signal?.throwIfAborted();
+    signal?.addEventListener('abort', stop);
+    try {
+      return await analyze(request, { ...options, signal: waiting.signal, beforeSend: leave });
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
+  };

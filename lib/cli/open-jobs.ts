@@ -1,0 +1,49 @@
+import { type Allow, AllowError, readAllow } from '../jobs/allow.ts';
+import { createLedger } from '../jobs/ledger/create-ledger.ts';
+import type { Ledger } from '../jobs/ledger/ledger.ts';
+import { jobId } from '../jobs/message-fields.ts';
+import type { Queue } from '../jobs/queue.ts';
+import { type Environment, SettingsError } from '../settings.ts';
+import type { Table } from '../table/table.ts';
+import { UsageError } from './usage-error.ts';
+
+/*
+ * What commands on jobs open without the platform. Loaded with the command that needs it.
+ */
+
+/** The table of the ledger and the cache. */
+export async function openTable(tableName: string, environment: Environment): Promise<Table> {
+  const { createDynamoTable } = await import('../table/dynamo-table.ts');
+  return createDynamoTable({ tableName, environment });
+}
+
+export const openLedger = async (tableName: string, environment: Environment): Promise<Ledger> =>
+  createLedger({ table: await openTable(tableName, environment) });
+
+export async function openQueue(queueUrl: string, environment: Environment): Promise<Queue> {
+  const { createSqsClient, createSqsQueue } = await import('../jobs/sqs-queue.ts');
+  return createSqsQueue(queueUrl, createSqsClient(environment));
+}
+
+/** What SYNC_ALLOW lets jobs use. Throws `SettingsError`. */
+export const allowOf = (setting: string | undefined): Allow => asSettings(() => readAllow(setting));
+
+/** Does what may find SYNC_ALLOW wrong, which is told as a wrong setting. */
+export function asSettings<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw error instanceof AllowError ? new SettingsError(error.faults) : error;
+  }
+}
+
+/** Ids of jobs as they were typed. Throws `UsageError` for what is none. */
+export function checkedJobIds(ids: readonly string[]): readonly string[] {
+  for (const id of ids) {
+    if (!jobId.safeParse(id).success)
+      throw new UsageError(
+        `id of a job: expected 1 to 128 of A-Z a-z 0-9 . _ : -, got ${JSON.stringify(id)}`,
+      );
+  }
+  return ids;
+}

@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import type { Allow } from '../jobs/allow.ts';
+import { readJobLines } from '../jobs/job-lines.ts';
+import { parseMessage } from '../jobs/message.ts';
+import { MOST_MESSAGE_BYTES } from '../jobs/message-json.ts';
+import { parseJson, printJson } from '../platform/json.ts';
+
+/** A job that may be sent, with its id. */
+export type ReadJob = { readonly id: string; readonly text: string };
+
+export type ReadJobs =
+  | { readonly kind: 'jobs'; readonly jobs: readonly ReadJob[] }
+  | { readonly kind: 'faults'; readonly faults: readonly string[] };
+
+/** The jobs of a JOBS.ndjson, each with its id, or every fault of it. */
+export async function readJobs(text: string, allow: Allow): Promise<ReadJobs> {
+  const read = await readJobLines(linesOf(text), { allow });
+  if (read.kind === 'faults') return read;
+  if (read.messages.length === 0) return { kind: 'faults', faults: ['expected at least one job, got none'] };
+  const jobs = read.messages.map((message) => withId(message, allow));
+  const faults = jobs
+    .filter((job) => Buffer.byteLength(job.text) > MOST_MESSAGE_BYTES)
+    .map(
+      ({ id }) => `a job that was given the id ${id}: expected at most ${MOST_MESSAGE_BYTES} bytes with it`,
+    );
+  return faults.length === 0 ? { kind: 'jobs', jobs } : { kind: 'faults', faults };
+}
+
+async function* linesOf(text: string): AsyncGenerator<string> {
+  yield* text.split('\n');
+}
+
+/**
+ * A `run-function` without an id gets one here. The queue would give it one, too, but another one to each copy: a send
+ * that is repeated after its answer was lost would run the function twice.
+ */
+function withId(text: string, allow: Allow): ReadJob {
+  const made = randomUUID();
+  const parsed = parseMessage(text, { messageId: made, allow });
+  if (parsed.kind === 'refused') throw new Error(`a checked line is refused: ${parsed.faults.join('; ')}`);
+  const { id } = parsed.job;
+  return { id, text: id === made ? printJson({ ...(parseJson(text) as object), id }) : text };
+}

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { refusals } from '../jobs/texts/check-batch.ts';
+import { type BadRow, checkedRows, isBad } from '../jobs/texts/chunks.ts';
+import { previewBatch } from '../jobs/texts/preview.ts';
+import { RowsError, readRows } from '../jobs/texts/read-rows.ts';
+import { createScoreCache } from '../jobs/texts/score-cache.ts';
+import { scoreFile } from '../jobs/texts/score-file.ts';
+import { BatchConflictError, type BatchRequest } from '../jobs/texts/split-batch.ts';
+import { sleep } from '../pace/sleep.ts';
+import { analyzeSentiment } from '../platform/analyze-sentiment.ts';
+import { faultsOf } from '../platform/faults.ts';
+import { openSession, type Session } from '../session.ts';
+import { errorCode } from '../store/error-code.ts';
+import { finishingCalls } from './finish-calls.ts';
+import { openScoreTable } from './open-score-table.ts';
+import type { TopicGiven } from './options.ts';
+import { createProgress } from './progress.ts';
+import { batchNameOf, checkedBatch } from './score-names.ts';
+import { quoted } from './shell-words.ts';
+import { NAMED_BAD_ROWS, showPreview, showRefusal, showSummary } from './show-score.ts';
+import { shown, type Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+export type ScoreFlags = {
+  readonly text: string;
+  readonly id?: string;
+  readonly topic?: readonly TopicGiven[];
+  readonly instructions?: string;
+  readonly model?: string;
+  readonly columns?: readonly string[];
+  readonly maxCalls?: number;
+  readonly dryRun?: true;
+  readonly batch?: string;
+  readonly encoding?: string;
+  readonly separator?: string;
+  readonly json?: true;
+};
+
+/** Scores a file, or tells what it would take; answers the exit code. */
+export async function runScore(file: string, flags: ScoreFlags, terminal: Terminal): Promise<number> {
+  const session = openSession(terminal);
+  await checkFile(file);
+  const batch = checkedBatch(flags.batch ?? batchNameOf(file, Date.now()));
+  const parts = await openParts(session, terminal);
+  const request: BatchRequest = {
+    batch,
+    request: requestOf(flags),
+    rows: () => rowsOf(file, flags),
+    host: parts.host,
+  };
+  try {
+    return await (flags.dryRun
+      ? preview(request, parts, flags, terminal)
+      : score(request, parts, { ...flags, file }, terminal));
+  } catch (error) {
+    throw asUsageOf(file, error);
+  }
+}
+
+/** The rows are read more than once, so that a pipe is none. */
+async function checkFile(file: string): Promise<void> {
+  const got = await stat(file).then(
+    (stats) => (stats.isFile() ? undefined : 'something else'),
+    (error: unknown) => errorCode(error) ?? 'unknown',
+  );
+  if (got !== undefined)
+    throw new UsageError(`${file}: expected a file that can be read more than once, got ${got}`);
+}
+
+/** What is asked of every text. Throws `UsageError` with every fault: nothing is sent by halves. */
+function requestOf({ topic: topics, instructions, model }: ScoreFlags): BatchRequest['request'] {
+  const request = {
+    ...(topics === undefined ? {} : { topics: [...topics] }),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(model === undefined ? {} : { model }),
+  };
+  const body = { ...request, input: [{ type: 'TEXT', text: 'a text' }] };
+  const { error } = analyzeSentiment.input.safeParse({ body });
+  if (error === undefined) return request;
+  const place = (path: readonly PropertyKey[]) => `--${path.slice(1).join('.').replace('topics', 'topic')}`;
+  throw new UsageError(faultsOf(error, { body }, { place }).join('\n'));
+}
+
+const rowsOf = (file: string, { text, id, columns, encoding, separator }: ScoreFlags) =>
+  readRows(createReadStream(file), { name: file, text, id, columns, encoding, separator });
+
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+async function openParts(session: Session, { environment, signal }: Terminal) {
+  const { PLATFORM_BASE_URL, PLATFORM_RATE: rate, SYNC_TABLE: tableName } = session.settings;
+  const store = await session.store();
+  const { table, flush } = await openScoreTable(tableName, store, environment);
+  const { host } = new URL(PLATFORM_BASE_URL);
+  const newToken = randomUUID;
+  const cache = createScoreCache({ table, host, owner: randomUUID(), now: Date.now, newToken });
+  return { session, store, table, flush, host, cache, newToken, rate, signal };
+}
+
+async function preview(
+  request: BatchRequest,
+  { cache, rate, signal }: Parts,
+  flags: ScoreFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const badRows = new Map<number, BadRow>();
+  async function* rows() {
+    for await (const row of checkedRows(request.rows())) {
+      if (isBad(row) && badRows.size < NAMED_BAD_ROWS) badRows.set(row.line, row);
+      yield row;
+    }
+  }
+  const found = await previewBatch({ rows, request: request.request, cache, rate, signal });
+  const reasons = refusals(found, { rate, maxCalls: flags.maxCalls });
+  return showPreview({ ...found, bad: [...badRows.values()], reasons, rate }, flags, terminal);
+}
+
+type ScoredFlags = ScoreFlags & { readonly file: string };
+
+async function score(
+  request: BatchRequest,
+  { session, flush, ...parts }: Parts,
+  flags: ScoredFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const wayOn = shown(wayOnOf(flags, request.batch));
+  terminal.err(`batch ${request.batch}; if it is stopped, to go on: ${wayOn}`);
+  const progress = createProgress('score', {
+    screen: terminal.screen,
+    err: terminal.err,
+    callCounts: session.callCounts,
+    nouns: ['rows', 'calls'],
+    now: () => performance.now(),
+  });
+  try {
+    const scored = await scoreFile(request, {
+      ...parts,
+      maxCalls: flags.maxCalls,
+      analyze: finishingCalls(session.platform.sentiment.analyze),
+      now: Date.now,
+      random: Math.random,
+      sleep,
+      progress: ({ rowsScored, rows }) => progress.update({ records: rowsScored, total: rows }),
+    });
+    progress.end();
+    if (scored.kind === 'scored') return showSummary(scored.summary, parts.store, flags, terminal);
+    return showRefusal(scored, flags, terminal);
+  } catch (error) {
+    progress.end();
+    if (!(error instanceof RowsError) && !(error instanceof BatchConflictError))
+      terminal.err(`stopped; to go on: ${wayOn}`);
+    throw error;
+  } finally {
+    await flush();
+  }
+}
+
+/** The command line that goes on with the batch: what is scored is not paid for again. */
+function wayOnOf(flags: ScoredFlags, batch: string): string {
+  const { file, text, id, topic = [], instructions, model, columns, maxCalls, encoding, separator } = flags;
+  const given: readonly (readonly [string, string | number | undefined])[] = [
+    ['--text', text],
+    ['--id', id],
+    ...topic.map(
+      ({ topic: name, description }) =>
+        ['--topic', description === undefined ? name : `${name}=${description}`] as const,
+    ),
+    ['--instructions', instructions],
+    ['--model', model],
+    ['--columns', columns?.join(',')],
+    ['--max-calls', maxCalls],
+    ['--encoding', encoding],
+    ['--separator', separator],
+    ['--batch', batch],
+  ];
+  const words = given.flatMap(([name, value]) => (value === undefined ? [] : [name, quoted(String(value))]));
+  return ['platform-sync score', quoted(file), ...words].join(' ');
+}
+
+/** A file that cannot be read as it was told to, or a batch of other rows, is told as what was typed. */
+function asUsageOf(file: string, error: unknown): unknown {
+  if (error instanceof BatchConflictError)
+    return new UsageError(`--batch: ${error.message}`, { cause: error });
+  if (error instanceof RowsError && error.failure.kind !== 'gzip')
+    return new UsageError(`${file}: ${error.message}`, { cause: error });
+  return error;
+}

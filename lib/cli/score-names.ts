@@ -1,0 +1,30 @@
+import { basename } from 'node:path';
+import { batchName } from '../jobs/message-score.ts';
+import { LONGEST_BATCH_NAME } from '../jobs/texts/batch.ts';
+import { UsageError } from './usage-error.ts';
+
+/** The name of a batch as it was typed. Throws `UsageError`. */
+export function checkedBatch(name: string): string {
+  if (batchName.safeParse(name).success && name.length <= LONGEST_BATCH_NAME) return name;
+  throw new UsageError(
+    `--batch: expected 1 to ${LONGEST_BATCH_NAME} of A-Z a-z 0-9 . _ : -, and not "." or "..", got ${JSON.stringify(name)}`,
+  );
+}
+
+/** The SHA-256 of a text as it was typed, in lower case. Throws `UsageError`. */
+export function checkedHash(hash: string): string {
+  if (/^[0-9a-f]{64}$/i.test(hash)) return hash.toLowerCase();
+  throw new UsageError(
+    `--text-hash: expected a SHA-256, 64 hex digits, got ${JSON.stringify(hash.slice(0, 80))}`,
+  );
+}
+
+/** What the file's name may take of the batch's; the time takes 17. */
+const MOST_OF_FILE = 80;
+
+/** A batch's name by its file and the time at which it begins: `reviews-20261121T091500Z`. */
+export function batchNameOf(file: string, nowMs: number): string {
+  const stem = basename(file).replace(/(\.(csv|tsv|ndjson|jsonl))?(\.gz)?$/i, '');
+  const time = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  return `${stem.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, MOST_OF_FILE)}-${time}`;
+}

@@ -1,0 +1,102 @@
+import { scoresFolder, summaryKey } from '../jobs/texts/batch.ts';
+import type { BadRow } from '../jobs/texts/chunks.ts';
+import type { Summary } from '../jobs/texts/finish-batch.ts';
+import type { Preview } from '../jobs/texts/preview.ts';
+import type { Refusal } from '../jobs/texts/split-batch.ts';
+import type { Store } from '../store/store.ts';
+import { exitCodes, shown, shownLines, type Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+type Flags = { readonly json?: true };
+type Output = Pick<Terminal, 'out' | 'err'>;
+
+/** Shows what came of a batch, as its summary or in words, and answers the exit code. */
+export function showSummary(
+  summary: Summary,
+  store: Pick<Store, 'location'>,
+  { json }: Flags,
+  { out }: Output,
+): number {
+  out(json ? JSON.stringify(summary, undefined, 2) : shownLines(describeSummary(summary, store)));
+  return summary.failed + summary.bad === 0 ? exitCodes.done : exitCodes.incomplete;
+}
+
+function describeSummary(summary: Summary, { location }: Pick<Store, 'location'>): string {
+  const { batch, rows, scored, failed, bad, erased, cached, calls, paidAgain, tokens, sentiments } = summary;
+  const reasoning = tokens.reasoning === 0 ? '' : `, ${number(tokens.reasoning)} for reasoning`;
+  return [
+    `batch ${batch}: ${number(rows)} rows: ${number(scored)} scored, ${number(failed)} failed, ${number(bad)} bad${erased === 0 ? '' : `, ${number(erased)} erased`}`,
+    `calls: ${number(calls)}, ${number(paidAgain)} of them paid again after a lost answer; rows from the cache: ${number(cached)}`,
+    `tokens: ${number(tokens.input)} in, ${number(tokens.output)} out, ${number(tokens.total)} in all${reasoning}`,
+    ...sentimentLines({ 'as a whole': sentiments.overall }),
+    ...sentimentLines(sentiments.topics),
+    ...badLines(summary.badRows, bad),
+    `parts: ${summary.parts.length} in ${location}/${scoresFolder(batch)}`,
+    `summary: ${location}/${summaryKey(batch)}`,
+  ].join('\n');
+}
+
+const sentimentLines = (topics: Summary['sentiments']['topics']) =>
+  Object.entries(topics)
+    .filter(([, counts]) => Object.keys(counts).length > 0)
+    .map(([topic, counts]) => {
+      const told = Object.entries(counts).map(([sentiment, count]) => `${number(count)} ${sentiment}`);
+      return `${shown(topic)}: ${told.join(', ')}`;
+    });
+
+/** Bad rows that are named. */
+export const NAMED_BAD_ROWS = 20;
+
+const badLines = (bad: readonly BadRow[], all: number) => [
+  ...bad.slice(0, NAMED_BAD_ROWS).map(({ line, fault }) => `  line ${line}: ${shown(fault)}`),
+  ...(all > NAMED_BAD_ROWS ? [`  and ${number(all - NAMED_BAD_ROWS)} more bad rows`] : []),
+];
+
+/** Shows why a batch did not begin, and answers the exit code. Throws `UsageError` where the request is at fault. */
+export function showRefusal({ reasons, preview }: Refusal, { json }: Flags, { out, err }: Output): number {
+  if (preview === undefined) throw new UsageError(reasons.join('\n'));
+  if (json) out(JSON.stringify({ refused: reasons, preview }, undefined, 2));
+  for (const reason of reasons) err(`platform-sync: refused: ${reason}`);
+  err('nothing was sent');
+  return exitCodes.incomplete;
+}
+
+/** What a batch would take. `bad`: its bad rows. */
+export type Previewed = Preview & {
+  readonly bad: readonly BadRow[];
+  /** Why it would be refused. */
+  readonly reasons: readonly string[];
+  /** Requests a second. */
+  readonly rate: number;
+};
+
+/** Shows what a batch would take, and answers the exit code. */
+export function showPreview(
+  { bad, reasons, ...preview }: Previewed,
+  { json }: Flags,
+  { out }: Output,
+): number {
+  const { rows, badRows, texts, cached, calls, seconds, rate } = preview;
+  const named = bad.slice(0, NAMED_BAD_ROWS);
+  const words = [
+    `${number(rows)} rows, ${number(badRows)} of them bad`,
+    ...badLines(bad, badRows),
+    `${number(texts)} different texts, ${number(cached)} of them cached`,
+    `${number(calls)} calls to be made, which take ${duration(seconds)} at ${rate} a second`,
+    ...reasons.map((reason) => `would be refused: ${reason}`),
+    'nothing was sent',
+  ];
+  out(
+    json
+      ? JSON.stringify({ dryRun: true, ...preview, bad: named, refused: reasons }, undefined, 2)
+      : shownLines(words.join('\n')),
+  );
+  return reasons.length === 0 && badRows === 0 ? exitCodes.done : exitCodes.incomplete;
+}
+
+const number = (value: number) => value.toLocaleString('en');
+
+function duration(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7_200 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`;
+}

@@ -1,0 +1,126 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { keepFormula } from '../../lib/jobs/formula-log.ts';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+let folder: string;
+let sandbox: Sandbox;
+let id: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'formula-log-'));
+  sandbox = await startPlatform({ calculations: 3, datasets: 1, cards: 0, fileSets: 0, dataFiles: 0 });
+  // Not by JSON.parse: ids may be beyond 2^53.
+  id = /"id":(\d+)/.exec(sandbox.calculations().next().value ?? '')?.[1] ?? '';
+});
+
+afterEach(async () => {
+  await sandbox.close();
+  await rm(folder, { recursive: true });
+});
+
+async function run(argv: readonly string[], { input = '', store = folder } = {}) {
+  const environment = { PLATFORM_BASE_URL: sandbox.url, PLATFORM_TOKEN: sandbox.token, SYNC_STORE: store };
+  const { terminal, out, err } = createFakeTerminal(environment, input);
+  const code = await runCommandLine(argv, terminal);
+  return { code, out: out(), err: err() };
+}
+
+const set = (input: string) => run(['formula', 'set', id, '-'], { input });
+
+/** What was there before our first update. */
+const NO_HISTORY = /cannot be had: the platform keeps no history of formulas$/;
+
+test('formula set keeps what was answered, and says how to go back', async () => {
+  const { code, err } = await set('MAX(`Amount`)');
+
+  const { out } = await run(['formula', 'log', id, '--json']);
+  expect(code).toBe(0);
+  expect(err).toBe(`to go back: platform-sync formula log ${id}, then platform-sync formula set ${id} FILE`);
+  expect(JSON.parse(out)).toMatchObject([
+    { time: expect.stringMatching(/^\d{8}T\d{9}Z$/), calculation: { id, expression: 'MAX(`Amount`)' } },
+  ]);
+});
+
+test('formula log lists the updates, newest last, and says that the one before cannot be had', async () => {
+  await set('MAX(`Amount`)');
+  await set('SUM(`Amount`)\n  / 2');
+
+  const { code, out, err } = await run(['formula', 'log', id]);
+
+  const [header, first, second, ...more] = out.split('\n');
+  expect(code).toBe(0);
+  expect(header).toMatch(/^TIME +CHECKSUM +STATUS +EXPRESSION$/);
+  expect(first).toMatch(/^\d{8}T\d{9}Z +[0-9a-f]{40} +INVALID +MAX\(`Amount`\)$/);
+  expect(second).toMatch(/^\d{8}T\d{9}Z +[0-9a-f]{40} +INVALID +SUM\(`Amount`\) …$/);
+  expect(more).toEqual([]);
+  expect(err).toMatch(NO_HISTORY);
+});
+
+test('where nothing is kept it says so, and that the one before cannot be had', async () => {
+  const people = await run(['formula', 'log', id]);
+  const machines = await run(['formula', 'log', id, '--json']);
+
+  expect(people).toMatchObject({ code: 0, out: `no update of calculation ${id} is kept in ${folder}` });
+  expect(people.err).toMatch(NO_HISTORY);
+  expect(machines.out).toBe('[]');
+});
+
+test('--at prints just that expression, which formula set takes back as it was', async () => {
+  const expression = "CASE WHEN `A` = 'a\tb' THEN 1\n  ELSE 2 END\n";
+  await set(`${expression}\n`);
+  await set('MAX(`Amount`)');
+  const [{ time }] = JSON.parse((await run(['formula', 'log', id, '--json'])).out);
+
+  const { out, err } = await run(['formula', 'log', id, '--at', time]);
+  await writeFile(join(folder, 'f.txt'), `${out}\n`);
+  await run(['formula', 'set', id, join(folder, 'f.txt')]);
+
+  const log = JSON.parse((await run(['formula', 'log', id, '--json'])).out);
+  expect({ out, err }).toEqual({ out: expression, err: '' });
+  expect(log.at(-1).calculation.expression).toBe(expression);
+});
+
+test('--at of another time names the times there are, and exits 2', async () => {
+  await set('MAX(`Amount`)');
+
+  const { code, err } = await run(['formula', 'log', id, '--at', 'yesterday']);
+
+  expect(code).toBe(2);
+  expect(err).toMatch(/--at: expected a time of calculation \d+ \(\d{8}T\d{9}Z\), got "yesterday"/);
+});
+
+test('what could move the cursor is not shown in the list', async () => {
+  const response = '{"expression":"MAX(`\\u001b[2J`)","status":"\\u202eVALID"}';
+  const kept = { calculationId: id, finishedAtMs: 0, response };
+  await keepFormula(createDirectoryStore(folder), kept);
+
+  const { out } = await run(['formula', 'log', id]);
+
+  expect(out.split('\n')[1]).toBe('19700101T000000000Z  -          VALID  MAX(``)');
+});
+
+test('a formula that is set and cannot be kept is a warning', async () => {
+  const file = join(folder, 'file');
+  await writeFile(file, '');
+
+  const { code, out, err } = await run(['formula', 'set', id, '-'], { input: 'MAX(`Amount`)', store: file });
+
+  expect(code).toBe(0);
+  expect(out).toContain(`calculation ${id}`);
+  expect(err).toContain(
+    'the formula is set, and not kept for formula log: open the store: expected a directory',
+  );
+});
+
+test('an id that is none exits 2', async () => {
+  const { code, err } = await run(['formula', 'log', 'abc']);
+
+  expect(code).toBe(2);
+  expect(err).toContain('id: expected the digits of an integer, got "abc"');
+});

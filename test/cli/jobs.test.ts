@@ -1,0 +1,196 @@
+import { expect, test } from 'vitest';
+import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
+import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
+import { lines, startJobs } from './start-jobs.ts';
+
+type Jobs = Awaited<ReturnType<typeof startJobs>>;
+
+const call = (id: string, functionName: string, inputVariables: object) => ({
+  type: 'run-function',
+  id,
+  packageId: codePackages[functionName === 'addNumbers' ? 0 : 1]?.id,
+  packageVersion: '1.0.0',
+  functionName,
+  inputVariables,
+});
+const adds = (id: string) => call(id, 'addNumbers', { first: 40, second: 2 });
+const throws = (id: string) => call(id, 'throwsError', { message: 'no luck' });
+
+/** The ledger of the settings, at a time of its own. */
+const ledgerOf = ({ shared }: Jobs, now: () => number = Date.now) =>
+  createLedger({ table: createDynamoTable({ tableName: 'ledger', environment: shared }), now });
+
+const request = (id: string) => ({ id, type: 'sco\u001b[2Jre', contentHash: 'c', sender: 's' });
+
+/** A job whose send was started, and whose worker is gone. */
+async function sentLongAgo(jobs: Jobs, id: string) {
+  const ledger = ledgerOf(jobs, () => Date.parse('2026-11-20T09:00:00Z'));
+  await ledger.claim(request(id), { leaseMs: 60_000 });
+  await ledger.sent({ id, fence: 1 }, { mustLastMs: 1 });
+}
+
+async function unknown(jobs: Jobs, id: string) {
+  await sentLongAgo(jobs, id);
+  await ledgerOf(jobs).claim(request(id), { leaseMs: 60_000 });
+}
+
+test('jobs are listed as a table, newest first, without the platform', async () => {
+  await using jobs = await startJobs();
+  await jobs.run(['submit', '-'], lines([throws('thrown')]));
+  await jobs.run(['work', '--drain']);
+  await sentLongAgo(jobs, 'old');
+
+  const { code, out } = await jobs.runWithoutPlatform(['jobs']);
+
+  const rows = out.split('\n');
+  expect(code).toBe(0);
+  expect(rows[0]).toMatch(/^ID +TYPE +STATE +ATTEMPTS +STARTED +FINISHED +ERROR$/);
+  expect(rows[1]).toMatch(
+    /^thrown +run-function +FAILED +1 +\d{4}-\S+Z +\d{4}-\S+Z +execution: execution \S+ ended with FAILED$/,
+  );
+  expect(rows[2]).toMatch(/^old +sco {0,2}re +SENT +1 +2026-11-20T09:00:00.000Z +-$/);
+  expect(out).not.toContain('\u001b');
+});
+
+test('--state and --limit narrow the list, and what is left out is counted', async () => {
+  await using jobs = await startJobs();
+  await sentLongAgo(jobs, 'old');
+  for (const id of ['a', 'b', 'c']) await ledgerOf(jobs).cancel(id);
+
+  const { out, err } = await jobs.runWithoutPlatform(['jobs', '--state', 'failed', '--limit', '1', '--json']);
+
+  expect(JSON.parse(out)).toMatchObject([{ type: null, state: 'FAILED', error: { kind: 'cancelled' } }]);
+  expect(err).toBe('2 earlier jobs not listed; --limit lists more');
+});
+
+test('a job that ended is shown by its result', async () => {
+  await using jobs = await startJobs();
+  await jobs.run(['submit', '-'], lines([adds('sum')]));
+  await jobs.run(['work', '--drain']);
+
+  const { code, out } = await jobs.runWithoutPlatform(['jobs', 'sum']);
+
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ version: 1, id: 'sum', status: 'done', response: { result: 42 } });
+});
+
+test('a job without a result is shown as the ledger knows it, and one that it does not know exits 1', async () => {
+  await using jobs = await startJobs();
+  await sentLongAgo(jobs, 'old');
+
+  const known = await jobs.runWithoutPlatform(['jobs', 'old', '--json']);
+  const other = await jobs.runWithoutPlatform(['jobs', 'other']);
+
+  expect(JSON.parse(known.out)).toMatchObject({ id: 'old', state: 'SENT', attempts: 1, finishedAt: null });
+  expect(other).toEqual({ code: 1, out: '', err: 'platform-sync: job other: the ledger does not know it' });
+});
+
+test.for([
+  [['jobs'], 'jobs: expected SYNC_TABLE, the DynamoDB table that holds the ledger of jobs, got nothing'],
+  [['jobs', 'cancel', 'a'], 'jobs cancel: expected SYNC_TABLE'],
+  [['jobs', 'a b'], 'id of a job: expected 1 to 128 of A-Z a-z 0-9 . _ : -, got "a b"'],
+  [['jobs', '--state', 'LOST'], 'Expected one of CLAIMED, SENT, DONE, FAILED, UNKNOWN, got "LOST"'],
+  [['redrive'], 'redrive: expected SYNC_TABLE'],
+] as const)('%j without settings exits 2', async ([argv, expected]) => {
+  await using jobs = await startJobs();
+
+  const { code, err } = await jobs.begin(argv, {}).ended;
+
+  expect(code).toBe(2);
+  expect(err).toContain(expected);
+});
+
+test('cancel says of each job what became of it, and a cancelled one is never sent', async () => {
+  await using jobs = await startJobs();
+  await jobs.run(['submit', '-'], lines([adds('done')]));
+  await jobs.run(['work', '--drain']);
+  await sentLongAgo(jobs, 'sent');
+
+  const { code, out } = await jobs.runWithoutPlatform(['jobs', 'cancel', 'early', 'sent', 'done']);
+  await jobs.run(['submit', '-'], lines([adds('early')]));
+  await jobs.run(['work', '--drain']);
+
+  expect(code).toBe(3);
+  expect(out.split('\n')).toEqual([
+    'early: cancelled; its message has not been seen yet',
+    'sent: already sent, cannot be stopped',
+    'done: ended as DONE',
+  ]);
+  expect(jobs.sandbox.counts().executions).toHaveLength(1);
+});
+
+test('cancel again is as good, and --json tells the same', async () => {
+  await using jobs = await startJobs();
+  await jobs.runWithoutPlatform(['jobs', 'cancel', 'early']);
+
+  const { code, out } = await jobs.runWithoutPlatform(['jobs', 'cancel', 'early', '--json']);
+
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject([{ id: 'early', became: 'ended', state: 'FAILED' }]);
+});
+
+test('redrive opens failed jobs again, moves dead letters back, and names the unknown ones', async () => {
+  await using jobs = await startJobs();
+  await jobs.run(['submit', '-'], lines([throws('thrown')]));
+  await jobs.run(['work', '--drain']);
+  await jobs.deadLetters.send(
+    lines([adds('dead')])
+      .trim()
+      .split('\n'),
+  );
+  await unknown(jobs, 'nobody-knows');
+
+  const { code, out } = await jobs.runWithoutPlatform(['redrive']);
+  const worked = JSON.parse((await jobs.run(['work', '--drain', '--json'])).out);
+
+  expect(code).toBe(0);
+  expect(out.split('\n')).toEqual([
+    'opened again: 1',
+    '  thrown',
+    'dead letters moved back: 1',
+    'unknown, never opened again: 1; each may have been executed, so a person has to look at it',
+    '  nobody-knows',
+  ]);
+  expect(worked).toMatchObject({ done: 1, failed: 1 });
+});
+
+test('redrive of named jobs leaves what has not failed, exits 3, and moves no dead letter', async () => {
+  await using jobs = await startJobs();
+  await jobs.run(['submit', '-'], lines([adds('sum')]));
+  await jobs.run(['work', '--drain']);
+  await jobs.deadLetters.send(
+    lines([adds('dead')])
+      .trim()
+      .split('\n'),
+  );
+  await unknown(jobs, 'nobody-knows');
+
+  const { code, out } = await jobs.runWithoutPlatform(['redrive', 'sum', 'nobody-knows', '--json']);
+
+  const { waiting } = await jobs.deadLetters.counts();
+  expect(code).toBe(3);
+  expect(JSON.parse(out)).toEqual({
+    opened: [],
+    left: [
+      { id: 'sum', state: 'DONE' },
+      { id: 'nobody-knows', state: 'UNKNOWN' },
+    ],
+    unknown: ['nobody-knows'],
+    movedBack: null,
+  });
+  expect(waiting).toBe(1);
+});
+
+test('redrive leaves a job whose message is not here, such as one that was cancelled early', async () => {
+  await using jobs = await startJobs();
+  await jobs.runWithoutPlatform(['jobs', 'cancel', 'early']);
+
+  const { code, out } = await jobs.runWithoutPlatform(['redrive', 'early']);
+  await jobs.run(['submit', '-'], lines([adds('early')]));
+  await jobs.run(['work', '--drain']);
+
+  expect(code).toBe(3);
+  expect(out.split('\n')).toEqual(['opened again: 0', 'left as they are: 1', '  early (FAILED)']);
+  expect(jobs.sandbox.counts().executions).toEqual([]);
+});

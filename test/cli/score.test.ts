@@ -1,0 +1,297 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { textHashOf } from '../../lib/jobs/texts/score-cache.ts';
+import { startAws } from '../../lib/sandbox/aws/start-aws.ts';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+let folder: string;
+let sandbox: Sandbox;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'score-'));
+  sandbox = await start();
+});
+
+afterEach(async () => {
+  await sandbox.close();
+  await rm(folder, { recursive: true });
+});
+
+const start = (latencyMs = 0) =>
+  startPlatform({ calculations: 0, datasets: 0, cards: 0, fileSets: 0, dataFiles: 0, latencyMs });
+
+const store = () => join(folder, 'store');
+
+function begin(argv: readonly string[], more: Readonly<Record<string, string>> = {}) {
+  const environment = {
+    PLATFORM_BASE_URL: sandbox.url,
+    PLATFORM_TOKEN: sandbox.token,
+    PLATFORM_RATE: '1000',
+    SYNC_STORE: store(),
+    LOG_LEVEL: 'silent',
+    ...more,
+  };
+  const { terminal, out, err, interrupt } = createFakeTerminal(environment);
+  const ended = runCommandLine(argv, terminal).then((code) => ({ code, out: out(), err: err() }));
+  return { ended, interrupt };
+}
+const run = (...argv: readonly string[]) => begin(argv).ended;
+
+async function write(name: string, text: string): Promise<string> {
+  const file = join(folder, name);
+  await writeFile(file, text);
+  return file;
+}
+
+const REVIEWS = `id,review,shop
+1,The support team was wonderful!,A
+2,The delivery was late and the box was damaged.,B
+3,,C
+4,The support team was wonderful!,D
+`;
+const TOPICS = ['--topic', 'support=the people who help', '--topic', 'delivery'];
+
+async function scoredRows(batch: string): Promise<readonly Record<string, unknown>[]> {
+  const place = join(store(), 'scores', batch);
+  const parts = (await readdir(place)).filter((name) => name.startsWith('part-')).sort();
+  const bodies = await Promise.all(parts.map((name) => readFile(join(place, name))));
+  return bodies.flatMap((body) =>
+    gunzipSync(body)
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  );
+}
+
+describe('score', () => {
+  test('scores each text once, names the bad rows, tells it in words, and exits 3', async () => {
+    const file = await write('reviews.csv', REVIEWS);
+
+    const { code, out, err } = await run(
+      ...['score', file, '--text', 'review', '--id', 'id', '--columns', 'shop', '--batch', 'mine'],
+      ...TOPICS,
+    );
+
+    const rows = await scoredRows('mine');
+    expect(code).toBe(3);
+    expect(out.split('\n')).toEqual([
+      'batch mine: 4 rows: 3 scored, 0 failed, 1 bad',
+      'calls: 2, 0 of them paid again after a lost answer; rows from the cache: 1',
+      expect.stringMatching(/^tokens: [\d,]+ in, [\d,]+ out, [\d,]+ in all/),
+      'delivery: 1 negative, 2 not_applicable',
+      'support: 1 not_applicable, 2 positive',
+      '  line 4: review: expected text, got an empty one',
+      `parts: 1 in ${store()}/scores/mine/`,
+      `summary: ${store()}/scores/mine/summary.json`,
+    ]);
+    expect(err).toContain(`to go on: platform-sync score ${file} --text review --id id --topic 'support=`);
+    expect(err).toMatch(/ --columns shop --batch mine$/m);
+    expect(rows).toMatchObject([
+      { id: '1', columns: { shop: 'A' }, topicSentiments: { support: 'POSITIVE' } },
+      { id: '2', topicSentiments: { delivery: 'NEGATIVE' } },
+      { line: 4 },
+      { id: '4' },
+    ]);
+    expect(Object.values(sandbox.counts().sentimentCalls)).toEqual([1, 1]);
+  });
+
+  test('the same texts in another batch are not paid for again, and without bad rows it exits 0', async () => {
+    const file = await write('two.ndjson', '{"text":"wonderful"}\n{"text":"awful"}\n');
+    await run('score', file, '--text', 'text');
+
+    const { code, out } = await run('score', file, '--text', 'text', '--batch', 'again', '--json');
+
+    const summary = JSON.parse(out);
+    expect(code).toBe(0);
+    expect(summary).toMatchObject({ version: 1, batch: 'again', rows: 2, scored: 2, cached: 2, calls: 0 });
+    expect(JSON.parse(await readFile(join(store(), 'scores/again/summary.json'), 'utf8'))).toEqual(summary);
+    expect(sandbox.counts().sentimentCalls).toEqual({ wonderful: 1, awful: 1 });
+  });
+
+  test('a batch is named by its file and the time, if it is not told', async () => {
+    const file = await write('my reviews (2).csv', 'text\nwonderful\n');
+
+    const { err } = await run('score', file, '--text', 'text');
+
+    expect(err).toMatch(
+      /^batch my-reviews-2-?-\d{8}T\d{6}Z; if it is stopped, to go on: platform-sync score '/,
+    );
+  });
+
+  test('Ctrl-C ends it once the calls under way have, and what it says then goes on without paying twice', async () => {
+    await sandbox.close();
+    sandbox = await start(150);
+    const texts = Array.from({ length: 300 }, (_, index) => `wonderful ${index}`);
+    const file = await write('many.csv', `text\n${texts.join('\n')}\n`);
+    const many = { PLATFORM_CONCURRENCY: '50' };
+
+    const stopping = begin(['score', file, '--text', 'text', '--batch', 'many'], many);
+    await vi.waitFor(() => expect(sandbox.counts().requests).toBeGreaterThan(120), {
+      interval: 5,
+      timeout: 10_000,
+    });
+    stopping.interrupt();
+    const stopped = await stopping.ended;
+    const before = Object.keys(sandbox.counts().sentimentCalls).length;
+    const [, wayOn = ''] = /^stopped; to go on: platform-sync (.*)$/m.exec(stopped.err) ?? [];
+    const resumed = await begin([...wayOn.split(' '), '--json'], many).ended;
+
+    const calls = Object.values(sandbox.counts().sentimentCalls);
+    expect(stopped.code).toBe(1);
+    expect(stopped.err).toContain('interrupted: stopped as asked');
+    expect(before).toBeLessThan(300);
+    expect(resumed.code).toBe(0);
+    expect(JSON.parse(resumed.out)).toMatchObject({ batch: 'many', rows: 300, scored: 300, failed: 0 });
+    expect(calls).toEqual(Array.from({ length: 300 }, () => 1));
+  });
+
+  test('--dry-run tells what it would take and sends nothing', async () => {
+    const file = await write('reviews.csv', REVIEWS);
+
+    const people = await run('score', file, '--text', 'review', '--dry-run');
+    const machines = await run('score', file, '--text', 'review', '--dry-run', '--json');
+
+    expect(people.code).toBe(3);
+    expect(people.out.split('\n')).toEqual([
+      '4 rows, 1 of them bad',
+      '  line 4: review: expected text, got an empty one',
+      '2 different texts, 0 of them cached',
+      '2 calls to be made, which take 1 s at 1000 a second',
+      'nothing was sent',
+    ]);
+    expect(JSON.parse(machines.out)).toMatchObject({ dryRun: true, rows: 4, badRows: 1, texts: 2, calls: 2 });
+    expect(sandbox.counts().requests).toBe(0);
+    await expect(readdir(store())).rejects.toThrow('ENOENT');
+  });
+
+  test('the first 20 bad rows are named, and the others counted', async () => {
+    const file = await write('bad.csv', `id,text\n${'1,\n'.repeat(25)}2,wonderful\n`);
+
+    const { out } = await run('score', file, '--text', 'text');
+
+    expect(out.match(/^ {2}line \d+: /gm)).toHaveLength(20);
+    expect(out).toContain('\n  and 5 more bad rows\n');
+  });
+
+  test.for([
+    [
+      ['--max-calls', '1'],
+      {},
+      '4 rows hold 2 different texts, of which 0 are cached: 2 calls, over the limit of 1',
+    ],
+    [[], { PLATFORM_RATE: '0.001' }, undefined],
+  ] as const)('with %j and %j', async ([flags, more, expected]) => {
+    const rows = expected === undefined ? Array.from({ length: 900 }, (_, at) => `${at},text ${at},A\n`) : [];
+    const file = await write(
+      'reviews.csv',
+      expected === undefined ? `id,review,shop\n${rows.join('')}` : REVIEWS,
+    );
+
+    const { code, err } = await begin(['score', file, '--text', 'review', ...flags], more).ended;
+
+    expect(code).toBe(3);
+    expect(err).toContain(
+      expected ??
+        '900 rows hold 900 different texts, of which 0 are cached: 900 calls, which take 10.5 days at 0.001 a second, over the limit of 10 days',
+    );
+    expect(err).toContain('nothing was sent');
+    expect(sandbox.counts().requests).toBe(0);
+  });
+
+  test.for([
+    [['--text', 'words'], 'columns: expected "words", got a header of "id", "review", "shop"'],
+    [['--text', 'review', '--batch', 'a/b'], '--batch: expected 1 to 114 of A-Z a-z 0-9 . _ : -'],
+    [['--text', 'review', '--topic', '2nd'], '--topic.0.topic: expected a topic name'],
+    [['--text', 'review', '--encoding', 'x'], 'encoding: expected an encoding such as utf-8'],
+    [['--text', 'review', '--max-calls', 'x'], 'Expected a whole number from 0'],
+    [[], "required option '--text <column>' not specified"],
+  ] as const)('%j exits 2 and sends nothing', async ([flags, expected]) => {
+    const file = await write('reviews.csv', REVIEWS);
+
+    const { code, err } = await run('score', file, ...flags);
+
+    expect(code).toBe(2);
+    expect(err).toContain(expected);
+    expect(sandbox.counts().requests).toBe(0);
+  });
+
+  test('a file that is not there exits 2', async () => {
+    const { code, err } = await run('score', join(folder, 'none.csv'), '--text', 'review');
+
+    expect(code).toBe(2);
+    expect(err).toContain('none.csv: expected a file that can be read more than once, got ENOENT');
+  });
+
+  test('another file under the name of a batch exits 2', async () => {
+    await run('score', await write('a.csv', 'text\nwonderful\n'), '--text', 'text', '--batch', 'one');
+
+    const file = await write('b.csv', 'text\nawful\n');
+    const { code, err } = await run('score', file, '--text', 'text', '--batch', 'one');
+
+    expect(code).toBe(2);
+    expect(err).toContain('--batch: batch one was split before from other rows');
+  });
+
+  test('with SYNC_TABLE the cache is in the table', async () => {
+    await using aws = await startAws({ tables: ['shared'] });
+    const more = { SYNC_TABLE: 'shared', ...aws.settings };
+    const file = await write('a.csv', 'text\nwonderful\n');
+    await begin(['score', file, '--text', 'text'], more).ended;
+    await rm(store(), { recursive: true });
+
+    const { code, out } = await begin(['score', file, '--text', 'text', '--batch', 'b', '--json'], more)
+      .ended;
+
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ cached: 1, calls: 0 });
+  });
+});
+
+describe('forget', () => {
+  const forget = (...argv: readonly string[]) => begin(['forget', ...argv], { PLATFORM_TOKEN: '' }).ended;
+  const WONDERFUL = textHashOf('wonderful');
+
+  beforeEach(async () => {
+    const file = await write('a.csv', 'text\nwonderful\nawful\n');
+    await run('score', file, '--text', 'text', '--batch', 'one');
+  });
+
+  test('erases a text by its hash: its results are gone, and it would be paid for again', async () => {
+    const { code, out } = await forget('--text-hash', WONDERFUL.toUpperCase(), '--json');
+    const again = await run('score', join(folder, 'a.csv'), '--text', 'text', '--dry-run', '--json');
+
+    const [first, second] = await scoredRows('one');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ cacheRows: 1, parts: 1, rows: 1, batches: ['one'] });
+    expect(first).toEqual({ id: '2', line: 2, erased: true });
+    expect(second).toMatchObject({ sentiment: 'NEGATIVE' });
+    expect(JSON.parse(again.out)).toMatchObject({ cached: 1, calls: 1 });
+  });
+
+  test('erases a batch with all that it knows', async () => {
+    const { code, out } = await forget('--batch', 'one');
+    const again = await forget('--batch', 'one');
+
+    expect(code).toBe(0);
+    expect(out).toMatch(/^erased: cache rows: 2, staged chunks: 1, parts: 1, rows in them: 2; batches: one$/);
+    expect(again.out).toBe('nothing was there to erase');
+  });
+
+  test.for([
+    [[], 'expected exactly one of them, got none'],
+    [['--batch', 'one', '--text-hash', WONDERFUL], 'expected exactly one of them, got both'],
+    [['--batch', 'a/b'], '--batch: expected 1 to 114'],
+    [['--text-hash', 'wonderful'], '--text-hash: expected a SHA-256, 64 hex digits, got "wonderful"'],
+  ] as const)('%j exits 2', async ([argv, expected]) => {
+    const { code, err } = await forget(...argv);
+
+    expect(code).toBe(2);
+    expect(err).toContain(expected);
+  });
+});

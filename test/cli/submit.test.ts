@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { lines, startJobs } from './start-jobs.ts';
+
+const score = (id: string) => ({ type: 'score', id, texts: [{ id: '1', text: 'wonderful' }] });
+const call = {
+  type: 'run-function',
+  packageId: codePackages[0]?.id,
+  packageVersion: '1.0.0',
+  functionName: 'addNumbers',
+};
+
+test('every fault of every line is told with its number, and nothing is sent', async () => {
+  await using jobs = await startJobs();
+  const input = `${lines([score('a')])}{"version":\n\n${lines([{ type: 'score', texts: [] }, score('a')])}`;
+
+  const { code, out, err } = await jobs.run(['submit', '-'], input);
+
+  const counts = await jobs.queue.counts();
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toContain('-: expected jobs, one a line; nothing was sent, since');
+  expect(err).toMatch(/^ {2}line 2: message: expected JSON/m);
+  expect(err).toMatch(/^ {2}line 4: texts: expected a list of? ?.*1 to 100|^ {2}line 4: texts: /m);
+  expect(err).toMatch(/^ {2}line 5: id: expected one that no other line has, got a/m);
+  expect(counts.waiting).toBe(0);
+});
+
+test('all jobs are sent, more than one batch of them, and their ids are told', async () => {
+  await using jobs = await startJobs();
+  const ids = Array.from({ length: 23 }, (_, index) => `job-${index}`);
+
+  const { code, out } = await jobs.run(['submit', '-', '--json'], lines(ids.map(score)));
+
+  const counts = await jobs.queue.counts();
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toEqual({ sent: 23, ids });
+  expect(counts.waiting).toBe(23);
+});
+
+test('a function without an id is sent with one, and the others have that of their content', async () => {
+  await using jobs = await startJobs();
+  const { id: _, ...withoutId } = score('a');
+
+  const { out } = await jobs.run(['submit', '-', '--json'], lines([call, withoutId]));
+  const messages = await jobs.queue.receive({ most: 10, waitSeconds: 0, visibilitySeconds: 60 });
+
+  const bodies = messages.map(({ body }) => JSON.parse(body));
+  const [first, second] = JSON.parse(out).ids;
+  expect(first).toMatch(/^[0-9a-f-]{36}$/);
+  expect(second).toMatch(/^[0-9a-f]{64}$/);
+  expect(bodies).toContainEqual({ version: 1, ...call, id: first });
+  expect(bodies).toContainEqual({ version: 1, ...withoutId });
+});
+
+test('with --dry-run nothing is sent, and no queue is needed', async () => {
+  await using jobs = await startJobs();
+
+  const { code, out } = await jobs.begin(['submit', '-', '--dry-run'], {}, lines([score('a')])).ended;
+
+  expect({ code, out }).toEqual({ code: 0, out: '1 job would be sent; nothing was sent' });
+});
+
+test('a type that SYNC_ALLOW leaves out is a fault of its line', async () => {
+  await using jobs = await startJobs();
+  const environment = { ...jobs.shared, SYNC_ALLOW: '{"types": ["data-files"]}' };
+
+  const { code, err } = await jobs.begin(['submit', '-'], environment, lines([score('a')])).ended;
+
+  expect(code).toBe(2);
+  expect(err).toContain('line 1: type: expected one that is allowed (data-files), got "score"');
+});
+
+test('a queue that cannot be reached is told with what was sent, and exits 1', async () => {
+  await using jobs = await startJobs();
+  const environment = { ...jobs.shared, SYNC_QUEUE_URL: `${jobs.shared.SYNC_QUEUE_URL}-of-nobody` };
+
+  const { code, out, err } = await jobs.begin(['submit', '-'], environment, lines([score('a')])).ended;
+
+  expect({ code, out }).toEqual({ code: 1, out: '0 jobs sent' });
+  expect(err).toContain('0 of 1 job are on the queue for certain');
+});
+
+test.for([
+  [{}, 'submit: expected SYNC_QUEUE_URL, the URL of the jobs queue, got nothing'],
+  [{ SYNC_QUEUE_URL: 'jobs' }, 'SYNC_QUEUE_URL: expected the URL of a queue'],
+  [{ SYNC_QUEUE_URL: 'http://127.0.0.1:1/q', SYNC_ALLOW: '[' }, 'SYNC_ALLOW: expected JSON'],
+] as const)('wrong settings exit 2: %j', async ([environment, expected]) => {
+  await using jobs = await startJobs();
+
+  const { code, err } = await jobs.begin(['submit', '-'], environment, lines([score('a')])).ended;
+
+  expect(code).toBe(2);
+  expect(err).toContain(expected);
+});
+
+test('a file without a job exits 2', async () => {
+  await using jobs = await startJobs();
+
+  const { code, err } = await jobs.run(['submit', '-'], '\n');
+
+  expect(code).toBe(2);
+  expect(err).toContain('expected at least one job, got none');
+});

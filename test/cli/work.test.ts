@@ -1,0 +1,97 @@
+import { expect, test, vi } from 'vitest';
+import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { lines, startJobs } from './start-jobs.ts';
+
+const call = (id: string, functionName: string, inputVariables: object) => ({
+  type: 'run-function',
+  id,
+  packageId: codePackages[functionName === 'addNumbers' ? 0 : 1]?.id,
+  packageVersion: '1.0.0',
+  functionName,
+  inputVariables,
+});
+const adds = (id: string) => call(id, 'addNumbers', { first: 40, second: 2 });
+
+test('a drained queue has all jobs done, each once, and exits 0', async () => {
+  await using jobs = await startJobs();
+  const score = { type: 'score', id: 'texts', texts: [{ id: '1', text: 'This is wonderful.' }] };
+  await jobs.run(['submit', '-'], lines([adds('sum'), score]));
+
+  const { code, out, err } = await jobs.run(['work', '--drain', '--json']);
+
+  const { waiting, inFlight } = await jobs.queue.counts();
+  const listed = JSON.parse((await jobs.runWithoutPlatform(['jobs', '--json'])).out);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(JSON.parse(out)).toMatchObject({ done: 2, failed: 0, unknown: 0, refused: 0 });
+  expect({ waiting, inFlight }).toEqual({ waiting: 0, inFlight: 0 });
+  expect(listed).toHaveLength(2);
+  expect(jobs.sandbox.counts().executions).toHaveLength(1);
+});
+
+test('a job that failed is told and exits 3', async () => {
+  await using jobs = await startJobs();
+  const input = lines([adds('sum'), call('thrown', 'throwsError', { message: 'no luck' })]);
+  await jobs.run(['submit', '-'], input);
+
+  const { code, out } = await jobs.run(['work', '--drain']);
+
+  expect(code).toBe(3);
+  expect(out).toBe('jobs: 1 done, 1 failed, 0 unknown, 0 refused; 0 handed back, 0 not handled');
+});
+
+test('a message that was refused is told and exits 3', async () => {
+  await using jobs = await startJobs();
+  await jobs.queue.send(['no job']);
+
+  const { code, out } = await jobs.run(['work', '--drain', '--json']);
+
+  expect(code).toBe(3);
+  expect(JSON.parse(out)).toMatchObject({ done: 0, failed: 0, refused: 1 });
+});
+
+test('Ctrl-C finishes what runs, leaves the rest on the queue, and exits 0', async () => {
+  await using jobs = await startJobs({ latencyMs: 1_000 });
+  await jobs.run(['submit', '-'], lines(['a', 'b', 'c', 'd'].map(adds)));
+
+  const working = jobs.begin(['work', '--concurrency', '1', '--json'], jobs.settings);
+  await vi.waitFor(() => expect(jobs.sandbox.counts().requests).toBe(1), { interval: 5, timeout: 10_000 });
+  working.interrupt();
+  const { code, out, err } = await working.ended;
+
+  const { waiting, inFlight } = await jobs.queue.counts();
+  const { done } = JSON.parse(out);
+  expect(code).toBe(0);
+  expect(err).toContain('stopped as asked; what was not begun is still on the queue');
+  expect(done).toBeGreaterThanOrEqual(1);
+  expect(done).toBeLessThan(4);
+  expect(waiting + inFlight).toBe(4 - done);
+});
+
+test('progress is told in plain lines every few seconds, each only once', async () => {
+  await using jobs = await startJobs({ latencyMs: 7_000 });
+  await jobs.run(['submit', '-'], lines([adds('sum')]));
+
+  const { err } = await jobs.run(['work', '--drain']);
+
+  expect(err).toBe('work: 0 done, 0 failed, 0 unknown; 0 waiting, 1 in flight, 0 delayed');
+});
+
+test('without SYNC_TABLE it warns, and works', async () => {
+  await using jobs = await startJobs();
+  const { SYNC_TABLE: _, ...settings } = jobs.settings;
+  await jobs.run(['submit', '-'], lines([adds('sum')]));
+
+  const { code, err } = await jobs.begin(['work', '--drain'], settings).ended;
+
+  expect(code).toBe(0);
+  expect(err).toContain('SYNC_TABLE is not set: the ledger is in the memory of this process');
+});
+
+test('without SYNC_QUEUE_URL it says what is needed and exits 2', async () => {
+  await using jobs = await startJobs();
+
+  const { code, err } = await jobs.begin(['work'], { ...jobs.settings, SYNC_QUEUE_URL: '' }).ended;
+
+  expect(code).toBe(2);
+  expect(err).toContain('work: expected SYNC_QUEUE_URL, the URL of the jobs queue, got nothing');
+});
