@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { handleMessage } from '../../lib/jobs/handle-message.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
+
+/* What the simulation has found, each as a plain test. */
+
+test('a lease is given up after the result is written, so that a failure of that is told', async () => {
+  await using bench = await fakeWorker({ 'run-function': async () => ({ status: 'done' }) });
+  const order: string[] = [];
+  const store: Store = {
+    ...bench.store,
+    put: async () => {
+      order.push('write the result');
+      throw new Error('the store is away');
+    },
+  };
+  const lease = {
+    ...leaseOf(bench),
+    holdLease: () => ({
+      signal: new AbortController().signal,
+      [Symbol.asyncDispose]: async () => void order.push('give the lease up'),
+    }),
+  };
+
+  const handled = handleMessage(messageOf(runFunctionJob), { ...bench.worker, store }, lease);
+
+  await expect(handled).rejects.toThrow('the store is away');
+  expect(order).toEqual(['write the result', 'give the lease up']);
+});
+
+test('a job is handed back before its lease is given up', async () => {
+  await using bench = await fakeWorker({
+    'run-function': async () => {
+      throw new Error('the store is away');
+    },
+  });
+  const order: string[] = [];
+  const ledger: typeof bench.ledger = {
+    ...bench.ledger,
+    release: async (holder) => {
+      const released = await bench.ledger.release(holder);
+      order.push(released.kind);
+      return released;
+    },
+  };
+  const lease = {
+    ...leaseOf(bench),
+    holdLease: () => ({
+      signal: new AbortController().signal,
+      [Symbol.asyncDispose]: async () => void order.push('give the lease up'),
+    }),
+  };
+
+  await handleMessage(messageOf(runFunctionJob), { ...bench.worker, ledger }, lease);
+
+  expect(order).toEqual(['released', 'give the lease up']);
+});

@@ -1,0 +1,49 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { brokenParts } from './simulation/broken-parts.ts';
+import { type Plan, plans } from './simulation/plan.ts';
+import { type Parts, simulate } from './simulation/simulate.ts';
+
+/*
+ * Several workers, one queue, a platform that knows what it executed, and a clock that nobody waits for. Each schedule
+ * is drawn from a seed and held against the promises on jobs; one that breaks any is shrunk, and told step by step.
+ * `SIMULATION_RUNS` is how many of them run, 2,000 by default; 200,000 take about ten minutes.
+ */
+
+const runs = Number(process.env['SIMULATION_RUNS'] ?? 2_000);
+
+type Settings = { readonly parts?: Parts; readonly among?: Partial<Plan>; readonly breaks?: RegExp };
+
+/** Holds for every schedule that breaks no promise, or none that `breaks` names. */
+const keepsPromises = ({ parts, among, breaks = /./ }: Settings = {}) =>
+  fc.asyncProperty(plans, async (plan) => {
+    const { violations, trace } = await simulate({ ...plan, ...among }, parts);
+    if (violations.some((violation) => breaks.test(violation)))
+      throw new Error([...violations, ...trace].join('\n'));
+  });
+
+test('jobs keep their promises in whatever order and trouble', { timeout: 30_000 + 20 * runs }, async () => {
+  await fc.assert(keepsPromises(), { numRuns: runs });
+});
+
+test('a schedule is the same whenever it runs', async () => {
+  await fc.assert(
+    fc.asyncProperty(plans, async (plan) => {
+      const first = await simulate(plan);
+      const second = await simulate(plan);
+
+      expect(second.trace).toEqual(first.trace);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+describe('the simulation finds out', () => {
+  test.for(Object.entries(brokenParts))('%s', async ([, part]) => {
+    for (const seed of [1, 2, 3]) {
+      const found = await fc.check(keepsPromises(part), { seed, numRuns: 2_000, endOnFailure: true });
+
+      expect(found.failed).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,27 @@
+/** Choices that look drawn, all of them by one seed: the same seed is the same schedule. */
+export type Dice = {
+  /** From 0 up to 1. */
+  readonly fraction: () => number;
+  /** A whole number from 0 up to `bound`. */
+  readonly below: (bound: number) => number;
+  /** True so many times in a hundred. */
+  readonly percent: (chance: number) => boolean;
+  readonly pick: <T>(list: readonly T[]) => T;
+};
+
+/** Source: mulberry32, 32 bits of state. */
+export function createDice(seed: number): Dice {
+  let state = seed | 0;
+  const fraction = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const below = (bound: number) => Math.floor(fraction() * bound);
+  const pick = <T>(list: readonly T[]): T => {
+    if (list.length === 0) throw new RangeError('expected a list to pick from, got an empty one');
+    return list[below(list.length)] as T;
+  };
+  return { fraction, below, percent: (chance) => fraction() * 100 < chance, pick };
+}

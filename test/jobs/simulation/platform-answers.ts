@@ -1,0 +1,87 @@
+import type { AttemptResult, PlatformRequest } from '../../../lib/platform/transport.ts';
+import { answered, failed, lost, refused, status } from '../../platform/fake-call.ts';
+import type { FunctionEnd } from './plan.ts';
+
+/** The API that a request is for: the second name of its path. */
+const apiOf = ({ target }: PlatformRequest) => target.split('/')[2];
+
+export const isScoring = (request: PlatformRequest) => apiOf(request) === 'ai';
+
+/** Whom or what a request is about: a job, by what it sends, or a text, or the path of a data file. */
+export function subjectOf(request: PlatformRequest): string {
+  const given = request.body === undefined ? undefined : JSON.parse(request.body);
+  switch (apiOf(request)) {
+    case 'codeengine':
+      return given.inputVariables.subject;
+    case 'query':
+      return given.expression;
+    case 'ai':
+      return given.input[0].text;
+    default:
+      return request.target;
+  }
+}
+
+/** What the platform answers once it has executed a request. Functions and formulas tell the execution's name. */
+export function answerTo(request: PlatformRequest, execution: string, end: FunctionEnd): AttemptResult {
+  switch (apiOf(request)) {
+    case 'codeengine':
+      return answered({ executionId: execution, status: end });
+    case 'query':
+      return answered({ ...calculation, name: execution, expression: subjectOf(request) });
+    case 'ai':
+      return answered({ type: 'SIMPLE', sentiment: 'POSITIVE' });
+    default:
+      return answered({ dataFileId: request.target.split('/')[5], name: execution });
+  }
+}
+
+/** How a request can fare badly, and whether it is executed all the same. */
+export type Fate = {
+  readonly name: string;
+  readonly executes: 'no' | 'now' | 'perhaps';
+  readonly result: (request: PlatformRequest) => AttemptResult;
+};
+
+export const fates: readonly Fate[] = [
+  { name: '429', executes: 'no', result: () => status(429, 1_000) },
+  { name: '401', executes: 'no', result: () => status(401) },
+  { name: '503', executes: 'perhaps', result: () => status(503) },
+  { name: 'connection refused', executes: 'no', result: () => refused },
+  { name: 'connection lost', executes: 'perhaps', result: () => lost },
+  {
+    name: 'cut answer',
+    executes: 'now',
+    result: () => failed({ kind: 'cut', detail: 'ends after 10 bytes' }),
+  },
+  {
+    name: 'timeout',
+    executes: 'perhaps',
+    result: ({ timeoutMs }) => failed({ kind: 'timeout', timeoutMs, phase: 'exchange' }),
+  },
+];
+
+/** A calculation of which only the expression counts here. */
+const calculation = {
+  id: 1,
+  owner: null,
+  lastModified: null,
+  created: null,
+  global: null,
+  locked: null,
+  legacyId: null,
+  status: 'VALID',
+  links: null,
+  archived: null,
+  checkSum: null,
+  aggregated: null,
+  analytic: null,
+  nonAggregatedColumns: null,
+  dataType: null,
+  cacheWindow: null,
+  columnPositions: null,
+  functions: null,
+  functionTemplateDependencies: null,
+  hidden: null,
+  variable: null,
+};

@@ -1,0 +1,105 @@
+import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
+import { createMemoryTable } from '../../../lib/table/memory-table.ts';
+import type { Table } from '../../../lib/table/table.ts';
+import { createMemoryStore, type SmallStore } from './faulty-store.ts';
+import { type Meddling, meddle, type Sent } from './people.ts';
+import { bodyOf, type Plan } from './plan.ts';
+import { checkPromises } from './promises.ts';
+import { createSimulatedPlatform } from './simulated-platform.ts';
+import { createSimulatedQueue } from './simulated-queue.ts';
+import { createWitness } from './witness.ts';
+import { pollForInvocations, type Scene, workWithRenewal } from './workers.ts';
+import { createWorld, type World } from './world.ts';
+
+/** Parts in the place of the real ones: broken on purpose, to see that the simulation finds it. */
+export type Parts = {
+  readonly withTable?: (table: Table) => Table;
+  readonly withStore?: (store: SmallStore) => SmallStore;
+  readonly withLedger?: Scene['withLedger'];
+};
+
+const MOST_STEPS = 20_000;
+
+/** Runs one schedule and answers what it broke, and what happened in it. */
+export async function simulate(
+  plan: Plan,
+  parts: Parts = {},
+): Promise<{ readonly violations: readonly string[]; readonly trace: readonly string[] }> {
+  const world = createWorld(plan);
+  const violations: string[] = [];
+  const broken = (what: string) => {
+    violations.push(what);
+    world.note('BROKEN', what);
+  };
+  const finished = new Map<string, Set<string>>();
+  const scene = setScene({ plan, parts, world, finished, broken });
+  const { sent, idOf } = sendJobs(plan, scene);
+  const nonsense = plan.nonsense.map((body) => scene.queue.send(body));
+  const meddling: Meddling = { reopened: [], otherContents: [] };
+  for (const deed of plan.deeds) void meddle(plan, deed, { sent, idOf }, scene, meddling);
+  for (const [index, kind] of plan.workers.entries()) {
+    if (kind === 'deadline') void pollForInvocations(`lambda-${index}`, scene);
+    else workWithRenewal(`worker-${index}`, scene);
+  }
+
+  const isOver = await world.run(MOST_STEPS);
+
+  if (!isOver) broken(`the queue was not empty after ${MOST_STEPS} steps`);
+  else await checkPromises({ plan, scene, meddling, sent, idOf, nonsense, finished, broken });
+  return { violations, trace: world.trace };
+}
+
+type Setting = {
+  readonly plan: Plan;
+  readonly parts: Parts;
+  readonly world: World;
+  readonly finished: Map<string, Set<string>>;
+  readonly broken: (what: string) => void;
+};
+
+function setScene({ plan, parts, world, finished, broken }: Setting): Scene {
+  const store = createMemoryStore(watchResults(broken));
+  const table = createMemoryTable();
+  return {
+    world,
+    table: parts.withTable?.(table) ?? table,
+    store: parts.withStore?.(store) ?? store,
+    queue: createSimulatedQueue(world),
+    platform: createSimulatedPlatform(world, (subject) => functionEnd(plan, subject)),
+    witness: createWitness(world, broken),
+    withLedger: parts.withLedger ?? ((ledger: Ledger) => ledger),
+    tell: (id, status) => void finished.set(id, (finished.get(id) ?? new Set()).add(status)),
+  };
+}
+
+/** Puts the first message of each job on the queue. A job that names no id has its message's. */
+function sendJobs(plan: Plan, { queue, world }: Scene) {
+  const sent: Sent = new Map();
+  const ids = new Map<number, string>();
+  for (const [index, job] of plan.jobs.entries()) {
+    const number = index + 1;
+    const messageId = queue.send(bodyOf(job, number), world.dice.pick([0, 0, 500, 60_000]));
+    sent.set(number, [messageId]);
+    ids.set(number, job.type === 'run-function' && !job.isNamed ? messageId : `job-${number}`);
+  }
+  return { sent, idOf: (number: number) => ids.get(number) ?? '' };
+}
+
+/** The platform executes the content that it is sent; the end is the job's. */
+function functionEnd(plan: Plan, subject: string) {
+  const job = plan.jobs.find((_, index) => subject.startsWith(`subject-${index + 1}`));
+  return job?.type === 'run-function' ? job.end : 'SUCCESS';
+}
+
+/** Holds every result against the one before it, at the moment at which it becomes visible. */
+function watchResults(broken: (what: string) => void) {
+  const statuses = new Map<string, string>();
+  return (key: string, body: string) => {
+    if (!key.startsWith('results/')) return;
+    const { status } = JSON.parse(body) as { readonly status: string };
+    const before = statuses.get(key);
+    if (before === 'done' && status !== 'done') broken(`${key} was done, and then ${status}`);
+    if (before === 'unknown' && status === 'failed') broken(`${key} was unknown, and then failed`);
+    statuses.set(key, status);
+  };
+}

@@ -1,0 +1,121 @@
+import type { Pace } from '../../../lib/pace/pace.ts';
+import { PaceWaitError } from '../../../lib/pace/pace-wait-error.ts';
+import { createCall } from '../../../lib/platform/call.ts';
+import { operations, type Platform } from '../../../lib/platform/client.ts';
+import { defaultRetryLimits } from '../../../lib/platform/retry.ts';
+import { fixedToken } from '../../../lib/platform/token.ts';
+import type { AttemptResult, PlatformRequest, Send } from '../../../lib/platform/transport.ts';
+import type { FunctionEnd } from './plan.ts';
+import { answerTo, type Fate, fates, isScoring, subjectOf } from './platform-answers.ts';
+import type { Process } from './process.ts';
+import type { World } from './world.ts';
+
+/** One thing that the platform did, or was asked to do. */
+type Deed = { readonly subject: string; readonly process: Process };
+
+/** An execution, and whom its answer reached. `troubles`: of the process, when it was answered. */
+export type Told = Deed & { readonly execution: string; readonly troubles: number };
+
+/** A text that was scored. */
+type Scored = Deed & { isTold: boolean };
+
+type Executed = { readonly execution: string | undefined; readonly result: AttemptResult };
+
+/**
+ * The platform, which knows the truth: what it was asked, what it executed and whom it told. A subject is a job whose
+ * request may not be repeated, or a text, or a data file.
+ */
+export function createSimulatedPlatform(world: World, endOf: (subject: string) => FunctionEnd) {
+  const started: Deed[] = [];
+  const executed: Deed[] = [];
+  const told: Told[] = [];
+  const scored: Scored[] = [];
+  /** Subjects of requests that were answered with trouble. */
+  const troubled: string[] = [];
+  /** Subjects of requests of which nobody but the platform can prove that they were not executed. */
+  const unproved: string[] = [];
+
+  const execute = (process: Process, request: PlatformRequest, score: Scored): Executed => {
+    const { subject } = score;
+    executed.push({ subject, process });
+    if (isScoring(request)) scored.push(score);
+    const execution = `${subject}#${executed.filter((each) => each.subject === subject).length}`;
+    return { execution, result: answerTo(request, execution, endOf(subject)) };
+  };
+
+  const meetFate = (fate: Fate, request: PlatformRequest, perform: () => Executed): Executed => {
+    const subject = subjectOf(request);
+    const { executes } = fate;
+    world.note('platform', `${subject} meets ${fate.name}`);
+    troubled.push(subject);
+    if (executes !== 'no') unproved.push(subject);
+    const when = executes === 'perhaps' ? world.dice.pick(['now', 'later', 'no'] as const) : executes;
+    if (when === 'now') perform();
+    if (when === 'later') world.later(5_000, perform);
+    return { execution: undefined, result: fate.result(request) };
+  };
+
+  const sendOf =
+    (process: Process): Send =>
+    async (request, _token, signal) => {
+      signal?.throwIfAborted();
+      const subject = subjectOf(request);
+      started.push({ subject, process });
+      const score: Scored = { subject, process, isTold: false };
+      const perform = () => execute(process, request, score);
+      const { execution, result } = await world.act(process, {
+        label: `send ${subject}`,
+        area: 'platform',
+        perform: () => {
+          if (world.meets('platform')) return meetFate(world.dice.pick(fates), request, perform);
+          unproved.push(subject);
+          return perform();
+        },
+        signal,
+        travelMs: () => world.dice.pick([0, 0, 300, 3_000, Math.floor(request.timeoutMs * 0.9)]),
+      });
+      score.isTold = result.kind === 'answer';
+      if (execution !== undefined) told.push({ subject, process, execution, troubles: process.troubles });
+      return result;
+    };
+
+  return {
+    started,
+    executed,
+    told,
+    scored,
+    troubled,
+    unproved,
+    /** The platform as one process sees it, through the real client. */
+    of(process: Process): Platform {
+      return operations(
+        createCall({
+          send: sendOf(process),
+          token: fixedToken('token'),
+          pace: paceOf(process, world),
+          observe: () => undefined,
+          limits: { ...defaultRetryLimits, budgetMs: 20_000 },
+          timeoutMs: 60_000,
+          now: world.now,
+          sleep: (ms, signal) => world.sleep(process, ms, signal),
+          random: world.dice.fraction,
+        }),
+      );
+    },
+  };
+}
+
+export type SimulatedPlatform = ReturnType<typeof createSimulatedPlatform>;
+
+/** Lets every call go at once, unless its turn is too far off. */
+function paceOf(process: Process, world: World): Pace {
+  return {
+    run: async (call, { signal } = {}) => {
+      signal?.throwIfAborted();
+      if (world.meets('platform')) throw new PaceWaitError(45_000, 20_000);
+      return call({ atMs: world.now(), waitedMs: 0 });
+    },
+    throttled: async () => undefined,
+    counts: () => ({ granted: 0, waitedMs: 0, throttled: 0, effectiveRate: process.troubles }),
+  };
+}

@@ -1,0 +1,81 @@
+import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
+import type { Process } from './process.ts';
+import type { World } from './world.ts';
+
+/** An end that the ledger took. */
+export type WrittenEnd = { readonly id: string; readonly fence: number; readonly response: string };
+
+/** An end that a process tried to write. `troubles`: of the process, by then. */
+export type TriedEnd = { readonly id: string; readonly process: Process; readonly troubles: number };
+
+/**
+ * Watches what ledgers answer: whoever has a lease that lasts must not lose its job to another, and no send may start
+ * that could outlive its lease. `broken` is told.
+ */
+export function createWitness(world: World, broken: (what: string) => void) {
+  const leases = new Map<string, number>();
+  const cancelled = new Set<string>();
+  /** Responses that workers have tried to write down, taken or not. */
+  const offered = new Set<string>();
+  const ends: WrittenEnd[] = [];
+  const tries: TriedEnd[] = [];
+  const nameOf = ({ id, fence }: { readonly id: string; readonly fence: number }) =>
+    `${id} of fence ${fence}`;
+
+  const watch = (ledger: Ledger, process: Process): Ledger => {
+    const lose = (holder: { readonly id: string; readonly fence: number }) => {
+      const untilMs = leases.get(nameOf(holder));
+      if (untilMs !== undefined && world.now() < untilMs && !cancelled.has(holder.id))
+        broken(`${nameOf(holder)} was lost while its lease lasted`);
+    };
+    return {
+      ...ledger,
+      async claim(request, options) {
+        const answer = await ledger.claim(request, options);
+        if (answer.kind === 'claimed') leases.set(nameOf(answer.claim), answer.claim.leaseUntilMs);
+        return answer;
+      },
+      async sent(holder, options) {
+        const answer = await ledger.sent(holder, options);
+        if (answer.kind === 'lost') lose(holder);
+        if (answer.kind === 'sent' && answer.claim.leaseUntilMs < world.now() + options.mustLastMs)
+          broken(`${nameOf(holder)} may send, and the lease does not last as long`);
+        return answer;
+      },
+      async notSent(holder, options) {
+        const answer = await ledger.notSent(holder, options);
+        if (answer.kind === 'lost') lose(holder);
+        return answer;
+      },
+      async renew(holder, leaseMs) {
+        const answer = await ledger.renew(holder, leaseMs);
+        if (answer.kind === 'lost') lose(holder);
+        else if (leases.has(nameOf(holder))) leases.set(nameOf(holder), answer.claim.leaseUntilMs);
+        return answer;
+      },
+      async release(holder) {
+        leases.delete(nameOf(holder));
+        return ledger.release(holder);
+      },
+      async end(holder, outcome) {
+        const response = String(outcome.response);
+        offered.add(response);
+        tries.push({ id: holder.id, process, troubles: process.troubles });
+        const untilMs = leases.get(nameOf(holder));
+        leases.delete(nameOf(holder));
+        const answer = await ledger.end(holder, outcome);
+        if (answer.kind === 'ended') ends.push({ ...holder, response });
+        else if (untilMs !== undefined && world.now() < untilMs && !cancelled.has(holder.id))
+          broken(`${nameOf(holder)} could not end while its lease lasted`);
+        return answer;
+      },
+      async cancel(id) {
+        cancelled.add(id);
+        return ledger.cancel(id);
+      },
+    };
+  };
+  return { watch, ends, tries, offered, cancelled };
+}
+
+export type Witness = ReturnType<typeof createWitness>;

@@ -1,0 +1,190 @@
+import pino from 'pino';
+import { handleMessage, type Lease, type Worker } from '../../../lib/jobs/handle-message.ts';
+import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
+import { renewLease } from '../../../lib/jobs/ledger/lease-renewal.ts';
+import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
+import type { QueueMessage } from '../../../lib/jobs/queue.ts';
+import { runBatch } from '../../../lib/jobs/run-batch.ts';
+import { dataFilesRunner } from '../../../lib/jobs/runners/data-files.ts';
+import { functionRunner } from '../../../lib/jobs/runners/run-function.ts';
+import { scoreRunner } from '../../../lib/jobs/runners/score.ts';
+import { formulaRunner } from '../../../lib/jobs/runners/update-formula.ts';
+import { createScoreCache } from '../../../lib/jobs/texts/score-cache.ts';
+import type { Table } from '../../../lib/table/table.ts';
+import { faultyStore, type SmallStore } from './faulty-store.ts';
+import { faultyTable } from './faulty-table.ts';
+import type { Process } from './process.ts';
+import type { SimulatedPlatform } from './simulated-platform.ts';
+import type { SimulatedQueue } from './simulated-queue.ts';
+import type { Witness } from './witness.ts';
+import type { World } from './world.ts';
+
+/** What all workers share. */
+export type Scene = {
+  readonly world: World;
+  readonly table: Table;
+  readonly store: SmallStore;
+  readonly queue: SimulatedQueue;
+  readonly platform: SimulatedPlatform;
+  readonly witness: Witness;
+  /** Puts another ledger in the place of the real one: a broken one, to see that it is found out. */
+  readonly withLedger: (ledger: Ledger, table: Table, now: () => number) => Ledger;
+  /** Told of every job that was announced as finished. */
+  readonly tell: (id: string, status: string) => void;
+};
+
+const TIMEOUT_MS = 900_000;
+const LEASE_MS = 30_000;
+const VISIBILITY_MS = 120_000;
+
+/** A name that nothing had before in this schedule. */
+const newToken = (world: World) => `${world.steps()}-${world.dice.below(2 ** 32)}`;
+
+export function ledgerOf(process: Process, { world, table, witness, withLedger }: Scene): Ledger {
+  const seen = faultyTable(table, process, world);
+  const ledger = createLedger({ table: seen, now: world.now, newToken: () => newToken(world) });
+  return witness.watch(withLedger(ledger, seen, world.now), process);
+}
+
+function workerOf(process: Process, scene: Scene): Worker {
+  const { world, table } = scene;
+  const { now, dice } = world;
+  const seen = faultyTable(table, process, world);
+  const store = faultyStore(scene.store, process, world);
+  const platform = scene.platform.of(process);
+  const token = () => newToken(world);
+  const cache = createScoreCache({
+    table: seen,
+    host: 'platform',
+    owner: process.name,
+    now,
+    newToken: token,
+  });
+  const sleep = (ms: number, signal?: AbortSignal) => world.sleep(process, ms, signal);
+  return {
+    ledger: ledgerOf(process, scene),
+    store,
+    runners: {
+      'run-function': functionRunner(platform.call),
+      'update-formula': formulaRunner(platform),
+      'data-files': dataFilesRunner(platform.call),
+      score: scoreRunner({
+        platform,
+        cache,
+        batches: { store, table: seen, newToken: token },
+        now,
+        sleep,
+        random: dice.fraction,
+      }),
+      snapshot: () => Promise.reject(new Error('no snapshots here')),
+    },
+    allow: {},
+    tellFinished: ({ id, status }) =>
+      world.act(process, {
+        label: `tell of ${id}`,
+        area: 'tell',
+        perform: () => scene.tell(id, status),
+        failure: () => new Error('nobody was told'),
+      }),
+    logger: silent,
+    now,
+    random: dice.fraction,
+    mustLastMs: ({ type }) => (type === 'run-function' ? 330_000 : 60_000),
+  };
+}
+
+const silent = pino({ level: 'silent' });
+
+/**
+ * A poller that gives batches to invocations, as SQS and Lambda do: each is a process that is killed at its time
+ * limit, and what it does not name as failed is deleted.
+ */
+export async function pollForInvocations(name: string, scene: Scene): Promise<void> {
+  const { world, queue } = scene;
+  const poller = world.start(`${name} poller`, false);
+  for (let number = 1; ; number += 1) {
+    const messages = await queue.receive(poller, 3, TIMEOUT_MS + 30_000);
+    const failed = await invoke(world.start(`${name}.${number}`), messages, scene);
+    for (const { messageId, receipt } of messages) {
+      if (!failed.includes(messageId)) await queue.delete(poller, receipt).catch(() => undefined);
+    }
+  }
+}
+
+async function invoke(
+  process: Process,
+  messages: readonly QueueMessage[],
+  scene: Scene,
+): Promise<readonly string[]> {
+  const { world, queue } = scene;
+  const { now } = world;
+  const deadlineMs = now() + TIMEOUT_MS;
+  const lease: Lease = {
+    deadlineMs,
+    leaseMs: TIMEOUT_MS + 2_000,
+    holdLease: () => ({ signal: new AbortController().signal, [Symbol.asyncDispose]: async () => undefined }),
+  };
+  const died = new Promise<readonly string[]>((resolve) => {
+    process.onEnd.push(() => resolve(messages.map(({ messageId }) => messageId)));
+  });
+  world.later(TIMEOUT_MS, () => world.crash(process, 'at its time limit'));
+  const delay = (receipt: string, delayMs: number) => queue.delay(process, receipt, delayMs);
+  const worker = workerOf(process, scene);
+  const ran = runBatch(messages, { worker, lease, queue: { delay }, concurrency: 2 });
+  const failed = await Promise.race([ran, died]);
+  world.note(process.name, `ends, failed: ${failed.join(' ') || 'none'}`);
+  world.end(process);
+  return failed;
+}
+
+/** A process that lives on, renews its leases and keeps its messages hidden; a dead one is started anew. */
+export function workWithRenewal(name: string, scene: Scene, number = 1): void {
+  const { world } = scene;
+  const process = world.start(`${name}.${number}`);
+  process.onEnd.push(() => world.later(1_000, () => workWithRenewal(name, scene, number + 1)));
+  const worker = workerOf(process, scene);
+  const { ledger } = worker;
+  const lease: Lease = {
+    deadlineMs: undefined,
+    leaseMs: LEASE_MS,
+    holdLease: (claim) =>
+      renewLease({
+        ledger,
+        claim,
+        leaseMs: LEASE_MS,
+        now: world.now,
+        sleep: (ms, signal) => world.sleep(process, ms, signal),
+      }),
+  };
+  const loop = async () => {
+    for (;;) {
+      const messages = await scene.queue.receive(process, 2, VISIBILITY_MS);
+      await Promise.all(messages.map((message) => handleOne(message, worker, lease, process, scene)));
+    }
+  };
+  void loop();
+}
+
+async function handleOne(
+  message: QueueMessage,
+  worker: Worker,
+  lease: Lease,
+  process: Process,
+  { world, queue }: Scene,
+): Promise<void> {
+  const { receipt } = message;
+  const handled = new AbortController();
+  const keepHidden = async () => {
+    for (;;) {
+      await world.sleep(process, VISIBILITY_MS / 3, handled.signal);
+      await queue.delay(process, receipt, VISIBILITY_MS).catch(() => undefined);
+    }
+  };
+  const hiding = keepHidden().catch(() => undefined);
+  const end = await handleMessage(message, worker, lease).catch(() => undefined);
+  handled.abort();
+  await hiding;
+  const act =
+    end?.kind === 'done' ? queue.delete(process, receipt) : end && queue.delay(process, receipt, end.delayMs);
+  await act?.catch(() => undefined);
+}

@@ -1,0 +1,149 @@
+import { newProcess, type Process } from './process.ts';
+import { createSchedule, type Item, type Schedule, type ScheduleOptions, type Trouble } from './schedule.ts';
+
+/** Something that leaves a process. */
+export type Act<T> = {
+  readonly label: string;
+  readonly area: Trouble;
+  /** What it does, at one moment of the world: nothing else goes on until it has settled. */
+  readonly perform: () => T | Promise<T>;
+  /** What the process is told when the act is not done, or is done and its answer lost. Default: neither happens. */
+  readonly failure?: () => Error;
+  readonly signal?: AbortSignal | undefined;
+  /** When it can be done at the earliest; looked at again and again. Default: at once. */
+  readonly readyAtMs?: () => number;
+  /** How long the answer travels. Default: not at all. */
+  readonly travelMs?: (answer: T) => number;
+};
+
+/** Processes and what they do: every act of theirs waits until the schedule picks it, and meets what the dice say. */
+export function createWorld(options: ScheduleOptions) {
+  const schedule = createSchedule(options);
+  const counts = { crashes: 0, pauses: 0 };
+
+  const later = (delayMs: number, happen: () => unknown) => {
+    const atMs = schedule.now() + delayMs;
+    schedule.add({ process: undefined, readyAtMs: () => atMs, happen: async () => void (await happen()) });
+  };
+
+  const end = (process: Process) => {
+    if (!process.isAlive) return;
+    process.isAlive = false;
+    for (const { orphan } of schedule.drop((item) => item.process === process)) {
+      if (orphan !== undefined && schedule.dice.percent(50)) later(travelTime(schedule), orphan);
+    }
+    for (const tell of process.onEnd) tell();
+  };
+
+  const crash = (process: Process, when: string) => {
+    if (!process.isAlive) return;
+    schedule.note(process.name, `dies ${when}`);
+    counts.crashes += 1;
+    process.troubles += 1;
+    end(process);
+  };
+
+  const pause = (process: Process, when: string) => {
+    schedule.note(process.name, `sleeps in ${when}`);
+    counts.pauses += 1;
+    process.troubles += 1;
+    process.pausedUntilMs = schedule.now() + schedule.dice.pick([5_000, 40_000, 100_000, 1_000_000]);
+  };
+
+  const act = <T>(process: Process, given: Act<T>): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      // What a dead process still asks for is never answered.
+      if (!process.isAlive) return;
+      given.signal?.addEventListener('abort', () => reject(given.signal?.reason), { once: true });
+      addAct({ process, given, resolve, reject }, { schedule, later, crash, pause });
+    });
+
+  const sleep = (process: Process, ms: number, signal?: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (!process.isAlive) return;
+      if (signal?.aborted) return reject(signal.reason);
+      const atMs = schedule.now() + ms;
+      const item: Item = { process, readyAtMs: () => atMs, happen: resolve };
+      const wake = () => {
+        schedule.drop((each) => each === item);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', wake, { once: true });
+      schedule.add(item);
+    });
+
+  return { ...schedule, counts, start: newProcess, end, crash, act, sleep, later };
+}
+
+export type World = ReturnType<typeof createWorld>;
+
+type Asked<T> = {
+  readonly process: Process;
+  readonly given: Act<T>;
+  readonly resolve: (answer: T) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+type Powers = {
+  readonly schedule: Schedule;
+  readonly later: (delayMs: number, happen: () => unknown) => void;
+  readonly crash: (process: Process, when: string) => void;
+  readonly pause: (process: Process, when: string) => void;
+};
+
+/** Puts an act on the schedule; when its turn comes, it meets its fate. */
+function addAct<T>(asked: Asked<T>, powers: Powers): void {
+  const { process, given, reject } = asked;
+  const { schedule, crash, pause } = powers;
+  const { meets, dice } = schedule;
+  const { label, area, failure, readyAtMs = () => 0 } = given;
+  const happen = async (): Promise<void> => {
+    const pauses = process.isMortal && meets('pause');
+    if (pauses && dice.percent(50)) {
+      pause(process, `before ${label}`);
+      return schedule.add(item);
+    }
+    const dies = process.isMortal && meets('crash');
+    if (dies && dice.percent(50)) return crash(process, `before ${label}`);
+    if (failure !== undefined && (process.isMortal || area === 'queue') && meets(area))
+      return fail(asked, failure(), powers);
+    schedule.note(process.name, label);
+    try {
+      const answer = await given.perform();
+      if (dies) return crash(process, `after ${label}`);
+      if (pauses) pause(process, `after ${label}`);
+      deliver(process, given.travelMs?.(answer) ?? 0, () => asked.resolve(answer), schedule);
+    } catch (error) {
+      deliver(process, 0, () => reject(error), schedule);
+    }
+  };
+  const item: Item = { process, readyAtMs, happen, orphan: orphanOf(given) };
+  schedule.add(item);
+}
+
+/** Brings an answer to a process: at once, or as a thing that happens later. */
+function deliver(process: Process, delayMs: number, tell: () => void, { now, add, dice }: Schedule): void {
+  const isAwake = process.pausedUntilMs <= now();
+  const atMs = now() + delayMs;
+  if (!process.isMortal || (delayMs === 0 && isAwake && !dice.percent(20))) tell();
+  else add({ process, readyAtMs: () => atMs, happen: tell });
+}
+
+/** Tells a process that its act failed, which was not done, or was done all the same, or will be. */
+async function fail<T>(asked: Asked<T>, error: Error, { schedule, later }: Powers): Promise<void> {
+  const { process, given, reject } = asked;
+  const fate = schedule.dice.pick(['undone', 'unanswered', 'late'] as const);
+  schedule.note(process.name, `${given.label} fails, ${fate}`);
+  process.troubles += 1;
+  const orphan = orphanOf(given);
+  if (fate === 'unanswered') await orphan?.();
+  if (fate === 'late' && orphan !== undefined) later(travelTime(schedule), orphan);
+  deliver(process, 0, () => reject(error), schedule);
+}
+
+/** An act whose answer nobody waits for. What is received or deleted at a queue counts with its answer alone. */
+const orphanOf = <T>({ area, perform }: Act<T>): (() => Promise<unknown>) | undefined =>
+  area === 'queue' ? undefined : async () => Promise.resolve(perform()).catch(() => undefined);
+
+/** How long something may still be under way, in milliseconds, when nobody waits for it any more. */
+const travelTime = ({ dice }: Schedule) => dice.pick([0, 10, 1_000, 70_000]);
