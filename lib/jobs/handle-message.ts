@@ -33,6 +33,7 @@ export type Worker = {
   readonly onEnded?: (job: Job, ended: EndedJob) => Promise<void>;
   readonly logger: Logger;
   readonly now: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
   /** From 0 up to 1. */
   readonly random: () => number;
   /** How long one send of a job may take. */
@@ -118,11 +119,25 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
     if (after.kind !== 'end') return await handBack(claim, after, turn.hasSent(), worker, lease);
     outcome = after.outcome;
   }
-  const ended = await ledger.end(claim, await stagedOutcome(worker.store, claim, outcome));
+  const ended = await endSurely(claim, outcome, worker);
   // Another worker has it, and its word counts; what it made of the job is told when the message comes back.
   if (ended.kind === 'lost') return { kind: 'later', delayMs: AFTER_LEASE_MS };
   // Awaited here: what fails while the lease is given up would be nobody's, and end the process.
   return await settle(given, ended.job, worker);
+}
+
+/** Waits between tries to write an outcome down, in milliseconds: what is not written of a send is lost. */
+const END_DELAYS_MS: readonly number[] = [200, 1_000, 3_000];
+
+async function endSurely(claim: Claim, outcome: Outcome, { ledger, store, sleep }: Worker) {
+  for (const delayMs of END_DELAYS_MS) {
+    try {
+      return await ledger.end(claim, await stagedOutcome(store, claim, outcome));
+    } catch {
+      await sleep(delayMs);
+    }
+  }
+  return ledger.end(claim, await stagedOutcome(store, claim, outcome));
 }
 
 /** The runner of the job's type, which takes this very job. */

@@ -68,8 +68,7 @@ export function openWorker(session: Session, place: JobPlace): Worker {
     store,
     allow: readAllow(settings.SYNC_ALLOW),
     logger,
-    now: Date.now,
-    random: Math.random,
+    ...clock,
     runners: {
       'run-function': functionRunner(platform.call),
       score: scoreRunner({ ...clock, platform, cache, batches }),

@@ -25,6 +25,7 @@ export async function fakeWorker(runners: Partial<Runners>) {
     tellFinished: async (event) => void finished.push(event),
     logger: pino({ level: 'silent' }),
     now,
+    sleep: async () => undefined,
     random: () => 0.5,
     mustLastMs: () => 60_000,
   };

@@ -27,14 +27,18 @@ export type ScoreCacheOptions = {
 
 /** The results of all texts and requests, shared by all workers: whoever claims a text first pays for it. */
 export type ScoreCache = {
-  /** The result, or the right to make it, unless somebody else has that. */
-  claim(request: SentimentRequest): Promise<Claimed>;
+  /**
+   * The result, or the right to make it, unless somebody else has that. `payer` names the job that it is for: what the
+   * same job paid for in an earlier try is told with its calls.
+   */
+  claim(request: SentimentRequest, payer?: string): Promise<Claimed>;
   /** The result, if it is there; claims nothing. */
   find(request: SentimentRequest): Promise<Sentiment | undefined>;
 };
 
 export type Claimed =
-  | { readonly kind: 'scored'; readonly result: Sentiment }
+  /** `calls`: what the payer himself spent on it; 0 where it was somebody else. */
+  | { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number }
   /** Somebody else scores it, and has until then: epoch milliseconds. */
   | { readonly kind: 'held'; readonly untilMs: number }
   | { readonly kind: 'claimed'; readonly claim: TextClaim };
@@ -66,15 +70,18 @@ const MOST_RACES = 50;
 export function createScoreCache(options: ScoreCacheOptions): ScoreCache {
   const { table, host } = options;
   return {
-    async claim(request) {
+    async claim(request, payer) {
       const key = cacheKey(host, request);
       let stored = await table.get(key);
       for (let race = 0; race < MOST_RACES; race += 1) {
         const row = stored && parseCacheRow(stored);
-        if (row?.state === 'SCORED') return { kind: 'scored', result: parseResult(row) };
+        if (row?.state === 'SCORED') {
+          const calls = payer !== undefined && row.payer === payer ? row.sends : 0;
+          return { kind: 'scored', result: parseResult(row), calls };
+        }
         if (row && row.state !== 'FREE' && row.leaseEndsMs > options.now())
           return { kind: 'held', untilMs: row.leaseEndsMs };
-        const mine = claimedRow(request.text, row?.sends ?? 0, options);
+        const mine = claimedRow({ text: request.text, sends: row?.sends ?? 0, payer }, options);
         const write = await writeCacheRow({ key, row: mine, expected: stored?.token ?? null }, options);
         if (write.kind === 'stored')
           return { kind: 'claimed', claim: holdClaim({ key, row: mine, token: write.token }, options) };
@@ -111,6 +118,7 @@ const cacheRowSchema = z.object({
   state: z.enum(['FREE', 'CLAIMED', 'SENT', 'SCORED']),
   textHash: z.string(),
   owner: z.string(),
+  payer: z.optional(z.string()),
   leaseEndsMs: z.number(),
   sends: z.number(),
   paidAgain: z.number(),
@@ -127,11 +135,17 @@ export const parseCacheRow = ({ row }: StoredRow): CacheRow => cacheRowSchema.pa
 
 const parseResult = ({ result = 'null' }: CacheRow): Sentiment => sentimentSchema.parse(parseJson(result));
 
-const claimedRow = (text: string, sends: number, { owner, now, leaseMs = LEASE_MS }: ScoreCacheOptions) =>
+type Claiming = { readonly text: string; readonly sends: number; readonly payer: string | undefined };
+
+const claimedRow = (
+  { text, sends, payer }: Claiming,
+  { owner, now, leaseMs = LEASE_MS }: ScoreCacheOptions,
+) =>
   ({
     state: 'CLAIMED',
     textHash: textHashOf(text),
     owner,
+    ...(payer === undefined ? {} : { payer }),
     leaseEndsMs: now() + leaseMs,
     sends,
     paidAgain: 0,
@@ -177,7 +191,13 @@ function holdClaim(first: Held, options: ScoreCacheOptions): TextClaim {
   };
   return {
     sends: () => row.sends,
-    send: () => move({ state: 'SENT', sends: row.sends + 1 }),
+    async send() {
+      if (!(await move({ state: 'SENT', sends: row.sends + 1 }))) return false;
+      if (options.now() < row.leaseEndsMs) return true;
+      // The write took longer than the lease: another may have taken the text over by the time the request leaves.
+      await move({ state: 'CLAIMED', sends: row.sends - 1 });
+      return false;
+    },
     takeBack: async () => {
       const sends = row.sends - 1;
       await move({ state: 'CLAIMED', sends });

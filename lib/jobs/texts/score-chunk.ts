@@ -19,8 +19,9 @@ export type ScoredChunk =
  */
 export async function scoreChunk(
   job: ScoreJob,
-  options: ScoreTextsOptions & BatchPlace,
+  given: Omit<ScoreTextsOptions, 'payer'> & BatchPlace,
 ): Promise<ScoredChunk> {
+  const options = { ...given, payer: job.id };
   const { batch, chunk } = job;
   if (batch === undefined || chunk === undefined) {
     const scored = await scoreTexts(job.texts, requestOf(job), options);

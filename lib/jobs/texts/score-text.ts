@@ -41,8 +41,11 @@ class StoppedError extends Error {
 type Run = ScoreTextsOptions & { readonly throwIfStopped: () => void };
 
 async function scoreText(request: SentimentRequest, run: Run): Promise<TextOutcome | HeldText> {
-  const claimed = await run.cache.claim(request);
-  if (claimed.kind === 'scored') return { kind: 'cached', result: claimed.result };
+  const claimed = await run.cache.claim(request, run.payer);
+  if (claimed.kind === 'scored') {
+    const { result, calls } = claimed;
+    return calls === 0 ? { kind: 'cached', result } : { kind: 'scored', result, calls };
+  }
   if (claimed.kind === 'held') return claimed;
   const { claim } = claimed;
   const startedMs = run.now();

@@ -31,6 +31,8 @@ export type Scored =
 export type ScoreTextsOptions = {
   readonly cache: ScoreCache;
   readonly analyze: Analyze;
+  /** The job that the texts are of: what it paid for in an earlier try is counted as its own. */
+  readonly payer?: string | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;

@@ -88,6 +88,7 @@ function workerOf(process: Process, scene: Scene): Worker {
       }),
     logger: silent,
     now,
+    sleep,
     random: dice.fraction,
     mustLastMs: ({ type }) => (type === 'run-function' ? 330_000 : 60_000),
   };

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cacheKey, textHashOf } from '../../../lib/jobs/texts/score-cache.ts';
+import { cacheKey, createScoreCache, textHashOf } from '../../../lib/jobs/texts/score-cache.ts';
 import { type Scored, scoreTexts } from '../../../lib/jobs/texts/score-texts.ts';
 import type { PlatformFailure } from '../../../lib/platform/failure.ts';
 import { createMemoryTable } from '../../../lib/table/memory-table.ts';
@@ -269,4 +270,41 @@ test('through the client each attempt is noted before it leaves, and its failure
   expect(sent).toHaveLength(4);
   expect(slept).toEqual([7_000, 250, 0]);
   expect(await rowOf(table, 'good')).toMatchObject({ state: 'SCORED', sends: 2, paidAgain: 1 });
+});
+
+test('what the same job paid for in an earlier try is counted as its own, and by others as cached', async () => {
+  const { analyze, paid } = scriptedAnalyze();
+  const { options } = worker(analyze);
+  await scoreTexts(textsOf('good', 'bad'), {}, { ...options, payer: 'job-1' });
+
+  const again = await scoreTexts(textsOf('good', 'good'), {}, { ...options, payer: 'job-1' });
+  const other = await scoreTexts(textsOf('good'), {}, { ...options, payer: 'job-2' });
+
+  expect(paid).toEqual(['good', 'bad']);
+  expect(answers(again).map(({ cached, calls }) => ({ cached, calls }))).toEqual([
+    { cached: false, calls: 1 },
+    { cached: true, calls: 0 },
+  ]);
+  expect(answers(other)).toMatchObject([{ cached: true, calls: 0 }]);
+});
+
+test('nothing leaves when the note of the send took longer than its lease', async () => {
+  let nowMs = 0;
+  const now = () => nowMs;
+  const table = createMemoryTable();
+  const slow: typeof table = {
+    ...table,
+    put: async (key, row, options) => {
+      const stored = await table.put(key, row, options);
+      if (row['state'] === 'SENT') nowMs += 90_000;
+      return stored;
+    },
+  };
+  const cache = createScoreCache({ table: slow, host: HOST, owner: 'slow', now, newToken: randomUUID });
+  const claimed = await cache.claim({ text: 'good' });
+
+  const maySend = claimed.kind === 'claimed' && (await claimed.claim.send());
+
+  expect(maySend).toBe(false);
+  expect(await rowOf(table, 'good')).toMatchObject({ state: 'CLAIMED', sends: 0 });
 });
