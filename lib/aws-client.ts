@@ -6,7 +6,7 @@ export type AwsEnvironment = ProxyEnvironment;
 
 export type AwsClientOptions = {
   /** As it ends the SDK's variable for its endpoint: `AWS_ENDPOINT_URL_SQS`. */
-  readonly service: 'S3' | 'SQS' | 'DYNAMODB' | 'SECRETS_MANAGER';
+  readonly service: 'S3' | 'SQS' | 'DYNAMODB' | 'SECRETS_MANAGER' | 'GLUE' | 'LAMBDA' | 'EVENTBRIDGE';
   readonly connectionTimeoutMs: number;
   /** Until the answer's head is there. */
   readonly requestTimeoutMs: number;

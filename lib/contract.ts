@@ -7,6 +7,7 @@ export const settingNames = [
   'PLATFORM_RATE',
   'PLATFORM_CONCURRENCY',
   'PLATFORM_MAX_WAIT_MS',
+  'PLATFORM_WORKERS',
   'PLATFORM_TIMEOUT_MS',
   'PLATFORM_MAX_RESPONSE_BYTES',
   'SYNC_STORE',
@@ -14,8 +15,88 @@ export const settingNames = [
   'SYNC_TABLE',
   'SYNC_QUEUE_URL',
   'SYNC_DEAD_LETTER_URL',
+  'SYNC_GLUE_DATABASE',
+  'SYNC_EVENT_BUS',
   'SYNC_ALLOW',
+  'SYNC_STACK',
+  'SYNC_SNAPSHOT_FUNCTION',
+  'SYNC_FOLLOWERS',
   'LOG_LEVEL',
 ] as const;
 
 export type SettingName = (typeof settingNames)[number];
+
+/** What every function that is deployed finds in its environment. */
+export type CommonEnvironment = Readonly<
+  Record<
+    | 'PLATFORM_BASE_URL'
+    | 'PLATFORM_TOKEN_SECRET'
+    | 'PLATFORM_RATE'
+    | 'PLATFORM_CONCURRENCY'
+    | 'PLATFORM_WORKERS'
+    | 'SYNC_STORE'
+    | 'SYNC_COMPRESSION'
+    | 'SYNC_TABLE'
+    | 'SYNC_STACK'
+    | 'LOG_LEVEL',
+    string
+  >
+>;
+
+/** That, and the settings of one function: a name that is no setting is an error. */
+export type FunctionEnvironment = CommonEnvironment & Readonly<Partial<Record<SettingName, string>>>;
+
+/** The Glue table over the published runs of each source: its name may hold no `-` that SQL would have to quote. */
+export const glueTables = {
+  calculations: 'calculations',
+  files: 'files',
+  cards: 'cards',
+  'data-files': 'data_files',
+} as const;
+
+/** What tells one partition of those tables from another: the parts of a run's folder, in their order. */
+export const gluePartitionKeys = ['dt', 'run'] as const;
+
+/** What is checked at synth as the functions check it: job types, sources, and reasons for which a run is refused. */
+export { jobTypes } from './jobs/job-types.ts';
+export { sources } from './snapshot/keys.ts';
+export { gateNames } from './snapshot/manifest.ts';
+
+/** The shortest time that a function which runs jobs must be given is made of these, in milliseconds. */
+export const jobTimes = {
+  /** A code function may take this long. */
+  codeFunctionMs: 330_000,
+  /** What the last writes and the answer of an invocation may take. */
+  toAnswerMs: 5_000,
+} as const;
+
+/** Where the metrics of all instances lie; each names its stack in the dimension `service`. */
+export const metricNamespace = 'platform-sync';
+
+/** What the functions measure, beside the metrics of AWS. Counts, but for `WaitedMs` and `SentimentTokens`. */
+export const metricNames = [
+  /** By the dimension `type` too, like the next two. */
+  'JobsDone',
+  'JobsFailed',
+  'JobsUnknown',
+  /** Messages and requests of the inbox that could not become jobs. */
+  'MessagesRefused',
+  'Requests',
+  'Retries',
+  'Throttled',
+  /** Milliseconds that calls waited for their turn. */
+  'WaitedMs',
+  /** Requests that the platform answered with 401. */
+  'Unauthorized',
+  /** With 403, but for single cards and data files: those are named in the manifest. */
+  'Forbidden',
+  /** Times that a process fell back to the safe rate, since the table was away. */
+  'SafeRate',
+  'SentimentCalls',
+  'SentimentTokens',
+  /** By the dimension `place` too, like the next. */
+  'SnapshotsPublished',
+  'SnapshotsRefused',
+] as const;
+
+export type MetricName = (typeof metricNames)[number];

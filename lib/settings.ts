@@ -29,6 +29,7 @@ export function readSettings(environment: Environment): Settings {
   const faults = [
     ...(parsed.success ? [] : parsed.error.issues.map((issue) => fault(issue, given))),
     ...tokenFaults(given),
+    ...glueFaults(given),
   ];
   if (!parsed.success || faults.length > 0) throw new SettingsError(faults);
   return parsed.data;
@@ -62,6 +63,16 @@ function tokenFaults(given: Environment): readonly string[] {
     ? []
     : [`${names.join(' or ')}: expected one of the two, got ${set.length === 0 ? 'neither' : 'both'}`];
 }
+
+/** Glue's tables stand on objects in S3. */
+function glueFaults({ SYNC_GLUE_DATABASE: database, SYNC_STORE: store }: Environment): readonly string[] {
+  return database === undefined || store?.startsWith('s3://')
+    ? []
+    : [`SYNC_GLUE_DATABASE: expected SYNC_STORE in S3 with it, got ${preview(store, hideUser)}`];
+}
+
+/** A location given by mistake may be a URL with a password in it. */
+const hideUser = (location: string) => location.replace(/\/\/[^/]*@/, '//***@');
 
 const number = (least: number, most: number, byDefault: number, whole = true) => {
   const error = `a ${whole ? 'whole ' : ''}number from ${least} to ${most}`;
@@ -99,6 +110,9 @@ const origin = z.string({ error: 'the instance’s origin, such as https://acme.
 
 const TABLE_NAME = /^[A-Za-z0-9_.-]{3,255}$/;
 
+const QUALIFIED_FUNCTION =
+  /^(arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:)?[A-Za-z0-9_-]{1,64}:(\$LATEST|[A-Za-z0-9_-]{1,128})$/;
+
 const queueUrl = z.string().check(
   z.refine((text) => URL.canParse(text) && /^https?:\/\/[^/]+\/./.test(text) && !text.includes('@'), {
     error: 'the URL of a queue, http or https, with a path and without user',
@@ -118,6 +132,7 @@ const settingsSchema = z.object({
   PLATFORM_RATE: number(0.001, 10_000, 2, false),
   PLATFORM_CONCURRENCY: number(1, 1_000, 8),
   PLATFORM_MAX_WAIT_MS: number(0, 3_600_000, 20_000),
+  PLATFORM_WORKERS: number(1, 10_000, 10),
   PLATFORM_TIMEOUT_MS: number(1, 3_600_000, 60_000),
   PLATFORM_MAX_RESPONSE_BYTES: number(1_024, 2_147_483_647, 104_857_600),
   SYNC_STORE: z._default(z.string(), './platform-sync-data'),
@@ -129,7 +144,27 @@ const settingsSchema = z.object({
   ),
   SYNC_QUEUE_URL: z.optional(queueUrl),
   SYNC_DEAD_LETTER_URL: z.optional(queueUrl),
+  SYNC_GLUE_DATABASE: z.optional(
+    z.string().check(
+      z.regex(/^[a-z0-9_-]{1,255}$/, {
+        error: 'the name of a database, lower-case letters, digits, _ and -',
+      }),
+    ),
+  ),
+  SYNC_EVENT_BUS: z.optional(
+    z.string().check(z.regex(/^[A-Za-z0-9/_.:-]{1,1600}$/, { error: 'the name or ARN of an event bus' })),
+  ),
   SYNC_ALLOW: z.optional(z.string()),
+  SYNC_STACK: z._default(
+    z.string().check(z.regex(/^[A-Za-z][A-Za-z0-9-]{0,127}$/, { error: 'the name of a stack' })),
+    'local',
+  ),
+  SYNC_SNAPSHOT_FUNCTION: z.optional(
+    z
+      .string()
+      .check(z.regex(QUALIFIED_FUNCTION, { error: 'a function’s ARN or name with its version or alias' })),
+  ),
+  SYNC_FOLLOWERS: z.optional(z.string()),
   LOG_LEVEL: z._default(
     z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
       error: 'trace, debug, info, warn, error, fatal or silent',

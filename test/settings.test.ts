@@ -22,10 +22,12 @@ test('two variables are enough; all the others have defaults', () => {
     PLATFORM_RATE: 2,
     PLATFORM_CONCURRENCY: 8,
     PLATFORM_MAX_WAIT_MS: 20_000,
+    PLATFORM_WORKERS: 10,
     PLATFORM_TIMEOUT_MS: 60_000,
     PLATFORM_MAX_RESPONSE_BYTES: 104_857_600,
     SYNC_STORE: './platform-sync-data',
     SYNC_COMPRESSION: 'gzip',
+    SYNC_STACK: 'local',
     LOG_LEVEL: 'info',
   });
 });
@@ -34,6 +36,7 @@ test('every fault is told at once, each with what was expected and what came', (
   const faults = faultsOf({
     PLATFORM_RATE: '-1',
     PLATFORM_CONCURRENCY: '2.5',
+    PLATFORM_WORKERS: '0',
     SYNC_COMPRESSION: 'lzma',
     LOG_LEVEL: 'loud',
   });
@@ -42,6 +45,7 @@ test('every fault is told at once, each with what was expected and what came', (
     'PLATFORM_BASE_URL: expected the instance’s origin, such as https://acme.example.com, got nothing',
     'PLATFORM_RATE: expected a number from 0.001 to 10000, got "-1"',
     'PLATFORM_CONCURRENCY: expected a whole number from 1 to 1000, got "2.5"',
+    'PLATFORM_WORKERS: expected a whole number from 1 to 10000, got "0"',
     'SYNC_COMPRESSION: expected gzip or zstd, got "lzma"',
     'LOG_LEVEL: expected trace, debug, info, warn, error, fatal or silent, got "loud"',
     'PLATFORM_TOKEN or PLATFORM_TOKEN_SECRET: expected one of the two, got neither',
@@ -94,6 +98,10 @@ test('an empty variable counts as absent', () => {
   expect(readSettings({ ...least, PLATFORM_RATE: '', PLATFORM_TOKEN_SECRET: '' }).PLATFORM_RATE).toBe(2);
 });
 
+test.each(['1', '10000'])('there may be %s workers', (PLATFORM_WORKERS) => {
+  expect(readSettings({ ...least, PLATFORM_WORKERS }).PLATFORM_WORKERS).toBe(Number(PLATFORM_WORKERS));
+});
+
 describe('the table and the queues', () => {
   test('are read as they are given', () => {
     const given = {
@@ -130,12 +138,63 @@ describe('the table and the queues', () => {
   });
 });
 
+describe('the Glue database', () => {
+  test('is read beside a store in S3', () => {
+    const given = { SYNC_STORE: 's3://bucket/sync', SYNC_GLUE_DATABASE: 'acme_catalog' };
+
+    expect(readSettings({ ...least, ...given })).toMatchObject(given);
+  });
+
+  test.each([undefined, './platform-sync-data', '/srv/s3://runs'])(
+    'is refused over the store %s',
+    (SYNC_STORE) => {
+      const faults = faultsOf({ ...least, SYNC_GLUE_DATABASE: 'acme', ...(SYNC_STORE && { SYNC_STORE }) });
+
+      expect(faults).toEqual([
+        expect.stringMatching(/^SYNC_GLUE_DATABASE: expected SYNC_STORE in S3 with it, got /),
+      ]);
+    },
+  );
+
+  test.each(['Acme', 'arn:aws:glue:eu-west-1:1:database/acme', 'two words', 'x'.repeat(256)])(
+    '%s is refused as a name',
+    (SYNC_GLUE_DATABASE) => {
+      expect(faultsOf({ ...least, SYNC_STORE: 's3://bucket', SYNC_GLUE_DATABASE })[0]).toMatch(
+        /^SYNC_GLUE_DATABASE: expected the name of a database, lower-case letters, digits, _ and -, got "/,
+      );
+    },
+  );
+});
+
+describe('the snapshot function', () => {
+  test.each([
+    'snapshot:live',
+    'snapshot:7',
+    'arn:aws:lambda:eu-central-1:123456789012:function:acme-snapshot:live',
+  ])('%s is taken', (name) => {
+    expect(faultsOf({ ...least, SYNC_SNAPSHOT_FUNCTION: name })).toEqual([]);
+  });
+
+  test.each(['snapshot', 'arn:aws:lambda:eu-west-1:123456789012:function:a', 'snapshot:'])(
+    '%s is refused',
+    (name) => {
+      expect(faultsOf({ ...least, SYNC_SNAPSHOT_FUNCTION: name })).toEqual([
+        `SYNC_SNAPSHOT_FUNCTION: expected a function’s ARN or name with its version or alias, got "${name}"`,
+      ]);
+    },
+  );
+});
+
 test('the contract names exactly the settings that are read', () => {
   const optional = {
     SYNC_TABLE: 'platform-sync',
     SYNC_QUEUE_URL: 'https://sqs.example.com/1/jobs',
     SYNC_DEAD_LETTER_URL: 'https://sqs.example.com/1/dead-letters',
     SYNC_ALLOW: '{}',
+    SYNC_SNAPSHOT_FUNCTION: 'snapshot:live',
+    SYNC_FOLLOWERS: '[]',
+    SYNC_STORE: 's3://bucket',
+    SYNC_GLUE_DATABASE: 'platform_sync',
   };
 
   const read = Object.keys(readSettings({ ...least, ...optional }));

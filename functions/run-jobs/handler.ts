@@ -1,22 +1,22 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { jobTimes } from '../../lib/contract.ts';
 import { leaseUntil, openJobPlace, openWorker } from '../../lib/jobs/open-worker.ts';
 import type { QueueMessage } from '../../lib/jobs/queue.ts';
 import { runBatch } from '../../lib/jobs/run-batch.ts';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/sqs-queue.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
+import { createMetrics } from '../metrics.ts';
 
 /** Runs the jobs of the queue; what is not done with is named, and comes back. */
 export const handler = async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
-  const { worker, queue, concurrency } = await ready();
-  const deadlineMs = Date.now() + context.getRemainingTimeInMillis() - TO_ANSWER_MS;
+  const { worker, queue, concurrency, metrics } = await ready();
+  using _ = { [Symbol.dispose]: metrics.flush };
+  const deadlineMs = Date.now() + context.getRemainingTimeInMillis() - jobTimes.toAnswerMs;
   const lease = leaseUntil(deadlineMs, Date.now);
   const failed = await runBatch(event.Records.map(parseRecord), { worker, lease, queue, concurrency });
   return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
 };
-
-/** What the last writes and the answer itself may take. */
-const TO_ANSWER_MS = 5_000;
 
 const parseRecord = ({ messageId, body, receiptHandle, attributes }: SQSRecord): QueueMessage => ({
   messageId,
@@ -32,12 +32,23 @@ let opened: ReturnType<typeof open> | undefined;
 const ready = () => (opened ??= open());
 
 async function open() {
-  const session = openSession({ environment: process.env, err: (line) => console.error(line) });
+  const metrics = createMetrics(process.env);
+  const session = openSession({
+    environment: process.env,
+    err: (line) => console.error(line),
+    observe: metrics.observe,
+    onSafeRate: metrics.onSafeRate,
+  });
   const { settings } = session;
   const place = await openJobPlace(session);
   return {
-    worker: openWorker(session, place),
+    worker: openWorker(session, place, {
+      onFinished: metrics.jobFinished,
+      onRefused: metrics.messageRefused,
+      onSentiment: metrics.sentimentAnswered,
+    }),
     queue: createSqsQueue(needed(settings, 'SYNC_QUEUE_URL'), createSqsClient(process.env)),
     concurrency: settings.PLATFORM_CONCURRENCY,
+    metrics,
   };
 }

@@ -5,6 +5,7 @@ import { createSqsClient, createSqsQueue } from '../../lib/jobs/sqs-queue.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
 import { keyInStore } from '../../lib/store/key-in-store.ts';
+import { createMetrics } from '../metrics.ts';
 
 /** The part of the event that S3 sends of a new object. */
 type ObjectCreated = {
@@ -14,9 +15,12 @@ type ObjectCreated = {
 
 /** Splits a request of the inbox into jobs. */
 export const handler = async (event: EventBridgeEvent<'Object Created', ObjectCreated>) => {
-  const { session, ...options } = await ready();
+  const { session, metrics, ...options } = await ready();
+  using _ = { [Symbol.dispose]: metrics.flush };
   const { bucket, object } = event.detail;
-  return splitInbox(keyInStore(session.settings.SYNC_STORE, bucket.name, object.key), options);
+  const split = await splitInbox(keyInStore(session.settings.SYNC_STORE, bucket.name, object.key), options);
+  if (split.kind === 'refused') metrics.messageRefused();
+  return split;
 };
 
 let opened: ReturnType<typeof open> | undefined;
@@ -27,6 +31,7 @@ async function open() {
   const { settings, logger } = session;
   return {
     session,
+    metrics: createMetrics(process.env),
     place: await openJobPlace(session),
     queue: createSqsQueue(needed(settings, 'SYNC_QUEUE_URL'), createSqsClient(process.env)),
     rate: settings.PLATFORM_RATE,

@@ -3,6 +3,7 @@ import { PlatformError } from '../platform/platform-error.ts';
 import { openSession } from '../session.ts';
 import { beginRun, type RequestedSnapshot } from '../snapshot/begin-run.ts';
 import { type Place, placeOf } from '../snapshot/keys.ts';
+import { openPartitions } from '../snapshot/open-partitions.ts';
 import { scanOfRun } from '../snapshot/scan-of-run.ts';
 import { SnapshotStoppedError } from '../snapshot/snapshot-stopped-error.ts';
 import type { Saved } from '../snapshot/take-slice.ts';
@@ -57,6 +58,11 @@ export async function runSnapshot(
       platform: new URL(session.settings.PLATFORM_BASE_URL).host,
       callCounts: session.callCounts,
       force: flags.force === true,
+      partitions: openPartitions({
+        database: session.settings.SYNC_GLUE_DATABASE,
+        store,
+        environment: terminal.environment,
+      }),
       onProgress: progress.update,
       now: Date.now,
       random: Math.random,

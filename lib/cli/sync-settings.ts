@@ -7,6 +7,7 @@ const NAMES = [
   'SYNC_TABLE',
   'SYNC_QUEUE_URL',
   'SYNC_DEAD_LETTER_URL',
+  'SYNC_GLUE_DATABASE',
   'SYNC_ALLOW',
 ] as const satisfies readonly SettingName[];
 

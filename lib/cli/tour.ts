@@ -69,6 +69,11 @@ function terminalOfTour(terminal: Terminal, platform: Sandbox, aws: Terminal['en
       PLATFORM_RATE: '200',
       SYNC_STORE: FOLDER,
       SYNC_COMPRESSION: 'gzip',
+      // What a user has set for a platform of their own is not for the tour.
+      SYNC_GLUE_DATABASE: '',
+      SYNC_SNAPSHOT_FUNCTION: '',
+      SYNC_EVENT_BUS: '',
+      SYNC_ALLOW: '',
       ...aws,
     },
   };

@@ -29,6 +29,8 @@ export type Worker = {
   readonly allow: Allow;
   /** Lets others know; a job's message is not acknowledged before. */
   readonly tellFinished: (event: JobFinished) => Promise<void>;
+  /** Told of each message that was refused. */
+  readonly onRefused?: () => void;
   /** Called for every job that ends in the ledger, also when it is seen again: settles what hangs on it. */
   readonly onEnded?: (job: Job, ended: EndedJob) => Promise<void>;
   readonly logger: Logger;
@@ -89,6 +91,7 @@ const hasTime = (job: Job, { mustLastMs, now }: Worker, { deadlineMs }: Lease) =
 async function refuse(message: QueueMessage, worker: Worker, faults: readonly string[]): Promise<Handled> {
   const refused = await keepRefused(worker.store, message, faults);
   worker.logger.warn({ messageId: message.messageId, refused, faults }, 'message refused');
+  worker.onRefused?.();
   return DONE;
 }
 

@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { sleep } from '../pace/sleep.ts';
+import type { Platform } from '../platform/client.ts';
+import type { Sentiment } from '../platform/records.ts';
 import { runFunction } from '../platform/run-function.ts';
 import type { Session } from '../session.ts';
 import type { Store } from '../store/store.ts';
 import { createMemoryTable } from '../table/memory-table.ts';
 import type { Table } from '../table/table.ts';
 import { readAllow } from './allow.ts';
-import type { Lease, Worker } from './handle-message.ts';
+import type { JobFinished, Lease, Worker } from './handle-message.ts';
 import { createLedger } from './ledger/create-ledger.ts';
 import { renewLease } from './ledger/lease-renewal.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Job } from './message.ts';
+import { openSnapshots } from './open-snapshots.ts';
 import { dataFilesRunner } from './runners/data-files.ts';
 import { functionRunner } from './runners/run-function.ts';
 import { scoreRunner } from './runners/score.ts';
-import { snapshotRunner } from './runners/snapshot.ts';
 import { formulaRunner } from './runners/update-formula.ts';
 import type { BatchPlace } from './texts/batch.ts';
 import { failChunk } from './texts/end-chunk.ts';
@@ -56,13 +58,22 @@ async function openTable(tableName: string, { environment }: Session): Promise<T
   return createDynamoTable({ tableName, environment });
 }
 
-/** The worker of a process. Throws `AllowError` if SYNC_ALLOW is wrong. */
-export function openWorker(session: Session, place: JobPlace): Worker {
-  const { settings, logger, callCounts } = session;
+/** For whoever measures a worker. */
+export type WorkerHooks = {
+  readonly onFinished?: (event: JobFinished) => void;
+  readonly onRefused?: () => void;
+  /** Told of each text that the platform scored: what it used stands in the answer. */
+  readonly onSentiment?: (answer: Sentiment) => void;
+};
+
+/** The worker of a process. Throws `AllowError` if SYNC_ALLOW is wrong, `ExecutionInputError` if SYNC_FOLLOWERS is. */
+export function openWorker(session: Session, place: JobPlace, hooks: WorkerHooks = {}): Worker {
+  const { settings, logger } = session;
   // A long wait hands a job back instead of being sat out. A snapshot would begin anew, and has patience.
   const platform = session.platformWith({ budgetMs: settings.PLATFORM_MAX_WAIT_MS });
-  const { store, ledger, cache, batches, host } = place;
+  const { store, ledger, cache, batches } = place;
   const clock = { now: Date.now, random: Math.random, sleep };
+  const tellFinished = finishedTeller(session);
   return {
     ledger,
     store,
@@ -71,22 +82,18 @@ export function openWorker(session: Session, place: JobPlace): Worker {
     ...clock,
     runners: {
       'run-function': functionRunner(platform.call),
-      score: scoreRunner({ ...clock, platform, cache, batches }),
+      score: scoreRunner({ ...clock, platform: heard(platform, hooks), cache, batches }),
       'update-formula': formulaRunner(platform),
       'data-files': dataFilesRunner(platform.call),
-      snapshot: snapshotRunner({
-        ...clock,
-        call: session.platform.call,
-        store,
-        host,
-        compression: settings.SYNC_COMPRESSION,
-        callCounts,
-      }),
+      snapshot: openSnapshots(session, place),
     },
     mustLastMs: (job: Job) =>
       job.type === 'run-function' ? (runFunction.timeoutMs ?? 0) : settings.PLATFORM_TIMEOUT_MS,
-    // EventBridge takes these where it is deployed.
-    tellFinished: async (event) => logger.info({ event }, 'JobFinished'),
+    async tellFinished(event) {
+      await tellFinished(event);
+      hooks.onFinished?.(event);
+    },
+    ...(hooks.onRefused === undefined ? {} : { onRefused: hooks.onRefused }),
     async onEnded(job, { outcome }) {
       if (job.type !== 'score' || job.batch === undefined || job.chunk === undefined) return;
       const { batch, chunk } = job;
@@ -95,6 +102,34 @@ export function openWorker(session: Session, place: JobPlace): Worker {
     },
   };
 }
+
+/** Tells of ended jobs on the event bus, or in the log where none is set. */
+function finishedTeller({ settings, environment, logger }: Session): Worker['tellFinished'] {
+  const { SYNC_EVENT_BUS: bus, SYNC_STORE: store } = settings;
+  if (bus === undefined) return async (event) => logger.info({ event }, 'JobFinished');
+  const open = async () => (await import('./event-bridge.ts')).tellEventBridge({ bus, store, environment });
+  let opened: ReturnType<typeof open> | undefined;
+  return async (event) => {
+    opened ??= open();
+    await (await opened)(event);
+  };
+}
+
+/** The client, with somebody who hears what the scoring of each text answered. */
+const heard = (platform: Platform, { onSentiment }: WorkerHooks): Platform =>
+  onSentiment === undefined
+    ? platform
+    : {
+        ...platform,
+        sentiment: {
+          ...platform.sentiment,
+          async analyze(request, options) {
+            const answer = await platform.sentiment.analyze(request, options);
+            onSentiment(answer);
+            return answer;
+          },
+        },
+      };
 
 /** How long a worker without a deadline holds a job at a time; a dead one's jobs wait as long. */
 const HELD_LEASE_MS = 30_000;

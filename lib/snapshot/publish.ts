@@ -11,6 +11,7 @@ import {
   readLatest,
   readManifest,
 } from './manifest.ts';
+import type { Partitions } from './partitions.ts';
 import type { Run } from './run-id.ts';
 
 /** How a finished run ended. `key` is where its manifest lies; `latest` what `latest.json` names now. */
@@ -35,6 +36,8 @@ export type PublishOptions = {
   readonly force: boolean;
   /** Reasons that are accepted: they do not refuse this run. Default: none. */
   readonly accept?: readonly GateName[] | undefined;
+  /** Where tables stand over the published runs. Default: nowhere. */
+  readonly partitions?: Partitions | undefined;
 };
 
 /** A manifest before the gates have spoken. */
@@ -48,6 +51,9 @@ const MOST_RACES = 20;
  * Publishes a finished run unless a gate refuses: copies its parts, writes its changes and its manifest, and then
  * moves `latest.json` on condition that nobody moved it meanwhile. If somebody did, all is judged and compared again
  * with their run, so `latest.json` never goes back to an earlier start. A run that is published already stays so.
+ *
+ * The run's partition is added just before `latest.json` moves, so that whoever follows it finds the run in the tables;
+ * a run that does not get there has its partition removed again.
  */
 export async function publishRun(options: PublishOptions): Promise<Publication> {
   for (let race = 0; race < MOST_RACES; race += 1) {
@@ -60,11 +66,14 @@ export async function publishRun(options: PublishOptions): Promise<Publication> 
 }
 
 async function tryToPublish(options: PublishOptions): Promise<Publication | 'lost-race'> {
-  const { store, source, run, finished, force, accept = [] } = options;
+  const { store, source, run, finished, force, accept = [], partitions } = options;
   const latest = await readLatest(store, source);
   const last = latest === undefined ? undefined : await readManifest(store, latest.manifest);
-  if (latest?.run === run.id && last !== undefined)
+  if (latest?.run === run.id && last !== undefined) {
+    // Perhaps it was published before there were tables.
+    await partitions?.add(source, run);
     return { kind: 'published', manifest: last, key: latest.manifest };
+  }
 
   const refused = refusals(finished, last).filter((reason) => !accept.includes(reason));
   const { scanRefused: _, ...found } = finished;
@@ -72,22 +81,47 @@ async function tryToPublish(options: PublishOptions): Promise<Publication | 'los
   const manifest: Manifest = { ...found, changes: null, publishable, refused, forced: force && !publishable };
   const workKey = `${workFolder(source, run)}${MANIFEST_NAME}`;
   await store.put(workKey, printStored(manifest));
+  const key = `${publishedFolder(source, run)}${MANIFEST_NAME}`;
   if (latest !== undefined && latest.startedAt >= run.startedAt) {
+    await settlePartition(options, key);
     return { kind: 'superseded', manifest, key: workKey, latest };
   }
-  if (!publishable && !force) return { kind: 'refused', manifest, key: workKey };
+  if (!publishable && !force) {
+    // A publisher that was stopped may have added it, before another run to compare with was published.
+    await partitions?.remove(source, run);
+    return { kind: 'refused', manifest, key: workKey };
+  }
 
-  const key = `${publishedFolder(source, run)}${MANIFEST_NAME}`;
   const published = await copyRun(options, manifest, last);
   await store.put(key, printStored(published));
+  await partitions?.add(source, run);
   const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
   const moved = await store.put(latestKey(source), printStored(next), {
     condition: latest === undefined ? { ifAbsent: true } : { ifMatch: latest.etag },
   });
   if (moved.kind === 'stored') return { kind: 'published', manifest: published, key };
-  // It was not published: whoever lists what was must not find it.
-  await store.delete(key);
+  await withdraw(options, key);
   return 'lost-race';
+}
+
+/**
+ * Takes back what was laid down for a run that `latest.json` did not move to: whoever lists what was published must not
+ * find it. Not if it moved there all the same, by another publisher of this run.
+ */
+async function withdraw({ store, source, run, partitions }: PublishOptions, key: string): Promise<void> {
+  if ((await readLatest(store, source))?.run === run.id) return;
+  await partitions?.remove(source, run);
+  await store.delete(key);
+}
+
+/** A run that `latest.json` was moved past is in the tables if its manifest counts it among the published ones. */
+async function settlePartition(
+  { store, source, run, partitions }: PublishOptions,
+  key: string,
+): Promise<void> {
+  if (partitions === undefined) return;
+  const wasPublished = (await store.get(key)) !== undefined;
+  await (wasPublished ? partitions.add(source, run) : partitions.remove(source, run));
 }
 
 /**

@@ -15,7 +15,7 @@ export type SliceOptions = {
   readonly callCounts: () => CallCounts;
   /** A part is closed once its compressed bytes reach this. Default 16 MB. */
   readonly partBytes?: number;
-  /** Asked after each part that was closed for its size: true ends the slice there. Default: never. */
+  /** Asked after each step of the scan: true makes what was taken a part and ends the slice. Default: never. */
   readonly isOver?: () => boolean;
   /** Told after each step of the scan. */
   readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
@@ -44,9 +44,10 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
       if (step.done) return await progress.save(step.value);
       await progress.add(step.value.batch, step.value.position);
       onProgress?.({ records: progress.records(), total: step.value.total });
-      if (progress.compressedBytes() < partBytes) continue;
+      const ends = isOver();
+      if (!ends && progress.compressedBytes() < partBytes) continue;
       const now = await progress.save(null);
-      if (isOver()) {
+      if (ends) {
         await steps.return(undefined as never);
         return now;
       }

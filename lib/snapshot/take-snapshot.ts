@@ -3,6 +3,7 @@ import type { Store } from '../store/store.ts';
 import { type Checkpoint, readCheckpoint, readParts, saveCheckpoint } from './checkpoint.ts';
 import type { Compression, Place } from './keys.ts';
 import type { GateName } from './manifest.ts';
+import type { Partitions } from './partitions.ts';
 import { type FinishedRun, type Publication, publishRun } from './publish.ts';
 import { createRun } from './run-id.ts';
 import type { Scan } from './scan.ts';
@@ -20,6 +21,8 @@ export type SnapshotOptions = {
   readonly force: boolean;
   /** Reasons that do not refuse this run; every other one does. Default: none. */
   readonly accept?: readonly GateName[] | undefined;
+  /** Where tables stand over the published runs. Default: nowhere. */
+  readonly partitions?: Partitions | undefined;
   readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -79,17 +82,26 @@ export async function takeRun(
   try {
     const { checkpoint } =
       started.checkpoint.outcome === null ? await takeSlice(started, { ...options, scan }) : started;
-    return await publishRun({
-      store: options.store,
-      source,
-      run: { id: checkpoint.run, startedAt: checkpoint.startedAt },
-      finished: await finishedRun(checkpoint, options),
-      force: options.force,
-      accept: options.accept,
-    });
+    return await publishTaken(checkpoint, options);
   } catch (error) {
     throw new SnapshotStoppedError(source, started.checkpoint.run, error);
   }
+}
+
+/** Publishes a run whose scan has ended, unless a gate refuses. Throws if it has not ended. */
+export async function publishTaken(
+  checkpoint: Checkpoint,
+  options: Pick<SnapshotOptions, 'store' | 'platform' | 'now' | 'force' | 'accept' | 'partitions'>,
+): Promise<Publication> {
+  return publishRun({
+    store: options.store,
+    source: checkpoint.source as Place,
+    run: { id: checkpoint.run, startedAt: checkpoint.startedAt },
+    finished: await finishedRun(checkpoint, options),
+    force: options.force,
+    accept: options.accept,
+    partitions: options.partitions,
+  });
 }
 
 /** The checkpoint of a run that was stopped. Throws `StoredObjectError` if there is none. */
@@ -99,7 +111,7 @@ export const resumeRun = (store: Store, source: Place, run: string): Promise<Sav
 /** What a run found out, before the gates have spoken. */
 async function finishedRun(
   checkpoint: Checkpoint,
-  { store, platform, now }: SnapshotOptions,
+  { store, platform, now }: Pick<SnapshotOptions, 'store' | 'platform' | 'now'>,
 ): Promise<FinishedRun> {
   const {
     outcome,

@@ -1,9 +1,11 @@
 import type { Place } from '../../snapshot/keys.ts';
+import { openPartitions } from '../../snapshot/open-partitions.ts';
 import { publishRun, readFinishedRun } from '../../snapshot/publish.ts';
 import type { AddCommand } from '../command.ts';
 import { openStoreOf } from '../open-store-of.ts';
 import { placeArgument, runArgument } from '../place-argument.ts';
 import { showPublication } from '../show-publication.ts';
+import { readSyncSettings } from '../sync-settings.ts';
 import type { Terminal } from '../terminal.ts';
 import { asUsage } from '../usage-error.ts';
 
@@ -24,6 +26,7 @@ export const addPublish: AddCommand = (program, terminal, finish) => {
 };
 
 async function publish(source: Place, run: string, flags: PublishFlags, terminal: Terminal): Promise<number> {
+  const { SYNC_GLUE_DATABASE: database } = readSyncSettings(terminal.environment);
   const store = await openStoreOf(terminal.environment);
   const finished = await readFinishedRun(store, source, run).catch((error: unknown) => {
     throw asUsage('run', error);
@@ -34,6 +37,7 @@ async function publish(source: Place, run: string, flags: PublishFlags, terminal
     run: { id: run, startedAt: finished.startedAt },
     finished,
     force: flags.force === true,
+    partitions: openPartitions({ database, store, environment: terminal.environment }),
   });
   return showPublication(publication, store, flags, terminal);
 }

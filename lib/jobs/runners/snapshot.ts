@@ -4,6 +4,7 @@ import { printJson } from '../../platform/json.ts';
 import { PlatformError } from '../../platform/platform-error.ts';
 import { beginRun } from '../../snapshot/begin-run.ts';
 import { type Compression, type Place, placeOf } from '../../snapshot/keys.ts';
+import type { Partitions } from '../../snapshot/partitions.ts';
 import type { Publication } from '../../snapshot/publish.ts';
 import { scanOfRun } from '../../snapshot/scan-of-run.ts';
 import { SnapshotStoppedError } from '../../snapshot/snapshot-stopped-error.ts';
@@ -20,6 +21,8 @@ export type SnapshotRunnerOptions = {
   /** The platform's host, as manifests name it. */
   readonly host: string;
   readonly callCounts: () => CallCounts;
+  /** Where tables stand over the published runs. Default: nowhere. */
+  readonly partitions?: Partitions | undefined;
   readonly now: () => number;
   readonly random: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -30,7 +33,7 @@ export type SnapshotRunnerOptions = {
  * the run is kept, and `publish` can still publish it.
  */
 export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<'snapshot'> {
-  const { call, store, compression, host, callCounts, now, random, sleep } = options;
+  const { call, store, compression, host, callCounts, partitions, now, random, sleep } = options;
   return async (job, { signal, beforeSend }) => {
     const place = placeOf(job.source, job.as);
     const saved = await beginRun(snapshotRequestOf(job), place, { store, compression, now, random, signal });
@@ -43,6 +46,7 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<'snapshot
       callCounts,
       force: false,
       accept: job.accept,
+      partitions,
       now,
       random,
       signal,

@@ -1,0 +1,103 @@
+import { Metrics, type MetricUnit } from '@aws-lambda-powertools/metrics';
+import { type MetricName, metricNamespace } from '../lib/contract.ts';
+import type { JobFinished } from '../lib/jobs/handle-message.ts';
+import { analyzeSentiment } from '../lib/platform/analyze-sentiment.ts';
+import type { PlatformEvent } from '../lib/platform/events.ts';
+import { getDataFile } from '../lib/platform/get-data-file.ts';
+import { listCards } from '../lib/platform/list-cards.ts';
+import type { Sentiment } from '../lib/platform/records.ts';
+import type { Environment } from '../lib/settings.ts';
+
+/** What a function measures: sums, which `flush` prints as CloudWatch's embedded metrics at an invocation's end. */
+export type FunctionMetrics = {
+  readonly observe: (event: PlatformEvent) => void;
+  readonly jobFinished: (event: Pick<JobFinished, 'type' | 'status'>) => void;
+  readonly messageRefused: () => void;
+  readonly onSafeRate: () => void;
+  readonly sentimentAnswered: (answer: Sentiment) => void;
+  readonly snapshotEnded: (ended: { readonly place: string; readonly kind: 'published' | 'refused' }) => void;
+  readonly flush: () => void;
+};
+
+/** Powertools' own metrics, or what stands in for them. */
+type Printer = Pick<Metrics, 'addMetric' | 'addDimensions' | 'publishStoredMetrics'>;
+
+/** Measures for the stack that SYNC_STACK names: it is the dimension `service` of each metric. */
+export function createMetrics(
+  { SYNC_STACK: stack = 'local' }: Environment,
+  printer: Printer = new Metrics({ namespace: metricNamespace, serviceName: stack }),
+): FunctionMetrics {
+  /** Sums by name, of all and of each value of a further dimension. */
+  const sums = new Map<
+    string,
+    { readonly dimensions: Dimensions; readonly values: Map<MetricName, number> }
+  >();
+  const add = (name: MetricName, value: number, dimensions: Dimensions = {}) => {
+    const key = JSON.stringify(dimensions);
+    const sum = sums.get(key) ?? { dimensions, values: new Map() };
+    sum.values.set(name, (sum.values.get(name) ?? 0) + value);
+    sums.set(key, sum);
+  };
+  const addBoth = (name: MetricName, dimensions: Dimensions) => {
+    add(name, 1);
+    add(name, 1, dimensions);
+  };
+  return {
+    observe: (event) => {
+      for (const [name, value] of Object.entries(measuresOf(event)) as [MetricName, number][])
+        add(name, value);
+    },
+    jobFinished: ({ type, status }) => addBoth(JOB_METRICS[status], { type }),
+    messageRefused: () => add('MessagesRefused', 1),
+    onSafeRate: () => add('SafeRate', 1),
+    sentimentAnswered: ({ modelProviderUsage: usage }) => add('SentimentTokens', usage?.totalTokens ?? 0),
+    snapshotEnded: ({ place, kind }) => addBoth(SNAPSHOT_METRICS[kind], { place }),
+    flush() {
+      for (const { dimensions, values } of sums.values()) {
+        if (Object.keys(dimensions).length > 0) printer.addDimensions(dimensions);
+        for (const [name, value] of values) printer.addMetric(name, unitOf(name), value);
+        printer.publishStoredMetrics();
+      }
+      sums.clear();
+    },
+  };
+}
+
+type Dimensions = Readonly<Record<string, string>>;
+
+const JOB_METRICS = {
+  done: 'JobsDone',
+  failed: 'JobsFailed',
+  unknown: 'JobsUnknown',
+} as const satisfies Record<JobFinished['status'], MetricName>;
+
+const SNAPSHOT_METRICS = {
+  published: 'SnapshotsPublished',
+  refused: 'SnapshotsRefused',
+} as const satisfies Record<string, MetricName>;
+
+/** A single record that the token's user may not read is named in the manifest, and nothing to wake anybody for. */
+const MAY_BE_FORBIDDEN: readonly string[] = [listCards.name, getDataFile.name];
+
+function measuresOf(event: PlatformEvent): Readonly<Partial<Record<MetricName, number>>> {
+  switch (event.kind) {
+    case 'request':
+      return {
+        Requests: 1,
+        ...(event.status === 401 ? { Unauthorized: 1 } : {}),
+        ...(event.status === 403 && !MAY_BE_FORBIDDEN.includes(event.operation) ? { Forbidden: 1 } : {}),
+        ...(event.operation === analyzeSentiment.name ? { SentimentCalls: 1 } : {}),
+      };
+    case 'retry':
+      return { Retries: 1 };
+    case 'throttled':
+      return { Throttled: 1 };
+    case 'waited':
+      return { WaitedMs: Math.round(event.waitedMs) };
+    default:
+      return event satisfies never;
+  }
+}
+
+const unitOf = (name: MetricName): (typeof MetricUnit)['Count' | 'Milliseconds'] =>
+  name === 'WaitedMs' ? 'Milliseconds' : 'Count';

@@ -1,0 +1,57 @@
+import { type DurableLambdaHandler, withDurableExecution } from '@aws/durable-execution-sdk-js';
+import { parseExecutionInput } from '../../lib/jobs/execution-input.ts';
+import { sleep } from '../../lib/pace/sleep.ts';
+import { openSession } from '../../lib/session.ts';
+import type { DurableRunOptions } from '../../lib/snapshot/durable-run.ts';
+import { takeDurableSnapshot } from '../../lib/snapshot/durable-snapshot.ts';
+import { openPartitions } from '../../lib/snapshot/open-partitions.ts';
+import { createMetrics } from '../metrics.ts';
+import { durableSteps } from './durable-steps.ts';
+
+/** Takes the snapshot of a job, over as many invocations as it needs. */
+export const handler: DurableLambdaHandler = async (event, context) => {
+  const { metrics } = await ready();
+  // Here and not within: of what is suspended, nothing after the wait is run.
+  using _ = { [Symbol.dispose]: metrics.flush };
+  return await takeOver(event, context);
+};
+
+const takeOver = withDurableExecution(async (input: unknown, context) =>
+  takeDurableSnapshot(parseExecutionInput(input), durableSteps(context), (await ready()).options),
+);
+
+/** Longer troubles are waited for between steps, which costs nothing. */
+const PATIENCE_MS = 60_000;
+
+/** Opened by the first invocation, and kept for those that follow. */
+let opened: ReturnType<typeof open> | undefined;
+const ready = () => (opened ??= open());
+
+async function open() {
+  const environment = process.env;
+  const metrics = createMetrics(environment);
+  const session = openSession({
+    environment,
+    err: (line) => console.error(line),
+    greed: 'one',
+    observe: metrics.observe,
+    onSafeRate: metrics.onSafeRate,
+  });
+  const { settings, callCounts } = session;
+  const store = await session.store();
+  const options: DurableRunOptions = {
+    call: session.platformWith({ budgetMs: PATIENCE_MS }).call,
+    store,
+    compression: settings.SYNC_COMPRESSION,
+    host: new URL(settings.PLATFORM_BASE_URL).host,
+    callCounts,
+    partitions: openPartitions({ database: settings.SYNC_GLUE_DATABASE, store, environment }),
+    onEnded: ({ place, kind }) => {
+      if (kind !== 'superseded') metrics.snapshotEnded({ place, kind });
+    },
+    now: Date.now,
+    random: Math.random,
+    sleep,
+  };
+  return { metrics, options };
+}

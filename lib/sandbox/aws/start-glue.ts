@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request as it came: the operation, and its members. */
+export type GlueRequest = {
+  readonly operation: string;
+  readonly body: Readonly<Record<string, unknown>>;
+};
+
+export type GlueAnswer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
+
+/** A partition as it was put: `Values`, `StorageDescriptor` and whatever else. */
+export type GluePartition = Readonly<Record<string, unknown>> & { readonly Values: readonly string[] };
+
+export type GlueOptions = {
+  readonly database: string;
+  /** The tables there are, each with its storage descriptor. */
+  readonly tables: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+};
+
+/** A stand-in for Glue: the calls for partitions, on tables that are there from the start. */
+export type Glue = {
+  /** What was asked so far, refused or not. */
+  readonly requests: readonly GlueRequest[];
+  /** The partitions of a table, in the order in which they were created. */
+  partitions(table: string): readonly GluePartition[];
+  answer(request: GlueRequest): GlueAnswer;
+};
+
+/** Glue without a connection. It takes GetTable, CreatePartition, UpdatePartition and DeletePartition. */
+export function createGlue({ database, tables }: GlueOptions): Glue {
+  const requests: GlueRequest[] = [];
+  const held = new Map(Object.keys(tables).map((table) => [table, new Map<string, GluePartition>()]));
+  return {
+    requests,
+    partitions: (table) => [...(held.get(table)?.values() ?? [])],
+    answer(request) {
+      requests.push(request);
+      const { operation, body } = request;
+      const table = String(operation === 'GetTable' ? body['Name'] : body['TableName']);
+      const partitions = held.get(table);
+      if (body['DatabaseName'] !== database || partitions === undefined)
+        return refusal('EntityNotFoundException', `Table ${table} not found.`);
+      if (operation !== 'GetTable') return answerFor(partitions, request);
+      return done({ Table: { Name: table, DatabaseName: database, StorageDescriptor: tables[table] } });
+    },
+  };
+}
+
+function answerFor(partitions: Map<string, GluePartition>, { operation, body }: GlueRequest): GlueAnswer {
+  const input = body['PartitionInput'] as GluePartition | undefined;
+  switch (operation) {
+    case 'CreatePartition': {
+      const key = keyOf(input?.Values);
+      if (input === undefined || key === undefined) return invalid;
+      if (partitions.has(key)) return refusal('AlreadyExistsException', 'Partition already exists.');
+      partitions.set(key, input);
+      return done({});
+    }
+    case 'UpdatePartition': {
+      const [key, next] = [keyOf(body['PartitionValueList']), keyOf(input?.Values)];
+      if (input === undefined || key === undefined || next === undefined) return invalid;
+      if (!partitions.has(key)) return missing;
+      if (next !== key) partitions.delete(key);
+      partitions.set(next, input);
+      return done({});
+    }
+    case 'DeletePartition': {
+      const key = keyOf(body['PartitionValues']);
+      if (key === undefined) return invalid;
+      return partitions.delete(key) ? done({}) : missing;
+    }
+    default:
+      return refusal('UnknownOperationException', operation);
+  }
+}
+
+/** A key by a partition's values; undefined if there are none. */
+const keyOf = (values: unknown): string | undefined =>
+  Array.isArray(values) && values.length > 0 ? JSON.stringify(values) : undefined;
+
+const done = (body: GlueAnswer['body']): GlueAnswer => ({ status: 200, body });
+const refusal = (name: string, message: string): GlueAnswer => ({
+  status: 400,
+  body: { __type: name, Message: message },
+});
+const missing = refusal('EntityNotFoundException', 'Partition not found.');
+const invalid = refusal('InvalidInputException', 'The values of the partition are missing.');
+
+export type LocalGlue = Glue & {
+  /** `http://127.0.0.1:PORT`: what `AWS_ENDPOINT_URL_GLUE` is set to. */
+  readonly endpoint: string;
+  close(): Promise<void>;
+} & AsyncDisposable;
+
+/** Glue's protocol (JSON 1.1 by `X-Amz-Target`) on a free port of loopback; nothing is kept after `close`. */
+export async function startGlue(options: GlueOptions): Promise<LocalGlue> {
+  const glue = createGlue(options);
+  const server = createServer(async (request, response) => {
+    const { status, body } = glue.answer(await readRequest(request));
+    response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' });
+    response.end(JSON.stringify(body));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const close = async () => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+  return { ...glue, endpoint: `http://127.0.0.1:${port}`, close, [Symbol.asyncDispose]: close };
+}
+
+async function readRequest(request: IncomingMessage): Promise<GlueRequest> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const operation = String(request.headers['x-amz-target']).replace(/^AWSGlue\./, '');
+  return { operation, body: JSON.parse(Buffer.concat(chunks).toString('utf8') || '{}') };
+}

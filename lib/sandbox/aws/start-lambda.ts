@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** An invocation as it was asked for; `function` is what the caller names, with its version or alias. */
+export type LambdaRequest = {
+  readonly function: string;
+  readonly invocationType: string;
+  /** Of the durable execution; undefined if none was given. */
+  readonly name: string | undefined;
+  readonly input: unknown;
+};
+
+/** `error` is the type of an error answer. */
+export type LambdaAnswer =
+  | { readonly status: 202 }
+  | { readonly status: number; readonly error: string; readonly message: string };
+
+/** A stand-in for Lambda: the start of durable executions, which are not run. */
+export type Lambda = {
+  /** What was asked so far, refused or not. */
+  readonly requests: readonly LambdaRequest[];
+  /** The executions by name: one for each that was asked for, however often. */
+  readonly executions: ReadonlyMap<string, unknown>;
+  answer(request: LambdaRequest): LambdaAnswer;
+};
+
+/** A version or an alias at the end of a function's name or ARN. */
+const QUALIFIED = /^(?:arn:aws:lambda:[^:]+:\d{12}:function:)?([A-Za-z0-9_-]+):[A-Za-z0-9_$-]+$/;
+
+/** Lambda without a connection, with durable functions of these names. */
+export function createLambda(functions: readonly string[]): Lambda {
+  const requests: LambdaRequest[] = [];
+  const executions = new Map<string, unknown>();
+  return {
+    requests,
+    executions,
+    answer(request) {
+      requests.push(request);
+      const { name, input, invocationType } = request;
+      const [, called] = QUALIFIED.exec(request.function) ?? [];
+      if (called === undefined)
+        return refusal(400, 'InvalidParameterValueException', 'A durable function needs a qualifier.');
+      if (!functions.includes(called))
+        return refusal(404, 'ResourceNotFoundException', `Function not found: ${request.function}`);
+      if (invocationType !== 'Event' || name === undefined || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
+        return refusal(400, 'InvalidParameterValueException', 'Expected an event and a name.');
+      if (executions.has(name) && JSON.stringify(executions.get(name)) !== JSON.stringify(input))
+        return refusal(409, 'DurableExecutionAlreadyStartedException', `${name} has been started.`);
+      executions.set(name, input);
+      return { status: 202 };
+    },
+  };
+}
+
+const refusal = (status: number, error: string, message: string): LambdaAnswer => ({
+  status,
+  error,
+  message,
+});
+
+export type LocalLambda = Lambda & {
+  /** `http://127.0.0.1:PORT`: what `AWS_ENDPOINT_URL_LAMBDA` is set to. */
+  readonly endpoint: string;
+  close(): Promise<void>;
+} & AsyncDisposable;
+
+/** Lambda's protocol (REST, JSON) on a free port of loopback; nothing is kept after `close`. */
+export async function startLambda(functions: readonly string[]): Promise<LocalLambda> {
+  const lambda = createLambda(functions);
+  const server = createServer(async (request, response) => {
+    const invocation = await readInvocation(request);
+    const answer =
+      invocation === undefined
+        ? refusal(404, 'UnknownOperationException', `${request.method} ${request.url}`)
+        : lambda.answer(invocation);
+    if (!('error' in answer)) return response.writeHead(answer.status).end();
+    response.writeHead(answer.status, {
+      'content-type': 'application/json',
+      'x-amzn-errortype': answer.error,
+    });
+    return response.end(JSON.stringify({ Type: 'User', Message: answer.message }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const close = async () => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+  return { ...lambda, endpoint: `http://127.0.0.1:${port}`, close, [Symbol.asyncDispose]: close };
+}
+
+async function readInvocation(request: IncomingMessage): Promise<LambdaRequest | undefined> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  const [, named] = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/.exec(url.pathname) ?? [];
+  if (request.method !== 'POST' || named === undefined) return undefined;
+  const qualifier = url.searchParams.get('Qualifier');
+  const name = request.headers['x-amz-durable-execution-name'];
+  return {
+    function: decodeURIComponent(named) + (qualifier === null ? '' : `:${qualifier}`),
+    invocationType: String(request.headers['x-amz-invocation-type'] ?? 'RequestResponse'),
+    name: name === undefined ? undefined : String(name),
+    input: JSON.parse(Buffer.concat(chunks).toString('utf8') || 'null'),
+  };
+}

@@ -1,0 +1,34 @@
+import { type AskedRun, type DurableRunOptions, type EndedRun, takeDurableRun } from './durable-run.ts';
+import type { DurableSteps } from './durable-steps.ts';
+
+/** A snapshot, and what is taken once it was published: cards, whose datasets come from the calculations. */
+export type AskedSnapshot = AskedRun & { readonly followers: readonly AskedRun[] };
+
+/** How the run ended; `followers`: how each of them did, absent if none was taken. */
+export type EndedSnapshot = EndedRun & { readonly followers?: readonly EndedRun[] };
+
+/**
+ * Takes a run and, only if it was published, its followers, one after another: what they take from it is there by then.
+ * After a run that was refused or superseded they are left out, for they would read the run before, or belong to the
+ * later one. A follower that is stopped does not keep the next from being taken; the error tells of all of them.
+ */
+export async function takeDurableSnapshot(
+  { followers, ...asked }: AskedSnapshot,
+  steps: DurableSteps,
+  options: DurableRunOptions,
+): Promise<EndedSnapshot> {
+  const ended = await takeDurableRun(asked, steps, options);
+  if (ended.kind !== 'published' || followers.length === 0) return ended;
+  const endedAfter: EndedRun[] = [];
+  const stopped: unknown[] = [];
+  for (const follower of followers) {
+    try {
+      endedAfter.push(await takeDurableRun(follower, steps, options));
+    } catch (error) {
+      stopped.push(error);
+    }
+  }
+  if (stopped.length === 0) return { ...ended, followers: endedAfter };
+  const reasons = stopped.map((error) => (error instanceof Error ? error.message : String(error))).join('; ');
+  throw new AggregateError(stopped, `run ${ended.run} of ${ended.place} was published, but ${reasons}`);
+}

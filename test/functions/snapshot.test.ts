@@ -1,0 +1,153 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { type DurableLambdaHandler, withDurableExecution } from '@aws/durable-execution-sdk-js';
+import { LocalDurableTestRunner } from '@aws/durable-execution-sdk-js-testing';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { durableSteps } from '../../functions/snapshot/durable-steps.ts';
+import { parseExecutionInput } from '../../lib/jobs/execution-input.ts';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import type { DurableRunOptions } from '../../lib/snapshot/durable-run.ts';
+import { takeDurableSnapshot } from '../../lib/snapshot/durable-snapshot.ts';
+import { readLatest, readManifest } from '../../lib/snapshot/manifest.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { StoreError } from '../../lib/store/error.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { callOf } from '../snapshot/sandbox-call.ts';
+
+const job = { version: 1, type: 'snapshot', id: 'nightly-1', source: 'calculations' };
+
+let sandbox: Sandbox;
+let folder: string;
+let store: Store;
+
+beforeAll(async () => {
+  await LocalDurableTestRunner.setupTestEnvironment();
+  sandbox = await startPlatform({ calculations: 600, datasets: 6, cards: 40, fileSets: 0, dataFiles: 0 });
+});
+
+afterAll(async () => {
+  await sandbox.close();
+  await LocalDurableTestRunner.teardownTestEnvironment();
+});
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'snapshot-function-'));
+  store = createDirectoryStore(folder);
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+/** The function with options of a test: slices are of one page, and every wait is the shortest, a second. */
+const functionOf = (differences: Partial<DurableRunOptions> = {}): DurableLambdaHandler =>
+  withDurableExecution(async (input: unknown, context) =>
+    takeDurableSnapshot(
+      parseExecutionInput(input),
+      durableSteps(context, () => 0),
+      {
+        call: callOf(sandbox),
+        store,
+        compression: 'gzip',
+        host: 'acme.example.com',
+        callCounts: () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 }),
+        now: Date.now,
+        random: Math.random,
+        sleep: async () => undefined,
+        sliceMs: 0,
+        pageRows: 100,
+        ...differences,
+      },
+    ),
+  );
+
+const run = (handlerFunction: DurableLambdaHandler, payload: unknown = job) =>
+  new LocalDurableTestRunner({ handlerFunction }).run({ payload });
+
+async function publishedLines(): Promise<readonly string[]> {
+  const latest = await readLatest(store, 'calculations');
+  const { parts } = await readManifest(store, latest?.manifest ?? '');
+  const bodies = await Promise.all(
+    parts.map(async ({ key }) => (await store.get(key))?.body ?? Buffer.alloc(0)),
+  );
+  return bodies.flatMap((body) => gunzipSync(body).toString().trimEnd().split('\n'));
+}
+
+test('the deployed function takes the snapshot of a job, and the cards that follow it', async () => {
+  Object.assign(process.env, {
+    PLATFORM_BASE_URL: sandbox.url,
+    PLATFORM_TOKEN: sandbox.token,
+    PLATFORM_RATE: '2000',
+    SYNC_STORE: folder,
+    LOG_LEVEL: 'warn',
+  });
+  const { handler } = await import('../../functions/snapshot/handler.ts');
+  const cards = { version: 1, type: 'snapshot', id: 'cards', source: 'cards' };
+
+  const execution = await run(handler, { ...job, followers: [cards] });
+
+  expect(execution.getStatus()).toBe('SUCCEEDED');
+  expect(execution.getResult()).toMatchObject({
+    kind: 'published',
+    place: 'calculations',
+    records: 600,
+    refused: [],
+    followers: [{ kind: 'published', place: 'cards', refused: [] }],
+  });
+  expect(await publishedLines()).toEqual([...sandbox.calculations()]);
+});
+
+test('steps that fail are tried again, and what each of them kept is small', async () => {
+  let puts = 0;
+  const put: Store['put'] = async (...args) => {
+    const answer = await store.put(...args);
+    puts += 1;
+    // Stored, and the answer is lost: of parts, of their notes and of checkpoints.
+    if (puts % 7 === 0) throw new StoreError(`put ${args[0]}`, { kind: 'busy', code: 'SlowDown' });
+    return answer;
+  };
+
+  const execution = await run(functionOf({ store: { ...store, put } }));
+
+  const steps = execution.getOperations().map((operation) => operation.getStepDetails());
+  expect(execution.getStatus()).toBe('SUCCEEDED');
+  expect(Math.max(...steps.map((step) => step?.attempt ?? 1))).toBeGreaterThan(1);
+  expect(Math.max(...steps.map((step) => JSON.stringify(step?.result ?? '').length))).toBeLessThan(1_000);
+  expect(await publishedLines()).toEqual([...sandbox.calculations()]);
+});
+
+test('a run outlives its invocations: each ends by a wait, and is followed by one that goes on', async () => {
+  const handler = functionOf();
+  const LEFT_MS = [900_000, 700_000, 500_000, 300_000, 100_000];
+  let invocations = 0;
+  const hurried: DurableLambdaHandler = (event, context) => {
+    let asked = 0;
+    invocations += 1;
+    const getRemainingTimeInMillis = () => LEFT_MS[Math.min(asked++, 4)] ?? 0;
+    return handler(event, { ...context, getRemainingTimeInMillis });
+  };
+
+  const execution = await run(hurried);
+
+  const waits = execution.getOperations().filter((operation) => operation.getType() === 'WAIT');
+  expect(execution.getStatus()).toBe('SUCCEEDED');
+  expect(waits.length).toBeGreaterThanOrEqual(3);
+  expect(invocations).toBe(waits.length + 1);
+  expect(await publishedLines()).toEqual([...sandbox.calculations()]);
+});
+
+test('a token that is refused ends the execution at the first try, and the error says so', async () => {
+  const execution = await run(functionOf({ call: callOf(sandbox, 'an-old-token') }));
+
+  const [, slice] = execution.getOperations();
+  expect(execution.getStatus()).toBe('FAILED');
+  expect(execution.getError().errorMessage).toMatch(/^run \S+ of calculations was stopped: .*401/);
+  expect(slice?.getStepDetails()?.attempt ?? 1).toBe(1);
+});
+
+test('an input that is no snapshot job ends the execution, with every fault', async () => {
+  const execution = await run(functionOf(), { ...job, source: 'gadgets', accept: 'all' });
+
+  expect(execution.getStatus()).toBe('FAILED');
+  expect(execution.getError().errorMessage).toMatch(/^input: .*source.*accept|^input: .*accept.*source/);
+});
