@@ -1,5 +1,7 @@
 import pino, { type Logger } from 'pino';
 import { createLocalPace } from './pace/local-pace.ts';
+import { openedLater } from './pace/opened-later.ts';
+import type { Pace, PaceCounts } from './pace/pace.ts';
 import { createPlatform, type Platform } from './platform/client.ts';
 import { countCalls, type Observe, tellAll } from './platform/events.ts';
 import type { RetryLimits } from './platform/retry.ts';
@@ -15,6 +17,8 @@ export type Session = {
   readonly platform: Platform;
   /** The same client, with a patience of its own. */
   readonly platformWith: (retry: Partial<RetryLimits>) => Platform;
+  /** What the pace has granted this process so far. */
+  readonly paceCounts: () => PaceCounts;
   readonly callCounts: ReturnType<typeof countCalls>['counts'];
   readonly logger: Logger;
   /** Opened when first asked for: not every command needs it. */
@@ -25,28 +29,32 @@ export type SessionOptions = {
   readonly environment: Environment;
   /** Takes the lines of the log. */
   readonly err: (line: string) => void;
+  /** How much of the fleet's budget is asked for at once: `one` slot by whoever can wait, such as a snapshot. */
+  readonly greed?: 'one' | 'block';
+  /** Told of every call as it happens. */
+  readonly observe?: Observe;
+  /** Told each time that the fleet's budget is away, and the safe rate taken. */
+  readonly onSafeRate?: () => void;
 };
 
 /** Makes a session from the environment. Throws `SettingsError` before anything is opened. */
-export function openSession({ environment, err }: SessionOptions): Session {
+export function openSession(given: SessionOptions): Session {
+  const { environment, err, greed = 'block', onSafeRate = () => undefined } = given;
   const settings = readSettings(environment);
   const logger = pino(
     { level: settings.LOG_LEVEL, base: null },
     { write: (line: string) => err(line.trimEnd()) },
   );
   const { observe, counts } = countCalls();
+  const pace = paceOf(settings, { environment, logger, greed, onSafeRate });
   const options = {
     baseUrl: settings.PLATFORM_BASE_URL,
     token: tokenOf(settings, environment),
     tokenHeader: settings.PLATFORM_TOKEN_HEADER,
-    pace: createLocalPace({
-      rate: settings.PLATFORM_RATE,
-      concurrency: settings.PLATFORM_CONCURRENCY,
-      maxWaitMs: settings.PLATFORM_MAX_WAIT_MS,
-    }),
+    pace,
     timeoutMs: settings.PLATFORM_TIMEOUT_MS,
     maxResponseBytes: settings.PLATFORM_MAX_RESPONSE_BYTES,
-    observe: tellAll([observe, logCalls(logger)]),
+    observe: tellAll([observe, logCalls(logger), ...(given.observe === undefined ? [] : [given.observe])]),
     proxyEnv: environment,
   };
   return {
@@ -54,10 +62,47 @@ export function openSession({ environment, err }: SessionOptions): Session {
     settings,
     platform: createPlatform(options),
     platformWith: (retry) => createPlatform({ ...options, retry }),
+    paceCounts: pace.counts,
     callCounts: counts,
     logger,
     store: () => openStore(settings.SYNC_STORE, { s3: environment }),
   };
+}
+
+type PaceParts = {
+  readonly environment: Environment;
+  readonly logger: Logger;
+  readonly greed: 'one' | 'block';
+  readonly onSafeRate: () => void;
+};
+
+/** The fleet's pace where there is a table to share it in, and else this process's own. */
+function paceOf(settings: Settings, { environment, logger, greed, onSafeRate }: PaceParts): Pace {
+  const { SYNC_TABLE: tableName, PLATFORM_RATE: rate, PLATFORM_WORKERS: workers } = settings;
+  const limits = {
+    rate,
+    concurrency: settings.PLATFORM_CONCURRENCY,
+    maxWaitMs: settings.PLATFORM_MAX_WAIT_MS,
+  };
+  if (tableName === undefined) return createLocalPace(limits);
+  return openedLater(rate, async () => {
+    const [{ createDynamoBudget }, { createFleetPace }] = await Promise.all([
+      import('./pace/dynamo-budget.ts'),
+      import('./pace/fleet-pace.ts'),
+    ]);
+    const { host } = new URL(settings.PLATFORM_BASE_URL);
+    return createFleetPace({
+      ...limits,
+      item: createDynamoBudget({ tableName, host, environment }),
+      workers,
+      greed,
+      onSafeRate: (cause) => {
+        logger.warn({ cause: String(cause), rate: rate / (2 * workers) }, 'safe rate');
+        onSafeRate();
+      },
+      onFleetRate: () => logger.info('fleet rate'),
+    });
+  });
 }
 
 function tokenOf(

@@ -37,7 +37,7 @@ async function open() {
     observe: metrics.observe,
     onSafeRate: metrics.onSafeRate,
   });
-  const { settings, callCounts } = session;
+  const { settings, callCounts, paceCounts } = session;
   const store = await session.store();
   const options: DurableRunOptions = {
     call: session.platformWith({ budgetMs: PATIENCE_MS }).call,
@@ -45,6 +45,7 @@ async function open() {
     compression: settings.SYNC_COMPRESSION,
     host: new URL(settings.PLATFORM_BASE_URL).host,
     callCounts,
+    paceCounts,
     partitions: openPartitions({ database: settings.SYNC_GLUE_DATABASE, store, environment }),
     onEnded: ({ place, kind }) => {
       if (kind !== 'superseded') metrics.snapshotEnded({ place, kind });

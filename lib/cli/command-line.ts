@@ -9,6 +9,7 @@ import { addDiff } from './commands/diff.ts';
 import { addForget } from './commands/forget.ts';
 import { addFormula } from './commands/formula.ts';
 import { addJobs } from './commands/jobs.ts';
+import { addPace } from './commands/pace.ts';
 import { addPublish } from './commands/publish.ts';
 import { addRedrive } from './commands/redrive.ts';
 import { addRuns } from './commands/runs.ts';
@@ -68,6 +69,7 @@ const COMMANDS: readonly AddCommand[] = [
   addJobs,
   addRedrive,
   addForget,
+  addPace,
   addSandbox,
 ];
 

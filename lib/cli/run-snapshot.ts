@@ -31,7 +31,8 @@ export async function runSnapshot(
   if (flags.as !== undefined && !/^[A-Za-z0-9_-]{1,64}$/.test(flags.as)) {
     throw new UsageError(`--as: expected 1 to 64 letters, digits, _ or -, got ${JSON.stringify(flags.as)}`);
   }
-  const session = openSession(terminal);
+  // One slot at a time: a snapshot can wait, and must not keep jobs waiting.
+  const session = openSession({ ...terminal, greed: 'one' });
   const store = await session.store();
   const place = placeOf(request.source, flags.as);
   const saved =
@@ -57,6 +58,7 @@ export async function runSnapshot(
       store,
       platform: new URL(session.settings.PLATFORM_BASE_URL).host,
       callCounts: session.callCounts,
+      paceCounts: session.paceCounts,
       force: flags.force === true,
       partitions: openPartitions({
         database: session.settings.SYNC_GLUE_DATABASE,

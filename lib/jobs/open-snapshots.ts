@@ -16,7 +16,7 @@ export function openSnapshots(
   session: Session,
   { store, host }: { readonly store: Store; readonly host: string },
 ): RunJob<'snapshot'> {
-  const { settings, environment, callCounts } = session;
+  const { settings, environment, callCounts, paceCounts } = session;
   const { SYNC_SNAPSHOT_FUNCTION: functionName, SYNC_STACK: stack, SYNC_FOLLOWERS } = settings;
   const followers = readFollowers(SYNC_FOLLOWERS);
   if (functionName !== undefined)
@@ -30,6 +30,7 @@ export function openSnapshots(
     host,
     compression: settings.SYNC_COMPRESSION,
     callCounts,
+    paceCounts,
     partitions: openPartitions({ database: settings.SYNC_GLUE_DATABASE, store, environment }),
   });
 }

@@ -21,11 +21,11 @@ const DRIFT_MS = 5;
  * The spacing for a rate in requests a second, such that no sliding second, at either end of the wire, holds more
  * than `k = ceil(rate)` requests: k + 1 of them lie at least `k × interval − tolerance` apart, so the interval is
  * stretched until that is a second and the drift. For a rate that is no whole number that costs nothing; for one that
- * is, 1 % of it.
+ * is, 1 % of it. Where calls may leave up to `lateMs` after their time, it is stretched by as much again.
  */
-export function spacingFor(rate: number): Spacing {
+export function spacingFor(rate: number, lateMs = 0): Spacing {
   const most = Math.ceil(rate);
-  const intervalMs = Math.max(1000 / rate, (1000 + TOLERANCE_MS + DRIFT_MS) / most);
+  const intervalMs = Math.max(1000 / rate, (1000 + TOLERANCE_MS + DRIFT_MS + lateMs) / most);
   return { intervalMs, toleranceMs: Math.min(TOLERANCE_MS, intervalMs / 2) };
 }
 

@@ -4,13 +4,22 @@ export type Slot = {
   readonly atMs: number;
   /** How long the call waited for it, in milliseconds. */
   readonly waitedMs: number;
+  /** Of a fleet's budget: how often its rate had been lowered when the slot was reserved. Says the same, of all clocks. */
+  readonly incidents?: number;
 };
 
-/** What the pace has done so far; the counters only grow. */
+/** What the pace has done so far in this process; the counters only grow. */
 export type PaceCounts = {
+  /** Slots that were reserved. */
   readonly granted: number;
+  /** Slots that a call left in. */
+  readonly used: number;
+  /** Slots that passed without a call: of a block that nobody was left for, or that came too late. */
+  readonly wasted: number;
   readonly waitedMs: number;
   readonly throttled: number;
+  /** Slots among those granted that were of the safe rate, since the fleet's budget could not be reached. */
+  readonly safeRate: number;
   /** Requests a second that may leave now; below the configured rate after a 429. */
   readonly effectiveRate: number;
 };

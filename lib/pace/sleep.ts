@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits so many milliseconds; rejects with the signal's reason as soon as it is aborted. */
+/** Waits so many milliseconds, none if they are negative; rejects with the signal's reason as soon as it is aborted. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   try {
-    await delay(ms, undefined, signal === undefined ? {} : { signal });
+    await delay(Math.max(0, ms), undefined, signal === undefined ? {} : { signal });
   } catch (error) {
     signal?.throwIfAborted();
     throw error;

@@ -1,3 +1,4 @@
+import type { PaceCounts } from '../pace/pace.ts';
 import type { Call } from '../platform/call.ts';
 import type { CallCounts } from '../platform/events.ts';
 import type { Store } from '../store/store.ts';
@@ -29,6 +30,8 @@ export type DurableRunOptions = {
   /** The platform's host, as manifests name it. */
   readonly host: string;
   readonly callCounts: () => CallCounts;
+  /** What the pace has granted this process so far. Default: manifests do not tell. */
+  readonly paceCounts?: () => PaceCounts;
   /** Where tables stand over the published runs. Default: nowhere. */
   readonly partitions?: Partitions | undefined;
   /** Told of each run that ended, at least once. */

@@ -54,6 +54,18 @@ const manifestSchema = z.object({
     z.object({ against: z.string(), added: z.number(), removed: z.number(), changed: z.number() }),
   ),
   calls: z.object({ requests: z.number(), retries: z.number(), throttled: z.number(), waitedMs: z.number() }),
+  /** What the pace has granted the process that ended the run, in all. */
+  pace: z.optional(
+    z.object({
+      granted: z.number(),
+      used: z.number(),
+      wasted: z.number(),
+      waitedMs: z.number(),
+      throttled: z.number(),
+      safeRate: z.number(),
+      effectiveRate: z.number(),
+    }),
+  ),
   publishable: z.boolean(),
   refused: z.array(z.string()),
   forced: z.boolean(),

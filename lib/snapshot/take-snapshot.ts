@@ -1,3 +1,4 @@
+import type { PaceCounts } from '../pace/pace.ts';
 import type { CallCounts } from '../platform/events.ts';
 import type { Store } from '../store/store.ts';
 import { type Checkpoint, readCheckpoint, readParts, saveCheckpoint } from './checkpoint.ts';
@@ -17,6 +18,8 @@ export type SnapshotOptions = {
   readonly platform: string;
   /** What the calls of this process have come to so far. */
   readonly callCounts: () => CallCounts;
+  /** What the pace has granted this process so far. Default: the manifest does not tell. */
+  readonly paceCounts?: (() => PaceCounts) | undefined;
   /** Publish although a gate refused. */
   readonly force: boolean;
   /** Reasons that do not refuse this run; every other one does. Default: none. */
@@ -91,7 +94,10 @@ export async function takeRun(
 /** Publishes a run whose scan has ended, unless a gate refuses. Throws if it has not ended. */
 export async function publishTaken(
   checkpoint: Checkpoint,
-  options: Pick<SnapshotOptions, 'store' | 'platform' | 'now' | 'force' | 'accept' | 'partitions'>,
+  options: Pick<
+    SnapshotOptions,
+    'store' | 'platform' | 'now' | 'force' | 'accept' | 'partitions' | 'paceCounts'
+  >,
 ): Promise<Publication> {
   return publishRun({
     store: options.store,
@@ -111,7 +117,7 @@ export const resumeRun = (store: Store, source: Place, run: string): Promise<Sav
 /** What a run found out, before the gates have spoken. */
 async function finishedRun(
   checkpoint: Checkpoint,
-  { store, platform, now }: Pick<SnapshotOptions, 'store' | 'platform' | 'now'>,
+  { store, platform, now, paceCounts }: Pick<SnapshotOptions, 'store' | 'platform' | 'now' | 'paceCounts'>,
 ): Promise<FinishedRun> {
   const {
     outcome,
@@ -128,6 +134,7 @@ async function finishedRun(
     ...told,
     finishedAt: new Date(now()).toISOString(),
     platform,
+    ...(paceCounts === undefined ? {} : { pace: paceCounts() }),
     totals: outcome.totals,
     consistency: outcome.proved ? 'proved' : 'best-effort',
     order: outcome.order,

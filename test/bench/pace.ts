@@ -1,24 +1,39 @@
 import { createLocalPace } from '../../lib/pace/local-pace.ts';
+import type { Pace } from '../../lib/pace/pace.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
-import { type Bench, bounded, percent } from './bench.ts';
-import { startSandboxProcess } from './sandbox-process.ts';
+import { type Bench, bounded, percent, type Row } from './bench.ts';
+import { type FleetPlan, type FleetRun, type Mode, runFleet, TICK_MS } from './pace-fleet.ts';
+import { type SandboxProcess, startSandboxProcess } from './sandbox-process.ts';
 
-const SECONDS = 60;
+/** A shorter run shows that it works; only a minute measures. */
+const SECONDS = Number(process.env['PACE_SECONDS'] || 60);
 
-/** A busy client 2 % below a platform's limit, for a minute: how much of the limit it uses, and how often it is refused. */
+const WORKERS = 20;
+const RATE = 50;
+
+/** Dollars a million on-demand units in us-east-1 on 2026-11-21. Source: https://aws.amazon.com/dynamodb/pricing/on-demand/ */
+const PRICE = { writes: 0.625, reads: 0.125 };
+
+/**
+ * What the paces make of a platform's limit that lies 2 % above the rate. One busy process; then a fleet of processes,
+ * by the shared budget and, to compare, by a fixed share each and by backing off each on its own.
+ */
 export const pace: Bench = {
   name: 'pace',
-  run: async () => [...(await oneProcess(10)), ...(await oneProcess(50))],
+  run: async () => [
+    ...(await oneProcess(10)),
+    ...(await oneProcess(50)),
+    ...(await fleetOf('fleet')),
+    ...(await fleetOf('static')),
+    ...(await fleetOf('adaptive')),
+    ...(await afterOne429()),
+  ],
 };
 
-async function oneProcess(limit: number) {
+async function oneProcess(limit: number): Promise<readonly Row[]> {
   await using sandbox = await startSandboxProcess('--calculations', '100', '--rate', String(limit));
-  const platform = createPlatform({
-    baseUrl: sandbox.settings['PLATFORM_BASE_URL'] ?? '',
-    token: fixedToken(sandbox.settings['PLATFORM_TOKEN'] ?? ''),
-    pace: createLocalPace({ rate: limit * 0.98, concurrency: 8 }),
-  });
+  const platform = platformOf(sandbox, createLocalPace({ rate: limit * 0.98, concurrency: 8 }));
   const untilMs = performance.now() + SECONDS * 1000;
   let used = 0;
   const keepBusy = async () => {
@@ -45,3 +60,117 @@ async function oneProcess(limit: number) {
     ),
   ];
 }
+
+const platformOf = ({ settings }: SandboxProcess, pace: Pace) =>
+  createPlatform({
+    baseUrl: settings['PLATFORM_BASE_URL'] ?? '',
+    token: fixedToken(settings['PLATFORM_TOKEN'] ?? ''),
+    pace,
+  });
+
+const called: Record<Mode, string> = {
+  fleet: 'shared budget',
+  static: 'rate ÷ workers each',
+  adaptive: 'backing off each alone',
+};
+
+async function fleetOf(mode: Mode): Promise<readonly Row[]> {
+  const all = { mode, rate: RATE, seconds: SECONDS };
+  const busy = await runFleet({ ...all, busy: WORKERS, idle: 0, dying: 0 });
+  const half = await runFleet({ ...all, busy: WORKERS / 2, idle: WORKERS / 4, dying: WORKERS / 4 });
+  return [
+    ...rowsOf(mode, busy, { who: `${WORKERS} busy workers`, least: 0.95, mostRefused: 0 }),
+    ...rowsOf(mode, half, {
+      who: `${WORKERS / 2} busy, ${WORKERS / 4} idle, ${WORKERS / 4} killed and replaced`,
+      least: 0.9,
+      mostRefused: 0.005,
+    }),
+    ...(mode === 'fleet' ? costOf(busy) : []),
+  ];
+}
+
+type Demanded = { readonly who: string; readonly least: number; readonly mostRefused: number };
+
+/** Only the shared budget must hold what it promises. */
+function rowsOf(mode: Mode, run: FleetRun, { who, least, mostRefused }: Demanded): readonly Row[] {
+  const at = `${called[mode]}; ${who}, ${RATE}/s, ${SECONDS} s`;
+  const used = run.used / (RATE * SECONDS);
+  const refused = run.refused / (run.used + run.refused);
+  const rows = [
+    bounded(`share of the budget used (${at})`, percent(used), `at least ${percent(least)}`, used >= least),
+    bounded(
+      `refused with 429 (${at})`,
+      `${run.refused}, ${(refused * 100).toFixed(2)} %`,
+      mostRefused === 0 ? 'none' : `at most ${percent(mostRefused)}`,
+      refused <= mostRefused,
+    ),
+  ];
+  if (mode !== 'fleet') return rows.map(({ measured, value }) => ({ measured, value }));
+  return [
+    ...rows,
+    { measured: `most in any sliding second (${at})`, value: String(run.mostInOneSecond) },
+    { measured: `slots wasted (${at})`, value: String(run.wasted) },
+  ];
+}
+
+function costOf({ used, writes, reads }: FleetRun): readonly Row[] {
+  const perThousand = (count: number) => (count / used) * 1000;
+  // Counts of a million calls are thousands of those of a thousand; prices are of a million.
+  const dollars = (perThousand(writes) * PRICE.writes + perThousand(reads) * PRICE.reads) / 1000;
+  return [
+    bounded(
+      'DynamoDB writes per 1,000 requests',
+      perThousand(writes).toFixed(0),
+      'at most 150',
+      perThousand(writes) <= 150,
+    ),
+    { measured: 'DynamoDB reads per 1,000 requests', value: perThousand(reads).toFixed(0) },
+    {
+      measured: `cost of a million calls ($${PRICE.writes} and $${PRICE.reads} a million on-demand writes and reads, us-east-1, 2026-11-21)`,
+      value: `$${dollars.toFixed(3)}`,
+    },
+  ];
+}
+
+/** When in the run the 429 is forced. */
+const FORCED_AT_MS = 5_000;
+
+/** A stranger takes a second of the platform's limit: the fleet meets a 429, waits as it is told, and goes on at 0.7. */
+async function afterOne429(): Promise<readonly Row[]> {
+  const run = await runFleet({
+    mode: 'fleet',
+    rate: RATE,
+    seconds: SECONDS,
+    busy: WORKERS,
+    idle: 0,
+    dying: 0,
+    meanwhile: stranger,
+  });
+  const ticks = [...run.answeredByTick].toSorted(([a], [b]) => a - b);
+  const gaps = ticks.slice(1).map(([tick], at) => ({ tick, silent: tick - (ticks[at]?.[0] ?? 0) - 1 }));
+  const { tick = 0, silent = 0 } = gaps.toSorted((a, b) => b.silent - a.silent)[0] ?? {};
+  const lastTick = Math.floor((run.startAtMs + SECONDS * 1000) / TICK_MS);
+  const answered = ticks.reduce(
+    (sum, [each, count]) => (each >= tick && each < lastTick ? sum + count : sum),
+    0,
+  );
+  const rate = answered / (((lastTick - tick) * TICK_MS) / 1000);
+  const at = `shared budget; ${WORKERS} busy workers, one forced 429 in ${SECONDS} s`;
+  const lowered = 0.7 * RATE;
+  return [
+    { measured: `silence after it (${at})`, value: `${((silent * TICK_MS) / 1000).toFixed(1)} s` },
+    { measured: `refused with 429 (${at})`, value: String(run.refused) },
+    bounded(
+      `requests a second after it (${at})`,
+      rate.toFixed(1),
+      `at least ${(0.9 * lowered).toFixed(1)}: 0.7 of the rate, less 10 %`,
+      rate >= 0.9 * lowered,
+    ),
+  ];
+}
+
+const stranger: NonNullable<FleetPlan['meanwhile']> = async ({ settings }, startAtMs) => {
+  await new Promise((resolve) => setTimeout(resolve, startAtMs + FORCED_AT_MS - Date.now()));
+  const url = `${settings['PLATFORM_BASE_URL']}/api/data/v1/data-files/1/details`;
+  await Promise.all(Array.from({ length: RATE }, () => fetch(url).then((answer) => answer.text())));
+};

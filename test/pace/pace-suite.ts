@@ -144,6 +144,46 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(pace.counts().granted).toBe(1);
     });
 
+    test('counts the slots that it granted, and each call in one of them', async () => {
+      const clock = createVirtualClock();
+      const pace = makePace({ rate: 50, concurrency: 4, ...clock });
+
+      const all = Promise.all(Array.from({ length: 30 }, () => pace.run(() => clock.sleep(10))));
+      await clock.run();
+      await all;
+      const { granted, used, wasted, waitedMs, throttled, safeRate, effectiveRate } = pace.counts();
+
+      expect({ used, throttled, safeRate, effectiveRate }).toEqual({
+        used: 30,
+        throttled: 0,
+        safeRate: 0,
+        effectiveRate: 50,
+      });
+      expect(granted - wasted).toBe(30);
+      expect(waitedMs).toBeGreaterThan(5_000);
+    });
+
+    test('lets a refused call’s successor go when its time has come, as if the refused had never been', async () => {
+      const clock = createVirtualClock();
+      const pace = makePace({ rate: 2.5, concurrency: 8, maxWaitMs: 500, ...clock });
+      const leftAt: number[] = [];
+      const call = async () => leftAt.push(clock.now());
+
+      const first = pace.run(call);
+      await clock.run(0);
+      await first;
+      const burst = Promise.allSettled([1, 2, 3, 4].map(() => pace.run(call)));
+      await clock.run(600);
+      const next = pace.run(call);
+      await clock.run();
+      await next;
+      const refused = (await burst).filter(({ status }) => status === 'rejected');
+
+      expect(leftAt).toEqual([0, 395, 795]);
+      expect(refused).toHaveLength(3);
+      expect(pace.counts()).toMatchObject({ granted: 3, used: 3, wasted: 0 });
+    });
+
     test('passes the abort of a caller through, and lets the next one have the slot', async () => {
       const clock = createVirtualClock();
       const pace = makePace({ rate: 2.5, concurrency: 8, ...clock });

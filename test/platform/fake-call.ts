@@ -66,7 +66,15 @@ export function fakeCall(script: readonly Scripted[], options: FakeOptions = {})
     async throttled(_slot, retryAfterMs) {
       log.push(`throttled ${retryAfterMs}`);
     },
-    counts: () => ({ granted: turn, waitedMs: 0, throttled: 0, effectiveRate: 1 }),
+    counts: () => ({
+      granted: turn,
+      used: 0,
+      wasted: 0,
+      safeRate: 0,
+      waitedMs: 0,
+      throttled: 0,
+      effectiveRate: 1,
+    }),
   };
 
   const call = createCall({

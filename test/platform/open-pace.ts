@@ -5,6 +5,14 @@ export function openPace(): Pace {
   return {
     run: (call) => call({ atMs: 0, waitedMs: 0 }),
     throttled: async () => {},
-    counts: () => ({ granted: 0, waitedMs: 0, throttled: 0, effectiveRate: 1 }),
+    counts: () => ({
+      granted: 0,
+      used: 0,
+      wasted: 0,
+      safeRate: 0,
+      waitedMs: 0,
+      throttled: 0,
+      effectiveRate: 1,
+    }),
   };
 }

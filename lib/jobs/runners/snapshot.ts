@@ -1,3 +1,4 @@
+import type { PaceCounts } from '../../pace/pace.ts';
 import type { Call } from '../../platform/call.ts';
 import type { CallCounts } from '../../platform/events.ts';
 import { printJson } from '../../platform/json.ts';
@@ -21,6 +22,7 @@ export type SnapshotRunnerOptions = {
   /** The platform's host, as manifests name it. */
   readonly host: string;
   readonly callCounts: () => CallCounts;
+  readonly paceCounts?: () => PaceCounts;
   /** Where tables stand over the published runs. Default: nowhere. */
   readonly partitions?: Partitions | undefined;
   readonly now: () => number;
@@ -33,7 +35,7 @@ export type SnapshotRunnerOptions = {
  * the run is kept, and `publish` can still publish it.
  */
 export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<'snapshot'> {
-  const { call, store, compression, host, callCounts, partitions, now, random, sleep } = options;
+  const { call, store, compression, host, callCounts, paceCounts, partitions, now, random, sleep } = options;
   return async (job, { signal, beforeSend }) => {
     const place = placeOf(job.source, job.as);
     const saved = await beginRun(snapshotRequestOf(job), place, { store, compression, now, random, signal });
@@ -44,6 +46,7 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<'snapshot
       store,
       platform: host,
       callCounts,
+      paceCounts,
       force: false,
       accept: job.accept,
       partitions,

@@ -116,6 +116,14 @@ function paceOf(process: Process, world: World): Pace {
       return call({ atMs: world.now(), waitedMs: 0 });
     },
     throttled: async () => undefined,
-    counts: () => ({ granted: 0, waitedMs: 0, throttled: 0, effectiveRate: process.troubles }),
+    counts: () => ({
+      granted: 0,
+      used: 0,
+      wasted: 0,
+      safeRate: 0,
+      waitedMs: 0,
+      throttled: 0,
+      effectiveRate: process.troubles,
+    }),
   };
 }

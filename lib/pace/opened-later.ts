@@ -1,0 +1,26 @@
+import type { Pace } from './pace.ts';
+
+/** A pace that is opened by its first call. `rate`, in requests a second, is what it counts until then. */
+export function openedLater(rate: number, open: () => Promise<Pace>): Pace {
+  let opening: Promise<Pace> | undefined;
+  let pace: Pace | undefined;
+  const opened = async () => {
+    opening ??= open();
+    pace = await opening;
+    return pace;
+  };
+  return {
+    run: async (call, options) => (await opened()).run(call, options),
+    throttled: async (slot, retryAfterMs) => (await opened()).throttled(slot, retryAfterMs),
+    counts: () =>
+      pace?.counts() ?? {
+        granted: 0,
+        used: 0,
+        wasted: 0,
+        waitedMs: 0,
+        throttled: 0,
+        safeRate: 0,
+        effectiveRate: rate,
+      },
+  };
+}

@@ -1,0 +1,150 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { PaceCounts } from '../../lib/pace/pace.ts';
+import { sleep } from '../../lib/pace/sleep.ts';
+import { type SandboxProcess, startSandboxProcess } from './sandbox-process.ts';
+
+/** How a worker decides when to send: by the fleet's budget, by its share of the rate, or by its own 429s. */
+export type Mode = 'fleet' | 'static' | 'adaptive';
+
+export type WorkerPlan = {
+  readonly mode: Mode;
+  readonly kind: 'busy' | 'idle';
+  readonly rate: number;
+  readonly workers: number;
+  readonly concurrency: number;
+  /** Calls at once that follow one another. */
+  readonly loops: number;
+  /** As the sandbox printed them. */
+  readonly settings: Readonly<Record<string, string>>;
+};
+
+export type WorkerStart = { readonly startAtMs: number; readonly endAtMs: number };
+
+/** What a worker has done so far. */
+export type WorkerReport = PaceCounts & {
+  /** Requests to DynamoDB. */
+  readonly writes: number;
+  readonly reads: number;
+  /** Calls that were answered with 200, by the tick of the wall clock. */
+  readonly answeredByTick: Readonly<Record<string, number>>;
+};
+
+export type FleetPlan = {
+  readonly mode: Mode;
+  readonly rate: number;
+  readonly seconds: number;
+  readonly busy: number;
+  readonly idle: number;
+  /** Busy too; each is killed once in the run, one after another, and another takes its place. */
+  readonly dying: number;
+  /** Something else that happens at the platform meanwhile. */
+  readonly meanwhile?: (sandbox: SandboxProcess, startAtMs: number) => Promise<void>;
+};
+
+export type FleetRun = {
+  readonly startAtMs: number;
+  /** Calls of workers between start and end, as the platform counted them. */
+  readonly used: number;
+  readonly refused: number;
+  readonly mostInOneSecond: number;
+  /** Of all workers, those that were killed up to their last word. */
+  readonly writes: number;
+  readonly reads: number;
+  readonly wasted: number;
+  /** Calls of workers that were answered with 200, by the tick of the wall clock. */
+  readonly answeredByTick: ReadonlyMap<number, number>;
+};
+
+/** What answers are counted by, in milliseconds. */
+export const TICK_MS = 100;
+
+const CONCURRENCY = 8;
+/** The platform's limit over the rate. */
+const HEADROOM = 1.02;
+
+/** Lets a fleet of processes work against a sandbox of its own, and stops them all. */
+export async function runFleet(plan: FleetPlan): Promise<FleetRun> {
+  const { rate, seconds } = plan;
+  const limit = String(rate * HEADROOM);
+  await using sandbox = await startSandboxProcess('--calculations', '100', '--rate', limit);
+  const workers = plan.busy + plan.idle + plan.dying;
+  const shared = { mode: plan.mode, rate, workers, concurrency: CONCURRENCY, loops: CONCURRENCY };
+  const { settings } = sandbox;
+  const children: Child[] = [];
+  const start = async (kind: WorkerPlan['kind']) => {
+    const child = await startWorker({ ...shared, kind, settings });
+    children.push(child);
+    return child;
+  };
+  try {
+    const steady = [];
+    for (let at = 0; at < plan.busy; at += 1) steady.push(start('busy'));
+    for (let at = 0; at < plan.idle; at += 1) steady.push(start('idle'));
+    const dying = Array.from({ length: plan.dying }, () => start('busy'));
+    await Promise.all([...steady, ...dying]);
+
+    const startAtMs = Date.now() + 500;
+    const endAtMs = startAtMs + seconds * 1000;
+    for (const child of children) child.process.send({ startAtMs, endAtMs } satisfies WorkerStart);
+    const deaths = Promise.all(
+      dying.map(async (doomed, at) => {
+        await sleep(startAtMs + ((at + 1) * (endAtMs - startAtMs)) / (plan.dying + 1) - Date.now());
+        (await doomed).process.kill('SIGKILL');
+        const next = await start('busy');
+        next.process.send({ startAtMs: Date.now(), endAtMs } satisfies WorkerStart);
+      }),
+    );
+    const meanwhile = plan.meanwhile?.(sandbox, startAtMs);
+    await sleep(endAtMs - Date.now());
+    const counts = await sandbox.counts();
+    await Promise.all([deaths, meanwhile]);
+    await Promise.all(children.map(({ ended }) => ended));
+    return summarize(children, counts, startAtMs);
+  } finally {
+    for (const { process } of children) process.kill('SIGKILL');
+  }
+}
+
+type Child = {
+  readonly process: ChildProcess;
+  readonly ended: Promise<unknown>;
+  last: WorkerReport | undefined;
+};
+
+async function startWorker(plan: WorkerPlan): Promise<Child> {
+  const process = fork('test/bench/pace-worker-process.ts', [JSON.stringify(plan)], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const child: Child = { process, ended: once(process, 'exit'), last: undefined };
+  await once(process, 'message');
+  process.on('message', (message) => {
+    child.last = message as WorkerReport;
+  });
+  return child;
+}
+
+function summarize(
+  children: readonly Child[],
+  { byOperation, mostInOneSecond }: Awaited<ReturnType<SandboxProcess['counts']>>,
+  startAtMs: number,
+): FleetRun {
+  const reports = children.flatMap(({ last }) => (last === undefined ? [] : [last]));
+  const sum = (count: (report: WorkerReport) => number) =>
+    reports.reduce((total, report) => total + count(report), 0);
+  const byTick = new Map<number, number>();
+  for (const { answeredByTick } of reports)
+    for (const [tick, count] of Object.entries(answeredByTick))
+      byTick.set(Number(tick), (byTick.get(Number(tick)) ?? 0) + count);
+  const answers = byOperation['searchCalculations'] ?? {};
+  return {
+    startAtMs,
+    used: answers['200'] ?? 0,
+    refused: answers['429'] ?? 0,
+    mostInOneSecond,
+    writes: sum(({ writes }) => writes),
+    reads: sum(({ reads }) => reads),
+    wasted: sum(({ wasted }) => wasted),
+    answeredByTick: byTick,
+  };
+}

@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
+import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
+import { createLocalPace } from '../../lib/pace/local-pace.ts';
+import type { Pace } from '../../lib/pace/pace.ts';
+import { sleep } from '../../lib/pace/sleep.ts';
+import { createPlatform } from '../../lib/platform/client.ts';
+import { fixedToken } from '../../lib/platform/token.ts';
+import { createAdaptivePace } from './pace-adaptive.ts';
+import { TICK_MS, type WorkerPlan, type WorkerReport, type WorkerStart } from './pace-fleet.ts';
+
+/*
+ * One worker of the bench: told its plan by its argument and its start and end by a message; tells by messages what
+ * it has done so far.
+ */
+
+const TELL_EVERY_MS = 250;
+
+const plan = JSON.parse(process.argv[2] ?? '') as WorkerPlan;
+const asked = { writes: 0, reads: 0 };
+const answeredByTick: Record<string, number> = {};
+const pace = paceOf(plan);
+const platform = createPlatform({
+  baseUrl: plan.settings['PLATFORM_BASE_URL'] ?? '',
+  token: fixedToken(plan.settings['PLATFORM_TOKEN'] ?? ''),
+  pace,
+  observe: (event) => {
+    if (event.kind !== 'request' || event.status !== 200) return;
+    const tick = Math.floor(Date.now() / TICK_MS);
+    answeredByTick[tick] = (answeredByTick[tick] ?? 0) + 1;
+  },
+});
+
+// The start of the SDK takes longer than a block: it is not what is measured.
+if (plan.mode === 'fleet') await countedItem(plan.settings).read();
+asked.reads = 0;
+process.send?.('ready');
+const [{ startAtMs, endAtMs }] = (await once(process, 'message')) as [WorkerStart];
+await sleep(startAtMs - Date.now());
+const telling = setInterval(tell, TELL_EVERY_MS);
+const work = plan.kind === 'idle' ? idle() : Promise.all(Array.from({ length: plan.loops }, keepBusy));
+await Promise.race([work, sleep(endAtMs - Date.now())]);
+clearInterval(telling);
+await new Promise<void>((resolve) => process.send?.(report(), undefined, undefined, () => resolve()));
+process.exit(0);
+
+function report(): WorkerReport {
+  return { ...asked, ...pace.counts(), answeredByTick };
+}
+
+function tell(): void {
+  process.send?.(report());
+}
+
+async function callOnce(): Promise<void> {
+  await platform.calculations.search({ sort: { field: 'id', ascending: true }, limit: 1 });
+}
+
+async function keepBusy(): Promise<void> {
+  while (Date.now() < endAtMs) await callOnce();
+}
+
+/** A call now and then. */
+async function idle(): Promise<void> {
+  while (Date.now() < endAtMs) {
+    await callOnce();
+    await sleep(5_000);
+  }
+}
+
+function paceOf({ mode, rate, workers, concurrency, settings }: WorkerPlan): Pace {
+  switch (mode) {
+    case 'static':
+      return createLocalPace({ rate: rate / workers, concurrency });
+    case 'adaptive':
+      return createAdaptivePace(rate / workers, concurrency);
+    case 'fleet':
+      return createFleetPace({ rate, workers, concurrency, item: countedItem(settings) });
+    default:
+      return mode satisfies never;
+  }
+}
+
+function countedItem(settings: WorkerPlan['settings']) {
+  const client = createBudgetClient(settings);
+  client.middlewareStack.add(
+    (next, context) => (args) => {
+      asked[context.commandName === 'GetItemCommand' ? 'reads' : 'writes'] += 1;
+      return next(args);
+    },
+    { step: 'finalizeRequest' },
+  );
+  const tableName = settings['SYNC_TABLE'] ?? '';
+  const { host } = new URL(settings['PLATFORM_BASE_URL'] ?? '');
+  return createDynamoBudget({ tableName, host, environment: settings, client });
+}

@@ -1,0 +1,158 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { noTally, type Reservation } from '../../lib/pace/budget.ts';
+import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
+import { type LocalAws, startAws } from '../../lib/sandbox/aws/start-aws.ts';
+import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+let aws: LocalAws;
+let hosts = 0;
+let host: string;
+
+beforeAll(async () => {
+  aws = await startAws({ tables: ['platform-sync'] });
+});
+
+afterAll(() => aws.close());
+
+beforeEach(() => {
+  hosts += 1;
+  host = `host-${hosts}.example.com`;
+});
+
+async function pace(flags: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const { terminal, out, err } = createFakeTerminal({
+    PLATFORM_BASE_URL: `https://${host}`,
+    SYNC_TABLE: 'platform-sync',
+    ...aws.settings,
+    ...environment,
+  });
+  const code = await runCommandLine(['pace', ...flags], terminal);
+  return { code, out: out(), err: err() };
+}
+
+const budget = () => createDynamoBudget({ tableName: 'platform-sync', host, environment: aws.settings });
+
+const reservation: Reservation = {
+  kind: 'idle',
+  fromMs: 1_000,
+  latestMs: 1_000,
+  blockMs: 100,
+  incidents: 0,
+  rate: 50,
+  tally: { ...noTally, granted: 1_200, used: 1_190, wasted: 10, waitedMs: 61_000, throttled: 2 },
+};
+
+test('tells the budget and what the fleet has used of it', async () => {
+  await budget().reserve(reservation);
+
+  const { code, out } = await pace([]);
+
+  expect(code).toBe(0);
+  expect(out.split('\n')).toEqual([
+    `${host}: open`,
+    'rate: 50 a second',
+    'wait: 0.0 s for a call that comes now',
+    'slots: 1,200 granted, 1,190 used, 10 wasted; 0 at the safe rate',
+    'calls: waited 61 s in all; 2 throttled in 0 incidents',
+  ]);
+});
+
+test('tells what a 429 has done to the rate', async () => {
+  const nowMs = Date.now();
+  await budget().reserve(reservation);
+  await budget().lower({ incidents: 0, fromMs: nowMs + 60_000, lowered: { rate: 35, atMs: nowMs } });
+
+  const { out } = await pace([]);
+
+  expect(out).toContain(
+    `rate: 50 a second, 35 a second now: lowered after a 429 at ${new Date(nowMs).toISOString()}`,
+  );
+  expect(out).toMatch(/^wait: (59|60)\.\d s for a call that comes now$/m);
+  expect(out).toContain('in 1 incident');
+});
+
+test('--json prints one JSON value, also where nothing has been sent yet', async () => {
+  const { code, out } = await pace(['--json'], { PLATFORM_RATE: '7.5' });
+
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toEqual({
+    host,
+    paused: false,
+    pausedAt: null,
+    rate: 7.5,
+    effectiveRate: 7.5,
+    intervalMs: 1000 / 7.5,
+    lowered: null,
+    incidents: 0,
+    waitMs: 0,
+    ...noTally,
+  });
+});
+
+describe('an operator', () => {
+  test('pauses every sender and lets them send again', async () => {
+    const paused = await pace(['--pause']);
+    const whilePaused = await budget().reserve(reservation);
+    const resumed = await pace(['--resume', '--json']);
+    const after = await budget().reserve(reservation);
+
+    expect(paused.out).toMatch(/: paused since \d{4}-.*; --resume lets senders send again$/m);
+    expect(whilePaused).toEqual({ kind: 'refused' });
+    expect(JSON.parse(resumed.out)).toMatchObject({ paused: false });
+    expect(after.kind).toBe('written');
+  });
+
+  test('cannot ask for both', async () => {
+    const { code, err } = await pace(['--pause', '--resume']);
+
+    expect(code).toBe(2);
+    expect(err).toContain('expected one of --pause and --resume, got both');
+    expect((await budget().read()).pausedAtMs).toBeUndefined();
+  });
+});
+
+test('every command of a table sends by its budget', async () => {
+  await using sandbox = await startPlatform({
+    calculations: 30,
+    datasets: 1,
+    cards: 1,
+    fileSets: 0,
+    dataFiles: 3,
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'pace-'));
+  const { terminal } = createFakeTerminal({
+    ...aws.settings,
+    PLATFORM_BASE_URL: sandbox.url,
+    PLATFORM_TOKEN: sandbox.token,
+    PLATFORM_RATE: '100',
+    SYNC_TABLE: 'platform-sync',
+    SYNC_STORE: folder,
+  });
+
+  const code = await runCommandLine(['snapshot', 'calculations'], terminal);
+  await rm(folder, { recursive: true });
+  const { out } = await pace(['--json'], { PLATFORM_BASE_URL: sandbox.url });
+
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ host: new URL(sandbox.url).host, rate: 100, safeRate: 0 });
+  expect(JSON.parse(out).granted).toBeGreaterThan(0);
+});
+
+test('without a table it says what it needs', async () => {
+  const { code, err } = await pace([], { SYNC_TABLE: '' });
+
+  expect(code).toBe(2);
+  expect(err).toContain('pace: expected SYNC_TABLE, the DynamoDB table that holds the budget, got nothing');
+});
+
+test('a table that is not there is told', async () => {
+  const { code, err } = await pace([], { SYNC_TABLE: 'no-such-table' });
+
+  expect(code).toBe(1);
+  expect(err).toContain(`read pace#${host} - in table no-such-table: expected a table with`);
+});

@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import { type BudgetItem, emptyBudget, noTally, type Reservation } from '../../lib/pace/budget.ts';
+
+/** What every item of a budget promises, in DynamoDB or in memory. `makeItem` answers one that nobody has used. */
+export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | BudgetItem): void {
+  const nowMs = 1_795_276_800_000;
+  const idle: Reservation = {
+    kind: 'idle',
+    fromMs: nowMs,
+    latestMs: nowMs + 20_000,
+    blockMs: 242.4,
+    incidents: 0,
+    rate: 50,
+    tally: { ...noTally, granted: 12 },
+  };
+  const busy: Reservation = { ...idle, kind: 'busy' };
+  const incident = { incidents: 0, fromMs: nowMs + 7_000, lowered: { rate: 35, atMs: nowMs } };
+
+  describe(name, () => {
+    test('nobody has used it at first', async () => {
+      const item = await makeItem();
+
+      expect(await item.read()).toEqual(emptyBudget);
+    });
+
+    test('the first slots begin when they can be used', async () => {
+      const item = await makeItem();
+
+      const answer = await item.reserve(idle);
+
+      expect(answer).toMatchObject({ kind: 'written', budget: { tatMs: nowMs + 242.4, rate: 50 } });
+      expect(answer).toEqual({ kind: 'written', budget: await item.read() });
+    });
+
+    test('a busy line grows at its end, and none of it is given twice', async () => {
+      const item = await makeItem();
+      await item.reserve(idle);
+
+      const answers = await Promise.all([item.reserve(busy), item.reserve(busy), item.reserve(busy)]);
+
+      const ends = answers.map((answer) => (answer.kind === 'written' ? answer.budget.tatMs : 0));
+      expect(ends.map((end) => (end ?? 0) - nowMs).toSorted((a, b) => a - b)).toEqual([
+        expect.closeTo(484.8, 2),
+        expect.closeTo(727.2, 2),
+        expect.closeTo(969.6, 2),
+      ]);
+    });
+
+    test('of those who find it idle at once one has it', async () => {
+      const item = await makeItem();
+
+      const answers = await Promise.all([item.reserve(idle), item.reserve(idle), item.reserve(idle)]);
+
+      expect(answers.map(({ kind }) => kind).toSorted()).toEqual(['refused', 'refused', 'written']);
+    });
+
+    test.each([
+      ['busy, where nobody has used it', undefined, busy],
+      ['busy, where the line has ended', idle, { ...busy, fromMs: nowMs + 300 }],
+      ['idle, where the line has not ended', idle, { ...idle, fromMs: nowMs + 200 }],
+      ['idle, where the line ends just then', idle, { ...idle, fromMs: nowMs + 242.4 }],
+      ['busy, where the line ends too late', idle, { ...busy, latestMs: nowMs + 242 }],
+      ['for another number of incidents', idle, { ...busy, incidents: 1 }],
+    ] as const)('a refusal moves nothing: %s', async (_, before, refused) => {
+      const item = await makeItem();
+      if (before !== undefined) await item.reserve(before);
+      const stood = await item.read();
+
+      const answer = await item.reserve(refused);
+
+      expect(answer).toEqual({ kind: 'refused' });
+      expect(await item.read()).toEqual(stood);
+    });
+
+    test('the line may end just as late as is allowed, or without a limit', async () => {
+      const item = await makeItem();
+      await item.reserve(idle);
+
+      const justInTime = await item.reserve({ ...busy, latestMs: nowMs + 242.4 });
+      const patient = await item.reserve({ ...busy, latestMs: Number.POSITIVE_INFINITY });
+
+      expect([justInTime.kind, patient.kind]).toEqual(['written', 'written']);
+    });
+
+    test('an idle line begins where it can be used, not where it ended', async () => {
+      const item = await makeItem();
+      await item.reserve(idle);
+
+      const answer = await item.reserve({ ...idle, fromMs: nowMs + 5_000 });
+
+      expect(answer).toMatchObject({ budget: { tatMs: nowMs + 5_242.4 } });
+    });
+
+    test('a 429 begins the line anew, and is told once', async () => {
+      const item = await makeItem();
+      await item.reserve(idle);
+
+      const first = await item.lower(incident);
+      const again = await item.lower({ ...incident, fromMs: nowMs + 900_000 });
+
+      expect(first).toMatchObject({
+        kind: 'written',
+        budget: { tatMs: nowMs + 7_000, incidents: 1, lowered: { rate: 35, atMs: nowMs } },
+      });
+      expect(again).toEqual({ kind: 'refused' });
+      expect(await item.read()).toMatchObject({ tatMs: nowMs + 7_000, incidents: 1 });
+    });
+
+    test('who has not heard of a 429 reserves nothing after it', async () => {
+      const item = await makeItem();
+      await item.reserve(idle);
+      await item.lower(incident);
+
+      const unknowing = await item.reserve(busy);
+      const knowing = await item.reserve({ ...busy, incidents: 1 });
+
+      expect(unknowing).toEqual({ kind: 'refused' });
+      expect(knowing).toMatchObject({ kind: 'written', budget: { tatMs: nowMs + 7_242.4, incidents: 1 } });
+    });
+
+    test('a paused budget grants nothing until it is resumed', async () => {
+      const item = await makeItem();
+
+      const paused = await item.pause(nowMs);
+      const whenIdle = await item.reserve(idle);
+      const resumed = await item.resume();
+      const after = await item.reserve(idle);
+      await item.pause(nowMs);
+      const whenBusy = await item.reserve(busy);
+
+      expect([paused.pausedAtMs, resumed.pausedAtMs]).toEqual([nowMs, undefined]);
+      expect([whenIdle.kind, after.kind, whenBusy.kind]).toEqual(['refused', 'written', 'refused']);
+    });
+
+    test('counts what each reservation tells', async () => {
+      const item = await makeItem();
+      const told = { granted: 12, used: 11, wasted: 1, waitedMs: 300, throttled: 2, safeRate: 4 };
+
+      await item.reserve({ ...idle, tally: told });
+      await item.reserve({ ...busy, tally: told });
+
+      expect((await item.read()).tally).toEqual({
+        granted: 24,
+        used: 22,
+        wasted: 2,
+        waitedMs: 600,
+        throttled: 4,
+        safeRate: 8,
+      });
+    });
+  });
+}

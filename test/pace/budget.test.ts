@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  BLOCK_MS,
+  type BudgetItem,
+  blockSize,
+  emptyBudget,
+  incidentOf,
+  noTally,
+} from '../../lib/pace/budget.ts';
+import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
+import { type LocalAws, startAws } from '../../lib/sandbox/aws/start-aws.ts';
+import { budgetSuite } from './budget-suite.ts';
+import { createMemoryBudget } from './memory-budget.ts';
+
+let aws: LocalAws;
+let hosts = 0;
+
+beforeAll(async () => {
+  aws = await startAws({ tables: ['paces'] });
+});
+
+afterAll(() => aws.close());
+
+const newDynamoBudget = () => {
+  hosts += 1;
+  return createDynamoBudget({ tableName: 'paces', host: `host-${hosts}`, environment: aws.settings });
+};
+
+budgetSuite('a budget in memory', createMemoryBudget);
+budgetSuite('a budget in DynamoDB', newDynamoBudget);
+
+describe('in DynamoDB', () => {
+  test('whatever is written in whatever order, it answers as memory does', async () => {
+    const times = fc.integer({ min: 0, max: 20 }).map((step) => 1_795_276_800_000 + step * 100);
+    const incidents = fc.integer({ min: 0, max: 2 });
+    const write = fc.oneof(
+      fc.record({
+        act: fc.constant('reserve' as const),
+        kind: fc.constantFrom('idle' as const, 'busy' as const),
+        fromMs: times,
+        latestMs: times,
+        blockMs: fc.constantFrom(20.2, 242.4, 505),
+        incidents,
+        rate: fc.constantFrom(2, 50),
+        tally: fc.constant({ ...noTally, granted: 1 }),
+      }),
+      fc.record({
+        act: fc.constant('lower' as const),
+        incidents,
+        fromMs: times,
+        lowered: fc.record({ rate: fc.constantFrom(1.4, 35), atMs: times }),
+      }),
+      fc.record({ act: fc.constantFrom('pause' as const, 'resume' as const), atMs: times }),
+    );
+    const make = async (item: BudgetItem, each: typeof write extends fc.Arbitrary<infer W> ? W : never) => {
+      if (each.act === 'reserve') return item.reserve(each);
+      if (each.act === 'lower') return item.lower(each);
+      return each.act === 'pause' ? item.pause(each.atMs) : item.resume();
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.array(write, { minLength: 1, maxLength: 12 }), async (writes) => {
+        const [dynamo, memory] = [newDynamoBudget(), createMemoryBudget()];
+        for (const each of writes) expect(await make(dynamo, each)).toEqual(await make(memory, each));
+        expect(await dynamo.read()).toEqual(await memory.read());
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test('a table that is not there, and an endpoint that nobody listens on, are told', async () => {
+    const gone = { ...aws.settings, AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1' };
+    const noTable = createDynamoBudget({ tableName: 'no-such-table', host: 'a', environment: aws.settings });
+    const nobody = createDynamoBudget({ tableName: 'paces', host: 'a', environment: gone });
+
+    await expect(noTable.read()).rejects.toMatchObject({ failure: { kind: 'bad-table' } });
+    await expect(nobody.resume()).rejects.toThrow(
+      'resume pace#a - in table paces: unreachable, ECONNREFUSED',
+    );
+  });
+});
+
+describe('the size of a block', () => {
+  const demand = { waiting: 3, queued: 0, arrived: 3, concurrency: 8, latencyMs: 20 };
+  const options = { spanMs: BLOCK_MS, intervalMs: 20.4, followers: 0 };
+
+  test.each([
+    ['one slot for each call that waits', demand, options, 3],
+    ['more where more wait for a place', { ...demand, queued: 4 }, options, 7],
+    ['more where more will follow', demand, { ...options, followers: 2 }, 5],
+    ['never more than 250 ms of the rate', { ...demand, queued: 1_000 }, options, 12],
+    ['no more than there will be places for', { ...demand, queued: 9, latencyMs: 1_000 }, options, 5],
+    ['one where the rate is slow', demand, { ...options, intervalMs: 505 }, 1],
+    ['one for who takes one at a time', demand, { ...options, spanMs: 0 }, 1],
+    ['one where nobody waits any more', { ...demand, waiting: 0 }, options, 1],
+  ])('is %s', (_, given, with_, size) => {
+    expect(blockSize(given, with_)).toBe(size);
+  });
+});
+
+describe('a 429', () => {
+  test.each([
+    [7_000, 7_000],
+    [undefined, 30_000],
+    [3_600_000, 900_000],
+    [0, 1_000],
+  ])('that asks for %s ms lets the line begin anew after %s', (retryAfterMs, pauseMs) => {
+    const incident = incidentOf(emptyBudget, { rate: 50, nowMs: 10_000, retryAfterMs });
+
+    expect(incident).toEqual({
+      incidents: 0,
+      fromMs: 10_000 + pauseMs,
+      lowered: { rate: 35, atMs: 10_000 },
+    });
+  });
+});

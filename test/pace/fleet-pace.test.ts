@@ -1,0 +1,252 @@
+import { describe, expect, test } from 'vitest';
+import type { BudgetItem } from '../../lib/pace/budget.ts';
+import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
+import { openedLater } from '../../lib/pace/opened-later.ts';
+import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
+import { TableError } from '../../lib/table/table-error.ts';
+import { createMemoryBudget } from './memory-budget.ts';
+import { paceSuite } from './pace-suite.ts';
+import { createVirtualClock } from './virtual-clock.ts';
+
+paceSuite('the pace of a fleet of one', (options) =>
+  createFleetPace({ ...options, item: createMemoryBudget(), workers: 10 }),
+);
+
+/** An item that can be away, and counts what it is asked. */
+function createItem() {
+  const memory = createMemoryBudget();
+  const state = { isAway: false, reads: 0, writes: 0 };
+  const reach = async <T>(act: () => Promise<T>): Promise<T> => {
+    if (state.isAway) throw new TableError('ask', { kind: 'busy', code: 'ThrottlingException' });
+    return act();
+  };
+  const item: BudgetItem = {
+    ...memory,
+    read: () => {
+      state.reads += 1;
+      return reach(memory.read);
+    },
+    reserve: (reservation) => {
+      state.writes += 1;
+      return reach(() => memory.reserve(reservation));
+    },
+    lower: (incident) => {
+      state.writes += 1;
+      return reach(() => memory.lower(incident));
+    },
+  };
+  return { item, state };
+}
+
+describe('while the table is away', () => {
+  test('calls leave at the safe rate, with one warning, and at the fleet’s again when it is back', async () => {
+    const clock = createVirtualClock();
+    const { item, state } = createItem();
+    const told: string[] = [];
+    const pace = createFleetPace({
+      ...clock,
+      item,
+      rate: 9.5,
+      concurrency: 8,
+      workers: 5,
+      onSafeRate: (cause) => told.push(String(cause)),
+      onFleetRate: () => told.push('back'),
+    });
+    const leftAt: number[] = [];
+    const callMany = (count: number) =>
+      Promise.all(
+        Array.from({ length: count }, () => pace.run(async () => leftAt.push(Math.round(clock.now())))),
+      );
+
+    state.isAway = true;
+    const away = callMany(4);
+    await clock.run();
+    await away;
+    const whileAway = pace.counts();
+    state.isAway = false;
+    const back = callMany(20);
+    await clock.run();
+    await back;
+
+    expect(leftAt.slice(0, 4)).toEqual([1048, 2100, 3153, 4206]);
+    expect(whileAway).toMatchObject({ granted: 4, used: 4, safeRate: 4, effectiveRate: 0.95 });
+    expect(told).toEqual(['TableError: ask: busy, ThrottlingException', 'back']);
+    expect(pace.counts()).toMatchObject({ effectiveRate: 9.5 });
+    expect((leftAt.at(-1) ?? 0) - (leftAt.at(-2) ?? 0)).toBeLessThan(110);
+  });
+
+  test('a call that may not wait so long is refused, and each tests the table no more than every 10 seconds', async () => {
+    const clock = createVirtualClock();
+    const { item, state } = createItem();
+    const pace = createFleetPace({ ...clock, item, rate: 1, concurrency: 1, workers: 50, maxWaitMs: 5_000 });
+    state.isAway = true;
+
+    for (let call = 0; call < 10; call += 1)
+      await expect(pace.run(async () => 'left')).rejects.toBeInstanceOf(PaceWaitError);
+
+    expect(state).toMatchObject({ reads: 2, writes: 0 });
+    state.isAway = false;
+    const waited = clock.sleep(10_000);
+    await clock.run();
+    await waited;
+    await expect(pace.run(async () => 'left')).resolves.toBe('left');
+  });
+
+  test('a 429 stops this process at once, and the fleet when the table is back', async () => {
+    const clock = createVirtualClock();
+    const { item, state } = createItem();
+    const pace = createFleetPace({ ...clock, item, rate: 9.5, concurrency: 1, workers: 1 });
+    const first = pace.run(async (slot) => {
+      state.isAway = true;
+      await pace.throttled(slot, 60_000);
+      state.isAway = false;
+    });
+    await clock.run();
+    await first;
+
+    const next = pace.run(async () => clock.now());
+    await clock.run();
+
+    expect(await next).toBeGreaterThan(59_900);
+    expect(await item.read()).toMatchObject({ incidents: 1 });
+  });
+
+  test('an answer that was lost once is asked for again: no outage', async () => {
+    const clock = createVirtualClock();
+    const { item, state } = createItem();
+    const told: unknown[] = [];
+    const pace = createFleetPace({
+      ...clock,
+      item: {
+        ...item,
+        async reserve(reservation) {
+          const answer = await item.reserve(reservation);
+          if (state.writes === 1) throw new TableError('ask', { kind: 'unreachable', code: 'ECONNRESET' });
+          return answer;
+        },
+      },
+      rate: 9.5,
+      concurrency: 1,
+      workers: 1,
+      onSafeRate: (cause) => told.push(cause),
+    });
+
+    const call = pace.run(async () => 'left');
+    await clock.run();
+
+    await expect(call).resolves.toBe('left');
+    expect(told).toEqual([]);
+  });
+});
+
+describe('a paused budget', () => {
+  test('sends a call away that may not wait, for a minute', async () => {
+    const clock = createVirtualClock();
+    const { item } = createItem();
+    const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, workers: 1, maxWaitMs: 20_000 });
+    await item.pause(0);
+
+    const call = pace.run(async () => 'left');
+
+    await expect(call).rejects.toMatchObject({ name: 'PaceWaitError', waitMs: 60_000 });
+    await expect(call).rejects.toThrow('the budget is paused');
+    expect(pace.counts().granted).toBe(0);
+  });
+
+  test('lets a patient call go when it is resumed', async () => {
+    const clock = createVirtualClock();
+    const { item } = createItem();
+    const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, workers: 1 });
+    await item.pause(0);
+
+    const call = pace.run(async () => clock.now());
+    await clock.run(12_000);
+    await item.resume();
+    await clock.run();
+
+    await expect(call).resolves.toBe(15_000);
+  });
+
+  test('makes slots void that were reserved before', async () => {
+    const clock = createVirtualClock();
+    const { item } = createItem();
+    const pace = createFleetPace({ ...clock, item, rate: 1, concurrency: 2, workers: 1, maxWaitMs: 20_000 });
+    const left: number[] = [];
+    const calls = Promise.allSettled([1, 2].map(() => pace.run(async () => left.push(clock.now()))));
+    await clock.run(500);
+
+    await item.pause(500);
+    await clock.run();
+    const [first, second] = await calls;
+
+    expect(left).toEqual([0]);
+    expect([first?.status, second?.status]).toEqual(['fulfilled', 'rejected']);
+    expect(pace.counts()).toMatchObject({ granted: 2, used: 1, wasted: 1 });
+  });
+});
+
+test('a refusal moves nothing, and is not asked for again within a second', async () => {
+  const clock = createVirtualClock();
+  const { item, state } = createItem();
+  await item.lower({ incidents: 0, fromMs: 60_000, lowered: { rate: 7, atMs: 0 } });
+  state.writes = 0;
+  const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, workers: 1, maxWaitMs: 5_000 });
+
+  for (let call = 0; call < 10; call += 1)
+    await expect(pace.run(async () => 'left')).rejects.toMatchObject({ waitMs: 59_995 });
+
+  expect(state).toMatchObject({ reads: 1, writes: 0 });
+  expect(await item.read()).toMatchObject({ tatMs: 60_000, tally: { granted: 0 } });
+});
+
+test('a line takes one write a block, and two where it has turned idle or busy meanwhile', async () => {
+  const clock = createVirtualClock();
+  const { item, state } = createItem();
+  const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, workers: 1, greed: 'one' });
+  const call = async () => {
+    const one = pace.run(async () => undefined);
+    await clock.run();
+    await one;
+  };
+
+  await call();
+  await call();
+  await call();
+  const rest = clock.sleep(5_000);
+  await clock.run();
+  await rest;
+  await call();
+
+  // Four calls: the first looks, and the last finds idle what was busy.
+  expect(state).toMatchObject({ reads: 2, writes: 5 });
+});
+
+test('of a fleet no worker is refused: workers must be a whole number from 1', () => {
+  expect(() => createFleetPace({ item: createMemoryBudget(), rate: 1, concurrency: 1, workers: 0 })).toThrow(
+    'workers: expected a whole number from 1, got 0',
+  );
+});
+
+test('a pace that is opened later is opened once, by its first call', async () => {
+  const clock = createVirtualClock();
+  let opened = 0;
+  const pace = openedLater(10, async () => {
+    opened += 1;
+    return createFleetPace({
+      ...clock,
+      item: createMemoryBudget(),
+      rate: 10,
+      concurrency: 2,
+      workers: 1,
+    });
+  });
+
+  const before = { opened, counts: pace.counts() };
+  const calls = Promise.all([pace.run(async () => 1), pace.run(async () => 2)]);
+  await clock.run();
+
+  expect(before).toMatchObject({ opened: 0, counts: { granted: 0, effectiveRate: 10 } });
+  await expect(calls).resolves.toEqual([1, 2]);
+  expect(opened).toBe(1);
+  expect(pace.counts().used).toBe(2);
+});

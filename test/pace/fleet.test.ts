@@ -1,0 +1,220 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { emptyBudget, LATE_MS, lineSpacing } from '../../lib/pace/budget.ts';
+import { type Departure, mostInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
+
+/** The most that a second may hold where clocks differ by so much: what the line gives in that much more time. */
+function mostWith(rate: number, differenceMs: number): number {
+  const { intervalMs, toleranceMs } = lineSpacing(rate, emptyBudget, 0);
+  return Math.ceil((1000 + toleranceMs + LATE_MS + differenceMs) / intervalMs);
+}
+
+const differenceOf = (workers: readonly SimulatedWorker[]): number => {
+  const skews = workers.map(({ skewMs = 0 }) => skewMs);
+  return Math.max(...skews) - Math.min(...skews);
+};
+
+const of = (departures: readonly Departure[], worker: number) =>
+  departures.filter((departure) => departure.worker === worker);
+
+const longestGap = (departures: readonly Departure[], untilMs: number): number => {
+  const times = [0, ...departures.map(({ atMs }) => atMs), untilMs];
+  return Math.max(...times.slice(1).map((atMs, at) => atMs - (times[at] ?? 0)));
+};
+
+const busy = (count: number, worker: SimulatedWorker = {}): readonly SimulatedWorker[] =>
+  Array.from({ length: count }, () => worker);
+
+test('clocks that agree explain nothing: then a second holds no more than the rate', () => {
+  expect([1, 2, 7.5, 50, 60].map((rate) => mostWith(rate, 0))).toEqual([1, 2, 8, 50, 60]);
+});
+
+describe('whatever the workers do', () => {
+  const workers = fc.array(
+    fc.record({
+      skewMs: fc.integer({ min: -50, max: 50 }),
+      concurrency: fc.integer({ min: 1, max: 8 }),
+      loops: fc.integer({ min: 1, max: 10 }),
+      startsMs: fc.integer({ min: 0, max: 2_000 }),
+      endsMs: fc.integer({ min: 2_000, max: 5_000 }),
+      diesMs: fc.oneof(
+        { weight: 3, arbitrary: fc.constant(Number.POSITIVE_INFINITY) },
+        fc.integer({ min: 500, max: 5_000 }),
+      ),
+      restMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 600 })),
+      greed: fc.constantFrom('one' as const, 'block' as const),
+      maxWaitMs: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), fc.integer({ min: 0, max: 3_000 })),
+    }),
+    { minLength: 1, maxLength: 12 },
+  );
+  const plans = fc.record({
+    rate: fc.oneof(fc.integer({ min: 1, max: 60 }), fc.double({ min: 0.5, max: 60, noNaN: true })),
+    workers,
+    callMs: fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 5 }),
+    answerMs: fc.array(fc.integer({ min: 0, max: 80 }), { minLength: 1, maxLength: 5 }),
+    lost: fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 9 }),
+    lateness: fc.array(fc.integer({ min: 0, max: 7 }), { minLength: 1, maxLength: 7 }),
+  });
+
+  test('no second holds more of the line than the rate and what the difference of clocks explains', async () => {
+    await fc.assert(
+      fc.asyncProperty(plans, async ({ callMs, answerMs, lost, lateness, ...plan }) => {
+        let woken = 0;
+        const { departures } = await simulateFleet({
+          ...plan,
+          workers: plan.workers.map(({ diesMs, ...worker }) =>
+            Number.isFinite(diesMs) ? { ...worker, diesMs } : worker,
+          ),
+          durationMs: 5_000,
+          callMs: (call) => callMs[call % callMs.length] ?? 0,
+          answerMs: (question) => answerMs[question % answerMs.length] ?? 0,
+          isLost: (question) => lost[question % lost.length] === 0,
+          lateness: () => lateness[woken++ % lateness.length] ?? 0,
+        });
+
+        const ofTheLine = departures.filter(({ slot }) => slot.incidents !== undefined);
+        expect(mostInASecond(ofTheLine)).toBeLessThanOrEqual(mostWith(plan.rate, differenceOf(plan.workers)));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('a busy fleet', () => {
+  test('uses nearly all of the rate, by few writes', async () => {
+    const { departures, asked, paces } = await simulateFleet({
+      rate: 50,
+      workers: busy(20),
+      durationMs: 20_000,
+    });
+
+    const used = departures.filter(({ atMs }) => atMs < 20_000).length;
+    expect(used / (50 * 20)).toBeGreaterThan(0.96);
+    expect(mostInASecond(departures)).toBeLessThanOrEqual(50);
+    expect((asked.writes / departures.length) * 1000).toBeLessThan(150);
+    expect(paces.every((pace) => pace.counts().safeRate === 0)).toBe(true);
+  });
+
+  test('of one worker that is alone does so too', async () => {
+    const { departures } = await simulateFleet({ rate: 50, workers: busy(1), durationMs: 10_000 });
+
+    expect(departures.filter(({ atMs }) => atMs < 10_000).length / 500).toBeGreaterThan(0.95);
+  });
+
+  test('loses little by workers that die with what they hold', async () => {
+    const dying = [2_000, 4_000, 6_000, 8_000, 10_000].map((diesMs) => ({ diesMs }));
+    const { departures } = await simulateFleet({
+      rate: 50,
+      workers: [...busy(5), ...dying, ...busy(5, { loops: 1, restMs: 5_000 })],
+      durationMs: 20_000,
+    });
+
+    expect(departures.filter(({ atMs }) => atMs < 20_000).length / 1_000).toBeGreaterThan(0.9);
+  });
+
+  test('shares evenly whoever came first', async () => {
+    const { departures } = await simulateFleet({
+      rate: 50,
+      workers: [...busy(5), ...busy(5, { startsMs: 3_000 })],
+      durationMs: 23_000,
+    });
+
+    const late = departures.filter(({ atMs }) => atMs >= 4_000 && atMs < 23_000);
+    const shares = Array.from({ length: 10 }, (_, worker) => of(late, worker).length);
+    expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(24);
+  });
+});
+
+test('a process whose timers are always late sends all the same, and bunches no more than they are late', async () => {
+  const { departures, paces } = await simulateFleet({
+    rate: 10,
+    workers: busy(2),
+    durationMs: 20_000,
+    lateness: () => 40,
+  });
+
+  expect(departures.filter(({ atMs }) => atMs < 20_000).length / 200).toBeGreaterThan(0.6);
+  expect(mostInASecond(departures)).toBeLessThanOrEqual(mostWith(10, 40));
+  expect(paces[0]?.counts().wasted).toBeGreaterThan(0);
+});
+
+describe('the difference of clocks', () => {
+  test('a fast clock steals nothing, and a slow one piles nothing up', async () => {
+    const skews = [100, 0, 0, 0, 0, 0, 0, 0, 0, -100];
+    const { departures } = await simulateFleet({
+      rate: 50,
+      workers: skews.map((skewMs) => ({ skewMs })),
+      durationMs: 20_000,
+    });
+
+    const within = departures.filter(({ atMs }) => atMs < 20_000);
+    const shares = skews.map((_, worker) => of(within, worker).length);
+    expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(24);
+    expect(within.length / 1_000).toBeGreaterThan(0.95);
+    expect(mostInASecond(departures)).toBeLessThanOrEqual(mostWith(50, 200));
+  });
+
+  test('of 100 ms lets a second hold a tenth more and no more, also where the line is nearly idle', async () => {
+    const { departures } = await simulateFleet({
+      rate: 50,
+      workers: [100, 0, 60, 30].map((skewMs) => ({ skewMs, loops: 2, restMs: 100 })),
+      durationMs: 20_000,
+    });
+
+    expect(mostWith(50, 100)).toBe(55);
+    expect(mostInASecond(departures)).toBeLessThanOrEqual(55);
+  });
+});
+
+describe('nobody starves', () => {
+  test('a snapshot that takes one slot at a time waits for one block of each other worker at most', async () => {
+    const { departures } = await simulateFleet({
+      rate: 50,
+      workers: [...busy(10), { greed: 'one', loops: 4 }],
+      durationMs: 30_000,
+    });
+
+    const gapMs = longestGap(of(departures, 10), 30_000);
+    expect(gapMs).toBeLessThan(10 * 250 + 250);
+  });
+
+  test('a worker with one call at a time neither', async () => {
+    const { departures } = await simulateFleet({
+      rate: 10,
+      workers: [...busy(6, { loops: 16 }), { loops: 1 }],
+      durationMs: 30_000,
+    });
+
+    expect(longestGap(of(departures, 6), 30_000)).toBeLessThan(7 * 250 + 250);
+  });
+});
+
+describe('a 429', () => {
+  test('stops the whole fleet for as long as it asks, half a second later at most, and counts once', async () => {
+    const { departures, budget } = await simulateFleet({
+      rate: 50,
+      workers: busy(10),
+      durationMs: 30_000,
+      refuse: (atMs) => (atMs >= 5_000 && atMs < 5_600 ? 7_000 : undefined),
+    });
+
+    const during = departures.filter(({ atMs }) => atMs > 5_600 && atMs < 12_000);
+    const after = departures.filter(({ atMs }) => atMs >= 12_500 && atMs < 22_500);
+    expect(during).toEqual([]);
+    expect(budget).toMatchObject({ incidents: 1, lowered: { rate: 35 } });
+    expect(after.length / 10).toBeGreaterThan(33);
+    expect(after.length / 10).toBeLessThanOrEqual(35);
+  });
+
+  test('of a later incident lowers the rate again', async () => {
+    const { budget } = await simulateFleet({
+      rate: 50,
+      workers: busy(3),
+      durationMs: 12_000,
+      refuse: (atMs) => (atMs % 6_000 < 25 && atMs > 100 ? 1_000 : undefined),
+    });
+
+    expect(budget.incidents).toBe(2);
+    expect(budget.lowered?.rate).toBeCloseTo(50 * 0.7 * 0.7);
+  });
+});

@@ -1,0 +1,136 @@
+import type { BudgetItem } from '../../lib/pace/budget.ts';
+import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
+import type { Pace, Slot } from '../../lib/pace/pace.ts';
+import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
+import { TableError } from '../../lib/table/table-error.ts';
+import { createMemoryBudget } from './memory-budget.ts';
+import { createVirtualClock } from './virtual-clock.ts';
+
+/** One worker: busy loops of calls from `startsMs` until `endsMs`, on a clock that is wrong by `skewMs`. */
+export type SimulatedWorker = {
+  readonly skewMs?: number;
+  readonly concurrency?: number;
+  /** Calls that follow one another, at once. */
+  readonly loops?: number;
+  readonly startsMs?: number;
+  readonly endsMs?: number;
+  /** Stops as `kill -9` stops a process, with whatever it holds. */
+  readonly diesMs?: number;
+  /** Between the end of a call and the next of its loop. */
+  readonly restMs?: number;
+  readonly greed?: 'one' | 'block';
+  readonly maxWaitMs?: number;
+};
+
+export type FleetPlan = {
+  readonly rate: number;
+  readonly workers: readonly SimulatedWorker[];
+  readonly durationMs: number;
+  /** Of a call; default 20 ms. */
+  readonly callMs?: (call: number) => number;
+  /** Of a question to the item, there and back; default 6 ms. */
+  readonly answerMs?: (question: number) => number;
+  /** Whether an answer is lost after the item did as it was told; by default none is. */
+  readonly isLost?: (question: number, atMs: number) => boolean;
+  /** How late a timer wakes; default 0. */
+  readonly lateness?: () => number;
+  /** What the platform answers a call that leaves: a 429's `Retry-After`, or undefined for anything else. */
+  readonly refuse?: (atMs: number) => number | undefined;
+};
+
+/** A call that left, by the platform's clock. */
+export type Departure = { readonly worker: number; readonly atMs: number; readonly slot: Slot };
+
+/** Any number of a wall clock. */
+const EPOCH_MS = 1_795_276_800_000;
+
+/** Lets a fleet work over one item in virtual time, and tells what left when. */
+export async function simulateFleet(plan: FleetPlan) {
+  const clock = createVirtualClock(plan.lateness);
+  const memory = createMemoryBudget();
+  const departures: Departure[] = [];
+  const refusals: { readonly worker: number; readonly waitMs: number }[] = [];
+  const outages: number[] = [];
+  const asked = { reads: 0, writes: 0 };
+  const alive = (worker: SimulatedWorker) => clock.now() < (worker.diesMs ?? Number.POSITIVE_INFINITY);
+
+  const overNetwork = async <T>(
+    sleep: typeof clock.sleep,
+    kind: keyof typeof asked,
+    act: () => Promise<T>,
+  ): Promise<T> => {
+    asked[kind] += 1;
+    const number = asked.reads + asked.writes;
+    const halfMs = (plan.answerMs?.(number) ?? 6) / 2;
+    await sleep(halfMs);
+    const answer = await act();
+    await sleep(halfMs);
+    if (plan.isLost?.(number, clock.now()))
+      throw new TableError('ask', { kind: 'unreachable', code: 'lost' });
+    return answer;
+  };
+
+  const work = async (worker: SimulatedWorker, index: number): Promise<Pace> => {
+    // Who is dead wakes no more.
+    const sleep = async (ms: number, signal?: AbortSignal) => {
+      await clock.sleep(ms, signal);
+      if (!alive(worker)) await new Promise(() => {});
+    };
+    const item: BudgetItem = {
+      read: () => overNetwork(sleep, 'reads', memory.read),
+      reserve: (reservation) => overNetwork(sleep, 'writes', () => memory.reserve(reservation)),
+      lower: (incident) => overNetwork(sleep, 'writes', () => memory.lower(incident)),
+      pause: memory.pause,
+      resume: memory.resume,
+    };
+    const pace = createFleetPace({
+      item,
+      rate: plan.rate,
+      concurrency: worker.concurrency ?? 8,
+      workers: plan.workers.length,
+      greed: worker.greed ?? 'block',
+      ...(worker.maxWaitMs === undefined ? {} : { maxWaitMs: worker.maxWaitMs }),
+      now: () => EPOCH_MS + clock.now() + (worker.skewMs ?? 0),
+      sleep,
+      onSafeRate: () => outages.push(index),
+    });
+    const call = async (slot: Slot) => {
+      departures.push({ worker: index, atMs: clock.now(), slot });
+      const retryAfterMs = plan.refuse?.(clock.now());
+      await sleep(plan.callMs?.(departures.length) ?? 20);
+      if (retryAfterMs !== undefined) await pace.throttled(slot, retryAfterMs);
+    };
+    const loop = async () => {
+      await sleep(worker.startsMs ?? 0);
+      while (alive(worker) && clock.now() < (worker.endsMs ?? plan.durationMs)) {
+        try {
+          await pace.run(call);
+          await sleep(worker.restMs ?? 0);
+        } catch (error) {
+          if (!(error instanceof PaceWaitError)) throw error;
+          refusals.push({ worker: index, waitMs: error.waitMs });
+          await sleep(error.waitMs);
+        }
+      }
+    };
+    const loops = Array.from({ length: worker.loops ?? 8 }, loop);
+    if (worker.diesMs === undefined) await Promise.all(loops);
+    return pace;
+  };
+
+  const all = Promise.all(plan.workers.map(work));
+  await clock.run();
+  const paces = await all;
+  return { departures, refusals, outages, asked, budget: await memory.read(), paces };
+}
+
+/** The most calls that left within one second. */
+export function mostInASecond(departures: readonly Departure[]): number {
+  const times = departures.map(({ atMs }) => atMs).toSorted((a, b) => a - b);
+  let [first, most] = [0, 0];
+  for (const [last, atMs] of times.entries()) {
+    while ((times[first] ?? atMs) <= atMs - 1000) first += 1;
+    most = Math.max(most, last - first + 1);
+  }
+  return most;
+}
