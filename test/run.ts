@@ -12,6 +12,7 @@ type Outcome = { readonly passed: number; readonly failed: number };
 
 const outcomes = [
   check('types', 'tsc', ['--noEmit']),
+  check('types of infra', 'tsc', ['--noEmit', '-p', 'infra']),
   check('lint', 'biome', ['check', '--error-on-warnings']),
   tests(),
 ];

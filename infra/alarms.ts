@@ -1,0 +1,221 @@
+import { Duration } from 'aws-cdk-lib';
+import {
+  Alarm,
+  ComparisonOperator,
+  type IMetric,
+  MathExpression,
+  Stats,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { placeOf } from './config-schedules.ts';
+import type { Instance } from './config-schema.ts';
+import type { OwnMetrics } from './metrics.ts';
+import type { SyncFunction } from './sync-function.ts';
+
+export type AlarmsProps = Pick<Instance, 'alarms' | 'schedules'> & {
+  readonly metrics: OwnMetrics;
+  readonly queues: readonly IQueue[];
+  readonly deadLetters: Readonly<Record<DeadLetterAlarm, IQueue>>;
+  readonly functions: readonly SyncFunction[];
+};
+
+export type DeadLetterAlarm =
+  | 'JobsDeadLetters'
+  | 'TextsDeadLetters'
+  | 'SnapshotsDeadLetters'
+  | 'SchedulesDeadLetters'
+  | 'EventsDeadLetters';
+
+/** What an alarm watches: it goes off above a value, at the first occurrence if none is named. */
+type Watch = {
+  readonly says: string;
+  readonly metric: IMetric;
+  readonly above?: number;
+  readonly periods?: number;
+  /** It goes off where nothing is counted, and no data is nothing. */
+  readonly needsData?: boolean;
+  /** The section of the runbook, where it is not the alarm's name. */
+  readonly section?: string;
+};
+
+/** All alarms. Each names its section of the runbook, whose heading is the alarm's name. */
+export class Alarms extends Construct {
+  readonly all: readonly Alarm[];
+
+  constructor(scope: Construct, id: string, props: AlarmsProps) {
+    super(scope, id);
+    const topics = this.topics(props.alarms);
+    this.all = Object.entries(watches(props)).map(([name, watch]) =>
+      this.alarm(name, watch, props.alarms.runbook, topics),
+    );
+  }
+
+  private alarm(name: string, watch: Watch, runbook: string, topics: readonly ITopic[]): Alarm {
+    const { says, metric, above = 0, periods = 1, needsData = false, section = name } = watch;
+    const alarm = new Alarm(this, name, {
+      alarmDescription: `${says} ${runbook}#${section.toLowerCase()}`,
+      metric,
+      threshold: needsData ? 1 : above,
+      evaluationPeriods: periods,
+      comparisonOperator: needsData
+        ? ComparisonOperator.LESS_THAN_THRESHOLD
+        : ComparisonOperator.GREATER_THAN_THRESHOLD,
+      treatMissingData: needsData ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+    });
+    alarm.addAlarmAction(...topics.map((topic) => new SnsAction(topic)));
+    return alarm;
+  }
+
+  /** Who is told. */
+  private topics({ email, topicArn }: Instance['alarms']): readonly ITopic[] {
+    const given = topicArn === undefined ? [] : [Topic.fromTopicArn(this, 'GivenTopic', topicArn)];
+    if (email === undefined) return given;
+    // CloudWatch may not use the key that AWS manages for topics.
+    const key = new Key(this, 'Key', { enableKeyRotation: true, description: 'Alarms of platform-sync' });
+    key.grantEncryptDecrypt(new ServicePrincipal('cloudwatch.amazonaws.com'));
+    const topic = new Topic(this, 'Topic', { masterKey: key, enforceSSL: true });
+    topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com'));
+    topic.addSubscription(new EmailSubscription(email));
+    return [...given, topic];
+  }
+}
+
+const FIVE_MINUTES = Duration.minutes(5);
+const HOUR = Duration.hours(1);
+const DAY = Duration.days(1);
+
+/** Of so few requests a share says nothing. */
+const FEWEST_REQUESTS = 20;
+
+function watches(props: AlarmsProps): Readonly<Record<string, Watch>> {
+  const { metrics, alarms } = props;
+  return {
+    Unauthorized: {
+      says: 'The platform refuses the token (401): it may have expired.',
+      metric: metrics('Unauthorized'),
+    },
+    Forbidden: { says: 'The platform forbids calls (403).', metric: metrics('Forbidden') },
+    Throttling: {
+      says: 'The platform throttles more than 5 % of the requests.',
+      metric: new MathExpression({
+        expression: `IF(requests >= ${FEWEST_REQUESTS}, 100 * FILL(throttled, 0) / requests, 0)`,
+        usingMetrics: { requests: metrics('Requests'), throttled: metrics('Throttled') },
+        label: 'Throttled %',
+        period: FIVE_MINUTES,
+      }),
+      above: 5,
+      periods: 3,
+    },
+    SafeRate: {
+      says: 'The table of the budget is away: every process sends at the safe rate.',
+      metric: metrics('SafeRate'),
+    },
+    MessagesRefused: {
+      says: 'Messages or requests could not become jobs.',
+      metric: metrics('MessagesRefused'),
+    },
+    JobsFailed: { says: 'Jobs failed.', metric: metrics('JobsFailed') },
+    JobsUnknown: { says: 'Nobody knows whether jobs were done.', metric: metrics('JobsUnknown') },
+    OldestJob: {
+      says: `A job has waited for more than ${alarms.oldestJobHours} hours.`,
+      metric: oldest(props.queues),
+      above: Duration.hours(alarms.oldestJobHours).toSeconds(),
+    },
+    ...deadLetterWatches(props),
+    ...snapshotWatches(props),
+    FunctionErrors: {
+      says: 'A function of the stack fails.',
+      metric: sumOf(props.functions.map(({ function: each }) => each.metricErrors({ period: FIVE_MINUTES }))),
+    },
+    FunctionThrottles: {
+      says: 'Lambda has no room for a function of the stack.',
+      metric: sumOf(
+        props.functions.map(({ function: each }) => each.metricThrottles({ period: FIVE_MINUTES })),
+      ),
+      periods: 3,
+    },
+    SentimentCalls: {
+      says: `More than ${alarms.sentimentCallsPerDay} texts were scored in a day: each costs credits.`,
+      metric: metrics('SentimentCalls', DAY),
+      above: alarms.sentimentCallsPerDay,
+    },
+    SentimentTokens: {
+      says: `More than ${alarms.sentimentTokensPerDay} tokens were used in a day.`,
+      metric: metrics('SentimentTokens', DAY),
+      above: alarms.sentimentTokensPerDay,
+    },
+  };
+}
+
+const DEAD_LETTERS = {
+  JobsDeadLetters: 'Messages could be neither done nor refused.',
+  TextsDeadLetters: 'Requests of the inbox could not be split.',
+  SnapshotsDeadLetters: 'Executions of snapshots failed, timed out or were stopped.',
+  SchedulesDeadLetters: 'A schedule could not put its job on the queue.',
+  EventsDeadLetters: 'An event rule could not put its job on the queue.',
+} as const satisfies Record<DeadLetterAlarm, string>;
+
+const deadLetterWatches = ({ deadLetters }: AlarmsProps): Readonly<Record<string, Watch>> =>
+  Object.fromEntries(
+    (Object.entries(DEAD_LETTERS) as [DeadLetterAlarm, string][]).map(([name, says]) => [
+      name,
+      {
+        says,
+        metric: deadLetters[name].metricApproximateNumberOfMessagesVisible({
+          period: FIVE_MINUTES,
+          statistic: Stats.MAXIMUM,
+        }),
+      },
+    ]),
+  );
+
+function snapshotWatches({ metrics, schedules }: AlarmsProps): Readonly<Record<string, Watch>> {
+  const missing = schedules.map((schedule) => {
+    const place = placeOf(schedule);
+    const { publishedWithinHours: hours } = schedule;
+    const watch: Watch = {
+      says: `No snapshot of ${place} was published in ${hours} hours.`,
+      metric: metrics('SnapshotsPublished', HOUR, { place }),
+      periods: hours,
+      needsData: true,
+      section: 'SnapshotMissing',
+    };
+    return [`SnapshotMissing-${place}`, watch] as const;
+  });
+  return {
+    SnapshotRefused: {
+      says: 'A snapshot was refused publication.',
+      metric: metrics('SnapshotsRefused'),
+    },
+    ...Object.fromEntries(missing),
+  };
+}
+
+const oldest = (queues: readonly IQueue[]) =>
+  combined(
+    'MAX',
+    queues.map((queue) =>
+      queue.metricApproximateAgeOfOldestMessage({ period: FIVE_MINUTES, statistic: Stats.MAXIMUM }),
+    ),
+  );
+
+const sumOf = (metrics: readonly IMetric[]) => combined('SUM', metrics);
+
+/** One value of several metrics; one that has no data counts as nothing. */
+function combined(by: 'SUM' | 'MAX', metrics: readonly IMetric[]): MathExpression {
+  const named = metrics.map((metric, index) => [`m${index}`, metric] as const);
+  const filled = named.map(([name]) => `FILL(${name}, 0)`);
+  return new MathExpression({
+    expression: `${by}([${filled.join(', ')}])`,
+    usingMetrics: Object.fromEntries(named),
+    label: by === 'SUM' ? 'All' : 'Oldest',
+    period: FIVE_MINUTES,
+  });
+}

@@ -1,0 +1,76 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { AssetHashType, DockerImage } from 'aws-cdk-lib';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import { buildSync } from 'esbuild';
+
+/** The project's folder: handlers are named from here, wherever the command runs. */
+const root = join(import.meta.dirname, '..');
+
+/** The file of a function that is deployed, by the name of its folder. */
+export const handlerFile = (name: string) => join(root, 'functions', name, 'handler.ts');
+
+/** What of a bundle is called: its file is `index.mjs`. */
+export const HANDLER = 'index.handler';
+
+/**
+ * The code of a function: all that it uses, the SDK's clients too, and nothing else. What is imported when it is needed
+ * is a file of its own beside `index.mjs`: only so does esbuild leave out the unused parts of it.
+ */
+export function bundled(name: string): Code {
+  const file = handlerFile(name);
+  if (!existsSync(file)) throw new Error(`functions/${name}: expected handler.ts, got no such file`);
+  return Code.fromAsset(dirname(file), {
+    // By the bundle's bytes: the sources lie elsewhere too.
+    assetHashType: AssetHashType.OUTPUT,
+    bundling: {
+      // Never pulled: bundling here always succeeds or throws.
+      image: DockerImage.fromRegistry('none'),
+      local: {
+        tryBundle(folder) {
+          for (const [path, bytes] of Object.entries(bundleOf(name)))
+            writeFileSync(join(folder, path), bytes);
+          return true;
+        },
+      },
+    },
+  });
+}
+
+/** The bytes of each file by its name. */
+export type Bundle = Readonly<Record<string, Uint8Array>>;
+
+const bundles = new Map<string, Bundle>();
+
+/** The same for the same sources. Made once in a process, however many stacks there are. */
+export function bundleOf(name: string): Bundle {
+  const made = bundles.get(name) ?? bundle(handlerFile(name));
+  bundles.set(name, made);
+  return made;
+}
+
+/** Packages in CommonJS ask for Node's own modules by `require`, which a module does not have. */
+const REQUIRE = `import{createRequire}from'node:module';const require=createRequire(import.meta.url);`;
+
+function bundle(file: string): Bundle {
+  const { outputFiles } = buildSync({
+    entryPoints: { index: file },
+    absWorkingDir: root,
+    // Nothing is written there.
+    outdir: join(root, 'bundle'),
+    outExtension: { '.js': '.mjs' },
+    chunkNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    write: false,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    mainFields: ['module', 'main'],
+    minify: true,
+    sourcemap: false,
+    legalComments: 'none',
+    banner: { js: REQUIRE },
+  });
+  return Object.fromEntries(outputFiles.map(({ path, contents }) => [basename(path), contents]));
+}

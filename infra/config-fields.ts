@@ -1,0 +1,66 @@
+import * as z from 'zod/mini';
+
+/* What fields of the configuration look like. The text of an error says what was expected. */
+
+export const text = (error: string, pattern: RegExp) =>
+  z.string({ error }).check(z.refine((value) => pattern.test(value), { error }));
+
+export const filled = (error: string) => text(error, /\S/);
+
+export const number = (least: number, most: number) => {
+  const error = `a number from ${least} to ${most}`;
+  return z.number({ error }).check(z.refine((value) => value >= least && value <= most, { error }));
+};
+
+export const whole = (least: number, most: number) => {
+  const error = `a whole number from ${least} to ${most}`;
+  const fits = (value: number) => Number.isInteger(value) && value >= least && value <= most;
+  return z.number({ error }).check(z.refine(fits, { error }));
+};
+
+export const yesOrNo = z.boolean({ error: 'true or false' });
+
+/** At least one, and none twice. */
+export const listOf = <T extends z.core.SomeType>(schema: T, error: string) =>
+  z.array(schema, { error }).check(
+    z.refine((list) => list.length > 0 && new Set(list).size === list.length, {
+      error: `${error}: at least one, and none twice`,
+      when: ({ value }) => Array.isArray(value),
+    }),
+  );
+
+export const uuid = (of: string) => text(`the UUID of ${of}`, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i);
+
+/** As the platform writes them: digits, since a JSON number would lose some. */
+export const digits = (of: string) => text(`the id of ${of}: its digits as text`, /^\d{1,30}$/);
+
+/** What names a resource within its stack. */
+export const name = text(
+  'a name: a lower-case letter, then up to 40 lower-case letters, digits or -',
+  /^[a-z][a-z0-9-]{0,40}$/,
+);
+
+export const region = text('an AWS region', /^[a-z]{2}(-[a-z]+)+-\d$/);
+
+export const awsAccount = text('an AWS account: 12 digits as text', /^\d{12}$/);
+
+export const origin = z.string({ error: 'the origin of the platform’s instance' }).check(
+  z.refine((value) => URL.canParse(value) && new URL(value).protocol === 'https:' && isBare(value), {
+    error: 'an origin over https, such as https://acme.example.com, without path, query or user',
+  }),
+);
+
+function isBare(value: string): boolean {
+  const { origin: bare } = new URL(value);
+  return [bare, `${bare}/`].includes(value.toLowerCase());
+}
+
+/** Of a secret with the six characters that AWS adds: without them a policy would need a wildcard. */
+export const secretArn = text(
+  'the whole ARN of a secret, with the six characters at its end',
+  /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+-[A-Za-z0-9]{6}$/,
+);
+
+export const topicArn = text('the ARN of an SNS topic', /^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+$/);
+
+export const email = text('an e-mail address', /^[^\s@]+@[^\s@]+\.[^\s@]+$/);

@@ -1,0 +1,135 @@
+import * as z from 'zod/mini';
+import { jobTypes } from '../lib/contract.ts';
+import { eventRuleSchema } from './config-events.ts';
+import {
+  awsAccount,
+  email,
+  filled,
+  name,
+  number,
+  origin,
+  region,
+  secretArn,
+  text,
+  topicArn,
+  uuid,
+  whole,
+  yesOrNo,
+} from './config-fields.ts';
+import { scheduleSchema } from './config-schedules.ts';
+
+/** As CloudWatch Logs takes them. */
+const logDays = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+];
+
+/** How long things are kept, in days. Rows of the ledger stay 30 days, scores in the cache 90. */
+const lifetimes = z.strictObject(
+  {
+    /** Runs in the making, staged texts and responses: longer than the 14 days that a message may wait. */
+    work: z._default(whole(15, 3_650), 30),
+    /** Versions of an object that are no longer the newest, and deleted objects. */
+    oldVersions: z._default(whole(1, 3_650), 30),
+    results: z._default(whole(1, 3_650), 90),
+    /** Requests to score and whatever else is put into `inbox/`. */
+    texts: z._default(whole(15, 3_650), 90),
+    scores: z._default(whole(15, 3_650), 365),
+    refused: z._default(whole(1, 3_650), 90),
+    /** Published runs of the schedules, the newest too: for ever if absent. */
+    runs: z.optional(whole(30, 36_500)),
+    logs: z._default(
+      z
+        .number({ error: 'a number of days' })
+        .check(z.refine((days) => logDays.includes(days), { error: `one of ${logDays.join(', ')}` })),
+      30,
+    ),
+  },
+  { error: 'an object of lifetimes' },
+);
+
+const alarms = z.strictObject(
+  {
+    email: z.optional(email),
+    topicArn: z.optional(topicArn),
+    /** A bulk request may keep the queue busy for days: above this the oldest job is too old. */
+    oldestJobHours: z._default(whole(1, 336), 24),
+    /** Texts that are scored a day: each costs credits. */
+    sentimentCallsPerDay: z._default(whole(1, 1_000_000_000), 50_000),
+    sentimentTokensPerDay: z._default(whole(1, 1_000_000_000_000), 20_000_000),
+    /** Where the runbook is read; alarms link its sections. */
+    runbook: z._default(filled('a URL or path of the runbook'), 'infra/RUNBOOK.md'),
+  },
+  { error: 'an object of alarms' },
+);
+
+/** What jobs may use, as SYNC_ALLOW has it. */
+const allow = z.strictObject(
+  {
+    types: z.optional(
+      z.array(z.enum(jobTypes, { error: `one of ${jobTypes.join(', ')}` }), { error: 'a list of job types' }),
+    ),
+    packages: z.optional(z.array(uuid('a package'), { error: 'a list of package UUIDs' })),
+    functions: z.optional(
+      z.array(
+        text(
+          'PACKAGE/VERSION/FUNCTION with the package’s UUID, or FUNCTION',
+          /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[^/]+\/.+|[^/\s]+)$/i,
+        ),
+        { error: 'a list of functions' },
+      ),
+    ),
+  },
+  { error: 'an object of types, packages and functions' },
+);
+
+/** One instance of the platform, and the stack that serves it. */
+export const instanceSchema = z.strictObject(
+  {
+    /** The stack is `platform-sync-` and this. */
+    name,
+    account: z.optional(awsAccount),
+    region: z.optional(region),
+    baseUrl: origin,
+    /** A secret that is there already; without it the stack makes one. */
+    tokenSecretArn: z.optional(secretArn),
+    tokenHeader: z.optional(text('a header name', /^[\w!#$%&'*+.^`|~-]+$/)),
+    rate: z._default(number(0.001, 10_000), 2),
+    concurrency: z._default(whole(1, 1_000), 8),
+    /** The most processes at once: 10 if absent, or as many as are needed. */
+    workers: z.optional(whole(1, 10_000)),
+    /** What a call takes on average, and what a code function takes: processes are computed from them. */
+    latencyMs: z._default(whole(1, 60_000), 1_000),
+    codeFunctionMs: z._default(whole(1, 330_000), 10_000),
+    timeoutMs: z.optional(whole(1_000, 300_000)),
+    compression: z._default(z.enum(['gzip', 'zstd'], { error: 'gzip or zstd' }), 'gzip'),
+    logLevel: z._default(
+      z.enum(['trace', 'debug', 'info', 'warn', 'error'], { error: 'trace, debug, info, warn or error' }),
+      'info',
+    ),
+    allow: z.optional(allow),
+    schedules: z._default(z.array(scheduleSchema, { error: 'a list of schedules' }), []),
+    eventRules: z._default(z.array(eventRuleSchema, { error: 'a list of event rules' }), []),
+    /** Calls leave from one address that does not change, through a NAT gateway. */
+    fixedAddress: z._default(yesOrNo, false),
+    lifetimes: z._default(lifetimes, lifetimes.parse({})),
+    alarms: z._default(alarms, alarms.parse({})),
+    tags: z._default(
+      z.record(
+        text('a tag’s name', /^(?!aws:)[\w .:/=+@-]{1,128}$/),
+        text('a tag’s value', /^[\w .:/=+@-]{0,256}$/),
+        {
+          error: 'an object of tags',
+        },
+      ),
+      {},
+    ),
+  },
+  { error: 'an instance' },
+);
+
+export type Instance = z.infer<typeof instanceSchema>;
+
+export const configSchema = z.strictObject(
+  { instances: z.array(instanceSchema, { error: 'a list of instances' }) },
+  { error: 'an object of instances' },
+);

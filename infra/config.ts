@@ -1,0 +1,118 @@
+import type * as z from 'zod/mini';
+import { fewestWorkers } from './capacity.ts';
+import { scheduleRules } from './config-schedules.ts';
+import { configSchema, type Instance } from './config-schema.ts';
+
+/** The configuration is wrong; every fault is listed by its field. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`platform-sync in the context: wrong settings\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.faults = faults;
+  }
+}
+
+/**
+ * Reads the context value `platform-sync`: `{instances: […]}`, an object or its JSON text, as `-c` gives it. Throws
+ * `ConfigError` with every fault at once.
+ */
+export function readConfig(context: unknown): readonly Instance[] {
+  const given = typeof context === 'string' ? fromText(context) : context;
+  const parsed = configSchema.safeParse(given);
+  const faults = [
+    ...(parsed.success ? [] : parsed.error.issues.flatMap((issue) => faultsOf(issue, given))),
+    ...ruleFaults(given),
+  ];
+  if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
+  return parsed.data.instances;
+}
+
+function fromText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ConfigError([`platform-sync: expected JSON, got ${text.length} characters that are none`]);
+  }
+}
+
+function faultsOf(issue: z.core.$ZodIssue, given: unknown): readonly string[] {
+  const { path } = issue;
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => told([...path, key], 'no such field', given));
+  return [told(path, issue.message, given)];
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** Rules that hold between fields, on what came: they are told beside the faults of single fields. */
+function ruleFaults(given: unknown): readonly string[] {
+  const instances = listIn(given, 'instances');
+  const empty =
+    isObject(given) && Array.isArray(given['instances']) && instances.length === 0
+      ? [told(['instances'], 'at least one instance', given)]
+      : [];
+  return [
+    ...empty,
+    ...repeated(instances, ({ name }) => name).map((index) =>
+      told(['instances', index, 'name'], 'a name that no other instance has', given),
+    ),
+    ...instances.flatMap((instance, index) =>
+      instanceFaults(instance, (path, expected) => told(['instances', index, ...path], expected, given)),
+    ),
+  ];
+}
+
+type Tell = (path: readonly PropertyKey[], expected: string) => string;
+
+function instanceFaults(instance: Raw, tell: Tell): readonly string[] {
+  const schedules = listIn(instance, 'schedules');
+  const rules = listIn(instance, 'eventRules');
+  const { workers } = instance;
+  const fewest = fewestWorkers({ snapshots: schedules.length });
+  return [
+    ...schedules.flatMap((schedule, index) =>
+      scheduleRules
+        .filter(({ holds }) => !holds(schedule))
+        .map(({ at, expected }) => tell(['schedules', index, at], expected)),
+    ),
+    ...repeated(schedules, ({ source, as = '' }) => `${source}.${as}`).map((index) =>
+      tell(['schedules', index, 'as'], 'a place that no other schedule has'),
+    ),
+    ...repeated(rules, ({ name }) => name).map((index) =>
+      tell(['eventRules', index, 'name'], 'a name that no other rule has'),
+    ),
+    ...(typeof workers === 'number' && workers < fewest
+      ? [tell(['workers'], `at least ${fewest}: 2 for jobs, 2 for code functions, 1 a schedule`)]
+      : []),
+  ];
+}
+
+/** Where something stands again that stood before. */
+function repeated(list: readonly Raw[], keyOf: (raw: Raw) => unknown): readonly number[] {
+  const keys = list.map(keyOf);
+  return keys.flatMap((key, index) => (key !== undefined && keys.indexOf(key) < index ? [index] : []));
+}
+
+const listIn = (value: unknown, name: string): readonly Raw[] => {
+  const list = isObject(value) ? value[name] : undefined;
+  return Array.isArray(list) ? list.map((each) => (isObject(each) ? each : {})) : [];
+};
+
+const isObject = (value: unknown): value is Raw =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function told(path: readonly PropertyKey[], expected: string, given: unknown): string {
+  let at: unknown = given;
+  for (const key of path) at = typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined;
+  const name = path.length === 0 ? 'platform-sync' : path.map(String).join('.');
+  return `${name}: expected ${expected}, got ${preview(at)}`;
+}
+
+const LONGEST = 60;
+
+function preview(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}

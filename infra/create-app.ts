@@ -1,0 +1,18 @@
+import { App, type AppProps, Validations } from 'aws-cdk-lib';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { readConfig } from './config.ts';
+import { PlatformSyncStack } from './stack.ts';
+
+/**
+ * The app: a stack for each instance in the context `platform-sync`, each checked by cdk-nag when it is synthesized.
+ * Throws `ConfigError`.
+ */
+export function createApp(props: AppProps = {}): App {
+  const app = new App(props);
+  for (const instance of readConfig(app.node.tryGetContext('platform-sync'))) {
+    const { account, region, name } = instance;
+    new PlatformSyncStack(app, `platform-sync-${name}`, instance, { env: { account, region } });
+  }
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  return app;
+}

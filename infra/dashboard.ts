@@ -1,0 +1,121 @@
+import { Duration } from 'aws-cdk-lib';
+import {
+  type Alarm,
+  AlarmStatusWidget,
+  Dashboard as CloudWatchDashboard,
+  GraphWidget,
+  type IMetric,
+  SingleValueWidget,
+  Stats,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { placeOf } from './config-schedules.ts';
+import type { Instance } from './config-schema.ts';
+import type { OwnMetrics } from './metrics.ts';
+import type { SyncFunction } from './sync-function.ts';
+
+export type DashboardProps = Pick<Instance, 'schedules'> & {
+  readonly metrics: OwnMetrics;
+  readonly alarms: readonly Alarm[];
+  readonly queues: Readonly<Record<string, IQueue>>;
+  readonly functions: Readonly<Record<string, SyncFunction>>;
+};
+
+const WHOLE = 24;
+const HALF = 12;
+const THIRD = 8;
+
+const DAY = Duration.days(1);
+
+/** Is it well? The first row answers: what is red is not, and the figures of the last day say what was done. */
+export class Dashboard extends Construct {
+  constructor(scope: Construct, id: string, props: DashboardProps) {
+    super(scope, id);
+    const { metrics, alarms, queues, functions, schedules } = props;
+    const graph = (title: string, left: IMetric[], width: number, right: IMetric[] = []) =>
+      new GraphWidget({ title, left, right, width, height: 6 });
+    new CloudWatchDashboard(this, 'Dashboard', {
+      defaultInterval: DAY,
+      widgets: [
+        [
+          new AlarmStatusWidget({
+            title: 'Is it well? No alarm is red',
+            alarms: [...alarms],
+            width: WHOLE,
+            height: 5,
+          }),
+        ],
+        [
+          new SingleValueWidget({
+            title: 'The last day',
+            width: WHOLE,
+            height: 3,
+            metrics: (
+              [
+                'SnapshotsPublished',
+                'SnapshotsRefused',
+                'JobsDone',
+                'JobsFailed',
+                'JobsUnknown',
+                'Requests',
+              ] as const
+            ).map((name) => metrics(name, DAY)),
+          }),
+        ],
+        [
+          graph(
+            'Snapshots published',
+            schedules.map((schedule) =>
+              metrics('SnapshotsPublished', Duration.hours(1), { place: placeOf(schedule) }),
+            ),
+            THIRD,
+          ),
+          graph(
+            'Jobs ended',
+            (['JobsDone', 'JobsFailed', 'JobsUnknown', 'MessagesRefused'] as const).map((name) =>
+              metrics(name),
+            ),
+            THIRD,
+          ),
+          graph(
+            'Jobs that wait, and the oldest (s)',
+            Object.entries(queues).map(([label, queue]) =>
+              queue.metricApproximateNumberOfMessagesVisible({ label, statistic: Stats.MAXIMUM }),
+            ),
+            THIRD,
+            Object.entries(queues).map(([label, queue]) =>
+              queue.metricApproximateAgeOfOldestMessage({ label: `${label}, oldest` }),
+            ),
+          ),
+        ],
+        [
+          graph(
+            'Calls of the platform',
+            (['Requests', 'Retries', 'Throttled', 'Unauthorized', 'Forbidden'] as const).map((name) =>
+              metrics(name),
+            ),
+            HALF,
+            [metrics('WaitedMs')],
+          ),
+          graph('Texts scored, and tokens', [metrics('SentimentCalls')], HALF, [metrics('SentimentTokens')]),
+        ],
+        [
+          graph(
+            'Errors of functions',
+            Object.entries(functions).map(([label, { function: each }]) => each.metricErrors({ label })),
+            HALF,
+          ),
+          graph(
+            'Processes at once',
+            Object.entries(functions).map(([label, { function: each }]) =>
+              each.metric('ConcurrentExecutions', { label, statistic: Stats.MAXIMUM }),
+            ),
+            HALF,
+            [metrics('SafeRate')],
+          ),
+        ],
+      ],
+    });
+  }
+}

@@ -1,0 +1,119 @@
+import { Duration } from 'aws-cdk-lib';
+import { EventBus } from 'aws-cdk-lib/aws-events';
+import { Grant, type IRole } from 'aws-cdk-lib/aws-iam';
+import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { type CommonEnvironment, type FunctionEnvironment, jobTimes } from '../lib/contract.ts';
+import type { Capacity } from './capacity.ts';
+import { createDeadLetterQueue, createQueue } from './queues.ts';
+import type { Snapshots } from './snapshots.ts';
+import type { Storage } from './storage.ts';
+import { type FunctionDefaults, SyncFunction } from './sync-function.ts';
+import type { TokenSecret } from './token-secret.ts';
+
+export type JobsProps = FunctionDefaults & {
+  readonly environment: CommonEnvironment;
+  readonly storage: Storage;
+  readonly secret: TokenSecret;
+  readonly capacity: Capacity;
+  readonly allow: object | undefined;
+  readonly snapshots: Snapshots;
+  /** SYNC_FOLLOWERS. */
+  readonly followers: string | undefined;
+};
+
+/**
+ * A code function may take the whole of its time, and its invocation must still be able to claim the job before and to
+ * write and answer after it. The rest is for what a batch waits for its turn.
+ */
+const TIME_LIMIT = Duration.millis(jobTimes.codeFunctionMs + jobTimes.toAnswerMs).plus(Duration.seconds(65));
+
+/** What is refused is acknowledged: only what can be neither done nor refused comes back so often. */
+const MOST_RECEIVES = 1_000;
+
+/**
+ * The queue that takes jobs of all types, and one for code functions alone, one at a time: a slow one holds up nobody
+ * there. Event rules send to it, and so may whoever runs many. Both have the same dead letters, which go back on the
+ * queue of all types.
+ */
+export class Jobs extends Construct {
+  readonly queue: Queue;
+  readonly functionsQueue: Queue;
+  readonly deadLetters: Queue;
+  readonly runJobs: SyncFunction;
+  readonly runFunctions: SyncFunction;
+
+  constructor(scope: Construct, id: string, props: JobsProps) {
+    super(scope, id);
+    this.deadLetters = createDeadLetterQueue(this, 'DeadLetters');
+    this.queue = this.jobsQueue('Queue');
+    this.functionsQueue = this.jobsQueue('FunctionsQueue');
+    this.runJobs = this.worker('RunJobs', this.queue, props);
+    this.runFunctions = this.worker('RunFunctions', this.functionsQueue, props);
+    this.runJobs.function.addEventSource(
+      new SqsEventSource(this.queue, { ...reporting, batchSize: 10, maxConcurrency: props.capacity.jobs }),
+    );
+    this.runFunctions.function.addEventSource(
+      new SqsEventSource(this.functionsQueue, {
+        ...reporting,
+        batchSize: 1,
+        maxConcurrency: props.capacity.functions,
+      }),
+    );
+  }
+
+  private jobsQueue(id: string): Queue {
+    return createQueue(this, id, {
+      visibilityTimeout: TIME_LIMIT.plus(Duration.seconds(30)),
+      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MOST_RECEIVES },
+    });
+  }
+
+  private worker(id: string, queue: Queue, { environment, ...props }: JobsProps): SyncFunction {
+    const { storage, secret, allow, network, logRetention, snapshots, followers } = props;
+    const bus = EventBus.fromEventBusName(this, `${id}Bus`, 'default');
+    const worker = new SyncFunction(this, id, {
+      network,
+      logRetention,
+      handler: 'run-jobs',
+      description: `Runs jobs of ${queue === this.queue ? 'all types' : 'code functions'}`,
+      timeout: TIME_LIMIT,
+      memoryMb: 1_024,
+      environment: {
+        ...environment,
+        SYNC_QUEUE_URL: queue.queueUrl,
+        SYNC_EVENT_BUS: bus.eventBusName,
+        SYNC_SNAPSHOT_FUNCTION: snapshots.alias.functionArn,
+        ...(followers === undefined ? {} : { SYNC_FOLLOWERS: followers }),
+        ...(allow === undefined ? {} : { SYNC_ALLOW: JSON.stringify(allow) }),
+      } satisfies FunctionEnvironment,
+    });
+    const { role } = worker;
+    secret.grantRead(role);
+    storage.grantRead(role, ['results/*', 'work/*']);
+    storage.grantWrite(role, ['results/*', 'refused/*', 'scores/*', 'formulas/*', 'work/*']);
+    storage.grantDelete(role, ['scores/*']);
+    grantRows(storage, role);
+    snapshots.grantStart(role);
+    Grant.addToPrincipal({
+      grantee: role,
+      actions: ['events:PutEvents'],
+      resourceArns: [bus.eventBusArn],
+      conditions: { StringEquals: { 'events:source': 'platform-sync' } },
+    });
+    return worker;
+  }
+}
+
+const grantRows = ({ table }: Storage, role: IRole) =>
+  table.grant(
+    role,
+    'dynamodb:GetItem',
+    'dynamodb:PutItem',
+    'dynamodb:UpdateItem',
+    'dynamodb:DeleteItem',
+    'dynamodb:Query',
+  );
+
+const reporting = { reportBatchItemFailures: true } as const;

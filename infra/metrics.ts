@@ -1,0 +1,17 @@
+import { Duration } from 'aws-cdk-lib';
+import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { type MetricName, metricNamespace } from '../lib/contract.ts';
+
+/** The functions' own metrics of a stack: sums over five minutes, or as said. */
+export const ownMetrics =
+  (stackName: string) =>
+  (metricName: MetricName, period = Duration.minutes(5), dimensions: Readonly<Record<string, string>> = {}) =>
+    new Metric({
+      namespace: metricNamespace,
+      metricName,
+      dimensionsMap: { service: stackName, ...dimensions },
+      statistic: Stats.SUM,
+      period,
+    });
+
+export type OwnMetrics = ReturnType<typeof ownMetrics>;

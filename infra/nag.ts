@@ -1,0 +1,17 @@
+import type { CfnResource } from 'aws-cdk-lib';
+import { Stack, Validations } from 'aws-cdk-lib';
+import type { IConstruct } from 'constructs';
+
+/** Says why a finding of cdk-nag's AwsSolutions is no fault here; `finding` is the rule, such as `S1`. */
+export function acknowledge(construct: IConstruct, finding: string, reason: string): void {
+  Validations.of(construct).acknowledge({ id: `AwsSolutions-${finding}`, reason });
+}
+
+/** The same for a wildcard in a statement's resources, as the finding names it. */
+export function acknowledgeWildcard(construct: IConstruct, resource: string, reason: string): void {
+  acknowledge(construct, `IAM5[Resource::${resource}]`, reason);
+}
+
+/** How a finding names what is below a resource's ARN. */
+export const belowArn = (resource: IConstruct, suffix: string) =>
+  `<${Stack.of(resource).getLogicalId(resource.node.defaultChild as CfnResource)}.Arn>${suffix}`;

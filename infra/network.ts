@@ -1,0 +1,92 @@
+import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
+import {
+  CfnEIP,
+  FlowLogDestination,
+  GatewayVpcEndpointAwsService,
+  type IVpc,
+  NatProvider,
+  Peer,
+  Port,
+  SecurityGroup,
+  SubnetType,
+  Vpc,
+} from 'aws-cdk-lib/aws-ec2';
+import { Grant, type IRole } from 'aws-cdk-lib/aws-iam';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { acknowledgeWildcard } from './nag.ts';
+
+export type NetworkProps = {
+  readonly baseUrl: string;
+  readonly logRetention: RetentionDays;
+};
+
+/**
+ * A network out of which every call leaves from one address that does not change, for platforms with an allow-list.
+ * One NAT gateway: a second one would be a second address.
+ */
+export class Network extends Construct {
+  readonly vpc: IVpc;
+  readonly securityGroup: SecurityGroup;
+
+  constructor(scope: Construct, id: string, { baseUrl, logRetention }: NetworkProps) {
+    super(scope, id);
+    const address = new CfnEIP(this, 'Address', { domain: 'vpc' });
+    const vpc = new Vpc(this, 'Vpc', {
+      maxAzs: 2,
+      natGateways: 1,
+      natGatewayProvider: NatProvider.gateway({ eipAllocationIds: [address.attrAllocationId] }),
+      subnetConfiguration: [
+        { name: 'Public', subnetType: SubnetType.PUBLIC, mapPublicIpOnLaunch: false },
+        { name: 'Functions', subnetType: SubnetType.PRIVATE_WITH_EGRESS },
+      ],
+      // What goes to the bucket and the table costs nothing by these, and does not pass the NAT gateway.
+      gatewayEndpoints: {
+        S3: { service: GatewayVpcEndpointAwsService.S3 },
+        DynamoDb: { service: GatewayVpcEndpointAwsService.DYNAMODB },
+      },
+    });
+    const logGroup = new LogGroup(this, 'FlowLogs', {
+      retention: logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    vpc.addFlowLog('FlowLog', { destination: FlowLogDestination.toCloudWatchLogs(logGroup) });
+    this.vpc = vpc;
+    this.securityGroup = new SecurityGroup(this, 'Functions', {
+      vpc,
+      allowAllOutbound: false,
+      description: 'Functions that call the platform and AWS',
+    });
+    for (const port of new Set([443, Number(new URL(baseUrl).port || 443)]))
+      this.securityGroup.addEgressRule(
+        Peer.anyIpv4(),
+        Port.tcp(port),
+        `Port ${port} of the platform and AWS`,
+      );
+    new CfnOutput(this, 'EgressAddress', {
+      value: address.attrPublicIp,
+      description: 'The address to put on the allow-list of the platform',
+    });
+  }
+
+  /** What Lambda does in a function's name to connect it; AWS takes no narrower resource for it. */
+  grantConnect(role: IRole): void {
+    Grant.addToPrincipal({
+      grantee: role,
+      actions: [
+        'ec2:CreateNetworkInterface',
+        'ec2:DeleteNetworkInterface',
+        'ec2:DescribeNetworkInterfaces',
+        'ec2:DescribeSubnets',
+        'ec2:AssignPrivateIpAddresses',
+        'ec2:UnassignPrivateIpAddresses',
+      ],
+      resourceArns: ['*'],
+    });
+    acknowledgeWildcard(
+      role,
+      '*',
+      'Lambda makes the interface of a function, whose name nobody knows before.',
+    );
+  }
+}

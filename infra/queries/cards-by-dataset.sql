@@ -1,0 +1,30 @@
+-- Datasets by how many cards use them, those that only a drill path shows among them, and by how many calculations stand
+-- on them: what a change of the dataset can break. The latest runs of cards and of calculations. A card names the dataset
+-- that it was asked for only where that is another than its own.
+WITH card AS (
+  SELECT
+    coalesce(_datasetid, datasourceid) AS dataset,
+    count(*) AS cards,
+    count(*) FILTER (WHERE urn LIKE 'dr:%') AS in_drills,
+    count(*) FILTER (WHERE access = false) AS without_access,
+    count(DISTINCT ownerid) AS owners
+  FROM latest_cards
+  GROUP BY coalesce(_datasetid, datasourceid)
+),
+calculation AS (
+  SELECT l.resource.id AS dataset, count(DISTINCT c.id) AS calculations
+  FROM latest_calculations AS c
+  CROSS JOIN UNNEST(c.links) AS l (resource, visible, active, valid)
+  WHERE upper(l.resource.type) = 'DATA_SOURCE'
+  GROUP BY l.resource.id
+)
+SELECT
+  card.dataset,
+  card.cards,
+  card.in_drills,
+  card.without_access,
+  card.owners,
+  coalesce(calculation.calculations, 0) AS calculations
+FROM card
+LEFT JOIN calculation ON calculation.dataset = card.dataset
+ORDER BY card.cards DESC, card.dataset

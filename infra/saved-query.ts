@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A query that is kept in a file: its name is the file's, its description the comment that it begins with. */
+export type SavedQuery = { readonly name: string; readonly description: string; readonly sql: string };
+
+const FOLDER = join(import.meta.dirname, 'queries');
+
+/** The saved queries, in the order of their names. */
+export const savedQueries = (): readonly SavedQuery[] => readQueries(FOLDER);
+
+/** The queries of the views, each by its view's name. */
+export const viewQueries = (): readonly SavedQuery[] => readQueries(join(FOLDER, 'views'));
+
+function readQueries(folder: string): readonly SavedQuery[] {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));
+  return files.sort().map((file) => {
+    const text = readFileSync(join(folder, file), 'utf8');
+    const [comment = ''] = /^(--[^\n]*\n)+/.exec(text) ?? [];
+    const description = comment.replaceAll(/^-- ?/gm, '').replaceAll('\n', ' ').trim();
+    if (description === '') throw new Error(`${file}: expected a comment at its start, got none`);
+    return { name: file.slice(0, -'.sql'.length), description, sql: text.slice(comment.length).trim() };
+  });
+}

@@ -1,0 +1,52 @@
+import { TimeZone } from 'aws-cdk-lib';
+import {
+  ContextAttribute,
+  ScheduleExpression,
+  Schedule as SchedulerSchedule,
+  ScheduleTargetInput,
+  TimeWindow,
+} from 'aws-cdk-lib/aws-scheduler';
+import { SqsSendMessage } from 'aws-cdk-lib/aws-scheduler-targets';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { follows, messageOf, placeOf, type Schedule } from './config-schedules.ts';
+import { createDeadLetterQueue } from './queues.ts';
+
+export type SchedulesProps = {
+  readonly schedules: readonly Schedule[];
+  readonly jobs: Queue;
+};
+
+/** Puts `snapshot` jobs on the queue at their times; what could not be put there lies in the dead letters. */
+export class Schedules extends Construct {
+  readonly deadLetters: Queue;
+
+  constructor(scope: Construct, id: string, { schedules, jobs }: SchedulesProps) {
+    super(scope, id);
+    this.deadLetters = createDeadLetterQueue(this, 'DeadLetters');
+    for (const schedule of schedules) {
+      if (schedule.cron === undefined) continue;
+      const place = placeOf(schedule);
+      new SchedulerSchedule(this, place, {
+        description: `Snapshot of ${place}`,
+        schedule: ScheduleExpression.expression(`cron(${schedule.cron})`, TimeZone.of(schedule.timeZone)),
+        timeWindow: TimeWindow.off(),
+        target: new SqsSendMessage(jobs, {
+          // By the time that was set, not that of an attempt: a message that comes twice is one job.
+          input: ScheduleTargetInput.fromObject({
+            ...messageOf(schedule),
+            id: `${place}.${ContextAttribute.scheduledTime}`,
+          }),
+          deadLetterQueue: this.deadLetters,
+          retryAttempts: 24,
+        }),
+      });
+    }
+  }
+}
+
+/** SYNC_FOLLOWERS: the snapshots that follow each of the calculations, if there are any. */
+export const followersOf = (schedules: readonly Schedule[]): string | undefined => {
+  const followers = schedules.filter(follows).map(messageOf);
+  return followers.length === 0 ? undefined : JSON.stringify(followers);
+};

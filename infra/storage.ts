@@ -1,0 +1,125 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
+import { Grant, type IRole } from 'aws-cdk-lib/aws-iam';
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  type CfnBucket,
+  type LifecycleRule,
+  ObjectOwnership,
+} from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import { placeOf } from './config-schedules.ts';
+import type { Instance } from './config-schema.ts';
+import { acknowledge, acknowledgeWildcard, belowArn } from './nag.ts';
+
+export type StorageProps = Pick<Instance, 'lifetimes' | 'schedules'>;
+
+/** Where snapshots and results lie, and the rows that processes share. Both outlive the stack. */
+export class Storage extends Construct {
+  readonly bucket: Bucket;
+  readonly table: Table;
+
+  constructor(scope: Construct, id: string, props: StorageProps) {
+    super(scope, id);
+    this.bucket = new Bucket(this, 'Bucket', {
+      ...guarded,
+      versioned: true,
+      serverAccessLogsBucket: this.accessLogs(),
+      removalPolicy: RemovalPolicy.RETAIN,
+      lifecycleRules: lifecycleOf(props),
+    });
+    // The construct's own switch would bring a function with it.
+    (this.bucket.node.defaultChild as CfnBucket).notificationConfiguration = {
+      eventBridgeConfiguration: { eventBridgeEnabled: true },
+    };
+    // Rows say themselves when they may go: those of jobs after 30 days, of scored texts after 90.
+    this.table = new Table(this, 'Table', {
+      partitionKey: { name: 'pk', type: AttributeType.STRING },
+      sortKey: { name: 'sk', type: AttributeType.STRING },
+      timeToLiveAttribute: 'expires',
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      encryption: TableEncryption.AWS_MANAGED,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+  }
+
+  /** As SYNC_STORE names it. */
+  get location(): string {
+    return `s3://${this.bucket.bucketName}`;
+  }
+
+  /** Reading below folders, or of all. Without the list an object that is not there would be answered as forbidden. */
+  grantRead(role: IRole, patterns: readonly string[] = ['*']): void {
+    this.grant(role, ['s3:GetObject'], patterns);
+    Grant.addToPrincipal({
+      grantee: role,
+      actions: ['s3:ListBucket'],
+      resourceArns: [this.bucket.bucketArn],
+    });
+  }
+
+  /** Writing below folders. A put of a part in pieces that fails is given up. */
+  grantWrite(role: IRole, folders: readonly string[]): void {
+    this.grant(role, ['s3:PutObject', 's3:AbortMultipartUpload'], folders);
+  }
+
+  grantDelete(role: IRole, folders: readonly string[]): void {
+    this.grant(role, ['s3:DeleteObject'], folders);
+  }
+
+  private grant(role: IRole, actions: string[], patterns: readonly string[]): void {
+    Grant.addToPrincipal({
+      grantee: role,
+      actions,
+      resourceArns: patterns.map((pattern) => this.bucket.arnForObjects(pattern)),
+    });
+    for (const pattern of patterns) {
+      const reason = `${actions.join(' and ')} of the objects at ${pattern}, whose names are not known before.`;
+      acknowledgeWildcard(role, belowArn(this.bucket, `/${pattern}`), reason);
+    }
+  }
+
+  private accessLogs(): Bucket {
+    const logs = new Bucket(this, 'AccessLogs', {
+      ...guarded,
+      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      removalPolicy: RemovalPolicy.RETAIN,
+      lifecycleRules: [{ expiration: Duration.days(90) }],
+    });
+    acknowledge(logs, 'S1', 'It is the bucket of the access logs: logging itself would never end.');
+    return logs;
+  }
+}
+
+const guarded = {
+  encryption: BucketEncryption.S3_MANAGED,
+  blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+  enforceSSL: true,
+  minimumTLSVersion: 1.2,
+} as const;
+
+/** What goes when. The newest run, the log of formulas and every `latest.json` stay. */
+function lifecycleOf({ lifetimes, schedules }: StorageProps): LifecycleRule[] {
+  const { runs } = lifetimes;
+  const days = {
+    'work/': lifetimes.work,
+    'results/': lifetimes.results,
+    'inbox/': lifetimes.texts,
+    'scores/': lifetimes.scores,
+    'refused/': lifetimes.refused,
+    ...(runs === undefined
+      ? {}
+      : Object.fromEntries(schedules.map((schedule) => [`${placeOf(schedule)}/dt=`, runs]))),
+  };
+  return [
+    ...Object.entries(days).map(([prefix, after]) => ({ prefix, expiration: Duration.days(after) })),
+    {
+      abortIncompleteMultipartUploadAfter: Duration.days(2),
+      noncurrentVersionExpiration: Duration.days(lifetimes.oldVersions),
+      expiredObjectDeleteMarker: true,
+    },
+  ];
+}

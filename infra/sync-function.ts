@@ -1,0 +1,65 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  Architecture,
+  type DurableConfig,
+  Function as LambdaFunction,
+  Runtime,
+} from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import type { FunctionEnvironment } from '../lib/contract.ts';
+import { bundled, HANDLER } from './bundles.ts';
+import type { Network } from './network.ts';
+
+/** What every function of a stack has. */
+export type FunctionDefaults = {
+  readonly network: Network | undefined;
+  readonly logRetention: RetentionDays;
+};
+
+export type SyncFunctionProps = FunctionDefaults & {
+  /** Its folder in `functions`. */
+  readonly handler: string;
+  readonly description: string;
+  readonly environment: FunctionEnvironment;
+  readonly timeout: Duration;
+  readonly memoryMb: number;
+  readonly retryAttempts?: number;
+  readonly deadLetterQueue?: IQueue;
+  readonly durableConfig?: DurableConfig;
+};
+
+/** A function, its log and its role, which may do nothing but write that log until it is granted more. */
+export class SyncFunction extends Construct {
+  readonly function: LambdaFunction;
+  readonly role: Role;
+
+  constructor(scope: Construct, id: string, props: SyncFunctionProps) {
+    super(scope, id);
+    const { handler, network, logRetention, memoryMb, environment, ...rest } = props;
+    const logGroup = new LogGroup(this, 'Log', {
+      retention: logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    logGroup.grantWrite(this.role);
+    network?.grantConnect(this.role);
+    this.function = new LambdaFunction(this, 'Function', {
+      ...rest,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      handler: HANDLER,
+      code: bundled(handler),
+      memorySize: memoryMb,
+      environment: { ...environment },
+      role: this.role,
+      logGroup,
+      ...(network === undefined ? {} : { vpc: network.vpc, securityGroups: [network.securityGroup] }),
+    });
+  }
+}
+
+/** Lambda's own limit. */
+export const LONGEST = Duration.minutes(15);

@@ -1,0 +1,62 @@
+import { Duration } from 'aws-cdk-lib';
+import { Rule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import type { CommonEnvironment, FunctionEnvironment } from '../lib/contract.ts';
+import { createDeadLetterQueue } from './queues.ts';
+import type { Storage } from './storage.ts';
+import { type FunctionDefaults, LONGEST, SyncFunction } from './sync-function.ts';
+
+export type TextsProps = FunctionDefaults & {
+  readonly environment: CommonEnvironment;
+  readonly storage: Storage;
+  readonly jobs: Queue;
+};
+
+/** Requests in the inbox, split into `score` jobs. A request that could not be split lies in the dead letters. */
+export class Texts extends Construct {
+  readonly deadLetters: Queue;
+  readonly splitTexts: SyncFunction;
+
+  constructor(scope: Construct, id: string, props: TextsProps) {
+    super(scope, id);
+    const { environment, storage, jobs, network, logRetention } = props;
+    this.deadLetters = createDeadLetterQueue(this, 'DeadLetters');
+    this.splitTexts = new SyncFunction(this, 'SplitTexts', {
+      network,
+      logRetention,
+      handler: 'split-texts',
+      description: 'Splits requests of the inbox into jobs',
+      timeout: LONGEST,
+      memoryMb: 1_024,
+      // The same request again changes nothing.
+      retryAttempts: 2,
+      deadLetterQueue: this.deadLetters,
+      environment: { ...environment, SYNC_QUEUE_URL: jobs.queueUrl } satisfies FunctionEnvironment,
+    });
+    const { role } = this.splitTexts;
+    storage.grantRead(role);
+    storage.grantWrite(role, ['scores/*', 'refused/*', 'work/*']);
+    storage.table.grant(role, 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query');
+    jobs.grant(role, 'sqs:SendMessage');
+    new Rule(this, 'Inbox', {
+      description: 'Requests that are put into the inbox',
+      eventPattern: {
+        source: ['aws.s3'],
+        detailType: ['Object Created'],
+        detail: {
+          bucket: { name: [storage.bucket.bucketName] },
+          object: { key: [{ wildcard: 'inbox/*.json' }] },
+        },
+      },
+      targets: [
+        new LambdaFunction(this.splitTexts.function, {
+          deadLetterQueue: this.deadLetters,
+          retryAttempts: 24,
+          maxEventAge: Duration.hours(24),
+        }),
+      ],
+    });
+  }
+}

@@ -1,0 +1,33 @@
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+import type { Instance } from './config-schema.ts';
+import { acknowledge } from './nag.ts';
+
+/** The platform's token: a secret that is there already, or one of the stack, into which the token is put by hand. */
+export class TokenSecret extends Construct {
+  readonly arn: string;
+
+  constructor(scope: Construct, id: string, { tokenSecretArn }: Pick<Instance, 'tokenSecretArn'>) {
+    super(scope, id);
+    this.arn = tokenSecretArn ?? this.made().secretArn;
+  }
+
+  grantRead(grantee: IGrantable): void {
+    Grant.addToPrincipal({
+      grantee,
+      actions: ['secretsmanager:GetSecretValue'],
+      resourceArns: [this.arn],
+    });
+  }
+
+  private made(): ISecret {
+    const secret = new Secret(this, 'Token', { description: 'The developer token of the platform' });
+    acknowledge(
+      secret,
+      'SMG4',
+      'Only a person can make a token, on the platform; alarms tell when it expires.',
+    );
+    return secret;
+  }
+}

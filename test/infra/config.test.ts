@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigError, readConfig } from '../../infra/config.ts';
+import { messageOf } from '../../infra/config-schedules.ts';
+import { followersOf } from '../../infra/schedules.ts';
+import { readAllow } from '../../lib/jobs/allow.ts';
+import { readFollowers } from '../../lib/jobs/followers.ts';
+import { parseMessage } from '../../lib/jobs/message.ts';
+import { full, least } from './instances.ts';
+
+const faultsOf = (context: unknown): readonly string[] => {
+  try {
+    readConfig(context);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+};
+
+const faultsIn = (instance: object) => faultsOf({ instances: [{ ...least, ...instance }] });
+
+describe('the configuration', () => {
+  test('is read as an object, and as JSON text as -c gives it', () => {
+    expect(readConfig({ instances: [least] })).toEqual(readConfig(JSON.stringify({ instances: [least] })));
+  });
+
+  test('has the design’s defaults', () => {
+    expect(readConfig({ instances: [least] })[0]).toMatchObject({
+      rate: 2,
+      concurrency: 8,
+      compression: 'gzip',
+      logLevel: 'info',
+      schedules: [],
+      eventRules: [],
+      fixedAddress: false,
+    });
+  });
+
+  test('takes all that can be set', () => {
+    expect(faultsOf({ instances: [full, least] })).toEqual([]);
+  });
+
+  test('tells every fault at once: the field, what was expected, and what came', () => {
+    const faults = faultsOf({
+      instances: [
+        { ...least, baseUrl: 'http://acme.example.com', rate: 0, rat: 3 },
+        {
+          ...least,
+          workers: 3,
+          schedules: [
+            { source: 'calculations', cron: '0 2 * * *', name: 'Revenue' },
+            { source: 'files', cron: '0 2 * * ? *', filesets: ['no-uuid'], immediate: true },
+            { source: 'cards', cron: '0 2 * * ? *' },
+            { source: 'cards', accept: ['no-such-reason'] },
+            { source: 'reports' },
+          ],
+          eventRules: [{ name: 'rule', pattern: {}, packageId: 'x', packageVersion: '1', functionName: 'f' }],
+          lifetimes: { work: 3, logs: 8 },
+          alarms: { email: 'nobody' },
+        },
+      ],
+    });
+
+    expect(faults).toEqual([
+      'instances.0.baseUrl: expected an origin over https, such as https://acme.example.com, without path, query or user, got "http://acme.example.com"',
+      'instances.0.rate: expected a number from 0.001 to 10000, got 0',
+      'instances.0.rat: expected no such field, got 3',
+      'instances.1.schedules.0.cron: expected a cron of six fields, such as 0 2 * * ? *, with ? for one of the two days, got "0 2 * * *"',
+      'instances.1.schedules.1.filesets.0: expected the UUID of a FileSet, got "no-uuid"',
+      'instances.1.schedules.3.accept.0: expected one of empty, shrunk, degraded, type, selection, unproved, incomplete, got "no-such-reason"',
+      'instances.1.schedules.4.source: expected a schedule of calculations, files, cards or data-files, got "reports"',
+      'instances.1.eventRules.0.pattern: expected an event pattern: fields, and lists of what matches at their ends, got {}',
+      'instances.1.eventRules.0.packageId: expected the UUID of a package, got "x"',
+      'instances.1.lifetimes.work: expected a whole number from 15 to 3650, got 3',
+      'instances.1.lifetimes.logs: expected one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653, got 8',
+      'instances.1.alarms.email: expected an e-mail address, got "nobody"',
+      'instances.1.name: expected a name that no other instance has, got "least"',
+      'instances.1.schedules.0.as: expected a place of its own, since name or filters narrow the snapshot, got nothing',
+      'instances.1.schedules.1.directory: expected a directory, since immediate is given, got nothing',
+      'instances.1.schedules.2.cron: expected none: cards without datasets follow the calculations, got "0 2 * * ? *"',
+      'instances.1.schedules.3.as: expected a place that no other schedule has, got nothing',
+      'instances.1.workers: expected at least 9: 2 for jobs, 2 for code functions, 1 a schedule, got 3',
+    ]);
+  });
+
+  test.each([
+    ['nothing', undefined, 'platform-sync: expected an object of instances, got nothing'],
+    ['no JSON', '{', 'platform-sync: expected JSON, got 1 characters that are none'],
+    ['no instance', { instances: [] }, 'instances: expected at least one instance, got []'],
+  ])('%s is a fault too', (_, context, fault) => {
+    expect(faultsOf(context)).toEqual([fault]);
+  });
+
+  test.each([
+    ['a partial ARN', { tokenSecretArn: 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:acme' }],
+    [
+      'an unknown time zone',
+      { schedules: [{ source: 'calculations', cron: '0 2 * * ? *', timeZone: 'Mars' }] },
+    ],
+    [
+      'a text that EventBridge takes for a variable',
+      { eventRules: [{ ...full.eventRules[1], inputVariables: { a: '<b>' } }] },
+    ],
+    ['a path that is none', { eventRules: [{ ...full.eventRules[1], inputVariables: { a: '$.detail.*' } }] }],
+    ['a second rule of the same name', { eventRules: [full.eventRules[1], full.eventRules[1]] }],
+    ['an origin with a path', { baseUrl: 'https://acme.example.com/api' }],
+    [
+      'a data-file id that JSON would round',
+      { schedules: [{ source: 'data-files', cron: '0 2 * * ? *', ids: [17] }] },
+    ],
+  ])('%s is refused', (_, instance) => {
+    expect(faultsIn(instance)).toHaveLength(1);
+  });
+});
+
+describe('what is checked at synth is what the functions take', () => {
+  const [instance] = readConfig({ instances: [full] });
+
+  test('each schedule becomes a job', () => {
+    const kinds = (instance?.schedules ?? []).map(
+      (schedule) => parseMessage(JSON.stringify(messageOf(schedule)), { messageId: 'm', allow: {} }).kind,
+    );
+
+    expect(kinds).toEqual(['job', 'job', 'job', 'job', 'job', 'job']);
+  });
+
+  test('cards without datasets follow the calculations', () => {
+    expect(readFollowers(followersOf(instance?.schedules ?? []))).toMatchObject([
+      { type: 'snapshot', source: 'cards', drill: true },
+    ]);
+  });
+
+  test('what jobs may use is read alike', () => {
+    expect(readAllow(JSON.stringify(instance?.allow))).toEqual(full.allow);
+  });
+});

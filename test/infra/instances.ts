@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { type App, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { BUNDLING_STACKS } from 'aws-cdk-lib/cx-api';
+import { createApp } from '../../infra/create-app.ts';
+
+export const packageId = '0b9e4d5e-7d53-4c0d-9d4a-0d8c7f3f1a11';
+export const filesetId = '5f0d1c2b-3a49-4857-9665-748392a1b0c9';
+
+/** The least that can be deployed. */
+export const least = { name: 'least', baseUrl: 'https://least.example.com' };
+
+/** An instance with all that can be set. */
+export const full = {
+  name: 'full',
+  account: '111122223333',
+  region: 'eu-central-1',
+  baseUrl: 'https://acme.example.com:8443',
+  tokenSecretArn: 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:acme/token-AbCdEf',
+  tokenHeader: 'X-Token',
+  rate: 20,
+  concurrency: 4,
+  workers: 30,
+  latencyMs: 2_000,
+  codeFunctionMs: 500,
+  timeoutMs: 30_000,
+  compression: 'zstd',
+  logLevel: 'debug',
+  allow: { types: ['run-function', 'snapshot'], packages: [packageId], functions: ['addNumbers'] },
+  schedules: [
+    { source: 'calculations', cron: '0 2 * * ? *', timeZone: 'Europe/Berlin', accept: ['shrunk'] },
+    { source: 'calculations', cron: '0 3 ? * MON-FRI *', name: 'Revenue', as: 'revenue' },
+    { source: 'files', cron: '0/30 4 * * ? *', filesets: [filesetId], directory: '/in', immediate: true },
+    { source: 'cards' },
+    { source: 'cards', as: 'few', cron: '0 5 * * ? *', datasets: ['d1', 'd2'], drill: false },
+    { source: 'data-files', cron: '0 6 * * ? *', ids: ['17', '18'], publishedWithinHours: 48 },
+  ],
+  eventRules: [
+    {
+      name: 'uploads',
+      pattern: {
+        source: ['aws.s3'],
+        'detail-type': ['Object Created'],
+        detail: { object: { key: [{ prefix: 'uploads/' }] } },
+      },
+      packageId,
+      packageVersion: '1.0.0',
+      functionName: 'addNumbers',
+      inputVariables: {
+        key: '$.detail.object.key',
+        size: '$.detail.object.size',
+        all: { tags: ['$.detail.object.etag', 'fixed'], whole: '$.detail.object' },
+        limit: 5,
+      },
+      onUnknown: 'retry',
+    },
+    { name: 'bare', pattern: { source: ['mine'] }, packageId, packageVersion: '1.0.0', functionName: 'f' },
+  ],
+  fixedAddress: true,
+  lifetimes: {
+    work: 20,
+    oldVersions: 10,
+    results: 60,
+    texts: 40,
+    scores: 100,
+    refused: 50,
+    runs: 400,
+    logs: 90,
+  },
+  alarms: {
+    email: 'night@example.com',
+    topicArn: 'arn:aws:sns:eu-central-1:111122223333:alarms',
+    oldestJobHours: 6,
+    sentimentCallsPerDay: 1_000,
+    sentimentTokensPerDay: 2_000,
+    runbook: 'https://wiki.example.com/runbook',
+  },
+  tags: { 'cost-center': '4711' },
+};
+
+/** What `cdk.json` sets beside the configuration: the switches of the constructs. */
+const { 'platform-sync': _, ...switches } = JSON.parse(readFileSync('cdk.json', 'utf8')).context as Record<
+  string,
+  unknown
+>;
+
+/** The app as the command makes it, with these instances; the functions are not bundled. */
+export const appOf = (...instances: readonly object[]): App =>
+  createApp({
+    context: { ...switches, 'platform-sync': { instances }, [BUNDLING_STACKS]: [] },
+    analyticsReporting: false,
+  });
+
+/** The only stack of an app with one instance. */
+export function stackOf(instance: object): Stack {
+  const [stack] = appOf(instance).node.children.filter(Stack.isStack);
+  if (stack === undefined) throw new Error('expected a stack');
+  return stack;
+}
+
+export const templateOf = (instance: object): Template => Template.fromStack(stackOf(instance));
+
+export type Resource = { readonly Type: string; readonly Properties: Readonly<Record<string, unknown>> };
+
+export const resourcesOf = (template: Template): readonly (readonly [string, Resource])[] =>
+  Object.entries(template.toJSON()['Resources'] as Record<string, Resource>);

@@ -1,0 +1,85 @@
+import { createLocalPace } from '../../lib/pace/local-pace.ts';
+import { sleep } from '../../lib/pace/sleep.ts';
+import { createPlatform } from '../../lib/platform/client.ts';
+import { countCalls } from '../../lib/platform/events.ts';
+import { parseJson } from '../../lib/platform/json.ts';
+import { fixedToken } from '../../lib/platform/token.ts';
+import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
+import { beginRun, type RequestedSnapshot } from '../../lib/snapshot/begin-run.ts';
+import { type Compression, placeOf } from '../../lib/snapshot/keys.ts';
+import { gateNames } from '../../lib/snapshot/manifest.ts';
+import type { Partitions } from '../../lib/snapshot/partitions.ts';
+import { scanOfRun } from '../../lib/snapshot/scan-of-run.ts';
+import { takeRun } from '../../lib/snapshot/take-snapshot.ts';
+import type { Store } from '../../lib/store/store.ts';
+
+export type TakenRuns = {
+  readonly sandbox: Sandbox;
+  readonly store: Store;
+  readonly partitions: Partitions;
+};
+
+export type TakenRun = {
+  /** When it starts, ISO 8601. */
+  readonly at: string;
+  readonly compression?: Compression;
+  readonly as?: string;
+  /** False for one that a gate may refuse. */
+  readonly accept?: boolean;
+};
+
+/** Takes a snapshot of the sandbox by the real client, as if it started at a time, and publishes it. */
+export async function takeSnapshot(
+  { sandbox, store, partitions }: TakenRuns,
+  request: RequestedSnapshot,
+  { at, compression = 'gzip', as, accept = true }: TakenRun,
+) {
+  const { observe, counts } = countCalls();
+  const { call } = createPlatform({
+    baseUrl: sandbox.url,
+    token: fixedToken(sandbox.token),
+    pace: createLocalPace({ rate: 10_000, concurrency: 8 }),
+    observe,
+  });
+  const clock = { now: () => Date.parse(at), random: Math.random };
+  const place = placeOf(request.source, as);
+  const saved = await beginRun(request, place, { store, compression, ...clock });
+  const scan = await scanOfRun(saved.checkpoint, { call, store, sleep, pageRows: 100 });
+  return takeRun(saved, scan, {
+    ...clock,
+    store,
+    platform: 'acme.example.com',
+    callCounts: counts,
+    force: false,
+    accept: accept ? gateNames : [],
+    partitions,
+    partBytes: 10_000,
+  });
+}
+
+/** A record as the sandbox has it: its fields, ids as digits. */
+export type Truth = Readonly<Record<string, unknown>>;
+
+/** What the sandbox holds now, by source: each record by its key. */
+export function truthOf({ calculations, files, state }: Sandbox) {
+  const table = (records: Iterable<readonly [string, unknown]>) =>
+    new Map([...records].map(([key, record]) => [key, record as Truth]));
+  return {
+    calculations: table(
+      [...calculations()].map((line) => [/^\{"id":(\d+)/.exec(line)?.[1] ?? line, parseJson(line)]),
+    ),
+    files: table(
+      state.fileSets.flatMap(({ id: set }) =>
+        [...files(set)].map((line) => {
+          const row = parseJson(line) as { readonly id: string };
+          return [`${set} ${row.id}`, row] as const;
+        }),
+      ),
+    ),
+    cards: table(
+      state.datasets.flatMap(({ id: dataset }, index) =>
+        state.cards.of(index).map(({ row }) => [`${dataset} ${row.id}`, row] as const),
+      ),
+    ),
+  };
+}

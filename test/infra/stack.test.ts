@@ -1,0 +1,300 @@
+import { Match } from 'aws-cdk-lib/assertions';
+import { describe, expect, test } from 'vitest';
+import { jobTimes } from '../../lib/contract.ts';
+import { runFunction } from '../../lib/platform/run-function.ts';
+import { readSettings } from '../../lib/settings.ts';
+import { full, least, resourcesOf, templateOf } from './instances.ts';
+
+const small = templateOf(least);
+const large = templateOf(full);
+
+/** The properties of every resource of a type. */
+const all = (template: typeof small, type: string) =>
+  resourcesOf(template).flatMap(([, resource]) => (resource.Type === type ? [resource.Properties] : []));
+
+describe('the bucket', () => {
+  test('is versioned, encrypted and shut to the public, and logs who reads it', () => {
+    small.hasResourceProperties('AWS::S3::Bucket', {
+      VersioningConfiguration: { Status: 'Enabled' },
+      BucketEncryption: {
+        ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }],
+      },
+      LoggingConfiguration: Match.objectLike({ DestinationBucketName: Match.anyValue() }),
+      NotificationConfiguration: { EventBridgeConfiguration: { EventBridgeEnabled: true } },
+    });
+    small.allResourcesProperties('AWS::S3::Bucket', {
+      PublicAccessBlockConfiguration: {
+        BlockPublicAcls: true,
+        BlockPublicPolicy: true,
+        IgnorePublicAcls: true,
+        RestrictPublicBuckets: true,
+      },
+    });
+    small.hasResource('AWS::S3::Bucket', {
+      DeletionPolicy: 'Retain',
+      Properties: { VersioningConfiguration: Match.anyValue() },
+    });
+  });
+
+  test('keeps each thing as long as the configuration says', () => {
+    const rule = (Prefix: string, ExpirationInDays: number) =>
+      Match.objectLike({ Prefix, ExpirationInDays, Status: 'Enabled' });
+
+    large.hasResourceProperties('AWS::S3::Bucket', {
+      LifecycleConfiguration: {
+        Rules: Match.arrayWith([
+          rule('work/', 20),
+          rule('results/', 60),
+          rule('inbox/', 40),
+          rule('scores/', 100),
+          rule('refused/', 50),
+          rule('calculations/dt=', 400),
+          rule('calculations.revenue/dt=', 400),
+        ]),
+      },
+    });
+    large.hasResourceProperties('AWS::S3::Bucket', {
+      LifecycleConfiguration: {
+        Rules: Match.arrayWith([
+          Match.objectLike({
+            NoncurrentVersionExpiration: { NoncurrentDays: 10 },
+            AbortIncompleteMultipartUpload: { DaysAfterInitiation: 2 },
+            ExpiredObjectDeleteMarker: true,
+          }),
+        ]),
+      },
+    });
+  });
+});
+
+test('buckets, queues and topics refuse what does not come over TLS', () => {
+  const refusal = Match.objectLike({
+    PolicyDocument: Match.objectLike({
+      Statement: Match.arrayWith([
+        Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
+      ]),
+    }),
+  });
+
+  large.allResourcesProperties('AWS::S3::BucketPolicy', refusal);
+  large.allResourcesProperties('AWS::SQS::QueuePolicy', refusal);
+  large.allResourcesProperties('AWS::SNS::TopicPolicy', refusal);
+  expect(all(large, 'AWS::S3::BucketPolicy')).toHaveLength(all(large, 'AWS::S3::Bucket').length);
+  expect(all(large, 'AWS::SQS::QueuePolicy')).toHaveLength(all(large, 'AWS::SQS::Queue').length);
+  large.allResourcesProperties('AWS::SQS::Queue', { SqsManagedSseEnabled: true });
+});
+
+test('the table is paid by request, encrypted, can be set back in time, and drops rows that expired', () => {
+  small.hasResourceProperties('AWS::DynamoDB::Table', {
+    KeySchema: [
+      { AttributeName: 'pk', KeyType: 'HASH' },
+      { AttributeName: 'sk', KeyType: 'RANGE' },
+    ],
+    BillingMode: 'PAY_PER_REQUEST',
+    SSESpecification: { SSEEnabled: true },
+    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+    TimeToLiveSpecification: { AttributeName: 'expires', Enabled: true },
+  });
+  small.hasResource('AWS::DynamoDB::Table', { DeletionPolicy: 'Retain' });
+});
+
+describe('the token', () => {
+  test('lies in a secret of the stack, or in one that was there before', () => {
+    small.resourceCountIs('AWS::SecretsManager::Secret', 1);
+    large.resourceCountIs('AWS::SecretsManager::Secret', 0);
+    large.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: Match.objectLike({ PLATFORM_TOKEN_SECRET: full.tokenSecretArn }) },
+    });
+  });
+});
+
+describe('jobs', () => {
+  test('wait 14 days at most, and are seen again when an invocation is certainly over', () => {
+    small.hasResourceProperties('AWS::SQS::Queue', {
+      MessageRetentionPeriod: 14 * 24 * 3_600,
+      VisibilityTimeout: 400 + 30,
+      RedrivePolicy: { deadLetterTargetArn: Match.anyValue(), maxReceiveCount: 1_000 },
+    });
+  });
+
+  test('have the time that a code function may take, and what is needed to answer', () => {
+    expect(jobTimes.codeFunctionMs).toBe(runFunction.timeoutMs);
+    for (const { Description, Timeout } of all(small, 'AWS::Lambda::Function'))
+      if (String(Description).startsWith('Runs jobs'))
+        expect(Number(Timeout) * 1_000).toBeGreaterThan(jobTimes.codeFunctionMs + jobTimes.toAnswerMs);
+  });
+
+  test('are answered one by one, and code functions come one at a time', () => {
+    small.allResourcesProperties('AWS::Lambda::EventSourceMapping', {
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+    });
+    expect(all(small, 'AWS::Lambda::EventSourceMapping').map(({ BatchSize }) => BatchSize)).toEqual([10, 1]);
+  });
+
+  test('run in as many processes as rate and latency ask for, at least 2, and no function has a reserved concurrency', () => {
+    const concurrency = (template: typeof small) =>
+      all(template, 'AWS::Lambda::EventSourceMapping').map(({ ScalingConfig }) => ScalingConfig);
+
+    // 2/s × 1 s ÷ 8 in flight; 2/s × 10 s, of which 10 workers leave 8.
+    expect(concurrency(small)).toEqual([{ MaximumConcurrency: 2 }, { MaximumConcurrency: 8 }]);
+    // 20/s × 2 s ÷ 4 in flight; 20/s × 0.5 s.
+    expect(concurrency(large)).toEqual([{ MaximumConcurrency: 10 }, { MaximumConcurrency: 10 }]);
+    for (const lambda of all(large, 'AWS::Lambda::Function'))
+      expect(lambda).not.toHaveProperty('ReservedConcurrentExecutions');
+  });
+});
+
+test('requests in the inbox reach the function that splits them, or the dead letters', () => {
+  small.hasResourceProperties('AWS::Events::Rule', {
+    EventPattern: {
+      source: ['aws.s3'],
+      'detail-type': ['Object Created'],
+      detail: { bucket: { name: [Match.anyValue()] }, object: { key: [{ wildcard: 'inbox/*.json' }] } },
+    },
+    Targets: [
+      Match.objectLike({
+        DeadLetterConfig: { Arn: Match.anyValue() },
+        RetryPolicy: { MaximumRetryAttempts: 24, MaximumEventAgeInSeconds: 86_400 },
+      }),
+    ],
+  });
+  small.hasResourceProperties('AWS::Lambda::Function', {
+    Description: 'Splits requests of the inbox into jobs',
+    DeadLetterConfig: Match.anyValue(),
+  });
+});
+
+describe('snapshots', () => {
+  test('are durable executions of a version, started by its alias', () => {
+    small.hasResourceProperties('AWS::Lambda::Function', {
+      DurableConfig: { ExecutionTimeout: 23 * 3_600, RetentionPeriodInDays: 30 },
+      Timeout: 900,
+    });
+    small.hasResource('AWS::Lambda::Version', { DeletionPolicy: 'Retain' });
+    small.hasResourceProperties('AWS::Lambda::Alias', { Name: 'live' });
+    const [alias] = Object.keys(small.findResources('AWS::Lambda::Alias'));
+    small.hasResourceProperties('AWS::Lambda::Function', {
+      Description: 'Runs jobs of all types',
+      Environment: {
+        Variables: Match.objectLike({
+          SYNC_SNAPSHOT_FUNCTION: { Ref: alias },
+          SYNC_STACK: 'platform-sync-least',
+        }),
+      },
+    });
+  });
+
+  test('are put on the queue at their times, to the minute, one job a night', () => {
+    large.hasResourceProperties('AWS::Scheduler::Schedule', {
+      ScheduleExpression: 'cron(0 2 * * ? *)',
+      ScheduleExpressionTimezone: 'Europe/Berlin',
+      FlexibleTimeWindow: { Mode: 'OFF' },
+      Target: Match.objectLike({
+        DeadLetterConfig: Match.anyValue(),
+        Input: Match.serializedJson({
+          version: 1,
+          type: 'snapshot',
+          source: 'calculations',
+          accept: ['shrunk'],
+          id: 'calculations.<aws.scheduler.scheduled-time>',
+        }),
+      }),
+    });
+    large.resourceCountIs('AWS::Scheduler::Schedule', 5);
+  });
+
+  test('of cards without datasets have no time of their own: they follow the calculations', () => {
+    large.hasResourceProperties('AWS::Lambda::Function', {
+      Description: 'Runs jobs of all types',
+      Environment: {
+        Variables: Match.objectLike({
+          SYNC_FOLLOWERS: JSON.stringify([{ version: 1, type: 'snapshot', source: 'cards' }]),
+        }),
+      },
+    });
+  });
+});
+
+describe('the network', () => {
+  test('is there only where calls must leave from a fixed address', () => {
+    small.resourceCountIs('AWS::EC2::VPC', 0);
+    large.resourceCountIs('AWS::EC2::NatGateway', 1);
+    large.resourceCountIs('AWS::EC2::EIP', 1);
+    large.hasResourceProperties('AWS::EC2::NatGateway', {
+      AllocationId: { 'Fn::GetAtt': [Match.anyValue(), 'AllocationId'] },
+    });
+    large.hasOutput('*', { Description: 'The address to put on the allow-list of the platform' });
+    large.allResourcesProperties('AWS::Lambda::Function', { VpcConfig: Match.anyValue() });
+  });
+
+  test('lets nothing out but TLS to the platform and to AWS', () => {
+    const [group] = all(large, 'AWS::EC2::SecurityGroup').map(
+      ({ SecurityGroupEgress }) => SecurityGroupEgress,
+    );
+
+    expect(
+      (group as { FromPort: number; ToPort: number }[]).map(({ FromPort, ToPort }) => [FromPort, ToPort]),
+    ).toEqual([
+      [443, 443],
+      [8443, 8443],
+    ]);
+  });
+});
+
+describe('every function', () => {
+  const functions = [...all(small, 'AWS::Lambda::Function'), ...all(large, 'AWS::Lambda::Function')];
+
+  test('runs on Node.js 24 and arm64, and writes a log that is not kept for ever', () => {
+    expect(functions).toHaveLength(8);
+    for (const each of functions)
+      expect(each).toMatchObject({
+        Runtime: 'nodejs24.x',
+        Architectures: ['arm64'],
+        LoggingConfig: { LogGroup: {} },
+      });
+    small.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 30 });
+    large.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 90 });
+  });
+
+  test('finds an environment that it can start with', () => {
+    for (const { Environment } of functions) {
+      const { Variables } = Environment as { Variables: Record<string, unknown> };
+
+      expect(() => readSettings(resolved(Variables))).not.toThrow();
+    }
+  });
+});
+
+/** The environment as it will be: what only the deployment knows is named by a stand-in that fits. */
+const resolved = (variables: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [name, typeof value === 'string' ? value : stand(name)]),
+  );
+
+const stand = (name: string) =>
+  ({
+    SYNC_STORE: 's3://bucket',
+    SYNC_SNAPSHOT_FUNCTION: 'snapshot:live',
+    SYNC_QUEUE_URL: 'https://sqs.eu-central-1.amazonaws.com/1/jobs',
+  })[name] ?? 'name';
+
+test('everything carries the tags of the configuration', () => {
+  large.hasResourceProperties('AWS::DynamoDB::Table', {
+    Tags: Match.arrayWith([
+      { Key: 'cost-center', Value: '4711' },
+      { Key: 'platform-sync', Value: 'full' },
+    ]),
+  });
+});
+
+/** Their names hold within the role, or are those of another resource. */
+const OF_ANOTHER = ['AWS::Lambda::Permission', 'AWS::IAM::Policy'];
+
+test('nothing has a name that another stack could have', () => {
+  const names = resourcesOf(large).filter(
+    ([, { Type, Properties = {} }]) =>
+      Properties[`${Type.split('::')[2]}Name`] !== undefined && !OF_ANOTHER.includes(Type),
+  );
+
+  expect(names.map(([id]) => id)).toEqual([]);
+});

@@ -1,0 +1,150 @@
+import { expect, test } from 'vitest';
+import { full, least, resourcesOf, templateOf } from './instances.ts';
+
+type Statement = {
+  readonly Effect: string;
+  readonly Action: string | readonly string[];
+  readonly Resource: unknown;
+  readonly Condition?: unknown;
+};
+
+type Policy = {
+  readonly Roles: readonly { readonly Ref: string }[];
+  readonly PolicyDocument: { readonly Statement: readonly Statement[] };
+};
+
+/** Every statement of every role, each as one readable line. */
+const linesOf = (template: ReturnType<typeof templateOf>): readonly string[] =>
+  resourcesOf(template)
+    .flatMap(([, { Type, Properties }]) =>
+      Type === 'AWS::IAM::Policy' ? [Properties as unknown as Policy] : [],
+    )
+    .flatMap(({ Roles: [role], PolicyDocument: { Statement: statements } }) =>
+      statements.flatMap(({ Effect, Action, Resource, Condition }) => {
+        const only = Condition === undefined ? '' : ` if ${JSON.stringify(Condition)}`;
+        const actions = [Action].flat().join(', ');
+        return [Resource]
+          .flat()
+          .map((on) => `${nameOf(role?.Ref ?? '')}: ${Effect} ${actions} on ${placeOf(on)}${only}`);
+      }),
+    )
+    .sort();
+
+/** A logical id without its hash. */
+const nameOf = (id: string) => id.replace(/[0-9A-F]{8}$/, '');
+
+/** A resource in short: what it is joined of, with names for what the deployment fills in. */
+function placeOf(resource: unknown): string {
+  if (typeof resource === 'string') return resource;
+  const [[kind, of] = ['', undefined]] = Object.entries(resource as object);
+  if (kind === 'Fn::GetAtt') return nameOf((of as string[])[0] ?? '');
+  if (kind === 'Fn::Join') return (of as [string, unknown[]])[1].map(placeOf).join('');
+  return nameOf(String(of)).replace(/^AWS::/, '');
+}
+
+const plain = linesOf(
+  templateOf({
+    ...least,
+    schedules: [{ source: 'calculations', cron: '0 2 * * ? *' }],
+    eventRules: full.eventRules,
+  }),
+);
+
+test('no role may do more than it uses', () => {
+  expect(plain).toMatchInlineSnapshot(`
+    [
+      "JobsRunFunctionsRole: Allow dynamodb:DeleteItem, dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:UpdateItem on StorageTable",
+      "JobsRunFunctionsRole: Allow events:PutEvents on arn:Partition:events:Region:AccountId:event-bus/default if {"StringEquals":{"events:source":"platform-sync"}}",
+      "JobsRunFunctionsRole: Allow lambda:InvokeFunction on SnapshotsLive",
+      "JobsRunFunctionsRole: Allow logs:CreateLogStream, logs:PutLogEvents on JobsRunFunctionsLog",
+      "JobsRunFunctionsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/formulas/*",
+      "JobsRunFunctionsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/refused/*",
+      "JobsRunFunctionsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/results/*",
+      "JobsRunFunctionsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/scores/*",
+      "JobsRunFunctionsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/work/*",
+      "JobsRunFunctionsRole: Allow s3:DeleteObject on StorageBucket/scores/*",
+      "JobsRunFunctionsRole: Allow s3:GetObject on StorageBucket/results/*",
+      "JobsRunFunctionsRole: Allow s3:GetObject on StorageBucket/work/*",
+      "JobsRunFunctionsRole: Allow s3:ListBucket on StorageBucket",
+      "JobsRunFunctionsRole: Allow secretsmanager:GetSecretValue on TokenSecretToken",
+      "JobsRunFunctionsRole: Allow sqs:ChangeMessageVisibility, sqs:DeleteMessage, sqs:GetQueueAttributes, sqs:GetQueueUrl, sqs:ReceiveMessage on JobsFunctionsQueue",
+      "JobsRunJobsRole: Allow dynamodb:DeleteItem, dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:UpdateItem on StorageTable",
+      "JobsRunJobsRole: Allow events:PutEvents on arn:Partition:events:Region:AccountId:event-bus/default if {"StringEquals":{"events:source":"platform-sync"}}",
+      "JobsRunJobsRole: Allow lambda:InvokeFunction on SnapshotsLive",
+      "JobsRunJobsRole: Allow logs:CreateLogStream, logs:PutLogEvents on JobsRunJobsLog",
+      "JobsRunJobsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/formulas/*",
+      "JobsRunJobsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/refused/*",
+      "JobsRunJobsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/results/*",
+      "JobsRunJobsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/scores/*",
+      "JobsRunJobsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/work/*",
+      "JobsRunJobsRole: Allow s3:DeleteObject on StorageBucket/scores/*",
+      "JobsRunJobsRole: Allow s3:GetObject on StorageBucket/results/*",
+      "JobsRunJobsRole: Allow s3:GetObject on StorageBucket/work/*",
+      "JobsRunJobsRole: Allow s3:ListBucket on StorageBucket",
+      "JobsRunJobsRole: Allow secretsmanager:GetSecretValue on TokenSecretToken",
+      "JobsRunJobsRole: Allow sqs:ChangeMessageVisibility, sqs:DeleteMessage, sqs:GetQueueAttributes, sqs:GetQueueUrl, sqs:ReceiveMessage on JobsQueue",
+      "SchedulerRoleForTargetbecc83: Allow sqs:SendMessage on JobsQueue",
+      "SchedulerRoleForTargetbecc83: Allow sqs:SendMessage on SchedulesDeadLetters",
+      "SnapshotsSnapshotRole: Allow dynamodb:GetItem, dynamodb:UpdateItem on StorageTable",
+      "SnapshotsSnapshotRole: Allow glue:CreatePartition, glue:DeletePartition, glue:GetTable, glue:UpdatePartition on arn:Partition:glue:Region:AccountId:catalog",
+      "SnapshotsSnapshotRole: Allow glue:CreatePartition, glue:DeletePartition, glue:GetTable, glue:UpdatePartition on arn:Partition:glue:Region:AccountId:database/platformsyncleast_catalog_ba9d4e91",
+      "SnapshotsSnapshotRole: Allow glue:CreatePartition, glue:DeletePartition, glue:GetTable, glue:UpdatePartition on arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/calculations",
+      "SnapshotsSnapshotRole: Allow glue:CreatePartition, glue:DeletePartition, glue:GetTable, glue:UpdatePartition on arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/cards",
+      "SnapshotsSnapshotRole: Allow glue:CreatePartition, glue:DeletePartition, glue:GetTable, glue:UpdatePartition on arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/data_files",
+      "SnapshotsSnapshotRole: Allow glue:CreatePartition, glue:DeletePartition, glue:GetTable, glue:UpdatePartition on arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/files",
+      "SnapshotsSnapshotRole: Allow lambda:CheckpointDurableExecution, lambda:GetDurableExecutionState on SnapshotsSnapshotFunction:*",
+      "SnapshotsSnapshotRole: Allow logs:CreateLogStream, logs:PutLogEvents on SnapshotsSnapshotLog",
+      "SnapshotsSnapshotRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/calculations.*",
+      "SnapshotsSnapshotRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/calculations/*",
+      "SnapshotsSnapshotRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/cards.*",
+      "SnapshotsSnapshotRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/cards/*",
+      "SnapshotsSnapshotRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/data-files.*",
+      "SnapshotsSnapshotRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/data-files/*",
+      "SnapshotsSnapshotRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/files.*",
+      "SnapshotsSnapshotRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/files/*",
+      "SnapshotsSnapshotRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/work/*",
+      "SnapshotsSnapshotRole: Allow s3:DeleteObject on StorageBucket/calculations.*/_manifest.json",
+      "SnapshotsSnapshotRole: Allow s3:DeleteObject on StorageBucket/calculations/*/_manifest.json",
+      "SnapshotsSnapshotRole: Allow s3:DeleteObject on StorageBucket/cards.*/_manifest.json",
+      "SnapshotsSnapshotRole: Allow s3:DeleteObject on StorageBucket/cards/*/_manifest.json",
+      "SnapshotsSnapshotRole: Allow s3:DeleteObject on StorageBucket/data-files.*/_manifest.json",
+      "SnapshotsSnapshotRole: Allow s3:DeleteObject on StorageBucket/data-files/*/_manifest.json",
+      "SnapshotsSnapshotRole: Allow s3:DeleteObject on StorageBucket/files.*/_manifest.json",
+      "SnapshotsSnapshotRole: Allow s3:DeleteObject on StorageBucket/files/*/_manifest.json",
+      "SnapshotsSnapshotRole: Allow s3:GetObject on StorageBucket/*",
+      "SnapshotsSnapshotRole: Allow s3:ListBucket on StorageBucket",
+      "SnapshotsSnapshotRole: Allow secretsmanager:GetSecretValue on TokenSecretToken",
+      "SnapshotsSnapshotRole: Allow sqs:SendMessage on SnapshotsDeadLetters",
+      "TextsSplitTextsRole: Allow dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query on StorageTable",
+      "TextsSplitTextsRole: Allow logs:CreateLogStream, logs:PutLogEvents on TextsSplitTextsLog",
+      "TextsSplitTextsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/refused/*",
+      "TextsSplitTextsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/scores/*",
+      "TextsSplitTextsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/work/*",
+      "TextsSplitTextsRole: Allow s3:GetObject on StorageBucket/*",
+      "TextsSplitTextsRole: Allow s3:ListBucket on StorageBucket",
+      "TextsSplitTextsRole: Allow sqs:SendMessage on JobsQueue",
+      "TextsSplitTextsRole: Allow sqs:SendMessage on TextsDeadLetters",
+    ]
+  `);
+});
+
+const large = templateOf(full);
+
+test('with a fixed address functions may be connected, and the flow of packets logged', () => {
+  const added = linesOf(large).filter((line) => / (ec2:|logs:Desc)/.test(line));
+
+  expect(added).toMatchInlineSnapshot(`
+    [
+      "JobsRunFunctionsRole: Allow ec2:AssignPrivateIpAddresses, ec2:CreateNetworkInterface, ec2:DeleteNetworkInterface, ec2:DescribeNetworkInterfaces, ec2:DescribeSubnets, ec2:UnassignPrivateIpAddresses on *",
+      "JobsRunJobsRole: Allow ec2:AssignPrivateIpAddresses, ec2:CreateNetworkInterface, ec2:DeleteNetworkInterface, ec2:DescribeNetworkInterfaces, ec2:DescribeSubnets, ec2:UnassignPrivateIpAddresses on *",
+      "NetworkVpcFlowLogIAMRole: Allow logs:CreateLogStream, logs:DescribeLogStreams, logs:PutLogEvents on NetworkFlowLogs",
+      "SnapshotsSnapshotRole: Allow ec2:AssignPrivateIpAddresses, ec2:CreateNetworkInterface, ec2:DeleteNetworkInterface, ec2:DescribeNetworkInterfaces, ec2:DescribeSubnets, ec2:UnassignPrivateIpAddresses on *",
+      "TextsSplitTextsRole: Allow ec2:AssignPrivateIpAddresses, ec2:CreateNetworkInterface, ec2:DeleteNetworkInterface, ec2:DescribeNetworkInterfaces, ec2:DescribeSubnets, ec2:UnassignPrivateIpAddresses on *",
+    ]
+  `);
+});
+
+test('no role has a policy that AWS manages', () => {
+  for (const [, { Type, Properties }] of resourcesOf(large))
+    if (Type === 'AWS::IAM::Role') expect(Properties).not.toHaveProperty('ManagedPolicyArns');
+});
