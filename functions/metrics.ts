@@ -1,6 +1,7 @@
 import { Metrics, type MetricUnit } from '@aws-lambda-powertools/metrics';
 import { type MetricName, metricNamespace } from '../lib/contract.ts';
 import type { JobFinished } from '../lib/jobs/handle-message.ts';
+import type { PaceCounts } from '../lib/pace/pace.ts';
 import { analyzeSentiment } from '../lib/platform/analyze-sentiment.ts';
 import type { PlatformEvent } from '../lib/platform/events.ts';
 import { getDataFile } from '../lib/platform/get-data-file.ts';
@@ -16,6 +17,8 @@ export type FunctionMetrics = {
   readonly onSafeRate: () => void;
   readonly sentimentAnswered: (answer: Sentiment) => void;
   readonly snapshotEnded: (ended: { readonly place: string; readonly kind: 'published' | 'refused' }) => void;
+  /** From now on each flush tells what the pace has granted since the one before. */
+  readonly followPace: (counts: () => PaceCounts) => void;
   readonly flush: () => void;
 };
 
@@ -42,7 +45,17 @@ export function createMetrics(
     add(name, 1);
     add(name, 1, dimensions);
   };
+  let addPace = () => {};
   return {
+    followPace(counts) {
+      let before = counts();
+      addPace = () => {
+        const now = counts();
+        for (const [name, field] of SLOT_METRICS) add(name, now[field] - before[field]);
+        if (now.granted > before.granted) add('EffectiveRate', now.effectiveRate);
+        before = now;
+      };
+    },
     observe: (event) => {
       for (const [name, value] of Object.entries(measuresOf(event)) as [MetricName, number][])
         add(name, value);
@@ -53,6 +66,7 @@ export function createMetrics(
     sentimentAnswered: ({ modelProviderUsage: usage }) => add('SentimentTokens', usage?.totalTokens ?? 0),
     snapshotEnded: ({ place, kind }) => addBoth(SNAPSHOT_METRICS[kind], { place }),
     flush() {
+      addPace();
       for (const { dimensions, values } of sums.values()) {
         if (Object.keys(dimensions).length > 0) printer.addDimensions(dimensions);
         for (const [name, value] of values) printer.addMetric(name, unitOf(name), value);
@@ -70,6 +84,12 @@ const JOB_METRICS = {
   failed: 'JobsFailed',
   unknown: 'JobsUnknown',
 } as const satisfies Record<JobFinished['status'], MetricName>;
+
+const SLOT_METRICS = [
+  ['SlotsGranted', 'granted'],
+  ['SlotsUsed', 'used'],
+  ['SlotsWasted', 'wasted'],
+] as const satisfies readonly (readonly [MetricName, keyof PaceCounts])[];
 
 const SNAPSHOT_METRICS = {
   published: 'SnapshotsPublished',
@@ -99,5 +119,7 @@ function measuresOf(event: PlatformEvent): Readonly<Partial<Record<MetricName, n
   }
 }
 
-const unitOf = (name: MetricName): (typeof MetricUnit)['Count' | 'Milliseconds'] =>
-  name === 'WaitedMs' ? 'Milliseconds' : 'Count';
+function unitOf(name: MetricName): (typeof MetricUnit)['Count' | 'Milliseconds' | 'CountPerSecond'] {
+  if (name === 'WaitedMs') return 'Milliseconds';
+  return name === 'EffectiveRate' ? 'Count/Second' : 'Count';
+}

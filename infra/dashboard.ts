@@ -98,7 +98,17 @@ export class Dashboard extends Construct {
             HALF,
             [metrics('WaitedMs')],
           ),
-          graph('Texts scored, and tokens', [metrics('SentimentCalls')], HALF, [metrics('SentimentTokens')]),
+          graph(
+            'The fleet’s budget: slots, and the rate now',
+            (['SlotsUsed', 'SlotsWasted'] as const).map((name) => metrics(name)),
+            HALF,
+            [metrics('EffectiveRate').with({ statistic: Stats.MINIMUM })],
+          ),
+        ],
+        [
+          graph('Texts scored, and tokens', [metrics('SentimentCalls')], 2 * HALF, [
+            metrics('SentimentTokens'),
+          ]),
         ],
         [
           graph(

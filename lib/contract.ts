@@ -73,7 +73,7 @@ export const jobTimes = {
 /** Where the metrics of all instances lie; each names its stack in the dimension `service`. */
 export const metricNamespace = 'platform-sync';
 
-/** What the functions measure, beside the metrics of AWS. Counts, but for `WaitedMs` and `SentimentTokens`. */
+/** What the functions measure, beside the metrics of AWS. Counts, but for `WaitedMs` and `EffectiveRate`. */
 export const metricNames = [
   /** By the dimension `type` too, like the next two. */
   'JobsDone',
@@ -94,6 +94,12 @@ export const metricNames = [
   'SafeRate',
   'SentimentCalls',
   'SentimentTokens',
+  /** Slots of the budget: reserved, left in by a call, and passed without one. */
+  'SlotsGranted',
+  'SlotsUsed',
+  'SlotsWasted',
+  /** Requests a second that may leave now, as a process last knew; below the configured rate after a 429. */
+  'EffectiveRate',
   /** By the dimension `place` too, like the next. */
   'SnapshotsPublished',
   'SnapshotsRefused',

@@ -39,6 +39,7 @@ async function open() {
     observe: metrics.observe,
     onSafeRate: metrics.onSafeRate,
   });
+  metrics.followPace(session.paceCounts);
   const { settings } = session;
   const place = await openJobPlace(session);
   return {

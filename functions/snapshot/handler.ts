@@ -38,6 +38,7 @@ async function open() {
     onSafeRate: metrics.onSafeRate,
   });
   const { settings, callCounts, paceCounts } = session;
+  metrics.followPace(paceCounts);
   const store = await session.store();
   const options: DurableRunOptions = {
     call: session.platformWith({ budgetMs: PATIENCE_MS }).call,

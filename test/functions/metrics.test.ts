@@ -108,3 +108,24 @@ test('each invocation prints its own sums, and nothing where nothing happened', 
 
   expect(printed).toEqual([{ MessagesRefused: '1 Count' }, { MessagesRefused: '1 Count' }]);
 });
+
+test('slots are told as what was granted since the flush before', () => {
+  const { metrics, printed } = startMetrics();
+  const counts = { granted: 5, used: 4, wasted: 1, waitedMs: 0, throttled: 0, safeRate: 0, effectiveRate: 2 };
+  let now = counts;
+  metrics.followPace(() => now);
+
+  now = { ...counts, granted: 15, used: 12, wasted: 2, effectiveRate: 1.4 };
+  metrics.flush();
+  metrics.flush();
+
+  expect(printed).toEqual([
+    {
+      SlotsGranted: '10 Count',
+      SlotsUsed: '8 Count',
+      SlotsWasted: '1 Count',
+      EffectiveRate: '1.4 Count/Second',
+    },
+    { SlotsGranted: '0 Count', SlotsUsed: '0 Count', SlotsWasted: '0 Count' },
+  ]);
+});
