@@ -57,7 +57,8 @@ test('tells the budget and what the fleet has used of it', async () => {
     `${host}: open`,
     'rate: 50 a second',
     'wait: 0.0 s for a call that comes now',
-    'slots: 1,200 granted, 1,190 used, 10 wasted; 0 at the safe rate',
+    'slots: 1,200 granted; of those whose end is known 1,190 used and 10 wasted; 0 at the safe rate',
+    'a process tells what became of its slots when it reserves the next: of its last ones nobody knows',
     'calls: waited 61 s in all; 2 throttled in 0 incidents',
   ]);
 });

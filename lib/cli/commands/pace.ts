@@ -80,7 +80,8 @@ function linesOf(told: Told): readonly string[] {
     `${told.host}: ${told.paused ? `paused since ${told.pausedAt}; --resume lets senders send again` : 'open'}`,
     `rate: ${perSecond(told.rate)}${lowered}`,
     `wait: ${(told.waitMs / 1000).toFixed(1)} s for a call that comes now`,
-    `slots: ${count(told.granted)} granted, ${count(told.used)} used, ${count(told.wasted)} wasted; ${count(told.safeRate)} at the safe rate`,
+    `slots: ${count(told.granted)} granted; of those whose end is known ${count(told.used)} used and ${count(told.wasted)} wasted; ${count(told.safeRate)} at the safe rate`,
+    'a process tells what became of its slots when it reserves the next: of its last ones nobody knows',
     `calls: waited ${count(Math.round(told.waitedMs / 1000))} s in all; ${count(told.throttled)} throttled in ${count(told.incidents)} ${told.incidents === 1 ? 'incident' : 'incidents'}`,
   ];
 }
