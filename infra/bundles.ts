@@ -3,9 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { AssetHashType, DockerImage } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { buildSync } from 'esbuild';
-
-/** The project's folder: handlers are named from here, wherever the command runs. */
-const root = join(import.meta.dirname, '..');
+import { bundleOptions, root } from './bundle-options.ts';
 
 /** The file of a function that is deployed, by the name of its folder. */
 export const handlerFile = (name: string) => join(root, 'functions', name, 'handler.ts');
@@ -49,28 +47,7 @@ export function bundleOf(name: string): Bundle {
   return made;
 }
 
-/** Packages in CommonJS ask for Node's own modules by `require`, which a module does not have. */
-const REQUIRE = `import{createRequire}from'node:module';const require=createRequire(import.meta.url);`;
-
 function bundle(file: string): Bundle {
-  const { outputFiles } = buildSync({
-    entryPoints: { index: file },
-    absWorkingDir: root,
-    // Nothing is written there.
-    outdir: join(root, 'bundle'),
-    outExtension: { '.js': '.mjs' },
-    chunkNames: '[name]-[hash]',
-    bundle: true,
-    splitting: true,
-    write: false,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    minify: true,
-    sourcemap: false,
-    legalComments: 'none',
-    banner: { js: REQUIRE },
-  });
+  const { outputFiles } = buildSync({ ...bundleOptions, entryPoints: { index: file } });
   return Object.fromEntries(outputFiles.map(({ path, contents }) => [basename(path), contents]));
 }

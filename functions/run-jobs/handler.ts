@@ -3,7 +3,6 @@ import { jobTimes } from '../../lib/contract.ts';
 import { leaseUntil, openJobPlace, openWorker } from '../../lib/jobs/open-worker.ts';
 import type { QueueMessage } from '../../lib/jobs/queue.ts';
 import { runBatch } from '../../lib/jobs/run-batch.ts';
-import { createSqsClient, createSqsQueue } from '../../lib/jobs/sqs-queue.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
 import { createMetrics } from '../metrics.ts';
@@ -41,7 +40,11 @@ async function open() {
   });
   metrics.followPace(session.paceCounts);
   const { settings } = session;
-  const place = await openJobPlace(session);
+  // Loaded here, like every client of the SDK.
+  const [place, { createSqsClient, createSqsQueue }] = await Promise.all([
+    openJobPlace(session),
+    import('../../lib/jobs/sqs-queue.ts'),
+  ]);
   return {
     worker: openWorker(session, place, {
       onFinished: metrics.jobFinished,

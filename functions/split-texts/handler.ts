@@ -1,7 +1,6 @@
 import type { EventBridgeEvent } from 'aws-lambda';
 import { openJobPlace } from '../../lib/jobs/open-worker.ts';
 import { splitInbox } from '../../lib/jobs/split-inbox.ts';
-import { createSqsClient, createSqsQueue } from '../../lib/jobs/sqs-queue.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
 import { keyInStore } from '../../lib/store/key-in-store.ts';
@@ -29,10 +28,15 @@ const ready = () => (opened ??= open());
 async function open() {
   const session = openSession({ environment: process.env, err: (line) => console.error(line) });
   const { settings, logger } = session;
+  // Loaded here, like every client of the SDK.
+  const [place, { createSqsClient, createSqsQueue }] = await Promise.all([
+    openJobPlace(session),
+    import('../../lib/jobs/sqs-queue.ts'),
+  ]);
   return {
     session,
     metrics: createMetrics(process.env),
-    place: await openJobPlace(session),
+    place,
     queue: createSqsQueue(needed(settings, 'SYNC_QUEUE_URL'), createSqsClient(process.env)),
     rate: settings.PLATFORM_RATE,
     logger,

@@ -1,58 +1,76 @@
-import { fileURLToPath } from 'node:url';
 import { createLedger } from '../jobs/ledger/create-ledger.ts';
 import { hasEnded } from '../jobs/ledger/job.ts';
 import { sleep } from '../pace/sleep.ts';
-import { startEventSourceMapping } from '../sandbox/aws/event-source-mapping.ts';
-import { startAws } from '../sandbox/aws/start-aws.ts';
+import { startStack } from '../sandbox/aws/start-stack.ts';
+import { synthStack } from '../sandbox/aws/synth-stack.ts';
+import { readStack } from '../sandbox/aws/template.ts';
+import type { Sandbox } from '../sandbox/platform/start-platform.ts';
 import { createDynamoTable } from '../table/dynamo-table.ts';
 import type { Terminal } from './terminal.ts';
 
-const HANDLER = fileURLToPath(new URL('../../functions/run-jobs/handler.ts', import.meta.url));
-
-/** Above the 330 s that a code function may take; the visibility above that. */
-const TIMEOUT_MS = 350_000;
-const VISIBILITY_SECONDS = 380;
-
-const QUEUE = 'platform-sync-jobs';
-const TABLE = 'platform-sync';
+/** A stack takes no address on loopback: this one stands for it. */
+const BASE_URL = 'https://tour.invalid';
 
 /** All jobs of the tour together. */
 const LONGEST_MS = 60_000;
 const LOOK_EVERY_MS = 100;
 
+export type TourAwsOptions = {
+  readonly platform: Pick<Sandbox, 'url' | 'token' | 'tokenHeader'>;
+  /** The directory that results go to. */
+  readonly store: string;
+  /** Requests a second. */
+  readonly rate: number;
+  readonly onLog: (line: string) => void;
+  readonly signal: AbortSignal;
+};
+
 export type RunJobsOptions = {
   readonly environment: Terminal['environment'];
   /** The jobs that are waited for. */
   readonly ids: readonly string[];
-  readonly onLog: (line: string) => void;
 };
 
 export type TourAws = AsyncDisposable & {
   /** The settings that reach the queue and the table. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Runs the deployed handler until these jobs have ended. Throws if that takes a minute. */
+  /** Runs the deployed function until these jobs have ended. Throws if that takes a minute. */
   readonly runJobs: (options: RunJobsOptions) => Promise<void>;
 };
 
-/** The local queue and table of the tour, and what takes jobs from them. */
-export async function startTourAws(): Promise<TourAws> {
-  const aws = await startAws({
-    queues: [{ name: QUEUE, visibilitySeconds: VISIBILITY_SECONDS }],
-    tables: [TABLE],
-  });
-  const queueUrl = aws.queueUrl(QUEUE);
+/** The stack of the tour, as `cdk synth` makes it, over local services. Throws what the command said if it failed. */
+export async function startTourAws(options: TourAwsOptions): Promise<TourAws> {
+  const { platform, store, rate, onLog, signal } = options;
+  await using started = new AsyncDisposableStack();
+  const { tokenHeader } = platform;
+  const instance = { name: 'tour', baseUrl: BASE_URL, tokenHeader, rate, logLevel: 'warn' };
+  const { folder } = started.use(await synthStack(instance, signal));
+  const stack = started.use(
+    await startStack({
+      ...(await readStack(folder)),
+      texts: { [BASE_URL]: platform.url },
+      secret: platform.token,
+      overrides: {
+        // The bucket of the stack ends with the tour, and what the tour made is to be looked at after it.
+        SYNC_STORE: store,
+        // Nobody takes executions from the local Lambda: a snapshot is taken by its job.
+        SYNC_SNAPSHOT_FUNCTION: '',
+      },
+      onLog,
+    }),
+  );
+  const running = started.move();
+  const tableName = stack.output('TableName');
   return {
-    settings: { ...aws.settings, SYNC_QUEUE_URL: queueUrl, SYNC_TABLE: TABLE },
-    async runJobs({ environment, ids, onLog }) {
-      await using _mapping = await startEventSourceMapping({
-        aws,
-        queueUrl,
-        file: HANDLER,
-        environment: { ...definedIn(environment), LOG_LEVEL: 'warn' },
-        timeoutMs: TIMEOUT_MS,
-        onLog,
-      });
-      const ledger = createLedger({ table: createDynamoTable({ tableName: TABLE, environment }) });
+    settings: {
+      ...stack.settings,
+      SYNC_QUEUE_URL: stack.output('QueueUrl'),
+      SYNC_DEAD_LETTER_URL: stack.output('DeadLetterUrl'),
+      SYNC_TABLE: tableName,
+    },
+    async runJobs({ environment, ids }) {
+      await using _polling = await stack.poll();
+      const ledger = createLedger({ table: createDynamoTable({ tableName, environment }) });
       for (let waitedMs = 0; waitedMs < LONGEST_MS; waitedMs += LOOK_EVERY_MS) {
         const jobs = await Promise.all(ids.map((id) => ledger.read(id)));
         if (jobs.every((job) => job !== undefined && hasEnded(job))) return;
@@ -60,11 +78,6 @@ export async function startTourAws(): Promise<TourAws> {
       }
       throw new Error(`expected the jobs ${ids.join(', ')} to end within ${LONGEST_MS / 1000} s`);
     },
-    [Symbol.asyncDispose]: () => aws.close(),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
-
-const definedIn = (environment: Terminal['environment']): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );

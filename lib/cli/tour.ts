@@ -15,6 +15,9 @@ const FOLDER = './platform-sync-data/tour';
 
 const TEXT = 'The delivery was late and the box was damaged. The support team was wonderful!';
 
+/** Requests a second, of commands and of the function. */
+const RATE = 200;
+
 /** Records that the platform changes between the two rounds of snapshots. */
 const CHANGES = 300;
 
@@ -24,14 +27,21 @@ type Run = (argv: readonly string[], input?: string) => Promise<number>;
 /**
  * The main job on real input: starts the reference platform and the local AWS, takes snapshots of all four sources,
  * lets the platform change, takes them again and shows what changed, runs jobs of every type through the queue by the
- * handler that is deployed, and tells where everything lies. Answers the exit code.
+ * bundle that is deployed, and tells where everything lies. Answers the exit code.
  */
 export async function tour(terminal: Terminal): Promise<number> {
   // Loaded here, so that the command line does not pay for the servers.
   const { startPlatform } = await import('../sandbox/platform/start-platform.ts');
   const { startTourAws } = await import('./tour-aws.ts');
   await using platform = await startPlatform({});
-  await using aws = await startTourAws();
+  terminal.out('The stack is made as it would be deployed: cdk synth.');
+  await using aws = await startTourAws({
+    platform,
+    store: FOLDER,
+    rate: RATE,
+    onLog: terminal.err,
+    signal: terminal.signal,
+  });
   const inTour = terminalOfTour(terminal, platform, aws.settings);
   const codes: number[] = [];
   const run: Run = async (argv, input = '') => {
@@ -66,7 +76,7 @@ function terminalOfTour(terminal: Terminal, platform: Sandbox, aws: Terminal['en
       PLATFORM_TOKEN: platform.token,
       PLATFORM_TOKEN_SECRET: '',
       PLATFORM_TOKEN_HEADER: platform.tokenHeader,
-      PLATFORM_RATE: '200',
+      PLATFORM_RATE: String(RATE),
       SYNC_STORE: FOLDER,
       SYNC_COMPRESSION: 'gzip',
       // What a user has set for a platform of their own is not for the tour.
@@ -104,7 +114,7 @@ type JobsOfTour = {
   readonly first: FirstRecord;
 };
 
-/** One job of every type, by way of the queue and the handler that is deployed, in a process of its own. */
+/** One job of every type, by way of the queue and the bundle that is deployed, in a process of its own. */
 async function runJobs({ platform, aws, run, terminal, first }: JobsOfTour): Promise<void> {
   const { codePackages } = await import('../sandbox/platform/functions/packages.ts');
   const jobs = [
@@ -132,12 +142,8 @@ async function runJobs({ platform, aws, run, terminal, first }: JobsOfTour): Pro
     { type: 'snapshot', id: 'tour-snapshot', source: 'cards' },
   ];
   await run(['submit', '-'], jobs.map((job) => `${JSON.stringify({ version: 1, ...job })}\n`).join(''));
-  terminal.out(`\nThe handler that is deployed takes them from the queue, in a process of its own.`);
-  await aws.runJobs({
-    environment: terminal.environment,
-    ids: jobs.map(({ id }) => id),
-    onLog: terminal.err,
-  });
+  terminal.out(`\nThe function takes them from the queue: its bundle, in a process of its own.`);
+  await aws.runJobs({ environment: terminal.environment, ids: jobs.map(({ id }) => id) });
   await run(['jobs']);
   await run(['jobs', 'tour-sentiment']);
   await run(['formula', 'log', first.id]);

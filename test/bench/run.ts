@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os';
 import type { Bench } from './bench.ts';
 import { churn } from './churn.ts';
+import { cold } from './cold.ts';
 import { pace } from './pace.ts';
 import { snapshot } from './snapshot.ts';
 import { snapshotRate } from './snapshot-rate.ts';
 
-const benches: readonly Bench[] = [snapshot, churn, snapshotRate, pace];
+const benches: readonly Bench[] = [snapshot, churn, snapshotRate, pace, cold];
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !benches.some((bench) => bench.name === name));

@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import type { BuildOptions } from 'esbuild';
+
+/** The project's folder: handlers are named from here, wherever the command runs. */
+export const root = join(import.meta.dirname, '..');
+
+/** Packages in CommonJS ask for Node's own modules by `require`, which a module does not have. */
+const REQUIRE = `import{createRequire}from'node:module';const require=createRequire(import.meta.url);`;
+
+/** How the code of a function is bundled, whatever its entry. Nothing is written. */
+export const bundleOptions = {
+  absWorkingDir: root,
+  outdir: join(root, 'bundle'),
+  outExtension: { '.js': '.mjs' },
+  chunkNames: '[name]-[hash]',
+  bundle: true,
+  splitting: true,
+  write: false,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  mainFields: ['module', 'main'],
+  minify: true,
+  sourcemap: false,
+  legalComments: 'none',
+  banner: { js: REQUIRE },
+} as const satisfies BuildOptions;

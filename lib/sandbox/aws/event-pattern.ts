@@ -1,0 +1,37 @@
+/** A value of an event, and what a pattern of EventBridge allows at its place. */
+type Allowed = string | number | boolean | null | Readonly<Record<string, unknown>>;
+
+/**
+ * Whether an event is of a pattern: every field of the pattern is there, with one of the values that are listed. Knows
+ * plain values, `prefix`, `suffix` and `wildcard`; throws for the others.
+ */
+export const matchesPattern = (pattern: object, event: unknown): boolean =>
+  Object.entries(pattern).every(([name, allowed]) => {
+    const value = (event as Readonly<Record<string, unknown>> | undefined)?.[name];
+    if (!Array.isArray(allowed)) return matchesPattern(allowed, value);
+    return allowed.some((each: Allowed) => [value].flat().some((one) => isAllowed(each, one)));
+  });
+
+function isAllowed(allowed: Allowed, value: unknown): boolean {
+  if (typeof allowed !== 'object' || allowed === null) return allowed === value;
+  const [[kind = '', wanted] = []] = Object.entries(allowed);
+  if (typeof wanted !== 'string' || !(kind in FILTERS)) throw new Error(`${kind}: expected ${FILTER_NAMES}`);
+  return typeof value === 'string' && FILTERS[kind as keyof typeof FILTERS](value, wanted);
+}
+
+const FILTERS = {
+  prefix: (value: string, wanted: string) => value.startsWith(wanted),
+  suffix: (value: string, wanted: string) => value.endsWith(wanted),
+  wildcard: (value: string, wanted: string) => matchesWildcard(value, wanted, '*'),
+};
+
+const FILTER_NAMES = Object.keys(FILTERS).join(', ');
+
+/** Whether a text is of a form in which `*` stands for anything, and `?` for one character if it is among the marks. */
+export const matchesWildcard = (value: string, form: string, marks: '*' | '*?'): boolean =>
+  new RegExp(
+    `^${form.replaceAll(/[\\^$.*+?()[\]{}|]/g, (mark) =>
+      mark === '*' ? '.*' : mark === '?' && marks === '*?' ? '.' : `\\${mark}`,
+    )}$`,
+    's',
+  ).test(value);

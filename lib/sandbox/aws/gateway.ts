@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import {
+  Agent,
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as openRequest,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+/** A request as it was asked, and how it was answered. */
+export type Asked = {
+  /** The access key id that signed it. */
+  readonly by: string;
+  /** The service's name in the signature: `s3`, `sqs`, `dynamodb`, `secretsmanager`, `events`, `glue` or `lambda`. */
+  readonly service: string;
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Empty for S3. */
+  readonly body: string;
+  readonly status: number;
+};
+
+export type GatewayOptions = {
+  /** `http://HOST:PORT` of whatever answers for a service at a path; undefined if nothing does. */
+  readonly endpointOf: (service: string, path: string) => string | undefined;
+};
+
+export type Gateway = {
+  /** `http://127.0.0.1:PORT`: what `AWS_ENDPOINT_URL` is set to. */
+  readonly endpoint: string;
+  /** What was asked and answered so far. */
+  readonly asked: readonly Asked[];
+  close(): Promise<void>;
+} & AsyncDisposable;
+
+/**
+ * All services behind one address, as a process that has one endpoint for all of them asks: a request goes to the
+ * service that its signature names. Signatures are read, not checked. A request without one is answered with 403, one to
+ * a service that is not there with 501.
+ */
+export async function startGateway({ endpointOf }: GatewayOptions): Promise<Gateway> {
+  const asked: Asked[] = [];
+  const agent = new Agent({ keepAlive: true });
+  const server = createServer(async (request, response) => {
+    const { method = '', url: path = '/', headers } = request;
+    const [, by, service] = SIGNED.exec(String(headers.authorization)) ?? [];
+    if (by === undefined || service === undefined) return refuse(response, 403, 'The request is not signed.');
+    const endpoint = endpointOf(service, path);
+    if (endpoint === undefined) return refuse(response, 501, `There is no ${service} here.`);
+    try {
+      const body = await buffer(request);
+      const answer = await forward(new URL(endpoint), { method, path, headers, body, agent });
+      const status = answer.statusCode ?? 500;
+      const text = service === 's3' ? '' : body.toString('utf8');
+      asked.push({ by, service, method, path, headers, body: text, status });
+      response.writeHead(status, answer.rawHeaders);
+      answer.pipe(response).on('error', () => answer.destroy());
+    } catch {
+      // Whoever asked is gone, or the service is.
+      response.destroy();
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const close = async () => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    agent.destroy();
+    await closed;
+  };
+  const { port } = server.address() as AddressInfo;
+  return { endpoint: `http://127.0.0.1:${port}`, asked, close, [Symbol.asyncDispose]: close };
+}
+
+const SIGNED = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/\d{8}\/[^/]+\/([^/]+)\/aws4_request\b/;
+
+type Forwarded = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly agent: Agent;
+};
+
+async function forward({ hostname, port }: URL, { headers, body, ...rest }: Forwarded) {
+  // Node has answered the `Expect`, and put the pieces together.
+  const { expect: _, 'transfer-encoding': __, connection: ___, ...kept } = headers;
+  const request = openRequest({
+    ...rest,
+    hostname,
+    port,
+    headers: { ...kept, 'content-length': String(body.length) },
+  });
+  request.end(body);
+  const [answer] = (await once(request, 'response')) as [IncomingMessage];
+  return answer;
+}
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'x-amzn-errortype': 'SandboxException' });
+  response.end(JSON.stringify({ __type: 'SandboxException', message }));
+}

@@ -1,0 +1,25 @@
+import { type JsonServer, startJsonServer, unknownOperation } from './json-server.ts';
+
+/** An event as it was put. */
+export type PutEvent = {
+  readonly EventBusName?: string;
+  readonly Source: string;
+  readonly DetailType: string;
+  /** JSON. */
+  readonly Detail: string;
+};
+
+/** A stand-in for EventBridge: it takes events, and sends them nowhere. */
+export async function startEvents(): Promise<JsonServer & { readonly taken: readonly PutEvent[] }> {
+  const taken: PutEvent[] = [];
+  const server = await startJsonServer((request) => {
+    if (request.operation !== 'PutEvents') return unknownOperation(request);
+    const entries = request.body['Entries'] as readonly PutEvent[];
+    taken.push(...entries);
+    return {
+      status: 200,
+      body: { FailedEntryCount: 0, Entries: entries.map((_, index) => ({ EventId: String(index) })) },
+    };
+  });
+  return { ...server, taken };
+}

@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto';
+import { type JsonAnswer, type JsonRequest, startJsonServer, unknownOperation } from './json-server.ts';
+
+/** How an execution ended. */
+export type EndedExecution = {
+  readonly status: 'SUCCEEDED' | 'FAILED';
+  /** What the function answered, parsed; undefined if it failed. */
+  readonly result: unknown;
+  readonly error: { readonly ErrorMessage?: string } | undefined;
+  readonly invocations: number;
+  /** Names of the steps and waits, in the order in which they were begun. */
+  readonly operations: readonly string[];
+};
+
+export type ExecutionToRun = {
+  readonly arn: string;
+  /** JSON. */
+  readonly input: string;
+  /** Invokes the function once. */
+  readonly invoke: (event: object) => Promise<unknown>;
+};
+
+export type LocalExecutions = {
+  readonly endpoint: string;
+  /** Runs an execution to its end. Waits and retries take no time. Throws what an invocation throws. */
+  run(execution: ExecutionToRun): Promise<EndedExecution>;
+} & AsyncDisposable;
+
+/**
+ * A stand-in for what keeps durable executions: steps and waits. After its first invocation a function is given the
+ * execution alone, and asks for what was done.
+ */
+export async function startExecutions(): Promise<LocalExecutions> {
+  const executions = new Map<string, Execution>();
+  const server = await startJsonServer((request) => {
+    const [, named = '', asked] = PATH.exec(request.url.pathname) ?? [];
+    const execution = executions.get(decodeURIComponent(named));
+    if (asked === undefined || execution === undefined) return unknownOperation(request);
+    return asked === 'state' ? { status: 200, body: stateOf(execution) } : checkpoint(execution, request);
+  });
+  return {
+    ...server,
+    async run({ arn, input, invoke }) {
+      const execution = begin(input);
+      executions.set(arn, execution);
+      for (let invocations = 1; ; invocations += 1) {
+        const answer = (await invoke(eventOf(arn, execution))) as Answer;
+        if (answer.Status !== 'PENDING') return ended(answer, execution, invocations);
+        goOn(execution);
+      }
+    },
+  };
+}
+
+const PATH = /^\/2025-12-01\/durable-executions\/([^/]+)\/(checkpoint|state)$/;
+
+type Operation = {
+  readonly Id: string;
+  readonly Type: string;
+  readonly Name?: string;
+  readonly SubType?: string;
+  readonly ParentId?: string;
+  readonly StartTimestamp: number;
+  readonly EndTimestamp?: number;
+  readonly Status: string;
+  readonly StepDetails?: {
+    readonly Attempt: number;
+    readonly NextAttemptTimestamp?: number;
+    readonly Result?: unknown;
+    readonly Error?: unknown;
+  };
+  readonly WaitDetails?: { readonly ScheduledEndTimestamp: number };
+  readonly ExecutionDetails?: { readonly InputPayload: string };
+};
+
+/** A change of an operation, as a function asks for it. */
+type Update = Pick<Operation, 'Id' | 'Type' | 'Name' | 'SubType' | 'ParentId'> & {
+  readonly Action: 'START' | 'SUCCEED' | 'FAIL' | 'RETRY';
+  readonly Payload?: string;
+  readonly Error?: unknown;
+  readonly WaitOptions?: { readonly WaitSeconds: number };
+  readonly StepOptions?: { readonly NextAttemptDelaySeconds?: number };
+};
+
+type Execution = {
+  token: string;
+  readonly operations: Map<string, Operation>;
+  /** Changed since the last invocation. */
+  updated: readonly string[];
+};
+
+type Answer = {
+  readonly Status: 'SUCCEEDED' | 'FAILED' | 'PENDING';
+  readonly Result?: string;
+  readonly Error?: { readonly ErrorMessage?: string };
+};
+
+const seconds = () => Date.now() / 1_000;
+
+function begin(input: string): Execution {
+  const first = {
+    Id: randomUUID(),
+    Type: 'EXECUTION',
+    StartTimestamp: seconds(),
+    Status: 'STARTED',
+    ExecutionDetails: { InputPayload: input },
+  };
+  return { token: randomUUID(), operations: new Map([[first.Id, first]]), updated: [] };
+}
+
+function eventOf(arn: string, { token, operations, updated }: Execution): object {
+  const [first, ...others] = operations.values();
+  return {
+    DurableExecutionArn: arn,
+    CheckpointToken: token,
+    UpdatedOperationIds: updated,
+    InitialExecutionState: {
+      // An event has times as text.
+      Operations: [{ ...first, StartTimestamp: new Date().toISOString() }],
+      ...(others.length === 0 ? {} : { NextMarker: 'others' }),
+    },
+  };
+}
+
+const stateOf = ({ operations }: Execution) => ({ Operations: [...operations.values()].slice(1) });
+
+function checkpoint(execution: Execution, { body }: JsonRequest): JsonAnswer {
+  if (body['CheckpointToken'] !== execution.token)
+    return { status: 400, error: 'InvalidParameterValueException', message: 'Invalid Checkpoint Token' };
+  const updates = (body['Updates'] ?? []) as readonly Update[];
+  const changed = updates.map((update) => changedBy(update, execution.operations.get(update.Id)));
+  for (const operation of changed) execution.operations.set(operation.Id, operation);
+  execution.token = randomUUID();
+  return {
+    status: 200,
+    body: { CheckpointToken: execution.token, NewExecutionState: { Operations: changed } },
+  };
+}
+
+const STATUS = { START: 'STARTED', SUCCEED: 'SUCCEEDED', FAIL: 'FAILED', RETRY: 'PENDING' } as const;
+
+function changedBy(
+  { Action, Payload: Result, Error: failure, WaitOptions, StepOptions, ...named }: Update,
+  before: Operation | undefined,
+): Operation {
+  const now = seconds();
+  const isOver = Action === 'SUCCEED' || Action === 'FAIL';
+  const Attempt = (before?.StepDetails?.Attempt ?? 0) + (Action === 'START' ? 0 : 1);
+  const next =
+    Action === 'RETRY' ? { NextAttemptTimestamp: now + (StepOptions?.NextAttemptDelaySeconds ?? 0) } : {};
+  return {
+    StartTimestamp: now,
+    ...before,
+    ...named,
+    Status: STATUS[Action],
+    ...(isOver ? { EndTimestamp: now } : {}),
+    ...(named.Type === 'STEP' ? { StepDetails: { Attempt, Result, Error: failure, ...next } } : {}),
+    ...(WaitOptions === undefined
+      ? {}
+      : { WaitDetails: { ScheduledEndTimestamp: now + WaitOptions.WaitSeconds } }),
+  };
+}
+
+/** Ends what an execution waits for. */
+function goOn(execution: Execution): void {
+  const waiting = [...execution.operations.values()].filter(
+    ({ Type, Status }) => (Type === 'WAIT' && Status === 'STARTED') || Status === 'PENDING',
+  );
+  if (waiting.length === 0) throw new Error('expected an execution that waits for something');
+  for (const operation of waiting)
+    execution.operations.set(operation.Id, {
+      ...operation,
+      ...(operation.Type === 'WAIT' ? { Status: 'SUCCEEDED', EndTimestamp: seconds() } : { Status: 'READY' }),
+    });
+  execution.updated = waiting.map(({ Id }) => Id);
+}
+
+const ended = ({ Status, Result, Error: error }: Answer, { operations }: Execution, invocations: number) => ({
+  status: Status as EndedExecution['status'],
+  result: Result === undefined ? undefined : JSON.parse(Result),
+  error,
+  invocations,
+  operations: [...operations.values()].slice(1).map(({ Type, Name }) => Name ?? Type),
+});

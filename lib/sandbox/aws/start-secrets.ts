@@ -1,0 +1,12 @@
+import { type JsonServer, startJsonServer, unknownOperation } from './json-server.ts';
+
+/** A stand-in for Secrets Manager: it tells texts by their secrets' ARNs. */
+export const startSecrets = (texts: Readonly<Record<string, string>>): Promise<JsonServer> =>
+  startJsonServer((request) => {
+    if (request.operation !== 'GetSecretValue') return unknownOperation(request);
+    const id = String(request.body['SecretId']);
+    const secret = texts[id];
+    return secret === undefined
+      ? { status: 400, error: 'ResourceNotFoundException', message: `There is no secret ${id}.` }
+      : { status: 200, body: { ARN: id, Name: id.split(':').at(-1), SecretString: secret } };
+  });

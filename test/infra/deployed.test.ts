@@ -1,0 +1,298 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { glueTables, settingNames } from '../../lib/contract.ts';
+import { createSqsClient, createSqsQueue } from '../../lib/jobs/sqs-queue.ts';
+import { objectCreated } from '../../lib/sandbox/aws/object-created.ts';
+import { type LocalStack, startStack } from '../../lib/sandbox/aws/start-stack.ts';
+import { synthStack } from '../../lib/sandbox/aws/synth-stack.ts';
+import { readStack, resourcesOf, type StackToRun, type Template } from '../../lib/sandbox/aws/template.ts';
+import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { openStore } from '../../lib/store/open.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { needsOf } from './asked-actions.ts';
+import { refusalsOf } from './grants.ts';
+
+const baseUrl = 'https://deployed.invalid';
+const packageId = codePackages[0]?.id ?? '';
+
+const instance = {
+  name: 'deployed',
+  baseUrl,
+  tokenHeader: 'X-Deployed-Token',
+  rate: 2_000,
+  compression: 'zstd',
+  allow: { packages: [packageId] },
+  schedules: [{ source: 'calculations', cron: '0 2 * * ? *' }, { source: 'cards' }],
+  logLevel: 'warn',
+};
+
+const running = new AsyncDisposableStack();
+let platform: Sandbox;
+let deployed: StackToRun;
+let stack: LocalStack;
+let store: Store;
+const logs: string[] = [];
+
+beforeAll(async () => {
+  platform = running.use(
+    await startPlatform({
+      calculations: 40,
+      datasets: 4,
+      cards: 12,
+      dataFiles: 5,
+      tokenHeader: 'X-Deployed-Token',
+    }),
+  );
+  deployed = await readStack(running.use(await synthStack(instance)).folder);
+  stack = running.use(
+    await startStack({
+      ...deployed,
+      texts: { [baseUrl]: platform.url },
+      secret: platform.token,
+      onLog: (line) => void logs.push(line),
+    }),
+  );
+  running.use(await stack.poll());
+  store = await openStore(stack.output('Store'), { s3: stack.settings });
+}, 60_000);
+
+afterAll(() => running.disposeAsync());
+
+/** Puts jobs on a queue that an output of the stack names. */
+async function send(output: string, jobs: readonly object[]): Promise<void> {
+  const client = createSqsClient(stack.settings);
+  await createSqsQueue(stack.output(output), client).send(jobs.map((job) => JSON.stringify(job)));
+  client.destroy();
+}
+
+/** An object of the store as JSON, once it is there. */
+async function stored(find: () => Promise<string | undefined>) {
+  for (let look = 0; look < 200; look += 1) {
+    const key = await find();
+    const object = key === undefined ? undefined : await store.get(key);
+    if (object !== undefined) return JSON.parse(object.body.toString());
+    await delay(100);
+  }
+  throw new Error(`expected an object in the store; the functions said:\n${logs.slice(-20).join('\n')}`);
+}
+
+const resultOf = (id: string) =>
+  stored(async () => {
+    for await (const { key } of store.list('results/')) if (key.endsWith(`/${id}.json`)) return key;
+    return undefined;
+  });
+
+/** The logical id of a function by how it begins. */
+const idOf = (start: string) =>
+  Object.keys(deployed.template.Resources).find((id) => new RegExp(`^${start}[0-9A-F]{8}$`).test(id)) ?? '';
+
+const actionsOf = (id: string) =>
+  new Set(
+    stack.asked.filter(({ by }) => by === id).flatMap((asked) => needsOf(asked).map(({ action }) => action)),
+  );
+
+test('every variable of a function is one that is read', () => {
+  for (const [, { Properties }] of resourcesOf(deployed.template, 'AWS::Lambda::Function')) {
+    const { Variables } = Properties['Environment'] as { readonly Variables: object };
+    expect(settingNames).toEqual(expect.arrayContaining(Object.keys(Variables)));
+  }
+});
+
+const job = { version: 1, packageId, packageVersion: '1.0.0' };
+
+test('the bundle of run-jobs takes jobs of every type from the queue', async () => {
+  const [calculationId] = [...platform.calculations()].map((line) => /"id":(\d+)/.exec(line)?.[1]);
+  const [dataFileId = ''] = platform.ids().dataFiles;
+
+  await send('QueueUrl', [
+    {
+      ...job,
+      type: 'run-function',
+      id: 'adds',
+      functionName: 'addNumbers',
+      inputVariables: { first: 2, second: 3 },
+    },
+    { version: 1, type: 'score', id: 'scores', texts: [{ id: 'a', text: 'This is wonderful!' }] },
+    { version: 1, type: 'update-formula', id: 'sets', calculationId, expression: 'SUM(`Amount`)' },
+    { version: 1, type: 'data-files', id: 'reads', ids: [dataFileId] },
+  ]);
+
+  expect(await resultOf('adds')).toMatchObject({ status: 'done', response: { result: 5 } });
+  expect(await resultOf('scores')).toMatchObject({
+    status: 'done',
+    response: { results: [{ id: 'a', calls: 1 }] },
+  });
+  expect(await resultOf('sets')).toMatchObject({ status: 'done', response: { expression: 'SUM(`Amount`)' } });
+  expect(await resultOf('reads')).toMatchObject({ status: 'done', response: { missing: [] } });
+});
+
+test('what SYNC_ALLOW does not name is refused, and the others run on', async () => {
+  await send('QueueUrl', [
+    {
+      ...job,
+      type: 'run-function',
+      id: 'foreign',
+      functionName: 'f',
+      packageId: '00000000-0000-4000-8000-000000000000',
+    },
+  ]);
+
+  const refused = await stored(async () => {
+    for await (const { key } of store.list('refused/')) return key;
+    return undefined;
+  });
+  expect(JSON.stringify(refused)).toContain('foreign');
+});
+
+test('code functions run by a queue and a function of their own', async () => {
+  await send('FunctionsQueueUrl', [
+    {
+      ...job,
+      type: 'run-function',
+      id: 'alone',
+      functionName: 'addNumbers',
+      inputVariables: { first: 4, second: 5 },
+    },
+  ]);
+
+  expect(await resultOf('alone')).toMatchObject({ status: 'done', response: { result: 9 } });
+  expect(actionsOf(idOf('JobsRunFunctionsFunction'))).toContain('sqs:ReceiveMessage');
+});
+
+test('an outcome that is too large for the table is stored, and the result is whole', async () => {
+  const rows = Array.from({ length: 2_000 }, (_, row) => ({
+    row,
+    text: 'a text of forty characters, or near to it',
+  }));
+
+  await send('QueueUrl', [
+    {
+      ...job,
+      type: 'run-function',
+      id: 'large',
+      functionName: 'dedupeRows',
+      inputVariables: { rows, keys: ['row'] },
+    },
+  ]);
+
+  expect(await resultOf('large')).toMatchObject({ status: 'done', response: { result: rows } });
+  expect(stack.asked.map(({ path }) => path)).toContainEqual(
+    expect.stringMatching(/\/work\/outcomes\/large\//),
+  );
+});
+
+test('a request that is put into the inbox is split, and its texts are scored', async () => {
+  const texts = ['id,text', 'a,The delivery was late.', 'b,The price was great!'].join('\n');
+  await store.put('texts/may.csv', Buffer.from(texts));
+  await store.put('inbox/may.json', Buffer.from('{"object":"texts/may.csv","text":"text","id":"id"}'));
+  const [bucket = ''] = stack.output('Store').split('/').slice(2);
+
+  const of = (key: string) => objectCreated({ bucket, key, sizeBytes: 58, etag: 'b57f' });
+  const answers = await stack.emit(of('inbox/may.json'));
+  // An event may come twice.
+  await stack.emit(of('inbox/may.json'));
+
+  expect(answers).toHaveLength(1);
+  expect(await stack.emit(of('texts/may.csv'))).toEqual([]);
+  expect(await stored(async () => 'scores/may/summary.json')).toMatchObject({ scored: 2, failed: 0, bad: 0 });
+});
+
+/** Sends a snapshot job and runs the execution that it starts. */
+async function take(id: string, request: object, timeoutMs?: number) {
+  await send('QueueUrl', [{ version: 1, type: 'snapshot', id, ...request }]);
+  const { response } = await resultOf(id);
+  return { name: response.started as string, ended: await stack.runExecution(response.started, timeoutMs) };
+}
+
+test('a snapshot job starts an execution by the alias, and the bundle of snapshot takes it', async () => {
+  // Less time than it has there: the run goes over several invocations.
+  const { name, ended } = await take('nightly', { source: 'calculations' }, 400_000);
+
+  expect(name).toMatch(/^calculations-[0-9a-f]{40}$/);
+  expect(stack.lambda.requests).toMatchObject([
+    { function: stack.output('SnapshotFunction'), invocationType: 'Event', name },
+  ]);
+  expect(ended).toMatchObject({
+    status: 'SUCCEEDED',
+    result: { kind: 'published', records: 40, followers: [{ kind: 'published', place: 'cards' }] },
+  });
+  expect(ended.invocations).toBeGreaterThan(1);
+});
+
+test('a run is compared with the one before, and every source can be taken', {
+  timeout: 60_000,
+}, async () => {
+  platform.churn(10);
+  const [fileset] = platform.ids().fileSets;
+  const [dataFile] = platform.ids().dataFiles;
+
+  const second = await take('second', { source: 'calculations' });
+  const files = await take('files', { source: 'files', filesets: [fileset] });
+  const dataFiles = await take('data-files', { source: 'data-files', ids: [dataFile] });
+
+  for (const { ended } of [second, files, dataFiles])
+    expect(ended).toMatchObject({ status: 'SUCCEEDED', result: { kind: 'published' }, invocations: 1 });
+});
+
+test('each published run has a partition in the table of the template, and parts as the template says', async () => {
+  for (const [source, table] of Object.entries(glueTables)) {
+    const { manifest, run } = await stored(async () => `${source}/latest.json`);
+    const folder = manifest.replace('_manifest.json', '');
+    const { parts } = await stored(async () => manifest);
+
+    const partition = stack.glue.partitions(table).find(({ Values }) => Values[1] === run);
+
+    expect(partition).toMatchObject({
+      StorageDescriptor: { Location: `${stack.output('Store')}/${folder}`, SerdeInfo: expect.anything() },
+    });
+    expect(parts[0].key).toMatch(/\.ndjson\.zst$/);
+  }
+});
+
+test('every job that ended was told of on the event bus', async () => {
+  const told = stack.events.map(({ Source, DetailType, Detail }) => [
+    Source,
+    DetailType,
+    JSON.parse(Detail).id,
+  ]);
+
+  for (const id of ['adds', 'scores', 'sets', 'reads', 'alone', 'nightly'])
+    expect(told).toContainEqual(['platform-sync', 'JobFinished', id]);
+  expect(JSON.parse(stack.events[0]?.Detail ?? '{}')).toMatchObject({ store: stack.output('Store') });
+});
+
+test('each function that calls the platform read the token from its secret', () => {
+  for (const name of ['JobsRunJobsFunction', 'JobsRunFunctionsFunction', 'SnapshotsSnapshotFunction'])
+    expect(actionsOf(idOf(name))).toContain('secretsmanager:GetSecretValue');
+});
+
+test('no function asked for anything that its role does not allow', () => {
+  expect(refusalsOf(stack.asked, { ...deployed, resolve: stack.resolve })).toEqual([]);
+});
+
+test('a synth that fails tells why', async () => {
+  await expect(synthStack({ ...instance, rate: -1 })).rejects.toThrow(
+    'instances.0.rate: expected a number from 0.001 to 10000, got -1',
+  );
+});
+
+test('a grant that is taken away is missed', () => {
+  const without = (template: Template, action: string) =>
+    JSON.parse(JSON.stringify(template).replaceAll(`"${action}"`, '"none:None"')) as Template;
+  const refusals = (action: string) =>
+    refusalsOf(stack.asked, { template: without(deployed.template, action), resolve: stack.resolve });
+
+  expect(refusals('dynamodb:UpdateItem')).toContain(
+    `${idOf('SnapshotsSnapshotFunction')} asked dynamodb:UpdateItem on ${stack.resolve({
+      'Fn::GetAtt': [idOf('StorageTable'), 'Arn'],
+    })}, which no statement of its role allows`,
+  );
+  for (const action of [
+    'events:PutEvents',
+    'lambda:InvokeFunction',
+    'secretsmanager:GetSecretValue',
+    's3:ListBucket',
+  ])
+    expect(refusals(action)).not.toEqual([]);
+});

@@ -1,0 +1,59 @@
+import { matchesWildcard } from '../../lib/sandbox/aws/event-pattern.ts';
+import type { Asked } from '../../lib/sandbox/aws/gateway.ts';
+import { resourcesOf, type Template } from '../../lib/sandbox/aws/template.ts';
+import type { Resolve } from '../../lib/sandbox/aws/template-values.ts';
+import { type Need, needsOf } from './asked-actions.ts';
+
+type Statement = {
+  readonly Effect: string;
+  readonly Action: string | readonly string[];
+  readonly Resource: string | readonly string[];
+  readonly Condition?: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
+};
+
+type Policy = {
+  readonly Roles?: readonly string[];
+  readonly PolicyDocument: { readonly Statement: readonly Statement[] };
+};
+
+/** What the functions asked for and may not, each once and as one line. */
+export function refusalsOf(
+  asked: readonly Asked[],
+  { template, resolve }: { readonly template: Template; readonly resolve: Resolve },
+): readonly string[] {
+  const lines = resourcesOf(template, 'AWS::Lambda::Function').flatMap(([id, { Properties }]) => {
+    const statements = statementsOf(String(resolve(Properties['Role'])).split('/').at(-1) ?? '', {
+      template,
+      resolve,
+    });
+    return asked
+      .filter(({ by }) => by === id)
+      .flatMap(needsOf)
+      .filter((need) => !statements.some((statement) => allows(statement, need)))
+      .map(
+        ({ action, resource }) =>
+          `${id} asked ${action} on ${resource}, which no statement of its role allows`,
+      );
+  });
+  return [...new Set(lines)].sort();
+}
+
+const statementsOf = (
+  role: string,
+  { template, resolve }: { readonly template: Template; readonly resolve: Resolve },
+): readonly Statement[] =>
+  resourcesOf(template, 'AWS::IAM::Policy')
+    .map(([, { Properties }]) => resolve(Properties) as Policy)
+    .filter(({ Roles = [] }) => Roles.includes(role))
+    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+
+function allows({ Effect, Action, Resource, Condition = {} }: Statement, need: Need): boolean {
+  if (Effect !== 'Allow') throw new Error(`expected statements that allow, got ${Effect}`);
+  const { StringEquals = {}, ...others } = Condition;
+  if (Object.keys(others).length > 0) throw new Error(`expected StringEquals, got ${Object.keys(others)}`);
+  return (
+    [Action].flat().some((action) => matchesWildcard(need.action, action, '*?')) &&
+    [Resource].flat().some((resource) => matchesWildcard(need.resource, resource, '*?')) &&
+    Object.entries(StringEquals).every(([key, values]) => [values].flat().includes(need.context[key] ?? ''))
+  );
+}

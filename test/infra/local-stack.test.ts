@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { matchesPattern } from '../../lib/sandbox/aws/event-pattern.ts';
+import { startGateway } from '../../lib/sandbox/aws/gateway.ts';
+import { objectCreated } from '../../lib/sandbox/aws/object-created.ts';
+import { startExecutions } from '../../lib/sandbox/aws/start-executions.ts';
+import { templateValues } from '../../lib/sandbox/aws/template-values.ts';
+
+describe('patterns of events', () => {
+  const event = objectCreated({ bucket: 'sync', key: 'inbox/may.json', sizeBytes: 10, etag: 'b57f' });
+
+  test.each([
+    [{ source: ['aws.s3'], 'detail-type': ['Object Created'] }, true],
+    [{ source: ['aws.s3', 'mine'], detail: { bucket: { name: ['sync'] } } }, true],
+    [{ detail: { bucket: { name: ['other'] } } }, false],
+    [{ detail: { object: { key: [{ wildcard: 'inbox/*.json' }] } } }, true],
+    [{ detail: { object: { key: [{ wildcard: 'inbox/*.csv' }] } } }, false],
+    [{ detail: { object: { key: [{ prefix: 'inbox' }] } } }, true],
+    [{ detail: { nothing: { key: ['a'] } } }, false],
+  ])('%j: %s', (pattern, matches) => {
+    expect(matchesPattern(pattern, event)).toBe(matches);
+  });
+
+  test('a filter that is not known is an error', () => {
+    expect(() => matchesPattern({ source: [{ 'anything-but': 'a' }] }, event)).toThrow('anything-but');
+  });
+});
+
+describe('values of a template', () => {
+  const resolve = templateValues(
+    {
+      Resources: {
+        Jobs: { Type: 'AWS::SQS::Queue', Properties: {} },
+        Live: { Type: 'AWS::Lambda::Alias', Properties: { FunctionName: { Ref: 'Worker' }, Name: 'live' } },
+        Worker: { Type: 'AWS::Lambda::Function', Properties: {} },
+        Topic: { Type: 'AWS::SNS::Topic', Properties: {} },
+      },
+    },
+    { endpoint: 'http://127.0.0.1:1', texts: { 'https://a.invalid': 'http://127.0.0.1:2' } },
+  );
+
+  test('references become what they name here', () => {
+    expect(resolve({ url: { Ref: 'Jobs' }, alias: [{ Ref: 'Live' }] })).toEqual({
+      url: 'http://127.0.0.1:1/000000000000/Jobs',
+      alias: ['arn:aws:lambda:us-east-1:000000000000:function:Worker:live'],
+    });
+    expect(resolve({ 'Fn::Join': ['', ['a:', { 'Fn::GetAtt': ['Jobs', 'QueueName'] }]] })).toBe('a:Jobs');
+    expect(resolve({ 'Fn::Sub': `\${AWS::Region}/\${Worker.Arn}` })).toBe(
+      'us-east-1/arn:aws:lambda:us-east-1:000000000000:function:Worker',
+    );
+    expect(resolve('https://a.invalid')).toBe('http://127.0.0.1:2');
+  });
+
+  test.each([
+    [{ Ref: 'Nothing' }],
+    [{ Ref: 'Topic' }],
+    [{ 'Fn::GetAtt': ['Jobs', 'Colour'] }],
+    [{ 'Fn::ImportValue': 'a' }],
+  ])('%j is an error', (value) => {
+    expect(() => resolve(value)).toThrow();
+  });
+});
+
+test('the gateway refuses what is not signed, and what is for nobody', async () => {
+  await using gateway = await startGateway({ endpointOf: () => undefined });
+  const authorization = 'AWS4-HMAC-SHA256 Credential=me/20261121/us-east-1/sns/aws4_request, Signature=0';
+
+  const unsigned = await fetch(gateway.endpoint);
+  const unknown = await fetch(gateway.endpoint, { headers: { authorization } });
+
+  expect(unsigned.status).toBe(403);
+  expect(unknown.status).toBe(501);
+  expect(gateway.asked).toEqual([]);
+});
+
+test('an execution goes on after a step that is to be tried again, and a token is taken once', async () => {
+  await using executions = await startExecutions();
+  const seen: object[] = [];
+  const checkpoint = async (token: unknown, update: object) => {
+    const url = `${executions.endpoint}/2025-12-01/durable-executions/arn%3Aof%2Fit/checkpoint`;
+    const body = JSON.stringify({
+      CheckpointToken: token,
+      Updates: [{ Id: 'a', Type: 'STEP', Name: 'one', ...update }],
+    });
+    const answer = await fetch(url, { method: 'POST', body });
+    return { status: answer.status, ...((await answer.json()) as { readonly CheckpointToken?: string }) };
+  };
+  const invoke = async (event: object) => {
+    seen.push(event);
+    const { CheckpointToken: token } = event as { readonly CheckpointToken: string };
+    if (seen.length > 1) return { Status: 'SUCCEEDED', Result: '"done"' };
+    const { CheckpointToken: next } = await checkpoint(token, { Action: 'START' });
+    expect(await checkpoint(token, { Action: 'RETRY' })).toMatchObject({ status: 400 });
+    await checkpoint(next, { Action: 'RETRY' });
+    return { Status: 'PENDING' };
+  };
+
+  const ended = await executions.run({ arn: 'arn:of/it', input: '{}', invoke });
+
+  expect(ended).toMatchObject({ status: 'SUCCEEDED', result: 'done', invocations: 2, operations: ['one'] });
+  expect(seen[1]).toMatchObject({
+    UpdatedOperationIds: ['a'],
+    InitialExecutionState: { NextMarker: 'others' },
+  });
+});
