@@ -37,8 +37,12 @@ export type Exchange = (
  */
 export function createExchange(options: { readonly proxyEnv?: ProxyEnvironment } = {}): Exchange {
   const agents = createAgents(options.proxyEnv);
-  return (request, signal, onPhase) =>
-    new Promise((resolve, reject) => {
+  return async (request, signal, onPhase) => {
+    const { promise, resolve, reject } = Promise.withResolvers<ExchangeAnswer>();
+    // Node tells an abort only once there is a socket, and never while a proxy is asked for one.
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    try {
       const secure = request.url.protocol === 'https:';
       const send = secure ? httpsRequest : httpRequest;
       const outgoing = send(request.url, {
@@ -48,8 +52,6 @@ export function createExchange(options: { readonly proxyEnv?: ProxyEnvironment }
         signal,
         timeout: request.timeoutMs,
       });
-      // Node tells an abort only once there is a socket, and never while a proxy is asked for one.
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
       onPhase('connect');
       outgoing.on('socket', (socket) => watchPhases(socket, onPhase));
       outgoing.on('response', (answer) =>
@@ -59,7 +61,12 @@ export function createExchange(options: { readonly proxyEnv?: ProxyEnvironment }
       // Some ends are told by nothing else, such as an upgrade (101) that nobody asked for.
       outgoing.on('close', () => reject(closedUnanswered()));
       outgoing.end(request.body);
-    });
+      return await promise;
+    } finally {
+      // Node keeps a combined signal for as long as it has a listener, and with it the whole answer.
+      signal.removeEventListener('abort', abort);
+    }
+  };
 }
 
 const closedUnanswered = () =>
