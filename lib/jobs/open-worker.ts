@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { jobTimes } from '../contract.ts';
 import { sleep } from '../pace/sleep.ts';
 import type { Platform } from '../platform/client.ts';
 import type { Sentiment } from '../platform/records.ts';
@@ -141,12 +142,15 @@ export const renewedLease = (ledger: Ledger, leaseMs = HELD_LEASE_MS): Lease => 
   holdLease: (claim) => renewLease({ ledger, claim, leaseMs }),
 });
 
-/** What is left after the deadline for a process that is about to be stopped; nothing is sent by then. */
-const AFTER_DEADLINE_MS = 2_000;
+/** Beyond the end of the invocation: clocks may differ a little. */
+const AFTER_INVOCATION_MS = 2_000;
 
-/** The lease of an invocation that ends at a deadline (epoch milliseconds): nothing renews it, and it outlives it. */
+/**
+ * The lease of an invocation whose jobs must be done at a deadline (epoch milliseconds), which leaves it the time to
+ * answer. Nothing renews it, and it outlives the invocation.
+ */
 export const leaseUntil = (deadlineMs: number, now: () => number): Lease => ({
   deadlineMs,
-  leaseMs: Math.max(1, deadlineMs - now()) + AFTER_DEADLINE_MS,
+  leaseMs: Math.max(0, deadlineMs - now()) + jobTimes.toAnswerMs + AFTER_INVOCATION_MS,
   holdLease: () => ({ signal: new AbortController().signal, [Symbol.asyncDispose]: async () => undefined }),
 });
