@@ -120,6 +120,7 @@ test('no role may do more than it uses', () => {
       "TextsSplitTextsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/refused/*",
       "TextsSplitTextsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/scores/*",
       "TextsSplitTextsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/work/*",
+      "TextsSplitTextsRole: Allow s3:DeleteObject on StorageBucket/scores/*",
       "TextsSplitTextsRole: Allow s3:GetObject on StorageBucket/*",
       "TextsSplitTextsRole: Allow s3:ListBucket on StorageBucket",
       "TextsSplitTextsRole: Allow sqs:SendMessage on JobsQueue",
