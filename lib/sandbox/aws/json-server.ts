@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { type LoopbackServer, startLoopbackServer } from './loopback-server.ts';
 
 export type JsonRequest = {
   readonly method: string;
@@ -16,11 +14,9 @@ export type JsonAnswer =
   | { readonly status: 200; readonly body: object }
   | { readonly status: number; readonly error: string; readonly message: string };
 
-export type JsonServer = { readonly endpoint: string } & AsyncDisposable;
-
 /** A stand-in for a service that takes and answers JSON, on a free port of loopback. */
-export async function startJsonServer(answer: (request: JsonRequest) => JsonAnswer): Promise<JsonServer> {
-  const server = createServer(async (request, response) => {
+export async function startJsonServer(answer: (request: JsonRequest) => JsonAnswer): Promise<LoopbackServer> {
+  return startLoopbackServer(async (request, response) => {
     const sent = await text(request).catch(() => '');
     const given = answer({
       method: request.method ?? '',
@@ -35,16 +31,6 @@ export async function startJsonServer(answer: (request: JsonRequest) => JsonAnsw
     });
     response.end(JSON.stringify(failed ? { __type: given.error, message: given.message } : given.body));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const close = async () => {
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
-    await closed;
-  };
-  const { port } = server.address() as AddressInfo;
-  return { endpoint: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: close };
 }
 
 export const unknownOperation = ({ method, url, operation }: JsonRequest): JsonAnswer => ({

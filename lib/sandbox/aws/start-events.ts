@@ -1,4 +1,5 @@
-import { type JsonServer, startJsonServer, unknownOperation } from './json-server.ts';
+import { startJsonServer, unknownOperation } from './json-server.ts';
+import type { LoopbackServer } from './loopback-server.ts';
 
 /** An event as it was put. */
 export type PutEvent = {
@@ -10,7 +11,7 @@ export type PutEvent = {
 };
 
 /** A stand-in for EventBridge: it takes events, and sends them nowhere. */
-export async function startEvents(): Promise<JsonServer & { readonly taken: readonly PutEvent[] }> {
+export async function startEvents(): Promise<LoopbackServer & { readonly taken: readonly PutEvent[] }> {
   const taken: PutEvent[] = [];
   const server = await startJsonServer((request) => {
     if (request.operation !== 'PutEvents') return unknownOperation(request);

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import { type LoopbackServer, startLoopbackServer } from './loopback-server.ts';
 
 /** A request as it came: the operation, and its members. */
 export type GlueRequest = {
@@ -88,30 +87,18 @@ const refusal = (name: string, message: string): GlueAnswer => ({
 const missing = refusal('EntityNotFoundException', 'Partition not found.');
 const invalid = refusal('InvalidInputException', 'The values of the partition are missing.');
 
-export type LocalGlue = Glue & {
-  /** `http://127.0.0.1:PORT`: what `AWS_ENDPOINT_URL_GLUE` is set to. */
-  readonly endpoint: string;
-  close(): Promise<void>;
-} & AsyncDisposable;
+/** `AWS_ENDPOINT_URL_GLUE` is to be set to its endpoint. */
+export type LocalGlue = Glue & LoopbackServer;
 
 /** Glue's protocol (JSON 1.1 by `X-Amz-Target`) on a free port of loopback; nothing is kept after `close`. */
 export async function startGlue(options: GlueOptions): Promise<LocalGlue> {
   const glue = createGlue(options);
-  const server = createServer(async (request, response) => {
+  const server = await startLoopbackServer(async (request, response) => {
     const { status, body } = glue.answer(await readRequest(request));
     response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' });
     response.end(JSON.stringify(body));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const close = async () => {
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
-    await closed;
-  };
-  return { ...glue, endpoint: `http://127.0.0.1:${port}`, close, [Symbol.asyncDispose]: close };
+  return { ...glue, ...server };
 }
 
 async function readRequest(request: IncomingMessage): Promise<GlueRequest> {

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import { type LoopbackServer, startLoopbackServer } from './loopback-server.ts';
 
 /** An invocation as it was asked for; `function` is what the caller names, with its version or alias. */
 export type LambdaRequest = {
@@ -59,16 +58,13 @@ const refusal = (status: number, error: string, message: string): LambdaAnswer =
   message,
 });
 
-export type LocalLambda = Lambda & {
-  /** `http://127.0.0.1:PORT`: what `AWS_ENDPOINT_URL_LAMBDA` is set to. */
-  readonly endpoint: string;
-  close(): Promise<void>;
-} & AsyncDisposable;
+/** `AWS_ENDPOINT_URL_LAMBDA` is to be set to its endpoint. */
+export type LocalLambda = Lambda & LoopbackServer;
 
 /** Lambda's protocol (REST, JSON) on a free port of loopback; nothing is kept after `close`. */
 export async function startLambda(functions: readonly string[]): Promise<LocalLambda> {
   const lambda = createLambda(functions);
-  const server = createServer(async (request, response) => {
+  const server = await startLoopbackServer(async (request, response) => {
     const invocation = await readInvocation(request);
     const answer =
       invocation === undefined
@@ -81,16 +77,7 @@ export async function startLambda(functions: readonly string[]): Promise<LocalLa
     });
     return response.end(JSON.stringify({ Type: 'User', Message: answer.message }));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const close = async () => {
-    const closed = once(server, 'close');
-    server.close();
-    server.closeAllConnections();
-    await closed;
-  };
-  return { ...lambda, endpoint: `http://127.0.0.1:${port}`, close, [Symbol.asyncDispose]: close };
+  return { ...lambda, ...server };
 }
 
 async function readInvocation(request: IncomingMessage): Promise<LambdaRequest | undefined> {

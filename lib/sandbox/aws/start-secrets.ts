@@ -1,7 +1,8 @@
-import { type JsonServer, startJsonServer, unknownOperation } from './json-server.ts';
+import { startJsonServer, unknownOperation } from './json-server.ts';
+import type { LoopbackServer } from './loopback-server.ts';
 
 /** A stand-in for Secrets Manager: it tells texts by their secrets' ARNs. */
-export const startSecrets = (texts: Readonly<Record<string, string>>): Promise<JsonServer> =>
+export const startSecrets = (texts: Readonly<Record<string, string>>): Promise<LoopbackServer> =>
   startJsonServer((request) => {
     if (request.operation !== 'GetSecretValue') return unknownOperation(request);
     const id = String(request.body['SecretId']);
