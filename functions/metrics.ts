@@ -2,10 +2,10 @@ import { Metrics, type MetricUnit } from '@aws-lambda-powertools/metrics';
 import { type MetricName, metricNamespace } from '../lib/contract.ts';
 import type { JobFinished } from '../lib/jobs/handle-message.ts';
 import type { PaceCounts } from '../lib/pace/pace.ts';
-import { analyzeSentiment } from '../lib/platform/analyze-sentiment.ts';
 import type { PlatformEvent } from '../lib/platform/events.ts';
-import { getDataFile } from '../lib/platform/get-data-file.ts';
-import { listCards } from '../lib/platform/list-cards.ts';
+import { analyzeSentiment } from '../lib/platform/operations/analyze-sentiment.ts';
+import { getDataFile } from '../lib/platform/operations/get-data-file.ts';
+import { listCards } from '../lib/platform/operations/list-cards.ts';
 import type { Sentiment } from '../lib/platform/records.ts';
 import type { Environment } from '../lib/settings.ts';
 

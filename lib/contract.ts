@@ -58,7 +58,7 @@ export const glueTables = {
 export const gluePartitionKeys = ['dt', 'run'] as const;
 
 /** What is checked at synth as the functions check it: job types, sources, and reasons for which a run is refused. */
-export { jobTypes } from './jobs/job-types.ts';
+export { jobTypes } from './jobs/types/job-types.ts';
 export { sources } from './snapshot/keys.ts';
 export { gateNames } from './snapshot/manifest.ts';
 

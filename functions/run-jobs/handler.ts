@@ -1,7 +1,7 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { jobTimes } from '../../lib/contract.ts';
 import { leaseUntil, openJobPlace, openWorker } from '../../lib/jobs/open-worker.ts';
-import type { QueueMessage } from '../../lib/jobs/queue.ts';
+import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { runBatch } from '../../lib/jobs/run-batch.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
@@ -43,7 +43,7 @@ async function open() {
   // Loaded here, like every client of the SDK.
   const [place, { createSqsClient, createSqsQueue }] = await Promise.all([
     openJobPlace(session),
-    import('../../lib/jobs/sqs-queue.ts'),
+    import('../../lib/jobs/queue/sqs-queue.ts'),
   ]);
   return {
     worker: openWorker(session, place, {

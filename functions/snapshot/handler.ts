@@ -1,10 +1,10 @@
 import { type DurableLambdaHandler, withDurableExecution } from '@aws/durable-execution-sdk-js';
-import { parseExecutionInput } from '../../lib/jobs/execution-input.ts';
-import { sleep } from '../../lib/pace/sleep.ts';
+import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-input.ts';
 import { openSession } from '../../lib/session.ts';
-import type { DurableRunOptions } from '../../lib/snapshot/durable-run.ts';
-import { takeDurableSnapshot } from '../../lib/snapshot/durable-snapshot.ts';
-import { openPartitions } from '../../lib/snapshot/open-partitions.ts';
+import type { DurableRunOptions } from '../../lib/snapshot/durable/durable-run.ts';
+import { takeDurableSnapshot } from '../../lib/snapshot/durable/durable-snapshot.ts';
+import { openPartitions } from '../../lib/snapshot/publish/open-partitions.ts';
+import { sleep } from '../../lib/time/sleep.ts';
 import { createMetrics } from '../metrics.ts';
 import { durableSteps } from './durable-steps.ts';
 

@@ -31,7 +31,7 @@ async function open() {
   // Loaded here, like every client of the SDK.
   const [place, { createSqsClient, createSqsQueue }] = await Promise.all([
     openJobPlace(session),
-    import('../../lib/jobs/sqs-queue.ts'),
+    import('../../lib/jobs/queue/sqs-queue.ts'),
   ]);
   return {
     session,

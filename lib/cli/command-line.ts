@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { PlatformError } from '../platform/platform-error.ts';
 import { SettingsError } from '../settings.ts';
-import { SnapshotStoppedError } from '../snapshot/snapshot-stopped-error.ts';
+import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
 import { StoreError } from '../store/error.ts';
 import type { AddCommand, Finish } from './command.ts';
 import { addCall } from './commands/call.ts';

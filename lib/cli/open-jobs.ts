@@ -1,8 +1,8 @@
 import { type Allow, AllowError, readAllow } from '../jobs/allow.ts';
 import { createLedger } from '../jobs/ledger/create-ledger.ts';
 import type { Ledger } from '../jobs/ledger/ledger.ts';
-import { jobId } from '../jobs/message-fields.ts';
-import type { Queue } from '../jobs/queue.ts';
+import { jobId } from '../jobs/message/fields.ts';
+import type { Queue } from '../jobs/queue/queue.ts';
 import { type Environment, SettingsError } from '../settings.ts';
 import type { Table } from '../table/table.ts';
 import { UsageError } from './usage-error.ts';
@@ -21,7 +21,7 @@ export const openLedger = async (tableName: string, environment: Environment): P
   createLedger({ table: await openTable(tableName, environment) });
 
 export async function openQueue(queueUrl: string, environment: Environment): Promise<Queue> {
-  const { createSqsClient, createSqsQueue } = await import('../jobs/sqs-queue.ts');
+  const { createSqsClient, createSqsQueue } = await import('../jobs/queue/sqs-queue.ts');
   return createSqsQueue(queueUrl, createSqsClient(environment));
 }
 

@@ -1,4 +1,4 @@
-import { openStoredCache, type StoredCache } from '../jobs/texts/stored-cache.ts';
+import { openStoredCache, type StoredCache } from '../jobs/texts/cache/stored-cache.ts';
 import type { Environment } from '../settings.ts';
 import type { Store } from '../store/store.ts';
 import { openTable } from './open-jobs.ts';

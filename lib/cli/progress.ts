@@ -1,6 +1,6 @@
 import { SingleBar } from 'cli-progress';
 import type { CallCounts } from '../platform/events.ts';
-import type { SnapshotProgress } from '../snapshot/take-slice.ts';
+import type { SnapshotProgress } from '../snapshot/run/take-slice.ts';
 
 /** A line of progress at most this often, in milliseconds, where there is no terminal. */
 const LINE_EVERY_MS = 3_000;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Allow } from '../jobs/allow.ts';
-import { readJobLines } from '../jobs/job-lines.ts';
-import { parseMessage } from '../jobs/message.ts';
-import { MOST_MESSAGE_BYTES } from '../jobs/message-json.ts';
-import { parseJson, printJson } from '../platform/json.ts';
+import { readJobLines } from '../jobs/message/job-lines.ts';
+import { parseMessage } from '../jobs/message/message.ts';
+import { MOST_MESSAGE_BYTES } from '../jobs/message/message-json.ts';
+import { parseJson, printJson } from '../json/json.ts';
 
 /** A job that may be sent, with its id. */
 export type ReadJob = { readonly id: string; readonly text: string };

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import { batchName } from '../jobs/message-score.ts';
-import { LONGEST_BATCH_NAME } from '../jobs/texts/batch.ts';
+import { LONGEST_BATCH_NAME } from '../jobs/texts/batch/batch.ts';
+import { batchName } from '../jobs/types/score/message.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The name of a batch as it was typed. Throws `UsageError`. */

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { uuid } from '../platform/inputs.ts';
+import { uuid } from '../json/inputs.ts';
 import { readText } from './options.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';

@@ -1,5 +1,5 @@
 import type { GateName, Manifest } from '../snapshot/manifest.ts';
-import type { Publication } from '../snapshot/publish.ts';
+import type { Publication } from '../snapshot/publish/publish.ts';
 import type { Store } from '../store/store.ts';
 import { exitCodes, shownLines, type Terminal } from './terminal.ts';
 

@@ -1,11 +1,11 @@
 import { createLedger } from '../jobs/ledger/create-ledger.ts';
 import { hasEnded } from '../jobs/ledger/job.ts';
-import { sleep } from '../pace/sleep.ts';
-import { startStack } from '../sandbox/aws/start-stack.ts';
-import { synthStack } from '../sandbox/aws/synth-stack.ts';
-import { readStack } from '../sandbox/aws/template.ts';
+import { startStack } from '../sandbox/aws/stack/start-stack.ts';
+import { synthStack } from '../sandbox/aws/stack/synth-stack.ts';
+import { readStack } from '../sandbox/aws/stack/template.ts';
 import type { Sandbox } from '../sandbox/platform/start-platform.ts';
 import { createDynamoTable } from '../table/dynamo-table.ts';
+import { sleep } from '../time/sleep.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A stack takes no address on loopback: this one stands for it. */

@@ -1,9 +1,9 @@
 import type { PlatformFailure } from '../platform/failure.ts';
 import { PlatformError } from '../platform/platform-error.ts';
-import { backoffMs } from '../platform/retry.ts';
+import { backoffMs } from '../time/backoff.ts';
 import type { JobError, Outcome } from './ledger/job.ts';
-import { ChangedError } from './refuse-if-changed.ts';
 import { HandBackError, TurnLostError } from './turn.ts';
+import { ChangedError } from './types/update-formula/refuse-if-changed.ts';
 
 /** The facts that the decision rests on, and nothing else. */
 export type FailureFacts = {

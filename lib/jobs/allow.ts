@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
-import { faultsOf } from '../platform/faults.ts';
-import { uuid } from '../platform/inputs.ts';
-import { parseJson } from '../platform/json.ts';
-import { jobType } from './message-fields.ts';
-import type { Job } from './message-schemas.ts';
+import { faultsOf } from '../json/faults.ts';
+import { uuid } from '../json/inputs.ts';
+import { parseJson } from '../json/json.ts';
+import { jobType } from './message/fields.ts';
+import type { Job } from './types/message-schemas.ts';
 
 /** `PACKAGE/VERSION/FUNCTION`: the version is the text up to the next slash, the name all that follows. */
 const FULL_NAME = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[^/]+\/.+$/i;

@@ -1,5 +1,5 @@
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import { type AwsEnvironment, awsClientConfig } from '../aws-client.ts';
+import { type AwsEnvironment, awsClientConfig } from '../aws/client-config.ts';
 import type { JobFinished } from './handle-message.ts';
 
 export type EventBridgeOptions = {

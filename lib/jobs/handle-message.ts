@@ -2,16 +2,16 @@ import type { Logger } from 'pino';
 import type { Store } from '../store/store.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
-import { hasSetFormula, keepFormula } from './formula-log.ts';
 import type { Claim, EndedJob, Outcome } from './ledger/job.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import { type Job, parseMessage } from './message.ts';
-import type { QueueMessage } from './queue.ts';
+import { type Job, parseMessage } from './message/message.ts';
+import type { QueueMessage } from './queue/queue.ts';
 import { keepFailed } from './redrive.ts';
 import { keepRefused } from './refused.ts';
 import { responseOf, stagedOutcome, type TypedJob, writeResult } from './result.ts';
 import { mayRepeat, type RunJob, type Runners } from './runner.ts';
 import { createTurn, type Turn, TurnLostError } from './turn.ts';
+import { hasSetFormula, keepFormula } from './types/update-formula/formula-log.ts';
 
 /** Told of each job that ended, at least once. `result` is the key of its result. */
 export type JobFinished = {

@@ -1,27 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { jobTimes } from '../contract.ts';
-import { sleep } from '../pace/sleep.ts';
 import type { Platform } from '../platform/client.ts';
+import { runFunction } from '../platform/operations/run-function.ts';
 import type { Sentiment } from '../platform/records.ts';
-import { runFunction } from '../platform/run-function.ts';
 import type { Session } from '../session.ts';
 import type { Store } from '../store/store.ts';
 import { createMemoryTable } from '../table/memory-table.ts';
 import type { Table } from '../table/table.ts';
+import { sleep } from '../time/sleep.ts';
 import { readAllow } from './allow.ts';
 import type { JobFinished, Lease, Worker } from './handle-message.ts';
 import { createLedger } from './ledger/create-ledger.ts';
 import { renewLease } from './ledger/lease-renewal.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import type { Job } from './message.ts';
-import { openSnapshots } from './open-snapshots.ts';
-import { dataFilesRunner } from './runners/data-files.ts';
-import { functionRunner } from './runners/run-function.ts';
-import { scoreRunner } from './runners/score.ts';
-import { formulaRunner } from './runners/update-formula.ts';
-import type { BatchPlace } from './texts/batch.ts';
-import { failChunk } from './texts/end-chunk.ts';
-import { createScoreCache, type ScoreCache } from './texts/score-cache.ts';
+import type { Job } from './message/message.ts';
+import type { BatchPlace } from './texts/batch/batch.ts';
+import { failChunk } from './texts/batch/end-chunk.ts';
+import { createScoreCache, type ScoreCache } from './texts/cache/score-cache.ts';
+import { dataFilesRunner } from './types/data-files/runner.ts';
+import { functionRunner } from './types/run-function/runner.ts';
+import { scoreRunner } from './types/score/runner.ts';
+import { openSnapshots } from './types/snapshot/open-snapshots.ts';
+import { formulaRunner } from './types/update-formula/runner.ts';
 
 /** Whatever jobs share: the store, the table, and what stands on them. */
 export type JobPlace = {

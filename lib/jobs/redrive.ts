@@ -1,8 +1,8 @@
-import { parseJson, printJson } from '../platform/json.ts';
+import { parseJson, printJson } from '../json/json.ts';
 import type { Store } from '../store/store.ts';
 import type { EndedJob } from './ledger/job.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import type { Queue, QueueMessage } from './queue.ts';
+import type { Queue, QueueMessage } from './queue/queue.ts';
 
 const FOLDER = 'work/failed/';
 const keyOf = (id: string) => `${FOLDER}${id}.json`;

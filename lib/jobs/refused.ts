@@ -1,5 +1,5 @@
 import type { Store } from '../store/store.ts';
-import type { QueueMessage } from './queue.ts';
+import type { QueueMessage } from './queue/queue.ts';
 
 /** Where a message lies that could not become a job. */
 export const refusedKey = (messageId: string) => `refused/${messageId}.json`;

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import { type Handled, handleMessage, type Lease, type Worker } from './handle-message.ts';
-import type { Queue, QueueMessage } from './queue.ts';
+import type { Queue, QueueMessage } from './queue/queue.ts';
 
 export type BatchOptions = {
   readonly worker: Worker;

@@ -1,5 +1,5 @@
 import type { Outcome } from './ledger/job.ts';
-import type { Job } from './message.ts';
+import type { Job } from './message/message.ts';
 import type { Turn } from './turn.ts';
 
 /**

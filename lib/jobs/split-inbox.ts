@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import type { Store } from '../store/store.ts';
 import type { JobPlace } from './open-worker.ts';
-import type { Queue } from './queue.ts';
-import { parseInboxRequest, writeRefusedInbox } from './texts/inbox-request.ts';
-import { RowsError, readRows } from './texts/read-rows.ts';
-import { splitBatch } from './texts/split-batch.ts';
+import type { Queue } from './queue/queue.ts';
+import { parseInboxRequest, writeRefusedInbox } from './texts/batch/inbox-request.ts';
+import { splitBatch } from './texts/batch/split-batch.ts';
+import { RowsError, readRows } from './texts/rows/read-rows.ts';
 
 export type InboxOptions = {
   readonly place: JobPlace;

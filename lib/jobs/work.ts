@@ -1,5 +1,5 @@
 import { handleMessage, type Lease, type Worker } from './handle-message.ts';
-import type { Queue, QueueMessage } from './queue.ts';
+import type { Queue, QueueMessage } from './queue/queue.ts';
 
 export type WorkOptions = {
   readonly worker: Worker;

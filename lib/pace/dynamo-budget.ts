@@ -5,7 +5,7 @@ import {
   UpdateItemCommand,
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
-import { type AwsEnvironment, awsClientConfig } from '../aws-client.ts';
+import { type AwsEnvironment, awsClientConfig } from '../aws/client-config.ts';
 import { explainDynamoError, isConditionFailed } from '../table/dynamo-failure.ts';
 import { TableError } from '../table/table-error.ts';
 import type { Budget, BudgetItem, BudgetWrite } from './budget.ts';

@@ -1,10 +1,10 @@
 import PQueue from 'p-queue';
+import { sleep } from '../time/sleep.ts';
 import type { BudgetItem } from './budget.ts';
 import { createFleetSlots } from './fleet-slots.ts';
 import { checkLimits, createGatedPace } from './gated-pace.ts';
 import type { Pace } from './pace.ts';
 import { withSafeRate } from './safe-slots.ts';
-import { sleep } from './sleep.ts';
 
 /** How the pace of one worker of a fleet is made. */
 export type FleetPaceOptions = {

@@ -1,8 +1,8 @@
 import PQueue from 'p-queue';
+import { sleep } from '../time/sleep.ts';
 import { checkLimits, createGatedPace } from './gated-pace.ts';
 import { createLocalSlots } from './local-slots.ts';
 import type { Pace } from './pace.ts';
-import { sleep } from './sleep.ts';
 
 /** How a pace is made. */
 export type LocalPaceOptions = {

@@ -1,13 +1,10 @@
+import { faultsOf } from '../json/faults.ts';
+import { printJson } from '../json/json.ts';
 import type { Pace } from '../pace/pace.ts';
 import { PaceWaitError } from '../pace/pace-wait-error.ts';
 import { type Endpoint, type EndpointInput, targetOf } from './endpoint.ts';
 import { type Observe, tellAll } from './events.ts';
 import { type PlatformFailure, wasSent } from './failure.ts';
-import { faultsOf } from './faults.ts';
-import { printJson } from './json.ts';
-import { type CallContext, PlatformError } from './platform-error.ts';
-import { decideRetry, type RetryLimits } from './retry.ts';
-import { redact, type TokenSource, tokenFault } from './token.ts';
 import {
   type Answer,
   type AttemptResult,
@@ -15,7 +12,10 @@ import {
   type ReadAnswer,
   readAsJson,
   type Send,
-} from './transport.ts';
+} from './http/transport.ts';
+import { type CallContext, PlatformError } from './platform-error.ts';
+import { decideRetry, type RetryLimits } from './retry.ts';
+import { redact, type TokenSource, tokenFault } from './token.ts';
 
 export type CallOptions = {
   readonly signal?: AbortSignal | undefined;

@@ -1,12 +1,21 @@
+import type { ProxyEnvironment } from '../aws/proxy-environment.ts';
 import type { Pace } from '../pace/pace.ts';
-import { sleep } from '../pace/sleep.ts';
-import type { ProxyEnvironment } from '../proxy-environment.ts';
-import { analyzeSentiment, type SentimentRequest } from './analyze-sentiment.ts';
+import { sleep } from '../time/sleep.ts';
 import { type Call, type CallOptions, createCall } from './call.ts';
 import type { Observe } from './events.ts';
-import { createExchange } from './exchange.ts';
-import { getDataFile } from './get-data-file.ts';
-import { listCards } from './list-cards.ts';
+import { createExchange } from './http/exchange.ts';
+import { createTransport } from './http/transport.ts';
+import { analyzeSentiment, type SentimentRequest } from './operations/analyze-sentiment.ts';
+import { getDataFile } from './operations/get-data-file.ts';
+import { listCards } from './operations/list-cards.ts';
+import { type FunctionCall, runFunction } from './operations/run-function.ts';
+import {
+  type CalculationSearch,
+  type CalculationsAnswer,
+  searchCalculations,
+} from './operations/search-calculations.ts';
+import type { FileSearch } from './operations/search-files.ts';
+import { updateFormula } from './operations/update-formula.ts';
 import { calculationPages, filePages, type Page, type PagesOptions } from './pages.ts';
 import type {
   Calculation,
@@ -18,16 +27,7 @@ import type {
   Sentiment,
 } from './records.ts';
 import { defaultRetryLimits, type RetryLimits } from './retry.ts';
-import { type FunctionCall, runFunction } from './run-function.ts';
-import {
-  type CalculationSearch,
-  type CalculationsAnswer,
-  searchCalculations,
-} from './search-calculations.ts';
-import type { FileSearch } from './search-files.ts';
 import type { TokenSource } from './token.ts';
-import { createTransport } from './transport.ts';
-import { updateFormula } from './update-formula.ts';
 
 /** How a client is made. Times in milliseconds. */
 export type PlatformOptions = {

@@ -1,10 +1,10 @@
-import { analyzeSentiment } from './analyze-sentiment.ts';
-import { getDataFile } from './get-data-file.ts';
-import { listCards } from './list-cards.ts';
-import { runFunction } from './run-function.ts';
-import { searchCalculations } from './search-calculations.ts';
-import { searchFiles } from './search-files.ts';
-import { updateFormula } from './update-formula.ts';
+import { analyzeSentiment } from './operations/analyze-sentiment.ts';
+import { getDataFile } from './operations/get-data-file.ts';
+import { listCards } from './operations/list-cards.ts';
+import { runFunction } from './operations/run-function.ts';
+import { searchCalculations } from './operations/search-calculations.ts';
+import { searchFiles } from './operations/search-files.ts';
+import { updateFormula } from './operations/update-formula.ts';
 
 /** The seven operations of the platform's contract. */
 export const endpoints = {

@@ -1,8 +1,8 @@
 import type { Call, CallOptions } from './call.ts';
+import { type CalculationSearch, searchCalculations } from './operations/search-calculations.ts';
+import { type FileSearch, searchFiles } from './operations/search-files.ts';
 import { PlatformError } from './platform-error.ts';
 import type { CalculationRow, FileRecord } from './records.ts';
-import { type CalculationSearch, searchCalculations } from './search-calculations.ts';
-import { type FileSearch, searchFiles } from './search-files.ts';
 
 /** One page of a list: its rows and what the platform says of the whole list, which is a hint at best. */
 export type Page<Row> = {

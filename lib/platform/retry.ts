@@ -1,14 +1,12 @@
+import { type BackoffLimits, backoffMs } from '../time/backoff.ts';
 import { type PlatformFailure, wasSent } from './failure.ts';
 
 /** How far retries go. Defaults: `defaultRetryLimits`. */
-export type RetryLimits = {
+export type RetryLimits = BackoffLimits & {
   /** Retries after a passing failure; the first attempt is not one. */
   readonly maxRetries: number;
   /** Retries after an answer that is not the platform's: a gateway's passing page, or a wrong address for good. */
   readonly maxMisdirectedRetries: number;
-  /** The ceiling of the first wait, in milliseconds; it doubles with each retry up to `maxDelayMs`. */
-  readonly baseDelayMs: number;
-  readonly maxDelayMs: number;
   /** All attempts and waits of one call together, in milliseconds. */
   readonly budgetMs: number;
 };
@@ -51,18 +49,6 @@ export function decideRetry(facts: RetryFacts): RetryDecision {
   const delayMs = toldToWait(failure) ?? backoffMs(attempt, random, limits);
   if (elapsedMs + delayMs > limits.budgetMs) return { kind: 'stop', why: 'over-budget' };
   return { kind: 'retry', delayMs };
-}
-
-/**
- * Milliseconds before retry `retry` (1 is the first): full jitter under a ceiling that doubles. Source: "Exponential
- * Backoff And Jitter", AWS Architecture Blog, 2015.
- */
-export function backoffMs(
-  retry: number,
-  random: number,
-  limits: Pick<RetryLimits, 'baseDelayMs' | 'maxDelayMs'>,
-): number {
-  return Math.floor(random * Math.min(limits.maxDelayMs, limits.baseDelayMs * 2 ** (retry - 1)));
 }
 
 function retriesFor(failure: PlatformFailure, limits: RetryLimits): number {

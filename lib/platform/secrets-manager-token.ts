@@ -1,5 +1,5 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { type AwsEnvironment, awsClientConfig } from '../aws-client.ts';
+import { type AwsEnvironment, awsClientConfig } from '../aws/client-config.ts';
 import { secretToken, type TokenSource } from './token.ts';
 
 export type SecretsManagerOptions = {

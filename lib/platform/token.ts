@@ -55,9 +55,6 @@ export function tokenFault(token: string): string | undefined {
   return `token: expected visible ASCII characters without spaces, got ${token.length} characters (not shown)`;
 }
 
-/** Takes out of a text what must not be shown. Used before a text is shortened, which could leave half a token. */
-export type Hide = (text: string) => string;
-
 /**
  * Takes a token, as it is or as it stands in an address, out of a text that somebody else wrote, such as an error
  * body that echoes a header.

@@ -1,5 +1,5 @@
 import type { GateName } from './manifest.ts';
-import type { RecordBatch } from './record-batch.ts';
+import type { RecordBatch } from './page/record-batch.ts';
 
 /** A record as a scan hands it on: its key, the JSON types of its fields, and the one line that it becomes. */
 export type ScannedRecord = {

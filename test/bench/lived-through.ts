@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
-import { parseJson } from '../../lib/platform/json.ts';
+import { parseJson } from '../../lib/json/json.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
 
 /** How a snapshot of calculations compares with the ids that were there all the time while it was taken. */

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import type { Pace } from '../../lib/pace/pace.ts';
-import { sleep } from '../../lib/pace/sleep.ts';
+import { sleep } from '../../lib/time/sleep.ts';
 
 /** How fast a process rises while nothing refuses it, in requests a second each second; what a 429 leaves of it. */
 const RISE = 0.25;

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { PaceCounts } from '../../lib/pace/pace.ts';
-import { sleep } from '../../lib/pace/sleep.ts';
+import { sleep } from '../../lib/time/sleep.ts';
 import { type SandboxProcess, startSandboxProcess } from './sandbox-process.ts';
 
 /** How a worker decides when to send: by the fleet's budget, by its share of the rate, or by its own 429s. */

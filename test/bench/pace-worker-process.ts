@@ -3,9 +3,9 @@ import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-bu
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
 import { createLocalPace } from '../../lib/pace/local-pace.ts';
 import type { Pace } from '../../lib/pace/pace.ts';
-import { sleep } from '../../lib/pace/sleep.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
+import { sleep } from '../../lib/time/sleep.ts';
 import { createAdaptivePace } from './pace-adaptive.ts';
 import { TICK_MS, type WorkerPlan, type WorkerReport, type WorkerStart } from './pace-fleet.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
-import { keepFormula } from '../../lib/jobs/formula-log.ts';
+import { keepFormula } from '../../lib/jobs/types/update-formula/formula-log.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { createFakeTerminal } from './fake-terminal.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { noTally, type Reservation } from '../../lib/pace/budget.ts';
 import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
-import { type LocalAws, startAws } from '../../lib/sandbox/aws/start-aws.ts';
+import { type LocalAws, startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 

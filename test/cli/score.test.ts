@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
-import { textHashOf } from '../../lib/jobs/texts/score-cache.ts';
-import { startAws } from '../../lib/sandbox/aws/start-aws.ts';
+import { textHashOf } from '../../lib/jobs/texts/cache/score-cache.ts';
+import { startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 

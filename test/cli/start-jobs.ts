@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
-import { createSqsClient, createSqsQueue } from '../../lib/jobs/sqs-queue.ts';
-import { startAws } from '../../lib/sandbox/aws/start-aws.ts';
+import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
+import { startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 

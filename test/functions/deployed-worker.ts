@@ -1,7 +1,7 @@
-import { createSqsClient, createSqsQueue } from '../../lib/jobs/sqs-queue.ts';
-import { createHandlerProcess } from '../../lib/sandbox/aws/create-handler-process.ts';
-import { startEventSourceMapping } from '../../lib/sandbox/aws/event-source-mapping.ts';
-import { startAws } from '../../lib/sandbox/aws/start-aws.ts';
+import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
+import { createHandlerProcess } from '../../lib/sandbox/aws/functions/create-handler-process.ts';
+import { startEventSourceMapping } from '../../lib/sandbox/aws/functions/event-source-mapping.ts';
+import { startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
 

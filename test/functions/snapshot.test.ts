@@ -6,10 +6,10 @@ import { type DurableLambdaHandler, withDurableExecution } from '@aws/durable-ex
 import { LocalDurableTestRunner } from '@aws/durable-execution-sdk-js-testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { durableSteps } from '../../functions/snapshot/durable-steps.ts';
-import { parseExecutionInput } from '../../lib/jobs/execution-input.ts';
+import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-input.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-import type { DurableRunOptions } from '../../lib/snapshot/durable-run.ts';
-import { takeDurableSnapshot } from '../../lib/snapshot/durable-snapshot.ts';
+import type { DurableRunOptions } from '../../lib/snapshot/durable/durable-run.ts';
+import { takeDurableSnapshot } from '../../lib/snapshot/durable/durable-snapshot.ts';
 import { readLatest, readManifest } from '../../lib/snapshot/manifest.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { StoreError } from '../../lib/store/error.ts';

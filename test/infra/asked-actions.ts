@@ -1,5 +1,5 @@
-import type { Asked } from '../../lib/sandbox/aws/gateway.ts';
 import { account, region } from '../../lib/sandbox/aws/identity.ts';
+import type { Asked } from '../../lib/sandbox/aws/services/gateway.ts';
 
 /** What a request needs of whoever asks. */
 export type Need = {

@@ -3,8 +3,8 @@ import { ConfigError, readConfig } from '../../infra/config.ts';
 import { messageOf } from '../../infra/config-schedules.ts';
 import { followersOf } from '../../infra/schedules.ts';
 import { readAllow } from '../../lib/jobs/allow.ts';
-import { readFollowers } from '../../lib/jobs/followers.ts';
-import { parseMessage } from '../../lib/jobs/message.ts';
+import { parseMessage } from '../../lib/jobs/message/message.ts';
+import { readFollowers } from '../../lib/jobs/types/snapshot/followers.ts';
 import { full, least } from './instances.ts';
 
 const faultsOf = (context: unknown): readonly string[] => {

@@ -1,11 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { glueTables, settingNames } from '../../lib/contract.ts';
-import { createSqsClient, createSqsQueue } from '../../lib/jobs/sqs-queue.ts';
-import { objectCreated } from '../../lib/sandbox/aws/object-created.ts';
-import { type LocalStack, startStack } from '../../lib/sandbox/aws/start-stack.ts';
-import { synthStack } from '../../lib/sandbox/aws/synth-stack.ts';
-import { readStack, resourcesOf, type StackToRun, type Template } from '../../lib/sandbox/aws/template.ts';
+import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
+import { objectCreated } from '../../lib/sandbox/aws/stack/object-created.ts';
+import { type LocalStack, startStack } from '../../lib/sandbox/aws/stack/start-stack.ts';
+import { synthStack } from '../../lib/sandbox/aws/stack/synth-stack.ts';
+import {
+  readStack,
+  resourcesOf,
+  type StackToRun,
+  type Template,
+} from '../../lib/sandbox/aws/stack/template.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseMessage } from '../../lib/jobs/message.ts';
+import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { full, packageId, resourcesOf, templateOf } from './instances.ts';
 
 type Transformer = {

@@ -1,7 +1,7 @@
-import { matchesWildcard } from '../../lib/sandbox/aws/event-pattern.ts';
-import type { Asked } from '../../lib/sandbox/aws/gateway.ts';
-import { resourcesOf, type Template } from '../../lib/sandbox/aws/template.ts';
-import type { Resolve } from '../../lib/sandbox/aws/template-values.ts';
+import type { Asked } from '../../lib/sandbox/aws/services/gateway.ts';
+import { matchesWildcard } from '../../lib/sandbox/aws/stack/event-pattern.ts';
+import { resourcesOf, type Template } from '../../lib/sandbox/aws/stack/template.ts';
+import type { Resolve } from '../../lib/sandbox/aws/stack/template-values.ts';
 import { type Need, needsOf } from './asked-actions.ts';
 
 type Statement = {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { matchesPattern } from '../../lib/sandbox/aws/event-pattern.ts';
-import { startGateway } from '../../lib/sandbox/aws/gateway.ts';
-import { objectCreated } from '../../lib/sandbox/aws/object-created.ts';
-import { startExecutions } from '../../lib/sandbox/aws/start-executions.ts';
-import { templateValues } from '../../lib/sandbox/aws/template-values.ts';
+import { startGateway } from '../../lib/sandbox/aws/services/gateway.ts';
+import { startExecutions } from '../../lib/sandbox/aws/services/start-executions.ts';
+import { matchesPattern } from '../../lib/sandbox/aws/stack/event-pattern.ts';
+import { objectCreated } from '../../lib/sandbox/aws/stack/object-created.ts';
+import { templateValues } from '../../lib/sandbox/aws/stack/template-values.ts';
 
 describe('patterns of events', () => {
   const event = objectCreated({ bucket: 'sync', key: 'inbox/may.json', sizeBytes: 10, etag: 'b57f' });

@@ -4,7 +4,7 @@ import { tableColumns } from '../../infra/catalog-columns.ts';
 import { savedQueries, viewQueries } from '../../infra/saved-query.ts';
 import { type Dialect, sqlType } from '../../infra/sql-type.ts';
 import { glueTables } from '../../lib/contract.ts';
-import type { Glue } from '../../lib/sandbox/aws/start-glue.ts';
+import type { Glue } from '../../lib/sandbox/aws/services/start-glue.ts';
 
 /** An answer: its columns by name, in lower case. */
 export type Row = Readonly<Record<string, unknown>>;

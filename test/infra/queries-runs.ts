@@ -1,17 +1,17 @@
+import { parseJson } from '../../lib/json/json.ts';
 import { createLocalPace } from '../../lib/pace/local-pace.ts';
-import { sleep } from '../../lib/pace/sleep.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { countCalls } from '../../lib/platform/events.ts';
-import { parseJson } from '../../lib/platform/json.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
-import { beginRun, type RequestedSnapshot } from '../../lib/snapshot/begin-run.ts';
 import { type Compression, placeOf } from '../../lib/snapshot/keys.ts';
 import { gateNames } from '../../lib/snapshot/manifest.ts';
-import type { Partitions } from '../../lib/snapshot/partitions.ts';
-import { scanOfRun } from '../../lib/snapshot/scan-of-run.ts';
-import { takeRun } from '../../lib/snapshot/take-snapshot.ts';
+import type { Partitions } from '../../lib/snapshot/publish/partitions.ts';
+import { beginRun, type RequestedSnapshot } from '../../lib/snapshot/run/begin-run.ts';
+import { scanOfRun } from '../../lib/snapshot/run/scan-of-run.ts';
+import { takeRun } from '../../lib/snapshot/run/take-run.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { sleep } from '../../lib/time/sleep.ts';
 
 export type TakenRuns = {
   readonly sandbox: Sandbox;

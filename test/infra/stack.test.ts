@@ -1,7 +1,7 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
 import { jobTimes } from '../../lib/contract.ts';
-import { runFunction } from '../../lib/platform/run-function.ts';
+import { runFunction } from '../../lib/platform/operations/run-function.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { full, least, resourcesOf, templateOf } from './instances.ts';
 

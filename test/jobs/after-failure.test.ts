@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { afterFailure } from '../../lib/jobs/after-failure.ts';
-import { ChangedError } from '../../lib/jobs/refuse-if-changed.ts';
 import { HandBackError, TurnLostError } from '../../lib/jobs/turn.ts';
+import { ChangedError } from '../../lib/jobs/types/update-formula/refuse-if-changed.ts';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AllowError, allowFault, readAllow } from '../../lib/jobs/allow.ts';
-import type { RunFunctionJob, ScoreJob } from '../../lib/jobs/message.ts';
+import type { RunFunctionJob, ScoreJob } from '../../lib/jobs/message/message.ts';
 
 const PACKAGE = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const OTHER = '7c9e6679-7425-40de-944b-e07fc1f90ae7';

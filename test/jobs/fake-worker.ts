@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import type { JobFinished, Lease, Worker } from '../../lib/jobs/handle-message.ts';
 import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
-import type { QueueMessage } from '../../lib/jobs/queue.ts';
+import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import type { Runners } from '../../lib/jobs/runner.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { createMemoryTable } from '../../lib/table/memory-table.ts';

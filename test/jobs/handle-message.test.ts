@@ -173,7 +173,7 @@ describe('a message that cannot become a job', () => {
 });
 
 async function hashOf() {
-  const { parseMessage } = await import('../../lib/jobs/message.ts');
+  const { parseMessage } = await import('../../lib/jobs/message/message.ts');
   const parsed = parseMessage(JSON.stringify(runFunctionJob), { messageId: 'm', allow: {} });
   return parsed.kind === 'job' ? parsed : { contentHash: '' };
 }

@@ -1,4 +1,4 @@
-import type { Queue, QueueMessage } from '../../lib/jobs/queue.ts';
+import type { Queue, QueueMessage } from '../../lib/jobs/queue/queue.ts';
 
 /** A queue in memory, in order; what was received stays hidden until it is deleted. */
 export function memoryQueue(

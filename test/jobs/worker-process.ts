@@ -1,9 +1,9 @@
 import { openJobPlace, openWorker, renewedLease } from '../../lib/jobs/open-worker.ts';
-import { createSqsClient, createSqsQueue } from '../../lib/jobs/sqs-queue.ts';
+import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import { work } from '../../lib/jobs/work.ts';
-import { sleep } from '../../lib/pace/sleep.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
+import { sleep } from '../../lib/time/sleep.ts';
 
 /*
  * `node worker-process.ts`: `platform-sync work --drain`, with leases so short that what a killed worker held is taken

@@ -9,7 +9,7 @@ import {
   noTally,
 } from '../../lib/pace/budget.ts';
 import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
-import { type LocalAws, startAws } from '../../lib/sandbox/aws/start-aws.ts';
+import { type LocalAws, startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { budgetSuite } from './budget-suite.ts';
 import { createMemoryBudget } from './memory-budget.ts';
 

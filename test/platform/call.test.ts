@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
+import { searchCalculations } from '../../lib/platform/operations/search-calculations.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
-import { searchCalculations } from '../../lib/platform/search-calculations.ts';
 import { fixedToken, secretToken } from '../../lib/platform/token.ts';
 import { calculation, calculationRow, calculations, execution } from './answers.ts';
 import { caught, thrown } from './caught.ts';

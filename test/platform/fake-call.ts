@@ -1,12 +1,12 @@
+import { parseJson, printJson } from '../../lib/json/json.ts';
 import type { Pace } from '../../lib/pace/pace.ts';
 import { createCall } from '../../lib/platform/call.ts';
 import { operations } from '../../lib/platform/client.ts';
 import { type PlatformEvent, tellAll } from '../../lib/platform/events.ts';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';
-import { parseJson, printJson } from '../../lib/platform/json.ts';
+import type { AttemptResult, PlatformRequest } from '../../lib/platform/http/transport.ts';
 import { defaultRetryLimits, type RetryLimits } from '../../lib/platform/retry.ts';
 import { fixedToken, type TokenSource } from '../../lib/platform/token.ts';
-import type { AttemptResult, PlatformRequest } from '../../lib/platform/transport.ts';
 
 /** What one attempt comes to: a result, or what the fake throws or does instead. */
 export type Scripted = AttemptResult | ((signal?: AbortSignal) => Promise<AttemptResult>);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { endpoints } from '../../lib/platform/endpoints.ts';
-import { searchCalculations } from '../../lib/platform/search-calculations.ts';
+import { searchCalculations } from '../../lib/platform/operations/search-calculations.ts';
 import {
   calculation,
   calculationRow,

@@ -1,12 +1,12 @@
-import { createExchange } from '../../lib/platform/exchange.ts';
+import type { ProxyEnvironment } from '../../lib/aws/proxy-environment.ts';
 import { wasSent } from '../../lib/platform/failure.ts';
+import { createExchange } from '../../lib/platform/http/exchange.ts';
 import {
   createTransport,
   type PlatformRequest,
   readAsJson,
   type TransportOptions,
-} from '../../lib/platform/transport.ts';
-import type { ProxyEnvironment } from '../../lib/proxy-environment.ts';
+} from '../../lib/platform/http/transport.ts';
 
 export type SendOptions = Partial<PlatformRequest> & {
   readonly token?: string;

@@ -1,6 +1,6 @@
+import { parseJson } from '../../lib/json/json.ts';
 import type { Call } from '../../lib/platform/call.ts';
 import type { EndpointInput } from '../../lib/platform/endpoint.ts';
-import { parseJson } from '../../lib/platform/json.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 
 /** The text that answers a raw call. */

@@ -1,5 +1,5 @@
-import { afterStepFailure } from '../../lib/snapshot/after-step-failure.ts';
-import type { DurableSteps } from '../../lib/snapshot/durable-steps.ts';
+import { afterStepFailure } from '../../lib/snapshot/durable/after-step-failure.ts';
+import type { DurableSteps } from '../../lib/snapshot/durable/durable-steps.ts';
 import { StoreError } from '../../lib/store/error.ts';
 
 /** What befalls one try of a step. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { type LocalAws, startAws } from '../../lib/sandbox/aws/start-aws.ts';
+import { type LocalAws, startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { readLatest, readManifest } from '../../lib/snapshot/manifest.ts';
 import { openStore } from '../../lib/store/open.ts';

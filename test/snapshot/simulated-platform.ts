@@ -1,5 +1,5 @@
-import type { OffsetPage, ReadOffsetPage } from '../../lib/snapshot/calculation-pages.ts';
-import { batchOf } from '../../lib/snapshot/record-batch.ts';
+import { batchOf } from '../../lib/snapshot/page/record-batch.ts';
+import type { OffsetPage, ReadOffsetPage } from '../../lib/snapshot/sources/calculations/pages.ts';
 
 /** What happens to the platform's records before one request is answered; ids are picked by position. */
 export type Change = { readonly kind: 'delete'; readonly at: number } | { readonly kind: 'add' };

@@ -1,11 +1,11 @@
 import { createLocalPace } from '../../lib/pace/local-pace.ts';
-import { sleep } from '../../lib/pace/sleep.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { countCalls } from '../../lib/platform/events.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
-import { scanOfRun } from '../../lib/snapshot/scan-of-run.ts';
-import { resumeRun, startRun, takeRun } from '../../lib/snapshot/take-snapshot.ts';
+import { scanOfRun } from '../../lib/snapshot/run/scan-of-run.ts';
+import { resumeRun, startRun, takeRun } from '../../lib/snapshot/run/take-run.ts';
 import { openStore } from '../../lib/store/open.ts';
+import { sleep } from '../../lib/time/sleep.ts';
 
 /*
  * A snapshot in a process of its own, for tests that kill it: `snapshot-process.ts URL TOKEN STORE [RUN]`. Prints the

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { startAws } from '../../lib/sandbox/aws/start-aws.ts';
+import { startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
 

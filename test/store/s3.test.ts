@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type LocalAws, startAws } from '../../lib/sandbox/aws/start-aws.ts';
+import { type LocalAws, startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { createS3Store } from '../../lib/store/s3.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
 import { describeStore } from './store-suite.ts';

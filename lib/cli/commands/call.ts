@@ -1,4 +1,4 @@
-import { printJson } from '../../platform/json.ts';
+import { printJson } from '../../json/json.ts';
 import type { FunctionExecution } from '../../platform/records.ts';
 import { openSession } from '../../session.ts';
 import type { AddCommand } from '../command.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { parseJson, printJson } from '../../json/json.ts';
 import { idDigits } from '../../platform/id.ts';
-import { parseJson, printJson } from '../../platform/json.ts';
 import type { Calculation } from '../../platform/records.ts';
 import type { Store } from '../../store/store.ts';
 import { inColumns } from '../columns.ts';
@@ -51,7 +51,7 @@ async function showLog(id: string, { at, json }: LogFlags, terminal: Terminal): 
 type Entry = { readonly time: string; readonly key: string; readonly calculation: Partial<Calculation> };
 
 async function readEntries(store: Store, id: string, signal: AbortSignal): Promise<readonly Entry[]> {
-  const { readFormulaLog } = await import('../../jobs/formula-log.ts');
+  const { readFormulaLog } = await import('../../jobs/types/update-formula/formula-log.ts');
   const entries: Entry[] = [];
   for await (const { time, key, json } of readFormulaLog(store, id)) {
     signal.throwIfAborted();

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { FormulaAnalysis } from '../../formula/analyze.ts';
 import { checkSum } from '../../formula/checksum.ts';
-import { refuseIfChanged } from '../../jobs/refuse-if-changed.ts';
-import { printJson } from '../../platform/json.ts';
+import { refuseIfChanged } from '../../jobs/types/update-formula/refuse-if-changed.ts';
+import { printJson } from '../../json/json.ts';
 import type { Calculation } from '../../platform/records.ts';
 import { openSession, type Session } from '../../session.ts';
 import type { AddCommand, Finish } from '../command.ts';
@@ -110,7 +110,7 @@ async function keepAnswer(
   err: Terminal['err'],
 ): Promise<void> {
   const finishedAtMs = Date.now();
-  const { keepFormula } = await import('../../jobs/formula-log.ts');
+  const { keepFormula } = await import('../../jobs/types/update-formula/formula-log.ts');
   try {
     const store = await session.store();
     await keepFormula(store, { calculationId, finishedAtMs, response: printJson(calculation) });

@@ -102,7 +102,7 @@ async function showJob(given: string, terminal: Terminal): Promise<number> {
 async function resultOf({ id, type, dt, outcome }: Job, terminal: Terminal): Promise<string | undefined> {
   if (type === undefined || outcome === undefined) return undefined;
   const { resultKey } = await import('../../jobs/result.ts');
-  const { parseJson, printJson } = await import('../../platform/json.ts');
+  const { parseJson, printJson } = await import('../../json/json.ts');
   const store = await openStoreOf(terminal.environment);
   const stored = await store.get(resultKey({ id, type, dt }));
   return stored && printJson(parseJson(stored.body.toString()), 2);

@@ -1,6 +1,6 @@
 import type { Place } from '../../snapshot/keys.ts';
-import { openPartitions } from '../../snapshot/open-partitions.ts';
-import { publishRun, readFinishedRun } from '../../snapshot/publish.ts';
+import { openPartitions } from '../../snapshot/publish/open-partitions.ts';
+import { publishRun, readFinishedRun } from '../../snapshot/publish/publish.ts';
 import type { AddCommand } from '../command.ts';
 import { openStoreOf } from '../open-store-of.ts';
 import { placeArgument, runArgument } from '../place-argument.ts';

@@ -59,7 +59,7 @@ async function serve(
 ): Promise<void> {
   // Loaded here: no other command needs the servers.
   const { startPlatform } = await import('../../sandbox/platform/start-platform.ts');
-  const { startAws } = await import('../../sandbox/aws/start-aws.ts');
+  const { startAws } = await import('../../sandbox/aws/services/start-aws.ts');
   await using platform = await startPlatform({
     ...options,
     ...(latency === undefined ? {} : { latencyMs: latency }),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { idDigits } from '../../platform/id.ts';
-import type { RequestedSnapshot } from '../../snapshot/begin-run.ts';
+import type { RequestedSnapshot } from '../../snapshot/run/begin-run.ts';
 import type { Selections } from '../../snapshot/selection.ts';
 import type { AddCommand, Finish } from '../command.ts';
 import { runArgument } from '../place-argument.ts';

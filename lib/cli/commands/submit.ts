@@ -42,7 +42,7 @@ async function send(
   flags: SubmitFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const { batchesOf } = await import('../../jobs/message-batches.ts');
+  const { batchesOf } = await import('../../jobs/queue/message-batches.ts');
   let sent = 0;
   try {
     for (const batch of batchesOf(all.map(({ text }) => text))) {

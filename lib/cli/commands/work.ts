@@ -1,5 +1,5 @@
 import type { JobFinished, Worker } from '../../jobs/handle-message.ts';
-import type { Queue } from '../../jobs/queue.ts';
+import type { Queue } from '../../jobs/queue/queue.ts';
 import type { WorkCounts } from '../../jobs/work.ts';
 import { openSession } from '../../session.ts';
 import type { Store } from '../../store/store.ts';
@@ -31,7 +31,7 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
   const { asSettings, openQueue } = await import('../open-jobs.ts');
   const { openJobPlace, openWorker, renewedLease } = await import('../../jobs/open-worker.ts');
   const { work } = await import('../../jobs/work.ts');
-  const { sleep } = await import('../../pace/sleep.ts');
+  const { sleep } = await import('../../time/sleep.ts');
   const queue = await openQueue(queueUrl, terminal.environment);
   const place = await openJobPlace(session);
   const { worker, ended, refused } = counted(asSettings(() => openWorker(session, place)));

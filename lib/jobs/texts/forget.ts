@@ -1,4 +1,4 @@
-import { preview } from '../../platform/faults.ts';
+import { preview } from '../../json/faults.ts';
 import type { Table } from '../../table/table.ts';
 import {
   type BatchPlace,
@@ -9,13 +9,13 @@ import {
   STAGED_FOLDER,
   scoresFolder,
   stagedFolder,
-} from './batch.ts';
-import { countRowsOf } from './chunk-counts.ts';
-import { isEnded, readChunkRow, type StoredChunk, writeChunkRow } from './chunk-row.ts';
-import { finishBatch } from './finish-batch.ts';
-import { parsePart, printPart, type ScoredRow } from './part.ts';
-import { CACHE_PREFIX, parseCacheRow, textHashOf } from './score-cache.ts';
-import { parseStaged, printStaged, type StagedRow } from './staged-chunk.ts';
+} from './batch/batch.ts';
+import { countRowsOf } from './batch/chunk-counts.ts';
+import { isEnded, readChunkRow, type StoredChunk, writeChunkRow } from './batch/chunk-row.ts';
+import { finishBatch } from './batch/finish-batch.ts';
+import { parsePart, printPart, type ScoredRow } from './batch/part.ts';
+import { parseStaged, printStaged, type StagedRow } from './batch/staged-chunk.ts';
+import { CACHE_PREFIX, parseCacheRow, textHashOf } from './cache/score-cache.ts';
 
 /** What was erased. */
 export type Erased = {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { faultsOf } from '../../platform/faults.ts';
-import { wholeNumber } from '../../platform/inputs.ts';
+import { faultsOf } from '../../json/faults.ts';
+import { wholeNumber } from '../../json/inputs.ts';
 import { assumptions } from './assumptions.ts';
 import { type FaultKind, faultKinds } from './http/fault-kinds.ts';
 

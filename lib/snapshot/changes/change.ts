@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../canonical-json.ts';
-import { parseJson } from '../../platform/json.ts';
+import { canonicalJson } from '../../json/canonical-json.ts';
+import { parseJson } from '../../json/json.ts';
 import type { ComparisonRules } from './comparison-rules.ts';
 
 /** What became of one record from one run to the next. `before` and `after` are its lines in the parts. */

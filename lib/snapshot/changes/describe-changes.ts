@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../canonical-json.ts';
+import { canonicalJson } from '../../json/canonical-json.ts';
 import type { Source } from '../keys.ts';
 import { type Change, fieldsOf } from './change.ts';
 import { comparisonRules } from './comparison-rules.ts';

@@ -1,4 +1,4 @@
-import { parseJson } from '../../platform/json.ts';
+import { parseJson } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
 import type { Source } from '../keys.ts';
 import { type Manifest, StoredObjectError } from '../manifest.ts';

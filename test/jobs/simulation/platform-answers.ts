@@ -1,4 +1,4 @@
-import type { AttemptResult, PlatformRequest } from '../../../lib/platform/transport.ts';
+import type { AttemptResult, PlatformRequest } from '../../../lib/platform/http/transport.ts';
 import { answered, failed, lost, refused, status } from '../../platform/fake-call.ts';
 import type { FunctionEnd } from './plan.ts';
 

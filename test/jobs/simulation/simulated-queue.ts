@@ -1,4 +1,4 @@
-import type { QueueMessage } from '../../../lib/jobs/queue.ts';
+import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
 

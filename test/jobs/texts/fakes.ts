@@ -1,8 +1,8 @@
-import type { SourceRow } from '../../../lib/jobs/texts/chunks.ts';
-import { createScoreCache } from '../../../lib/jobs/texts/score-cache.ts';
-import type { Analyze, ScoreTextsOptions } from '../../../lib/jobs/texts/score-texts.ts';
-import type { SentimentRequest } from '../../../lib/platform/analyze-sentiment.ts';
+import type { SourceRow } from '../../../lib/jobs/texts/batch/chunks.ts';
+import { createScoreCache } from '../../../lib/jobs/texts/cache/score-cache.ts';
+import type { Analyze, ScoreTextsOptions } from '../../../lib/jobs/texts/scoring/score-texts.ts';
 import type { PlatformFailure } from '../../../lib/platform/failure.ts';
+import type { SentimentRequest } from '../../../lib/platform/operations/analyze-sentiment.ts';
 import { PlatformError } from '../../../lib/platform/platform-error.ts';
 import type { Sentiment } from '../../../lib/platform/records.ts';
 import type { PutResult, Store } from '../../../lib/store/store.ts';

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { scoreChunk } from '../../../lib/jobs/texts/batch/score-chunk.ts';
+import { splitBatch } from '../../../lib/jobs/texts/batch/split-batch.ts';
+import { textHashOf } from '../../../lib/jobs/texts/cache/score-cache.ts';
 import { forgetBatch, forgetText } from '../../../lib/jobs/texts/forget.ts';
-import { textHashOf } from '../../../lib/jobs/texts/score-cache.ts';
-import { scoreChunk } from '../../../lib/jobs/texts/score-chunk.ts';
-import { splitBatch } from '../../../lib/jobs/texts/split-batch.ts';
 import {
   batchOf,
   mixedRows,
@@ -13,7 +13,7 @@ import {
   summaryOf,
   type World,
   world,
-} from './batch-suite.ts';
+} from './batch/batch-suite.ts';
 import { crashing, row } from './fakes.ts';
 
 const HASH = textHashOf('good 0');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
 import { latestKey } from '../../../lib/snapshot/keys.ts';
-import { publishRun } from '../../../lib/snapshot/publish.ts';
+import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';

@@ -1,6 +1,6 @@
 import { analyzeFormula } from '../../../formula/analyze.ts';
 import { checkSum } from '../../../formula/checksum.ts';
-import { printJson } from '../../../platform/json.ts';
+import { printJson } from '../../../json/json.ts';
 import { assumptions } from '../assumptions.ts';
 import type { Column } from '../records/datasets.ts';
 import type { Calculation, FormulaReference } from './calculation.ts';

@@ -1,4 +1,4 @@
-import { printJson } from '../../../platform/json.ts';
+import { printJson } from '../../../json/json.ts';
 
 /** An answer before it becomes bytes on a connection. */
 export type Answer = {

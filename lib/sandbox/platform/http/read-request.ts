@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
+import { faultsOf } from '../../../json/faults.ts';
+import { parseJson } from '../../../json/json.ts';
 import type { Endpoint, EndpointInput } from '../../../platform/endpoint.ts';
-import { faultsOf } from '../../../platform/faults.ts';
-import { parseJson } from '../../../platform/json.ts';
 
 /** A request that is wrong: the status that it answers, and why. */
 export type WrongRequest = { readonly kind: 'wrong'; readonly status: 400 | 413; readonly message: string };

@@ -1,4 +1,4 @@
-import { analyzeSentiment } from '../../../platform/analyze-sentiment.ts';
+import { analyzeSentiment } from '../../../platform/operations/analyze-sentiment.ts';
 import { assumptions } from '../assumptions.ts';
 import { randomFor } from '../records/random.ts';
 import { analyzeSentiment as analyze } from '../sentiment/analyze.ts';

@@ -1,4 +1,4 @@
-import { getDataFile } from '../../../platform/get-data-file.ts';
+import { getDataFile } from '../../../platform/operations/get-data-file.ts';
 import { assumptions } from '../assumptions.ts';
 import { answered, operation, refused } from './operation.ts';
 

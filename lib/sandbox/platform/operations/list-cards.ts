@@ -1,4 +1,4 @@
-import { listCards } from '../../../platform/list-cards.ts';
+import { listCards } from '../../../platform/operations/list-cards.ts';
 import { answered, operation, refused } from './operation.ts';
 
 /** Contract 4.4. */

@@ -1,5 +1,5 @@
-import { printJson } from '../../../platform/json.ts';
-import { runFunction } from '../../../platform/run-function.ts';
+import { printJson } from '../../../json/json.ts';
+import { runFunction } from '../../../platform/operations/run-function.ts';
 import { assumptions } from '../assumptions.ts';
 import { answered, operation, refused } from './operation.ts';
 

@@ -1,4 +1,4 @@
-import { searchCalculations } from '../../../platform/search-calculations.ts';
+import { searchCalculations } from '../../../platform/operations/search-calculations.ts';
 import { drawFor, randomFor } from '../records/random.ts';
 import { answered, type OperationContext, operation, type RawInput, refused } from './operation.ts';
 

@@ -1,4 +1,4 @@
-import { searchFiles } from '../../../platform/search-files.ts';
+import { searchFiles } from '../../../platform/operations/search-files.ts';
 import { assumptions } from '../assumptions.ts';
 import { answered, operation, refused } from './operation.ts';
 

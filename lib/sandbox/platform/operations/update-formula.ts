@@ -1,4 +1,4 @@
-import { updateFormula } from '../../../platform/update-formula.ts';
+import { updateFormula } from '../../../platform/operations/update-formula.ts';
 import { updateFormula as update } from '../calculations/formula-update.ts';
 import { answered, operation, refused } from './operation.ts';
 

@@ -1,0 +1,67 @@
+import * as z from 'zod/mini';
+import { jobTypes } from '../types/job-types.ts';
+
+/*
+ * What fields of several messages look like. A message of a fault says what was expected; `faultsOf` adds what came.
+ */
+
+/** A job's id: it names a row of the ledger and an object of the store. */
+export const jobId = z
+  .string({ error: 'text' })
+  .check(z.regex(/^[A-Za-z0-9._:-]{1,128}$/, { error: '1 to 128 of A-Z a-z 0-9 . _ : -' }));
+
+/** The fields of every message, its type aside. */
+export const common = {
+  version: z.literal(1, { error: '1, the version of messages' }),
+  id: z.optional(jobId),
+} as const;
+
+export const jobType = z.enum(jobTypes, { error: `one of ${jobTypes.join(', ')}` });
+
+export const yesOrNo = z.boolean({ error: 'true or false' });
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+type Message = Readonly<Record<string, unknown>>;
+
+/**
+ * A rule on several fields of a message, told at the field `at`. It is checked on what came, and not by zod, which
+ * skips such a rule where one of many fields has a fault of its own.
+ */
+export type FieldRule = {
+  readonly at: string;
+  readonly expected: string;
+  readonly holds: (message: Message) => boolean;
+};
+
+/** Two fields that come together or not at all. */
+export const together = (a: string, b: string): readonly FieldRule[] => [
+  {
+    at: a,
+    expected: `one, since ${b} is given`,
+    holds: (message) => message[a] !== undefined || message[b] === undefined,
+  },
+  {
+    at: b,
+    expected: `one, since ${a} is given`,
+    holds: (message) => message[b] !== undefined || message[a] === undefined,
+  },
+];
+
+/** A rule on a list as a whole, told beside the faults of its entries. */
+export const whole = (error: string, holds: (list: readonly unknown[]) => boolean) =>
+  z.refine((list) => holds(list as readonly unknown[]), {
+    error,
+    when: ({ value }) => Array.isArray(value),
+  });
+
+/** A list of 1 to `most` entries that holds nothing twice. */
+export const each = <T extends z.core.SomeType>(
+  schema: T,
+  { error, most }: { error: string; most: number },
+) =>
+  z.array(schema, { error }).check(
+    whole(`a list of 1 to ${most}`, ({ length }) => length >= 1 && length <= most),
+    whole('a list that names each only once', (list) => new Set(list).size === list.length),
+  );

@@ -1,0 +1,69 @@
+import { printJson } from '../../json/json.ts';
+import type { Allow } from '../allow.ts';
+import { type ParsedMessage, parseMessage } from './message.ts';
+import { readMessageJson } from './message-json.ts';
+
+/** All lines of a JOBS.ndjson as messages to be sent, or everything that is wrong with them. */
+export type JobLines =
+  /** Each message as compact JSON, in the order of the lines. */
+  | { readonly kind: 'messages'; readonly messages: readonly string[] }
+  /** Each begins with `line N: `. */
+  | { readonly kind: 'faults'; readonly faults: readonly string[] };
+
+/**
+ * Reads jobs, one a line; blank lines count for nothing. Every line is checked before any may be sent: an id that is
+ * used twice is a fault, with the same content too. A `run-function` line without an id has none to compare, since the
+ * queue gives it one.
+ */
+export async function readJobLines(
+  lines: AsyncIterable<string>,
+  { allow = {} }: { readonly allow?: Allow } = {},
+): Promise<JobLines> {
+  const messages: string[] = [];
+  const faults: string[] = [];
+  const seen: Seen = new Map();
+  let number = 0;
+  for await (const raw of lines) {
+    number += 1;
+    const line = raw.replace(/^\uFEFF/, '').trim();
+    if (line === '') continue;
+    const read = readLine(line, allow);
+    const found = read.kind === 'refused' ? read.faults : repetitions(read, number, seen);
+    faults.push(...found.map((fault) => `line ${number}: ${fault}`));
+    if (read.kind === 'job') messages.push(read.text);
+  }
+  return faults.length === 0 ? { kind: 'messages', messages } : { kind: 'faults', faults };
+}
+
+type Read = Exclude<ParsedMessage, { kind: 'job' }> | (JobMessage & { readonly text: string });
+type JobMessage = Extract<ParsedMessage, { kind: 'job' }>;
+
+/** No message's id: it cannot be one. */
+const UNKNOWN_YET = '';
+
+function readLine(line: string, allow: Allow): Read {
+  const json = readMessageJson(line);
+  if (json.kind === 'fault') return { kind: 'refused', faults: [json.fault] };
+  // SQS refuses these two characters, which JSON may carry as they are.
+  const text = printJson(json.value).replaceAll(/[\uFFFE\uFFFF]/g, (character) =>
+    character === '\uFFFE' ? '\\ufffe' : '\\uffff',
+  );
+  const parsed = parseMessage(text, { messageId: UNKNOWN_YET, allow });
+  return parsed.kind === 'job' ? { ...parsed, text } : parsed;
+}
+
+/** Where each id was first, and with what content. */
+type Seen = Map<string, { readonly line: number; readonly contentHash: string }>;
+
+function repetitions({ job: { id }, contentHash }: JobMessage, line: number, seen: Seen): readonly string[] {
+  if (id === UNKNOWN_YET) return [];
+  const before = seen.get(id);
+  if (before === undefined) {
+    seen.set(id, { line, contentHash });
+    return [];
+  }
+  const content = before.contentHash === contentHash ? 'the same' : 'another';
+  return [
+    `id: expected one that no other line has, got ${id}, that of line ${before.line} with ${content} content`,
+  ];
+}

@@ -1,0 +1,27 @@
+import * as z from 'zod/mini';
+import { canonicalJson } from '../../../json/canonical-json.ts';
+import { type BatchPlace, batchPartition, HEADER_SORT } from './batch.ts';
+
+const headerSchema = z.object({ chunks: z.number(), rows: z.number(), badRows: z.number() });
+
+/** What the splitter stores last: how many chunks there are, and the rows in them, bad ones too. */
+export type BatchHeader = z.infer<typeof headerSchema>;
+
+const headerKey = (batch: string) => ({ partition: batchPartition(batch), sort: HEADER_SORT });
+
+export async function readHeader(batch: string, { table }: BatchPlace): Promise<BatchHeader | undefined> {
+  const stored = await table.get(headerKey(batch));
+  return stored && headerSchema.parse(stored.row);
+}
+
+/** Stores the header; false if another one is there. Splitting the same again gives the same. */
+export async function writeHeader(
+  batch: string,
+  header: BatchHeader,
+  { table, newToken }: BatchPlace,
+): Promise<boolean> {
+  const put = await table.put(headerKey(batch), header, { expected: null, token: newToken() });
+  if (put.kind === 'stored') return true;
+  const { row } = put.current ?? {};
+  return canonicalJson(headerSchema.parse(row)) === canonicalJson(header);
+}

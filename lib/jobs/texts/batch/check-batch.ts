@@ -1,0 +1,64 @@
+import { preview } from '../../../json/faults.ts';
+import { printJson } from '../../../json/json.ts';
+import { isBatchName, LONGEST_BATCH_NAME } from './batch.ts';
+import { countRows, type Preview, previewBatch } from './preview.ts';
+import type { BatchRequest, Refusal, SplitOptions } from './split-batch.ts';
+
+const MOST_DAYS = 10;
+const DAY_SECONDS = 24 * 3_600;
+
+/** What a request may take of each message of its batch, in bytes: the rest is for texts. */
+const MOST_REQUEST_BYTES = 48 * 1_024;
+
+/** `rows`: of the source, bad ones too. */
+export type Checked = { readonly kind: 'accepted'; readonly rows: number } | Refusal;
+
+/**
+ * Whether a batch may begin. Without `maxCalls` the rows are counted first: as long as the rate could do
+ * with a call for each, texts need not be told apart nor looked up.
+ */
+export async function checkBatch(
+  { batch, request, rows }: BatchRequest,
+  { cache, rate, maxCalls, signal }: Pick<SplitOptions, 'cache' | 'rate' | 'maxCalls' | 'signal'>,
+): Promise<Checked> {
+  const faults = [...nameFaults(batch), ...requestFaults(request)];
+  if (faults.length > 0) return { kind: 'refused', reasons: faults, preview: undefined };
+  if (maxCalls === undefined) {
+    const counted = await countRows(rows(), signal);
+    if (counted.rows <= mostCalls(rate)) return { kind: 'accepted', rows: counted.rows };
+  }
+  const found = await previewBatch({ rows, request, cache, rate, signal });
+  const reasons = refusals(found, { rate, maxCalls });
+  return reasons.length === 0
+    ? { kind: 'accepted', rows: found.rows }
+    : { kind: 'refused', reasons, preview: found };
+}
+
+const mostCalls = (rate: number) => rate * MOST_DAYS * DAY_SECONDS;
+
+/** Why a batch that takes this much is refused, each with its arithmetic. Empty if it is not. */
+export function refusals(
+  { rows, texts, cached, calls }: Preview,
+  { rate, maxCalls }: { readonly rate: number; readonly maxCalls?: number | undefined },
+): readonly string[] {
+  const counted = `${rows} rows hold ${texts} different texts, of which ${cached} are cached: ${calls} calls`;
+  const days = Math.ceil((10 * calls) / rate / DAY_SECONDS) / 10;
+  return [
+    ...(maxCalls !== undefined && calls > maxCalls ? [`${counted}, over the limit of ${maxCalls}`] : []),
+    ...(calls > mostCalls(rate)
+      ? [`${counted}, which take ${days} days at ${rate} a second, over the limit of ${MOST_DAYS} days`]
+      : []),
+  ];
+}
+
+const nameFaults = (batch: string) =>
+  isBatchName(batch)
+    ? []
+    : [`batch: expected 1 to ${LONGEST_BATCH_NAME} of A-Z a-z 0-9 . _ : -, got ${preview(batch)}`];
+
+function requestFaults(request: BatchRequest['request']): readonly string[] {
+  const bytes = Buffer.byteLength(printJson(request));
+  return bytes <= MOST_REQUEST_BYTES
+    ? []
+    : [`request: expected at most ${MOST_REQUEST_BYTES} bytes as JSON, got ${bytes}`];
+}

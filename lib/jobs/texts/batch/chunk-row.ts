@@ -1,0 +1,80 @@
+import * as z from 'zod/mini';
+import type { StoredRow } from '../../../table/table.ts';
+import { type BatchPlace, batchPartition, type ChunkPlace, chunkSort } from './batch.ts';
+
+const count = z.number();
+
+const countsSchema = z.object({
+  /** All rows of the chunk: scored, failed, bad and erased together. */
+  rows: count,
+  scored: count,
+  failed: count,
+  bad: count,
+  /** Rows whose text was forgotten since. */
+  erased: count,
+  /** Rows that found their result: by the cache, or by an equal text of the chunk. */
+  cached: count,
+  calls: count,
+  paidAgain: count,
+  /** Of the calls alone: what was found cost nothing. */
+  tokens: z.object({ input: count, output: count, total: count, reasoning: count }),
+  /**
+   * How often each sentiment came, in lower case: [topic, sentiment, rows], the topic null for a text as a whole.
+   * A list, since a topic may have any name.
+   */
+  sentiments: z.array(z.tuple([z.nullable(z.string()), z.string(), count])),
+});
+
+/** What came of a chunk. */
+export type ChunkCounts = z.infer<typeof countsSchema>;
+
+const chunkRowSchema = z.object({
+  state: z.enum(['open', 'ended']),
+  /** SHA-256 of the staged object as it was split. */
+  staged: z.string(),
+  badRows: z.array(z.object({ line: z.number(), fault: z.string() })),
+  /** Key of the part; with the counts once the chunk has ended. */
+  part: z.optional(z.string()),
+  counts: z.optional(countsSchema),
+});
+
+/** A chunk's row in the table: open until its part is there. */
+export type ChunkRow = z.infer<typeof chunkRowSchema>;
+
+export type EndedChunkRow = ChunkRow & { readonly part: string; readonly counts: ChunkCounts };
+
+export const isEnded = (row: ChunkRow): row is EndedChunkRow =>
+  row.state === 'ended' && row.part !== undefined && row.counts !== undefined;
+
+export type StoredChunk = { readonly row: ChunkRow; readonly token: string };
+
+export const chunkRowKey = ({ batch, chunk }: ChunkPlace) => ({
+  partition: batchPartition(batch),
+  sort: chunkSort(chunk),
+});
+
+export const parseChunkRow = ({ row, token }: StoredRow): StoredChunk => ({
+  row: chunkRowSchema.parse(row),
+  token,
+});
+
+export async function readChunkRow(
+  place: ChunkPlace,
+  { table }: BatchPlace,
+): Promise<StoredChunk | undefined> {
+  const stored = await table.get(chunkRowKey(place));
+  return stored && parseChunkRow(stored);
+}
+
+/** Writes a chunk's row over the one with the token `expected`; answers what stands there then, or undefined if it is gone. */
+export async function writeChunkRow(
+  place: ChunkPlace,
+  row: ChunkRow,
+  expected: string | null,
+  { table, newToken }: BatchPlace,
+): Promise<StoredChunk | undefined> {
+  const token = newToken();
+  const result = await table.put(chunkRowKey(place), row, { expected, token });
+  if (result.kind === 'stored') return { row, token };
+  return result.current && parseChunkRow(result.current);
+}

@@ -1,0 +1,48 @@
+import { MOST_TEXT_BYTES, MOST_TEXTS } from '../../types/score/message.ts';
+import type { BadRow, Row } from '../rows/row-fields.ts';
+
+export type { BadRow, Row };
+
+/** What a source is read as: rows that can be scored, and rows that cannot, with the reason. */
+export type SourceRow = Row | BadRow;
+
+/** Rows that are scored by one job, in their order. `index` counts from 0. */
+export type Chunk = { readonly index: number; readonly rows: readonly SourceRow[] };
+
+export const isBad = (row: SourceRow): row is BadRow => 'fault' in row;
+
+/**
+ * Cuts rows into chunks of at most 100 rows and 200 KB, counted in bytes of the texts as JSON, which is never less
+ * than their UTF-8: so a chunk fits a message. A text that alone is larger, or blank, becomes a bad row. The borders
+ * depend on the rows alone, and one chunk is held at a time.
+ */
+export async function* cutChunks(rows: AsyncIterable<SourceRow>): AsyncGenerator<Chunk> {
+  let index = 0;
+  let [held, heldBytes]: [SourceRow[], number] = [[], 0];
+  for await (const given of rows) {
+    const { row, sizeBytes } = measured(given);
+    if (held.length === MOST_TEXTS || (held.length > 0 && heldBytes + sizeBytes > MOST_TEXT_BYTES)) {
+      yield { index, rows: held };
+      index += 1;
+      [held, heldBytes] = [[], 0];
+    }
+    held.push(row);
+    heldBytes += sizeBytes;
+  }
+  if (held.length > 0) yield { index, rows: held };
+}
+
+/** The rows as chunks hold them: those that no chunk can score are bad. */
+export async function* checkedRows(rows: AsyncIterable<SourceRow>): AsyncGenerator<SourceRow> {
+  for await (const row of rows) yield measured(row).row;
+}
+
+function measured(row: SourceRow): { readonly row: SourceRow; readonly sizeBytes: number } {
+  if (isBad(row)) return { row, sizeBytes: 0 };
+  const { line, text } = row;
+  if (!/\S/.test(text)) return { row: { line, fault: 'the text is blank' }, sizeBytes: 0 };
+  const sizeBytes = Buffer.byteLength(JSON.stringify(text));
+  if (sizeBytes <= MOST_TEXT_BYTES) return { row, sizeBytes };
+  const fault = `the text takes ${sizeBytes} bytes as JSON, more than ${MOST_TEXT_BYTES}`;
+  return { row: { line, fault }, sizeBytes: 0 };
+}

@@ -1,0 +1,115 @@
+import { printStored } from '../../../snapshot/manifest.ts';
+import { type BatchPlace, batchPartition, HEADER_SORT, summaryKey } from './batch.ts';
+import { type BatchHeader, readHeader } from './batch-header.ts';
+import { type ChunkCounts, type EndedChunkRow, isEnded, parseChunkRow, readChunkRow } from './chunk-row.ts';
+
+/** How many bad rows a summary names; all of them are in the parts. */
+const MOST_BAD_ROWS = 1_000;
+
+/** Chunks that are looked at one by one, from the end, before all are listed. */
+const PROBES = 8;
+
+/** `summary.json`: what came of a batch. It tells the same whoever writes it, so there is no time in it. */
+export type Summary = {
+  readonly version: 1;
+  readonly batch: string;
+  readonly chunks: number;
+} & Omit<ChunkCounts, 'sentiments'> & {
+    /** How often each sentiment came, in lower case: of texts as a whole, and by topic. */
+    readonly sentiments: {
+      readonly overall: Readonly<Record<string, number>>;
+      readonly topics: Readonly<Record<string, Readonly<Record<string, number>>>>;
+    };
+    /** The first 1,000, in the order of the source. */
+    readonly badRows: readonly { readonly line: number; readonly fault: string }[];
+    readonly parts: readonly { readonly key: string; readonly rows: number }[];
+  };
+
+/**
+ * Writes the summary of a batch once its header is there and all of its chunks have ended; undefined until then.
+ * Whoever ends a chunk or writes the header calls it after that: so the last of them sees it all.
+ */
+export async function finishBatch(batch: string, options: BatchPlace): Promise<Summary | undefined> {
+  const header = await readHeader(batch, options);
+  if (header === undefined || !(await lastHaveEnded(batch, header, options))) return undefined;
+  const ended = await readEnded(batch, options);
+  if (ended === undefined || ended.chunks.length !== header.chunks) return undefined;
+  const summary = summarize(batch, ended);
+  await options.store.put(summaryKey(batch), printStored(summary));
+  return summary;
+}
+
+/** Jobs end roughly in their order, so that most of the time one of the last chunks spares the list of all. */
+async function lastHaveEnded(batch: string, { chunks }: BatchHeader, options: BatchPlace): Promise<boolean> {
+  for (let chunk = chunks - 1; chunk >= Math.max(0, chunks - PROBES); chunk -= 1) {
+    const stored = await readChunkRow({ batch, chunk }, options);
+    if (stored === undefined || !isEnded(stored.row)) return false;
+  }
+  return true;
+}
+
+/** What the rows of a batch tell, its bad rows aside: those are cut while they are gathered. */
+type Ended = {
+  readonly chunks: readonly Omit<EndedChunkRow, 'badRows'>[];
+  readonly badRows: Summary['badRows'];
+};
+
+/** All chunks in their order, or undefined as soon as one is open. */
+async function readEnded(batch: string, { table }: BatchPlace): Promise<Ended | undefined> {
+  const chunks: (readonly [number, Omit<EndedChunkRow, 'badRows'>])[] = [];
+  let badRows: Summary['badRows'] = [];
+  for await (const stored of table.list(batchPartition(batch))) {
+    if (stored.key.sort === HEADER_SORT) continue;
+    const { row } = parseChunkRow(stored);
+    if (!isEnded(row)) return undefined;
+    const { badRows: more, ...rest } = row;
+    chunks.push([Number(stored.key.sort.replace('chunk-', '')), rest]);
+    // Not in the order of the source beyond 99,999 chunks.
+    if (more.length > 0)
+      badRows = [...badRows, ...more].sort((a, b) => a.line - b.line).slice(0, MOST_BAD_ROWS);
+  }
+  return { chunks: chunks.sort(([a], [b]) => a - b).map(([, row]) => row), badRows };
+}
+
+function summarize(batch: string, { chunks, badRows }: Ended): Summary {
+  const total = (count: (counts: ChunkCounts) => number) =>
+    chunks.reduce((sum, { counts }) => sum + count(counts), 0);
+  return {
+    version: 1,
+    batch,
+    chunks: chunks.length,
+    rows: total(({ rows }) => rows),
+    scored: total(({ scored }) => scored),
+    failed: total(({ failed }) => failed),
+    bad: total(({ bad }) => bad),
+    erased: total(({ erased }) => erased),
+    cached: total(({ cached }) => cached),
+    calls: total(({ calls }) => calls),
+    paidAgain: total(({ paidAgain }) => paidAgain),
+    tokens: {
+      input: total(({ tokens }) => tokens.input),
+      output: total(({ tokens }) => tokens.output),
+      total: total(({ tokens }) => tokens.total),
+      reasoning: total(({ tokens }) => tokens.reasoning),
+    },
+    sentiments: sumSentiments(chunks),
+    badRows,
+    parts: chunks.map(({ part, counts }) => ({ key: part, rows: counts.rows })),
+  };
+}
+
+function sumSentiments(chunks: Ended['chunks']): Summary['sentiments'] {
+  const overall = new Map<string, number>();
+  const topics = new Map<string, Map<string, number>>();
+  for (const [topic, sentiment, rows] of chunks.flatMap(({ counts }) => counts.sentiments)) {
+    const of = topic === null ? overall : (topics.get(topic) ?? new Map<string, number>());
+    if (topic !== null) topics.set(topic, of);
+    of.set(sentiment, (of.get(sentiment) ?? 0) + rows);
+  }
+  const byTopic = [...topics].map(([topic, counts]) => [topic, inOrder(counts)] as const);
+  return { overall: inOrder(overall), topics: inOrder(new Map(byTopic)) };
+}
+
+/** The members of a map as an object, by name. */
+const inOrder = <T>(members: ReadonlyMap<string, T>): Readonly<Record<string, T>> =>
+  Object.fromEntries([...members].sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,0 +1,108 @@
+import * as z from 'zod/mini';
+import { faultsOf } from '../../../json/faults.ts';
+import { filledText, wholeNumber } from '../../../json/inputs.ts';
+import { printStored } from '../../../snapshot/manifest.ts';
+import { checkKey } from '../../../store/key.ts';
+import type { Store } from '../../../store/store.ts';
+import { scoreMessage } from '../../types/score/message.ts';
+import { isBatchName, LONGEST_BATCH_NAME, type ScoreRequest } from './batch.ts';
+
+const isKey = (key: string) => {
+  try {
+    checkKey(key);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const inboxSchema = z.strictObject(
+  {
+    object: z
+      .string({ error: 'the key of an object in the store' })
+      .check(z.refine(isKey, { error: 'the key of an object in the store' })),
+    text: filledText,
+    id: z.optional(filledText),
+    columns: z.optional(
+      z
+        .array(filledText, { error: 'a list of column names' })
+        .check(z.refine((names) => new Set(names).size === names.length, { error: 'each column only once' })),
+    ),
+    topics: scoreMessage.shape.topics,
+    instructions: scoreMessage.shape.instructions,
+    model: scoreMessage.shape.model,
+    maxCalls: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
+  },
+  { error: 'an object' },
+);
+
+/** What an object `inbox/BATCH.json` asks for. */
+export type InboxRequest = {
+  readonly batch: string;
+  /** The key of the texts in the store. */
+  readonly object: string;
+  /** The names of columns: of the text, the user's id, and those that are to stand in the results. */
+  readonly text: string;
+  readonly id: string | undefined;
+  readonly columns: readonly string[] | undefined;
+  readonly request: ScoreRequest;
+  readonly maxCalls: number | undefined;
+};
+
+export type RefusedInbox = {
+  readonly kind: 'refused';
+  /** The key of the request. */
+  readonly key: string;
+  readonly faults: readonly string[];
+};
+
+export type ParsedInbox = { readonly kind: 'request'; readonly request: InboxRequest } | RefusedInbox;
+
+/** Reads a request; every fault is told at once. `key` is the object's own, which names the batch. */
+export function parseInboxRequest(key: string, body: Uint8Array): ParsedInbox {
+  const batch = batchOf(key);
+  const nameFaults = isBatchName(batch)
+    ? []
+    : [
+        `key: expected inbox/ and a batch of 1 to ${LONGEST_BATCH_NAME} of A-Z a-z 0-9 . _ : -, and .json, got ${JSON.stringify(key)}`,
+      ];
+  const json = readJson(body);
+  if (json.kind === 'fault') return { kind: 'refused', key, faults: [...nameFaults, json.fault] };
+  const parsed = inboxSchema.safeParse(json.value);
+  if (!parsed.success) {
+    const place = (path: readonly PropertyKey[]) => path.join('.') || 'the request';
+    return {
+      kind: 'refused',
+      key,
+      faults: [...nameFaults, ...faultsOf(parsed.error, json.value, { place })],
+    };
+  }
+  if (nameFaults.length > 0) return { kind: 'refused', key, faults: nameFaults };
+  const { object, text, id, columns, maxCalls, ...asked } = parsed.data;
+  const request = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+  return { kind: 'request', request: { batch, object, text, id, columns, maxCalls, request } };
+}
+
+/** Tells that a request was refused, and why: `refused/inbox-BATCH.json`. Answers the key. */
+export async function writeRefusedInbox(
+  store: Store,
+  { key, faults }: Pick<RefusedInbox, 'key' | 'faults'>,
+): Promise<string> {
+  // A name that is no batch's may hold anything.
+  const name = batchOf(key)
+    .replace(/[^A-Za-z0-9._:-]/g, '_')
+    .slice(0, LONGEST_BATCH_NAME);
+  const refusedKey = `refused/inbox-${name}.json`;
+  await store.put(refusedKey, printStored({ version: 1, key, faults }));
+  return refusedKey;
+}
+
+const batchOf = (key: string) => key.replace(/^inbox\//, '').replace(/\.json$/, '');
+
+function readJson(body: Uint8Array) {
+  try {
+    return { kind: 'json', value: JSON.parse(Buffer.from(body).toString('utf8')) as unknown } as const;
+  } catch {
+    return { kind: 'fault', fault: `expected JSON, got ${body.byteLength} bytes that are none` } as const;
+  }
+}

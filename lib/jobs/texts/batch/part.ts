@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { parseJson, printJson } from '../../../json/json.ts';
+import { textHashOf } from '../cache/score-cache.ts';
+import type { TextAnswer } from '../scoring/score-texts.ts';
+import { type ChunkPlace, partPrefix } from './batch.ts';
+import type { StagedRow } from './staged-chunk.ts';
+
+/** One line of a part: what came of one row. Names come in this order. */
+export type ScoredRow = {
+  /** The user's own id. */
+  readonly id?: string | undefined;
+  /** Where the row stands in its file. */
+  readonly line: number;
+  /** Those that were asked for, if any. */
+  readonly columns?: Readonly<Record<string, string>> | undefined;
+  /** By which the text is forgotten. */
+  readonly textHash?: string;
+  readonly topicSentiments?: unknown;
+  readonly sentiment?: unknown;
+  readonly model?: unknown;
+  /** Why there is no result. */
+  readonly error?: string;
+  readonly erased?: true;
+};
+
+/** A row with its answer, which is undefined where the job that was to score it did not. */
+export function scoredRow(row: StagedRow, answer: Answer | undefined): ScoredRow {
+  const { line } = row;
+  if ('fault' in row) return { line, error: row.fault };
+  const { id } = row;
+  if ('erased' in row) return { id, line, erased: true };
+  const columns = Object.keys(row.columns).length === 0 ? undefined : row.columns;
+  const about = { id, line, columns, textHash: textHashOf(row.text) };
+  if (answer?.result === undefined) return { ...about, error: answer?.error ?? 'it was not scored' };
+  const { topicSentiments, sentiment, model } = answer.result;
+  return { ...about, topicSentiments, sentiment, model };
+}
+
+type Answer = Pick<TextAnswer, 'result' | 'error'>;
+
+/** A part of these rows. The same rows give the same bytes, and so the same key. */
+export function printPart(place: ChunkPlace, rows: readonly ScoredRow[]): Part {
+  const body = gzipSync(rows.map((row) => `${printJson(row)}\n`).join(''));
+  // Which system compressed it: zlib tells, and the bytes would differ for no other reason.
+  body[OPERATING_SYSTEM_AT] = UNKNOWN_SYSTEM;
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  return { key: `${partPrefix(place)}${sha256.slice(0, 12)}.ndjson.gz`, body };
+}
+
+export type Part = { readonly key: string; readonly body: Buffer };
+
+/** In the header of gzip (RFC 1952, 2.3). */
+const OPERATING_SYSTEM_AT = 9;
+const UNKNOWN_SYSTEM = 255;
+
+/** The rows of a part that `printPart` made. */
+export const parsePart = (body: Buffer): readonly ScoredRow[] =>
+  gunzipSync(body)
+    .toString('utf8')
+    .split('\n')
+    .filter((text) => text !== '')
+    .map((text) => parseJson(text) as ScoredRow);

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import type { ScoreCache } from '../cache/score-cache.ts';
+import type { ScoreRequest } from './batch.ts';
+import { checkedRows, isBad, type SourceRow } from './chunks.ts';
+
+/** What a batch will take, before anything is sent. */
+export type Preview = {
+  /** Rows of the source, bad ones too. */
+  readonly rows: number;
+  readonly badRows: number;
+  /** Different texts. */
+  readonly texts: number;
+  /** Of these, the ones whose result is there. */
+  readonly cached: number;
+  /** Calls to be made: the other ones. */
+  readonly calls: number;
+  /** How long the calls take at the rate. */
+  readonly seconds: number;
+};
+
+export type PreviewOptions = {
+  /** Opens the rows from their beginning. */
+  readonly rows: () => AsyncIterable<SourceRow>;
+  readonly request: ScoreRequest;
+  readonly cache: ScoreCache;
+  /** Requests a second. */
+  readonly rate: number;
+  /** Different texts whose hashes a pass may hold. Default 500,000, some 50 MB. */
+  readonly mostHeld?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/**
+ * Counts what a batch will take. Memory is bounded: a pass holds the hashes of the texts that lie in its range of the
+ * hashes, and reads the rows once. A range that turns out too full is halved while it is read, and the next pass
+ * begins at its end; half a million different texts need one pass.
+ */
+export async function previewBatch(options: PreviewOptions): Promise<Preview> {
+  let counted = { texts: 0, cached: 0 };
+  let rows = { rows: 0, badRows: 0 };
+  for (let from = 0; from < HASH_SPACE; ) {
+    const pass = await countRange(from, options);
+    rows = pass.rows;
+    counted = { texts: counted.texts + pass.texts, cached: counted.cached + pass.cached };
+    from = pass.to;
+  }
+  const calls = counted.texts - counted.cached;
+  return { ...rows, ...counted, calls, seconds: Math.ceil(calls / options.rate) };
+}
+
+/** Counts rows alone: at least as many as calls, by one reading and without a look at the cache. */
+export async function countRows(
+  source: AsyncIterable<SourceRow>,
+  signal?: AbortSignal,
+): Promise<{ readonly rows: number; readonly badRows: number }> {
+  let [rows, badRows] = [0, 0];
+  for await (const row of checkedRows(source)) {
+    signal?.throwIfAborted();
+    rows += 1;
+    if (isBad(row)) badRows += 1;
+  }
+  return { rows, badRows };
+}
+
+const MOST_HELD = 500_000;
+/** Ranges are of the first 32 bits of a hash. */
+const HASH_SPACE = 2 ** 32;
+/** Texts that are looked up at once. */
+const LOOKED_UP = 50;
+
+async function countRange(from: number, options: PreviewOptions) {
+  const { request, cache, mostHeld = MOST_HELD, signal } = options;
+  let to = HASH_SPACE;
+  /** Texts in the range, and whether each has its result. */
+  const held = new Map<string, { readonly hash: number; isCached: boolean }>();
+  let asked: Promise<void>[] = [];
+  let [rows, badRows] = [0, 0];
+  for await (const row of checkedRows(options.rows())) {
+    signal?.throwIfAborted();
+    rows += 1;
+    if (isBad(row)) {
+      badRows += 1;
+      continue;
+    }
+    const { name, hash } = shortHash(row.text);
+    if (hash < from || hash >= to || held.has(name)) continue;
+    const entry = { hash, isCached: false };
+    held.set(name, entry);
+    asked.push(
+      cache.find({ ...request, text: row.text }).then((result) => {
+        entry.isCached = result !== undefined;
+      }),
+    );
+    if (asked.length >= LOOKED_UP) {
+      await Promise.all(asked);
+      asked = [];
+    }
+    while (held.size > mostHeld && to - from > 1) {
+      to = from + Math.ceil((to - from) / 2);
+      for (const [other, { hash: at }] of held) if (at >= to) held.delete(other);
+    }
+  }
+  await Promise.all(asked);
+  const cached = [...held.values()].filter(({ isCached }) => isCached).length;
+  return { to, texts: held.size, cached, rows: { rows, badRows } };
+}
+
+/** 128 bits of a text's SHA-256: enough to tell texts apart, and half to hold. */
+function shortHash(text: string): { readonly name: string; readonly hash: number } {
+  // As JSON, which tells apart what UTF-8 does not: lone surrogates.
+  const digest = createHash('sha256').update(JSON.stringify(text)).digest();
+  return { name: digest.toString('latin1', 0, 16), hash: digest.readUInt32BE(0) };
+}

@@ -1,0 +1,89 @@
+import { PlatformError } from '../../../platform/platform-error.ts';
+import type { ScoreTextsOptions } from '../scoring/score-texts.ts';
+import { type Checked, checkBatch } from './check-batch.ts';
+import type { Summary } from './finish-batch.ts';
+import { scoreChunk } from './score-chunk.ts';
+import {
+  type BatchRequest,
+  type Refusal,
+  type ScoreMessage,
+  type SplitOptions,
+  splitChecked,
+} from './split-batch.ts';
+
+/** How far a file has come; `rowsScored` of this run alone, `rows` of the whole file. */
+export type ScoreProgress = {
+  readonly rowsScored: number;
+  readonly rows: number;
+};
+
+export type ScoreFileOptions = Omit<SplitOptions, 'send'> &
+  ScoreTextsOptions & {
+    /** Chunks that are scored at once. Default 2: the second is under way while the first one's last answers come. */
+    readonly chunksAtOnce?: number | undefined;
+    readonly progress?: ((progress: ScoreProgress) => void) | undefined;
+  };
+
+export type ScoredFile = { readonly kind: 'scored'; readonly summary: Summary } | Refusal;
+
+const CHUNKS_AT_ONCE = 2;
+
+/**
+ * Scores a batch in this process: split as for the queue, but each chunk is scored where its message would be sent.
+ * The same batch again goes on where it stopped. A failure that may pass, and outlasts the retries, is thrown once
+ * the chunks under way have ended; so is the caller's abort.
+ */
+export async function scoreFile(request: BatchRequest, options: ScoreFileOptions): Promise<ScoredFile> {
+  const checked: Checked = await checkBatch(request, options);
+  if (checked.kind === 'refused') return checked;
+  let rowsScored = 0;
+  const score = async (message: ScoreMessage) => {
+    await scoreInTime(message, options);
+    rowsScored += message.texts.length;
+    options.progress?.({ rowsScored, rows: checked.rows });
+  };
+  const send = (messages: readonly ScoreMessage[]) =>
+    eachOf(messages, score, options.chunksAtOnce ?? CHUNKS_AT_ONCE);
+  const { summary, chunks } = await splitChecked(request, { ...options, send });
+  if (summary === undefined)
+    throw new Error(
+      `batch ${request.batch}: expected all of its ${chunks} chunks to have ended, but some are open`,
+    );
+  return { kind: 'scored', summary };
+}
+
+/** Scores a chunk, however long its turn or other workers take: there is no queue that it could go back to. */
+async function scoreInTime(message: ScoreMessage, options: ScoreFileOptions): Promise<void> {
+  for (;;) {
+    const delayMs = await scoreChunk(message, options).then(
+      (scored) => (scored.kind === 'later' ? scored.delayMs : undefined),
+      (error: unknown) => {
+        if (error instanceof PlatformError && error.failure.kind === 'wait') return error.failure.waitMs;
+        throw error;
+      },
+    );
+    if (delayMs === undefined) return;
+    await options.sleep(delayMs, options.signal);
+  }
+}
+
+/** Does all of them, so many at once. After a failure no further one begins, and it is thrown when the others end. */
+async function eachOf<T>(
+  items: readonly T[],
+  act: (item: T) => Promise<void>,
+  atOnce: number,
+): Promise<void> {
+  const rest = [...items];
+  let hasFailed = false;
+  const work = async () => {
+    for (let item = rest.shift(); item !== undefined && !hasFailed; item = rest.shift()) {
+      await act(item).catch((error: unknown) => {
+        hasFailed = true;
+        throw error;
+      });
+    }
+  };
+  const workers = Array.from({ length: atOnce }, work);
+  await Promise.allSettled(workers);
+  await Promise.all(workers);
+}

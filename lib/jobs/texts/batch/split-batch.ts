@@ -1,0 +1,146 @@
+import type { ScoreJob } from '../../message/message.ts';
+import type { ScoreCache } from '../cache/score-cache.ts';
+import { type BatchPlace, type ChunkPlace, chunkJobId, type ScoreRequest, stagedKey } from './batch.ts';
+import { writeHeader } from './batch-header.ts';
+import { checkBatch } from './check-batch.ts';
+import { type ChunkRow, isEnded, readChunkRow, writeChunkRow } from './chunk-row.ts';
+import { type Chunk, cutChunks, isBad, type SourceRow } from './chunks.ts';
+import { endChunk } from './end-chunk.ts';
+import { finishBatch, type Summary } from './finish-batch.ts';
+import type { Preview } from './preview.ts';
+import { printStaged, type StagedChunk } from './staged-chunk.ts';
+
+/** A message of the queue, before it is printed. The ids of its texts are the lines of their rows. */
+export type ScoreMessage = ScoreJob & { readonly version: 1 };
+
+export type BatchRequest = {
+  readonly batch: string;
+  readonly request: ScoreRequest;
+  /** Opens the rows from their beginning; called once or more, and must give the same each time. */
+  readonly rows: () => AsyncIterable<SourceRow>;
+  /** The platform's host. */
+  readonly host: string;
+};
+
+export type SplitOptions = BatchPlace & {
+  readonly cache: ScoreCache;
+  /** Requests a second that may leave. */
+  readonly rate: number;
+  /** Refuses a batch that needs more calls. Default: no limit but that of ten days. */
+  readonly maxCalls?: number | undefined;
+  /** Puts at most 10 messages on the queue; throws unless all of them are there. */
+  readonly send: (messages: readonly ScoreMessage[]) => Promise<void>;
+  readonly signal?: AbortSignal | undefined;
+};
+
+export type Split = SplitBatch | Refusal;
+
+export type SplitBatch = {
+  readonly kind: 'split';
+  readonly chunks: number;
+  readonly rows: number;
+  readonly badRows: number;
+  /** Where every chunk has ended already. */
+  readonly summary: Summary | undefined;
+};
+
+/** Nothing was sent; `reasons` tell the arithmetic. */
+export type Refusal = {
+  readonly kind: 'refused';
+  readonly reasons: readonly string[];
+  /** Undefined where the request itself is at fault. */
+  readonly preview: Preview | undefined;
+};
+
+/** A chunk of this batch was split from other rows, or for another request, before. */
+export class BatchConflictError extends Error {
+  override readonly name = 'BatchConflictError';
+
+  constructor({ batch, chunk }: ChunkPlace) {
+    super(
+      `batch ${batch} was split before from other rows or for another request, as chunk ${chunk} tells: choose another name, or forget the old batch`,
+    );
+  }
+}
+
+/** Messages that are handed over at once: what SQS takes. */
+const MESSAGES_AT_ONCE = 10;
+
+/**
+ * Splits a batch into jobs: stages each chunk, stores its row, hands over its message, and stores the header last.
+ * The same request split again, after a crash or at the same time, gives the same chunks, rows and job ids; chunks
+ * that have ended are left alone. Ten chunks are held at a time.
+ */
+export async function splitBatch(request: BatchRequest, options: SplitOptions): Promise<Split> {
+  const checked = await checkBatch(request, options);
+  return checked.kind === 'refused' ? checked : splitChecked(request, options);
+}
+
+/** Splits a batch that has been checked. */
+export async function splitChecked(
+  request: BatchRequest,
+  options: Pick<SplitOptions, keyof BatchPlace | 'send' | 'signal'>,
+): Promise<SplitBatch> {
+  const header = { chunks: 0, rows: 0, badRows: 0 };
+  for await (const group of inGroups(cutChunks(request.rows()), MESSAGES_AT_ONCE)) {
+    options.signal?.throwIfAborted();
+    const staged = await Promise.all(group.map((chunk) => stageChunk(chunk, request, options)));
+    const messages = staged.filter((message) => message !== undefined);
+    if (messages.length > 0) await options.send(messages);
+    for (const { rows } of group) {
+      header.chunks += 1;
+      header.rows += rows.length;
+      header.badRows += rows.filter(isBad).length;
+    }
+  }
+  if (!(await writeHeader(request.batch, header, options)))
+    throw new BatchConflictError({ batch: request.batch, chunk: header.chunks });
+  return { kind: 'split', ...header, summary: await finishBatch(request.batch, options) };
+}
+
+/** Stages a chunk and stores its row; answers the message of its job, if there is anything left to score. */
+async function stageChunk(
+  { index, rows }: Chunk,
+  { batch, request, host }: BatchRequest,
+  options: BatchPlace,
+): Promise<ScoreMessage | undefined> {
+  const place = { batch, chunk: index };
+  const { body, sha256 } = printStaged({ version: 1, host, request, rows: rows.map(stagedRow) });
+  const stored = await readChunkRow(place, options);
+  const isStaged = stored?.row.state === 'ended' || (await stage(place, body, options));
+  const badRows = rows.filter(isBad).map(({ line, fault }) => ({ line, fault: fault.toWellFormed() }));
+  const open: ChunkRow = { state: 'open', staged: sha256, badRows };
+  if (stored === undefined && !isStaged) throw new BatchConflictError(place);
+  const now = stored ?? (await writeChunkRow(place, open, null, options));
+  if (now?.row.staged !== sha256) throw new BatchConflictError(place);
+  if (isEnded(now.row)) return undefined;
+  const texts = rows.flatMap((row) => (isBad(row) ? [] : [{ id: String(row.line), text: row.text }]));
+  if (texts.length > 0)
+    return { ...request, version: 1, type: 'score', id: chunkJobId(place), texts, ...place };
+  await endChunk(place, [], options);
+  return undefined;
+}
+
+/** Stages a chunk unless something is there; false if that is something else. */
+async function stage(place: ChunkPlace, body: Buffer, { store }: BatchPlace): Promise<boolean> {
+  const key = stagedKey(place);
+  const put = await store.put(key, body, { condition: { ifAbsent: true } });
+  return put.kind === 'stored' || (await store.get(key))?.body.equals(body) === true;
+}
+
+function stagedRow(row: SourceRow): StagedChunk['rows'][number] {
+  if (isBad(row)) return { line: row.line, fault: row.fault };
+  const { line, id, text, columns } = row;
+  return { line, id, text, columns };
+}
+
+async function* inGroups<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<readonly T[]> {
+  let group: T[] = [];
+  for await (const item of items) {
+    group.push(item);
+    if (group.length < size) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0) yield group;
+}

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { parseJson, printJson } from '../../../json/json.ts';
+import { StoredObjectError } from '../../../snapshot/manifest.ts';
+import type { Store } from '../../../store/store.ts';
+import { type ChunkPlace, type ScoreRequest, stagedKey } from './batch.ts';
+
+const line = z.number();
+
+const stagedRowSchema = z.union([
+  z.strictObject({ line, fault: z.string() }),
+  z.strictObject({ line, id: z.string(), erased: z.literal(true) }),
+  z.strictObject({
+    line,
+    id: z.string(),
+    text: z.string(),
+    columns: z.record(z.string(), z.string()),
+  }),
+]);
+
+/** A row that waits for its job: to be scored, bad, or forgotten meanwhile. */
+export type StagedRow = z.infer<typeof stagedRowSchema>;
+
+const stagedSchema = z.strictObject({
+  version: z.literal(1),
+  host: z.string(),
+  request: z.custom<ScoreRequest>((value) => typeof value === 'object' && value !== null),
+  rows: z.array(stagedRowSchema),
+});
+
+/** A chunk as the splitter staged it: all that is needed to write its part once its texts are scored. */
+export type StagedChunk = z.infer<typeof stagedSchema>;
+
+/** The bytes of a staged chunk and their SHA-256 in hex. */
+export function printStaged(staged: StagedChunk): { readonly body: Buffer; readonly sha256: string } {
+  const body = Buffer.from(printJson(staged));
+  return { body, sha256: createHash('sha256').update(body).digest('hex') };
+}
+
+export function parseStaged(key: string, body: Buffer): StagedChunk {
+  try {
+    return stagedSchema.parse(parseJson(body.toString('utf8')));
+  } catch {
+    // The cause would quote the texts.
+    throw new StoredObjectError(`${key} is not what platform-sync writes there`);
+  }
+}
+
+/** The staged chunk. Throws `StoredObjectError` if it is not there, or not one. */
+export async function readStaged(place: ChunkPlace, store: Store): Promise<StagedChunk> {
+  const key = stagedKey(place);
+  const stored = await store.get(key);
+  if (stored === undefined)
+    throw new StoredObjectError(`${key} in ${store.location}: expected a chunk, got nothing`);
+  return parseStaged(key, stored.body);
+}

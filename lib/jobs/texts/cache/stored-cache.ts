@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import * as z from 'zod/mini';
+import { StoredObjectError } from '../../../snapshot/manifest.ts';
+import type { Store } from '../../../store/store.ts';
+import { createMemoryTable } from '../../../table/memory-table.ts';
+import type { Row, RowKey, Table } from '../../../table/table.ts';
+import { CACHE_FOLDER_NAME, scoresFolder } from '../batch/batch.ts';
+
+/**
+ * A table for one process whose ended rows outlive it: results of texts, chunks that have ended, headers. They lie in
+ * segments, objects that are added and never written again; only forgetting takes rows out of one, by writing the
+ * rest anew. Two processes may add at once, and know nothing of each other's rows until they start again.
+ */
+export type StoredCache = {
+  readonly table: Table;
+  /** Makes durable what is not: the last results, and the deletion of rows. Ends of chunks are so at once. */
+  flush(): Promise<void>;
+};
+
+const FOLDER = scoresFolder(CACHE_FOLDER_NAME);
+/** Results that a crash may cost: as many as wait for their segment. */
+const MOST_WAITING = 50;
+const READ_AT_ONCE = 16;
+
+/** Reads all segments of the store into memory. Throws `StoredObjectError` for what is none. */
+export async function openStoredCache(store: Store): Promise<StoredCache> {
+  const memory = createMemoryTable();
+  const segments = await loadSegments(store, memory);
+  const waiting = new Map<string, StoredLine>();
+  const erased = new Set<string>();
+  const save = async () => {
+    const added = [...waiting.values()];
+    const gone = new Set(erased);
+    await segments.erase(gone);
+    if (added.length > 0) await segments.add(added);
+    // Rows that came meanwhile wait for the next time.
+    for (const line of added) if (waiting.get(nameOf(line)) === line) waiting.delete(nameOf(line));
+    for (const name of gone) erased.delete(name);
+  };
+  let saving = Promise.resolve();
+  const flush = () => {
+    saving = saving.catch(() => undefined).then(save);
+    return saving;
+  };
+  const table: Table = {
+    ...memory,
+    async put(key, row, options) {
+      const result = await memory.put(key, row, options);
+      if (result.kind === 'other' || !hasEnded(row)) return result;
+      waiting.set(nameOf(key), { ...key, row });
+      if (waiting.size >= MOST_WAITING || row['state'] !== 'SCORED') await flush();
+      return result;
+    },
+    async delete(key, expected) {
+      const result = await memory.delete(key, expected);
+      if (result.kind === 'stored') {
+        waiting.delete(nameOf(key));
+        erased.add(nameOf(key));
+      }
+      return result;
+    },
+  };
+  return { table, flush };
+}
+
+/** Rows that change no more: what is open, claimed or sent counts for nothing once the process has ended. */
+const hasEnded = ({ state }: Row) => state === undefined || state === 'SCORED' || state === 'ended';
+
+const lineSchema = z.object({
+  partition: z.string(),
+  sort: z.string(),
+  row: z.custom<Row>((value) => typeof value === 'object' && value !== null),
+});
+type StoredLine = z.infer<typeof lineSchema>;
+
+const nameOf = ({ partition, sort }: RowKey) => JSON.stringify([partition, sort]);
+
+async function loadSegments(store: Store, memory: Table) {
+  const keys: string[] = [];
+  for await (const { key } of store.list(FOLDER)) keys.push(key);
+  /** The segments that hold a row: a later one holds its later state. */
+  const holders = new Map<string, string[]>();
+  let next = 0;
+  const hold = (key: string, lines: readonly StoredLine[]) => {
+    for (const line of lines) holders.set(nameOf(line), [...(holders.get(nameOf(line)) ?? []), key]);
+    next = Math.max(next, numberOf(key) + 1);
+  };
+  const write = async (number: number, lines: readonly StoredLine[]) => {
+    const body = gzipSync(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const key = `${FOLDER}segment-${String(number).padStart(7, '0')}-${sha12(body)}.ndjson.gz`;
+    await store.put(key, body);
+    hold(key, lines);
+  };
+  for (let at = 0; at < keys.length; at += READ_AT_ONCE) {
+    const group = keys.slice(at, at + READ_AT_ONCE);
+    const read = await Promise.all(group.map((key) => readSegment(store, key)));
+    for (const [index, lines] of read.entries()) {
+      const key = group[index] ?? '';
+      hold(key, lines);
+      for (const [line, { row, ...name }] of lines.entries()) {
+        const expected = (await memory.get(name))?.token ?? null;
+        await memory.put(name, row, { expected, token: `${key}:${line}` });
+      }
+    }
+  }
+  return {
+    add: (lines: readonly StoredLine[]) => write(next, lines),
+    /** Takes rows out of the segments that hold them. */
+    async erase(names: ReadonlySet<string>): Promise<void> {
+      for (const key of new Set([...names].flatMap((name) => holders.get(name) ?? []))) {
+        const rest = (await readSegment(store, key)).filter((line) => !names.has(nameOf(line)));
+        if (rest.length > 0) await write(numberOf(key), rest);
+        await store.delete(key);
+        for (const line of rest)
+          holders.set(
+            nameOf(line),
+            (holders.get(nameOf(line)) ?? []).filter((other) => other !== key),
+          );
+      }
+      for (const name of names) holders.delete(name);
+    },
+  };
+}
+
+async function readSegment(store: Store, key: string): Promise<readonly StoredLine[]> {
+  const stored = await store.get(key);
+  if (stored === undefined) return [];
+  try {
+    const texts = gunzipSync(stored.body).toString('utf8').split('\n');
+    return texts.filter((text) => text !== '').map((text) => lineSchema.parse(JSON.parse(text)));
+  } catch (cause) {
+    throw new StoredObjectError(`${key} in ${store.location} is not what platform-sync writes there`, {
+      cause,
+    });
+  }
+}
+
+const numberOf = (key: string) => Number(/segment-(\d+)-/.exec(key)?.[1] ?? 0);
+
+const sha12 = (body: Buffer) => createHash('sha256').update(body).digest('hex').slice(0, 12);

@@ -1,0 +1,51 @@
+import { preview } from '../../../json/faults.ts';
+import { parseJson, printJson } from '../../../json/json.ts';
+import { askedColumns, type BadRow, type Row, type RowColumns, rowFrom } from './row-fields.ts';
+import type { SourceLine } from './source-lines.ts';
+
+/** The row of a line of NDJSON, or undefined for a blank line. */
+export function ndjsonRow(
+  { number: line, text, fault }: SourceLine,
+  columns: RowColumns,
+): Row | BadRow | undefined {
+  if (fault !== undefined) return { line, fault };
+  if (text.trim() === '') return undefined;
+  const value = jsonOf(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return {
+      line,
+      fault: `the line: expected a JSON object, got ${value === undefined ? 'no JSON' : kindOf(value)}`,
+    };
+  const fields = new Map(Object.entries(value));
+  const wrong = askedColumns(columns).flatMap((name) => faultOf(name, fields, columns) ?? []);
+  if (wrong.length > 0) return { line, fault: wrong.join('; ') };
+  return rowFrom(line, columns, (name) => printed(fields.get(name)));
+}
+
+/** Undefined for what is no JSON, which undefined itself cannot be. */
+function jsonOf(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const kindOf = (value: unknown) => (typeof value === 'string' ? 'a text' : preview(value));
+
+function faultOf(
+  name: string,
+  fields: ReadonlyMap<string, unknown>,
+  { text, id }: RowColumns,
+): string | undefined {
+  const value = fields.get(name);
+  if (value === undefined) return `${name}: expected a field, got none`;
+  if (name === text && typeof value !== 'string') return `${name}: expected text, got ${kindOf(value)}`;
+  if (name === id && !['string', 'number', 'bigint'].includes(typeof value))
+    return `${name}: expected an id, got ${kindOf(value)}`;
+  return undefined;
+}
+
+/** A value as a CSV would hold it: text as it is, null as nothing, all else as JSON. */
+const printed = (value: unknown) =>
+  typeof value === 'string' ? value : value === null ? '' : printJson(value);

@@ -1,0 +1,39 @@
+import type { Call } from '../../../platform/call.ts';
+import { runFunction } from '../../../platform/operations/run-function.ts';
+import { executionSchema, type FunctionExecution } from '../../../platform/records.ts';
+import type { Outcome } from '../../ledger/job.ts';
+import type { RunJob } from '../../runner.ts';
+
+/** Runs a code function, once. An execution that did not succeed is a failed job with all of it in the result. */
+export function functionRunner(call: Call): RunJob<'run-function'> {
+  return async ({ packageId, packageVersion: version, functionName, inputVariables, settings }, turn) => {
+    const input = { path: { packageId, version, functionName }, body: { inputVariables, settings } };
+    const { signal, beforeSend } = turn;
+    const { text, json } = await call.raw(runFunction, input, { signal, beforeSend, once: true });
+    const execution = executionSchema.safeParse(json);
+    const response = text.trim();
+    if (execution.success) return { ...ended(execution.data), response };
+    const message = 'the answer is not of the contract’s shape, so nobody knows how the function ended';
+    return { status: 'unknown', error: { kind: 'shape', message }, response };
+  };
+}
+
+function ended({ status, executionId }: FunctionExecution): Pick<Outcome, 'status' | 'error'> {
+  switch (status.toUpperCase()) {
+    case 'SUCCESS':
+      return { status: 'done' };
+    case 'RUNNING':
+      return {
+        status: 'unknown',
+        error: {
+          kind: 'running',
+          message: `execution ${executionId} was still running when it was answered`,
+        },
+      };
+    default:
+      return {
+        status: 'failed',
+        error: { kind: 'execution', message: `execution ${executionId} ended with ${status}` },
+      };
+  }
+}

@@ -1,0 +1,80 @@
+import * as z from 'zod/mini';
+import { filledText, wholeNumber } from '../../../json/inputs.ts';
+import { analyzeSentiment, type SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
+import { common, isObject, together, whole } from '../../message/fields.ts';
+
+/** The most texts of a job, and the most bytes of UTF-8 of all of them. */
+export const MOST_TEXTS = 100;
+export const MOST_TEXT_BYTES = 200 * 1024;
+
+const textOfJob = z.strictObject(
+  {
+    id: z
+      .string({ error: 'text' })
+      .check(
+        z.refine((id) => id !== '' && Buffer.byteLength(id) <= 1_024, { error: 'an id of 1 to 1024 bytes' }),
+      ),
+    text: filledText,
+  },
+  { error: 'an object of id and text' },
+);
+
+/** One text of a `score` job. The id is the caller's; the result names it. */
+export type TextOfJob = z.infer<typeof textOfJob>;
+
+const texts = z.array(textOfJob, { error: 'a list of texts' }).check(
+  whole(`1 to ${MOST_TEXTS} texts`, ({ length }) => length >= 1 && length <= MOST_TEXTS),
+  whole('texts with different ids', (list) => {
+    const ids = list
+      .map((each) => (isObject(each) ? each['id'] : undefined))
+      .filter((id) => id !== undefined);
+    return new Set(ids).size === ids.length;
+  }),
+  whole(
+    `texts of at most ${MOST_TEXT_BYTES} bytes of UTF-8 in all`,
+    (list) => list.reduce((bytes: number, each) => bytes + textBytes(each), 0) <= MOST_TEXT_BYTES,
+  ),
+);
+
+const textBytes = (each: unknown) =>
+  isObject(each) && typeof each['text'] === 'string' ? Buffer.byteLength(each['text']) : 0;
+
+/** A field that goes to the platform as it is: the endpoint's own rules decide on it. */
+const asSent = <Name extends Exclude<keyof SentimentRequest, 'text'>>(name: Name) =>
+  z.optional(
+    z
+      .custom<Exclude<SentimentRequest[Name], undefined>>(() => true)
+      .check(
+        z.check(({ value, issues }) => {
+          const body = { input: [{ type: 'TEXT', text: '' }], [name]: value };
+          const { error } = analyzeSentiment.input.safeParse({ body });
+          for (const issue of error?.issues ?? []) {
+            issues.push({ ...issue, path: issue.path.slice(2), input: value } as z.core.$ZodRawIssue);
+          }
+        }),
+      ),
+  );
+
+/** The batch of a bulk request: it names folders of the store. */
+export const batchName = z.string({ error: 'text' }).check(
+  z.regex(/^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/, {
+    error: '1 to 128 of A-Z a-z 0-9 . _ : -, and not "." or ".."',
+  }),
+);
+
+export const scoreMessage = z.strictObject({
+  ...common,
+  type: z.literal('score'),
+  texts,
+  topics: asSent('topics'),
+  instructions: asSent('instructions'),
+  model: asSent('model'),
+  modelConfiguration: asSent('modelConfiguration'),
+  reasoningConfig: asSent('reasoningConfig'),
+  sessionId: asSent('sessionId'),
+  /** The bulk request that this job is a piece of, and which one, from 0. */
+  batch: z.optional(batchName),
+  chunk: z.optional(wholeNumber(0, 9_999_999)),
+});
+
+export const scoreRules = together('batch', 'chunk');

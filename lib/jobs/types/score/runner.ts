@@ -1,0 +1,41 @@
+import { printJson } from '../../../json/json.ts';
+import type { Platform } from '../../../platform/client.ts';
+import type { RunJob } from '../../runner.ts';
+import type { BatchPlace } from '../../texts/batch/batch.ts';
+import { scoreChunk } from '../../texts/batch/score-chunk.ts';
+import type { ScoreCache } from '../../texts/cache/score-cache.ts';
+import type { Analyze, ScoreTextsOptions } from '../../texts/scoring/score-texts.ts';
+import { HandBackError } from '../../turn.ts';
+
+export type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'random' | 'retry'> & {
+  readonly platform: Platform;
+  readonly cache: ScoreCache;
+  readonly batches: BatchPlace;
+};
+
+/**
+ * Scores texts, each paid for once. A text that the platform refuses fails alone. The response is `{results}`, one
+ * for each text in their order; of a chunk of a batch `{batch, chunk, part}`: its results lie there.
+ */
+export function scoreRunner({ platform, cache, batches, ...clock }: ScoreRunnerOptions): RunJob<'score'> {
+  return async (job, turn) => {
+    const analyze: Analyze = (asked, { beforeSend, ...options } = {}) =>
+      platform.sentiment.analyze(asked, {
+        ...options,
+        // The job's own note first: a text must not be noted as sent by a job that may send nothing.
+        beforeSend: async () => {
+          await turn.beforeSend();
+          await beforeSend?.();
+        },
+      });
+    const { signal, deadlineMs } = turn;
+    const scored = await scoreChunk(job, { ...clock, ...batches, cache, analyze, signal, deadlineMs });
+    if (scored.kind === 'later')
+      throw new HandBackError(`${scored.waiting} texts are not scored yet`, scored.delayMs);
+    const { answers, chunk: ended } = scored;
+    if (ended === undefined) return { status: 'done', response: printJson({ results: answers }) };
+    const { batch, chunk } = job;
+    const part = ended.kind === 'gone' ? null : ended.part;
+    return { status: 'done', response: printJson({ batch, chunk, part }) };
+  };
+}

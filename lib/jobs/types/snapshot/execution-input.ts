@@ -1,0 +1,53 @@
+import { printJson } from '../../../json/json.ts';
+import type { AskedRun } from '../../../snapshot/durable/durable-run.ts';
+import type { AskedSnapshot } from '../../../snapshot/durable/durable-snapshot.ts';
+import { placeOf } from '../../../snapshot/keys.ts';
+import { isObject } from '../../message/fields.ts';
+import { parseMessage, type SnapshotJob } from '../../message/message.ts';
+import { snapshotRequestOf } from './message.ts';
+
+/** The input of a durable execution is none that a snapshot can be taken by; every fault is listed. */
+export class ExecutionInputError extends Error {
+  override readonly name = 'ExecutionInputError';
+  readonly faults: readonly string[];
+
+  constructor(what: string, faults: readonly string[]) {
+    super(`${what}: ${faults.join('; ')}`);
+    this.faults = faults;
+  }
+}
+
+/**
+ * The input of a snapshot's execution: the job as it was checked, and under `followers` the jobs that follow it. They are part
+ * of the input, and not of what the function finds in its environment: a replay must find the same ones.
+ */
+export const printExecutionInput = (job: SnapshotJob, followers: readonly SnapshotJob[]): string =>
+  printJson(followers.length === 0 ? job : { ...job, followers });
+
+/** What an execution is to take. Throws `ExecutionInputError`. */
+export function parseExecutionInput(input: unknown): AskedSnapshot {
+  if (!isObject(input)) throw new ExecutionInputError('input', ['expected an object']);
+  const { followers, ...job } = input;
+  return {
+    ...askedRun(snapshotJobOf('input', job)),
+    followers: followers === undefined ? [] : snapshotJobsOf('followers', followers).map(askedRun),
+  };
+}
+
+const askedRun = (job: SnapshotJob): AskedRun => ({
+  request: snapshotRequestOf(job),
+  place: placeOf(job.source, job.as),
+  accept: job.accept,
+});
+
+/** The snapshot jobs of a list. Throws `ExecutionInputError`, whose message begins with `name`. */
+export function snapshotJobsOf(name: string, list: unknown): readonly SnapshotJob[] {
+  if (!Array.isArray(list)) throw new ExecutionInputError(name, ['expected a list of snapshot jobs']);
+  return list.map((each, index) => snapshotJobOf(`${name}[${index}]`, each));
+}
+
+function snapshotJobOf(name: string, value: unknown): SnapshotJob {
+  const parsed = parseMessage(printJson(value), { messageId: '', allow: { types: ['snapshot'] } });
+  if (parsed.kind === 'refused') throw new ExecutionInputError(name, parsed.faults);
+  return parsed.job as SnapshotJob;
+}

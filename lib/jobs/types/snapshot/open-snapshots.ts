@@ -1,0 +1,49 @@
+import type { Session } from '../../../session.ts';
+import type { StartExecution } from '../../../snapshot/durable/start-execution.ts';
+import { openPartitions } from '../../../snapshot/publish/open-partitions.ts';
+import type { Store } from '../../../store/store.ts';
+import { sleep } from '../../../time/sleep.ts';
+import type { RunJob } from '../../runner.ts';
+import { readFollowers } from './followers.ts';
+import { snapshotRunner } from './runner.ts';
+import { startSnapshotRunner } from './start-snapshot.ts';
+
+/**
+ * The runner of snapshots: started as durable executions where there is a function for them, and else taken in this
+ * process. Throws `ExecutionInputError` if SYNC_FOLLOWERS is wrong.
+ */
+export function openSnapshots(
+  session: Session,
+  { store, host }: { readonly store: Store; readonly host: string },
+): RunJob<'snapshot'> {
+  const { settings, environment, callCounts, paceCounts } = session;
+  const { SYNC_SNAPSHOT_FUNCTION: functionName, SYNC_STACK: stack, SYNC_FOLLOWERS } = settings;
+  const followers = readFollowers(SYNC_FOLLOWERS);
+  if (functionName !== undefined)
+    return startSnapshotRunner({ start: startedLater(functionName, session), stack, followers });
+  return snapshotRunner({
+    now: Date.now,
+    random: Math.random,
+    sleep,
+    call: session.platform.call,
+    store,
+    host,
+    compression: settings.SYNC_COMPRESSION,
+    callCounts,
+    paceCounts,
+    partitions: openPartitions({ database: settings.SYNC_GLUE_DATABASE, store, environment }),
+  });
+}
+
+/** The SDK is loaded with the first execution. */
+function startedLater(functionName: string, { environment }: Session): StartExecution {
+  let loaded: Promise<StartExecution> | undefined;
+  const load = async () => {
+    const { lambdaExecutions } = await import('../../../snapshot/durable/start-execution.ts');
+    return lambdaExecutions({ functionName, environment });
+  };
+  return async (...execution) => {
+    loaded ??= load();
+    return (await loaded)(...execution);
+  };
+}

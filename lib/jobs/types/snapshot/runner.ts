@@ -1,0 +1,72 @@
+import { printJson } from '../../../json/json.ts';
+import type { PaceCounts } from '../../../pace/pace.ts';
+import type { Call } from '../../../platform/call.ts';
+import type { CallCounts } from '../../../platform/events.ts';
+import { PlatformError } from '../../../platform/platform-error.ts';
+import { type Compression, type Place, placeOf } from '../../../snapshot/keys.ts';
+import type { Partitions } from '../../../snapshot/publish/partitions.ts';
+import type { Publication } from '../../../snapshot/publish/publish.ts';
+import { beginRun } from '../../../snapshot/run/begin-run.ts';
+import { scanOfRun } from '../../../snapshot/run/scan-of-run.ts';
+import { SnapshotStoppedError } from '../../../snapshot/run/snapshot-stopped-error.ts';
+import { takeRun } from '../../../snapshot/run/take-run.ts';
+import type { Store } from '../../../store/store.ts';
+import type { Outcome } from '../../ledger/job.ts';
+import type { RunJob } from '../../runner.ts';
+import { snapshotRequestOf } from './message.ts';
+
+export type SnapshotRunnerOptions = {
+  readonly call: Call;
+  readonly store: Store;
+  readonly compression: Compression;
+  /** The platform's host, as manifests name it. */
+  readonly host: string;
+  readonly callCounts: () => CallCounts;
+  readonly paceCounts?: () => PaceCounts;
+  /** Where tables stand over the published runs. Default: nowhere. */
+  readonly partitions?: Partitions | undefined;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+};
+
+/**
+ * Takes a snapshot in this process, and answers `{kind, place, run, records, refused}`. A refused run is a failed job:
+ * the run is kept, and `publish` can still publish it.
+ */
+export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<'snapshot'> {
+  const { call, store, compression, host, callCounts, paceCounts, partitions, now, random, sleep } = options;
+  return async (job, { signal, beforeSend }) => {
+    const place = placeOf(job.source, job.as);
+    const saved = await beginRun(snapshotRequestOf(job), place, { store, compression, now, random, signal });
+    const scan = await scanOfRun(saved.checkpoint, { call, store, sleep });
+    // Noted once, before the first page: from then on the platform has been asked.
+    await beforeSend();
+    const publication = await takeRun(saved, scan, {
+      store,
+      platform: host,
+      callCounts,
+      paceCounts,
+      force: false,
+      accept: job.accept,
+      partitions,
+      now,
+      random,
+      signal,
+    }).catch((error: unknown) => {
+      // The call that stopped the run tells whether it is worth another attempt.
+      throw error instanceof SnapshotStoppedError && error.cause instanceof PlatformError
+        ? error.cause
+        : error;
+    });
+    return outcomeOf(publication, place);
+  };
+}
+
+function outcomeOf({ kind, manifest }: Publication, place: Place): Outcome {
+  const { run, records, refused } = manifest;
+  const response = printJson({ kind, place, run, records, refused });
+  if (kind !== 'refused') return { status: 'done', response };
+  const message = `run ${run} of ${place} was refused publication: ${refused.join(', ')}`;
+  return { status: 'failed', error: { kind, message }, response };
+}

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { printJson } from '../../../json/json.ts';
+import type { StartExecution } from '../../../snapshot/durable/start-execution.ts';
+import type { SnapshotJob } from '../../message/message.ts';
+import type { RunJob } from '../../runner.ts';
+import { printExecutionInput } from './execution-input.ts';
+import { followersOf } from './followers.ts';
+
+export type StartSnapshotOptions = {
+  readonly start: StartExecution;
+  /** The deployed stack's name: others of the same account may have jobs of the same ids. */
+  readonly stack: string;
+  /** What is taken after all calculations were published. */
+  readonly followers: readonly SnapshotJob[];
+};
+
+/**
+ * Starts a snapshot's durable execution, and answers `{started: NAME}`. The job is done with that; how the run ends is
+ * told by its manifest. A second start of one job is one of the same name, and no second run.
+ */
+export function startSnapshotRunner({ start, stack, followers }: StartSnapshotOptions): RunJob<'snapshot'> {
+  return async (job, { signal, beforeSend }) => {
+    const name = executionName(job, stack);
+    const input = printExecutionInput(job, followersOf(job, followers));
+    await beforeSend();
+    await start({ name, input }, signal);
+    return { status: 'done', response: printJson({ started: name }) };
+  };
+}
+
+/** The name of a job's execution; neither a stack's name nor an id holds a slash. */
+export function executionName({ source, id }: Pick<SnapshotJob, 'source' | 'id'>, stack: string): string {
+  const hash = createHash('sha256').update(`${stack}/${id}`).digest('hex');
+  return `${source}-${hash.slice(0, 40)}`;
+}

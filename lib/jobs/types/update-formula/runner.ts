@@ -1,0 +1,23 @@
+import type { Platform } from '../../../platform/client.ts';
+import { updateFormula } from '../../../platform/operations/update-formula.ts';
+import { calculationSchema } from '../../../platform/records.ts';
+import type { RunJob } from '../../runner.ts';
+import { refuseIfChanged } from './refuse-if-changed.ts';
+
+/** Sets a calculation's formula, once, if nobody has changed it since; the answer must tell the expression sent. */
+export function formulaRunner(platform: Platform): RunJob<'update-formula'> {
+  return async (job, { signal, beforeSend }) => {
+    const { calculationId, expression, strict, unlessChangedSince: sinceMs, name } = job;
+    if (sinceMs !== undefined && name !== undefined)
+      await refuseIfChanged({ platform, id: calculationId, name, sinceMs, signal });
+    const input = { path: { calculationId }, query: { strict }, body: { expression } };
+    const { text, json } = await platform.call.raw(updateFormula, input, { signal, beforeSend, once: true });
+    const response = text.trim();
+    const answered = calculationSchema.safeParse(json);
+    if (answered.success && answered.data.expression === expression) return { status: 'done', response };
+    const message = answered.success
+      ? 'the answered expression is not the one that was sent: look at the calculation'
+      : 'the answer is not of the contract’s shape: look at the calculation';
+    return { status: answered.success ? 'failed' : 'unknown', error: { kind: 'answer', message }, response };
+  };
+}

@@ -1,0 +1,47 @@
+import type { Hide } from '../../json/faults.ts';
+import { parseJson } from '../../json/json.ts';
+
+/** What an error body tells: the platform's words and its reference (`toe`). */
+export type ErrorBody = { readonly detail?: string; readonly reference?: string };
+
+const LONGEST_DETAIL = 300;
+
+/**
+ * Reads an error body of any shape the platform uses: `{status, statusReason, path?, message, toe}`, `{message}`, a
+ * bare JSON string, an HTML page, plain text, or nothing. Never throws. `hide` works on what JSON's escapes stand for.
+ */
+export function readErrorBody(text: string, hide: Hide): ErrorBody {
+  const worded = (words: string): ErrorBody => ({ detail: shorten(hide(words), LONGEST_DETAIL) });
+  const title = pageTitle(text, hide);
+  if (title !== undefined) return { detail: `a page titled “${title}”` };
+  const value = tryParse(text);
+  if (typeof value === 'string') return worded(value);
+  if (typeof value !== 'object' || value === null) return {};
+  const { message, statusReason, toe } = value as Readonly<Record<string, unknown>>;
+  const words = [message, statusReason].find((each) => typeof each === 'string' && each !== '');
+  return {
+    ...(typeof words === 'string' ? worded(words) : {}),
+    ...(typeof toe === 'string' && toe !== '' ? { reference: shorten(hide(toe), 100) } : {}),
+  };
+}
+
+/** The title of an HTML page, `untitled` where it has no whole one, or undefined for what is no page. */
+export function pageTitle(text: string, hide: Hide): string | undefined {
+  if (!/^\s*(<!doctype html|<html|<head|<body)/i.test(text)) return undefined;
+  const title = /<title[^>]*>([^<]*)</i.exec(text)?.[1]?.trim();
+  return title ? shorten(hide(title), 100) : 'untitled';
+}
+
+function shorten(text: string, most: number): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length > most ? `${line.slice(0, most)}…` : line;
+}
+
+/** The value of a JSON text, or the text itself: what is no JSON speaks for itself. */
+function tryParse(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return text.trim() === '' ? undefined : text;
+  }
+}

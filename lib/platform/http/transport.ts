@@ -1,0 +1,234 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Hide } from '../../json/faults.ts';
+import { parseJson } from '../../json/json.ts';
+import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
+import { redact } from '../token.ts';
+import { type ErrorBody, pageTitle, readErrorBody } from './error-body.ts';
+import type { Exchange, ExchangeAnswer } from './exchange.ts';
+import { readBody } from './read-body.ts';
+import { parseRetryAfter } from './retry-after.ts';
+
+/** One attempt at a call, as the transport needs it. */
+export type PlatformRequest = {
+  readonly method: 'GET' | 'POST';
+  /** Path and query. */
+  readonly target: string;
+  /** JSON text. */
+  readonly body?: string | undefined;
+  readonly timeoutMs: number;
+  /** A repeat does no harm, so a kept connection that breaks costs no more than a retry. */
+  readonly mayRepeat: boolean;
+  /** Makes the answer of the decoded body. Throws `SyntaxError` on what is not whole, valid JSON. */
+  readonly read: ReadAnswer<unknown>;
+};
+
+export type ReadAnswer<T> = (body: Buffer) => T;
+
+/** A good answer: the decoded text as it came, and its value. */
+export type Answer = { readonly text: string; readonly json: unknown };
+
+/** Reads an answer as text and value. */
+export const readAsJson: ReadAnswer<Answer> = (body) => {
+  const text = decodeText(body);
+  return { text, json: parseJson(text) };
+};
+
+/** How one attempt ended. `status` and `sizeBytes` are told either way, for whoever counts. */
+export type AttemptResult = {
+  readonly status: number | undefined;
+  readonly sizeBytes: number;
+} /** `answer` is what the request's `read` made of it. */ & (
+  | { readonly kind: 'answer'; readonly answer: unknown }
+  | { readonly kind: 'failure'; readonly failure: PlatformFailure; readonly cause?: unknown }
+);
+
+/** Makes one attempt. Throws only the caller's own abort. */
+export type Send = (request: PlatformRequest, token: string, signal?: AbortSignal) => Promise<AttemptResult>;
+
+export type TransportOptions = {
+  /** The instance's origin. */
+  readonly baseUrl: URL;
+  /** The header that carries the token. */
+  readonly tokenHeader: string;
+  /** The most bytes of a decoded body. */
+  readonly maxResponseBytes: number;
+  readonly exchange: Exchange;
+  /** Epoch milliseconds, for `Retry-After` dates. */
+  readonly now: () => number;
+};
+
+/** An error body is read for its words only. */
+const MAX_ERROR_BYTES = 65_536;
+
+/** Sends a request once and tells exactly how that ended; one time limit covers it up to the body's last byte. */
+export function createTransport(options: TransportOptions): Send {
+  return async (request, token, signal) => {
+    signal?.throwIfAborted();
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(), request.timeoutMs);
+    const stop = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]);
+    const reached: { phase: ConnectionPhase; status?: number } = { phase: 'connect' };
+    try {
+      const onPhase = (phase: ConnectionPhase) => {
+        reached.phase = phase;
+      };
+      const head = await options.exchange(toExchange(request, token, options), stop, onPhase);
+      reached.status = head.status;
+      const result = await readAnswer(head, {
+        ...options,
+        read: request.read,
+        hide: (text) => redact(text, token),
+      });
+      if (result.kind === 'failure') signal?.throwIfAborted();
+      return result;
+    } catch (error) {
+      signal?.throwIfAborted();
+      const failure: PlatformFailure = timeout.signal.aborted
+        ? { kind: 'timeout', timeoutMs: request.timeoutMs, phase: reached.phase }
+        : brokenConnection(error, reached.phase);
+      return { kind: 'failure', status: reached.status, sizeBytes: 0, failure, cause: withoutPacket(error) };
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+function toExchange(request: PlatformRequest, token: string, { baseUrl, tokenHeader }: TransportOptions) {
+  return {
+    url: new URL(request.target, baseUrl),
+    method: request.method,
+    headers: {
+      accept: 'application/json',
+      'accept-encoding': 'gzip',
+      [tokenHeader]: token,
+      ...(request.body === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(request.body)) }),
+    },
+    body: request.body,
+    timeoutMs: request.timeoutMs,
+    fresh: !request.mayRepeat,
+  };
+}
+
+type ReadOptions = TransportOptions & { readonly read: ReadAnswer<unknown>; readonly hide: Hide };
+
+async function readAnswer(head: ExchangeAnswer, options: ReadOptions): Promise<AttemptResult> {
+  const { hide } = options;
+  const { status } = head;
+  const failed = (failure: PlatformFailure, sizeBytes = 0): AttemptResult => ({
+    kind: 'failure',
+    status,
+    sizeBytes,
+    failure,
+  });
+  if (status >= 300 && status < 400) {
+    head.body.destroy();
+    return failed({ kind: 'redirect', status, to: redirectTarget(head.headers, options.baseUrl, hide) });
+  }
+  if (status < 200 || status >= 400) {
+    const body = await readErrorBytes(head);
+    const words = readErrorBody(body.toString('utf8'), hide);
+    return failed(statusFailure(status, words, head.headers, options.now()), body.byteLength);
+  }
+  const maxBytes = options.maxResponseBytes;
+  const read = await readBody(head, maxBytes);
+  switch (read.kind) {
+    case 'too-large':
+      return failed({ kind: 'too-large', maxBytes }, read.readBytes);
+    case 'unknown-encoding':
+      return failed({ kind: 'not-json', status, contentType: `content encoded as ${hide(read.encoding)}` });
+    case 'whole':
+      return readJson(head, read.body, options);
+    default:
+      return read satisfies never;
+  }
+}
+
+/** What an error says, as far as it can be read: its status is known already, and says more than a broken body. */
+async function readErrorBytes(head: ExchangeAnswer): Promise<Buffer> {
+  try {
+    const read = await readBody(head, MAX_ERROR_BYTES);
+    return read.kind === 'whole' ? read.body : Buffer.alloc(0);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+function readJson(head: ExchangeAnswer, body: Buffer, { read, hide }: ReadOptions): AttemptResult {
+  const seen = { status: head.status, sizeBytes: body.byteLength };
+  const contentType = hide(String(head.headers['content-type'] ?? ''));
+  if (!/^application\/([\w.-]+\+)?json\b/i.test(contentType)) {
+    const title = pageTitle(body.toString('utf8', 0, MAX_ERROR_BYTES), hide);
+    const failure = {
+      kind: 'not-json',
+      status: head.status,
+      contentType,
+      ...(title === undefined ? {} : { title }),
+    } as const;
+    return { kind: 'failure', ...seen, failure };
+  }
+  try {
+    return { kind: 'answer', ...seen, answer: read(body) };
+  } catch (error) {
+    // The parser's own message quotes the text, which may be anybody's; its length is enough.
+    const failure: PlatformFailure =
+      error instanceof SyntaxError
+        ? { kind: 'cut', detail: `${body.byteLength} bytes came` }
+        : { kind: 'shape', faults: [hide(error instanceof Error ? error.message : String(error))] };
+    return { kind: 'failure', ...seen, failure };
+  }
+}
+
+/** The text of a body. Throws `SyntaxError` where it is no UTF-8: then it is no JSON either. */
+function decodeText(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch (cause) {
+    throw new SyntaxError('the body is no UTF-8', { cause });
+  }
+}
+
+function statusFailure(
+  status: number,
+  body: ErrorBody,
+  headers: IncomingHttpHeaders,
+  nowMs: number,
+): PlatformFailure {
+  const retryAfterMs = parseRetryAfter(headers['retry-after'] ?? null, nowMs);
+  return { kind: 'status', status, ...body, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+}
+
+/** Where a redirect points, without its query, which may hold somebody's session. */
+function redirectTarget(headers: IncomingHttpHeaders, baseUrl: URL, hide: Hide): string {
+  if (headers.location === undefined) return 'nowhere';
+  const location = hide(headers.location);
+  if (!URL.canParse(location, baseUrl.href)) return 'an address that cannot be read';
+  const url = new URL(location, baseUrl);
+  return `${url.origin}${url.pathname}`;
+}
+
+/** Node's parser adds the bytes that it could not read, which may hold whatever the server wrote. */
+function withoutPacket(error: unknown): unknown {
+  if (error instanceof Error) Reflect.deleteProperty(error, 'rawPacket');
+  return error;
+}
+
+const DECODING = /^(Z_|ERR_PADDING|ERR_BROTLI|ERR__|ZSTD)/;
+/** Errors of a handshake, which Node tells without a socket where a proxy leads to it. */
+const HANDSHAKE = /^(EPROTO$|ERR_SSL_|ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+
+function brokenConnection(error: unknown, phase: ConnectionPhase): PlatformFailure {
+  const code = errorCode(error);
+  if (DECODING.test(code)) return { kind: 'cut', detail: `its compression is broken (${code})` };
+  if (phase !== 'connect') return { kind: 'connection', code, phase };
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return { kind: 'connection', code, phase: 'resolve' };
+  return { kind: 'connection', code, phase: HANDSHAKE.test(code) ? 'tls' : 'connect' };
+}
+
+/** The code of an error, or of the first of several addresses that were tried. */
+function errorCode(error: unknown): string {
+  if (error instanceof AggregateError && !('code' in error)) return errorCode(error.errors[0]);
+  if (typeof error === 'object' && error !== null && 'code' in error) return String(error.code);
+  return error instanceof Error ? error.name : 'unknown';
+}

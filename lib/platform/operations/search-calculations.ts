@@ -1,0 +1,39 @@
+import * as z from 'zod/mini';
+import { filledText, wholeNumber } from '../../json/inputs.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { calculationRowSchema } from '../records.ts';
+
+const filter = z.looseObject({ field: filledText });
+const sort = z.strictObject({ field: filledText, ascending: z.boolean({ error: 'true or false' }) });
+
+const body = z.strictObject({
+  filters: z._default(z.array(filter), []),
+  sort,
+  limit: z._default(wholeNumber(1, 5000), 5000),
+  name: z.optional(z.string({ error: 'text' })),
+  offset: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
+});
+const input = z.strictObject({ body });
+
+export const calculationsAnswer = z.looseObject({
+  results: z.nullish(z.array(calculationRowSchema)),
+  totalHits: z.nullish(z.number()),
+  hasMore: z.nullish(z.boolean()),
+  degraded: z.nullish(z.boolean()),
+});
+
+/** What a search asks for. `limit` 1 to 5000, by default 5000; `offset` 0 and up; `sort` decides the order. */
+export type CalculationSearch = z.input<typeof body>;
+export type CalculationsAnswer = z.infer<typeof calculationsAnswer>;
+
+/** Searches calculations (contract 4.2). `degraded` answers may lack rows; totals and `hasMore` are hints. */
+export const searchCalculations: Endpoint<z.infer<typeof input>, CalculationsAnswer> = {
+  name: 'searchCalculations',
+  summary: 'Search calculations',
+  method: 'POST',
+  path: '/api/query/v1/functions/search',
+  input,
+  output: calculationsAnswer,
+  mayRepeat: true,
+  about: ({ body: { offset } }) => `calculations from ${offset ?? 0}`,
+};

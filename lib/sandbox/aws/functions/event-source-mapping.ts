@@ -1,0 +1,122 @@
+import type { Message } from '@aws-sdk/client-sqs';
+import { sleep } from '../../../time/sleep.ts';
+import type { LocalAws } from '../services/start-aws.ts';
+import {
+  createHandlerProcess,
+  type HandlerProcess,
+  type HandlerProcessOptions,
+} from './create-handler-process.ts';
+import { failedMessageIds } from './failed-message-ids.ts';
+import { createQueueReader, type QueueReader } from './queue-reader.ts';
+import { settlesWithin } from './settles-within.ts';
+import { toSqsEvent } from './sqs-event.ts';
+
+/** The handler's own options; `timeoutMs` may not be over the queue's visibility timeout. */
+export type EventSourceMappingOptions = HandlerProcessOptions & {
+  readonly aws: Pick<LocalAws, 'endpoint' | 'region' | 'credentials'>;
+  readonly queueUrl: string;
+  /** The most messages of one invocation, 1 to 10; 10 if absent. */
+  readonly batchSize?: number;
+  /** The most invocations at once, each in a process of its own, 1 to 100; 2 if absent. */
+  readonly maximumConcurrency?: number;
+};
+
+export type EventSourceMapping = {
+  /**
+   * Takes no further messages, waits at most `graceMs` (10,000) for the batches in hand, kills what still runs, and
+   * ends the processes. The messages of a killed batch are seen again after their visibility timeout.
+   */
+  close(graceMs?: number): Promise<void>;
+} & AsyncDisposable;
+
+/**
+ * Polls a queue and calls a handler with batches, as Lambda's event source mapping with ReportBatchItemFailures
+ * does. What succeeds is deleted; what fails stays hidden until its visibility timeout ends, and the queue's own
+ * redrive policy sends it to the dead-letter queue. Failures of a batch or of the queue are told by a line to
+ * `onLog`. Throws `TypeError` on wrong options, and what SQS answers if there is no such queue.
+ */
+export const startEventSourceMapping = async (
+  options: EventSourceMappingOptions,
+): Promise<EventSourceMapping> => {
+  const { aws, queueUrl, batchSize = 10, maximumConcurrency = 2, ...handler } = options;
+  checkRange('batchSize', batchSize, 10);
+  checkRange('maximumConcurrency', maximumConcurrency, 100);
+  const processes = Array.from({ length: maximumConcurrency }, () => createHandlerProcess(handler));
+  const queue = createQueueReader(aws, queueUrl);
+  const stopping = new AbortController();
+  const source = {
+    queue,
+    arn: await describeQueue(queue, handler.timeoutMs),
+    batchSize,
+    onLog: handler.onLog ?? (() => undefined),
+    signal: stopping.signal,
+  };
+  // A lane polls when its process is free: no message waits for one.
+  const lanes = Promise.all(processes.map((process) => runLane(source, process)));
+  const close = async (graceMs = defaultGraceMs): Promise<void> => {
+    stopping.abort();
+    const inTime = await settlesWithin(lanes, graceMs);
+    await Promise.all(processes.map((process) => process.close(inTime ? graceMs : 0)));
+    await lanes.finally(() => queue.close());
+  };
+  return { close, [Symbol.asyncDispose]: () => close() };
+};
+
+const defaultGraceMs = 10_000;
+const pauseMs = 1_000;
+
+const checkRange = (name: string, value: number, most: number): void => {
+  if (!Number.isInteger(value) || value < 1 || value > most)
+    throw new TypeError(`${name}: expected a whole number from 1 to ${most}, got ${value}`);
+};
+
+/** The queue's ARN. AWS refuses a mapping whose messages would come again while their batch still runs. */
+const describeQueue = async (queue: QueueReader, timeoutMs: number): Promise<string> => {
+  try {
+    const { arn, visibilityMs } = await queue.describe();
+    if (visibilityMs < timeoutMs)
+      throw new TypeError(
+        `timeoutMs: expected at most the queue's visibility timeout, ${visibilityMs}, got ${timeoutMs}`,
+      );
+    return arn;
+  } catch (error) {
+    queue.close();
+    throw error;
+  }
+};
+
+type Source = {
+  readonly queue: QueueReader;
+  readonly arn: string;
+  readonly batchSize: number;
+  readonly onLog: (line: string) => void;
+  readonly signal: AbortSignal;
+};
+
+const runLane = async (source: Source, process: HandlerProcess): Promise<void> => {
+  while (!source.signal.aborted) {
+    try {
+      const messages = await source.queue.receive(source.batchSize);
+      if (messages.length > 0) await runBatch(source, process, messages);
+    } catch (error) {
+      source.onLog(`event source mapping: ${error}`);
+      await sleep(pauseMs, source.signal).catch(() => undefined);
+    }
+  }
+};
+
+const runBatch = async (
+  { queue, arn, onLog }: Source,
+  process: HandlerProcess,
+  messages: readonly Message[],
+): Promise<void> => {
+  const ids = new Set(messages.map(({ MessageId = '' }) => MessageId));
+  const failed = await process
+    .invoke(toSqsEvent(messages, arn))
+    .then((answer) => failedMessageIds(answer, ids))
+    .catch((error: unknown) => {
+      onLog(`event source mapping: ${error}`);
+      return ids;
+    });
+  await queue.remove(messages.filter(({ MessageId = '' }) => !failed.has(MessageId)));
+};

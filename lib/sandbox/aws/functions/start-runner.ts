@@ -1,0 +1,91 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { Environment } from '../../../settings.ts';
+import type { Invocation, Reply } from './invocation.ts';
+import { forwardLines } from './log-lines.ts';
+
+export type RunnerOptions = {
+  readonly file: string;
+  readonly environment: Environment;
+  readonly memoryMb: number;
+  readonly onLog: (line: string) => void;
+};
+
+export type Outcome = Reply | { readonly kind: 'died'; readonly exit: string } | { readonly kind: 'timeout' };
+
+/** One process that runs `handler-process.ts` for a handler's file. */
+export type Runner = {
+  /** False from when the process has ended. */
+  isAlive(): boolean;
+  /** What came first: the reply of that id, the process's end, or the end of the time. */
+  receive(id: string, limitMs: number): Promise<Outcome>;
+  send(invocation: Invocation): void;
+  /** Asks the process to end, kills it by its id after `graceMs`, and waits for its end and its last lines. */
+  end(graceMs: number): Promise<void>;
+};
+
+export const startRunner = ({ file, environment, memoryMb, onLog }: RunnerOptions): Runner => {
+  const child = fork(new URL('./handler-process.ts', import.meta.url), [file], {
+    env: { ...environment },
+    // Lambda's share for objects of a long life.
+    execArgv: [`--max-old-space-size=${Math.floor(memoryMb * 0.9)}`],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  let isAlive = true;
+  const exit = awaitExit(child).finally(() => {
+    isAlive = false;
+  });
+  const outputs = [child.stdout, child.stderr].filter((output) => output !== null);
+  const logged = Promise.all(outputs.map((output) => forwardLines(output, onLog)));
+  return {
+    isAlive: () => isAlive,
+    receive: (id, limitMs) => firstOf(child, exit, id, limitMs),
+    // Whoever waits for the reply learns of the process's end: no error of its own.
+    send: (invocation) => void child.send(invocation, () => undefined),
+    end: async (graceMs) => {
+      if (child.connected) child.disconnect();
+      const kill = setTimeout(() => child.kill('SIGKILL'), graceMs);
+      await exit;
+      clearTimeout(kill);
+      // A process of the handler's own may hold its output open.
+      const cut = setTimeout(() => outputs.map((output) => output.destroy()), lastLinesMs);
+      await logged.catch(() => undefined);
+      clearTimeout(cut);
+    },
+  };
+};
+
+const lastLinesMs = 1_000;
+
+/** How it ended, once everything that it sent is read: the reply of a process that ends at once counts. */
+const awaitExit = async (child: ChildProcess): Promise<string> => {
+  try {
+    const [[code, signal]] = await Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
+    return signal === null ? `exit code ${code}` : `signal ${signal}`;
+  } catch (error) {
+    return String(error);
+  }
+};
+
+const firstOf = async (
+  child: ChildProcess,
+  exit: Promise<string>,
+  id: string,
+  limitMs: number,
+): Promise<Outcome> => {
+  const outcome = Promise.withResolvers<Outcome>();
+  // A handler may send what it likes on its own.
+  const onMessage = (message: unknown) => {
+    const reply = message as Reply | null;
+    if (reply?.id === id) outcome.resolve(reply);
+  };
+  child.on('message', onMessage);
+  const timer = setTimeout(() => outcome.resolve({ kind: 'timeout' }), limitMs);
+  void exit.then((how) => outcome.resolve({ kind: 'died', exit: how }));
+  try {
+    return await outcome.promise;
+  } finally {
+    clearTimeout(timer);
+    child.off('message', onMessage);
+  }
+};

@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CreateTableCommand, DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import dynalite from 'dynalite';
+import { sleep } from '../../../time/sleep.ts';
+import { credentials, region } from '../identity.ts';
+import { tolerateAbortedRequests } from './aborted-requests.ts';
+
+export type LocalDynamoDb = { readonly endpoint: string; close(): Promise<void> };
+
+/**
+ * DynamoDB in this process's memory by dynalite, on a free port of loopback, with these tables: `pk` and `sk` are
+ * their keys, both strings. It has no transactions and no time to live, and never tells the item at which a
+ * condition failed. Throws what CreateTable answers.
+ */
+export const startDynamoDb = async (tables: readonly string[]): Promise<LocalDynamoDb> => {
+  const server = dynalite({ createTableMs: 0, updateTableMs: 0, deleteTableMs: 0 });
+  tolerateAbortedRequests(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const endpoint = `http://127.0.0.1:${port}`;
+  const close = () => closeServer(server);
+  try {
+    await createTables(endpoint, tables);
+    return { endpoint, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
+
+const createTables = async (endpoint: string, tables: readonly string[]): Promise<void> => {
+  if (tables.length === 0) return;
+  const client = new DynamoDBClient({ endpoint, region, credentials });
+  try {
+    for (const table of tables) await createTable(client, table);
+  } finally {
+    client.destroy();
+  }
+};
+
+const createTable = async (client: DynamoDBClient, TableName: string): Promise<void> => {
+  await client.send(
+    new CreateTableCommand({
+      TableName,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: [
+        { AttributeName: 'pk', AttributeType: 'S' },
+        { AttributeName: 'sk', AttributeType: 'S' },
+      ],
+      KeySchema: [
+        { AttributeName: 'pk', KeyType: 'HASH' },
+        { AttributeName: 'sk', KeyType: 'RANGE' },
+      ],
+    }),
+  );
+  while ((await client.send(new DescribeTableCommand({ TableName }))).Table?.TableStatus !== 'ACTIVE')
+    await sleep(5);
+};
+
+const sweepMs = 20;
+const graceMs = 2_000;
+
+/** Lets requests in flight end: dynalite throws out of every catch if its memory is closed beneath one. */
+const closeServer = async (server: Server): Promise<void> => {
+  const closed = Promise.withResolvers<void>();
+  server.close((error) => (error ? closed.reject(error) : closed.resolve()));
+  const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
+  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  try {
+    await closed.promise;
+  } finally {
+    clearInterval(sweep);
+    clearTimeout(cut);
+  }
+};

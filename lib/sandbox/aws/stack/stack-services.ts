@@ -1,0 +1,129 @@
+import { type Asked, startGateway } from '../services/gateway.ts';
+import { type AwsOptions, startAws } from '../services/start-aws.ts';
+import { type PutEvent, startEvents } from '../services/start-events.ts';
+import { type LocalExecutions, startExecutions } from '../services/start-executions.ts';
+import { type GlueOptions, type LocalGlue, startGlue } from '../services/start-glue.ts';
+import { type LocalLambda, startLambda } from '../services/start-lambda.ts';
+import { startSecrets } from '../services/start-secrets.ts';
+import { type Resource, resourcesOf, type Template } from './template.ts';
+import { type Resolve, templateValues } from './template-values.ts';
+
+export type StackServices = {
+  /** Of all services. */
+  readonly endpoint: string;
+  /** The SDK's variables that reach all of them. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly asked: readonly Asked[];
+  readonly events: readonly PutEvent[];
+  readonly glue: LocalGlue;
+  readonly lambda: LocalLambda;
+  readonly executions: LocalExecutions;
+} & AsyncDisposable;
+
+/**
+ * The services that the functions of a stack ask, behind one endpoint, with what its template makes in them. `secret` is
+ * what its secrets hold.
+ */
+export async function startStackServices(template: Template, secret: string): Promise<StackServices> {
+  await using started = new AsyncDisposableStack();
+  // Names and ARNs are the same at every endpoint.
+  const resolve = templateValues(template, { endpoint: 'http://127.0.0.1' });
+  const all = (type: string) => resourcesOf(template, type).map(([id]) => String(resolve({ Ref: id })));
+  const aws = started.use(await startAws(resourcesAtTheStart(template, resolve)));
+  const texts = Object.fromEntries(all('AWS::SecretsManager::Secret').map((arn) => [arn, secret]));
+  const secrets = started.use(await startSecrets(texts));
+  const events = started.use(await startEvents());
+  const glue = started.use(await startGlue(tablesOf(template, resolve)));
+  const lambda = started.use(await startLambda(all('AWS::Lambda::Function')));
+  const executions = started.use(await startExecutions());
+  const endpoints: Readonly<Record<string, string | undefined>> = {
+    s3: aws.endpoint,
+    sqs: aws.endpoint,
+    dynamodb: aws.settings['AWS_ENDPOINT_URL_DYNAMODB'],
+    secretsmanager: secrets.endpoint,
+    events: events.endpoint,
+    glue: glue.endpoint,
+    lambda: lambda.endpoint,
+  };
+  const { endpoint, asked } = started.use(
+    await startGateway({
+      endpointOf: (service, path) =>
+        /^\/[^/]+\/durable-executions\//.test(path) ? executions.endpoint : endpoints[service],
+    }),
+  );
+  const { AWS_ENDPOINT_URL_DYNAMODB: _, ...settings } = aws.settings;
+  const running = started.move();
+  return {
+    endpoint,
+    settings: { ...settings, AWS_ENDPOINT_URL: endpoint },
+    asked,
+    events: events.taken,
+    glue,
+    lambda,
+    executions,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+/** Buckets, queues and tables as the template has them. */
+function resourcesAtTheStart(template: Template, resolve: Resolve): AwsOptions {
+  const named = (type: string) =>
+    resourcesOf(template, type).map(([id, resource]) => [String(resolve({ Ref: id })), resource] as const);
+  return {
+    buckets: named('AWS::S3::Bucket').map(([name]) => name),
+    queues: named('AWS::SQS::Queue')
+      .map(([url, { Properties }]) => queueOf(url, resolve(Properties) as QueueProperties))
+      // A queue's dead letters are made before it.
+      .sort((a, b) => Number('deadLetter' in a) - Number('deadLetter' in b)),
+    tables: named('AWS::DynamoDB::Table').map(([name, table]) => tableOf(name, table)),
+  };
+}
+
+type QueueProperties = {
+  readonly VisibilityTimeout?: number;
+  readonly RedrivePolicy?: { readonly deadLetterTargetArn: string; readonly maxReceiveCount: number };
+};
+
+function queueOf(url: string, { VisibilityTimeout, RedrivePolicy: redrive }: QueueProperties) {
+  const deadLetter = redrive && {
+    queue: lastOf(redrive.deadLetterTargetArn, ':'),
+    maxReceiveCount: redrive.maxReceiveCount,
+  };
+  return {
+    name: lastOf(url, '/'),
+    ...(VisibilityTimeout === undefined ? {} : { visibilitySeconds: VisibilityTimeout }),
+    ...(deadLetter === undefined ? {} : { deadLetter }),
+  };
+}
+
+/** The local tables have these keys and no others. */
+function tableOf(name: string, { Properties }: Resource): string {
+  const keys = (Properties['KeySchema'] as readonly { readonly AttributeName: string }[]).map(
+    ({ AttributeName }) => AttributeName,
+  );
+  if (keys.join() !== 'pk,sk') throw new Error(`table ${name}: expected the keys pk and sk, got ${keys}`);
+  return name;
+}
+
+type TableProperties = {
+  readonly DatabaseName: string;
+  readonly TableInput: {
+    readonly Name: string;
+    readonly StorageDescriptor: Readonly<Record<string, unknown>>;
+  };
+};
+
+function tablesOf(template: Template, resolve: Resolve): GlueOptions {
+  const [[id] = ['']] = resourcesOf(template, 'AWS::Glue::Database');
+  const tables = resourcesOf(template, 'AWS::Glue::Table').map(
+    ([, { Properties }]) => resolve(Properties) as TableProperties,
+  );
+  return {
+    database: String(resolve({ Ref: id })),
+    tables: Object.fromEntries(
+      tables.map(({ TableInput: { Name, StorageDescriptor } }) => [Name, StorageDescriptor]),
+    ),
+  };
+}
+
+const lastOf = (text: string, separator: string): string => text.split(separator).at(-1) ?? '';

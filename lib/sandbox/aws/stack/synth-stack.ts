@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
+
+export type SynthesizedStack = {
+  /** With the template and the assets, as `cdk synth` made them. */
+  readonly folder: string;
+} & AsyncDisposable;
+
+/**
+ * Makes the stack of one instance by `cdk synth`, without a network and without an account, into a folder that is
+ * removed at the end. Throws with what the command said.
+ */
+export async function synthStack(instance: object, signal?: AbortSignal): Promise<SynthesizedStack> {
+  const folder = await mkdtemp(join(tmpdir(), 'platform-sync-stack-'));
+  const remove = () => rm(folder, { recursive: true, force: true });
+  const context = `platform-sync=${JSON.stringify({ instances: [instance] })}`;
+  try {
+    await promisify(execFile)(
+      process.execPath,
+      [CDK, 'synth', '--quiet', '--no-lookups', '--output', folder, '--context', context],
+      {
+        cwd: root,
+        // The app is started by `node`; nothing else is needed, and no network is asked.
+        env: { PATH: dirname(process.execPath), HOME: folder },
+        ...(signal === undefined ? {} : { signal }),
+      },
+    );
+  } catch (error) {
+    await remove();
+    const { stderr = '', message } = error as Error & { readonly stderr?: string };
+    throw new Error(`cdk synth: ${stderr.trim() || message}`, { cause: error });
+  }
+  return { folder, [Symbol.asyncDispose]: remove };
+}
+
+const CDK = join(root, 'node_modules', 'aws-cdk', 'bin', 'cdk');

@@ -1,0 +1,126 @@
+import { account, region } from '../identity.ts';
+import type { Resource, Template } from './template.ts';
+
+export type TemplateValuesOptions = {
+  /** Where the queues are: `http://HOST:PORT`. */
+  readonly endpoint: string;
+  /** Texts that stand for something else here, such as the platform's origin. */
+  readonly texts?: Readonly<Record<string, string>>;
+};
+
+/**
+ * What a deployment would make of a value in a template: every reference becomes the name, URL or ARN of the resource
+ * in the local AWS. Throws for what it does not know: nothing is left unresolved.
+ */
+export type Resolve = (value: unknown) => unknown;
+
+/** Resolves the values of one template. */
+export function templateValues(template: Template, { endpoint, texts = {} }: TemplateValuesOptions): Resolve {
+  const resolveAll = (value: unknown): unknown => {
+    if (typeof value === 'string') return withTexts(value, texts);
+    if (Array.isArray(value)) return value.map(resolveAll);
+    if (typeof value !== 'object' || value === null) return value;
+    const [name = '', ...others] = Object.keys(value);
+    const given = (value as Record<string, unknown>)[name];
+    if (others.length === 0 && name === 'Ref') return ref(String(given));
+    if (others.length === 0 && name.startsWith('Fn::')) return call(name, given);
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, resolveAll(each)]));
+  };
+
+  const call = (name: string, given: unknown): unknown => {
+    switch (name) {
+      case 'Fn::GetAtt':
+        return attribute(given as readonly [string, string]);
+      case 'Fn::Join': {
+        const [separator, list] = given as readonly [string, readonly unknown[]];
+        return list.map(resolveAll).join(separator);
+      }
+      case 'Fn::Sub':
+        return String(given).replaceAll(/\$\{([^!}][^}]*)\}/g, (_, of: string) => {
+          const [id = '', ...path] = of.split('.');
+          return String(path.length === 0 ? ref(id) : attribute([id, path.join('.')]));
+        });
+      default:
+        throw new Error(`${name}: expected Ref, Fn::GetAtt, Fn::Join or Fn::Sub`);
+    }
+  };
+
+  const ref = (id: string): string => {
+    const resource = template.Resources[id];
+    if (resource === undefined) return known(PSEUDO[id], `Ref ${id}`);
+    return known(placesOf(id, resource, endpoint, ref)?.ref, `Ref ${id} of ${resource.Type}`);
+  };
+  const attribute = ([id, name]: readonly [string, string]): string => {
+    const resource = template.Resources[id];
+    const what = `Fn::GetAtt ${id}.${name}`;
+    if (resource === undefined) return known(undefined, what);
+    return known(placesOf(id, resource, endpoint, ref)?.attributes[name], `${what} of ${resource.Type}`);
+  };
+  return resolveAll;
+}
+
+/** What is referred to under a name that is not there, or that this file does not know. */
+const known = (value: string | undefined, what: string): string => {
+  if (value === undefined) throw new Error(`${what}: expected something that is there`);
+  return value;
+};
+
+const PSEUDO: Readonly<Record<string, string>> = {
+  'AWS::AccountId': account,
+  'AWS::Region': region,
+  'AWS::Partition': 'aws',
+  'AWS::URLSuffix': 'amazonaws.com',
+};
+
+type Places = { readonly ref: string; readonly attributes: Readonly<Record<string, string>> };
+
+/** What names a resource: a name is made of its logical id, as CloudFormation makes one. */
+function placesOf(
+  id: string,
+  { Type, Properties }: Resource,
+  endpoint: string,
+  refOf: (id: string) => string,
+): Places | undefined {
+  const here = (service: string, place: string) => `arn:aws:${service}:${region}:${account}:${place}`;
+  const named = (name: string, Arn: string) => ({ ref: name, attributes: { Arn } });
+  switch (Type) {
+    case 'AWS::S3::Bucket':
+      return named(id.toLowerCase(), `arn:aws:s3:::${id.toLowerCase()}`);
+    case 'AWS::DynamoDB::Table':
+      return named(id, here('dynamodb', `table/${id}`));
+    case 'AWS::SQS::Queue':
+      return {
+        ref: `${endpoint}/${account}/${id}`,
+        attributes: { Arn: here('sqs', id), QueueName: id },
+      };
+    case 'AWS::Lambda::Function':
+      return named(id, here('lambda', `function:${id}`));
+    case 'AWS::Lambda::Version':
+      return {
+        ref: here('lambda', `function:${refOf(refIn(Properties['FunctionName']))}:1`),
+        attributes: { Version: '1' },
+      };
+    case 'AWS::Lambda::Alias':
+      return {
+        ref: here('lambda', `function:${refOf(refIn(Properties['FunctionName']))}:${Properties['Name']}`),
+        attributes: {},
+      };
+    case 'AWS::SecretsManager::Secret':
+      return { ref: here('secretsmanager', `secret:${id}-AbCdEf`), attributes: {} };
+    case 'AWS::Glue::Database':
+      return { ref: (Properties['DatabaseInput'] as { readonly Name: string }).Name, attributes: {} };
+    case 'AWS::IAM::Role':
+      return named(id, `arn:aws:iam::${account}:role/${id}`);
+    case 'AWS::Logs::LogGroup':
+      return named(id, here('logs', `log-group:${id}:*`));
+    case 'AWS::Events::Rule':
+      return named(id, here('events', `rule/${id}`));
+    default:
+      return undefined;
+  }
+}
+
+const refIn = (value: unknown): string => (value as { readonly Ref: string }).Ref;
+
+const withTexts = (value: string, texts: Readonly<Record<string, string>>): string =>
+  Object.entries(texts).reduce((text, [from, to]) => text.replaceAll(from, to), value);

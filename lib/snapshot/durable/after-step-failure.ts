@@ -1,0 +1,75 @@
+import { PlatformError } from '../../platform/platform-error.ts';
+import { decideRetry, type RetryLimits } from '../../platform/retry.ts';
+import { StoreError } from '../../store/error.ts';
+import { backoffMs } from '../../time/backoff.ts';
+import { StoredObjectError } from '../manifest.ts';
+import { PartitionsError } from '../publish/partitions.ts';
+import { CheckpointConflictError } from '../run/checkpoint.ts';
+import { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
+
+export type AfterStepFailure =
+  | { readonly kind: 'retry'; readonly delayMs: number }
+  | { readonly kind: 'stop' };
+
+/**
+ * Retries of a step of a durable run. Waits between them cost nothing, so they outlast an outage of an hour; what the
+ * platform tells to wait for (429, the pace) has no limit but the execution's own.
+ */
+const LIMITS: RetryLimits = {
+  maxRetries: 20,
+  maxMisdirectedRetries: 4,
+  baseDelayMs: 2_000,
+  maxDelayMs: 600_000,
+  budgetMs: Number.POSITIVE_INFINITY,
+};
+
+/** Retries after an error that nobody has a name for. */
+const MOST_UNNAMED = 4;
+
+/**
+ * What becomes of a step that threw: retried where the failure may pass, stopped at once where it will not. `attempt`
+ * is the one that failed, 1 the first; `random` from 0 up to 1.
+ */
+export function afterStepFailure(error: unknown, attempt: number, random: number): AfterStepFailure {
+  if (error instanceof SnapshotStoppedError) return afterStepFailure(error.cause, attempt, random);
+  if (error instanceof AggregateError) return afterAll(error.errors, attempt, random);
+  if (error instanceof PlatformError) {
+    const { failure } = error;
+    return decideRetry({ failure, mayRepeat: true, attempt, elapsedMs: 0, random, limits: LIMITS });
+  }
+  const most = retriesFor(error);
+  return attempt > most ? { kind: 'stop' } : { kind: 'retry', delayMs: backoffMs(attempt, random, LIMITS) };
+}
+
+/** Several failures of one step: it stops if one of them will not pass, and waits for the longest. */
+function afterAll(errors: readonly unknown[], attempt: number, random: number): AfterStepFailure {
+  let delayMs = 0;
+  for (const error of errors) {
+    const after = afterStepFailure(error, attempt, random);
+    if (after.kind === 'stop') return after;
+    delayMs = Math.max(delayMs, after.delayMs);
+  }
+  return { kind: 'retry', delayMs };
+}
+
+function retriesFor(error: unknown): number {
+  // Another process moved the checkpoint: the next attempt reads it anew.
+  if (error instanceof CheckpointConflictError) return LIMITS.maxRetries;
+  if (error instanceof StoredObjectError) return 0;
+  if (error instanceof PartitionsError) return error.failure.kind === 'other' ? LIMITS.maxRetries : 0;
+  if (!(error instanceof StoreError)) return MOST_UNNAMED;
+  switch (error.failure.kind) {
+    case 'busy':
+    case 'unreachable':
+    case 'other':
+      return LIMITS.maxRetries;
+    case 'bad-location':
+    case 'bad-key':
+    case 'key-conflict':
+    case 'missing':
+    case 'denied':
+      return 0;
+    default:
+      return error.failure satisfies never;
+  }
+}

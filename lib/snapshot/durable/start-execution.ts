@@ -1,0 +1,39 @@
+import { DurableExecutionAlreadyStartedException, InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { type AwsEnvironment, awsClientConfig } from '../../aws/client-config.ts';
+
+/** An execution to start: its name, and its input as JSON text. */
+export type Execution = { readonly name: string; readonly input: string };
+
+/** Starts an execution and resolves once it is sure to run. One whose name was started before is not started again. */
+export type StartExecution = (execution: Execution, signal?: AbortSignal) => Promise<void>;
+
+export type LambdaExecutionOptions = {
+  /** A function with its version or alias, by ARN or name: Lambda starts durable executions of no other. */
+  readonly functionName: string;
+  /** Where region, endpoint, credentials and a proxy are looked up; what is absent is left to the SDK. */
+  readonly environment: AwsEnvironment;
+};
+
+/** Starts durable executions of a Lambda function, which run on without the caller. */
+export function lambdaExecutions({ functionName, environment }: LambdaExecutionOptions): StartExecution {
+  const client = new LambdaClient(
+    awsClientConfig(environment, { service: 'LAMBDA', connectionTimeoutMs, requestTimeoutMs }),
+  );
+  return async ({ name, input }, signal) => {
+    const command = new InvokeCommand({
+      FunctionName: functionName,
+      InvocationType: 'Event',
+      DurableExecutionName: name,
+      Payload: Buffer.from(input),
+    });
+    try {
+      await client.send(command, signal === undefined ? {} : { abortSignal: signal });
+    } catch (error) {
+      // The same name with another input, such as other followers: the run that the name stands for is under way.
+      if (!(error instanceof DurableExecutionAlreadyStartedException)) throw error;
+    }
+  };
+}
+
+const connectionTimeoutMs = 5_000;
+const requestTimeoutMs = 10_000;

@@ -1,0 +1,37 @@
+import { parseJson, printJson } from '../../json/json.ts';
+import { holdsLineEnd, type ScannedPageBytes } from './page-scanner.ts';
+
+const LINE_FEED = 0x0a;
+
+/**
+ * The records of a page from index `from` on as NDJSON, each as it came and ended by a line feed. `bytes` are those
+ * that were scanned; the lines are made in them where that can be, and they are no JSON any more. A record with line
+ * ends between its tokens is printed anew: on one line, same values.
+ */
+export function linesOf(page: ScannedPageBytes, bytes: Buffer, from: number): Buffer {
+  if (from >= page.records) return Buffer.alloc(0);
+  return linesInPlace(page, bytes, from) ?? copyOneByOne(page, bytes, from);
+}
+
+/** The bytes with the commas turned into line feeds, where nothing else is between the records; else undefined. */
+function linesInPlace({ records, starts, ends }: ScannedPageBytes, bytes: Buffer, from: number) {
+  const first = starts[from] ?? 0;
+  const end = ends[records - 1] ?? 0;
+  for (let record = from + 1; record < records; record += 1) {
+    if (starts[record] !== (ends[record - 1] ?? 0) + 1) return undefined;
+  }
+  if (holdsLineEnd(bytes.subarray(first, end))) return undefined;
+  for (let record = from; record < records; record += 1) bytes[ends[record] ?? 0] = LINE_FEED;
+  return bytes.subarray(first, end + 1);
+}
+
+function copyOneByOne(page: ScannedPageBytes, bytes: Buffer, from: number): Buffer {
+  const lineEnd = Buffer.of(LINE_FEED);
+  const pieces: Buffer[] = [];
+  for (let record = from; record < page.records; record += 1) {
+    const piece = bytes.subarray(page.starts[record], page.ends[record]);
+    const isOneLine = !page.hasLineEnd(record);
+    pieces.push(isOneLine ? piece : Buffer.from(printJson(parseJson(piece.toString()))), lineEnd);
+  }
+  return Buffer.concat(pieces);
+}

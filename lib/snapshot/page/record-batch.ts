@@ -1,0 +1,26 @@
+import type { ScannedRecord } from '../scan.ts';
+import { createFieldTypes, type FieldTypes } from './field-types.ts';
+
+/** Records on their way to a part, in order: as many lines as keys. */
+export type RecordBatch = {
+  readonly keys: readonly string[];
+  /** The records as NDJSON, each line ended. UTF-8. */
+  readonly lines: Uint8Array;
+  /** The JSON types of their fields. */
+  readonly fields: FieldTypes;
+  /** Gives the memory of `lines` back; to be called once they are written, if at all. */
+  readonly release?: () => void;
+};
+
+/** The batch of records that were parsed one by one. */
+export function batchOf(records: readonly ScannedRecord[]): RecordBatch {
+  const fieldTypes = createFieldTypes();
+  for (const record of records) fieldTypes.add(record.value);
+  return {
+    keys: records.map((record) => record.key),
+    lines: Buffer.from(records.map((record) => `${record.line}\n`).join('')),
+    fields: fieldTypes.seen(),
+  };
+}
+
+export const emptyBatch: RecordBatch = { keys: [], lines: new Uint8Array(), fields: {} };

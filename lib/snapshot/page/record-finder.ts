@@ -1,0 +1,108 @@
+import { parseJson } from '../../json/json.ts';
+import { type Id, idDigits } from '../../platform/id.ts';
+import {
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COMMA,
+  type JsonBytes,
+  OPEN_OBJECT,
+  skipSpace,
+  skipValue,
+  unexpected,
+} from './json-bytes.ts';
+import {
+  BEFORE_FIRST,
+  createRecordFields,
+  fieldAt,
+  fieldNamed,
+  noteType,
+  type RecordFields,
+} from './record-fields.ts';
+
+/** What makes an element no record, or one without a key. A position is an element's in its array, 0 is the first. */
+export type RecordFailure =
+  | { readonly kind: 'no-record'; readonly position: number }
+  | { readonly kind: 'no-key'; readonly position: number; readonly keyField: string };
+
+/** The records of an array, by their place in its bytes. */
+export type FoundRecords = {
+  /** By record: the digits of its key. */
+  readonly keys: readonly Id[];
+  readonly starts: readonly number[];
+  readonly ends: readonly number[];
+  readonly fields: RecordFields;
+  /** The byte after the array. */
+  readonly end: number;
+  /** The first failure, told and not thrown: what follows may be invalid JSON, which comes first. */
+  readonly failure: RecordFailure | undefined;
+};
+
+/** The array is within the page, and a record's values are within page, array and record. */
+const RECORD_DEPTH = 2;
+const FIELD_DEPTH = 3;
+
+/** The records of the array that starts at `start`, validated whole. Throws `SyntaxError` if it is not valid JSON. */
+export function findRecords(json: JsonBytes, start: number, keyField: string): FoundRecords {
+  const { bytes } = json;
+  const fields = createRecordFields(json);
+  const place = { keyField: fieldNamed(fields, keyField), key: NO_KEY };
+  const [keys, starts, ends]: [Id[], number[], number[]] = [[], [], []];
+  let failure: RecordFailure | undefined;
+  let at = skipSpace(bytes, start + 1);
+  if (bytes[at] === CLOSE_ARRAY) return { keys, starts, ends, fields, end: at + 1, failure };
+  for (let position = 0; ; position += 1) {
+    starts.push(at);
+    const isRecord = bytes[at] === OPEN_OBJECT;
+    place.key = NO_KEY;
+    at = isRecord ? skipRecord(json, at, fields, place) : skipValue(json, at, RECORD_DEPTH);
+    ends.push(at);
+    const key = isRecord ? keyAt(json, place.key) : undefined;
+    if (key !== undefined) keys.push(key);
+    else failure ??= isRecord ? { kind: 'no-key', position, keyField } : { kind: 'no-record', position };
+    at = skipSpace(bytes, at);
+    if (bytes[at] === CLOSE_ARRAY) return { keys, starts, ends, fields, end: at + 1, failure };
+    if (bytes[at] !== COMMA) throw unexpected(bytes, at);
+    at = skipSpace(bytes, at + 1);
+  }
+}
+
+const NO_KEY = -1;
+
+/** Which field is the key, and where its value starts in the record at hand, or `NO_KEY`. */
+type KeyPlace = { readonly keyField: number; key: number };
+
+function skipRecord(json: JsonBytes, start: number, fields: RecordFields, place: KeyPlace): number {
+  const { bytes } = json;
+  let field = BEFORE_FIRST;
+  let at = skipSpace(bytes, start + 1);
+  if (bytes[at] === CLOSE_OBJECT) return at + 1;
+  for (;;) {
+    field = fieldAt(fields, field, at);
+    // A name that came again may have more space after it than before.
+    const value = skipSpace(bytes, at + (fields.lengths[field] ?? 0));
+    if (field === place.keyField) place.key = value;
+    noteType(fields, field, value);
+    at = skipSpace(bytes, skipValue(json, value, FIELD_DEPTH));
+    if (bytes[at] === CLOSE_OBJECT) return at + 1;
+    if (bytes[at] !== COMMA) throw unexpected(bytes, at);
+    at = skipSpace(bytes, at + 1);
+  }
+}
+
+/** The digits of the key whose value starts at `start`; undefined if it is no integer, or there is none. */
+function keyAt(json: JsonBytes, start: number): Id | undefined {
+  if (start === NO_KEY) return undefined;
+  const { bytes } = json;
+  const end = skipValue(json, start, FIELD_DEPTH);
+  let integer = 0;
+  let at = start;
+  for (; at < end; at += 1) {
+    const digit = (bytes[at] ?? 0) - ZERO;
+    if (digit < 0 || digit > 9) return idDigits(parseJson(bytes.toString('utf8', start, end)));
+    integer = integer * 10 + digit;
+  }
+  // To print a number is faster than to make a text of bytes, and up to 15 digits it is exact.
+  return end - start <= 15 ? String(integer) : bytes.toString('latin1', start, end);
+}
+
+const ZERO = 0x30;

@@ -1,0 +1,41 @@
+import type { GateName, Manifest } from '../manifest.ts';
+
+/** A run as the gates see it. */
+export type GatedRun = Pick<Manifest, 'records' | 'fields' | 'selection' | 'consistency'> & {
+  /** What the scan itself knows to refuse the run, such as `degraded`. */
+  readonly scanRefused: readonly GateName[];
+};
+
+/**
+ * The reasons for which a run is not published, in a fixed order; none means that it is. `last` is the run that is
+ * published now.
+ */
+export function refusals(run: GatedRun, last: Manifest | undefined): readonly GateName[] {
+  const gates: Readonly<Record<GateName, boolean>> = {
+    empty: last !== undefined && last.records > 0 && run.records === 0,
+    shrunk: last !== undefined && run.records > 0 && run.records < last.records / 2,
+    degraded: run.scanRefused.includes('degraded'),
+    type: last !== undefined && typeChanged(run.fields, last.fields),
+    selection: last !== undefined && canonical(run.selection) !== canonical(last.selection),
+    unproved: run.consistency !== 'proved',
+    incomplete: run.scanRefused.includes('incomplete'),
+  };
+  return (Object.keys(gates) as GateName[]).filter((name) => gates[name]);
+}
+
+/** True if a field has a JSON type that it did not have, null aside; a field that came or went is no change. */
+function typeChanged(now: Manifest['fields'], before: Manifest['fields']): boolean {
+  return Object.entries(now).some(([name, types]) => {
+    const known = before[name]?.filter((type) => type !== 'null') ?? [];
+    return known.length > 0 && types.some((type) => type !== 'null' && !known.includes(type));
+  });
+}
+
+/** JSON with the names of every object in order, so that equal selections print alike. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort())
+      : part,
+  );
+}

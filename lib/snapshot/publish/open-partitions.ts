@@ -1,0 +1,35 @@
+import type { AwsEnvironment } from '../../aws/client-config.ts';
+import type { Store } from '../../store/store.ts';
+import type { Partitions } from './partitions.ts';
+
+export type OpenPartitionsOptions = {
+  /** `SYNC_GLUE_DATABASE`. */
+  readonly database: string | undefined;
+  readonly store: Pick<Store, 'location'>;
+  readonly environment: AwsEnvironment;
+};
+
+/**
+ * The partitions that publishing adds, as the settings tell; undefined where no database is set. The SDK is loaded with
+ * the first of them.
+ */
+export function openPartitions({
+  database,
+  store,
+  environment,
+}: OpenPartitionsOptions): Partitions | undefined {
+  if (database === undefined) return undefined;
+  let loaded: Promise<Partitions> | undefined;
+  const load = async () => {
+    const { gluePartitions } = await import('./glue-partitions.ts');
+    return gluePartitions({ database, location: store.location, environment });
+  };
+  const partitions = () => {
+    loaded ??= load();
+    return loaded;
+  };
+  return {
+    add: async (place, run) => (await partitions()).add(place, run),
+    remove: async (place, run) => (await partitions()).remove(place, run),
+  };
+}

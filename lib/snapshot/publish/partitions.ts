@@ -1,0 +1,54 @@
+import { type gluePartitionKeys, glueTables } from '../../contract.ts';
+import { type Place, publishedFolder } from '../keys.ts';
+import type { Run } from '../run-id.ts';
+
+/**
+ * The partitions of the tables over published runs: one a run, so that a run whose partition is absent is in no table.
+ * Both may be repeated. A narrowed snapshot (`SOURCE.NAME`) has no table: for its place they do nothing. Throws
+ * `PartitionsError`.
+ */
+export type Partitions = {
+  /** Adds the run's partition, or sets one that is there to where the run lies now. */
+  add(place: Place, run: Run): Promise<void>;
+  /** Removes the run's partition; that there is none is no error. Never touches an object. */
+  remove(place: Place, run: Run): Promise<void>;
+};
+
+/** Where a run goes in the tables. `folder` is its key in the store, and ends in a slash. */
+export type PartitionOfRun = {
+  readonly table: string;
+  /** In the order of `gluePartitionKeys`. */
+  readonly values: readonly string[] & { readonly length: (typeof gluePartitionKeys)['length'] };
+  readonly folder: string;
+};
+
+/** The partition of a run; undefined for a place that has no table. */
+export function partitionOf(place: Place, run: Run): PartitionOfRun | undefined {
+  if (!hasTable(place)) return undefined;
+  return {
+    table: glueTables[place],
+    values: [run.startedAt.slice(0, 10), run.id],
+    folder: publishedFolder(place, run),
+  };
+}
+
+const hasTable = (place: string): place is keyof typeof glueTables => Object.hasOwn(glueTables, place);
+
+/** Why a partition could not be added or removed; `code` is the service's own. */
+export type PartitionsFailure =
+  | { readonly kind: 'no-table'; readonly code: string }
+  | { readonly kind: 'denied'; readonly code: string }
+  | { readonly kind: 'other'; readonly code: string };
+
+/** The one error of partitions. Its message says what was tried, on what, and what came back. */
+export class PartitionsError extends Error {
+  override readonly name = 'PartitionsError';
+  readonly failure: PartitionsFailure;
+
+  /** `tried` names the act and its object: `add the partition 2026-11-21/RUN to sync.cards`. */
+  constructor(tried: string, failure: PartitionsFailure, options: { readonly cause: unknown }) {
+    const cause = options.cause instanceof Error ? ` (${options.cause.message})` : '';
+    super(`${tried}: ${failure.kind}, ${failure.code}${cause}`, options);
+    this.failure = failure;
+  }
+}

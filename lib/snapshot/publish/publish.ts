@@ -1,0 +1,160 @@
+import type { Store } from '../../store/store.ts';
+import { compareRuns } from '../changes/compare-runs.ts';
+import { CHANGES_NAME, writeChanges } from '../changes/write-changes.ts';
+import { latestKey, MANIFEST_NAME, type Place, publishedFolder, sourceOf, workFolder } from '../keys.ts';
+import {
+  type GateName,
+  type Latest,
+  type Manifest,
+  printStored,
+  readLatest,
+  readManifest,
+} from '../manifest.ts';
+import type { Run } from '../run-id.ts';
+import { type GatedRun, refusals } from './gates.ts';
+import type { Partitions } from './partitions.ts';
+
+/** How a finished run ended. `key` is where its manifest lies; `latest` what `latest.json` names now. */
+export type Publication =
+  | { readonly kind: 'published'; readonly manifest: Manifest; readonly key: string }
+  | { readonly kind: 'refused'; readonly manifest: Manifest; readonly key: string }
+  /** A run that started later was published meanwhile; this one stays under `work/`. */
+  | {
+      readonly kind: 'superseded';
+      readonly manifest: Manifest;
+      readonly key: string;
+      readonly latest: Latest;
+    };
+
+export type PublishOptions = {
+  readonly store: Store;
+  readonly source: Place;
+  readonly run: Run;
+  /** All that the run found out; its parts lie in the work folder. */
+  readonly finished: FinishedRun;
+  /** Publish although a gate refused. */
+  readonly force: boolean;
+  /** Reasons that are accepted: they do not refuse this run. Default: none. */
+  readonly accept?: readonly GateName[] | undefined;
+  /** Where tables stand over the published runs. Default: nowhere. */
+  readonly partitions?: Partitions | undefined;
+};
+
+/** A manifest before the gates have spoken. */
+export type FinishedRun = Omit<Manifest, 'publishable' | 'refused' | 'forced' | 'changes'> &
+  Pick<GatedRun, 'scanRefused'>;
+
+/** Publishers that move `latest.json` between our reading and our writing, before we give up. */
+const MOST_RACES = 20;
+
+/**
+ * Publishes a finished run unless a gate refuses: copies its parts, writes its changes and its manifest, and then
+ * moves `latest.json` on condition that nobody moved it meanwhile. If somebody did, all is judged and compared again
+ * with their run, so `latest.json` never goes back to an earlier start. A run that is published already stays so.
+ *
+ * The run's partition is added just before `latest.json` moves, so that whoever follows it finds the run in the tables;
+ * a run that does not get there has its partition removed again.
+ */
+export async function publishRun(options: PublishOptions): Promise<Publication> {
+  for (let race = 0; race < MOST_RACES; race += 1) {
+    const publication = await tryToPublish(options);
+    if (publication !== 'lost-race') return publication;
+  }
+  throw new Error(
+    `${latestKey(options.source)} was moved by others ${MOST_RACES} times in a row; nothing was published`,
+  );
+}
+
+async function tryToPublish(options: PublishOptions): Promise<Publication | 'lost-race'> {
+  const { store, source, run, finished, force, accept = [], partitions } = options;
+  const latest = await readLatest(store, source);
+  const last = latest === undefined ? undefined : await readManifest(store, latest.manifest);
+  if (latest?.run === run.id && last !== undefined) {
+    // Perhaps it was published before there were tables.
+    await partitions?.add(source, run);
+    return { kind: 'published', manifest: last, key: latest.manifest };
+  }
+
+  const refused = refusals(finished, last).filter((reason) => !accept.includes(reason));
+  const { scanRefused: _, ...found } = finished;
+  const publishable = refused.length === 0;
+  const manifest: Manifest = { ...found, changes: null, publishable, refused, forced: force && !publishable };
+  const workKey = `${workFolder(source, run)}${MANIFEST_NAME}`;
+  await store.put(workKey, printStored(manifest));
+  const key = `${publishedFolder(source, run)}${MANIFEST_NAME}`;
+  if (latest !== undefined && latest.startedAt >= run.startedAt) {
+    await settlePartition(options, key);
+    return { kind: 'superseded', manifest, key: workKey, latest };
+  }
+  if (!publishable && !force) {
+    // A publisher that was stopped may have added it, before another run to compare with was published.
+    await partitions?.remove(source, run);
+    return { kind: 'refused', manifest, key: workKey };
+  }
+
+  const published = await copyRun(options, manifest, last);
+  await store.put(key, printStored(published));
+  await partitions?.add(source, run);
+  const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
+  const moved = await store.put(latestKey(source), printStored(next), {
+    condition: latest === undefined ? { ifAbsent: true } : { ifMatch: latest.etag },
+  });
+  if (moved.kind === 'stored') return { kind: 'published', manifest: published, key };
+  await withdraw(options, key);
+  return 'lost-race';
+}
+
+/**
+ * Takes back what was laid down for a run that `latest.json` did not move to: whoever lists what was published must not
+ * find it. Not if it moved there all the same, by another publisher of this run.
+ */
+async function withdraw({ store, source, run, partitions }: PublishOptions, key: string): Promise<void> {
+  if ((await readLatest(store, source))?.run === run.id) return;
+  await partitions?.remove(source, run);
+  await store.delete(key);
+}
+
+/** A run that `latest.json` was moved past is in the tables if its manifest counts it among the published ones. */
+async function settlePartition(
+  { store, source, run, partitions }: PublishOptions,
+  key: string,
+): Promise<void> {
+  if (partitions === undefined) return;
+  const wasPublished = (await store.get(key)) !== undefined;
+  await (wasPublished ? partitions.add(source, run) : partitions.remove(source, run));
+}
+
+/**
+ * Copies exactly the manifest's parts into the run's folder, and compares them with the last run. Answers the manifest
+ * with the new keys and the counts of changes.
+ */
+async function copyRun(
+  { store, source, run }: PublishOptions,
+  manifest: Manifest,
+  last: Manifest | undefined,
+): Promise<Manifest> {
+  const folder = publishedFolder(source, run);
+  const parts = [];
+  for (const part of manifest.parts) {
+    const key = `${folder}${part.key.slice(part.key.lastIndexOf('/') + 1)}`;
+    await store.copy(part.key, key);
+    parts.push({ ...part, key });
+  }
+  if (last === undefined) return { ...manifest, parts };
+  const changes = compareRuns({ store, source: sourceOf(source), before: last, after: { parts } });
+  const counts = await writeChanges({ store, key: `${folder}${CHANGES_NAME}`, changes });
+  return { ...manifest, parts, changes: { against: last.run, ...counts } };
+}
+
+/** A finished run that was not published, as its manifest under `work/` tells it. Throws `StoredObjectError`. */
+export async function readFinishedRun(store: Store, source: Place, run: string): Promise<FinishedRun> {
+  const {
+    publishable: _p,
+    refused,
+    forced: _f,
+    changes: _c,
+    ...found
+  } = await readManifest(store, `${workFolder(source, { id: run })}${MANIFEST_NAME}`);
+  const scanRefused = (['degraded', 'incomplete'] as const).filter((reason) => refused.includes(reason));
+  return { ...found, scanRefused };
+}

@@ -1,0 +1,14 @@
+import type { Place } from '../keys.ts';
+
+/** A run that ended before it was finished. What was read is kept: `resume` with its name goes on. */
+export class SnapshotStoppedError extends Error {
+  override readonly name = 'SnapshotStoppedError';
+  readonly source: Place;
+  readonly run: string;
+
+  constructor(source: Place, run: string, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.source = source;
+    this.run = run;
+  }
+}

@@ -1,0 +1,145 @@
+import type { PaceCounts } from '../../pace/pace.ts';
+import type { CallCounts } from '../../platform/events.ts';
+import type { Store } from '../../store/store.ts';
+import type { Compression, Place } from '../keys.ts';
+import type { GateName } from '../manifest.ts';
+import type { Partitions } from '../publish/partitions.ts';
+import { type FinishedRun, type Publication, publishRun } from '../publish/publish.ts';
+import { createRun } from '../run-id.ts';
+import type { Scan } from '../scan.ts';
+import { type Checkpoint, readCheckpoint, readParts, saveCheckpoint } from './checkpoint.ts';
+import { SnapshotStoppedError } from './snapshot-stopped-error.ts';
+import { type Saved, type SnapshotProgress, takeSlice } from './take-slice.ts';
+
+/** What a snapshot works with, whichever its source. Times in milliseconds, sizes in bytes. */
+export type SnapshotOptions = {
+  readonly store: Store;
+  /** The host that the manifest names. */
+  readonly platform: string;
+  /** What the calls of this process have come to so far. */
+  readonly callCounts: () => CallCounts;
+  /** What the pace has granted this process so far. Default: the manifest does not tell. */
+  readonly paceCounts?: (() => PaceCounts) | undefined;
+  /** Publish although a gate refused. */
+  readonly force: boolean;
+  /** Reasons that do not refuse this run; every other one does. Default: none. */
+  readonly accept?: readonly GateName[] | undefined;
+  /** Where tables stand over the published runs. Default: nowhere. */
+  readonly partitions?: Partitions | undefined;
+  readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  /** Stops the run at its next durable part; it can be gone on with. */
+  readonly signal?: AbortSignal | undefined;
+  /** Compressed size at which a part is closed. */
+  readonly partBytes?: number;
+};
+
+/** What is to be taken. */
+export type SnapshotRequest = {
+  readonly source: Place;
+  readonly compression: Compression;
+  /** What was asked for, as the manifest tells it. */
+  readonly selection: Readonly<Record<string, unknown>>;
+  /** Where given ids came from, in words. */
+  readonly idsFrom?: string | undefined;
+};
+
+/** Begins a run, and answers the checkpoint it starts from. */
+export async function startRun(
+  { source, compression, selection, idsFrom }: SnapshotRequest,
+  { store, now, random }: Pick<SnapshotOptions, 'store' | 'now' | 'random'>,
+): Promise<Saved> {
+  const run = createRun(now(), random);
+  const checkpoint: Checkpoint = {
+    version: 1,
+    source,
+    run: run.id,
+    startedAt: run.startedAt,
+    selection: { ...selection },
+    ...(idsFrom === undefined ? {} : { idsFrom }),
+    compression,
+    position: null,
+    outcome: null,
+    parts: 0,
+    lastPart: null,
+    records: 0,
+    fields: {},
+    calls: { requests: 0, retries: 0, throttled: 0, waitedMs: 0 },
+  };
+  return { checkpoint, etag: await saveCheckpoint(store, checkpoint, undefined) };
+}
+
+/**
+ * Takes a run from its checkpoint to its end and publishes it unless a gate refuses for a reason that is not accepted.
+ * Throws `SnapshotStoppedError` around whatever stopped it; whatever was published before stays as it was.
+ */
+export async function takeRun(
+  started: Saved,
+  scan: Scan<unknown>,
+  options: SnapshotOptions,
+): Promise<Publication> {
+  const source = started.checkpoint.source as Place;
+  try {
+    const { checkpoint } =
+      started.checkpoint.outcome === null ? await takeSlice(started, { ...options, scan }) : started;
+    return await publishTaken(checkpoint, options);
+  } catch (error) {
+    throw new SnapshotStoppedError(source, started.checkpoint.run, error);
+  }
+}
+
+/** Publishes a run whose scan has ended, unless a gate refuses. Throws if it has not ended. */
+export async function publishTaken(
+  checkpoint: Checkpoint,
+  options: Pick<
+    SnapshotOptions,
+    'store' | 'platform' | 'now' | 'force' | 'accept' | 'partitions' | 'paceCounts'
+  >,
+): Promise<Publication> {
+  return publishRun({
+    store: options.store,
+    source: checkpoint.source as Place,
+    run: { id: checkpoint.run, startedAt: checkpoint.startedAt },
+    finished: await finishedRun(checkpoint, options),
+    force: options.force,
+    accept: options.accept,
+    partitions: options.partitions,
+  });
+}
+
+/** The checkpoint of a run that was stopped. Throws `StoredObjectError` if there is none. */
+export const resumeRun = (store: Store, source: Place, run: string): Promise<Saved> =>
+  readCheckpoint(store, source, run);
+
+/** What a run found out, before the gates have spoken. */
+async function finishedRun(
+  checkpoint: Checkpoint,
+  { store, platform, now, paceCounts }: Pick<SnapshotOptions, 'store' | 'platform' | 'now' | 'paceCounts'>,
+): Promise<FinishedRun> {
+  const {
+    outcome,
+    position: _position,
+    lastPart,
+    parts: _count,
+    version: _version,
+    compression: _compression,
+    ...told
+  } = checkpoint;
+  if (outcome === null) throw new Error(`run ${checkpoint.run} has not ended`);
+  return {
+    version: 1,
+    ...told,
+    finishedAt: new Date(now()).toISOString(),
+    platform,
+    ...(paceCounts === undefined ? {} : { pace: paceCounts() }),
+    totals: outcome.totals,
+    consistency: outcome.proved ? 'proved' : 'best-effort',
+    order: outcome.order,
+    missing: outcome.missing,
+    parts: await readParts(store, lastPart),
+    scanRefused: outcome.refused,
+  };
+}

@@ -1,0 +1,124 @@
+import type { CallCounts } from '../../platform/events.ts';
+import type { Store } from '../../store/store.ts';
+import { type Place, workFolder } from '../keys.ts';
+import type { Part } from '../manifest.ts';
+import { createFieldTypes } from '../page/field-types.ts';
+import type { Scan, ScanOutcome } from '../scan.ts';
+import { type Checkpoint, notePart, saveCheckpoint } from './checkpoint.ts';
+import { createPartWriter } from './part-writer.ts';
+import { readTakenKeys } from './taken-keys.ts';
+
+export type SliceOptions = {
+  readonly store: Store;
+  readonly scan: Scan<unknown>;
+  /** Calls made in this process so far. */
+  readonly callCounts: () => CallCounts;
+  /** A part is closed once its compressed bytes reach this. Default 16 MB. */
+  readonly partBytes?: number;
+  /** Asked after each step of the scan: true makes what was taken a part and ends the slice. Default: never. */
+  readonly isOver?: () => boolean;
+  /** Told after each step of the scan. */
+  readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
+  /** Ends the scan; what has been read by then is kept. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+export type SnapshotProgress = { readonly records: number; readonly total: number | null };
+
+/** A checkpoint and the etag under which it is stored. */
+export type Saved = { readonly checkpoint: Checkpoint; readonly etag: string };
+
+const PART_BYTES = 16_000_000;
+
+/**
+ * Goes on with a run from its checkpoint: until the scan ends, the slice is over, or something fails. Whatever ends
+ * it, what was read is made a part and the checkpoint moves on; a failure is thrown after that.
+ */
+export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Saved> {
+  const { scan, signal, partBytes = PART_BYTES, isOver = () => false, onProgress } = options;
+  const progress = startProgress(saved, options);
+  const takenKeys = async () => readTakenKeys(options.store, (await progress.save(null)).checkpoint, signal);
+  try {
+    const steps = scan({ from: saved.checkpoint.position ?? undefined, signal, takenKeys });
+    for (let step = await steps.next(); ; step = await steps.next()) {
+      if (step.done) return await progress.save(step.value);
+      await progress.add(step.value.batch, step.value.position);
+      onProgress?.({ records: progress.records(), total: step.value.total });
+      const ends = isOver();
+      if (!ends && progress.compressedBytes() < partBytes) continue;
+      const now = await progress.save(null);
+      if (ends) {
+        await steps.return(undefined as never);
+        return now;
+      }
+    }
+  } catch (error) {
+    try {
+      await progress.save(null);
+    } catch (unsaved) {
+      throw new AggregateError(
+        [error, unsaved],
+        `${messageOf(error)} (and the checkpoint was not saved: ${messageOf(unsaved)})`,
+      );
+    }
+    throw error;
+  }
+}
+
+/** What a slice has taken since its checkpoint, and how that becomes durable. */
+function startProgress(saved: Saved, { store, callCounts }: SliceOptions) {
+  let { checkpoint, etag } = saved;
+  const { source, run, compression } = checkpoint;
+  const fieldTypes = createFieldTypes(checkpoint.fields);
+  const writer = createPartWriter({ store, compression, folder: workFolder(source as Place, { id: run }) });
+  const callsBefore = callCounts();
+  const callsOfRun = checkpoint.calls;
+  let position = checkpoint.position;
+  let records = checkpoint.records;
+  /** Stored, but not noted yet: noting it may have failed, and its records are in no other part. */
+  let stored: Part | undefined;
+  return {
+    records: () => records,
+    compressedBytes: writer.compressedBytes,
+    async add(batch: Parameters<typeof writer.write>[0], after: unknown): Promise<void> {
+      await writer.write(batch);
+      fieldTypes.merge(batch.fields);
+      records += batch.keys.length;
+      position = after;
+    },
+    /** Makes what was added a durable part, and moves the checkpoint past it. */
+    async save(outcome: ScanOutcome | null): Promise<Saved> {
+      stored ??= await writer.close(checkpoint.parts);
+      const lastPart =
+        stored === undefined ? checkpoint.lastPart : await notePart(store, stored, checkpoint.lastPart);
+      checkpoint = {
+        ...checkpoint,
+        position,
+        records,
+        lastPart,
+        parts: checkpoint.parts + (stored === undefined ? 0 : 1),
+        outcome:
+          outcome === null
+            ? null
+            : { ...outcome, missing: [...outcome.missing], refused: [...outcome.refused] },
+        fields: fieldTypes.seen(),
+        calls: added(callsOfRun, callCounts(), callsBefore),
+      };
+      stored = undefined;
+      etag = await saveCheckpoint(store, checkpoint, etag);
+      return { checkpoint, etag };
+    },
+  };
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+/** The calls of a run: those of earlier processes, and what this one has made since. */
+function added(earlier: CallCounts, now: CallCounts, before: CallCounts): CallCounts {
+  return {
+    requests: earlier.requests + now.requests - before.requests,
+    retries: earlier.retries + now.retries - before.retries,
+    throttled: earlier.throttled + now.throttled - before.throttled,
+    waitedMs: earlier.waitedMs + now.waitedMs - before.waitedMs,
+  };
+}

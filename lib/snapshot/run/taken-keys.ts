@@ -1,0 +1,21 @@
+import type { Store } from '../../store/store.ts';
+import { runRecords } from '../changes/run-records.ts';
+import { type Place, sourceOf } from '../keys.ts';
+import { type Checkpoint, readParts } from './checkpoint.ts';
+
+/**
+ * The keys of all records in the durable parts of a run, read one part after another. Throws `StoredObjectError` that
+ * names a part or a note which is missing or altered.
+ */
+export async function readTakenKeys(
+  store: Store,
+  { source, lastPart }: Pick<Checkpoint, 'source' | 'lastPart'>,
+  signal?: AbortSignal,
+): Promise<Set<string>> {
+  const run = { parts: await readParts(store, lastPart) };
+  const keys = new Set<string>();
+  for await (const records of runRecords({ store, source: sourceOf(source as Place), run, signal })) {
+    for (const { key } of records) keys.add(key);
+  }
+  return keys;
+}

@@ -1,0 +1,39 @@
+import { searchCalculations } from '../../../platform/operations/search-calculations.ts';
+import { membersOf, shapeError } from '../../page/record-line.ts';
+import type { ScannedRecord } from '../../scan.ts';
+
+/**
+ * Makes a function that answers when a record was created, in epoch milliseconds, from epoch milliseconds or ISO text
+ * (without a zone: as if in UTC, since only the order counts). What is finer than a millisecond is cut: more records
+ * are equal then, and none changes places. All must come in the one form or in the other: a platform that sorts a
+ * mixture need not sort it by time. Throws `PlatformError` of kind `shape`.
+ */
+export function createCreationTime(): (record: ScannedRecord) => number {
+  let form: 'epoch milliseconds' | 'ISO text' | undefined;
+  return ({ key, value }) => {
+    const { created } = membersOf(value);
+    const found = typeof created === 'string' ? 'ISO text' : 'epoch milliseconds';
+    const time = typeof created === 'string' ? timeOfText(created) : created;
+    if (typeof time !== 'number' || !Number.isFinite(time)) {
+      throw shapeOf(key, `expected created as epoch milliseconds or ISO text, got ${typeOf(created)}`);
+    }
+    form ??= found;
+    if (form !== found) throw shapeOf(key, `expected created as ${form}, as before, got ${found}`);
+    return time;
+  };
+}
+
+function timeOfText(text: string): number {
+  const [, local, zone] = ISO_TIME.exec(text) ?? [];
+  return local === undefined ? Number.NaN : Date.parse(`${local.replace(' ', 'T')}${zone ?? 'Z'}`);
+}
+
+const ISO_TIME = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)?$/;
+
+function typeOf(value: unknown): string {
+  if (typeof value === 'string') return 'other text';
+  return value === null ? 'null' : value === undefined ? 'nothing' : typeof value;
+}
+
+const shapeOf = (key: string, fault: string) =>
+  shapeError(searchCalculations.name, 'calculations', `record ${key}: ${fault}`);

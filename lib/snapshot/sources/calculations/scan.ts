@@ -1,0 +1,124 @@
+import type { Call } from '../../../platform/call.ts';
+import { PlatformError } from '../../../platform/platform-error.ts';
+import type { Scan, ScanOutcome, ScanStart, ScanStep } from '../../scan.ts';
+import type { CreatedPosition } from './created-position.ts';
+import { createdScan } from './created-scan.ts';
+import { type OffsetPosition, OrderError, offsetScan } from './offset-scan.ts';
+import { type CalculationSelection, calculationPageReader } from './pages.ts';
+import { sortedPageReader } from './sorted-pages.ts';
+import { type UnorderedPosition, unorderedScan } from './unordered-scan.ts';
+
+export type CalculationScanOptions = {
+  readonly call: Call;
+  readonly selection: CalculationSelection;
+  /** Rows a page asks for, 1 to 5000; the platform may send fewer. */
+  readonly limit: number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+};
+
+/** How far a scan of calculations has come, by the order in which it reads them; plain JSON. */
+export type CalculationPosition =
+  | { readonly mode: 'id'; readonly at: OffsetPosition }
+  | { readonly mode: 'created'; readonly at: CreatedPosition }
+  /** `order`: the one that is asked for, and was not kept. */
+  | { readonly mode: 'unordered'; readonly order: SortField; readonly at: UnorderedPosition };
+
+type SortField = 'id' | 'created';
+
+/**
+ * Reads all calculations: in the order of ids; by `created` if the very first request is answered 400; and in no order
+ * at all, each id once and never proved, once an answer contradicts the order that was asked. While an order is kept
+ * no ids are: what was taken is then known from the parts of the run. Throws `PlatformError`, and `ScanError` where the
+ * scan comes no further.
+ */
+export function calculationScan(options: CalculationScanOptions): Scan<CalculationPosition> {
+  return async function* scan(start) {
+    const { from } = start;
+    if (from?.mode === 'unordered')
+      return yield* scanUnordered(options, { ...start, from: from.at }, from.order);
+    const byId = from?.mode === 'created' ? REFUSED : yield* scanById(options, { ...start, from: from?.at });
+    if (byId.kind === 'ended') return byId.outcome;
+    const at = from?.mode === 'created' ? from.at : undefined;
+    const last = byId.kind === 'refused' ? yield* scanByCreated(options, { ...start, from: at }) : byId;
+    if (last.kind === 'ended') return last.outcome;
+    return yield* scanUnordered(options, { ...start, from: undefined }, last.order);
+  };
+}
+
+/** How a scan in an order ended: whole, or because the order is refused, or because it is not kept. */
+type Ended = { readonly kind: 'ended'; readonly outcome: ScanOutcome };
+type Refused = { readonly kind: 'refused' };
+type Unordered = { readonly kind: 'unordered'; readonly order: SortField };
+
+type Steps<Result> = AsyncGenerator<ScanStep<CalculationPosition>, Result, undefined>;
+
+const REFUSED: Refused = { kind: 'refused' };
+
+async function* scanById(
+  { call, selection, limit, sleep }: CalculationScanOptions,
+  start: ScanStart<OffsetPosition>,
+): Steps<Ended | Refused | Unordered> {
+  const read = calculationPageReader(call, selection);
+  let isFirst = start.from === undefined;
+  const readPage: typeof read = async (request) => {
+    const page = await read(request);
+    isFirst = false;
+    return page;
+  };
+  try {
+    const steps = offsetScan({ readPage, limit, sleep })(start);
+    const outcome = yield* tagged(steps, (at) => ({ mode: 'id', at }));
+    return { kind: 'ended', outcome };
+  } catch (error) {
+    if (error instanceof OrderError) return { kind: 'unordered', order: 'id' };
+    if (isFirst && isBadRequest(error)) return REFUSED;
+    throw error;
+  }
+}
+
+async function* scanByCreated(
+  { call, selection, limit, sleep }: CalculationScanOptions,
+  start: ScanStart<CreatedPosition>,
+): Steps<Ended | Unordered> {
+  try {
+    const steps = createdScan({ readPage: sortedPageReader(call, selection, 'created'), limit, sleep })(
+      start,
+    );
+    const outcome = yield* tagged(steps, (at) => ({ mode: 'created', at }));
+    return { kind: 'ended', outcome };
+  } catch (error) {
+    if (error instanceof OrderError) return { kind: 'unordered', order: 'created' };
+    throw error;
+  }
+}
+
+async function* scanUnordered(
+  { call, selection, limit, sleep }: CalculationScanOptions,
+  start: ScanStart<UnorderedPosition>,
+  order: SortField,
+): Steps<ScanOutcome> {
+  const readPage = sortedPageReader(call, selection, order);
+  const steps = unorderedScan({ readPage, limit, sleep })(start);
+  return yield* tagged(steps, (at) => ({ mode: 'unordered', order, at }));
+}
+
+/** The same steps with their positions tagged. */
+async function* tagged<At>(
+  steps: AsyncGenerator<ScanStep<At>, ScanOutcome, undefined>,
+  tag: (at: At) => CalculationPosition,
+): Steps<ScanOutcome> {
+  try {
+    for (;;) {
+      const { done, value } = await steps.next();
+      if (done) return value;
+      yield { ...value, position: tag(value.position) };
+    }
+  } finally {
+    // A caller who leaves early ends what is under way below, too.
+    await steps.return(undefined as never);
+  }
+}
+
+function isBadRequest(error: unknown): boolean {
+  return error instanceof PlatformError && error.failure.kind === 'status' && error.failure.status === 400;
+}

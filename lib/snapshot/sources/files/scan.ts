@@ -1,0 +1,160 @@
+import type { Call } from '../../../platform/call.ts';
+import { type FileSearch, searchFiles } from '../../../platform/operations/search-files.ts';
+import { PlatformError } from '../../../platform/platform-error.ts';
+import { emptyBatch } from '../../page/record-batch.ts';
+import type { Scan, ScanOutcome, ScanStep } from '../../scan.ts';
+import { type MissingId, missingId, refusedForMissing } from '../missing-ids.ts';
+import { filePageReader, type ReadFilePage, type ScannedFilePage } from './pages.ts';
+import { hasSeen, noCursors, type SeenCursors, withCursor } from './seen-cursors.ts';
+
+/*
+ * Why a cursor holds under change, and how far. The cursor is the sort key of the last row, so the next page begins
+ * behind that key whatever was added or deleted meanwhile: a file whose key stays comes exactly once. A file whose
+ * key changes while its FileSet is read (a rename, if the order is that of paths; the default order is not published)
+ * can come twice, or not at all. Only an order by something fixed, such as `fieldSort` by id, rules both out. Repeats
+ * are not taken out here: it would take every id of the FileSet in memory, and in every position.
+ */
+
+export type FilesScanOptions = {
+  readonly call: Call;
+  /** UUIDs in either case, read in this order; repeats are left out. */
+  readonly filesetIds: readonly string[];
+  readonly search: FileSearch;
+  /** Files a page asks for. Default that of `search`, or else 1000. */
+  readonly limit?: number | undefined;
+};
+
+/** Where a scan of files goes on. */
+export type FilesPosition = {
+  /** Index of the FileSet. */
+  readonly fileset: number;
+  /** The cursor to go on from in it; null is its beginning. */
+  readonly next: string | null;
+  /** Cursors followed in it. */
+  readonly cursors: SeenCursors;
+  /** Its totals; null before its first page. */
+  readonly open: Totals | null;
+  /** Totals of the FileSets before it, summed. */
+  readonly done: Totals;
+  /** Records so far. */
+  readonly records: number;
+  readonly missing: readonly MissingId[];
+  /** False once a list went round instead of coming to an end. */
+  readonly ended: boolean;
+  /** True once a FileSet went missing after some of it had been read. */
+  readonly cut: boolean;
+};
+
+type Totals = ScanOutcome['totals'];
+
+const LIMIT = 1000;
+
+/** A bound that no honest list reaches; past it the list is an error. */
+const MAX_PAGES = 100_000;
+
+/**
+ * Scans the files of FileSets by cursor. Key: `FILESETID/FILEID`. A list ends at a cursor that is null, absent or
+ * was followed before, and at an empty page. A FileSet that answers 404 or 403 is missing. The run is refused as
+ * `incomplete` if all are, or if one went missing half-read.
+ */
+export function filesScan({
+  call,
+  filesetIds,
+  search,
+  limit = search.limit ?? LIMIT,
+}: FilesScanOptions): Scan<FilesPosition> {
+  const ids = [...new Set(filesetIds.map((id) => id.toLowerCase()))];
+  const readPage = filePageReader(call, { ...search, limit });
+  return async function* ({ from = START, signal }) {
+    let position = from;
+    for (let id = ids[position.fileset]; id !== undefined; id = ids[position.fileset]) {
+      signal?.throwIfAborted();
+      // While FileSets are left that were not asked, how many files there are in all is not known.
+      const isLast = position.fileset === ids.length - 1;
+      const step = await readStep(id, position, { readPage, signal });
+      position = step.position;
+      yield isLast ? step : { ...step, total: null };
+    }
+    return outcomeOf(position, ids.length);
+  };
+}
+
+const START: FilesPosition = {
+  fileset: 0,
+  next: null,
+  cursors: noCursors,
+  open: null,
+  done: { start: 0, end: 0 },
+  records: 0,
+  missing: [],
+  ended: true,
+  cut: false,
+};
+
+type Reading = { readonly readPage: ReadFilePage; readonly signal: AbortSignal | undefined };
+
+/** The next page of a FileSet, or that the FileSet is missing. */
+async function readStep(
+  filesetId: string,
+  position: FilesPosition,
+  { readPage, signal }: Reading,
+): Promise<ScanStep<FilesPosition>> {
+  refuseEndless(filesetId, position);
+  try {
+    const page = await readPage({ filesetId, next: position.next, signal });
+    const after = afterPage(position, page);
+    return { batch: page.batch, position: after, total: sumOf(after).end };
+  } catch (error) {
+    const missing = missingId(filesetId, error);
+    if (missing === undefined) throw error;
+    const after = nextFileset({
+      ...position,
+      missing: [...position.missing, missing],
+      cut: position.cut || position.next !== null,
+    });
+    return { batch: emptyBatch, position: after, total: after.done.end };
+  }
+}
+
+function afterPage(before: FilesPosition, { batch, next, total }: ScannedFilePage): FilesPosition {
+  const open = { start: before.open === null ? total : before.open.start, end: total };
+  const position = { ...before, open, records: before.records + batch.keys.length };
+  if (batch.keys.length === 0 || next === null) return nextFileset(position);
+  // On its last page the platform repeats the cursor that it was sent. An older one would lead round in a circle.
+  if (next === before.next) return nextFileset(position);
+  if (hasSeen(before.cursors, next)) return nextFileset({ ...position, ended: false });
+  return { ...position, next, cursors: withCursor(before.cursors, next) };
+}
+
+const nextFileset = (position: FilesPosition): FilesPosition => ({
+  ...position,
+  fileset: position.fileset + 1,
+  next: null,
+  cursors: noCursors,
+  open: null,
+  done: position.open === null ? position.done : sumOf(position),
+});
+
+/** Totals of all FileSets up to this one; null once one did not tell. */
+function sumOf({ done, open }: FilesPosition): Totals {
+  const sum = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b);
+  return open === null ? done : { start: sum(done.start, open.start), end: sum(done.end, open.end) };
+}
+
+function outcomeOf({ done, missing, ended, cut }: FilesPosition, asked: number): ScanOutcome {
+  return {
+    proved: ended,
+    totals: done,
+    order: 'cursor',
+    missing,
+    refused: cut ? ['incomplete'] : refusedForMissing(missing, asked),
+  };
+}
+
+function refuseEndless(filesetId: string, { cursors }: FilesPosition): void {
+  if (cursors.count < MAX_PAGES) return;
+  throw new PlatformError(
+    { kind: 'endless', pages: cursors.count },
+    { operation: searchFiles.name, about: `files of FileSet ${filesetId}`, attempts: 1 },
+  );
+}

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { gatherBytes } from '../../lib/bytes/gathered-bytes.ts';
+
+test.each([1, 5, 6, 100, undefined])(
+  'pieces come out as they went in, with %s bytes expected',
+  (expected) => {
+    const gathered = gatherBytes(expected);
+
+    for (const piece of ['a', '', 'bcd', 'ef']) gathered.add(Buffer.from(piece));
+
+    expect(gathered.bytes().toString()).toBe('abcdef');
+    expect(gathered.sizeBytes()).toBe(6);
+  },
+);
+
+test('after it is cleared it begins anew', () => {
+  const gathered = gatherBytes(4);
+  gathered.add(Buffer.from('abc'));
+  gathered.clear();
+  gathered.add(Buffer.from('de'));
+  expect(gathered.bytes().toString()).toBe('de');
+});
+
+test('its memory is shared with nobody', () => {
+  const gathered = gatherBytes(3);
+  gathered.add(Buffer.from('abc'));
+  expect(gathered.bytes().byteOffset).toBe(0);
+  expect(gathered.bytes().buffer.byteLength).toBe(3);
+});

@@ -1,0 +1,311 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { parseMessage } from '../../../lib/jobs/message/message.ts';
+import { snapshotRequestOf } from '../../../lib/jobs/types/snapshot/message.ts';
+
+const PACKAGE = '0f8fad5b-d9cb-469f-a165-70867728950e';
+const FILESET = '7C9E6679-7425-40de-944b-e07fc1f90ae7';
+
+const parseText = (text: string, allow = {}) => parseMessage(text, { messageId: 'queue-1', allow });
+const parse = (message: object, allow = {}) => parseText(JSON.stringify({ version: 1, ...message }), allow);
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+const call = { type: 'run-function', packageId: PACKAGE, packageVersion: '1.0.0', functionName: 'greet' };
+const score = { type: 'score', texts: [{ id: 'a', text: 'fine' }] };
+
+/** The faults of a message, or none. */
+const faultsOf = (message: object) => {
+  const parsed = parse(message);
+  return parsed.kind === 'refused' ? parsed.faults : [];
+};
+
+describe('the id of a job', () => {
+  test('is the one of the message', () => {
+    expect(parse({ ...score, id: 'my:id_1.x-Y' })).toMatchObject({ kind: 'job', job: { id: 'my:id_1.x-Y' } });
+  });
+
+  test('is the id that the queue gave for a function without one', () => {
+    expect(parse(call)).toMatchObject({ job: { id: 'queue-1', onUnknown: 'fail' } });
+  });
+
+  test('is the hash of the canonical message for the others', () => {
+    const canonical = '{"texts":[{"id":"a","text":"fine"}],"type":"score","version":1}';
+
+    expect(parse(score)).toMatchObject({ contentHash: sha256(canonical), job: { id: sha256(canonical) } });
+  });
+
+  test('does not count for the hash of the content, nor does the order of names', () => {
+    const one = parseText('{"version":1,"id":"a","type":"data-files","ids":[1]}');
+    const other = parseText('{"ids":[1.0],"type":"data-files","version":1,"id":"b"}');
+
+    expect(one).toHaveProperty('contentHash', sha256('{"ids":[1],"type":"data-files","version":1}'));
+    expect(other).toHaveProperty('contentHash', sha256('{"ids":[1],"type":"data-files","version":1}'));
+  });
+
+  test.each(['', 'a b', 'a/b', 'ä', 'x'.repeat(129), 5])('cannot be %j', (id) => {
+    const parsed = parse({ ...score, id });
+
+    expect(parsed).toMatchObject({ faults: [expect.stringMatching(/^id: expected /)] });
+    expect(parsed).not.toHaveProperty('id');
+  });
+});
+
+describe('a message that is refused', () => {
+  test('names every fault at once, and its id', () => {
+    const parsed = parse({
+      type: 'update-formula',
+      id: 'job-1',
+      version: 2,
+      calculationId: 1.5,
+      unlessChangedSince: -1,
+      stric: true,
+    });
+
+    expect(parsed).toEqual({
+      kind: 'refused',
+      id: 'job-1',
+      faults: [
+        'version: expected 1, the version of messages, got 2',
+        'calculationId: expected an integer (as text or a bigint beyond 2^53), got 1.5',
+        'expression: expected text, got nothing',
+        'unlessChangedSince: expected a whole number from 0 to 9007199254740991, got -1',
+        'stric: not a known name',
+        'name: expected one, since unlessChangedSince is given, got nothing',
+      ],
+    });
+  });
+
+  test.each([
+    ['{"a": I hate it}', 'message: expected JSON, got 16 characters that are none'],
+    ['"I hate it"', 'message: expected an object, got a text'],
+    ['[]', 'message: expected an object, got a list of 0'],
+    ['null', 'message: expected an object, got null'],
+    ['['.repeat(101), 'message: expected at most 100 lists and objects within one another, got more'],
+    [`"${'x'.repeat(262_143)}"`, 'message: expected at most 262144 bytes of UTF-8, got 262145'],
+  ])('%.40s', (text, fault) => {
+    expect(parseText(text)).toEqual({ kind: 'refused', faults: [fault] });
+  });
+
+  test('brackets within texts do not make it deep', () => {
+    expect(parse({ ...score, texts: [{ id: 'a', text: '"\\['.repeat(1_000) }] }).kind).toBe('job');
+  });
+
+  test.each([undefined, 'scores', 5, 'toString'])('is of type %j', (type) => {
+    expect(faultsOf({ type })).toEqual([
+      expect.stringMatching(/^type: expected one of run-function, score, /),
+    ]);
+  });
+
+  test('is not allowed', () => {
+    expect(parse({ ...call, id: 'x' }, { types: ['score'] })).toEqual({
+      kind: 'refused',
+      id: 'x',
+      faults: ['type: expected one that is allowed (score), got "run-function"'],
+    });
+  });
+});
+
+describe('run-function', () => {
+  test('takes input, settings and what to do when nobody knows', () => {
+    const more = {
+      inputVariables: { a: [1, null] },
+      settings: { getLogs: true, more: 1 },
+      onUnknown: 'retry',
+    };
+
+    expect(parse({ ...call, ...more, id: 'x' })).toMatchObject({ job: { ...call, ...more, id: 'x' } });
+  });
+
+  test('is refused with paths that are none', () => {
+    expect(faultsOf({ ...call, packageId: 'x', packageVersion: '..', functionName: '' })).toHaveLength(3);
+  });
+});
+
+describe('score', () => {
+  test('never shows a text in a fault', () => {
+    const texts = [{ id: 'a', texts: 'I hate it' }, 'I hate it', { id: 'b', text: 'I hate it', lang: 5 }];
+    const faults = [...faultsOf({ ...score, texts }), ...faultsOf({ ...score, texts: 'I hate it' })];
+
+    expect(faults).toEqual([
+      'texts.0.text: expected text, got nothing',
+      'texts.0.texts: not a known name',
+      'texts.1: expected an object of id and text, got "9 characters, not shown"',
+      'texts.2.lang: not a known name',
+      'texts: expected a list of texts, got "9 characters, not shown"',
+    ]);
+  });
+
+  test('takes 1 to 100 texts, not empty, with different ids', () => {
+    const many = Array.from({ length: 101 }, (_, index) => ({ id: `${index % 100}`, text: ' ' }));
+
+    expect(faultsOf({ ...score, texts: [] })).toEqual(['texts: expected 1 to 100 texts, got a list of 0']);
+    expect(faultsOf({ ...score, texts: many })).toEqual([
+      ...many.map((_, index) => `texts.${index}.text: expected text that is not empty, got " "`),
+      'texts: expected 1 to 100 texts, got a list of 101',
+      'texts: expected texts with different ids, got a list of 101',
+    ]);
+  });
+
+  test('takes 200 KB of texts, counted in bytes of UTF-8', () => {
+    const half = 'é'.repeat(51_200);
+    const fault = 'texts: expected texts of at most 204800 bytes of UTF-8 in all, got a list of 2';
+
+    expect(
+      faultsOf({
+        ...score,
+        texts: [
+          { id: 'a', text: half },
+          { id: 'b', text: half },
+        ],
+      }),
+    ).toEqual([]);
+    expect(
+      faultsOf({
+        ...score,
+        texts: [
+          { id: 'a', text: half },
+          { id: 'b', text: `${half}.` },
+        ],
+      }),
+    ).toEqual([fault]);
+  });
+
+  test('checks what is sent by the rules of the endpoint', () => {
+    const topics = [{ topic: '1st', description: 'x'.repeat(501) }, { topic: 'a' }];
+
+    expect(
+      faultsOf({ ...score, topics, model: '', sessionId: 'x', instructions: 5, modelConfiguration: [] }),
+    ).toEqual([
+      expect.stringMatching(/^topics\.0\.topic: expected a topic name: .*, got "1st"$/),
+      expect.stringMatching(/^topics\.0\.description: expected at most 500 characters, got "x+…$/),
+      'instructions: expected text, got 5',
+      'model: expected text that is not empty, got ""',
+      'modelConfiguration: expected an object, got a list of 0',
+      'sessionId: expected a UUID (8-4-4-4-12 hex digits), got "x"',
+    ]);
+    expect(faultsOf({ ...score, topics: [{ topic: 'a' }, { topic: 'a' }] })).toEqual([
+      'topics: expected topics with different names, got a list of 2',
+    ]);
+  });
+
+  test('takes batch and chunk together only, and no batch that steps out of its folder', () => {
+    expect(faultsOf({ ...score, batch: 'b', chunk: 0 })).toEqual([]);
+    expect(faultsOf({ ...score, batch: 'b' })).toEqual([
+      'chunk: expected one, since batch is given, got nothing',
+    ]);
+    expect(faultsOf({ ...score, chunk: 1 })).toEqual([
+      'batch: expected one, since chunk is given, got nothing',
+    ]);
+    expect(faultsOf({ ...score, batch: '..', chunk: 0 })).toHaveLength(1);
+  });
+});
+
+describe('update-formula', () => {
+  test('keeps the digits of ids beyond 2^53', () => {
+    const text =
+      '{"version":1,"type":"update-formula","calculationId":12345678901234567891,"expression":"1"}';
+
+    expect(parseText(text)).toMatchObject({ job: { calculationId: '12345678901234567891' } });
+    expect(parse({ type: 'update-formula', calculationId: '007', expression: '1' })).toMatchObject({
+      job: { calculationId: '7' },
+    });
+  });
+
+  test('takes unlessChangedSince and name together only', () => {
+    const update = { type: 'update-formula', calculationId: 1, expression: '1' };
+
+    expect(faultsOf({ ...update, unlessChangedSince: 0, name: 'n' })).toEqual([]);
+    expect(faultsOf({ ...update, name: 'n' })).toEqual([
+      'unlessChangedSince: expected one, since name is given, got nothing',
+    ]);
+    expect(faultsOf({ ...update, unlessChangedSince: 0 })).toHaveLength(1);
+  });
+});
+
+describe('data-files', () => {
+  test('takes ids as numbers or digits, and expand as a list or text', () => {
+    const files = { type: 'data-files', ids: [1, '2'] };
+
+    expect(parse({ ...files, expand: 'metadata, revisions' })).toMatchObject({
+      job: { ids: ['1', '2'], expand: ['revisions', 'metadata'] },
+    });
+    expect(parse({ ...files, expand: ['metadata'] })).toMatchObject({ job: { expand: ['metadata'] } });
+    expect(faultsOf({ ...files, expand: 'all' })).toHaveLength(1);
+  });
+
+  test('takes 1 to 100 ids, each once', () => {
+    const ids = Array.from({ length: 101 }, (_, index) => index);
+
+    expect(faultsOf({ type: 'data-files', ids })).toEqual([
+      'ids: expected a list of 1 to 100, got a list of 101',
+    ]);
+    expect(faultsOf({ type: 'data-files', ids: [] })).toHaveLength(1);
+    expect(faultsOf({ type: 'data-files', ids: [1, '01'] })).toEqual([
+      'ids: expected a list that names each only once, got a list of 2',
+    ]);
+  });
+});
+
+describe('snapshot', () => {
+  /** What a snapshot message asks for. */
+  const requestOf = (message: object) => {
+    const parsed = parse({ type: 'snapshot', ...message });
+    if (parsed.kind === 'refused' || parsed.job.type !== 'snapshot') throw new Error(JSON.stringify(parsed));
+    return snapshotRequestOf(parsed.job);
+  };
+
+  test('asks for what the command would ask for', () => {
+    expect(requestOf({ source: 'calculations' })).toEqual({ source: 'calculations', selection: {} });
+    expect(requestOf({ source: 'calculations', filters: ['locked'], as: 'x', accept: ['shrunk'] })).toEqual({
+      source: 'calculations',
+      selection: { filters: ['locked'] },
+    });
+    expect(
+      requestOf({
+        source: 'files',
+        filesets: [FILESET],
+        directory: '/a',
+        immediate: true,
+        where: [{ field: 'size', operator: 'greater_than', value: ['1'] }],
+        since: '2026-11-21T01:00:00+01:00',
+        until: '2026-11-22',
+      }),
+    ).toEqual({
+      source: 'files',
+      selection: {
+        filesets: [FILESET.toLowerCase()],
+        directory: '/a',
+        immediate: true,
+        where: [{ field: 'size', operator: 'GREATER_THAN', value: ['1'] }],
+        since: '2026-11-21T00:00:00.000Z',
+        until: '2026-11-22T00:00:00.000Z',
+      },
+    });
+    expect(requestOf({ source: 'cards' })).toEqual({
+      source: 'cards',
+      selection: { drill: true },
+      ids: 'calculations',
+    });
+    expect(requestOf({ source: 'cards', datasets: ['d'], drill: false })).toMatchObject({ ids: ['d'] });
+    expect(requestOf({ source: 'data-files', ids: [5] })).toEqual({
+      source: 'data-files',
+      selection: { expand: ['revisions', 'metadata'] },
+      ids: ['5'],
+    });
+  });
+
+  test.each([
+    [{ source: 'all' }, /^source: expected one of calculations, files, cards, data-files, got "all"/],
+    [{ source: 'calculations', name: 'x' }, /^as: expected a place of its own/],
+    [{ source: 'calculations', as: 'a.b' }, /^as: expected 1 to 64/],
+    [{ source: 'calculations', accept: ['all'] }, /^accept\.0: expected one of empty, /],
+    [{ source: 'calculations', filesets: [FILESET] }, /^filesets: not a known name/],
+    [{ source: 'files', filesets: [] }, /^filesets: expected a list of 1 to 1000/],
+    [{ source: 'files', filesets: [FILESET], immediate: true }, /^directory: expected a directory/],
+    [{ source: 'files', filesets: [FILESET], since: '2026-02-30' }, /^since: expected a date/],
+    [{ source: 'files', filesets: [FILESET], since: '2026-02-03T10:00' }, /^since: expected a date/],
+    [{ source: 'data-files', ids: ['x'] }, /^ids\.0: expected an integer/],
+  ])('%j is refused', (message, fault) => {
+    expect(faultsOf({ type: 'snapshot', ...message })).toEqual([expect.stringMatching(fault)]);
+  });
+});

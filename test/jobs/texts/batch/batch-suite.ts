@@ -1,0 +1,88 @@
+import type { SourceRow } from '../../../../lib/jobs/texts/batch/chunks.ts';
+import { parsePart, type ScoredRow } from '../../../../lib/jobs/texts/batch/part.ts';
+import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
+import {
+  type BatchRequest,
+  type ScoreMessage,
+  type SplitOptions,
+  splitBatch,
+} from '../../../../lib/jobs/texts/batch/split-batch.ts';
+import type { Store } from '../../../../lib/store/store.ts';
+import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
+import type { Table } from '../../../../lib/table/table.ts';
+import { HOST, memoryStore, row, rowsOf, scriptedAnalyze, worker } from '../fakes.ts';
+
+export const TOPICS = { topics: [{ topic: 'Price' }, { topic: 'Service' }] };
+
+/** 230 rows: moods take turns, each text comes twice, every 50th row is bad. */
+export const mixedRows: readonly SourceRow[] = Array.from({ length: 230 }, (_, index) =>
+  index % 50 === 49
+    ? { line: index + 1, fault: 'no text' }
+    : row(index + 1, `${index % 3 === 0 ? 'good' : 'bad'} ${index % 115}`),
+);
+
+export const batchOf = (
+  rows: readonly SourceRow[],
+  differences: Partial<BatchRequest> = {},
+): BatchRequest => ({
+  batch: 'b1',
+  request: {},
+  rows: rowsOf(rows),
+  host: HOST,
+  ...differences,
+});
+
+export type World = ReturnType<typeof world>;
+
+/** A store, a table, a worker on them, and the messages that were sent. */
+export function world(
+  {
+    store = memoryStore(),
+    table = createMemoryTable(),
+    owner = 'worker-1',
+  }: {
+    readonly store?: ReturnType<typeof memoryStore>;
+    readonly table?: Table;
+    readonly owner?: string;
+  } = {},
+  { analyze, paid } = scriptedAnalyze(),
+) {
+  const messages: ScoreMessage[] = [];
+  const { options: scoring, newToken, slept } = worker(analyze, table, owner);
+  const place = { store: store as Store, table, newToken };
+  const split: SplitOptions = {
+    ...place,
+    cache: scoring.cache,
+    rate: 2,
+    send: async (sent) => {
+      messages.push(...sent);
+    },
+  };
+  return { store, table, place, messages, scoring, split, paid, slept };
+}
+
+/** Splits and scores a batch, a job after the other. */
+export async function runBatch(request: BatchRequest, { split, messages, scoring, place }: World) {
+  const outcome = await splitBatch(request, split);
+  for (const message of messages) await scoreChunk(message, { ...scoring, ...place });
+  return outcome;
+}
+
+/** The lines of all parts of a batch, in the order of their chunks. */
+export const partLines = (store: World['store'], batch = 'b1'): readonly ScoredRow[] =>
+  [...store.objects]
+    .toSorted()
+    .filter(([key]) => key.startsWith(`scores/${batch}/part-`))
+    .flatMap(([, body]) => [...parsePart(body)]);
+
+/** What a batch left for good: its parts and summary, by key. */
+export const resultsOf = (store: World['store']) =>
+  Object.fromEntries(
+    [...store.objects]
+      .toSorted()
+      .filter(([key]) => key.startsWith('scores/b1/'))
+      .map(([key, body]) => [key, body.toString('base64')]),
+  );
+
+export const summaryOf = (store: World['store'], batch = 'b1') =>
+  JSON.parse(store.objects.get(`scores/${batch}/summary.json`)?.toString() ?? 'null');

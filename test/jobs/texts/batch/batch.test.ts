@@ -1,0 +1,387 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { MOST_MESSAGE_BYTES } from '../../../../lib/jobs/message/message-json.ts';
+import { endChunk, failChunk } from '../../../../lib/jobs/texts/batch/end-chunk.ts';
+import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
+import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
+import { scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
+import { scoreMessage } from '../../../../lib/jobs/types/score/message.ts';
+import { crashing, lost, refusedText, row, scriptedAnalyze } from '../fakes.ts';
+import {
+  batchOf,
+  mixedRows,
+  partLines,
+  resultsOf,
+  runBatch,
+  summaryOf,
+  TOPICS,
+  world,
+} from './batch-suite.ts';
+
+test('a batch becomes jobs of its chunks, whose texts are named by their lines', async () => {
+  const { split, messages } = world();
+
+  const outcome = await splitBatch(batchOf(mixedRows, { request: TOPICS }), split);
+
+  expect(outcome).toMatchObject({ kind: 'split', chunks: 3, rows: 230, badRows: 4, summary: undefined });
+  expect(
+    messages.map(({ id, batch, chunk, texts, topics }) => [id, batch, chunk, texts.length, topics]),
+  ).toEqual([
+    ['b1.chunk-00000', 'b1', 0, 98, TOPICS.topics],
+    ['b1.chunk-00001', 'b1', 1, 98, TOPICS.topics],
+    ['b1.chunk-00002', 'b1', 2, 30, TOPICS.topics],
+  ]);
+  expect(messages[1]?.texts[0]).toEqual({ id: '101', text: 'bad 100' });
+  expect(messages.map((message) => scoreMessage.safeParse(message).success)).toEqual([true, true, true]);
+});
+
+test('messages go in tens, and the header comes after all of them', async () => {
+  const { split, place } = world();
+  const sent: number[] = [];
+  const headers: unknown[] = [];
+  const send = async (messages: readonly unknown[]) => {
+    sent.push(messages.length);
+    headers.push(await place.table.get({ partition: 'batch#b1', sort: '_header' }));
+  };
+
+  await splitBatch(batchOf(Array.from({ length: 1_150 }, (_, index) => row(index, `text ${index}`))), {
+    ...split,
+    send,
+  });
+
+  expect(sent).toEqual([10, 2]);
+  expect(headers).toEqual([undefined, undefined]);
+});
+
+test('every row has a line in its part, in the order of the source', async () => {
+  const one = world({}, scriptedAnalyze({ odd: [refusedText] }));
+  const rows = [
+    { line: 2, id: 'a', text: 'good', columns: { shop: 'Bonn', n: '1' } },
+    { line: 3, fault: 'no text' },
+    row(4, 'odd'),
+  ];
+
+  await runBatch(batchOf(rows), one);
+
+  expect(partLines(one.store)).toEqual([
+    {
+      id: 'a',
+      line: 2,
+      columns: { shop: 'Bonn', n: '1' },
+      textHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      sentiment: 'POSITIVE',
+      model: 'm1',
+    },
+    { line: 3, error: 'no text' },
+    {
+      id: 'user-4',
+      line: 4,
+      textHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      error: expect.stringContaining('answered 400'),
+    },
+  ]);
+});
+
+test('the summary agrees with a count of the lines', async () => {
+  const one = world({}, scriptedAnalyze({ 'good 0': [lost], 'bad 1': [refusedText], 'bad 2': [lost, lost] }));
+
+  await runBatch(batchOf(mixedRows, { request: TOPICS }), one);
+
+  const lines = partLines(one.store);
+  const of = (mood: string) =>
+    lines.filter(({ topicSentiments }) => (topicSentiments as { Price?: string } | undefined)?.Price === mood)
+      .length;
+  const summary = summaryOf(one.store);
+  const scored = lines.filter(({ topicSentiments }) => topicSentiments !== undefined).length;
+  expect(summary).toMatchObject({
+    rows: lines.length,
+    scored,
+    bad: 4,
+    failed: lines.length - scored - 4,
+    erased: 0,
+    calls: one.paid.length,
+    paidAgain: 3,
+    sentiments: {
+      overall: {},
+      topics: {
+        Price: { negative: of('negative'), positive: of('POSITIVE') },
+        Service: { negative: of('negative'), positive: of('POSITIVE') },
+      },
+    },
+    badRows: [50, 100, 150, 200].map((line) => ({ line, fault: 'no text' })),
+  });
+  // A call that was paid again has two inputs and one answer; only answers tell their tokens.
+  const answered = [...new Set(one.paid)];
+  expect(summary.cached).toBe(scored - answered.length);
+  expect(summary.tokens).toEqual({
+    input: answered.reduce((sum, text) => sum + text.length, 0),
+    output: answered.length,
+    total: answered.reduce((sum, text) => sum + text.length + 1, 0),
+    reasoning: 0,
+  });
+  expect(summary.parts.map(({ rows }: { rows: number }) => rows)).toEqual([100, 100, 30]);
+});
+
+test('a topic of any name, and sentiments in either case, are counted', async () => {
+  const names = ['__proto__', 'constructor', ''];
+  const one = world(
+    {},
+    {
+      paid: [],
+      analyze: async (_request, { beforeSend } = {}) => {
+        await beforeSend?.();
+        return {
+          type: 'TARGETED',
+          topicSentiments: Object.fromEntries(names.map((name) => [name, 'Not_Applicable'])),
+        };
+      },
+    },
+  );
+
+  await runBatch(batchOf([row(1, 'good'), row(2, 'bad')]), one);
+
+  const { topics } = summaryOf(one.store).sentiments;
+  expect(Object.entries(topics)).toEqual([
+    ['', { not_applicable: 2 }],
+    ['__proto__', { not_applicable: 2 }],
+    ['constructor', { not_applicable: 2 }],
+  ]);
+});
+
+test('a batch split again sends the same for what is open, and leaves alone what has ended', async () => {
+  const one = world();
+  await splitBatch(batchOf(mixedRows), one.split);
+  const [first, ...open] = one.messages.splice(0);
+  if (first !== undefined) await scoreChunk(first, { ...one.scoring, ...one.place });
+  const before = resultsOf(one.store);
+
+  await splitBatch(batchOf(mixedRows), one.split);
+
+  expect(one.messages).toEqual(open);
+  expect(resultsOf(one.store)).toEqual(before);
+});
+
+test.each([
+  ['other rows', batchOf([row(1, 'changed')])],
+  ['another request', batchOf(mixedRows, { request: TOPICS })],
+  ['fewer rows', batchOf(mixedRows.slice(0, 200))],
+  ['more rows', batchOf([...mixedRows, ...mixedRows])],
+])('a batch of %s under the same name is refused', async (_, other) => {
+  const { split } = world();
+  await splitBatch(batchOf(mixedRows), split);
+
+  await expect(splitBatch(other, split)).rejects.toThrow('batch b1 was split before from other rows');
+});
+
+test('a batch without rows, or with bad ones alone, ends at once', async () => {
+  const [none, bad] = [world(), world()];
+
+  const empty = await splitBatch(batchOf([]), none.split);
+  await splitBatch(batchOf([{ line: 1, fault: 'no text' }]), bad.split);
+
+  expect(empty).toMatchObject({ summary: { chunks: 0, rows: 0, parts: [] } });
+  expect(bad.messages).toEqual([]);
+  expect(summaryOf(bad.store)).toMatchObject({
+    rows: 1,
+    bad: 1,
+    failed: 0,
+    badRows: [{ line: 1, fault: 'no text' }],
+  });
+});
+
+test('the first end of a chunk stands: its counts stay, and the other part is deleted', async () => {
+  const one = world();
+  await splitBatch(batchOf([row(1, 'good')]), one.split);
+  const scored = await scoreTexts([{ id: '1', text: 'good' }], {}, one.scoring);
+  const answers = scored.kind === 'scored' ? scored.answers : [];
+  const first = await endChunk({ batch: 'b1', chunk: 0 }, answers, one.place);
+  const before = resultsOf(one.store);
+
+  const second = await failChunk({ batch: 'b1', chunk: 0 }, 'it failed', one.place);
+  const third = await endChunk({ batch: 'b1', chunk: 0 }, [], one.place);
+
+  expect([first.kind, second.kind, third.kind]).toEqual(['ended', 'was-ended', 'was-ended']);
+  expect(resultsOf(one.store)).toEqual(before);
+  expect(summaryOf(one.store)).toMatchObject({ scored: 1, calls: 1, cached: 0 });
+});
+
+test('two ends of one chunk leave one part and its counts, however their steps fall', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+      const one = world();
+      await splitBatch(batchOf([row(1, 'good')]), one.split);
+      const place = {
+        ...one.place,
+        store: {
+          ...one.place.store,
+          put: scheduler.scheduleFunction(one.place.store.put),
+          delete: scheduler.scheduleFunction(one.place.store.delete),
+        },
+        table: {
+          ...one.table,
+          get: scheduler.scheduleFunction(one.table.get),
+          put: scheduler.scheduleFunction(one.table.put),
+        },
+      };
+      const answer = {
+        id: '1',
+        result: { type: 'DEFAULT', sentiment: 'positive' },
+        cached: false,
+        calls: 1,
+        paidAgain: 0,
+      };
+
+      const both = Promise.all([
+        endChunk({ batch: 'b1', chunk: 0 }, [answer], place),
+        failChunk({ batch: 'b1', chunk: 0 }, 'it failed', place),
+      ]);
+      await scheduler.waitFor(both);
+
+      const { scored, failed, parts } = summaryOf(one.store);
+      const [line, ...rest] = partLines(one.store);
+      expect(rest).toEqual([]);
+      expect([scored, failed]).toEqual(line?.error === undefined ? [1, 0] : [0, 1]);
+      expect(one.store.objects.has(parts[0].key)).toBe(true);
+      expect((await both).map(({ kind }) => kind).sort()).toEqual(['ended', 'was-ended']);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('a chunk whose job failed lets the batch finish, its rows failed by that error', async () => {
+  const one = world();
+  await splitBatch(batchOf(mixedRows), one.split);
+  for (const message of one.messages.slice(1)) await scoreChunk(message, { ...one.scoring, ...one.place });
+
+  const ended = await failChunk({ batch: 'b1', chunk: 0 }, 'the token was refused', one.place);
+
+  expect(ended).toMatchObject({ kind: 'ended', summary: { failed: 98, bad: 4, rows: 230 } });
+  expect(partLines(one.store)[0]).toMatchObject({ line: 1, error: 'the token was refused' });
+});
+
+test('the summary is written by whoever ends last: a chunk, or the splitter', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+      const one = world();
+      const jobs: Promise<unknown>[] = [];
+      const table = {
+        ...one.table,
+        get: scheduler.scheduleFunction(one.table.get),
+        put: scheduler.scheduleFunction(one.table.put),
+      };
+      const place = { ...one.place, table };
+      const split = {
+        ...one.split,
+        table,
+        send: async (messages: typeof one.messages) => {
+          jobs.push(...messages.map((message) => scoreChunk(message, { ...one.scoring, ...place })));
+        },
+      } as typeof one.split;
+
+      await scheduler.waitFor(splitBatch(batchOf(mixedRows), split));
+      await scheduler.waitFor(Promise.all(jobs));
+
+      expect(summaryOf(one.store)).toMatchObject({ rows: 230, chunks: 3 });
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test.each([true, false])(
+  'a crash at any write, made: %s, and a run after it give the same parts and summary',
+  async (made) => {
+    const whole = world();
+    const counting = crashing(whole, Number.POSITIVE_INFINITY, true);
+    const request = batchOf(mixedRows.slice(0, 120));
+    await runBatch(
+      request,
+      world({ ...counting, store: { ...counting.store, objects: whole.store.objects } }),
+    );
+    const expected = resultsOf(whole.store);
+    const { 'scores/b1/summary.json': _summary, ...parts } = expected;
+    const {
+      calls: _calls,
+      cached: _cached,
+      paidAgain: _again,
+      tokens: _tokens,
+      ...told
+    } = summaryOf(whole.store);
+
+    for (let at = 1; at <= counting.writes(); at += 1) {
+      const platform = scriptedAnalyze();
+      const base = world({}, platform);
+      const broken = crashing(base, at, made);
+      const first = world(
+        { table: broken.table, store: { ...broken.store, objects: base.store.objects } },
+        platform,
+      );
+      await expect(runBatch(request, first)).rejects.toThrow();
+      // The leases of the first run have ended when the second one begins.
+      const second = world({ store: base.store, table: base.table, owner: 'worker-2' }, platform);
+      await second.scoring.sleep(200_000);
+      await runBatch(request, second);
+
+      const results = resultsOf(base.store);
+      const summary = summaryOf(base.store);
+      // What the crash cost stands in the counts of money alone.
+      delete results['scores/b1/summary.json'];
+      expect(results, `at ${at}`).toEqual(parts);
+      const { calls, cached, paidAgain, tokens, ...rest } = summary;
+      expect(rest).toEqual(told);
+      const repeats = platform.paid.length - new Set(platform.paid).size;
+      expect(paidAgain).toBeGreaterThanOrEqual(repeats);
+      expect(calls - paidAgain + cached).toBe(rest.scored);
+      expect(tokens.output).toBe(calls - paidAgain);
+    }
+  },
+  120_000,
+);
+
+test('no more than ten chunks are read before their messages are sent', async () => {
+  const { split } = world();
+  let read = 0;
+  const readAtSend: number[] = [];
+  const rows = async function* source() {
+    for (let line = 1; line <= 3_000; line += 1) {
+      read += 1;
+      yield row(line, `text ${line}`);
+    }
+  };
+  const send = async () => {
+    readAtSend.push(read);
+  };
+
+  await splitBatch({ ...batchOf([]), rows }, { ...split, maxCalls: 3_000, send });
+
+  expect(readAtSend.map((count) => count - 3_000)).toEqual([1_001, 2_001, 3_000]);
+});
+
+test('the largest chunk for the largest request fits a message', async () => {
+  const { split, messages } = world();
+  const batch = 'b'.repeat(114);
+  const rows = Array.from({ length: 100 }, (_, index) => row(9_999_900 + index, '"'.repeat(1_023)));
+  const request = { instructions: 'x'.repeat(48 * 1_024 - 20) };
+
+  await splitBatch(batchOf(rows, { batch, request }), split);
+
+  expect(messages).toHaveLength(1);
+  expect(Buffer.byteLength(JSON.stringify(messages[0]))).toBeLessThanOrEqual(MOST_MESSAGE_BYTES);
+  expect(scoreMessage.safeParse(messages[0]).success).toBe(true);
+});
+
+test('a job of a chunk that has ended costs no call again, not even for the texts that failed', async () => {
+  const one = world({}, scriptedAnalyze({ odd: [refusedText] }));
+  await runBatch(batchOf([row(1, 'odd')]), one);
+  const before = resultsOf(one.store);
+
+  const [message] = one.messages;
+  const again = message && (await scoreChunk(message, { ...one.scoring, ...one.place }));
+
+  expect(again).toMatchObject({
+    kind: 'scored',
+    answers: [],
+    chunk: { kind: 'was-ended', summary: { failed: 1 } },
+  });
+  expect(one.paid).toEqual([]);
+  expect(resultsOf(one.store)).toEqual(before);
+});

@@ -1,0 +1,86 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Chunk, cutChunks, isBad, type SourceRow } from '../../../../lib/jobs/texts/batch/chunks.ts';
+import { row, rowsOf } from '../fakes.ts';
+
+const cut = (rows: readonly SourceRow[]): Promise<Chunk[]> => Array.fromAsync(cutChunks(rowsOf(rows)()));
+
+const lines = (count: number) => Array.from({ length: count }, (_, index) => row(index + 1, 'good'));
+
+test('a chunk holds at most 100 rows, bad ones too', async () => {
+  const rows = [...lines(150), { line: 151, fault: 'no text' }, ...lines(50)];
+
+  const chunks = await cut(rows);
+
+  expect(chunks.map(({ index, rows: held }) => [index, held.length])).toEqual([
+    [0, 100],
+    [1, 100],
+    [2, 1],
+  ]);
+});
+
+test('a chunk holds at most 200 KB of texts as JSON', async () => {
+  const text = 'ä'.repeat(51_000);
+
+  const chunks = await cut([row(1, text), row(2, text), row(3, 'x'.repeat(800))]);
+
+  expect(chunks.map(({ rows }) => rows.length)).toEqual([2, 1]);
+});
+
+test('a text that is too large as JSON, or blank, is a bad row, with its line', async () => {
+  const rows = [
+    row(1, 'x'.repeat(204_799)),
+    row(2, ' \n'),
+    row(3, '"'.repeat(102_400)),
+    row(4, 'x'.repeat(204_798)),
+  ];
+
+  const [chunk] = await cut(rows);
+
+  expect(chunk?.rows.slice(0, 3)).toEqual([
+    { line: 1, fault: 'the text takes 204801 bytes as JSON, more than 204800' },
+    { line: 2, fault: 'the text is blank' },
+    { line: 3, fault: 'the text takes 204802 bytes as JSON, more than 204800' },
+  ]);
+  expect(chunk?.rows[3]).toBe(rows[3]);
+});
+
+test('no chunks come of no rows', async () => {
+  expect(await cut([])).toEqual([]);
+});
+
+test('no more than a chunk and a row is read before it is given out', async () => {
+  let read = 0;
+  const source = async function* source() {
+    for (const each of lines(1_000)) {
+      read += 1;
+      yield each;
+    }
+  };
+
+  const first = await cutChunks(source()).next();
+
+  expect(first.value?.rows).toHaveLength(100);
+  expect(read).toBe(101);
+});
+
+test('every row is in one chunk, in its order, and every chunk fits a message', async () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.nat(120_000).map((length) => '\n'.repeat(length).concat('x')),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(text, { maxLength: 20 }), async (texts) => {
+      const chunks = await cut(texts.map((each, index) => row(index, each)));
+
+      expect(chunks.flatMap(({ rows }) => rows.map(({ line }) => line))).toEqual(
+        texts.map((_, index) => index),
+      );
+      for (const { rows } of chunks) {
+        const held = rows.flatMap((each) => (isBad(each) ? [] : [each.text]));
+        expect(held.reduce((sum, each) => sum + Buffer.byteLength(each), 0)).toBeLessThanOrEqual(200 * 1024);
+        expect(Buffer.byteLength(JSON.stringify(held))).toBeLessThanOrEqual(206_000);
+      }
+    }),
+  );
+});

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { parseInboxRequest, writeRefusedInbox } from '../../../../lib/jobs/texts/batch/inbox-request.ts';
+import { memoryStore } from '../fakes.ts';
+
+const bodyOf = (value: unknown) => Buffer.from(JSON.stringify(value));
+
+test('a request names its texts and what is asked of each', () => {
+  const body = bodyOf({
+    object: 'uploads/reviews.csv',
+    text: 'Review',
+    columns: ['Shop'],
+    topics: [{ topic: 'Price', description: 'what it costs' }],
+    maxCalls: 500,
+  });
+
+  expect(parseInboxRequest('inbox/may-2026.json', body)).toEqual({
+    kind: 'request',
+    request: {
+      batch: 'may-2026',
+      object: 'uploads/reviews.csv',
+      text: 'Review',
+      id: undefined,
+      columns: ['Shop'],
+      maxCalls: 500,
+      request: { topics: [{ topic: 'Price', description: 'what it costs' }] },
+    },
+  });
+});
+
+test('every fault is told at once', () => {
+  const body = bodyOf({
+    object: '../secrets',
+    columns: ['Shop', 'Shop'],
+    topics: [{ topic: '1st' }],
+    maxCalls: -1,
+    limit: 5,
+  });
+
+  const parsed = parseInboxRequest('inbox/a b.json', body);
+
+  expect(parsed).toEqual({
+    kind: 'refused',
+    key: 'inbox/a b.json',
+    faults: [
+      'key: expected inbox/ and a batch of 1 to 114 of A-Z a-z 0-9 . _ : -, and .json, got "inbox/a b.json"',
+      'object: expected the key of an object in the store, got "../secrets"',
+      'text: expected text, got nothing',
+      'columns: expected each column only once, got a list of 2',
+      'topics.0.topic: expected a topic name: a letter, then letters, digits or underscores, 1 to 100 in all, got "1st"',
+      'maxCalls: expected a whole number from 0 to 9007199254740991, got -1',
+      'limit: not a known name',
+    ],
+  });
+});
+
+test.each(['', 'not json', '[]', 'null', '"text"'])('%s is refused', (text) => {
+  expect(parseInboxRequest('inbox/b.json', Buffer.from(text))).toMatchObject({
+    kind: 'refused',
+    faults: [expect.stringContaining('expected')],
+  });
+});
+
+test('a refused request is written beside the refused messages, under a name that is one', async () => {
+  const store = memoryStore();
+
+  const key = await writeRefusedInbox(store, { key: 'inbox/a b/../c.json', faults: ['no text'] });
+
+  expect(key).toBe('refused/inbox-a_b_.._c.json');
+  expect(JSON.parse(store.objects.get(key)?.toString() ?? '')).toEqual({
+    version: 1,
+    key: 'inbox/a b/../c.json',
+    faults: ['no text'],
+  });
+});

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { previewBatch } from '../../../../lib/jobs/texts/batch/preview.ts';
+import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
+import { scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
+import { row, rowsOf } from '../fakes.ts';
+import { batchOf, mixedRows, world } from './batch-suite.ts';
+
+const distinct = new Set(mixedRows.flatMap((each) => ('text' in each ? [each.text] : [])));
+
+test.each([undefined, 1, 7, 50])(
+  'it counts rows, texts and calls alike when a pass holds %s texts',
+  async (mostHeld) => {
+    const { split, scoring } = world();
+    await scoreTexts([{ id: '1', text: 'good 0' }], {}, scoring);
+
+    const preview = await previewBatch({ ...split, request: {}, rows: rowsOf(mixedRows), mostHeld });
+
+    expect(preview).toEqual({
+      rows: 230,
+      badRows: 4,
+      texts: distinct.size,
+      cached: 1,
+      calls: distinct.size - 1,
+      seconds: Math.ceil((distinct.size - 1) / 2),
+    });
+  },
+);
+
+test('a pass reads the rows once, and half of the texts at a time need more than one', async () => {
+  const { split } = world();
+  let opened = 0;
+  const rows = () => {
+    opened += 1;
+    return rowsOf(mixedRows)();
+  };
+
+  await previewBatch({ ...split, request: {}, rows });
+  await previewBatch({ ...split, request: {}, rows, mostHeld: distinct.size / 2 });
+
+  expect(opened).toBeGreaterThanOrEqual(3);
+  expect(opened).toBeLessThanOrEqual(6);
+});
+
+test('a batch over its limit of calls is refused before anything is sent', async () => {
+  const { split, messages, store } = world();
+
+  const refused = await splitBatch(batchOf(mixedRows), { ...split, maxCalls: 100 });
+
+  expect(refused).toMatchObject({
+    kind: 'refused',
+    reasons: [
+      `230 rows hold ${distinct.size} different texts, of which 0 are cached: ${distinct.size} calls, over the limit of 100`,
+    ],
+    preview: { calls: distinct.size },
+  });
+  expect([messages.length, store.objects.size]).toEqual([0, 0]);
+});
+
+test('a batch within its limit of calls begins', async () => {
+  const { split } = world();
+
+  expect(await splitBatch(batchOf(mixedRows), { ...split, maxCalls: distinct.size })).toMatchObject({
+    kind: 'split',
+  });
+});
+
+test('a batch that takes more than ten days at the rate is refused with the arithmetic', async () => {
+  const { split } = world();
+  const rows = Array.from({ length: 100 }, (_, index) => row(index, `text ${index}`));
+
+  const refused = await splitBatch(batchOf(rows), { ...split, rate: 0.0001 });
+
+  expect(refused).toMatchObject({
+    reasons: [
+      '100 rows hold 100 different texts, of which 0 are cached: 100 calls, which take 11.6 days at 0.0001 a second, over the limit of 10 days',
+    ],
+  });
+});
+
+test('equal texts do not count against the ten days', async () => {
+  const { split } = world();
+  const rows = Array.from({ length: 100 }, (_, index) => row(index, 'good'));
+
+  expect(await splitBatch(batchOf(rows), { ...split, rate: 0.0001 })).toMatchObject({ kind: 'split' });
+});
+
+test.each([
+  ['a name that is none', { batch: 'a/b' }],
+  ['the name of the cache', { batch: '_cache' }],
+  ['a name that is too long', { batch: 'b'.repeat(115) }],
+  ['a request that leaves no room for texts', { request: { instructions: 'x'.repeat(50_000) } }],
+])('%s is refused', async (_, differences) => {
+  expect(await splitBatch(batchOf(mixedRows, differences), world().split)).toMatchObject({
+    kind: 'refused',
+    reasons: [expect.stringContaining('expected')],
+    preview: undefined,
+  });
+});

@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest';
+import { scoreFile } from '../../../../lib/jobs/texts/batch/score-file.ts';
+import { textHashOf } from '../../../../lib/jobs/texts/cache/score-cache.ts';
+import { openStoredCache } from '../../../../lib/jobs/texts/cache/stored-cache.ts';
+import { forgetText } from '../../../../lib/jobs/texts/forget.ts';
+import { longWait, memoryStore, refusedText, row, scriptedAnalyze } from '../fakes.ts';
+import { batchOf, mixedRows, partLines, resultsOf, runBatch, summaryOf, world } from './batch-suite.ts';
+
+test('a file gives the parts and the summary that the queue would give', async () => {
+  const [queue, here] = [world(), world()];
+  await runBatch(batchOf(mixedRows), queue);
+
+  const scored = await scoreFile(batchOf(mixedRows), { ...here.split, ...here.scoring, chunksAtOnce: 1 });
+
+  expect(resultsOf(here.store)).toEqual(resultsOf(queue.store));
+  expect(scored).toEqual({ kind: 'scored', summary: summaryOf(queue.store) });
+});
+
+test('progress tells the rows that were scored, of all', async () => {
+  const { split, scoring } = world();
+  const told: unknown[] = [];
+
+  await scoreFile(batchOf(mixedRows), { ...split, ...scoring, progress: (progress) => told.push(progress) });
+
+  expect(told.at(-1)).toEqual({ rowsScored: 226, rows: 230 });
+  expect(told).toHaveLength(3);
+});
+
+test('a file that takes more calls than allowed is refused', async () => {
+  const { split, scoring, paid } = world();
+
+  const refused = await scoreFile(batchOf(mixedRows), { ...split, ...scoring, maxCalls: 1 });
+
+  expect(refused).toMatchObject({ kind: 'refused', preview: { rows: 230 } });
+  expect(paid).toEqual([]);
+});
+
+test('a long wait is waited for: there is no queue to go back to', async () => {
+  const { split, scoring, slept } = world({}, scriptedAnalyze({ good: [longWait] }));
+
+  const scored = await scoreFile(batchOf([row(1, 'good')]), { ...split, ...scoring });
+
+  expect(scored).toMatchObject({ kind: 'scored', summary: { scored: 1 } });
+  expect(slept).toEqual([40_000]);
+});
+
+test('a file that stopped goes on where it was, in another process and without a table, and pays nothing twice', async () => {
+  const store = memoryStore();
+  const first = await openStoredCache(store);
+  const stopped = world({ store, table: first.table });
+  let chunks = 0;
+  const stop = new AbortController();
+  const options = { ...stopped.split, ...stopped.scoring, chunksAtOnce: 1, signal: stop.signal };
+  const progress = () => {
+    chunks += 1;
+    if (chunks === 2) stop.abort(new Error('Ctrl-C'));
+  };
+  await expect(scoreFile(batchOf(mixedRows), { ...options, progress })).rejects.toThrow('Ctrl-C');
+  await first.flush();
+
+  const second = await openStoredCache(store);
+  const resumed = world({ store, table: second.table, owner: 'worker-2' });
+  await scoreFile(batchOf(mixedRows), { ...resumed.split, ...resumed.scoring });
+
+  const whole = world();
+  await scoreFile(batchOf(mixedRows), { ...whole.split, ...whole.scoring });
+  expect(summaryOf(store)).toEqual(summaryOf(whole.store));
+  expect([...stopped.paid, ...resumed.paid].sort()).toEqual([...new Set(whole.paid)].sort());
+});
+
+test('results are durable after every fifty, and segments are not written again', async () => {
+  const store = memoryStore();
+  const { table, flush } = await openStoredCache(store);
+  const { split, scoring } = world({ store, table });
+
+  await scoreFile(batchOf(mixedRows), { ...split, ...scoring });
+  const keys = [...store.objects.keys()].filter((key) => key.startsWith('scores/_cache/'));
+  await flush();
+
+  expect(keys.length).toBeGreaterThanOrEqual(3);
+  expect([...store.objects.keys()].filter((key) => key.startsWith('scores/_cache/'))).toEqual(keys);
+  const again = await openStoredCache(store);
+  const [loaded, kept] = await Promise.all([
+    Array.fromAsync(again.table.scan('score#')),
+    Array.fromAsync(table.scan('score#')),
+  ]);
+  expect(loaded.map(({ row: each }) => each).toSorted(byHash)).toEqual(
+    kept.map(({ row: each }) => each).toSorted(byHash),
+  );
+});
+
+test('what is claimed, sent or refused is not kept', async () => {
+  const store = memoryStore();
+  const { table, flush } = await openStoredCache(store);
+  const { split, scoring } = world({ store, table }, scriptedAnalyze({ odd: [refusedText] }));
+  await scoring.cache.claim({ text: 'claimed' });
+
+  await scoreFile(batchOf([row(1, 'odd')]), { ...split, ...scoring });
+  await flush();
+
+  const again = await openStoredCache(store);
+  expect(await Array.fromAsync(again.table.scan('score#'))).toEqual([]);
+});
+
+test('a text that is forgotten is in no segment', async () => {
+  const store = memoryStore();
+  const { table, flush } = await openStoredCache(store);
+  const one = world({ store, table });
+  await scoreFile(batchOf(mixedRows), { ...one.split, ...one.scoring });
+
+  await forgetText(textHashOf('good 0'), one.place);
+  await flush();
+
+  const again = await openStoredCache(store);
+  const rows = await Array.fromAsync(again.table.scan('score#'));
+  expect(rows.map(({ row: each }) => each['textHash'])).not.toContain(textHashOf('good 0'));
+  expect(rows).toHaveLength(one.paid.length - 1);
+  expect(partLines(store)[0]).toMatchObject({ erased: true });
+  expect((await Array.fromAsync(again.table.list('batch#b1'))).length).toBe(4);
+});
+
+const byHash = (a: { readonly textHash?: unknown }, b: { readonly textHash?: unknown }) =>
+  String(a.textHash) < String(b.textHash) ? -1 : 1;

@@ -1,0 +1,418 @@
+import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type RowsOptions, readRows } from '../../../../lib/jobs/texts/rows/read-rows.ts';
+import { inPieces, singleBytes, utf16be, utf16le } from '../bytes-of.ts';
+
+const read = (bytes: Uint8Array | string, options: Partial<RowsOptions> = {}) =>
+  Array.fromAsync(readRows(inPieces(Buffer.from(bytes), 7), { text: 'text', id: 'id', ...options }));
+
+const good = (line: number, id: string, text: string) => ({ line, id, text, columns: {} });
+const bad = (line: number, fault: string) => ({ line, fault: expect.stringContaining(fault) });
+
+describe('a CSV file', () => {
+  test('is read by its header, with the lines where its rows begin', async () => {
+    const rows = await read('id,text,shop\r\n1,"one, ""two""\r\nthree",a\r\n\r\n2,four,b\r\n', {
+      columns: ['shop'],
+    });
+
+    expect(rows).toEqual([
+      { line: 2, id: '1', text: 'one, "two"\r\nthree', columns: { shop: 'a' } },
+      { line: 5, id: '2', text: 'four', columns: { shop: 'b' } },
+    ]);
+  });
+
+  test('gives rows without an id column the numbers of their lines', async () => {
+    expect(await read('text\none\n\ntwo', { id: undefined })).toEqual([
+      good(2, '2', 'one'),
+      good(4, '4', 'two'),
+    ]);
+  });
+
+  test.each([
+    ['comma', ','],
+    ['semicolon', ';'],
+    ['tab', '\t'],
+    ['pipe', '|'],
+  ])('is separated by %s, which the header tells', async (_, separator) => {
+    const bytes = `id${separator}text${separator}"a,b;c"\n1${separator}"one, two; three"${separator}x\n`;
+
+    expect(await read(bytes)).toEqual([good(2, '1', 'one, two; three')]);
+  });
+
+  test('is separated as the columns that are asked for need it, where another character is more frequent', async () => {
+    expect(await read('id;text;a, b, c, d\n1;one;x\n')).toEqual([good(2, '1', 'one')]);
+  });
+
+  test('is separated as it was told', async () => {
+    expect(await read('id/text\n1/one\n', { separator: '/' })).toEqual([good(2, '1', 'one')]);
+    await expect(read('id,text\n', { separator: '"' })).rejects.toThrow('separator: expected one character');
+  });
+
+  test.each(['\n', '\r\n', '\r'])('may end its lines by %j', async (end) => {
+    expect(await read(['id,text', '1,one', '2,two'].join(end))).toEqual([
+      good(2, '1', 'one'),
+      good(3, '2', 'two'),
+    ]);
+  });
+
+  test('may have a long text over many lines', async () => {
+    const text = '"quoted"\nline\n'.repeat(2_000);
+
+    expect(await read(`id,text\n1,"${text.replaceAll('"', '""')}"\n2,two\n`)).toEqual([
+      good(2, '1', text),
+      good(4_003, '2', 'two'),
+    ]);
+  });
+});
+
+describe('files as programs write them', () => {
+  test('German Excel: semicolons, windows-1252, CRLF', async () => {
+    const bytes = singleBytes('id;text\r\n1;Grüße aus Köln – 5 €\r\n2;Schön\r\n', 'windows-1252');
+
+    expect(await read(bytes)).toEqual([good(2, '1', 'Grüße aus Köln – 5 €'), good(3, '2', 'Schön')]);
+  });
+
+  test('Excel: a line that names the separator, and a mark', async () => {
+    expect(await read('\uFEFFsep=;\r\nid;text\r\n1;a, b\r\n')).toEqual([good(3, '1', 'a, b')]);
+  });
+
+  test('Excel: Unicode text, which is UTF-16 with tabs', async () => {
+    expect(await read(utf16le('id\ttext\r\n1\tgut 👍, ja\r\n'))).toEqual([good(2, '1', 'gut 👍, ja')]);
+    expect(await read(utf16be('id\ttext\r\n1\tgut 👍, ja\r\n'))).toEqual([good(2, '1', 'gut 👍, ja')]);
+  });
+
+  test('separators at the ends of all lines, as empty columns make them', async () => {
+    expect(await read('id;text;;\n1;one;;\n;;;\n')).toEqual([
+      good(2, '1', 'one'),
+      bad(3, 'text: expected text'),
+    ]);
+  });
+
+  test('a short text with one accent', async () => {
+    expect(await read(singleBytes('id;text\n1;crème\n', 'windows-1252'))).toEqual([good(2, '1', 'crème')]);
+  });
+
+  test.each([
+    ['windows-1251', 'Отличный сервис, всем рекомендую. Очень плохо, больше не приду'],
+    ['koi8-r', 'Отличный сервис, всем рекомендую. Очень плохо, больше не приду'],
+    [
+      'windows-1250',
+      'Bardzo dobra obsługa, dziękuję. Świetny produkt, ale długo czekałem na przesyłkę, zażółć',
+    ],
+    ['iso-8859-7', 'Πολύ καλή εξυπηρέτηση, ευχαριστώ'],
+    ['windows-1252', 'Très déçu du service, je ne reviendrai pas. Œuvre géniale à l’écran'],
+  ])('%s is found by its bytes', async (encoding, text) => {
+    expect(await read(singleBytes(`id\ttext\n1\t${text}\n`, encoding))).toEqual([good(2, '1', text)]);
+  });
+
+  test('Shift_JIS, found by its bytes', async () => {
+    const text = '82b182f182c982bf82cd90a28a45814282c682c482e082e682a982c182bd82c58142';
+    const bytes = Buffer.concat([Buffer.from('id,text\n1,'), Buffer.from(text, 'hex')]);
+
+    expect(await read(bytes)).toEqual([good(2, '1', 'こんにちは世界。とてもよかったで。')]);
+  });
+
+  test('the encoding that is asked for, which the bytes do not tell', async () => {
+    const bytes = singleBytes('id,text\n1,Labrīt kaķis\n', 'windows-1257');
+
+    expect(await read(bytes, { encoding: 'windows-1257' })).toEqual([good(2, '1', 'Labrīt kaķis')]);
+    await expect(read(bytes, { encoding: 'klingon' })).rejects.toThrow(
+      'encoding: expected an encoding such as',
+    );
+  });
+
+  test('gzip, by its first bytes', async () => {
+    expect(await read(gzipSync('id,text\n1,one\n'))).toEqual([good(2, '1', 'one')]);
+    expect(await read(gzipSync('{"id":1,"text":"one"}'))).toEqual([good(1, '1', 'one')]);
+  });
+
+  test('gzip that is cut is an error, and no shorter file', async () => {
+    const cut = gzipSync('id,text\n1,one\n').subarray(0, -6);
+
+    await expect(read(cut)).rejects.toThrow(
+      'read rows: gzip: expected a whole file, got unexpected end of file',
+    );
+  });
+});
+
+describe('a header that cannot be used', () => {
+  test('lacks a column: the names that are there are told', async () => {
+    await expect(read('id;comment\n')).rejects.toThrow('got a header of "id", "comment"');
+    await expect(read('id,comment\n1,one\n', { columns: ['shop'] })).rejects.toThrow(
+      'read rows: columns: expected "text", "shop", got a header of "id", "comment"',
+    );
+  });
+
+  test('names a column twice', async () => {
+    await expect(read('id,text,text\n1,one,two\n')).rejects.toThrow(
+      'expected each name once, got "text" more',
+    );
+  });
+
+  test('is not there', async () => {
+    await expect(read('\n\n')).rejects.toThrow('the header line: expected names of columns, got nothing');
+  });
+
+  test('has a quote that does not close', async () => {
+    await expect(read('id,"text\n1,one\n')).rejects.toThrow('got a quote that does not close');
+  });
+});
+
+describe('a bad row does not stop the rest', () => {
+  test.each([
+    ['too few fields', '1', 'expected 2 fields, got 1'],
+    ['too many fields', '1,one,two', 'expected 2 fields, got 3'],
+    ['an empty text', '1, ', 'text: expected text, got an empty one'],
+    ['an empty id', ',one', 'id: expected an id, got an empty one'],
+    ['a quote within a field without quotes', '1,5" disk', 'a broken quote'],
+    ['a quote within a quoted field', '1,"one "two" three"', 'a broken quote'],
+    ['a quote that never closes', '1,"one', 'expected it to be closed'],
+  ])('%s', async (_, row, fault) => {
+    expect(await read(`id,text\n${row}\n2,two\n3,three\n`)).toEqual([
+      bad(2, fault),
+      good(3, '2', 'two'),
+      good(4, '3', 'three'),
+    ]);
+  });
+
+  test('two rows whose quotes never close do not swallow the rows between them', async () => {
+    expect(await read('id,text\n1,"one\n2,two\n3,"three"\n4,"four\n5,five\n')).toEqual([
+      bad(2, 'a broken quote'),
+      good(3, '2', 'two'),
+      good(4, '3', 'three'),
+      bad(5, 'expected it to be closed'),
+      good(6, '5', 'five'),
+    ]);
+  });
+
+  test('two rows with stray quotes do not swallow the rows between them', async () => {
+    expect(await read('id,text\n1,5" disk\n2,two\n3,7" disk\n4,four\n')).toEqual([
+      bad(2, 'a broken quote'),
+      good(3, '2', 'two'),
+      bad(4, 'a broken quote'),
+      good(5, '4', 'four'),
+    ]);
+  });
+
+  test('nor do a quote that never closes and a stray one', async () => {
+    expect(await read('id,text\n1,"one\n2,two\n3,7" disk\n4,four\n')).toEqual([
+      bad(2, 'a broken quote'),
+      good(3, '2', 'two'),
+      bad(4, 'a broken quote'),
+      good(5, '4', 'four'),
+    ]);
+  });
+
+  test('nor do a stray quote and one at the end of a field', async () => {
+    expect(await read('id,text\n1,5" disk\n2,two\n3,"three" or "\n4,four\n')).toEqual([
+      bad(2, 'a broken quote'),
+      good(3, '2', 'two'),
+      bad(4, 'a broken quote'),
+      good(5, '4', 'four'),
+    ]);
+  });
+
+  test('lines of a broken text that look like rows are left out with the others', async () => {
+    expect(await read('id,text\n1,"he said "hi"\nto me\nand so,"\n2,two\n')).toEqual([
+      bad(2, '(lines 2 to 4 are left out)'),
+      good(5, '2', 'two'),
+    ]);
+  });
+
+  test('the lines of a broken text are not taken for rows, and are named', async () => {
+    expect(await read('id,text\n1,"he said "hi" to\nme, and\nyou, too"\n2,two\n')).toEqual([
+      bad(2, '(lines 2 to 4 are left out)'),
+      good(5, '2', 'two'),
+    ]);
+  });
+
+  test('bytes that the encoding does not know', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from('id,text\n1,Grüße\n2,br'),
+      Buffer.from([0xff]),
+      Buffer.from('ken\n3,schön \uFFFD\n'),
+    ]);
+
+    expect(await read(bytes)).toEqual([
+      good(2, '1', 'Grüße'),
+      bad(3, 'expected utf-8, got bytes that are none'),
+      good(4, '3', 'schön \uFFFD'),
+    ]);
+  });
+
+  test('a character of replacement is not taken for a broken one', async () => {
+    expect(await read('id,text\n1,br\uFFFDken\n')).toEqual([good(2, '1', 'br\uFFFDken')]);
+  });
+
+  test('half a character of UTF-16', async () => {
+    expect(await read(utf16le('id,text\n1,a\uD800b\n2,two\n'))).toEqual([
+      bad(2, 'expected utf-16le'),
+      good(3, '2', 'two'),
+    ]);
+  });
+
+  test('a line that is too long, alone and within quotes', async () => {
+    const long = 'x'.repeat(1_048_576);
+    const rows = await Array.fromAsync(
+      readRows(inPieces(Buffer.from(`id,text\n1,${long}\n2,"a\n${long}"\n3,three\n4,"four\n`), 60_000), {
+        text: 'text',
+        id: 'id',
+      }),
+    );
+
+    expect(rows).toEqual([
+      bad(2, 'expected at most 1048576 bytes'),
+      bad(3, 'expected it to be closed'),
+      bad(4, 'expected at most 1048576 bytes'),
+      good(5, '3', 'three'),
+      bad(6, 'expected it to be closed'),
+    ]);
+  });
+});
+
+describe('an NDJSON file', () => {
+  test('is known by its name or its first character, and keeps the digits of ids', async () => {
+    const line = '{"id":12345678901234567890,"text":"one","n":1.5,"o":{"a":null},"z":null}\r\n';
+    const columns = ['n', 'o', 'z'];
+
+    const row = {
+      line: 2,
+      id: '12345678901234567890',
+      text: 'one',
+      columns: { n: '1.5', o: '{"a":null}', z: '' },
+    };
+    expect(await read(`\n${line}`, { columns })).toEqual([row]);
+    expect(await read(utf16be(`\n${line}`), { columns })).toEqual([row]);
+    expect(await read(`\n${line}`, { columns, name: 'inbox/texts.JSONL.gz' })).toEqual([row]);
+    await expect(read(line, { name: 'texts.csv' })).rejects.toThrow('columns');
+    await expect(read(line, { format: 'csv' })).rejects.toThrow('columns');
+  });
+
+  test.each([
+    ['no JSON', '{"id":1,"text":', 'expected a JSON object, got no JSON'],
+    ['a list', '[1]', 'expected a JSON object, got a list of 1'],
+    ['no text', '{"id":1}', 'text: expected a field, got none'],
+    ['a text that is none', '{"id":1,"text":5}', 'text: expected text, got 5'],
+    ['an empty text', '{"id":1,"text":" "}', 'text: expected text, got an empty one'],
+    ['no id', '{"text":"one"}', 'id: expected a field, got none'],
+    ['an id that is none', '{"id":true,"text":"one"}', 'id: expected an id, got true'],
+    ['a name of all objects', '{"id":1,"toString":"one"}', 'text: expected a field, got none'],
+  ])('goes on after %s', async (_, line, fault) => {
+    expect(await read(`${line}\n{"id":"2","text":"two"}\n`, { format: 'ndjson' })).toEqual([
+      bad(1, fault),
+      good(2, '2', 'two'),
+    ]);
+  });
+});
+
+describe('streaming', () => {
+  test('reads no more than the rows that were taken need, and closes the source', async () => {
+    let given = 0;
+    let closed = false;
+    async function* endless() {
+      try {
+        yield Buffer.from('id,text\n');
+        for (;;) {
+          given += 1;
+          yield Buffer.from('1,one\n'.repeat(10_000));
+        }
+      } finally {
+        closed = true;
+      }
+    }
+
+    const rows = readRows(endless(), { text: 'text' });
+    await rows.next();
+    expect(given).toBe(5);
+    await rows.return(undefined);
+    expect(closed).toBe(true);
+  });
+
+  test('unpacks no more than the rows that were taken need', async () => {
+    let given = 0;
+    async function* endless() {
+      for (;;) {
+        given += 1;
+        yield gzipSync(`text\n${randomBytes(50_000).toString('hex')}\n`);
+      }
+    }
+
+    const rows = readRows(endless(), { text: 'text' });
+    await rows.next();
+    expect(given).toBeLessThan(10);
+    await rows.return(undefined);
+  });
+
+  test('an error of the source comes out as it is', async () => {
+    async function* failing() {
+      yield gzipSync('id,text\n1,one\n').subarray(0, 20);
+      throw new Error('connection reset');
+    }
+
+    await expect(Array.fromAsync(readRows(failing(), { text: 'text' }))).rejects.toThrow(
+      /^connection reset$/,
+    );
+  });
+});
+
+describe('whatever is printed comes back', () => {
+  const ENCODERS = {
+    'utf-8': (text: string) => Buffer.from(text),
+    'utf-8 with mark': (text: string) => Buffer.from(`\uFEFF${text}`),
+    'utf-16le': utf16le,
+    'utf-16be': utf16be,
+    'gzip of utf-8': (text: string) => gzipSync(text),
+  } as const;
+  const field = fc.oneof(
+    fc.string({ unit: 'grapheme', minLength: 1 }),
+    fc.string({ unit: fc.constantFrom('"', '\n', '\r', ',', ';', '\t', '|', 'a', ' ', 'é'), minLength: 1 }),
+  );
+  const text = field.filter((value) => /\S/.test(value));
+  const source = fc.record({
+    rows: fc.array(fc.record({ id: text, text, other: fc.oneof(fc.constant(''), field) }), { maxLength: 8 }),
+    separator: fc.constantFrom(',', ';', '\t', '|'),
+    end: fc.constantFrom('\n', '\r\n', '\r'),
+    endsLast: fc.boolean(),
+    quotesAll: fc.boolean(),
+    encoding: fc.constantFrom(...(Object.keys(ENCODERS) as (keyof typeof ENCODERS)[])),
+    pieceBytes: fc.integer({ min: 1, max: 64 }),
+  });
+  const quoted = (value: string, all: boolean) =>
+    all || /[",;\t|\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+
+  test('as CSV in any separator, line end, quoting and encoding', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        source,
+        async ({ rows, separator, end, endsLast, quotesAll, encoding, pieceBytes }) => {
+          const table = [['id', 'text', 'other'], ...rows.map((row) => [row.id, row.text, row.other])];
+          const lines = table.map((row) => row.map((value) => quoted(value, quotesAll)).join(separator));
+          const bytes = ENCODERS[encoding](lines.join(end) + (endsLast ? end : ''));
+          const options = { text: 'text', id: 'id', columns: ['other'], format: 'csv' } as const;
+
+          const back = await Array.fromAsync(readRows(inPieces(bytes, pieceBytes), options));
+
+          const told = back.map((row) => ('fault' in row ? row : { ...row, line: 0 }));
+          expect(told).toEqual(
+            rows.map(({ id, text, other }) => ({ line: 0, id, text, columns: { other } })),
+          );
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test('as NDJSON', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.record({ id: text, text }), { minLength: 1 }), async (rows) => {
+        const bytes = Buffer.from(rows.map((row) => JSON.stringify(row)).join('\n'));
+
+        const back = await read(bytes);
+
+        expect(back).toEqual(rows.map(({ id, text }, index) => good(index + 1, id, text)));
+      }),
+    );
+  });
+});

@@ -1,0 +1,310 @@
+import { randomUUID } from 'node:crypto';
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { cacheKey, createScoreCache, textHashOf } from '../../../../lib/jobs/texts/cache/score-cache.ts';
+import { type Scored, scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
+import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
+import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
+import { answered, fakeCall, lost as lostAnswer, status } from '../../../platform/fake-call.ts';
+import {
+  busy,
+  HOST,
+  longWait,
+  lost,
+  refusedText,
+  scriptedAnalyze,
+  sentimentOf,
+  unavailable,
+  unreached,
+  worker,
+} from '../fakes.ts';
+
+const textsOf = (...texts: readonly string[]) => texts.map((text, index) => ({ id: `t${index}`, text }));
+
+const rowOf = async (table: ReturnType<typeof createMemoryTable>, text: string) =>
+  (await table.get(cacheKey(HOST, { text })))?.row;
+
+const answers = (scored: Scored) => (scored.kind === 'scored' ? scored.answers : []);
+
+test('equal texts are paid once, and every id has its answer', async () => {
+  const { analyze, paid } = scriptedAnalyze();
+
+  const scored = await scoreTexts(textsOf('good', 'bad', 'good'), {}, worker(analyze).options);
+
+  expect(paid).toEqual(['good', 'bad']);
+  expect(answers(scored)).toEqual([
+    { id: 't0', result: sentimentOf({ text: 'good' }), cached: false, calls: 1, paidAgain: 0 },
+    { id: 't1', result: sentimentOf({ text: 'bad' }), cached: false, calls: 1, paidAgain: 0 },
+    { id: 't2', result: sentimentOf({ text: 'good' }), cached: true, calls: 0, paidAgain: 0 },
+  ]);
+});
+
+test('what was scored is found by an equal request, whatever its session, and not by another one', async () => {
+  const { analyze, paid } = scriptedAnalyze();
+  const { options } = worker(analyze);
+  await scoreTexts(textsOf('good'), { model: 'm1', topics: [] }, options);
+
+  const same = await scoreTexts(
+    textsOf('good'),
+    { sessionId: '0', model: 'm1', instructions: undefined },
+    options,
+  );
+  await scoreTexts(textsOf('good'), { model: 'm2' }, options);
+
+  expect(answers(same)[0]).toMatchObject({ cached: true, calls: 0 });
+  expect(paid).toEqual(['good', 'good']);
+});
+
+test('a row keeps the hash of the text and the answer as it came, but not the text', async () => {
+  const { options, table } = worker(scriptedAnalyze().analyze);
+
+  await scoreTexts(textsOf('good'), {}, options);
+
+  const row = await rowOf(table, 'good');
+  expect(row).toMatchObject({ state: 'SCORED', textHash: textHashOf('good'), paidAgain: 0 });
+  expect(JSON.parse(String(row?.['result']))).toEqual(sentimentOf({ text: 'good' }));
+});
+
+test.each<[string, readonly PlatformFailure[], { calls: number; paidAgain: number }]>([
+  ['a lost answer', [lost], { calls: 2, paidAgain: 1 }],
+  ['two errors of the server', [unavailable, unavailable], { calls: 3, paidAgain: 2 }],
+  ['a 429', [busy, busy], { calls: 1, paidAgain: 0 }],
+  ['a connection that was refused', [unreached], { calls: 1, paidAgain: 0 }],
+  ['a token that was read anew', [{ kind: 'status', status: 401 }], { calls: 1, paidAgain: 0 }],
+])('%s is tried again, and counted as paid again if it may have been executed', async (_, script, counts) => {
+  const { analyze } = scriptedAnalyze({ good: script });
+
+  const scored = await scoreTexts(textsOf('good'), {}, worker(analyze).options);
+
+  expect(answers(scored)).toMatchObject([{ cached: false, ...counts }]);
+});
+
+test('a text that the platform refuses fails alone, and its row is free again', async () => {
+  const { analyze } = scriptedAnalyze({ odd: [refusedText] });
+  const { options, table } = worker(analyze);
+
+  const scored = await scoreTexts(textsOf('odd', 'good'), {}, options);
+
+  expect(answers(scored)).toEqual([
+    { id: 't0', error: expect.stringContaining('answered 400'), cached: false, calls: 0, paidAgain: 0 },
+    expect.objectContaining({ id: 't1', calls: 1 }),
+  ]);
+  expect(await rowOf(table, 'odd')).toBeUndefined();
+});
+
+test('a failure that may pass and outlasts its retries is thrown; the lost sends are counted the next time', async () => {
+  const { analyze, paid } = scriptedAnalyze({ good: [lost, lost] });
+  const { options, table } = worker(analyze);
+  const once = { ...options, retry: { maxRetries: 1 } };
+
+  await expect(scoreTexts(textsOf('good', 'fine'), {}, once)).rejects.toThrow('the connection broke');
+  const left = await rowOf(table, 'good');
+  const again = await scoreTexts(textsOf('good', 'fine'), {}, once);
+
+  expect(left).toMatchObject({ state: 'FREE', sends: 2 });
+  expect(answers(again)).toMatchObject([
+    { calls: 3, paidAgain: 2 },
+    { cached: true, calls: 0 },
+  ]);
+  expect(paid.filter((text) => text === 'fine')).toHaveLength(1);
+});
+
+test('a long wait is thrown at once, and leaves nothing claimed', async () => {
+  const { analyze, paid } = scriptedAnalyze({ good: [longWait] });
+  const { options, table, slept } = worker(analyze);
+
+  await expect(scoreTexts(textsOf('good'), {}, options)).rejects.toMatchObject({ failure: { kind: 'wait' } });
+
+  expect(await rowOf(table, 'good')).toBeUndefined();
+  expect([paid, slept]).toEqual([[], []]);
+});
+
+test('an expired claim is taken over free of charge, an expired send is counted', async () => {
+  const table = createMemoryTable();
+  const dead = worker(scriptedAnalyze().analyze, table, 'dead');
+  await dead.cache.claim({ text: 'claimed' });
+  const sent = await dead.cache.claim({ text: 'sent' });
+  if (sent.kind === 'claimed') await sent.claim.send();
+  const alive = worker(scriptedAnalyze().analyze, table, 'alive');
+  alive.pass(90_000);
+
+  const scored = await scoreTexts(textsOf('claimed', 'sent'), {}, alive.options);
+
+  expect(answers(scored)).toMatchObject([
+    { calls: 1, paidAgain: 0 },
+    { calls: 2, paidAgain: 1 },
+  ]);
+});
+
+test('a text that another worker has is waited for, after the others', async () => {
+  const table = createMemoryTable();
+  const other = worker(scriptedAnalyze().analyze, table, 'other');
+  const held = await other.cache.claim({ text: 'held' });
+  const { analyze, paid } = scriptedAnalyze();
+  const { options, slept } = worker(analyze, table);
+  const sleep = async (ms: number) => {
+    await options.sleep(ms);
+    if (held.kind === 'claimed' && slept.length === 2) await held.claim.finish(sentimentOf({ text: 'held' }));
+  };
+
+  const scored = await scoreTexts(textsOf('held', 'good'), {}, { ...options, sleep });
+
+  expect(answers(scored)).toMatchObject([
+    { id: 't0', cached: true },
+    { id: 't1', cached: false },
+  ]);
+  expect(paid).toEqual(['good']);
+  expect(slept).toEqual([250, 500]);
+});
+
+test('who has waited to the deadline asks to be run again when the lease ends', async () => {
+  const table = createMemoryTable();
+  await worker(scriptedAnalyze().analyze, table, 'other').cache.claim({ text: 'held' });
+  const { options } = worker(scriptedAnalyze().analyze, table);
+
+  const scored = await scoreTexts(textsOf('held', 'good'), {}, { ...options, deadlineMs: 1_001_000 });
+
+  expect(scored).toEqual({ kind: 'later', waiting: 1, delayMs: 89_250 });
+});
+
+test('no call is begun after the deadline', async () => {
+  const { analyze, paid } = scriptedAnalyze();
+  const { options, table } = worker(analyze);
+
+  const scored = await scoreTexts(textsOf('good'), {}, { ...options, deadlineMs: 1_000_000 });
+
+  expect(scored).toEqual({ kind: 'later', waiting: 1, delayMs: 1_000 });
+  expect(paid).toEqual([]);
+  expect(await rowOf(table, 'good')).toBeUndefined();
+});
+
+test('a late answer is kept over the claim of whoever took the text over, and nobody pays again', async () => {
+  const table = createMemoryTable();
+  const slow = worker(scriptedAnalyze().analyze, table, 'slow');
+  const first = await slow.cache.claim({ text: 'good' });
+  if (first.kind !== 'claimed') throw new Error('expected a claim');
+  await first.claim.send();
+  const next = worker(scriptedAnalyze().analyze, table, 'next');
+  next.pass(90_000);
+  const second = await next.cache.claim({ text: 'good' });
+
+  const finished = await first.claim.finish(sentimentOf({ text: 'good' }));
+
+  expect(finished.sends).toBe(1);
+  expect(second.kind === 'claimed' && (await second.claim.send())).toBe(false);
+});
+
+test('an abort after the send leaves the text free, with the send counted', async () => {
+  const { options, table } = worker(async (_request, { beforeSend } = {}) => {
+    await beforeSend?.();
+    throw new DOMException('stop', 'AbortError');
+  });
+
+  await expect(scoreTexts(textsOf('good'), {}, options)).rejects.toThrow('stop');
+
+  expect(await rowOf(table, 'good')).toMatchObject({ state: 'FREE', sends: 1 });
+});
+
+test('a write whose answer was lost is known by its token', async () => {
+  const table = createMemoryTable();
+  let writes = 0;
+  const flaky = {
+    ...table,
+    async put(...put: Parameters<typeof table.put>) {
+      const result = await table.put(...put);
+      writes += 1;
+      if (writes === 3) throw new Error('the answer was lost');
+      return result;
+    },
+  };
+
+  const scored = await scoreTexts(textsOf('good'), {}, worker(scriptedAnalyze().analyze, flaky).options);
+
+  expect(answers(scored)).toMatchObject([{ cached: false, calls: 1, paidAgain: 0 }]);
+});
+
+test('two workers on the same texts pay each once, however their steps fall', async () => {
+  const lists = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), lists, lists, async (scheduler, first, second) => {
+      const memory = createMemoryTable();
+      const table = {
+        ...memory,
+        get: scheduler.scheduleFunction(memory.get),
+        put: scheduler.scheduleFunction(memory.put),
+        delete: scheduler.scheduleFunction(memory.delete),
+      };
+      const { analyze, paid } = scriptedAnalyze();
+      const run = (owner: string, texts: readonly string[]) => {
+        const { options } = worker(analyze, table, owner);
+        // Time stands still, so that no lease ends.
+        const sleep = scheduler.scheduleFunction(async () => undefined);
+        return scoreTexts(textsOf(...texts), {}, { ...options, now: () => 1_000_000, sleep });
+      };
+
+      const both = Promise.all([run('one', first), run('two', second)]);
+      await scheduler.waitFor(both);
+
+      const [one, two] = (await both).map(answers);
+      expect(paid.toSorted()).toEqual([...new Set([...first, ...second])].sort());
+      expect(one?.map(({ result }) => result)).toEqual(first.map((text) => sentimentOf({ text })));
+      const calls = [...(one ?? []), ...(two ?? [])].reduce((sum, answer) => sum + answer.calls, 0);
+      expect(calls).toBe(paid.length);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('through the client each attempt is noted before it leaves, and its failures are told apart', async () => {
+  const { platform, sent } = fakeCall([
+    status(429, 7_000),
+    lostAnswer,
+    status(401),
+    answered(sentimentOf({ text: 'good' })),
+  ]);
+  const { options, slept, table } = worker(platform.sentiment.analyze);
+
+  const scored = await scoreTexts(textsOf('good'), {}, options);
+
+  expect(answers(scored)).toMatchObject([{ id: 't0', cached: false, calls: 2, paidAgain: 1 }]);
+  expect(sent).toHaveLength(4);
+  expect(slept).toEqual([7_000, 250, 0]);
+  expect(await rowOf(table, 'good')).toMatchObject({ state: 'SCORED', sends: 2, paidAgain: 1 });
+});
+
+test('what the same job paid for in an earlier try is counted as its own, and by others as cached', async () => {
+  const { analyze, paid } = scriptedAnalyze();
+  const { options } = worker(analyze);
+  await scoreTexts(textsOf('good', 'bad'), {}, { ...options, payer: 'job-1' });
+
+  const again = await scoreTexts(textsOf('good', 'good'), {}, { ...options, payer: 'job-1' });
+  const other = await scoreTexts(textsOf('good'), {}, { ...options, payer: 'job-2' });
+
+  expect(paid).toEqual(['good', 'bad']);
+  expect(answers(again).map(({ cached, calls }) => ({ cached, calls }))).toEqual([
+    { cached: false, calls: 1 },
+    { cached: true, calls: 0 },
+  ]);
+  expect(answers(other)).toMatchObject([{ cached: true, calls: 0 }]);
+});
+
+test('nothing leaves when the note of the send took longer than its lease', async () => {
+  let nowMs = 0;
+  const now = () => nowMs;
+  const table = createMemoryTable();
+  const slow: typeof table = {
+    ...table,
+    put: async (key, row, options) => {
+      const stored = await table.put(key, row, options);
+      if (row['state'] === 'SENT') nowMs += 90_000;
+      return stored;
+    },
+  };
+  const cache = createScoreCache({ table: slow, host: HOST, owner: 'slow', now, newToken: randomUUID });
+  const claimed = await cache.claim({ text: 'good' });
+
+  const maySend = claimed.kind === 'claimed' && (await claimed.claim.send());
+
+  expect(maySend).toBe(false);
+  expect(await rowOf(table, 'good')).toMatchObject({ state: 'CLAIMED', sends: 0 });
+});

@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { SnapshotJob } from '../../../../lib/jobs/message/message.ts';
+import type { Turn } from '../../../../lib/jobs/turn.ts';
+import { parseExecutionInput } from '../../../../lib/jobs/types/snapshot/execution-input.ts';
+import { readFollowers } from '../../../../lib/jobs/types/snapshot/followers.ts';
+import { openSnapshots } from '../../../../lib/jobs/types/snapshot/open-snapshots.ts';
+import { executionName, startSnapshotRunner } from '../../../../lib/jobs/types/snapshot/start-snapshot.ts';
+import { type LocalLambda, startLambda } from '../../../../lib/sandbox/aws/services/start-lambda.ts';
+import { openSession } from '../../../../lib/session.ts';
+import { lambdaExecutions } from '../../../../lib/snapshot/durable/start-execution.ts';
+import { createDirectoryStore } from '../../../../lib/store/directory.ts';
+
+let lambda: LocalLambda;
+
+beforeEach(async () => {
+  lambda = await startLambda(['snapshot']);
+});
+
+afterEach(() => lambda.close());
+
+const calculations: SnapshotJob = {
+  version: 1,
+  type: 'snapshot',
+  id: 'nightly-2026-11-21',
+  source: 'calculations',
+};
+const cards = '[{"version":1,"type":"snapshot","id":"cards","source":"cards","accept":["shrunk"]}]';
+/** `printf 'acme/nightly-2026-11-21' | sha256sum | cut -c 1-40` */
+const NAME = 'calculations-89e1c1c573eef9ae9449bb0f1f7b5712c3771785';
+const ARN = 'arn:aws:lambda:us-east-1:000000000000:function:snapshot:live';
+
+const aws = () => ({
+  AWS_ENDPOINT_URL_LAMBDA: lambda.endpoint,
+  AWS_REGION: 'us-east-1',
+  AWS_ACCESS_KEY_ID: 'sandbox',
+  AWS_SECRET_ACCESS_KEY: 'sandbox',
+});
+
+const runnerOf = ({ functionName = ARN, followers = '' } = {}) =>
+  startSnapshotRunner({
+    start: lambdaExecutions({ functionName, environment: aws() }),
+    stack: 'acme',
+    followers: readFollowers(followers),
+  });
+
+function turn() {
+  const sent: string[] = [];
+  const beforeSend = async () => void sent.push('sent');
+  const { signal } = new AbortController();
+  return { sent, signal, beforeSend, deadlineMs: undefined } satisfies Turn & { sent: string[] };
+}
+
+test('a job starts an execution of its name, asynchronously, and is done', async () => {
+  const outcome = await runnerOf()(calculations, turn());
+
+  expect(outcome).toEqual({ status: 'done', response: `{"started":"${NAME}"}` });
+  expect(lambda.requests).toEqual([
+    { function: ARN, invocationType: 'Event', name: NAME, input: calculations },
+  ]);
+});
+
+test('a function may be named by its name and alias', async () => {
+  await runnerOf({ functionName: 'snapshot:live' })(calculations, turn());
+
+  expect(lambda.requests).toMatchObject([{ function: 'snapshot:live', name: NAME }]);
+});
+
+test('two starts of one job are one execution, also if its followers have changed meanwhile', async () => {
+  await runnerOf()(calculations, turn());
+  await runnerOf()(calculations, turn());
+  const again = await runnerOf({ followers: cards })(calculations, turn());
+
+  expect(again.status).toBe('done');
+  expect(lambda.requests).toHaveLength(3);
+  expect([...lambda.executions.keys()]).toEqual([NAME]);
+});
+
+test('a worker starts executions as its settings say', async () => {
+  const session = openSession({
+    environment: {
+      ...aws(),
+      PLATFORM_BASE_URL: 'https://acme.example.com',
+      PLATFORM_TOKEN: 'token',
+      SYNC_SNAPSHOT_FUNCTION: ARN,
+      SYNC_STACK: 'acme',
+      SYNC_FOLLOWERS: cards,
+    },
+    err: () => undefined,
+  });
+  const runner = openSnapshots(session, { store: createDirectoryStore('.'), host: 'acme.example.com' });
+
+  await runner(calculations, turn());
+
+  expect(lambda.requests).toMatchObject([
+    { function: ARN, name: NAME, input: { id: calculations.id, followers: [{ source: 'cards' }] } },
+  ]);
+});
+
+test('a start that is refused is no started run: it is noted as sent, and fails', async () => {
+  const { sent, ...rest } = turn();
+
+  const refused = runnerOf({ functionName: 'no-such-function:live' })(calculations, rest);
+
+  await expect(refused).rejects.toThrow('Function not found');
+  expect(sent).toEqual(['sent']);
+});
+
+describe('the name of an execution', () => {
+  test.each(['calculations', 'files', 'cards', 'data-files'] as const)('fits for %s', (source) => {
+    expect(executionName({ source, id: 'a'.repeat(128) }, 'b'.repeat(128))).toMatch(
+      new RegExp(`^${source}-[0-9a-f]{40}$`),
+    );
+  });
+
+  test('tells stacks and jobs apart', () => {
+    const names = [
+      executionName({ source: 'files', id: 'a' }, 'one'),
+      executionName({ source: 'files', id: 'b' }, 'one'),
+      executionName({ source: 'files', id: 'a' }, 'two'),
+    ];
+
+    expect(new Set(names).size).toBe(3);
+  });
+});
+
+describe('followers', () => {
+  test('go with a job of all calculations, and are what the execution then takes', async () => {
+    await runnerOf({ followers: cards })(calculations, turn());
+
+    const asked = parseExecutionInput(lambda.requests[0]?.input);
+    expect(asked).toEqual({
+      request: { source: 'calculations', selection: {} },
+      place: 'calculations',
+      accept: undefined,
+      followers: [
+        {
+          request: { source: 'cards', selection: { drill: true }, ids: 'calculations' },
+          place: 'cards',
+          accept: ['shrunk'],
+        },
+      ],
+    });
+  });
+
+  test('go with no other job', async () => {
+    const runner = runnerOf({ followers: cards });
+
+    await runner({ ...calculations, id: 'narrowed', name: 'sales', as: 'sales' }, turn());
+    await runner({ ...calculations, id: 'cards', source: 'cards', drill: true }, turn());
+
+    expect(lambda.requests.map(({ input }) => Object.keys(input as object))).toEqual([
+      expect.not.arrayContaining(['followers']),
+      expect.not.arrayContaining(['followers']),
+    ]);
+  });
+
+  test.each([
+    ['{', 'SYNC_FOLLOWERS: expected JSON, got 1 characters'],
+    ['{}', 'SYNC_FOLLOWERS: expected a list of snapshot jobs'],
+    ['[{"version":1,"type":"snapshot","source":"gadgets"}]', 'SYNC_FOLLOWERS[0]: source: expected one of'],
+    [
+      '[{"version":1,"type":"snapshot","source":"cards","datasets":["a"]}]',
+      'SYNC_FOLLOWERS: [0]: expected cards without datasets, got cards',
+    ],
+  ])('are not %s', (text, fault) => {
+    expect(() => readFollowers(text)).toThrow(fault);
+  });
+});

@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'vitest';
+import { analyzeSentiment } from '../../lib/platform/operations/analyze-sentiment.ts';
+import { getDataFile } from '../../lib/platform/operations/get-data-file.ts';
+import { runFunction } from '../../lib/platform/operations/run-function.ts';
+import { searchCalculations } from '../../lib/platform/operations/search-calculations.ts';
+import { searchFiles } from '../../lib/platform/operations/search-files.ts';
+import { updateFormula } from '../../lib/platform/operations/update-formula.ts';
+import { calculations, sentiment } from '../platform/answers.ts';
+import { caught } from '../platform/caught.ts';
+import { answered, fakeCall } from '../platform/fake-call.ts';
+
+const sort = { field: 'id', ascending: true };
+const packageId = '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b';
+
+describe('inputs are refused before anything is sent', () => {
+  test('all faults at once, each with its place, what was expected and what came', async () => {
+    const { call, sent, log } = fakeCall([answered({})]);
+
+    const error = await caught(
+      call(searchFiles, {
+        path: { filesetId: 'no-uuid' },
+        query: { limit: 0, immediateChildren: 'yes' },
+        body: { dateFilters: [{ field: 'created', start: 'yesterday' }], filter: [] },
+      }),
+    );
+
+    expect(error.failure).toEqual({
+      kind: 'input',
+      faults: [
+        'filesetId: expected a UUID (8-4-4-4-12 hex digits), got "no-uuid"',
+        'immediateChildren: expected true or false, got "yes"',
+        'limit: expected a whole number from 1 to 5000, got 0',
+        'dateFilters.0.start: expected an ISO 8601 date-time, got "yesterday"',
+        'filter: not a known name',
+      ],
+    });
+    expect(error.message).toBe(
+      'searchFiles (not sent) failed: input refused before sending: ' +
+        'filesetId: expected a UUID (8-4-4-4-12 hex digits), got "no-uuid"; ' +
+        'immediateChildren: expected true or false, got "yes"; ' +
+        'limit: expected a whole number from 1 to 5000, got 0; ' +
+        'dateFilters.0.start: expected an ISO 8601 date-time, got "yesterday"; ' +
+        'filter: not a known name',
+    );
+    expect(error.sent).toBe(false);
+    expect(error.attempts).toBe(0);
+    expect(sent).toEqual([]);
+    expect(log).toEqual([]);
+  });
+
+  test.for([0, -1, 5001, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '10', null])(
+    'a search of calculations with limit %s',
+    async (limit) => {
+      const { call, sent } = fakeCall([answered(calculations())]);
+
+      const error = await caught(call(searchCalculations, { body: { sort, limit } }));
+
+      expect(error.message).toContain('limit: expected a whole number from 1 to 5000, got ');
+      expect(sent).toEqual([]);
+    },
+  );
+
+  test.for([1, 5000])('but a limit of %s is sent', async (limit) => {
+    const { platform, sent } = fakeCall([answered(calculations())]);
+
+    await platform.calculations.search({ sort, limit });
+
+    expect(sent[0]?.request.body).toBe(
+      `{"filters":[],"sort":{"field":"id","ascending":true},"limit":${limit}}`,
+    );
+  });
+
+  test('a search of calculations without a sort, which would find nothing and say nothing', async () => {
+    const { call, sent } = fakeCall([answered(calculations())]);
+
+    const error = await caught(call(searchCalculations, { body: { limit: 10 } }));
+
+    expect(error.message).toContain('sort: expected an object, got nothing');
+    expect(sent).toEqual([]);
+  });
+
+  test.for([
+    '',
+    'zz5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b',
+    '0d5d6f3e41c54f0c9b3c0c1d2e3f4a5b',
+    `${packageId}/..`,
+  ])('a package id of %j', async (wrong) => {
+    const { platform, sent } = fakeCall([answered({})]);
+
+    const error = await caught(
+      platform.functions.run({ packageId: wrong, version: '1.0.0', functionName: 'score' }),
+    );
+
+    expect(error.message).toContain('packageId: expected a UUID');
+    expect(sent).toEqual([]);
+  });
+
+  test('names that would be steps within a path', async () => {
+    const { call, sent } = fakeCall([answered({})]);
+
+    const error = await caught(
+      call(runFunction, { path: { packageId, version: '..', functionName: '.' }, body: {} }),
+    );
+
+    expect(error.message).toContain('version: expected a name, not empty, "." or "..", got ".."');
+    expect(error.message).toContain('functionName: expected a name, not empty, "." or "..", got "."');
+    expect(sent).toEqual([]);
+  });
+
+  test.for(['', '1st', '_topic', 'two words', 'na-me', 'ünder', `a${'b'.repeat(100)}`, 'line\n'])(
+    'a topic named %j',
+    async (topic) => {
+      const { platform, sent } = fakeCall([answered(sentiment())]);
+
+      const error = await caught(platform.sentiment.analyze({ text: 'fine', topics: [{ topic }] }));
+
+      expect(error.message).toContain(
+        'topics.0.topic: expected a topic name: a letter, then letters, digits or underscores, 1 to 100 in all',
+      );
+      expect(sent).toEqual([]);
+    },
+  );
+
+  test('more than 50 topics, a wrong one among them, and the same topic twice', async () => {
+    const { platform, sent } = fakeCall([answered(sentiment())]);
+    const topics = Array.from({ length: 50 }, (_, index) => ({ topic: `topic_${index}` }));
+
+    const error = await caught(
+      platform.sentiment.analyze({ text: 'fine', topics: [{ topic: '' }, ...topics, { topic: 'topic_7' }] }),
+    );
+
+    expect(error.failure).toEqual({
+      kind: 'input',
+      faults: [
+        'topics.0.topic: expected a topic name: a letter, then letters, digits or underscores, 1 to 100 in all, got ""',
+        'topics: expected topics with different names, got a list of 52',
+        'topics: expected at most 50 topics, got a list of 52',
+      ],
+    });
+    expect(sent).toEqual([]);
+  });
+
+  test('but 50 topics with names of 1 and 100 characters are sent', async () => {
+    const { platform, sent } = fakeCall([answered(sentiment())]);
+    const topics = Array.from({ length: 48 }, (_, index) => ({ topic: `topic_${index}` }));
+
+    await platform.sentiment.analyze({
+      text: 'fine',
+      topics: [{ topic: 'A' }, { topic: `a${'9'.repeat(99)}` }, ...topics],
+    });
+
+    expect(sent).toHaveLength(1);
+  });
+
+  test('a topic description of more than 500 characters', async () => {
+    const { platform, sent } = fakeCall([answered(sentiment())]);
+
+    const error = await caught(
+      platform.sentiment.analyze({ text: 'fine', topics: [{ topic: 'a', description: 'b'.repeat(501) }] }),
+    );
+
+    expect(error.message).toContain('topics.0.description: expected at most 500 characters, got ');
+    expect(error.message.length).toBeLessThan(250);
+    expect(sent).toEqual([]);
+  });
+
+  test('a session that is no UUID and no message at all', async () => {
+    const { call, sent } = fakeCall([answered(sentiment())]);
+
+    const error = await caught(call(analyzeSentiment, { body: { input: [], sessionId: 'mine' } }));
+
+    expect(error.failure).toMatchObject({
+      faults: [
+        'input: expected at least one message, got a list of 0',
+        'sessionId: expected a UUID (8-4-4-4-12 hex digits), got "mine"',
+      ],
+    });
+    expect(sent).toEqual([]);
+  });
+
+  test.for(['', ' ', '\n\t'])('an expression of %j', async (expression) => {
+    const { platform, sent } = fakeCall([answered({})]);
+
+    const error = await caught(platform.calculations.updateFormula(17, expression));
+
+    expect(error.message).toContain('expression: expected text that is not empty');
+    expect(sent).toEqual([]);
+  });
+
+  test('an id that a number has rounded', async () => {
+    const { call, sent } = fakeCall([answered({})]);
+
+    const update = await caught(
+      call(updateFormula, { path: { calculationId: 2 ** 53 }, body: { expression: 'SUM(1)' } }),
+    );
+    const read = await caught(call(getDataFile, { path: { dataFileId: '12a' } }));
+
+    expect(update.message).toContain('calculationId: expected an integer (as text or a bigint beyond 2^53)');
+    expect(read.message).toContain('dataFileId: expected an integer (as text or a bigint beyond 2^53)');
+    expect(sent).toEqual([]);
+  });
+});

@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseJson, printJson } from '../../lib/json/json.ts';
+
+const hugeInteger = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n });
+const beyondNumbers = hugeInteger.filter((value) => value > 2n ** 53n || value < -(2n ** 53n));
+
+const { tree: anyJson } = fc.letrec((tie) => ({
+  tree: fc.oneof(
+    { maxDepth: 4 },
+    beyondNumbers,
+    fc.integer(),
+    fc.constantFrom(0.5, -1.25e-7, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom(null, true, false, '12345678901234567890', '"', '\\'),
+    fc.array(tie('tree'), { maxLength: 5 }),
+    fc.dictionary(fc.oneof(fc.string(), fc.constant('9007199254740993')), tie('tree'), {
+      maxKeys: 5,
+      noNullPrototype: true,
+    }),
+  ),
+}));
+
+describe('JSON', () => {
+  test('any JSON with integers of any size comes back unharmed', () => {
+    fc.assert(
+      fc.property(anyJson, fc.constantFrom(undefined, 2), (value, space) => {
+        expect(parseJson(printJson(value, space))).toEqual(value);
+      }),
+    );
+  });
+
+  test('what was read prints the same text again', () => {
+    fc.assert(
+      fc.property(fc.array(hugeInteger, { minLength: 1 }), fc.double(), (integers, double) => {
+        const text = `{"ids":[${integers.join()}],"other":${JSON.stringify(double)}}`;
+
+        expect(printJson(parseJson(text))).toBe(text.replace('-0}', '0}'));
+      }),
+    );
+  });
+
+  test('an integer up to 2^53 is a number and one beyond is a bigint', () => {
+    const value = parseJson('[9007199254740991,9007199254740992,9007199254740993,-9007199254740993]');
+
+    expect(value).toEqual([9007199254740991, 9007199254740992n, 9007199254740993n, -9007199254740993n]);
+  });
+
+  test('digits within a text, a fraction and an exponent stay what they are', () => {
+    const value = parseJson('["9007199254740993", 0.1234567890123456, 1.2345678901234567e30]');
+
+    expect(value).toEqual(['9007199254740993', 0.1234567890123456, 1.2345678901234567e30]);
+  });
+
+  test('what JSON.parse refuses is refused, with huge integers too', () => {
+    for (const text of ['', '{', '[9007199254740993', '{"a":9007199254740993,}', '09007199254740993', 'NaN'])
+      expect(() => parseJson(text)).toThrow(SyntaxError);
+  });
+});

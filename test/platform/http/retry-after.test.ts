@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseRetryAfter } from '../../../lib/platform/http/retry-after.ts';
+
+const nowMs = Date.UTC(2026, 9, 21, 7, 28, 0);
+
+describe('Retry-After', () => {
+  test.for([
+    ['0', 0],
+    ['7', 7_000],
+    [' 120 ', 120_000],
+    ['1.5', 1_500],
+    ['Wed, 21 Oct 2026 07:28:30 GMT', 30_000],
+    ['Wednesday, 21-Oct-26 07:28:30 GMT', 30_000],
+    ['Wed Oct 21 07:28:30 2026 GMT', 30_000],
+    ['Wed, 21 Oct 2026 07:27:00 GMT', 0],
+  ] as const)('of %j is %i ms', ([header, expectedMs]) => {
+    expect(parseRetryAfter(header, nowMs)).toBe(expectedMs);
+  });
+
+  test.for([null, '', 'soon', '-1', '+5', '1e3', '0x10', '2026-10-21', 'Wed, 99 Foo 2026'])(
+    'of %j is none',
+    (header) => {
+      expect(parseRetryAfter(header, nowMs)).toBeUndefined();
+    },
+  );
+
+  test('of any text is none, or a number from 0', () => {
+    fc.assert(
+      fc.property(fc.string(), (header) => {
+        expect(parseRetryAfter(header, nowMs) ?? 0).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+
+  test('of any date to come is the time until then', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 86_400 }), (seconds) => {
+        const header = new Date(nowMs + seconds * 1000).toUTCString();
+
+        expect(parseRetryAfter(header, nowMs)).toBe(seconds * 1000);
+      }),
+    );
+  });
+});

@@ -1,0 +1,551 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { thrown } from '../caught.ts';
+import { startMute } from '../mute-server.ts';
+import {
+  bytes,
+  flood,
+  json,
+  page,
+  rawBytes,
+  redirect,
+  reset,
+  resetMidBody,
+  silence,
+  startServer,
+  trickle,
+  unended,
+} from '../scripted-server.ts';
+import { sendOnce } from '../send-once.ts';
+
+const gzipped = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+
+describe('a good answer', () => {
+  test('is its text and its value', async () => {
+    await using server = await startServer(json({ id: 9007199254740993n, name: 'ä' }));
+
+    const result = await sendOnce(server.url);
+
+    expect(result).toMatchObject({
+      kind: 'answer',
+      status: 200,
+      sizeBytes: 35,
+      answer: { text: '{"id":9007199254740993,"name":"ä"}', json: { id: 9007199254740993n, name: 'ä' } },
+    });
+  });
+
+  test('may be compressed', async () => {
+    await using server = await startServer(bytes(gzipSync('{"a":1}'), gzipped));
+
+    const result = await sendOnce(server.url);
+
+    expect(result).toMatchObject({ kind: 'answer', sizeBytes: 7, answer: { json: { a: 1 } } });
+    expect(server.requests[0]?.headers['accept-encoding']).toBe('gzip');
+  });
+
+  test.for(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/problem+json'])(
+    'may call itself %s',
+    async (contentType) => {
+      await using server = await startServer(bytes('[]', { 'content-type': contentType }));
+
+      const result = await sendOnce(server.url);
+
+      expect(result).toMatchObject({ kind: 'answer', answer: { json: [] } });
+    },
+  );
+});
+
+describe('a redirect is never followed', () => {
+  test.for([301, 302, 303, 307, 308])('status %i', async (status) => {
+    await using target = await startServer(json({}));
+    await using server = await startServer(redirect(status, `${target.url}/login?session=hush#frag`));
+
+    const result = await sendOnce(server.url);
+
+    expect(result).toMatchObject({
+      kind: 'failure',
+      status,
+      failure: { kind: 'redirect', status, to: `${target.url}/login` },
+      sent: true,
+    });
+    expect(target.requests).toEqual([]);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('one to a path is told as an address', async () => {
+    await using server = await startServer(redirect(303, '/blocked?by=list'));
+
+    const result = await sendOnce(server.url);
+
+    expect(result).toMatchObject({ failure: { kind: 'redirect', to: `${server.url}/blocked` } });
+  });
+
+  test('one to nowhere, and one to no address at all', async () => {
+    await using server = await startServer(bytes('', {}, 302), redirect(302, 'http://['));
+
+    const nowhere = await sendOnce(server.url);
+    const wrong = await sendOnce(server.url);
+
+    expect(nowhere).toMatchObject({ failure: { kind: 'redirect', to: 'nowhere' } });
+    expect(wrong).toMatchObject({ failure: { kind: 'redirect', to: 'an address that cannot be read' } });
+  });
+});
+
+describe('what is not JSON', () => {
+  test('an HTML page with status 200 is told by its title', async () => {
+    await using server = await startServer(page('Sign in\n to ACME'));
+
+    const result = await sendOnce(server.url);
+
+    expect(result).toMatchObject({
+      failure: {
+        kind: 'not-json',
+        status: 200,
+        contentType: 'text/html; charset=utf-8',
+        title: 'Sign in to ACME',
+      },
+      sent: true,
+    });
+  });
+
+  test('is refused by its content type even if it reads like JSON', async () => {
+    await using server = await startServer(bytes('{}', { 'content-type': 'text/plain' }), bytes('{}'));
+
+    const plain = await sendOnce(server.url);
+    const none = await sendOnce(server.url);
+
+    expect(plain).toMatchObject({ failure: { kind: 'not-json', contentType: 'text/plain' }, sent: true });
+    expect(none).toMatchObject({ failure: { kind: 'not-json', contentType: '' }, sent: true });
+  });
+
+  test('JSON that is cut, with a right content length', async () => {
+    await using server = await startServer(
+      bytes('{"results":[{"id":1},', { 'content-type': 'application/json', 'content-length': '21' }),
+    );
+
+    const result = await sendOnce(server.url);
+
+    expect(result).toMatchObject({
+      status: 200,
+      sizeBytes: 21,
+      failure: { kind: 'cut', detail: '21 bytes came' },
+      sent: true,
+    });
+  });
+
+  test('an empty body, and bytes that are no UTF-8', async () => {
+    await using server = await startServer(
+      bytes('', { 'content-type': 'application/json' }),
+      bytes(Uint8Array.of(0x22, 0xff, 0x22), { 'content-type': 'application/json' }),
+    );
+
+    const empty = await sendOnce(server.url);
+    const garbled = await sendOnce(server.url);
+
+    expect(empty).toMatchObject({ failure: { kind: 'cut', detail: '0 bytes came' } });
+    expect(garbled).toMatchObject({ failure: { kind: 'cut', detail: '3 bytes came' } });
+  });
+
+  test('gzip that is none, and gzip that is cut', async () => {
+    await using server = await startServer(
+      bytes('{"a":1}', gzipped),
+      bytes(gzipSync('{"a":1}').subarray(0, 15), gzipped),
+    );
+
+    const none = await sendOnce(server.url);
+    const cut = await sendOnce(server.url);
+
+    expect(none).toMatchObject({
+      status: 200,
+      failure: { kind: 'cut', detail: 'its compression is broken (Z_DATA_ERROR)' },
+      sent: true,
+    });
+    expect(cut).toMatchObject({
+      failure: { kind: 'cut', detail: 'its compression is broken (Z_BUF_ERROR)' },
+      sent: true,
+    });
+  });
+
+  test.for(['compress', 'gzip, gzip', 'constructor', '__proto__', 'toString'])(
+    'an encoding that nobody asked for: %s',
+    async (encoding) => {
+      await using server = await startServer(
+        bytes('{}', { 'content-type': 'application/json', 'content-encoding': encoding }),
+      );
+
+      const result = await sendOnce(server.url);
+
+      expect(result).toMatchObject({
+        status: 200,
+        failure: { kind: 'not-json', contentType: `content encoded as ${encoding}` },
+        sent: true,
+      });
+    },
+  );
+});
+
+describe('the size of a body is capped while it streams', () => {
+  test('a body of exactly the most bytes is read', async () => {
+    await using server = await startServer(json('x'.repeat(98)));
+
+    const result = await sendOnce(server.url, { maxResponseBytes: 100 });
+
+    expect(result).toMatchObject({ kind: 'answer', sizeBytes: 100 });
+  });
+
+  test('a body of one byte more is not', async () => {
+    await using server = await startServer(json('x'.repeat(99)));
+
+    const result = await sendOnce(server.url, { maxResponseBytes: 100 });
+
+    expect(result).toMatchObject({ failure: { kind: 'too-large', maxBytes: 100 }, sent: true });
+  });
+
+  test('a body without end is given up at the cap, and its connection closed', async () => {
+    const closed = Promise.withResolvers<void>();
+    await using server = await startServer((response, request) => {
+      response.on('close', () => closed.resolve());
+      flood(response, request);
+    });
+
+    const result = await sendOnce(server.url, { maxResponseBytes: 1_000_000 });
+    await closed.promise;
+
+    expect(result).toMatchObject({ failure: { kind: 'too-large', maxBytes: 1_000_000 } });
+    expect(result.sizeBytes).toBeLessThan(1_200_000);
+  });
+
+  test('a gzip bomb of 2 GiB is given up at the cap, not unpacked', async () => {
+    const mebibyte = gzipSync(Buffer.alloc(1_048_576, 0x20));
+    const bomb = Buffer.concat(Array.from({ length: 2048 }, () => mebibyte));
+    await using server = await startServer(bytes(bomb, gzipped));
+    const beforeBytes = process.memoryUsage().rss;
+
+    const result = await sendOnce(server.url, { maxResponseBytes: 5_000_000 });
+
+    expect(result).toMatchObject({ failure: { kind: 'too-large', maxBytes: 5_000_000 }, sent: true });
+    expect(result.sizeBytes).toBeLessThan(5_200_000);
+    expect(process.memoryUsage().rss - beforeBytes).toBeLessThan(100_000_000);
+  });
+
+  test('the body of an error is read for its words only', async () => {
+    await using server = await startServer(
+      bytes(`"${'x'.repeat(100_000)}"`, { 'content-type': 'application/json' }, 400),
+    );
+
+    const result = await sendOnce(server.url);
+
+    expect(result).toMatchObject({ status: 400, failure: { kind: 'status', status: 400 } });
+  });
+});
+
+describe('one time limit', () => {
+  test('covers the wait for an answer', async () => {
+    await using server = await startServer(silence);
+
+    const result = await sendOnce(server.url, { timeoutMs: 60 });
+
+    expect(result).toMatchObject({
+      status: undefined,
+      failure: { kind: 'timeout', timeoutMs: 60, phase: 'exchange' },
+      sent: true,
+    });
+  });
+
+  test('covers the body: the head came at once, and then it trickles', async () => {
+    await using server = await startServer(trickle);
+
+    const result = await sendOnce(server.url, { timeoutMs: 60 });
+
+    expect(result).toMatchObject({
+      status: 200,
+      failure: { kind: 'timeout', timeoutMs: 60, phase: 'exchange' },
+      sent: true,
+    });
+  });
+
+  test('covers the handshake, before which nothing is sent', async () => {
+    await using mute = await startMute();
+
+    const result = await sendOnce(`https://127.0.0.1:${mute.port}`, { timeoutMs: 60 });
+
+    expect(result).toMatchObject({ failure: { kind: 'timeout', phase: 'tls' }, sent: false });
+  });
+
+  test('covers the way through a proxy, before which nothing is sent', async () => {
+    await using mute = await startMute();
+
+    const result = await sendOnce('https://platform.invalid', {
+      timeoutMs: 60,
+      proxyEnv: { HTTPS_PROXY: `http://127.0.0.1:${mute.port}` },
+    });
+
+    expect(result).toMatchObject({ failure: { kind: 'timeout', phase: 'connect' }, sent: false });
+  });
+});
+
+describe('a connection', () => {
+  test('that is refused has sent nothing', async () => {
+    const server = await startServer(json({}));
+    await server[Symbol.asyncDispose]();
+
+    const result = await sendOnce(server.url);
+
+    expect(result).toMatchObject({
+      status: undefined,
+      failure: { kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' },
+      sent: false,
+    });
+  });
+
+  test('that is refused on every address of a name has sent nothing', async () => {
+    const server = await startServer(json({}));
+    await server[Symbol.asyncDispose]();
+
+    const result = await sendOnce(`http://localhost:${server.port}`);
+
+    expect(result).toMatchObject({
+      failure: { kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' },
+      sent: false,
+    });
+  });
+
+  test('to a name that cannot be resolved has sent nothing', async () => {
+    const result = await sendOnce('http://platform.invalid');
+
+    expect(result).toMatchObject({
+      failure: {
+        kind: 'connection',
+        phase: 'resolve',
+        code: expect.stringMatching(/^(ENOTFOUND|EAI_AGAIN)$/),
+      },
+      sent: false,
+    });
+  });
+
+  test('by TLS to a port that speaks plain HTTP has sent nothing', async () => {
+    await using server = await startServer(json({}));
+
+    const result = await sendOnce(server.url.replace('http:', 'https:'));
+
+    expect(result).toMatchObject({ failure: { kind: 'connection', phase: 'tls' }, sent: false });
+    expect(server.requests).toEqual([]);
+  });
+
+  test('by TLS that is reset in the handshake has sent nothing', async () => {
+    await using breaker = await startMute((socket) => socket.once('data', () => socket.resetAndDestroy()));
+
+    const result = await sendOnce(`https://127.0.0.1:${breaker.port}`);
+
+    expect(result).toMatchObject({
+      failure: { kind: 'connection', phase: 'tls', code: 'ECONNRESET' },
+      sent: false,
+    });
+  });
+
+  test('that is reset before the answer may have sent the request', async () => {
+    await using server = await startServer(reset);
+
+    const result = await sendOnce(server.url);
+
+    expect(result).toMatchObject({
+      status: undefined,
+      failure: { kind: 'connection', phase: 'exchange', code: 'ECONNRESET' },
+      sent: true,
+    });
+  });
+
+  test('that is reset in the middle of the body', async () => {
+    await using server = await startServer(resetMidBody);
+
+    const result = await sendOnce(server.url);
+
+    expect(result).toMatchObject({
+      status: 200,
+      failure: { kind: 'connection', phase: 'exchange', code: 'ECONNRESET' },
+      sent: true,
+    });
+  });
+
+  test('that ends before the length that was announced', async () => {
+    await using server = await startServer(
+      rawBytes('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 50\r\n\r\n{"a":'),
+    );
+
+    const result = await sendOnce(server.url);
+
+    expect(result).toMatchObject({
+      status: 200,
+      failure: { kind: 'connection', phase: 'exchange', code: 'ECONNRESET' },
+      sent: true,
+    });
+  });
+
+  test.for([
+    ['SSH-2.0-server\r\n', 'HPE_INVALID_CONSTANT'],
+    ['HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n', 'ECONNRESET'],
+    ['', 'ECONNRESET'],
+  ] as const)('that answers %j', async ([answer, code]) => {
+    await using server = await startServer(rawBytes(answer));
+
+    const result = await sendOnce(server.url, { timeoutMs: 250 });
+
+    expect(result).toMatchObject({ failure: { kind: 'connection', phase: 'exchange', code }, sent: true });
+  });
+});
+
+describe('an error of the platform', () => {
+  test.for([
+    {
+      shape: 'with a reference',
+      body: '{"status":400,"statusReason":"Bad Request","path":"/api/x","message":"Unknown field","toe":"D2RFR14QKK-0FWIV-QTGGZ"}',
+      told: { detail: 'Unknown field', reference: 'D2RFR14QKK-0FWIV-QTGGZ' },
+    },
+    {
+      shape: 'with a reason but no message',
+      body: '{"status":400,"statusReason":"Bad Request","toe":"D2R"}',
+      told: { detail: 'Bad Request', reference: 'D2R' },
+    },
+    {
+      shape: 'with a message alone',
+      body: '{"message":"no such version"}',
+      told: { detail: 'no such version' },
+    },
+    { shape: 'that is a bare text', body: '"Forbidden"', told: { detail: 'Forbidden' } },
+    {
+      shape: 'that is a page',
+      body: '<html><head><title>Blocked</title></head></html>',
+      told: { detail: 'a page titled “Blocked”' },
+    },
+    {
+      shape: 'that is a page without a title',
+      body: '<!doctype html>…',
+      told: { detail: 'a page titled “untitled”' },
+    },
+    {
+      shape: 'that is plain text',
+      body: 'upstream connect error',
+      told: { detail: 'upstream connect error' },
+    },
+    { shape: 'that is cut', body: '{"message":"no su', told: { detail: '{"message":"no su' } },
+    { shape: 'of other types', body: '{"message":{},"statusReason":5,"toe":7}', told: {} },
+    { shape: 'that is null', body: 'null', told: {} },
+    { shape: 'that is empty', body: '', told: {} },
+  ])('$shape', async ({ body, told }) => {
+    await using server = await startServer(bytes(body, { 'content-type': 'application/json' }, 400));
+
+    const result = await sendOnce(server.url);
+
+    expect(result).toMatchObject({ kind: 'failure', status: 400, sent: true });
+    expect(result).toHaveProperty('failure', { kind: 'status', status: 400, ...told });
+  });
+
+  test('is told in one line and shortened', async () => {
+    await using server = await startServer(json({ message: `one\ntwo ${'x'.repeat(1000)}` }, 400));
+
+    const result = await sendOnce(server.url);
+
+    expect(result).toHaveProperty('failure.detail', `one two ${'x'.repeat(292)}…`);
+  });
+
+  test.for([
+    [400, true],
+    [401, false],
+    [403, true],
+    [404, true],
+    [413, true],
+    [429, false],
+    [500, true],
+    [503, true],
+  ] as const)('of status %i: may it have acted? %s', async ([status, sent]) => {
+    await using server = await startServer(json({ message: 'no' }, status));
+
+    const result = await sendOnce(server.url);
+
+    expect(result).toMatchObject({ status, failure: { kind: 'status', status, detail: 'no' }, sent });
+  });
+
+  test('says when to come back, in seconds or by a date', async () => {
+    await using server = await startServer(
+      json({}, 429, { 'retry-after': '7' }),
+      json({}, 503, { 'retry-after': 'Wed, 21 Oct 2026 07:28:30 GMT' }),
+      json({}, 429),
+      json({}, 429, { 'retry-after': 'soon' }),
+    );
+    const now = () => Date.UTC(2026, 9, 21, 7, 28, 0);
+
+    const seconds = await sendOnce(server.url, { now });
+    const date = await sendOnce(server.url, { now });
+    const absent = await sendOnce(server.url, { now });
+    const unknown = await sendOnce(server.url, { now });
+
+    expect(seconds).toHaveProperty('failure.retryAfterMs', 7_000);
+    expect(date).toHaveProperty('failure.retryAfterMs', 30_000);
+    expect(absent).not.toHaveProperty('failure.retryAfterMs');
+    expect(unknown).not.toHaveProperty('failure.retryAfterMs');
+  });
+
+  test.for([
+    ['whose compression is broken', bytes('no gzip', gzipped, 429)],
+    ['whose encoding is unknown', bytes('?', { 'content-encoding': 'rot13' }, 429)],
+    ['whose body breaks', rawBytes('HTTP/1.1 429 Too Many Requests\r\ncontent-length: 9\r\n\r\n"sl')],
+    ['whose body never ends', unended(429)],
+  ] as const)('keeps its status %s', async ([, reply]) => {
+    await using server = await startServer(reply);
+
+    const result = await sendOnce(server.url, { timeoutMs: 80 });
+
+    expect(result).toMatchObject({ status: 429, failure: { kind: 'status', status: 429 }, sent: false });
+  });
+});
+
+describe("the caller's abort is thrown as the very reason", () => {
+  test('before anything is sent', async () => {
+    await using server = await startServer(json({}));
+    const reason = new Error('enough');
+
+    const error = await thrown(sendOnce(server.url, { signal: AbortSignal.abort(reason) }));
+
+    expect(error).toBe(reason);
+    expect(server.requests).toEqual([]);
+  });
+
+  test('while an answer is awaited', async () => {
+    const abort = new AbortController();
+    const reason = new Error('enough');
+    await using server = await startServer(() => abort.abort(reason));
+
+    const error = await thrown(sendOnce(server.url, { signal: abort.signal }));
+
+    expect(error).toBe(reason);
+  });
+
+  test('while a proxy is asked for the way', async () => {
+    await using mute = await startMute();
+    const abort = new AbortController();
+    const reason = new Error('enough');
+    setTimeout(() => abort.abort(reason), 30);
+
+    const error = await thrown(
+      sendOnce('https://platform.invalid', {
+        signal: abort.signal,
+        proxyEnv: { HTTPS_PROXY: `http://127.0.0.1:${mute.port}` },
+      }),
+    );
+
+    expect(error).toBe(reason);
+  });
+
+  test.for([200, 400])('while the body of a %i is read', async (status) => {
+    const abort = new AbortController();
+    const reason = new Error('enough');
+    await using server = await startServer((response) => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.write('{', () => setTimeout(() => abort.abort(reason), 20));
+    });
+
+    const error = await thrown(sendOnce(server.url, { signal: abort.signal }));
+
+    expect(error).toBe(reason);
+  });
+});

@@ -1,0 +1,279 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  type EventSourceMappingOptions,
+  startEventSourceMapping,
+} from '../../../../lib/sandbox/aws/functions/event-source-mapping.ts';
+import type { SqsRecord } from '../../../../lib/sandbox/aws/functions/sqs-event.ts';
+import { type LocalAws, startAws } from '../../../../lib/sandbox/aws/services/start-aws.ts';
+
+const file = `${import.meta.dirname}/handlers.ts`;
+const bounds = { timeout: 20_000, interval: 50 };
+
+/** What the handler wrote of one of its invocations. */
+type Seen = {
+  readonly Records: readonly SqsRecord[];
+  readonly pid: number;
+  readonly startedMs: number;
+  readonly endedMs: number;
+};
+
+let aws: LocalAws;
+let client: SQSClient;
+let folder: string;
+let logged: string[];
+
+beforeEach(async () => {
+  aws = await startAws({
+    queues: [
+      { name: 'jobs', visibilitySeconds: 2, deadLetter: { queue: 'dead', maxReceiveCount: 2 } },
+      { name: 'dead' },
+    ],
+  });
+  client = new SQSClient({ endpoint: aws.endpoint, region: aws.region, credentials: aws.credentials });
+  folder = await mkdtemp(join(tmpdir(), 'mapping-'));
+  logged = [];
+});
+
+afterEach(async () => {
+  client.destroy();
+  await aws.close();
+  await rm(folder, { recursive: true });
+});
+
+const map = (options: Partial<EventSourceMappingOptions> = {}) =>
+  startEventSourceMapping({
+    aws,
+    queueUrl: aws.queueUrl('jobs'),
+    file,
+    environment: { SEEN: join(folder, 'seen') },
+    timeoutMs: 2_000,
+    onLog: (line) => logged.push(line),
+    ...options,
+  });
+
+const send = (...bodies: readonly string[]) =>
+  client.send(
+    new SendMessageBatchCommand({
+      QueueUrl: aws.queueUrl('jobs'),
+      Entries: bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody })),
+    }),
+  );
+
+const seen = async (): Promise<readonly Seen[]> => {
+  const text = await readFile(join(folder, 'seen'), 'utf8').catch(() => '');
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+};
+
+/** Bodies and receive counts of everything that came, in order of the bodies. */
+const received = async () =>
+  (await seen())
+    .flatMap(({ Records }) => Records)
+    .map(({ body, attributes }) => `${body} ${attributes['ApproximateReceiveCount']}`)
+    .toSorted();
+
+const counts = async (queue: string) => {
+  const { Attributes } = await client.send(
+    new GetQueueAttributesCommand({ QueueUrl: aws.queueUrl(queue), AttributeNames: ['All'] }),
+  );
+  return [
+    Number(Attributes?.ApproximateNumberOfMessages),
+    Number(Attributes?.ApproximateNumberOfMessagesNotVisible),
+  ];
+};
+
+const empty = () => vi.waitFor(async () => expect(await counts('jobs')).toEqual([0, 0]), bounds);
+
+const deadBodies = async () => {
+  const asked = { QueueUrl: aws.queueUrl('dead'), MaxNumberOfMessages: 10 };
+  return (await client.send(new ReceiveMessageCommand(asked))).Messages?.map(({ Body }) => Body);
+};
+
+describe('an event source mapping', () => {
+  test("hands over a batch in Lambda's shape and deletes it", async () => {
+    const MessageAttributes = {
+      kind: { DataType: 'String', StringValue: 'x' },
+      raw: { DataType: 'Binary', BinaryValue: Buffer.from('y') },
+    };
+    await client.send(
+      new SendMessageCommand({ QueueUrl: aws.queueUrl('jobs'), MessageBody: 'ok', MessageAttributes }),
+    );
+    await send('fine');
+
+    await using _mapping = await map();
+    await empty();
+
+    const [invocation] = await seen();
+    expect(invocation?.Records).toEqual([
+      {
+        messageId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        receiptHandle: expect.any(String),
+        body: 'ok',
+        attributes: {
+          ApproximateReceiveCount: '1',
+          SentTimestamp: expect.stringMatching(/^\d{13}$/),
+          SenderId: '000000000000',
+          ApproximateFirstReceiveTimestamp: expect.stringMatching(/^\d{13}$/),
+        },
+        messageAttributes: {
+          kind: { stringValue: 'x', stringListValues: [], binaryListValues: [], dataType: 'String' },
+          raw: { binaryValue: 'eQ==', stringListValues: [], binaryListValues: [], dataType: 'Binary' },
+        },
+        md5OfBody: '444bcb3a3fcf8389296c49467f27e1d6',
+        md5OfMessageAttributes: expect.stringMatching(/^[0-9a-f]{32}$/),
+        eventSource: 'aws:sqs',
+        eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:jobs',
+        awsRegion: 'us-east-1',
+      },
+      expect.objectContaining({ body: 'fine', messageAttributes: {} }),
+    ]);
+  });
+
+  test('gathers no more than a batch', async () => {
+    await send('1', '2', '3', '4', '5', '6', '7');
+
+    await using _mapping = await map({ batchSize: 3, maximumConcurrency: 1 });
+    await empty();
+
+    expect((await seen()).map(({ Records }) => Records.length)).toEqual([3, 3, 1]);
+  });
+
+  test('keeps what failed, and hands it over again after its visibility timeout', async () => {
+    await send('ok', 'fail', 'fine');
+
+    await using _mapping = await map();
+    await vi.waitFor(async () => expect((await seen()).length).toBe(2), bounds);
+
+    const [first, second] = await seen();
+    expect(await received()).toEqual(['fail 1', 'fail 2', 'fine 1', 'ok 1']);
+    expect(Number(second?.startedMs) - Number(first?.startedMs)).toBeGreaterThan(1_000);
+  });
+
+  test("leaves a message that fails too often to the queue's dead-letter queue", async () => {
+    await send('fail', 'ok');
+
+    await using _mapping = await map();
+    await vi.waitFor(async () => expect(await counts('dead')).toEqual([1, 0]), bounds);
+
+    expect(await received()).toEqual(['fail 1', 'fail 2', 'ok 1']);
+    expect(await deadBodies()).toEqual(['fail']);
+  });
+
+  test.for(['throw', 'null', 'unknown'])(
+    'fails the whole batch of a handler that answers so: %s',
+    async (how) => {
+      await send('ok', how);
+
+      const mapping = await map();
+      await vi.waitFor(async () => expect((await seen()).length).toBe(1), bounds);
+      await mapping.close();
+
+      expect(await counts('jobs')).toEqual([0, 2]);
+    },
+  );
+
+  test('fails the batch of a process that dies, and goes on in a fresh one', async () => {
+    await send('exit', 'ok');
+
+    await using _mapping = await map({ maximumConcurrency: 1 });
+    await vi.waitFor(() => expect(logged.join('\n')).toContain('its process ended: exit code 3'), bounds);
+    await send('after');
+    await vi.waitFor(async () => expect(await received()).toContain('ok 2'), bounds);
+
+    const invocations = await seen();
+    expect(await received()).toContain('after 1');
+    expect(invocations[0]?.pid).not.toBe(invocations[1]?.pid);
+  });
+
+  test('fails the batch of a handler past its time, and goes on in a fresh process', async () => {
+    await send('forever');
+
+    await using _mapping = await map({ timeoutMs: 1_000, maximumConcurrency: 1 });
+    await vi.waitFor(
+      () => expect(logged).toEqual([expect.stringContaining('timed out after 1000 ms')]),
+      bounds,
+    );
+    await send('after');
+    await vi.waitFor(async () => expect(await received()).toContain('after 1'), bounds);
+  });
+
+  test('runs as many invocations at once as it may, each in its own process', async () => {
+    await send('slow', 'slow', 'slow', 'slow', 'slow', 'slow');
+
+    await using _mapping = await map({ batchSize: 1, maximumConcurrency: 2 });
+    await empty();
+
+    const invocations = await seen();
+    const atOnce = invocations.map(
+      ({ startedMs }) =>
+        invocations.filter((other) => other.startedMs <= startedMs && startedMs < other.endedMs).length,
+    );
+    expect(invocations.length).toBe(6);
+    expect(Math.max(...atOnce)).toBe(2);
+    expect(new Set(invocations.map(({ pid }) => pid)).size).toBe(2);
+  });
+
+  test('hands over what the handler writes', async () => {
+    await send('log');
+
+    await using _mapping = await map();
+    await vi.waitFor(() => expect(logged.toSorted()).toEqual(['one', 'three', 'two']), bounds);
+  });
+
+  test('finishes at its close what is in hand, and takes nothing after it', async () => {
+    await send('slow');
+    const mapping = await map();
+    await vi.waitFor(async () => expect(await counts('jobs')).toEqual([0, 1]), bounds);
+
+    await mapping.close();
+    await send('later');
+
+    const [invocation] = await seen();
+    expect(() => process.kill(Number(invocation?.pid), 0)).toThrow('ESRCH');
+    expect(await received()).toEqual(['slow 1']);
+    expect(await counts('jobs')).toEqual([1, 0]);
+  });
+
+  test('kills at its close what outlives the grace, and leaves its messages on the queue', async () => {
+    await send('spin');
+    const mapping = await map();
+    await vi.waitFor(async () => expect((await seen()).length).toBe(1), bounds);
+
+    await mapping.close(0);
+
+    const [invocation] = await seen();
+    expect(await counts('jobs')).toEqual([0, 1]);
+    expect(logged).toEqual([expect.stringContaining('closed before it answered')]);
+    expect(() => process.kill(Number(invocation?.pid), 0)).toThrow('ESRCH');
+  });
+
+  test('tells of a queue that has gone, and closes all the same', async () => {
+    const mapping = await map();
+
+    await aws.close();
+    await vi.waitFor(() => expect(logged.join()).toContain('event source mapping: '), bounds);
+
+    await expect(mapping.close()).resolves.toBeUndefined();
+  });
+});
+
+test.for([
+  [{ batchSize: 11 }, 'batchSize: expected a whole number from 1 to 10, got 11'],
+  [{ maximumConcurrency: 0 }, 'maximumConcurrency: expected a whole number from 1 to 100, got 0'],
+  [{ timeoutMs: 2_001 }, "timeoutMs: expected at most the queue's visibility timeout, 2000, got 2001"],
+  [{ queueUrl: 'http://127.0.0.1/000000000000/none' }, /queue does not exist/],
+] as const)('wrong options are refused: %j', async ([options, expected]) => {
+  await expect(map(options)).rejects.toThrow(expected);
+});

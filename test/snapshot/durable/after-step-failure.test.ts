@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import type { PlatformFailure } from '../../../lib/platform/failure.ts';
+import { PlatformError } from '../../../lib/platform/platform-error.ts';
+import { afterStepFailure } from '../../../lib/snapshot/durable/after-step-failure.ts';
+import { StoredObjectError } from '../../../lib/snapshot/manifest.ts';
+import { CheckpointConflictError } from '../../../lib/snapshot/run/checkpoint.ts';
+import { SnapshotStoppedError } from '../../../lib/snapshot/run/snapshot-stopped-error.ts';
+import { StoreError } from '../../../lib/store/error.ts';
+
+const platform = (failure: PlatformFailure) =>
+  new PlatformError(failure, { operation: 'searchFiles', about: 'a FileSet', attempts: 1 });
+const status = (code: number) => platform({ kind: 'status', status: code });
+const busy = new StoreError('put a part', { kind: 'busy', code: 'SlowDown' });
+const conflict = new CheckpointConflictError('another process moved it');
+const denied = new StoreError('put a part', { kind: 'denied', code: 'AccessDenied' });
+
+describe('a step is tried again after', () => {
+  test.each([
+    ['an error of the platform', status(503)],
+    ['a time-out', platform({ kind: 'timeout', timeoutMs: 60_000, phase: 'exchange' })],
+    ['a store that is busy', busy],
+    ['a checkpoint that somebody else moved', conflict],
+    ['failures that may all pass', new AggregateError([status(503), busy, conflict])],
+    ['a stop that was caused by one', new SnapshotStoppedError('files', 'a run', status(503))],
+    ['an error without a name', new Error('who knows')],
+  ])('%s', (_, error) => {
+    expect(afterStepFailure(error, 1, 0.5)).toEqual({ kind: 'retry', delayMs: 1_000 });
+  });
+});
+
+describe('a step ends the run at once after', () => {
+  test.each([
+    ['400', status(400)],
+    ['401', status(401)],
+    ['403', status(403)],
+    ['an answer of another shape', platform({ kind: 'shape', faults: ['id: expected an integer'] })],
+    ['an object that is not what it should be', new StoredObjectError('no manifest')],
+    ['a store that is closed to us', denied],
+    ['several failures of which one will not pass', new AggregateError([busy, status(401)])],
+    ['a stop that was caused by one', new SnapshotStoppedError('files', 'a run', status(403))],
+  ])('%s', (_, error) => {
+    expect(afterStepFailure(error, 1, 0.5)).toMatchObject({ kind: 'stop' });
+  });
+});
+
+test('waits double up to ten minutes, and end with the twentieth', () => {
+  const after = [1, 2, 9, 20, 21].map((attempt) => afterStepFailure(status(503), attempt, 0.5));
+
+  expect(after).toEqual([
+    { kind: 'retry', delayMs: 1_000 },
+    { kind: 'retry', delayMs: 2_000 },
+    { kind: 'retry', delayMs: 256_000 },
+    { kind: 'retry', delayMs: 300_000 },
+    { kind: 'stop', why: 'exhausted' },
+  ]);
+});
+
+test('what the platform tells to wait for is waited for, however often', () => {
+  const throttled = platform({ kind: 'status', status: 429, retryAfterMs: 90_000 });
+  const paused = platform({ kind: 'wait', waitMs: 40_000, maxWaitMs: 20_000 });
+
+  expect(afterStepFailure(throttled, 100, 0.5)).toEqual({ kind: 'retry', delayMs: 90_000 });
+  expect(afterStepFailure(paused, 100, 0.5)).toEqual({ kind: 'retry', delayMs: 40_000 });
+});

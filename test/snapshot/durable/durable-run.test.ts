@@ -1,0 +1,359 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Call, CallOptions } from '../../../lib/platform/call.ts';
+import { PlatformError } from '../../../lib/platform/platform-error.ts';
+import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
+import {
+  type AskedRun,
+  type DurableRunOptions,
+  takeDurableRun,
+} from '../../../lib/snapshot/durable/durable-run.ts';
+import { takeDurableSnapshot } from '../../../lib/snapshot/durable/durable-snapshot.ts';
+import type { DurableSteps } from '../../../lib/snapshot/durable/durable-steps.ts';
+import { type Manifest, readLatest, readManifest } from '../../../lib/snapshot/manifest.ts';
+import { readCheckpoint } from '../../../lib/snapshot/run/checkpoint.ts';
+import { scanOfRun } from '../../../lib/snapshot/run/scan-of-run.ts';
+import { SnapshotStoppedError } from '../../../lib/snapshot/run/snapshot-stopped-error.ts';
+import { type Saved, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
+import { createDirectoryStore } from '../../../lib/store/directory.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { type FakeDurableOptions, type Mishap, runDurable } from '../fake-durable.ts';
+import { callOf } from '../sandbox-call.ts';
+
+const CALCULATIONS = 2_000;
+
+let sandbox: Sandbox;
+let folder: string;
+let store: Store;
+/** How often `latest.json` was moved. */
+let moved: number;
+
+beforeAll(async () => {
+  sandbox = await startPlatform({
+    calculations: CALCULATIONS,
+    datasets: 6,
+    cards: 40,
+    fileSets: 0,
+    dataFiles: 0,
+  });
+  folder = await mkdtemp(join(tmpdir(), 'durable-'));
+});
+
+afterAll(async () => {
+  await sandbox.close();
+  await rm(folder, { recursive: true });
+});
+
+let stores = 0;
+const openStore = () => {
+  const directory = createDirectoryStore(join(folder, String(++stores)));
+  moved = 0;
+  const put: Store['put'] = async (key, ...rest) => {
+    const answer = await directory.put(key, ...rest);
+    if (key.endsWith('latest.json') && answer.kind === 'stored') moved += 1;
+    return answer;
+  };
+  return { ...directory, put };
+};
+
+beforeEach(() => {
+  store = openStore();
+});
+
+/** Slices of one page each, of a twentieth of all calculations, unless a test says otherwise. */
+const optionsOf = (differences: Partial<DurableRunOptions> = {}): DurableRunOptions => ({
+  call: callOf(sandbox),
+  store,
+  compression: 'gzip',
+  host: 'acme.example.com',
+  callCounts: () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 }),
+  now: Date.now,
+  random: Math.random,
+  sleep: async () => undefined,
+  sliceMs: 0,
+  pageRows: CALCULATIONS / 20,
+  ...differences,
+});
+
+const calculations: AskedRun = {
+  request: { source: 'calculations', selection: {} },
+  place: 'calculations',
+};
+const cards: AskedRun = {
+  request: { source: 'cards', selection: { drill: true }, ids: 'calculations' },
+  place: 'cards',
+};
+
+const take = (differences: Partial<DurableRunOptions> = {}, durable: FakeDurableOptions = {}) =>
+  runDurable((steps) => takeDurableRun(calculations, steps, optionsOf(differences)), durable);
+
+const stepsOf = (kept: readonly { readonly kind: string }[]) => kept.filter(({ kind }) => kind === 'step');
+
+async function published(place: 'calculations' | 'cards' = 'calculations') {
+  const latest = await readLatest(store, place);
+  const manifest = await readManifest(store, latest?.manifest ?? '');
+  return { manifest, lines: await linesOf(manifest) };
+}
+
+async function linesOf({ parts }: Manifest): Promise<readonly string[]> {
+  const bodies = await Promise.all(
+    parts.map(async ({ key }) => (await store.get(key))?.body ?? Buffer.alloc(0)),
+  );
+  return bodies.flatMap((body) => gunzipSync(body).toString().trimEnd().split('\n'));
+}
+
+type Before = (operation: string, signal: AbortSignal | undefined) => Promise<void> | void;
+
+/** The call, with something that happens before each. */
+function callAfter(before: Before, call = callOf(sandbox)): Call {
+  const after =
+    <Args extends readonly unknown[], Answer>(method: (...args: Args) => Promise<Answer>) =>
+    async (...args: Args): Promise<Answer> => {
+      const [{ name }] = args as unknown as Parameters<Call>;
+      await before(name, (args.at(-1) as CallOptions | undefined)?.signal);
+      return method(...args);
+    };
+  return Object.assign(after(call) as Call, {
+    raw: after(call.raw) as Call['raw'],
+    read: after(call.read) as Call['read'],
+  });
+}
+
+const refusal = (operation: string, status: number) =>
+  new PlatformError({ kind: 'status', status }, { operation, about: 'a test', attempts: 1 });
+
+/** A call that fails as a platform that is busy does, each time that `fails` says so. */
+const flakyCall = (fails: () => boolean): Call =>
+  callAfter((operation) => {
+    if (fails()) throw refusal(operation, 503);
+  });
+
+test('twenty slices take the same as one, with failures between', async () => {
+  const mishaps: readonly (Mishap | undefined)[] = [
+    'fails-before',
+    'fails-after',
+    undefined,
+    'killed-after',
+    'outlived',
+  ];
+  let calls = 0;
+  const call = flakyCall(() => ++calls % 7 === 0);
+
+  // A slice whose step fails afterwards, or that its invocation outlives, was taken all the same, how far is chance: so
+  // pages are small for twenty that are kept.
+  const cut = await take(
+    { call, pageRows: (CALCULATIONS / 100) | 0 },
+    { mishap: (attempt) => mishaps[attempt % mishaps.length] },
+  );
+  const [slices, movedByCut] = [await published(), moved];
+  store = openStore();
+  const whole = await take({ sliceMs: 60_000 });
+  const one = await published();
+
+  expect(stepsOf(cut.kept).length).toBeGreaterThanOrEqual(22);
+  expect(stepsOf(whole.kept)).toHaveLength(3);
+  expect(slices.lines).toEqual(one.lines);
+  expect(slices.lines).toEqual([...sandbox.calculations()]);
+  expect(slices.manifest).toMatchObject({ records: CALCULATIONS, consistency: 'proved' });
+  expect({ ...slices.manifest.fields }).toEqual(one.manifest.fields);
+  expect([movedByCut, moved]).toEqual([1, 1]);
+});
+
+test('whatever befalls the steps, each record is published once', async () => {
+  const mishap = fc.constantFrom<Mishap | undefined>(
+    undefined,
+    undefined,
+    'fails-before',
+    'fails-after',
+    'killed-after',
+    'outlived',
+  );
+
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(mishap, { maxLength: 12 }),
+      fc.array(fc.boolean(), { maxLength: 8 }),
+      async (mishaps, busy) => {
+        store = openStore();
+        let calls = 0;
+        const call = flakyCall(() => busy[calls++] ?? false);
+
+        const { result } = await take(
+          { call, pageRows: CALCULATIONS / 4 },
+          { mishap: (attempt) => mishaps[attempt - 1] },
+        );
+
+        expect(result).toMatchObject({ status: 'fulfilled', value: { kind: 'published' } });
+        expect((await published()).lines).toEqual([...sandbox.calculations()]);
+        expect(moved).toBe(1);
+      },
+    ),
+    { numRuns: 25 },
+  );
+});
+
+test('a step that was given up cannot take the checkpoint back, however late it wakes', async () => {
+  const options = optionsOf();
+  let asleep: Saved | undefined;
+  let late: PromiseSettledResult<Saved> | undefined;
+
+  const { result } = await runDurable((steps) => {
+    const step: DurableSteps['step'] = (name, act) =>
+      steps.step(name, async () => {
+        if (name === 'slice-2-calculations')
+          asleep = await readCheckpoint(store, 'calculations', await onlyRun());
+        if (name === 'publish-calculations' && asleep !== undefined) {
+          const scan = await scanOfRun(asleep.checkpoint, options);
+          [late] = await Promise.allSettled([takeSlice(asleep, { ...options, scan, isOver: () => true })]);
+        }
+        return act();
+      });
+    return takeDurableRun(calculations, { ...steps, step }, options);
+  });
+
+  expect(late?.status).toBe('rejected');
+  expect(result).toMatchObject({ value: { kind: 'published', records: CALCULATIONS } });
+});
+
+/** The run under `work/`, where there is one only. */
+async function onlyRun(): Promise<string> {
+  const [, , run = ''] = (await store.list('work/calculations/').next()).value?.key.split('/') ?? [];
+  return run;
+}
+
+test('what a step answers stays small, however many parts there are', async () => {
+  const { kept } = await take({ pageRows: 20, partBytes: 1 });
+
+  const sizes = kept.map((each) => (each.kind === 'step' ? each.answer.length : 0));
+  const { manifest } = await published();
+  expect(manifest.parts.length).toBeGreaterThanOrEqual(100);
+  expect(Math.max(...sizes)).toBeLessThan(250);
+});
+
+test('an invocation with too little time left is ended by a short wait, and a new one goes on', async () => {
+  // Of 900 s each step takes 200, so that the fourth of an invocation has less than a slice and its margin left.
+  const { result, kept, invocations } = await take(
+    { pageRows: CALCULATIONS / 8, marginMs: 180_000, sliceMs: 0 },
+    { remainingMs: (asked) => 900_000 - Math.ceil(asked / 2) * 200_000 },
+  );
+
+  const waits = kept.filter(({ kind }) => kind === 'wait');
+  expect(result.status).toBe('fulfilled');
+  expect(waits.length).toBeGreaterThan(0);
+  expect(waits).toEqual(waits.map(() => ({ kind: 'wait', ms: 1_000 })));
+  expect(invocations).toBe(waits.length + 1);
+  expect((await published()).lines).toEqual([...sandbox.calculations()]);
+});
+
+test('a slice that hangs is cut before its invocation ends, and keeps the pages that it had', async () => {
+  let calls = 0;
+  const hanging = callAfter((_operation, signal) => {
+    calls += 1;
+    if (calls !== 8) return undefined;
+    return new Promise((_resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason));
+    });
+  });
+
+  const { result, kept } = await take(
+    { call: hanging, sliceMs: 60_000 },
+    { remainingMs: (asked) => (asked === 2 ? 15_300 : 900_000) },
+  );
+
+  expect(result.status).toBe('fulfilled');
+  expect(stepsOf(kept)).toHaveLength(4);
+  expect((await published()).lines).toEqual([...sandbox.calculations()]);
+});
+
+describe('what will not pass', () => {
+  test('a token that is refused ends the run at once, and the error says so', async () => {
+    let tries = 0;
+    const call = callOf(sandbox, 'an-old-token');
+
+    const { result } = await take(
+      { call },
+      {
+        mishap: () => {
+          tries += 1;
+          return undefined;
+        },
+      },
+    );
+
+    const reason = result.status === 'rejected' ? result.reason : undefined;
+    expect(reason).toBeInstanceOf(SnapshotStoppedError);
+    expect(reason.message).toMatch(/^run \S+ of calculations was stopped: .*401/);
+    expect(tries).toBe(2);
+    expect(await readLatest(store, 'calculations')).toBeUndefined();
+  });
+
+  test('cards without published calculations are not begun', async () => {
+    const { result } = await runDurable((steps) => takeDurableRun(cards, steps, optionsOf()));
+
+    expect(result).toMatchObject({
+      status: 'rejected',
+      reason: { message: expect.stringMatching(/^cards was not begun: .*expected a published snapshot/) },
+    });
+  });
+});
+
+describe('followers', () => {
+  const followed = (differences: Partial<DurableRunOptions> = {}, durable: FakeDurableOptions = {}) =>
+    runDurable(
+      (steps) =>
+        takeDurableSnapshot(
+          { ...calculations, followers: [cards] },
+          steps,
+          optionsOf({ sliceMs: 60_000, pageRows: 1_000, ...differences }),
+        ),
+      durable,
+    );
+
+  test('cards are taken by the datasets of the calculations that were published just before', async () => {
+    const { result } = await followed(
+      {},
+      { mishap: (attempt) => (attempt % 2 ? 'killed-after' : undefined) },
+    );
+
+    const [{ manifest }, { manifest: ofCards }] = [await published(), await published('cards')];
+    expect(result).toMatchObject({
+      value: { kind: 'published', run: manifest.run, followers: [{ kind: 'published', place: 'cards' }] },
+    });
+    expect(ofCards.idsFrom).toBe(`calculations, run ${manifest.run}`);
+    expect(ofCards.records).toBeGreaterThan(0);
+    expect(moved).toBe(2);
+  });
+
+  test('after calculations that were refused no cards are taken', async () => {
+    await followed();
+    const before = await published('cards');
+    const empty = await startPlatform({ calculations: 0, datasets: 6, cards: 40, fileSets: 0, dataFiles: 0 });
+
+    const { result } = await followed({ call: callOf(empty) });
+    await empty.close();
+
+    expect(result).toMatchObject({ value: { kind: 'refused', refused: expect.arrayContaining(['empty']) } });
+    expect((await published('cards')).manifest.run).toBe(before.manifest.run);
+  });
+
+  test('an error of theirs says that the calculations were published', async () => {
+    const noCards = callAfter((operation) => {
+      if (operation === 'listCards') throw refusal(operation, 400);
+    });
+
+    const { result } = await followed({ call: noCards });
+
+    expect(result).toMatchObject({
+      status: 'rejected',
+      reason: {
+        message: expect.stringMatching(
+          /^run \S+ of calculations was published, but run \S+ of cards was stopped: /,
+        ),
+      },
+    });
+  });
+});

@@ -1,0 +1,369 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseJson, printJson } from '../../../lib/json/json.ts';
+import { idDigits } from '../../../lib/platform/id.ts';
+import { MAX_DEPTH } from '../../../lib/snapshot/page/json-bytes.ts';
+import { linesOf } from '../../../lib/snapshot/page/page-lines.ts';
+import { PageShapeError, scanPage } from '../../../lib/snapshot/page/page-scanner.ts';
+import { jsonTypesOf } from '../../../lib/snapshot/page/record-fields.ts';
+
+const scan = (text: string) => scanPage(Buffer.from(text), 'results', 'id');
+const linesFrom = (text: string, from = 0) => linesOf(scan(text), Buffer.from(text), from).toString();
+const fieldsOf = (text: string) =>
+  Object.fromEntries([...scan(text).fields].map(([name, bits]) => [name, jsonTypesOf(bits)]));
+/** A page whose one record has this as a value. */
+const pageWith = (value: string) => `{"results":[{"id":1,"x":${value}}]}`;
+
+/** What is thrown, or undefined. */
+function refusal(act: () => unknown): unknown {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+const refusalOf = (text: string) => refusal(() => scan(text));
+const failureOf = (text: string) => {
+  const error = refusalOf(text);
+  return error instanceof PageShapeError ? error.failure : error;
+};
+
+describe('what a page is', () => {
+  const text =
+    '{"totalHits": 3, "results":[{"id":9007199254740993,"n":1.10},{"id":7,"a":[{}],"n":null},{"id":-8}],"hasMore":false,"degraded":true}';
+
+  test('records are counted, their keys keep all digits, and their bytes are found', () => {
+    const page = scan(text);
+
+    expect(page.records).toBe(3);
+    expect(page.keys).toEqual(['9007199254740993', '7', '-8']);
+    expect(page.starts.map((start, index) => text.slice(start, page.ends[index]))).toEqual([
+      '{"id":9007199254740993,"n":1.10}',
+      '{"id":7,"a":[{}],"n":null}',
+      '{"id":-8}',
+    ]);
+  });
+
+  test('the other members are parsed', () => {
+    expect(scan(text).head).toEqual({ totalHits: 3, hasMore: false, degraded: true });
+    expect(scan('{"a":{"b":[12345678901234567890]},"results":[]}').head).toEqual({
+      a: { b: [12345678901234567890n] },
+    });
+  });
+
+  test('the types of the top-level fields are gathered over all records', () => {
+    expect(fieldsOf(text)).toEqual({ id: ['number'], n: ['number', 'null'], a: ['array'] });
+    expect(
+      fieldsOf('{"results":[{"id":"1","t":true,"s":""},{"s":{},"t":false,"id":2},{"id":3,"x":{"y":1}}]}'),
+    ).toEqual({ id: ['string', 'number'], t: ['boolean'], s: ['string', 'object'], x: ['object'] });
+  });
+
+  test('a field that starts like the one expected is not taken for it', () => {
+    expect(fieldsOf('{"results":[{"id":1,"name":1},{"id":2,"names":""},{"id":3,"nam":null}]}')).toEqual({
+      id: ['number'],
+      name: ['number'],
+      names: ['string'],
+      nam: ['null'],
+    });
+  });
+
+  test.each([
+    ['{"results":[]}', []],
+    [' {\n"results" : [ \t\r\n ] } ', []],
+    ['{"results":[{"id":1}],"results":[{"id":2}]}', ['2']],
+    ['{"results":null,"results":[{"id":2}]}', ['2']],
+    ['{"results":[{"no":1}],"results":[{"id":2}]}', ['2']],
+    ['{"r\\u0065sults":[{"id":1}]}', ['1']],
+    ['{"other":"results","x":[1],"results":[{"id":3}]}', ['3']],
+    ['{"x":{"results":[{"id":1}]},"results":[]}', []],
+    ['{"results":[{"id":1,"id":2}]}', ['2']],
+    ['{"results":[{"x":{"id":5},"i\\u0064":1}]}', ['1']],
+    ['{"results":[{"id":1},{"id": 2},{"id": \n 3},{"id" :4},{ "id":5}]}', ['1', '2', '3', '4', '5']],
+    ['{"results":[{"id": 1},{"id": \n2},{"id":3}]}', ['1', '2', '3']],
+    ['{"results":[{"id":"0012"}]}', ['12']],
+    ['{"results":[{"id":"\\u0031"}]}', ['1']],
+    ['{"results":[{"id":-0},{"id":0},{"id":1e2}]}', ['0', '0', '100']],
+    ['{"results":[{"id":123456789012345},{"id":1234567890123456}]}', ['123456789012345', '1234567890123456']],
+    ['{"results":[{"id":123456789012345678901234567890}]}', ['123456789012345678901234567890']],
+    ['\uFEFF{"results":[{"id":1}]}', ['1']],
+  ])('%s has the keys %j', (text, keys) => {
+    expect(scan(text).keys).toEqual(keys);
+  });
+
+  test('a member named __proto__ is a member', () => {
+    const page = scan('{"__proto__":1,"results":[{"id":1,"__proto__":2}]}');
+
+    expect(Object.entries(page.head)).toEqual([['__proto__', 1]]);
+    expect([...page.fields.keys()]).toEqual(['id', '__proto__']);
+  });
+
+  test('bytes within a larger buffer are found where they are', () => {
+    const whole = Buffer.from('xxx{"results":[{"id":1,"name":"ü"},{"id":22,"name":"ü"}]}yyyyyyyy');
+    const bytes = whole.subarray(3, whole.length - 8);
+
+    const page = scanPage(bytes, 'results', 'id');
+
+    expect(page.keys).toEqual(['1', '22']);
+    expect(linesOf(page, bytes, 1).toString()).toBe('{"id":22,"name":"ü"}\n');
+  });
+});
+
+describe('what is no page of records', () => {
+  test.each([
+    ['[]', { kind: 'no-object' }],
+    ['null', { kind: 'no-object' }],
+    ['{}', { kind: 'no-array', member: 'results' }],
+    ['{"results":{}}', { kind: 'no-array', member: 'results' }],
+    ['{"results":[{"id":1}],"results":null}', { kind: 'no-array', member: 'results' }],
+    ['{"results":[{"id":1},2]}', { kind: 'no-record', position: 1 }],
+    ['{"results":[[]]}', { kind: 'no-record', position: 0 }],
+    ['{"results":[{"id":1},{}]}', { kind: 'no-key', position: 1, keyField: 'id' }],
+    ['{"results":[{"id":1.5}]}', { kind: 'no-key', position: 0, keyField: 'id' }],
+    ['{"results":[{"id":"a"},{}]}', { kind: 'no-key', position: 0, keyField: 'id' }],
+    ['{"results":[{"id":null}]}', { kind: 'no-key', position: 0, keyField: 'id' }],
+    ['{"results":[{"id":1,"id":[]}]}', { kind: 'no-key', position: 0, keyField: 'id' }],
+  ])('%s fails as %j', (text, failure) => {
+    expect(failureOf(text)).toEqual(failure);
+  });
+
+  test('a failure names the record', () => {
+    expect(refusalOf('{"results":[{"id":1},{}]}')).toHaveProperty(
+      'message',
+      'record 1: expected an integer as its "id"',
+    );
+  });
+
+  test('invalid JSON comes before a wrong shape', () => {
+    expect(refusalOf('{"results":[1,{"id":}]}')).toBeInstanceOf(SyntaxError);
+    expect(refusalOf('[1,]')).toBeInstanceOf(SyntaxError);
+  });
+});
+
+describe('what is no JSON', () => {
+  test.each([
+    ['', 'invalid JSON: it ends at byte 0 and is not whole'],
+    ['{"results":[{"id":1', 'invalid JSON: it ends at byte 19 and is not whole'],
+    ['{"results":[{"id":1}]}x', 'invalid JSON: unexpected 0x78 at byte 22'],
+    ['{"results":[{"id":trux}]}', 'invalid JSON: unexpected 0x78 at byte 21'],
+    ['{"results":[{"id":1,}]}', 'invalid JSON: unexpected 0x7d at byte 20'],
+  ])('%s is refused with the byte', (text, message) => {
+    expect(refusalOf(text)).toEqual(new SyntaxError(message));
+  });
+
+  test('invalid UTF-8 is refused with the byte', () => {
+    const bytes = Buffer.from('{"results":[{"id":1,"x":"é\uFFFD?"}]}');
+    bytes[bytes.indexOf('?')] = 0xff;
+
+    expect(refusal(() => scanPage(bytes, 'results', 'id'))).toEqual(
+      new SyntaxError('invalid UTF-8 at byte 30'),
+    );
+  });
+
+  test.each(
+    '0 -0 1 10 1.0 0.5 -1.25 1e5 1E+5 1e-5 0e0 0.0e00 1e05 - 01 -01 00 1. .5 -.5 1e 1e+ 1.e5 1.5e +1 0x1 1_0 1f NaN Infinity -Infinity'
+      .split(' ')
+      .map((number) => [number]),
+  )('%s is a number exactly if JSON.parse says so', (number) => {
+    expectSameVerdict(Buffer.from(pageWith(number)));
+    expectSameVerdict(Buffer.from(pageWith(`[${number}]`)));
+  });
+
+  test.each(
+    'true false null tru fals nul truee nulll True nUll t f n undefined trxe falsx [] {} [,] [1,] [1] [1 2] {,} {"a"} {"a":} {"a":1,} {a:1} {1:1} {"a":1"b":2} [}'
+      .split(/ (?!2)/)
+      .map((value) => [value]),
+  )('%s is a value exactly if JSON.parse says so', (value) => {
+    expectSameVerdict(Buffer.from(pageWith(value)));
+    expectSameVerdict(Buffer.from(`{"results":[],"x":${value}}`));
+  });
+
+  test('every byte after a backslash is judged as JSON.parse does', () => {
+    for (let code = 0; code < 128; code += 1) {
+      expectSameVerdict(Buffer.from(pageWith(`"ab\\${String.fromCharCode(code)}0041"`)));
+    }
+  });
+
+  test('every byte in a text, at every place of a word of four, is judged as JSON.parse does', () => {
+    for (let code = 0; code < 128; code += 1) {
+      for (const before of ['', 'a', 'ab', 'abc', 'abcd']) {
+        expectSameVerdict(Buffer.from(pageWith(`"${before}${String.fromCharCode(code)}é-tail"`)));
+      }
+    }
+  });
+
+  test.each([
+    ['\\u00e9'],
+    ['\\u00E9'],
+    ['\\ud800'],
+    ['\\u'],
+    ['\\u12'],
+    ['\\u123g'],
+    ['\\u12"4'],
+    ['\\U0041'],
+    ['\\'],
+    ['\\\\'],
+    ['\\\\\\'],
+    ['\u007f'],
+    ['\u2028'],
+  ])('the text %j is judged as JSON.parse does', (text) => {
+    expectSameVerdict(Buffer.from(pageWith(`"${text}"`)));
+    expectSameVerdict(Buffer.from(`{"results":[{"id":1,"${text}":1}]}`));
+  });
+
+  test('a page is refused at every byte where it can be cut', () => {
+    const bytes = Buffer.from('{"a":-1.5e+3,"results":[{"id":1,"x":"\\u00e9é\\n","y":[true,null]}],"b":{}} ');
+
+    for (let length = 0; length < bytes.length - 1; length += 1) {
+      expect(refusal(() => scanPage(bytes.subarray(0, length), 'results', 'id'))).toBeInstanceOf(SyntaxError);
+    }
+  });
+
+  test('nesting is bounded, and one level less is taken', () => {
+    const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+    const withinRecord = MAX_DEPTH - 3;
+
+    expect(refusalOf(pageWith(nested(withinRecord)))).toBeUndefined();
+    expect(refusalOf(pageWith(nested(withinRecord + 1)))).toEqual(
+      new SyntaxError('JSON nested deeper than 512 arrays and objects at byte 533'),
+    );
+    expect(refusalOf('{"a":'.repeat(1_000_000))).toHaveProperty(
+      'message',
+      expect.stringMatching(/nested deeper/),
+    );
+  });
+});
+
+describe('the lines of a page', () => {
+  test('are its records to the letter, from the one asked for', () => {
+    const text = '{"results":[{"id":1,"n": 1.10},{"id":2},{"id":3}]}';
+
+    expect(linesFrom(text)).toBe('{"id":1,"n": 1.10}\n{"id":2}\n{"id":3}\n');
+    expect(linesFrom(text, 2)).toBe('{"id":3}\n');
+    expect(linesFrom(text, 3)).toBe('');
+    expect(linesFrom('{"results":[]}')).toBe('');
+  });
+
+  test('hold what is between the records no longer', () => {
+    expect(linesFrom('{"results":[ {"id":1} ,\n{"id":2},{"id":3} ]}')).toBe('{"id":1}\n{"id":2}\n{"id":3}\n');
+  });
+
+  test('are printed anew where a record has line ends, with all digits', () => {
+    const text = '{"results":[{"id":1,"x":"\\n"},{\r"id":9007199254740993},{"id":3,"y":[\n1]}]}';
+
+    expect([0, 1, 2].map(scan(text).hasLineEnd)).toEqual([false, true, true]);
+    expect(linesFrom(text)).toBe('{"id":1,"x":"\\n"}\n{"id":9007199254740993}\n{"id":3,"y":[1]}\n');
+  });
+});
+
+const json = fc.jsonValue({ maxDepth: 3 });
+const record = fc
+  .tuple(
+    fc.oneof(fc.bigInt(-(2n ** 70n), 2n ** 70n), fc.integer(), fc.bigInt().map(String)),
+    fc.dictionary(fc.oneof(fc.constantFrom('name', 'names', 'a', '', 'ü', '"'), fc.string()), json),
+    fc.boolean(),
+  )
+  .map(([id, rest, isFirst]) => (isFirst ? { id, ...rest, id2: 1 } : { ...rest, id }))
+  .map((each) => ('id' in each ? each : { id: 1 }));
+const page = fc
+  .tuple(fc.dictionary(fc.string(), json), fc.array(record), fc.dictionary(fc.string(), json))
+  .map(([before, results, after]) => ({ ...before, results, ...after, results2: 0 }));
+
+describe('any page', () => {
+  test('is what parsing it whole tells, whatever the white space', () => {
+    fc.assert(
+      fc.property(page, fc.constantFrom('', ' ', '   ', '\t', '\n'), (value, space) => {
+        const text = JSON.stringify(
+          value,
+          (_key, part) => (typeof part === 'bigint' ? JSON.rawJSON(String(part)) : part),
+          space,
+        );
+        // Where V8 has seen a name that ends in a backslash, it takes another that goes on with `\"` for the same.
+        fc.pre(!/\\\\"\s*:/.test(text));
+        const { results, ...head } = parseJson(text) as { results: Record<string, unknown>[] };
+        fc.pre(Array.isArray(results) && results.every((each) => idDigits(each['id']) !== undefined));
+
+        const scanned = scan(text);
+
+        expect(scanned.records).toBe(results.length);
+        expect(scanned.keys).toEqual(results.map((each) => idDigits(each['id'])));
+        expect(scanned.head).toEqual(head);
+        expect(fieldsOf(text)).toEqual(naiveFields(results));
+        const lines = linesFrom(text).split('\n').slice(0, -1);
+        expect(lines.map((line) => printJson(parseJson(line)))).toEqual(
+          results.map((each) => printJson(each)),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('with bytes changed, put in, taken out or cut off is taken exactly if it is still one', () => {
+    const telling = fc.constantFrom(...Buffer.from('"\\{}[]:,0123456789.eE+-tfnu \n\r\t\u0000\u001f/é'));
+    const byte = fc.oneof(telling, fc.nat(255));
+    const edit = fc.record({ at: fc.nat(), remove: fc.nat(2), add: fc.array(byte, { maxLength: 2 }) });
+    const cut = fc.option(fc.nat());
+    // Records of one layout, whose names come again.
+    const alike = [1, 2n ** 64n, 3].map((id) => ({ id, name: 'é"\\', links: [{}, [-1.5]], on: true }));
+    const pages = fc.oneof(page, fc.constant({ totalHits: 1e21, results: alike, hasMore: null }));
+    fc.assert(
+      fc.property(pages, fc.nat(1), fc.array(edit, { maxLength: 2 }), cut, (value, space, edits, length) => {
+        let bytes = [...Buffer.from(printJson(value, space))];
+        for (const { at, remove, add } of edits) bytes = bytes.toSpliced(at % bytes.length, remove, ...add);
+
+        expectSameVerdict(Buffer.from(length === null ? bytes : bytes.slice(0, length % bytes.length)));
+      }),
+      { numRuns: 2_500 },
+    );
+  });
+});
+
+/** The types of each field, from parsed records. */
+function naiveFields(records: readonly Record<string, unknown>[]): Record<string, string[]> {
+  const order = jsonTypesOf(0b111111);
+  const typeOf = (value: unknown) =>
+    value === null
+      ? 'null'
+      : Array.isArray(value)
+        ? 'array'
+        : typeof value === 'bigint'
+          ? 'number'
+          : typeof value;
+  const names = new Set(records.flatMap((each) => Object.keys(each)));
+  return Object.fromEntries(
+    [...names].map((name) => {
+      const having = records.filter((each) => Object.hasOwn(each, name));
+      const types = new Set<string>(having.map((each) => typeOf(each[name])));
+      return [name, order.filter((type) => types.has(type))];
+    }),
+  );
+}
+
+/** The scanner refuses as invalid what `JSON.parse` refuses, refuses as no page what is none, and takes the rest. */
+function expectSameVerdict(bytes: Buffer): void {
+  const error = refusal(() => scanPage(bytes, 'results', 'id'));
+  const verdict =
+    error === undefined ? 'page' : error instanceof PageShapeError ? 'no page' : (error as Error).name;
+
+  expect(`${verdict}: ${bytes}`).toBe(`${slowVerdict(bytes)}: ${bytes}`);
+}
+
+function slowVerdict(bytes: Buffer): string {
+  let value: unknown;
+  try {
+    value = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    return 'SyntaxError';
+  }
+  const results =
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)['results']
+      : undefined;
+  if (!Array.isArray(results)) return 'no page';
+  const isRecord = (each: unknown) =>
+    typeof each === 'object' && each !== null && !Array.isArray(each) && 'id' in each && hasDigits(each.id);
+  return results.every(isRecord) ? 'page' : 'no page';
+}
+
+const hasDigits = (value: unknown) => idDigits(value) !== undefined;

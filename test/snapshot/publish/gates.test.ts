@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { type GatedRun, refusals } from '../../../lib/snapshot/publish/gates.ts';
+import { publishedManifest } from '../published-manifest.ts';
+
+const run: GatedRun = {
+  records: 100,
+  fields: { id: ['number'], name: ['string'] },
+  selection: {},
+  consistency: 'proved',
+  scanRefused: [],
+};
+
+test('a first run that is proved is published', () => {
+  expect(refusals(run, undefined)).toEqual([]);
+});
+
+test('a first run without records is published', () => {
+  expect(refusals({ ...run, records: 0 }, undefined)).toEqual([]);
+});
+
+describe('against a last run of 100 records', () => {
+  const last = publishedManifest({ records: 100, fields: { id: ['number'], name: ['null', 'string'] } });
+
+  test.each([
+    ['the same', run, []],
+    ['half of it', { ...run, records: 50 }, []],
+    ['less than half', { ...run, records: 49 }, ['shrunk']],
+    ['none', { ...run, records: 0 }, ['empty']],
+    [
+      'a degraded one',
+      { ...run, scanRefused: ['degraded'], consistency: 'best-effort' },
+      ['degraded', 'unproved'],
+    ],
+    ['an unproved one', { ...run, consistency: 'best-effort' }, ['unproved']],
+    ['one that read nothing', { ...run, scanRefused: ['incomplete'] }, ['incomplete']],
+    ['another type', { ...run, fields: { id: ['string'] } }, ['type']],
+    ['null where there was text', { ...run, fields: { id: ['number'], name: ['null'] } }, []],
+    ['a field gone and a new one', { ...run, fields: { id: ['number'], extra: ['array'] } }, []],
+    ['another selection', { ...run, selection: { name: 'x' } }, ['selection']],
+  ] as const satisfies readonly (readonly [string, GatedRun, readonly string[]])[])(
+    '%s is judged by its reasons',
+    (_name, judged, reasons) => {
+      expect(refusals(judged, last)).toEqual(reasons);
+    },
+  );
+});
+
+test('a field that was only ever null may become anything', () => {
+  const last = publishedManifest({ records: 100, fields: { name: ['null'] } });
+
+  expect(refusals(run, last)).toEqual([]);
+});
+
+test('a selection is the same whatever the order of its names', () => {
+  const last = publishedManifest({ records: 100, selection: { a: 1, b: { c: 2, d: 3 } } });
+
+  expect(refusals({ ...run, selection: { b: { d: 3, c: 2 }, a: 1 } }, last)).toEqual([]);
+});

@@ -1,0 +1,264 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type LocalGlue, startGlue } from '../../../lib/sandbox/aws/services/start-glue.ts';
+import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
+import { latestKey } from '../../../lib/snapshot/keys.ts';
+import { readLatest } from '../../../lib/snapshot/manifest.ts';
+import { gluePartitions } from '../../../lib/snapshot/publish/glue-partitions.ts';
+import type { Partitions } from '../../../lib/snapshot/publish/partitions.ts';
+import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
+import type { Run } from '../../../lib/snapshot/run-id.ts';
+import { createDirectoryStore } from '../../../lib/store/directory.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { publishedManifest } from '../published-manifest.ts';
+
+const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
+const tuesday: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.000Z' };
+
+let folder: string;
+let store: Store;
+let glue: LocalGlue;
+let partitions: Partitions;
+/** Runs that `latest.json` was moved to while they were in no table. */
+let unseen: string[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'partitions-'));
+  unseen = [];
+  glue = await startGlue({ database: 'sync', tables: { calculations: {} } });
+  const environment = {
+    AWS_ENDPOINT_URL_GLUE: glue.endpoint,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'sandbox',
+    AWS_SECRET_ACCESS_KEY: 'sandbox',
+  };
+  partitions = gluePartitions({ database: 'sync', location: 's3://bucket/sync', environment });
+  store = watched(createDirectoryStore(folder));
+});
+
+afterEach(async () => {
+  await glue.close();
+  await rm(folder, { recursive: true });
+});
+
+const inTable = () => glue.partitions('calculations').map(({ Values }) => String(Values[1]));
+const published = async () => (await publishedRuns(store, 'calculations')).map(({ run }) => run);
+
+function watched(inner: Store): Store {
+  return {
+    ...inner,
+    async put(key, body, options) {
+      const result = await inner.put(key, body, options);
+      if (key !== latestKey('calculations') || result.kind !== 'stored') return result;
+      const { run } = JSON.parse(Buffer.from(body).toString()) as { run: string };
+      if (!inTable().includes(run)) unseen.push(run);
+      return result;
+    },
+  };
+}
+
+/** What a publisher writes to, and where it may be stopped: before or after its nth act. */
+type Place = { readonly store: Store; readonly partitions: Partitions };
+
+function stoppedAt(at: number, when: 'before' | 'after', happens: () => Promise<unknown>): Place {
+  let acts = 0;
+  const act = async <T>(go: () => Promise<T>): Promise<T> => {
+    acts += 1;
+    const isHere = acts === at;
+    if (isHere && when === 'before') await happens();
+    const result = await go();
+    if (isHere && when === 'after') await happens();
+    return result;
+  };
+  return {
+    store: {
+      ...store,
+      put: (...args) => act(() => store.put(...args)),
+      copy: (...args) => act(() => store.copy(...args)),
+      delete: (...args) => act(() => store.delete(...args)),
+    },
+    partitions: {
+      add: (...args) => act(() => partitions.add(...args)),
+      remove: (...args) => act(() => partitions.remove(...args)),
+    },
+  };
+}
+
+type Differences = { readonly records?: number; readonly force?: boolean };
+
+async function publish(
+  run: Run,
+  to: Place = { store, partitions },
+  { records = 10, force = false }: Differences = {},
+) {
+  const key = `work/calculations/${run.id}/part-00000-0123456789ab.ndjson.gz`;
+  const body = gzipSync(`{"id":1,"name":"of ${run.id}"}\n`);
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  await store.put(key, body);
+  const parts = [{ key, records: 1, bytes: body.byteLength, sha256, firstKey: '1', lastKey: '1' }];
+  const manifest = publishedManifest({ run: run.id, startedAt: run.startedAt, records, parts });
+  return publishRun({
+    ...to,
+    source: 'calculations',
+    run,
+    finished: { ...manifest, scanRefused: [] },
+    force,
+  });
+}
+
+/** A publisher that is killed at an act; one that has fewer acts comes to its end. */
+const publishKilled = (run: Run, at: number, when: 'before' | 'after', meanwhile = async () => {}) =>
+  publish(
+    run,
+    stoppedAt(at, when, async () => {
+      await meanwhile();
+      throw new Error('killed');
+    }),
+  ).catch((error: unknown) => {
+    if (!(error instanceof Error && error.message === 'killed')) throw error;
+  });
+
+test('a published run is in its table, and was so before latest.json named it', async () => {
+  await publish(monday);
+  await publish(tuesday);
+
+  expect(inTable()).toEqual([monday.id, tuesday.id]);
+  expect(unseen).toEqual([]);
+});
+
+test('a refused run is in no table until it is published by force', async () => {
+  await publish(monday);
+  await publish(tuesday, undefined, { records: 1 });
+  const refused = inTable();
+
+  await publish(tuesday, undefined, { records: 1, force: true });
+
+  expect(refused).toEqual([monday.id]);
+  expect(inTable()).toEqual([monday.id, tuesday.id]);
+});
+
+test('a run that gives way to a later one is in no table', async () => {
+  await publish(tuesday);
+
+  const { kind } = await publish(monday);
+
+  expect(kind).toBe('superseded');
+  expect(inTable()).toEqual([tuesday.id]);
+});
+
+test('publishing again a run that another was published after leaves it in its table', async () => {
+  await publish(monday);
+  await publish(tuesday);
+
+  const { kind } = await publish(monday);
+
+  expect(kind).toBe('superseded');
+  expect(inTable()).toEqual([monday.id, tuesday.id]);
+});
+
+test('publishing the last run again puts it into a table that came later', async () => {
+  await publish(monday);
+  await partitions.remove('calculations', monday);
+
+  await publish(monday);
+
+  expect(inTable()).toEqual([monday.id]);
+});
+
+test('a run that was stopped just before latest.json, and is then refused, is in no table', async () => {
+  await publishKilled(tuesday, 4, 'after');
+  const stopped = inTable();
+  await publish(monday, undefined, { records: 100 });
+
+  const { kind } = await publish(tuesday);
+
+  expect(stopped).toEqual([tuesday.id]);
+  expect(kind).toBe('refused');
+  expect(inTable()).toEqual([monday.id]);
+});
+
+test('a run that lost the race is in no table from then on, though its publisher is killed', async () => {
+  const stopped = stoppedAt(5, 'before', () => publish(tuesday));
+  const killed: Store = {
+    ...stopped.store,
+    async delete(key) {
+      await stopped.store.delete(key);
+      throw new Error('killed');
+    },
+  };
+
+  await expect(publish(monday, { ...stopped, store: killed })).rejects.toThrow('killed');
+
+  expect(inTable()).toEqual([tuesday.id]);
+  expect(await published()).toEqual([tuesday.id]);
+});
+
+/** The acts of a publisher that loses the race and goes through once more: 5, 2 to withdraw, 6 with the changes. */
+const ACTS = 14;
+
+const moments = Array.from({ length: ACTS }, (_, index) => index + 1).flatMap(
+  (act) =>
+    [
+      { act, when: 'before' },
+      { act, when: 'after' },
+    ] as const,
+);
+
+describe.each(moments)('a publisher that is stopped $when its act $act', ({ act, when }) => {
+  test.each([
+    { name: 'an earlier run', slow: monday, quick: tuesday },
+    { name: 'a later run', slow: tuesday, quick: monday },
+  ])('while another goes through, with $name: the table holds what is published', async ({ slow, quick }) => {
+    await publish(
+      slow,
+      stoppedAt(act, when, () => publish(quick)),
+    );
+    await publish(quick);
+
+    expect(inTable().toSorted()).toEqual((await published()).toSorted());
+    expect(await readLatest(store, 'calculations')).toMatchObject({ run: tuesday.id });
+    expect(unseen).toEqual([]);
+  });
+
+  test.each([
+    { name: 'an earlier run', slow: monday, quick: tuesday },
+    { name: 'a later run', slow: tuesday, quick: monday },
+  ])(
+    'and killed, with $name, and goes on after another: the table holds what is published',
+    async ({ slow, quick }) => {
+      await publishKilled(slow, act, when);
+      await publish(quick);
+      await publish(slow);
+
+      expect(inTable().toSorted()).toEqual((await published()).toSorted());
+      expect(unseen).toEqual([]);
+    },
+  );
+
+  test('and killed once another went through, and goes on: the table holds what is published', async () => {
+    await publishKilled(monday, act, when, async () => void (await publish(tuesday)));
+    await publish(tuesday);
+    await publish(monday);
+
+    expect(inTable().toSorted()).toEqual((await published()).toSorted());
+    expect(unseen).toEqual([]);
+  });
+
+  test('while another publishes the same run: it stays published, for both', async () => {
+    const other = { kind: '' };
+    const { kind } = await publish(
+      monday,
+      stoppedAt(act, when, async () => {
+        other.kind = (await publish(monday)).kind;
+      }),
+    );
+
+    expect([kind, other.kind || 'published']).toEqual(['published', 'published']);
+    expect(await published()).toEqual([monday.id]);
+    expect(inTable()).toEqual([monday.id]);
+  });
+});

@@ -1,0 +1,245 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readLatest } from '../../../lib/snapshot/manifest.ts';
+import { type FinishedRun, publishRun } from '../../../lib/snapshot/publish/publish.ts';
+import type { Run } from '../../../lib/snapshot/run-id.ts';
+import { createDirectoryStore } from '../../../lib/store/directory.ts';
+import type { Store } from '../../../lib/store/store.ts';
+
+const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
+const tuesday: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.000Z' };
+
+let folder: string;
+let store: Store;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'publish-'));
+  store = createDirectoryStore(folder);
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+/** A run whose one part lies in its work folder. */
+async function finishedRun(run: Run, differences: Partial<FinishedRun> = {}): Promise<FinishedRun> {
+  const key = `work/calculations/${run.id}/part-00000-0123456789ab.ndjson.gz`;
+  const body = gzipSync(`{"id":1,"name":"of ${run.id}"}\n`);
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  await store.put(key, body);
+  return {
+    version: 1,
+    source: 'calculations',
+    run: run.id,
+    selection: {},
+    startedAt: run.startedAt,
+    finishedAt: run.startedAt,
+    platform: 'acme.example.com',
+    records: 10,
+    totals: { start: 10, end: 10 },
+    consistency: 'proved',
+    order: 'id',
+    missing: [],
+    parts: [{ key, records: 1, bytes: body.byteLength, sha256, firstKey: '1', lastKey: '1' }],
+    fields: { id: ['number'] },
+    calls: { requests: 2, retries: 0, throttled: 0, waitedMs: 0 },
+    scanRefused: [],
+    ...differences,
+  };
+}
+
+const publish = async (run: Run, differences: Partial<FinishedRun> = {}, force = false, to: Store = store) =>
+  publishRun({
+    store: to,
+    source: 'calculations',
+    run,
+    finished: await finishedRun(run, differences),
+    force,
+  });
+
+test('a finished run is copied to its folder, told by its manifest, and named by latest.json', async () => {
+  const publication = await publish(monday);
+
+  const latest = await readLatest(store, 'calculations');
+  const folderOfRun = 'calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/';
+  const part = await store.get(`${folderOfRun}part-00000-0123456789ab.ndjson.gz`);
+  expect(publication).toMatchObject({ kind: 'published', key: `${folderOfRun}_manifest.json` });
+  expect(publication.manifest).toMatchObject({
+    publishable: true,
+    refused: [],
+    forced: false,
+    changes: null,
+  });
+  expect(publication.manifest.parts[0]?.key).toBe(`${folderOfRun}part-00000-0123456789ab.ndjson.gz`);
+  expect(latest).toMatchObject({
+    run: monday.id,
+    manifest: `${folderOfRun}_manifest.json`,
+    startedAt: monday.startedAt,
+  });
+  expect(gunzipSync(part?.body ?? Buffer.alloc(0)).toString()).toBe(
+    '{"id":1,"name":"of 20261116T090000Z-aaaaaa"}\n',
+  );
+});
+
+test('a run after the first tells its changes against the one before', async () => {
+  await publish(monday);
+
+  const { manifest } = await publish(tuesday);
+
+  const stored = await store.get('calculations/dt=2026-11-17/run=20261117T090000Z-bbbbbb/_changes.ndjson.gz');
+  const change = JSON.parse(gunzipSync(stored?.body ?? Buffer.alloc(0)).toString());
+  expect(manifest.changes).toEqual({ against: monday.id, added: 0, removed: 0, changed: 1 });
+  expect(change).toEqual({
+    change: 'changed',
+    key: '1',
+    before: { id: 1, name: `of ${monday.id}` },
+    after: { id: 1, name: `of ${tuesday.id}` },
+    fields: ['name'],
+  });
+});
+
+test('a run that is published already stays published as it is', async () => {
+  const first = await publish(monday);
+
+  const again = await publish(monday);
+
+  expect(again).toEqual(first);
+});
+
+describe('with two publishers, one stopped before each of its writes while the other goes through', () => {
+  /** A store whose writes wait at one of them until the other publisher is done. */
+  function stoppedAt(write: number, meanwhile: () => Promise<unknown>): Store {
+    let writes = 0;
+    const pass = async () => {
+      writes += 1;
+      if (writes === write) await meanwhile();
+    };
+    return {
+      ...store,
+      put: async (key, body, options) => pass().then(() => store.put(key, body, options)),
+      copy: async (from, to, options) => pass().then(() => store.copy(from, to, options)),
+    };
+  }
+
+  test.each([1, 2, 3, 4, 5, 6, 7])(
+    'at write %i, the later run stays latest and both tell the truth',
+    async (write) => {
+      await finishedRun(monday);
+      await finishedRun(tuesday);
+
+      const slow = await publish(
+        monday,
+        {},
+        false,
+        stoppedAt(write, () => publish(tuesday)),
+      );
+
+      const latest = await readLatest(store, 'calculations');
+      expect(latest?.run === tuesday.id || (latest?.run === monday.id && slow.kind === 'published')).toBe(
+        true,
+      );
+      expect(latest?.run === monday.id ? write > 4 : slow.kind === 'superseded').toBe(true);
+    },
+  );
+
+  test.each([1, 2, 3, 4, 5, 6, 7])(
+    'at write %i, a later run that was stopped is compared with the one that came between',
+    async (write) => {
+      const slow = await publish(
+        tuesday,
+        {},
+        false,
+        stoppedAt(write, () => publish(monday)),
+      );
+
+      const latest = await readLatest(store, 'calculations');
+      expect(latest?.run).toBe(tuesday.id);
+      expect(slow.manifest.changes?.against ?? null).toBe(write <= 4 ? monday.id : null);
+    },
+  );
+});
+
+test('a refused run stays under work/, and the last one stays published', async () => {
+  await publish(monday);
+
+  const publication = await publish(tuesday, { records: 4 });
+
+  expect(publication).toMatchObject({
+    kind: 'refused',
+    manifest: { publishable: false, refused: ['shrunk'], forced: false },
+  });
+  await expect(readLatest(store, 'calculations')).resolves.toMatchObject({ run: monday.id });
+  await expect(store.get(`work/calculations/${tuesday.id}/_manifest.json`)).resolves.toBeDefined();
+});
+
+test('a refused run is published by force, and its manifest says so', async () => {
+  await publish(monday);
+
+  const publication = await publish(tuesday, { records: 4 }, true);
+
+  expect(publication).toMatchObject({
+    kind: 'published',
+    manifest: { publishable: false, refused: ['shrunk'], forced: true },
+  });
+  await expect(readLatest(store, 'calculations')).resolves.toMatchObject({ run: tuesday.id });
+});
+
+test('latest.json never goes back to a run that started earlier', async () => {
+  await publish(tuesday);
+
+  const publication = await publish(monday);
+
+  expect(publication).toMatchObject({ kind: 'superseded', latest: { run: tuesday.id } });
+  await expect(readLatest(store, 'calculations')).resolves.toMatchObject({ run: tuesday.id });
+});
+
+describe('with another publisher between the reading and the moving of latest.json', () => {
+  /** A store in which something happens just before the first conditional put. */
+  function interrupted(happens: () => Promise<unknown>): Store {
+    let pending = true;
+    return {
+      ...store,
+      async put(key, body, options) {
+        if (options?.condition !== undefined && pending) {
+          pending = false;
+          await happens();
+        }
+        return store.put(key, body, options);
+      },
+    };
+  }
+
+  test('an earlier run gives way to the later one', async () => {
+    const publication = await publish(
+      monday,
+      {},
+      false,
+      interrupted(() => publish(tuesday)),
+    );
+
+    expect(publication.kind).toBe('superseded');
+    await expect(readLatest(store, 'calculations')).resolves.toMatchObject({ run: tuesday.id });
+  });
+
+  test('a later run is judged again against the one that came between', async () => {
+    const publication = await publish(
+      tuesday,
+      {},
+      false,
+      interrupted(() => publish(monday, { records: 100 })),
+    );
+
+    expect(publication).toMatchObject({ kind: 'refused', manifest: { refused: ['shrunk'] } });
+    await expect(readLatest(store, 'calculations')).resolves.toMatchObject({ run: monday.id });
+  });
+});
+
+test('a latest.json that is not ours is an error that names it', async () => {
+  await store.put('calculations/latest.json', Buffer.from('{"run": 7}'));
+
+  await expect(publish(monday)).rejects.toThrow(
+    'calculations/latest.json is not what platform-sync writes there',
+  );
+});

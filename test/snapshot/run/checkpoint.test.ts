@@ -1,0 +1,151 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import {
+  type Checkpoint,
+  notePart,
+  readCheckpoint,
+  readParts,
+  saveCheckpoint,
+} from '../../../lib/snapshot/run/checkpoint.ts';
+import { readStoredIds, storeIds } from '../../../lib/snapshot/run/stored-ids.ts';
+import { createDirectoryStore } from '../../../lib/store/directory.ts';
+import type { Store } from '../../../lib/store/store.ts';
+
+const RUN = '20261121T091500Z-3fa9c1';
+
+let folder: string;
+let store: Store;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'checkpoint-'));
+  store = createDirectoryStore(folder);
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+const checkpointOf = (differences: Partial<Checkpoint> = {}): Checkpoint => ({
+  version: 1,
+  source: 'files.recent',
+  run: RUN,
+  startedAt: '2026-11-21T09:15:00.000Z',
+  selection: { filesets: ['0b9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c11'] },
+  compression: 'gzip',
+  position: null,
+  outcome: null,
+  parts: 0,
+  lastPart: null,
+  records: 0,
+  fields: {},
+  calls: { requests: 0, retries: 0, throttled: 0, waitedMs: 0 },
+  ...differences,
+});
+
+const partOf = (index: number) => ({
+  key: `work/files.recent/${RUN}/part-0000${index}-1f2e3d4c5b6a.ndjson.gz`,
+  records: 10,
+  bytes: 100,
+  sha256: '1f2e3d4c5b6a',
+  firstKey: 'a',
+  lastKey: 'b',
+});
+
+test('a checkpoint comes back as it was saved, with an etag under which it can be moved on', async () => {
+  const begun = checkpointOf();
+  const further = checkpointOf({ position: { next: 'cursor' }, records: 10, fields: { id: ['string'] } });
+
+  const first = await saveCheckpoint(store, begun, undefined);
+  const read = await readCheckpoint(store, 'files.recent', RUN);
+  const second = await saveCheckpoint(store, further, read.etag);
+
+  expect(read).toEqual({ checkpoint: begun, etag: first });
+  expect(await readCheckpoint(store, 'files.recent', RUN)).toEqual({ checkpoint: further, etag: second });
+});
+
+test('of two processes that go on with one run, the one that comes second is told to stop', async () => {
+  const etag = await saveCheckpoint(store, checkpointOf(), undefined);
+  await saveCheckpoint(store, checkpointOf({ records: 10 }), etag);
+
+  const second = saveCheckpoint(store, checkpointOf({ records: 20 }), etag);
+
+  await expect(second).rejects.toMatchObject({
+    name: 'CheckpointConflictError',
+    message: `run ${RUN} is being gone on with by another process; this one stops`,
+  });
+  const { checkpoint } = await readCheckpoint(store, 'files.recent', RUN);
+  expect(checkpoint.records).toBe(10);
+});
+
+test('a run that is there already is not begun again', async () => {
+  await saveCheckpoint(store, checkpointOf({ records: 10 }), undefined);
+
+  const again = saveCheckpoint(store, checkpointOf(), undefined);
+
+  await expect(again).rejects.toMatchObject({ name: 'CheckpointConflictError' });
+});
+
+test('a run without a checkpoint is named, with its place', async () => {
+  await saveCheckpoint(store, checkpointOf(), undefined);
+
+  await expect(readCheckpoint(store, 'files', RUN)).rejects.toMatchObject({
+    name: 'StoredObjectError',
+    message: `run ${RUN} of files in ${folder}: expected a checkpoint, got none`,
+  });
+});
+
+test('a checkpoint that was damaged is named by its key', async () => {
+  const key = `work/files/${RUN}/_checkpoint.json`;
+  await store.put(key, Buffer.from('{"version":1,'));
+
+  await expect(readCheckpoint(store, 'files', RUN)).rejects.toMatchObject({
+    name: 'StoredObjectError',
+    message: `${key} is not what platform-sync writes there`,
+  });
+});
+
+test('the notes of parts lead from the last back to the first, and come in order', async () => {
+  const first = await notePart(store, partOf(0), null);
+  const second = await notePart(store, partOf(1), first);
+  const third = await notePart(store, partOf(2), second);
+
+  const parts = await readParts(store, third);
+
+  expect(parts).toEqual([partOf(0), partOf(1), partOf(2)]);
+  expect(third).toBe(`${partOf(2).key}.json`);
+});
+
+test('a run without parts has none', async () => {
+  expect(await readParts(store, null)).toEqual([]);
+});
+
+test('a note that is gone is named', async () => {
+  const first = await notePart(store, partOf(0), null);
+  const second = await notePart(store, partOf(1), first);
+  await store.delete(first);
+
+  await expect(readParts(store, second)).rejects.toMatchObject({
+    name: 'StoredObjectError',
+    message: `${first} in ${folder}: expected a part's note, got nothing`,
+  });
+});
+
+test('a note that was damaged is named', async () => {
+  const first = await notePart(store, partOf(0), null);
+  await store.put(first, Buffer.from('{"part":{}}'));
+
+  await expect(readParts(store, first)).rejects.toMatchObject({
+    name: 'StoredObjectError',
+    message: `${first} is not what platform-sync writes there`,
+  });
+});
+
+test('ids are kept with their run, and their absence is named', async () => {
+  await storeIds(store, 'cards', RUN, ['b', 'a']);
+
+  expect(await readStoredIds(store, 'cards', RUN)).toEqual(['b', 'a']);
+  await expect(readStoredIds(store, 'data-files', RUN)).rejects.toMatchObject({
+    name: 'StoredObjectError',
+    message: `work/data-files/${RUN}/_ids.json in ${folder}: expected the run's ids, got nothing`,
+  });
+});

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
+import { createPartWriter } from '../../../lib/snapshot/run/part-writer.ts';
+import { createDirectoryStore } from '../../../lib/store/directory.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { simulatedBatch } from '../simulated-platform.ts';
+
+let folder: string;
+let store: Store;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parts-'));
+  store = createDirectoryStore(folder);
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+test('a part tells its lines, its size, its sha256 and its first and last key', async () => {
+  const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });
+
+  await parts.write(simulatedBatch([1, 2]));
+  await parts.write(simulatedBatch([9_007_199_254_740_993n]));
+  const part = await parts.close(3);
+
+  const stored = await store.get(part?.key ?? '');
+  const body = stored?.body ?? Buffer.alloc(0);
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  expect(gunzipSync(body).toString()).toBe('{"id":1}\n{"id":2}\n{"id":9007199254740993}\n');
+  expect(part).toEqual({
+    key: `work/part-00003-${sha256.slice(0, 12)}.ndjson.gz`,
+    records: 3,
+    bytes: body.byteLength,
+    sha256,
+    firstKey: '1',
+    lastKey: '9007199254740993',
+  });
+});
+
+test('after a part is closed the next write opens another', async () => {
+  const parts = createPartWriter({ store, folder: 'work/', compression: 'zstd' });
+
+  await parts.write(simulatedBatch([1]));
+  const first = await parts.close(0);
+  await parts.write(simulatedBatch([2]));
+  const second = await parts.close(1);
+
+  const bodies = [await store.get(first?.key ?? ''), await store.get(second?.key ?? '')];
+  expect(bodies.map((stored) => zstdDecompressSync(stored?.body ?? Buffer.alloc(0)).toString())).toEqual([
+    '{"id":1}\n',
+    '{"id":2}\n',
+  ]);
+});
+
+test('without records there is no part', async () => {
+  const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });
+
+  await parts.write(emptyBatch);
+
+  await expect(parts.close(0)).resolves.toBeUndefined();
+});
+
+test('the same records give the same bytes, so that a part made again has the same name', async () => {
+  const make = async () => {
+    const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });
+    await parts.write(simulatedBatch([1]));
+    return parts.close(0);
+  };
+
+  const [first, second] = [await make(), await make()];
+
+  expect(first).toEqual(second);
+});
+
+test('a part that could not be stored is stored by the next close, whole', async () => {
+  let faults = 1;
+  const put: Store['put'] = async (...given) => {
+    if (faults-- > 0) throw new Error('no room');
+    return store.put(...given);
+  };
+  const parts = createPartWriter({ store: { ...store, put }, folder: 'work/', compression: 'gzip' });
+
+  await parts.write(simulatedBatch([1, 2]));
+  await expect(parts.close(0)).rejects.toThrow('no room');
+  const part = await parts.close(0);
+
+  const stored = await store.get(part?.key ?? '');
+  expect(gunzipSync(stored?.body ?? Buffer.alloc(0)).toString()).toBe('{"id":1}\n{"id":2}\n');
+  expect(await parts.close(1)).toBeUndefined();
+});
+
+test('memory is given back once the lines are written, and not before', async () => {
+  const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });
+  const released: string[] = [];
+  const batch = (id: number) => {
+    const made = simulatedBatch([id]);
+    const lines = Buffer.from(made.lines);
+    // Overwritten when it is given back: bytes that are still needed would be missing in the part.
+    const release = () => {
+      released.push(`${id}`);
+      lines.fill(0);
+    };
+    return { ...made, lines, release };
+  };
+
+  for (const id of [1, 2, 3]) await parts.write(batch(id));
+  const part = await parts.close(0);
+
+  const stored = await store.get(part?.key ?? '');
+  expect(gunzipSync(stored?.body ?? Buffer.alloc(0)).toString()).toBe('{"id":1}\n{"id":2}\n{"id":3}\n');
+  expect(released).toEqual(['1', '2', '3']);
+});

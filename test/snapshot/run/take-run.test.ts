@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createLocalPace } from '../../../lib/pace/local-pace.ts';
+import { createPlatform } from '../../../lib/platform/client.ts';
+import { countCalls } from '../../../lib/platform/events.ts';
+import { fixedToken } from '../../../lib/platform/token.ts';
+import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
+import { type SnapshotOptions, startRun, takeRun } from '../../../lib/snapshot/run/take-run.ts';
+import type { Scan } from '../../../lib/snapshot/scan.ts';
+import { offsetScan } from '../../../lib/snapshot/sources/calculations/offset-scan.ts';
+import { calculationPageReader } from '../../../lib/snapshot/sources/calculations/pages.ts';
+import { createDirectoryStore } from '../../../lib/store/directory.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { sleep } from '../../../lib/time/sleep.ts';
+
+let folder: string;
+let store: Store;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'snapshot-'));
+  store = createDirectoryStore(folder);
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+type Differences = Partial<SnapshotOptions> & {
+  readonly rate?: number;
+  readonly pageRows?: number;
+  readonly sleep?: typeof sleep;
+};
+
+/** A snapshot of a sandbox by the real client, which retries without waiting long. */
+async function snapshotOf(
+  sandbox: Sandbox,
+  { rate = 10_000, pageRows = 5_000, ...differences }: Differences = {},
+) {
+  const { observe, counts } = countCalls();
+  const platform = createPlatform({
+    baseUrl: sandbox.url,
+    token: fixedToken(sandbox.token),
+    pace: createLocalPace({ rate, concurrency: 8 }),
+    retry: { baseDelayMs: 1, maxDelayMs: 20 },
+    observe,
+  });
+  const options = {
+    store,
+    platform: new URL(sandbox.url).host,
+    callCounts: counts,
+    force: false,
+    now: Date.now,
+    random: Math.random,
+    ...differences,
+  };
+  const readPage = calculationPageReader(platform.call);
+  const scan = offsetScan({ readPage, limit: pageRows, sleep: differences.sleep ?? sleep }) as Scan<unknown>;
+  const run = await startRun({ source: 'calculations', compression: 'gzip', selection: {} }, options);
+  return takeRun(run, scan, options);
+}
+
+/** All lines of the published parts; each part's sha256 is held against the manifest on the way. */
+async function linesOf({ manifest }: Awaited<ReturnType<typeof snapshotOf>>): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const part of manifest.parts) {
+    const body = (await store.get(part.key))?.body ?? Buffer.alloc(0);
+    expect(createHash('sha256').update(body).digest('hex')).toBe(part.sha256);
+    lines.push(...gunzipSync(body).toString().trimEnd().split('\n'));
+  }
+  return lines;
+}
+
+test('holds every record exactly as the platform sent it, ids above 2^53 too', async () => {
+  await using sandbox = await startPlatform({ calculations: 3_000 });
+
+  const publication = await snapshotOf(sandbox, { pageRows: 700, partBytes: 50_000 });
+
+  const { kind, manifest } = publication;
+  const lastKey = manifest.parts.at(-1)?.lastKey ?? '';
+  expect(kind).toBe('published');
+  expect(manifest).toMatchObject({
+    records: 3_000,
+    consistency: 'proved',
+    totals: { start: 3_000, end: 3_000 },
+    changes: null,
+  });
+  expect(manifest.parts.length).toBeGreaterThan(1);
+  expect(BigInt(lastKey)).toBeGreaterThan(2n ** 53n);
+  expect(await linesOf(publication)).toEqual([...sandbox.calculations()]);
+});
+
+test('completes on a platform that fails one request in five and limits its rate, and equals its records exactly', async () => {
+  await using sandbox = await startPlatform({
+    calculations: 2_000,
+    faults: 0.2,
+    rate: 20,
+    retryAfter: 'seconds',
+  });
+
+  const publication = await snapshotOf(sandbox, { pageRows: 101, rate: 19.6 });
+
+  expect(publication).toMatchObject({ kind: 'published', manifest: { consistency: 'proved' } });
+  expect(publication.manifest.calls.retries).toBeGreaterThan(0);
+  expect(await linesOf(publication)).toEqual([...sandbox.calculations()]);
+});
+
+test('holds every record that lived through it while others are deleted, added and changed', async () => {
+  await using sandbox = await startPlatform({ calculations: 2_000, churn: 400, latencyMs: 5 });
+  const from = Date.now();
+
+  const publication = await snapshotOf(sandbox, { pageRows: 50 });
+
+  const ids = (await linesOf(publication)).map((line) => /^\{"id":(\d+)/.exec(line)?.[1] ?? line);
+  expect(publication).toMatchObject({ kind: 'published', manifest: { consistency: 'proved' } });
+  expect(sandbox.counts().churn).not.toEqual({});
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(new Set(sandbox.livedThrough(from, Date.now())).difference(new Set(ids))).toEqual(new Set());
+});
+
+test('reads a platform that sends fewer rows than were asked for', async () => {
+  await using sandbox = await startPlatform({ calculations: 500, pageCap: 60 });
+
+  const publication = await snapshotOf(sandbox);
+
+  expect(await linesOf(publication)).toEqual([...sandbox.calculations()]);
+});
+
+test('is published where every reason against it is accepted, and nothing is forced', async () => {
+  await using sandbox = await startPlatform({ calculations: 300, degraded: 1 });
+
+  const publication = await snapshotOf(sandbox, {
+    sleep: async () => undefined,
+    accept: ['unproved', 'degraded'],
+  });
+
+  expect(publication).toMatchObject({
+    kind: 'published',
+    manifest: { consistency: 'best-effort', publishable: true, refused: [], forced: false },
+  });
+});
+
+describe('is not published', () => {
+  test('when the platform keeps answering degraded', async () => {
+    await using sandbox = await startPlatform({ calculations: 300, degraded: 1 });
+
+    const publication = await snapshotOf(sandbox, { sleep: async () => undefined });
+
+    expect(publication).toMatchObject({
+      kind: 'refused',
+      manifest: { consistency: 'best-effort', refused: ['degraded', 'unproved'] },
+    });
+  });
+
+  test('when it is refused for a reason beside the accepted ones', async () => {
+    await using sandbox = await startPlatform({ calculations: 300, degraded: 1 });
+
+    const publication = await snapshotOf(sandbox, { sleep: async () => undefined, accept: ['degraded'] });
+
+    expect(publication).toMatchObject({ kind: 'refused', manifest: { refused: ['unproved'] } });
+  });
+
+  test('when the platform does not keep the order', async () => {
+    await using sandbox = await startPlatform({ calculations: 300, ignoreOrder: true });
+
+    await expect(snapshotOf(sandbox)).rejects.toThrow(/did not keep the (as|des)cending order of ids/);
+    await expect(store.get('calculations/latest.json')).resolves.toBeUndefined();
+  });
+
+  test('when the caller stops it', async () => {
+    await using sandbox = await startPlatform({ calculations: 300, latencyMs: 200 });
+    const reason = new Error('enough');
+    const stop = new AbortController();
+
+    const snapshot = snapshotOf(sandbox, { signal: stop.signal });
+    setTimeout(() => stop.abort(reason), 20);
+
+    await expect(snapshot).rejects.toMatchObject({ name: 'SnapshotStoppedError', cause: reason });
+    await expect(store.get('calculations/latest.json')).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,149 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { CheckpointConflictError, readParts } from '../../../lib/snapshot/run/checkpoint.ts';
+import { resumeRun, startRun } from '../../../lib/snapshot/run/take-run.ts';
+import { type SliceOptions, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
+import type { Scan } from '../../../lib/snapshot/scan.ts';
+import { createDirectoryStore } from '../../../lib/store/directory.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { simulatedBatch } from '../simulated-platform.ts';
+
+let folder: string;
+let store: Store;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'slice-'));
+  store = createDirectoryStore(folder);
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+/** A scan of the ids 1 to 10, one a step, whose position is the last id; `failAt` throws before that id. */
+function countingScan(failAt = Number.POSITIVE_INFINITY): Scan<unknown> {
+  return async function* count({ from }) {
+    for (let id = Number(from ?? 0) + 1; id <= 10; id += 1) {
+      if (id === failAt) throw new Error(`failed at ${id}`);
+      yield { batch: simulatedBatch([id]), position: id, total: 10 };
+    }
+    return { proved: true, totals: { start: 10, end: 10 }, order: 'id', missing: [], refused: [] };
+  };
+}
+
+const begin = () =>
+  startRun(
+    { source: 'calculations', compression: 'gzip', selection: {} },
+    { store, now: () => Date.parse('2026-11-18T09:00:00Z'), random: () => 0.5 },
+  );
+
+const slice = (differences: Partial<SliceOptions> = {}): SliceOptions => ({
+  store,
+  scan: countingScan(),
+  callCounts: () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 }),
+  ...differences,
+});
+
+async function linesOf(lastPart: string | null): Promise<string> {
+  const parts = await readParts(store, lastPart);
+  const bodies = await Promise.all(
+    parts.map(async ({ key }) => (await store.get(key))?.body ?? Buffer.alloc(0)),
+  );
+  return bodies.map((body) => gunzipSync(body).toString()).join('');
+}
+
+const all =
+  '{"id":1}\n{"id":2}\n{"id":3}\n{"id":4}\n{"id":5}\n{"id":6}\n{"id":7}\n{"id":8}\n{"id":9}\n{"id":10}\n';
+
+test('a scan that fails leaves a checkpoint behind what it had read, and the rest is taken from there', async () => {
+  const failed = takeSlice(await begin(), slice({ scan: countingScan(7) }));
+  await expect(failed).rejects.toThrow('failed at 7');
+  const saved = await resumeRun(store, 'calculations', '20261118T090000Z-800000');
+
+  const { checkpoint } = await takeSlice(saved, slice());
+
+  expect(saved.checkpoint).toMatchObject({ position: 6, records: 6, parts: 1, outcome: null });
+  expect(checkpoint).toMatchObject({ records: 10, parts: 2, outcome: { proved: true } });
+  expect(await linesOf(checkpoint.lastPart)).toBe(all);
+});
+
+test('slices of one part each take the same as one slice', async () => {
+  let saved = await begin();
+  let slices = 0;
+
+  while (saved.checkpoint.outcome === null) {
+    // A part is closed as soon as the compressor has put out a header, that is after every step.
+    saved = await takeSlice(saved, slice({ partBytes: 0, isOver: () => true }));
+    slices += 1;
+  }
+
+  expect(slices).toBe(11);
+  expect(saved.checkpoint.parts).toBe(10);
+  expect(await linesOf(saved.checkpoint.lastPart)).toBe(all);
+});
+
+test('of two processes that go on with one run, one stops', async () => {
+  const saved = await begin();
+
+  const both = await Promise.allSettled([takeSlice(saved, slice()), takeSlice(saved, slice())]);
+
+  const reasons = both.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+  const { checkpoint } = await resumeRun(store, 'calculations', saved.checkpoint.run);
+  expect(reasons).toHaveLength(1);
+  expect(reasons[0]).toSatisfy(
+    (error) => error instanceof AggregateError || error instanceof CheckpointConflictError,
+  );
+  expect(await linesOf(checkpoint.lastPart)).toBe(all);
+});
+
+test('the calls of all processes of a run are added up', async () => {
+  let requests = 100;
+  const callCounts = () => ({ requests, retries: 0, throttled: 1, waitedMs: 5 });
+  const counting: Scan<unknown> = async function* count(options) {
+    requests += 3;
+    return yield* countingScan(options.from === undefined ? 5 : Number.POSITIVE_INFINITY)(options);
+  };
+
+  await takeSlice(await begin(), slice({ scan: counting, callCounts })).catch(() => undefined);
+  const saved = await resumeRun(store, 'calculations', '20261118T090000Z-800000');
+  const { checkpoint } = await takeSlice(saved, slice({ scan: counting, callCounts }));
+
+  expect(checkpoint.calls).toEqual({ requests: 6, retries: 0, throttled: 0, waitedMs: 0 });
+});
+
+test('a scan that asks for the keys taken finds those of the open part and of earlier slices, each stored once', async () => {
+  const asked: string[][] = [];
+  const asking: Scan<unknown> = async function* ask(start) {
+    for await (const step of countingScan()(start)) {
+      yield step;
+      if (Number(step.position) % 4 === 0) asked.push([...(await start.takenKeys())]);
+    }
+    asked.push([...(await start.takenKeys())], [...(await start.takenKeys())]);
+    return { proved: true, totals: { start: 10, end: 10 }, order: 'id', missing: [], refused: [] };
+  };
+  const first = await takeSlice(await begin(), slice({ partBytes: 0, isOver: () => true }));
+
+  const { checkpoint } = await takeSlice(first, slice({ scan: asking }));
+
+  const upTo = (last: number) => Array.from({ length: last }, (_, index) => String(index + 1));
+  expect(asked).toEqual([upTo(4), upTo(8), upTo(10), upTo(10)]);
+  expect(checkpoint).toMatchObject({ parts: 4, records: 10 });
+  expect(await linesOf(checkpoint.lastPart)).toBe(all);
+});
+
+test('a part that is stored but could not be noted is noted before the checkpoint moves past it', async () => {
+  let refusals = 1;
+  const put: Store['put'] = async (key, ...rest) => {
+    if (key.endsWith('.gz.json') && refusals-- > 0) throw new Error('the store was busy');
+    return store.put(key, ...rest);
+  };
+  const begun = await begin();
+
+  await expect(takeSlice(begun, slice({ store: { ...store, put } }))).rejects.toThrow('the store was busy');
+  const saved = await resumeRun(store, 'calculations', begun.checkpoint.run);
+  const { checkpoint } = await takeSlice(saved, slice());
+
+  expect(checkpoint).toMatchObject({ records: 10, outcome: { proved: true } });
+  expect(await linesOf(checkpoint.lastPart)).toBe(all);
+});

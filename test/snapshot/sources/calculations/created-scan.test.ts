@@ -1,0 +1,330 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createdScan } from '../../../../lib/snapshot/sources/calculations/created-scan.ts';
+import { OrderError } from '../../../../lib/snapshot/sources/calculations/offset-scan.ts';
+import type {
+  ReadSortedPage,
+  SortedPage,
+} from '../../../../lib/snapshot/sources/calculations/sorted-pages.ts';
+import { scanned } from '../../scanned.ts';
+import {
+  type CreationChange,
+  createdPage,
+  type SimulatedCreations,
+  simulateCreations,
+} from '../../simulated-creations.ts';
+
+const rowAt = (id: number, created: number) => ({ id, created });
+
+const scanOf = (readPage: ReadSortedPage, limit: number) =>
+  createdScan({ readPage, limit, sleep: async () => undefined });
+
+/** A platform that answers the same two pages for ever: one for the latest rows, one for all the others. */
+const fixedPages =
+  (top: SortedPage, page: SortedPage): ReadSortedPage =>
+  async ({ ascending }) =>
+    ascending ? page : top;
+
+/** The reader, and what it was asked for: `>` is ascending, `<` descending, and then the offset. */
+function watched(readPage: ReadSortedPage) {
+  const asked: string[] = [];
+  const read: ReadSortedPage = (request) => {
+    asked.push(`${request.ascending ? '>' : '<'}${request.offset}`);
+    return readPage(request);
+  };
+  return { asked, read };
+}
+
+describe('a platform that holds still', () => {
+  test('is read whole, in the order of creation, and proved', async () => {
+    const platform = simulateCreations({ steps: [1, 1, 0, 1, 0, 0, 1, 1], changes: [] });
+
+    const { keys, outcome } = await scanned(scanOf(platform.readPage, 5));
+
+    expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
+    expect(outcome).toEqual({
+      proved: true,
+      totals: { start: 8, end: 8 },
+      order: 'created',
+      missing: [],
+      refused: [],
+    });
+  });
+
+  test('overlaps each page by all rows of the last time and one below, and asks for the latest at the end', async () => {
+    const platform = simulateCreations({ steps: [1, 1, 1, 0, 1, 1, 1, 1], changes: [] });
+    const { asked, read } = watched(platform.readPage);
+
+    await scanned(scanOf(read, 4));
+
+    expect(asked).toEqual(['<0', '>0', '>1', '>3', '>5', '<0']);
+  });
+
+  test('without records is read as none, and proved', async () => {
+    const platform = simulateCreations({ steps: [], changes: [] });
+
+    const { keys, outcome } = await scanned(scanOf(platform.readPage, 4));
+
+    expect(keys).toEqual([]);
+    expect(outcome.proved).toBe(true);
+  });
+
+  test('with one record is read whole, and proved', async () => {
+    const platform = simulateCreations({ steps: [1], changes: [] });
+
+    const { keys, outcome } = await scanned(scanOf(platform.readPage, 4));
+
+    expect(keys).toEqual(['1']);
+    expect(outcome.proved).toBe(true);
+  });
+
+  test('whose records were all created at once is proved if a page holds them', async () => {
+    const platform = simulateCreations({ steps: [1, 0, 0, 0], changes: [], ties: [3, 7, 9] });
+
+    const { keys, outcome } = await scanned(scanOf(platform.readPage, 4));
+
+    expect(keys.toSorted()).toEqual(['1', '2', '3', '4']);
+    expect(outcome.proved).toBe(true);
+  });
+
+  test('with more records of one time than a page holds is read to its end, and not proved', async () => {
+    const platform = simulateCreations({ steps: [1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1], changes: [] });
+
+    const { keys, outcome } = await scanned(scanOf(platform.readPage, 4));
+
+    expect(keys).toHaveLength(12);
+    expect(outcome).toMatchObject({ proved: false, refused: [] });
+  });
+
+  test('with the most of one time at the end is read to its end, and not proved', async () => {
+    const platform = simulateCreations({ steps: [1, 1, 0, 0, 0, 0, 0, 0, 0], changes: [] });
+
+    const { keys, outcome } = await scanned(scanOf(platform.readPage, 4));
+
+    expect(keys).toHaveLength(9);
+    expect(outcome.proved).toBe(false);
+  });
+});
+
+test('rows deleted before the page are noticed, and the scan steps back to what slid below it', async () => {
+  const deletions = Array.from({ length: 3 }, (): CreationChange => ({ kind: 'delete', at: 0 }));
+  const steps = [1, 1, 1, 1, 1, 1, 1, 1, 1, 1];
+  const platform = simulateCreations({ steps, changes: [[], [], deletions] });
+  const { asked, read } = watched(platform.readPage);
+
+  const { keys, outcome } = await scanned(scanOf(read, 4));
+
+  expect(asked.slice(0, 5)).toEqual(['<0', '>0', '>2', '>1', '>0']);
+  expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10']);
+  expect(outcome.proved).toBe(true);
+});
+
+test('a page that starts at the last time proves nothing: rows of that time may lie before it', async () => {
+  // Rows 3 to 5 share a time and the first page ends with row 3. Then row 1 goes, and row 3 comes last of its time.
+  const pages = [
+    [rowAt(8, 6), rowAt(7, 5)],
+    [rowAt(1, 1), rowAt(2, 2), rowAt(3, 3)],
+    [rowAt(5, 3), rowAt(3, 3), rowAt(6, 4)],
+    [rowAt(2, 2), rowAt(4, 3), rowAt(5, 3), rowAt(3, 3), rowAt(6, 4)],
+    [rowAt(3, 3), rowAt(6, 4), rowAt(7, 5), rowAt(8, 6)],
+    [rowAt(8, 6), rowAt(7, 5)],
+  ];
+  let requests = 0;
+  const { asked, read } = watched(async () => createdPage(pages[requests++] ?? []));
+
+  const { keys, outcome } = await scanned(scanOf(read, 9));
+
+  expect(asked).toEqual(['<0', '>0', '>1', '>0', '>3', '<0']);
+  expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
+  expect(outcome.proved).toBe(true);
+});
+
+describe('what is not as it should be', () => {
+  test('an order that the platform did not keep stops the scan', async () => {
+    const top = createdPage([{ id: 9, created: 9 }]);
+    const page = createdPage([
+      { id: 1, created: 5 },
+      { id: 2, created: 3 },
+    ]);
+
+    await expect(scanned(scanOf(fixedPages(top, page), 9))).rejects.toThrow(
+      new OrderError(
+        'the platform did not keep the ascending order of created: record 2 (3) came after 5 at row 1',
+      ),
+    );
+  });
+
+  test('a record that comes twice in a page stops the scan', async () => {
+    const page = createdPage([
+      { id: 1, created: 5 },
+      { id: 1, created: 5 },
+    ]);
+
+    await expect(scanned(scanOf(fixedPages(page, page), 9))).rejects.toThrow('record 1 came twice at row 1');
+  });
+
+  test('a platform that sorts upwards only is noticed, though its first rows are all of one time', async () => {
+    const platform = simulateCreations({ steps: [1, 0, 1, 1, 1, 1, 1], changes: [] });
+    const readPage: ReadSortedPage = ({ ascending, offset, limit }) =>
+      platform.readPage({ ascending: true, offset, limit: ascending ? limit : 2 });
+
+    await expect(scanned(scanOf(readPage, 4))).rejects.toThrow(
+      'did not keep the descending order of created',
+    );
+  });
+
+  test('a platform that sends the same page for ever is given up', async () => {
+    const top = createdPage([
+      { id: 99, created: 99 },
+      { id: 98, created: 98 },
+    ]);
+    const page = createdPage([
+      { id: 1, created: 1 },
+      { id: 2, created: 2 },
+    ]);
+
+    await expect(scanned(scanOf(fixedPages(top, page), 2))).rejects.toThrow('the scan came no further');
+  });
+
+  test.each([
+    [undefined, 'got nothing'],
+    [null, 'got null'],
+    ['yesterday', 'got other text'],
+  ])('a record with %s for its creation is refused by its name', async (created, got) => {
+    const page = createdPage([{ id: 17, created }]);
+
+    await expect(scanned(scanOf(fixedPages(page, page), 2))).rejects.toMatchObject({
+      name: 'PlatformError',
+      failure: {
+        kind: 'shape',
+        faults: [`record 17: expected created as epoch milliseconds or ISO text, ${got}`],
+      },
+    });
+  });
+
+  test('a mixture of numbers and text is refused', async () => {
+    const page = createdPage([
+      { id: 17, created: 1_700_000_000_000 },
+      { id: 18, created: '2025-01-01T00:00:00Z' },
+    ]);
+
+    await expect(scanned(scanOf(fixedPages(page, page), 2))).rejects.toThrow(
+      'record 18: expected created as epoch milliseconds, as before, got ISO text',
+    );
+  });
+
+  test('a platform that stays degraded is not called proved', async () => {
+    const platform = simulateCreations({ steps: [1, 1, 1], changes: [] });
+    const readPage: ReadSortedPage = async (request) => ({
+      ...(await platform.readPage(request)),
+      degraded: true,
+    });
+
+    const { keys, outcome } = await scanned(scanOf(readPage, 4));
+
+    expect(keys).toEqual(['1', '2', '3']);
+    expect(outcome).toMatchObject({ proved: false, refused: ['degraded'] });
+  });
+});
+
+test('ISO text is compared as time, whatever its zone and its precision', async () => {
+  const rows = [
+    { id: 1, created: '2025-01-01T01:00:00+02:00' },
+    { id: 2, created: '2025-01-01T00:00:00Z' },
+    { id: 3, created: '2025-01-01 00:00:00.000900' },
+    { id: 4, created: '2025-01-01T00:00:00.5+0000' },
+  ];
+  const readPage: ReadSortedPage = async ({ ascending, offset, limit }) =>
+    createdPage((ascending ? rows : rows.toReversed()).slice(offset, offset + limit));
+
+  const { keys, lines, outcome } = await scanned(scanOf(readPage, 10));
+
+  expect(keys).toEqual(['1', '2', '3', '4']);
+  expect(lines[0]).toBe('{"id":1,"created":"2025-01-01T01:00:00+02:00"}');
+  expect(outcome.proved).toBe(true);
+});
+
+describe('a platform that changes while it is read', () => {
+  const change: fc.Arbitrary<CreationChange> = fc.oneof(
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete' as const), at: fc.nat(40) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('add' as const), after: fc.nat(2) }) },
+  );
+  const changes = fc.array(fc.array(change, { maxLength: 6 }), { maxLength: 20 });
+  /** How much later each row was created than the one before it: many at the same time. */
+  const steps = fc.array(fc.constantFrom(0, 0, 1, 1, 2), { maxLength: 40 });
+  const ties = fc.oneof(
+    fc.constant([0]),
+    fc.array(fc.integer({ min: 0, max: 999 }), { minLength: 1, maxLength: 7 }),
+  );
+  const caps = fc.array(fc.integer({ min: 2, max: 9 }), { minLength: 1, maxLength: 4 });
+  const schedule = fc.record({ steps, changes, ties, caps });
+  const limits = fc.integer({ min: 2, max: 12 });
+
+  test('takes no record twice, ends, and loses none that lived through if it calls itself proved', async () => {
+    let proved = 0;
+    await fc.assert(
+      fc.asyncProperty(schedule, limits, async (simulated, limit) => {
+        const platform = simulateCreations(simulated);
+
+        const { keys, outcome } = await scanned(scanOf(platform.readPage, limit));
+
+        expect(new Set(keys).size).toBe(keys.length);
+        expect(platform.requests()).toBeLessThan(400);
+        if (!outcome.proved) return;
+        proved += 1;
+        expect(keys).toEqual(expect.arrayContaining(platform.livedThrough()));
+      }),
+      { numRuns: 5_000 },
+    );
+
+    expect(proved).toBeGreaterThan(1_500);
+  });
+
+  test('is proved wherever a page holds each time whole, and a row below and above it', async () => {
+    const provable: fc.Arbitrary<SimulatedCreations> = fc.record({
+      steps: fc
+        .array(fc.integer({ min: 1, max: 3 }), { maxLength: 14 })
+        .map((sizes) => sizes.flatMap((size) => [1, ...Array.from({ length: size - 1 }, () => 0)])),
+      changes: fc.array(
+        fc.array(
+          change.map((each) => (each.kind === 'add' ? { ...each, after: 1 } : each)),
+          { maxLength: 3 },
+        ),
+        { maxLength: 20 },
+      ),
+      ties,
+      caps: fc.array(fc.integer({ min: 5, max: 9 }), { minLength: 1, maxLength: 4 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(provable, async (simulated) => {
+        const platform = simulateCreations(simulated);
+
+        const { keys, outcome } = await scanned(scanOf(platform.readPage, 9));
+
+        expect(outcome.proved).toBe(true);
+        expect(new Set(keys).size).toBe(keys.length);
+        expect(keys).toEqual(expect.arrayContaining(platform.livedThrough()));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test('goes on from any of its positions as if it had never stopped', async () => {
+    await fc.assert(
+      fc.asyncProperty(schedule, limits, async (simulated, limit) => {
+        const { positions } = await scanned(scanOf(simulateCreations(simulated).readPage, limit));
+
+        for (const { records, position } of positions) {
+          const again = simulateCreations(simulated);
+          const first = await scanned(scanOf(again.readPage, limit));
+          const rest = await scanned(scanOf(again.readPage, limit), { from: position });
+          const keys = [...first.keys.slice(0, records), ...rest.keys];
+
+          expect(new Set(keys).size).toBe(keys.length);
+          if (rest.outcome.proved) expect(keys).toEqual(expect.arrayContaining(again.livedThrough()));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,249 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type OffsetPosition,
+  type OffsetScanOptions,
+  offsetScan,
+  ScanError,
+} from '../../../../lib/snapshot/sources/calculations/offset-scan.ts';
+import type { ReadOffsetPage } from '../../../../lib/snapshot/sources/calculations/pages.ts';
+import { fromBeginning } from '../../scanned.ts';
+import { type Change, simulatedPage, simulatePlatform } from '../../simulated-platform.ts';
+
+type ScanOptions = Pick<OffsetScanOptions, 'readPage' | 'limit'> & Partial<OffsetScanOptions>;
+
+/** Runs a scan to its end: the keys in the order they were taken, the positions after them, and the outcome. */
+async function scanned({ from, ...options }: ScanOptions & { readonly from?: OffsetPosition }) {
+  const keys: string[] = [];
+  const positions: { readonly taken: number; readonly position: OffsetPosition }[] = [];
+  const steps = offsetScan({ sleep: async () => undefined, ...options })({ ...fromBeginning, from });
+  for (;;) {
+    const step = await steps.next();
+    if (step.done) return { keys, positions, outcome: step.value };
+    keys.push(...step.value.batch.keys);
+    positions.push({ taken: keys.length, position: JSON.parse(JSON.stringify(step.value.position)) });
+  }
+}
+
+/** A platform that answers the same two pages for ever: one for the highest ids, one for all the others. */
+function fixedPages(top: readonly (number | bigint)[], page: readonly (number | bigint)[]): ReadOffsetPage {
+  return async ({ ascending }) => simulatedPage(ascending ? page : top);
+}
+
+describe('a platform that holds still', () => {
+  test('is read whole, in the order of ids, and proved', async () => {
+    const platform = simulatePlatform({ rows: 10, changes: [] });
+
+    const { keys, outcome } = await scanned({ readPage: platform.readPage, limit: 4 });
+
+    expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10']);
+    expect(outcome).toEqual({
+      proved: true,
+      totals: { start: 10, end: 10 },
+      order: 'id',
+      missing: [],
+      refused: [],
+    });
+  });
+
+  test('overlaps each page with the last by one row, and asks for no page past the highest id', async () => {
+    const platform = simulatePlatform({ rows: 10, changes: [] });
+    const asked: number[] = [];
+    const readPage: ReadOffsetPage = async (request) => {
+      asked.push(request.offset);
+      return platform.readPage(request);
+    };
+
+    await scanned({ readPage, limit: 4 });
+
+    expect(asked).toEqual([0, 0, 3, 6]);
+  });
+
+  test.each([
+    ['small', 10, [0, 0, 3, 6]],
+    ['large', 5_000_000, [0, 0, 3]],
+  ])('has two pages of a %s kind fetched ahead, or one that is large', async (_, sizeBytes, expected) => {
+    const platform = simulatePlatform({ rows: 20, changes: [] });
+    const asked: number[] = [];
+    const readPage: ReadOffsetPage = async (request) => {
+      asked.push(request.offset);
+      return { ...(await platform.readPage(request)), sizeBytes };
+    };
+    const steps = offsetScan({ readPage, limit: 4, sleep: async () => undefined })(fromBeginning);
+
+    await steps.next();
+
+    expect(asked).toEqual(expected);
+    await steps.return(undefined as never);
+  });
+
+  test('without records is read as none, and proved', async () => {
+    const platform = simulatePlatform({ rows: 0, changes: [] });
+
+    const { keys, outcome } = await scanned({ readPage: platform.readPage, limit: 4 });
+
+    expect(keys).toEqual([]);
+    expect(outcome.proved).toBe(true);
+  });
+
+  test('that sends fewer rows than were asked for is read by the rows that came', async () => {
+    const platform = simulatePlatform({ rows: 10, changes: [], caps: [3] });
+
+    const { keys } = await scanned({ readPage: platform.readPage, limit: 5_000 });
+
+    expect(keys).toHaveLength(10);
+  });
+
+  test('with ids above 2^53 is read in their order as integers', async () => {
+    const ids = [99n, 9_007_199_254_740_993n, 9_007_199_254_740_994n, 10_000_000_000_000_000n];
+
+    const { keys } = await scanned({ readPage: fixedPages([10_000_000_000_000_000n], ids), limit: 10 });
+
+    expect(keys).toEqual(ids.map(String));
+  });
+});
+
+test('rows deleted before the page are noticed, and the scan steps back to what slid below it', async () => {
+  const deletions: readonly Change[] = [
+    { kind: 'delete', at: 0 },
+    { kind: 'delete', at: 0 },
+    { kind: 'delete', at: 0 },
+  ];
+  const platform = simulatePlatform({ rows: 12, changes: [[], [], deletions] });
+
+  const { keys, outcome } = await scanned({ readPage: platform.readPage, limit: 4 });
+
+  expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '11', '12']);
+  expect(outcome.proved).toBe(true);
+});
+
+test('an empty page is not the end: rows before it may have gone', async () => {
+  const ten: readonly Change[] = Array.from({ length: 6 }, () => ({ kind: 'delete', at: 0 }));
+  const platform = simulatePlatform({ rows: 12, changes: [[], [], [], ten] });
+
+  const { keys } = await scanned({ readPage: platform.readPage, limit: 4 });
+
+  expect(keys.slice(-3)).toEqual(['10', '11', '12']);
+});
+
+test('a short page that adds nothing is not the end: the platform may cap any page', async () => {
+  const two: readonly Change[] = Array.from({ length: 2 }, () => ({ kind: 'delete', at: 0 }));
+  const three: readonly Change[] = Array.from({ length: 3 }, () => ({ kind: 'delete', at: 0 }));
+  const platform = simulatePlatform({ rows: 9, changes: [[], [], [], [], two, three], caps: [2, 4] });
+
+  const { keys } = await scanned({ readPage: platform.readPage, limit: 4 });
+
+  expect(keys.at(-1)).toBe('9');
+});
+
+test('an order that the platform did not keep stops the scan', async () => {
+  const scan = scanned({ readPage: fixedPages([9], [1, 5, 3, 9]), limit: 10 });
+
+  await expect(scan).rejects.toThrow(
+    new ScanError('the platform did not keep the ascending order of ids: 3 came after 5 at row 2'),
+  );
+});
+
+test('a platform that does not sort downwards is noticed: its first row is not the highest', async () => {
+  const scan = scanned({ readPage: fixedPages([1, 2], [1, 2, 3, 4]), limit: 10 });
+
+  await expect(scan).rejects.toThrow('did not keep the descending order of ids: 2 came after 1');
+});
+
+test('a platform that sends the same page for ever is given up', async () => {
+  const scan = scanned({ readPage: fixedPages([99], [1, 2, 3, 4]), limit: 4 });
+
+  await expect(scan).rejects.toThrow('the scan came no further');
+});
+
+test('a degraded page is read again with longer and longer waits', async () => {
+  const platform = simulatePlatform({ rows: 3, changes: [] });
+  const slept: number[] = [];
+  let requests = 0;
+  const readPage: ReadOffsetPage = async (request) => {
+    requests += 1;
+    return { ...(await platform.readPage(request)), degraded: requests >= 2 && requests <= 4 };
+  };
+
+  const { outcome } = await scanned({ readPage, limit: 4, sleep: async (ms) => void slept.push(ms) });
+
+  expect(slept).toEqual([1_000, 2_000, 4_000]);
+  expect(outcome).toMatchObject({ proved: true, refused: [] });
+});
+
+test('a platform that stays degraded is not called proved', async () => {
+  const platform = simulatePlatform({ rows: 3, changes: [] });
+  const readPage: ReadOffsetPage = async (request) => ({
+    ...(await platform.readPage(request)),
+    degraded: true,
+  });
+
+  const { keys, outcome } = await scanned({ readPage, limit: 4 });
+
+  expect(keys).toEqual(['1', '2', '3']);
+  expect(outcome).toMatchObject({ proved: false, refused: ['degraded'] });
+});
+
+test('an end that a degraded answer tells is not called proved', async () => {
+  const deletions: readonly Change[] = [{ kind: 'delete', at: 3 }];
+  const platform = simulatePlatform({ rows: 4, changes: [[], deletions] });
+  let tops = 0;
+  const readPage: ReadOffsetPage = async (request) => {
+    tops += request.ascending ? 0 : 1;
+    return { ...(await platform.readPage(request)), degraded: !request.ascending && tops > 1 };
+  };
+
+  const { keys, outcome } = await scanned({ readPage, limit: 10 });
+
+  expect(keys).toEqual(['1', '2', '3']);
+  expect(outcome).toMatchObject({ proved: false, refused: ['degraded'] });
+});
+
+describe('a platform that changes while it is read', () => {
+  const change: fc.Arbitrary<Change> = fc.oneof(
+    fc.record({ kind: fc.constant('delete' as const), at: fc.nat(40) }),
+    fc.record({ kind: fc.constant('add' as const) }),
+  );
+  const schedule = fc.record({
+    rows: fc.integer({ min: 0, max: 40 }),
+    limit: fc.integer({ min: 2, max: 9 }),
+    changes: fc.array(fc.array(change, { maxLength: 6 }), { maxLength: 20 }),
+    caps: fc.array(fc.integer({ min: 2, max: 9 }), { minLength: 1, maxLength: 4 }),
+  });
+
+  test('loses no record that lived through the scan, takes none twice, and ends', async () => {
+    await fc.assert(
+      fc.asyncProperty(schedule, async ({ limit, ...simulated }) => {
+        const platform = simulatePlatform(simulated);
+
+        const { keys, outcome } = await scanned({ readPage: platform.readPage, limit });
+
+        expect(new Set(keys).size).toBe(keys.length);
+        expect(keys).toEqual(expect.arrayContaining(platform.livedThrough().map(String)));
+        expect(outcome.proved).toBe(true);
+        expect(platform.requests()).toBeLessThan(200);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test('goes on from any of its positions as if it had never stopped', async () => {
+    await fc.assert(
+      fc.asyncProperty(schedule, async ({ limit, ...simulated }) => {
+        const { positions } = await scanned({ readPage: simulatePlatform(simulated).readPage, limit });
+
+        for (const { taken, position } of positions) {
+          const again = simulatePlatform(simulated);
+          const first = await scanned({ readPage: again.readPage, limit });
+          const rest = await scanned({ readPage: again.readPage, limit, from: position });
+          const keys = [...first.keys.slice(0, taken), ...rest.keys];
+
+          expect(new Set(keys).size).toBe(keys.length);
+          expect(keys).toEqual(expect.arrayContaining(again.livedThrough().map(String)));
+          expect(rest.outcome.proved).toBe(true);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,236 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { printJson } from '../../../../lib/json/json.ts';
+import type { Call } from '../../../../lib/platform/call.ts';
+import { type Sandbox, startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
+import { startRun, takeRun } from '../../../../lib/snapshot/run/take-run.ts';
+import type { Scan } from '../../../../lib/snapshot/scan.ts';
+import {
+  type CalculationScanOptions,
+  calculationScan,
+} from '../../../../lib/snapshot/sources/calculations/scan.ts';
+import { createDirectoryStore } from '../../../../lib/store/directory.ts';
+import { answeringCall, statusError } from '../../answering-call.ts';
+import { callOf } from '../../sandbox-call.ts';
+import { resumedEverywhere, scanned } from '../../scanned.ts';
+
+const scanOf = (call: Call, differences: Partial<CalculationScanOptions> = {}) =>
+  calculationScan({ call, selection: {}, limit: 5_000, sleep: async () => undefined, ...differences });
+
+/** A run of a sandbox through to its publication. */
+async function published(sandbox: Sandbox, limit = 5_000) {
+  const folder = await mkdtemp(join(tmpdir(), 'snapshot-'));
+  try {
+    const options = {
+      store: createDirectoryStore(folder),
+      platform: 'acme.example.com',
+      callCounts: () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 }),
+      force: false,
+      now: Date.now,
+      random: Math.random,
+    };
+    const run = await startRun({ source: 'calculations', compression: 'gzip', selection: {} }, options);
+    return await takeRun(run, scanOf(callOf(sandbox), { limit }) as Scan<unknown>, options);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+type Body = {
+  readonly sort: { readonly field: string; readonly ascending: boolean };
+  readonly offset: number;
+  readonly limit: number;
+};
+
+/** A call answered with these rows by `rowsFor`, and the sort fields it was asked for. */
+function callWith(rowsFor: (body: Body) => readonly object[]) {
+  const fields: string[] = [];
+  const call = answeringCall(({ body }) => {
+    const asked = body as Body;
+    fields.push(asked.sort.field);
+    return printJson({ results: rowsFor(asked) });
+  });
+  return { call, fields };
+}
+
+const rows = (...ids: readonly number[]) => ids.map((id) => ({ id, created: id * 10 }));
+const slice = (all: readonly object[], { sort, offset, limit }: Body) =>
+  (sort.ascending ? all : all.toReversed()).slice(offset, offset + limit);
+
+describe('a platform that sorts by id', () => {
+  test('is read by id, with every record as it was sent', async () => {
+    await using sandbox = await startPlatform({ calculations: 500 });
+
+    const { lines, positions, outcome } = await scanned(scanOf(callOf(sandbox), { limit: 100 }));
+
+    expect(lines).toEqual([...sandbox.calculations()]);
+    expect(outcome).toMatchObject({ proved: true, order: 'id' });
+    expect(new Set(positions.map(({ position }) => position.mode))).toEqual(new Set(['id']));
+  });
+
+  test('is gone on with from each position', async () => {
+    await using sandbox = await startPlatform({ calculations: 300 });
+
+    const { whole, resumed } = await resumedEverywhere(scanOf(callOf(sandbox), { limit: 100 }));
+
+    expect(resumed.length).toBeGreaterThan(2);
+    for (const each of resumed) expect(each).toEqual(whole);
+  });
+});
+
+describe('a platform that refuses to sort by id', () => {
+  const refusedSortFields = ['id'];
+
+  test('is read by creation, published, and proved to hold every record as it was sent', async () => {
+    await using sandbox = await startPlatform({ calculations: 3_000, refusedSortFields });
+
+    const { lines, outcome } = await scanned(scanOf(callOf(sandbox), { limit: 700 }));
+    const publication = await published(sandbox, 700);
+
+    expect(lines.toSorted()).toEqual([...sandbox.calculations()].toSorted());
+    expect(outcome).toMatchObject({ proved: true, order: 'created' });
+    expect(publication).toMatchObject({
+      kind: 'published',
+      manifest: { records: 3_000, consistency: 'proved', order: 'created' },
+    });
+  });
+
+  test('is gone on with from each position', async () => {
+    await using sandbox = await startPlatform({ calculations: 1_500, refusedSortFields });
+
+    const { whole, resumed } = await resumedEverywhere(scanOf(callOf(sandbox), { limit: 400 }));
+
+    expect(resumed.length).toBeGreaterThan(2);
+    for (const each of resumed) expect(each).toEqual(whole);
+  });
+
+  test('is not proved where its pages are smaller than an import, yet read to the end', async () => {
+    await using sandbox = await startPlatform({ calculations: 3_000, refusedSortFields, pageCap: 12 });
+
+    const { lines, outcome } = await scanned(scanOf(callOf(sandbox)));
+
+    expect(lines.toSorted()).toEqual([...sandbox.calculations()].toSorted());
+    expect(outcome).toMatchObject({ proved: false, order: 'created' });
+  });
+
+  test('and by creation too is the failure that it answered', async () => {
+    const { call, fields } = callWith(() => {
+      throw statusError(400);
+    });
+
+    await expect(scanned(scanOf(call))).rejects.toMatchObject({ failure: { kind: 'status', status: 400 } });
+    expect(fields).toEqual(['id', 'created']);
+  });
+
+  test('only later, after it had sorted by it, is a failure and no other order', async () => {
+    const { call, fields } = callWith((body) => {
+      if (fields.length > 1) throw statusError(400);
+      return slice(rows(1, 2, 3), body);
+    });
+
+    await expect(scanned(scanOf(call))).rejects.toMatchObject({ failure: { kind: 'status', status: 400 } });
+    expect(new Set(fields)).toEqual(new Set(['id']));
+  });
+
+  test.each([403, 404, 500])('by %i is a failure and no other order', async (status) => {
+    const { call, fields } = callWith(() => {
+      throw statusError(status);
+    });
+
+    await expect(scanned(scanOf(call))).rejects.toMatchObject({ failure: { status } });
+    expect(fields).toEqual(['id']);
+  });
+});
+
+describe('a platform that does not keep the order', () => {
+  test.each([
+    ['of ids', []],
+    ['of creation', ['id']],
+  ])(
+    '%s is read whole, each id once, and the run is refused as unproved',
+    async (_what, refusedSortFields) => {
+      await using sandbox = await startPlatform({
+        calculations: 1_000,
+        ignoreOrder: true,
+        refusedSortFields,
+      });
+
+      const { lines, outcome } = await scanned(scanOf(callOf(sandbox), { limit: 300 }));
+      const publication = await published(sandbox, 300);
+
+      expect(lines.toSorted()).toEqual([...sandbox.calculations()].toSorted());
+      expect(outcome).toMatchObject({ proved: false, order: 'none', refused: [] });
+      expect(publication).toMatchObject({
+        kind: 'refused',
+        manifest: { records: 1_000, consistency: 'best-effort', refused: ['unproved'] },
+      });
+    },
+  );
+
+  test.each(['id', 'created'])('of %s any more is read on without what was taken', async (field) => {
+    let inOrder = true;
+    const { call } = callWith((body) => {
+      if (body.sort.field !== field) throw statusError(400);
+      inOrder &&= !body.sort.ascending || body.offset === 0;
+      return slice(inOrder ? rows(1, 2, 3, 7) : rows(2, 7, 9, 5), body);
+    });
+
+    const { keys, positions, outcome } = await scanned(scanOf(call, { limit: 3 }));
+
+    expect(keys).toEqual(['1', '2', '3', '7', '9', '5']);
+    expect(positions.map(({ position }) => position.mode)).toEqual([
+      field,
+      'unordered',
+      'unordered',
+      'unordered',
+    ]);
+    expect(outcome.proved).toBe(false);
+  });
+
+  test('any more once a run has been gone on with is read on without what was taken before', async () => {
+    const ordered = callWith((body) => slice(rows(1, 2, 3, 4, 5, 6), body));
+    const { positions } = await scanned(scanOf(ordered.call, { limit: 3 }));
+    const shuffled = callWith(({ offset }) => rows(3, 1, 6, 2, 5, 4).slice(offset, offset + 3));
+
+    const { keys, outcome } = await scanned(scanOf(shuffled.call, { limit: 3 }), {
+      from: positions[0]?.position,
+      taken: ['1', '2', '3'],
+    });
+
+    expect(keys).toEqual(['6', '5', '4']);
+    expect(outcome).toMatchObject({ proved: false, order: 'none' });
+  });
+
+  test.each([
+    ['of ids', []],
+    ['of creation', ['id']],
+  ])('%s is gone on with from each position', async (_what, refusedSortFields) => {
+    await using sandbox = await startPlatform({ calculations: 300, ignoreOrder: true, refusedSortFields });
+
+    const { whole, resumed } = await resumedEverywhere(scanOf(callOf(sandbox), { limit: 100 }));
+
+    // The sandbox answers each request in an order of its own.
+    const sorted = ({ lines, outcome }: typeof whole) => ({ lines: lines.toSorted(), outcome });
+    expect(resumed.length).toBeGreaterThan(2);
+    for (const each of resumed) expect(sorted(each)).toEqual(sorted(whole));
+  });
+
+  test('once is held to have none for the rest of the run', async () => {
+    const shuffled = callWith(({ offset }) => rows(3, 1, 2).slice(offset));
+    const { positions } = await scanned(scanOf(shuffled.call));
+    const ordered = callWith((body) => slice(rows(1, 2, 3), body));
+
+    const { keys, outcome } = await scanned(scanOf(ordered.call), { from: positions[0]?.position });
+
+    expect(keys).toEqual(['1', '2', '3']);
+    expect(outcome).toMatchObject({ proved: false, order: 'none' });
+  });
+
+  test('and sends the same for ever is given up', async () => {
+    const { call } = callWith(() => rows(3, 1, 2));
+
+    await expect(scanned(scanOf(call))).rejects.toThrow('the scan came no further');
+  });
+});

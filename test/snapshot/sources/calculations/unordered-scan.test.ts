@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ReadSortedPage } from '../../../../lib/snapshot/sources/calculations/sorted-pages.ts';
+import { unorderedScan } from '../../../../lib/snapshot/sources/calculations/unordered-scan.ts';
+import { fromBeginning, resumedEverywhere, scanned } from '../../scanned.ts';
+import { createdPage } from '../../simulated-creations.ts';
+
+const scanOf = (readPage: ReadSortedPage) =>
+  unorderedScan({ readPage, limit: 3, sleep: async () => undefined });
+
+/** Rows of each round in turn, by their ids; the last round comes again and again. A round ends at its empty page. */
+function roundsOf(...rounds: readonly (readonly number[])[]) {
+  let round = 0;
+  let requests = 0;
+  const readPage: ReadSortedPage = async ({ offset, limit }) => {
+    requests += 1;
+    const ids = rounds[Math.min(round, rounds.length - 1)] ?? [];
+    const page = ids.slice(offset, offset + limit);
+    if (page.length === 0) round += 1;
+    return createdPage(
+      page.map((id) => ({ id })),
+      ids.length,
+    );
+  };
+  return { readPage, rounds: () => round, requests: () => requests };
+}
+
+test('keeps each id once, in the order they came, and is never proved', async () => {
+  const { readPage } = roundsOf([3, 1, 3, 2, 1, 5, 4]);
+
+  const { keys, outcome } = await scanned(scanOf(readPage));
+
+  expect(keys).toEqual(['3', '1', '2', '5', '4']);
+  expect(outcome).toEqual({
+    proved: false,
+    totals: { start: 7, end: 7 },
+    order: 'none',
+    missing: [],
+    refused: [],
+  });
+});
+
+test('leaves out what was taken before it', async () => {
+  const { readPage } = roundsOf([3, 1, 2]);
+
+  const { keys } = await scanned(scanOf(readPage), { taken: ['1', '2'] });
+
+  expect(keys).toEqual(['3']);
+});
+
+test('reads all again until a round brings nothing new', async () => {
+  const platform = roundsOf([1, 2, 3], [1, 2, 3, 4]);
+
+  const { keys } = await scanned(scanOf(platform.readPage));
+
+  expect(keys).toEqual(['1', '2', '3', '4']);
+  expect(platform.rounds()).toBe(3);
+});
+
+test('ends after four rounds though each brings something new', async () => {
+  const platform = roundsOf([1], [2], [3], [4], [5]);
+
+  const { keys } = await scanned(scanOf(platform.readPage));
+
+  expect(keys).toEqual(['1', '2', '3', '4']);
+});
+
+test('tells in the outcome that a page stayed degraded', async () => {
+  const { readPage } = roundsOf([1, 2, 3]);
+  const degraded: ReadSortedPage = async (request) => ({ ...(await readPage(request)), degraded: true });
+
+  const { outcome } = await scanned(scanOf(degraded));
+
+  expect(outcome.refused).toEqual(['degraded']);
+});
+
+test('gives up on a platform that sends rows for every offset', async () => {
+  const scan = scanOf(async () => createdPage([{ id: 1 }, { id: 2 }]));
+
+  await expect(scanned(scan)).rejects.toThrow('the scan came no further');
+});
+
+test('tells before it reads anything that the order is lost', async () => {
+  const platform = roundsOf([1, 2, 3]);
+
+  const { value } = await scanOf(platform.readPage)(fromBeginning).next();
+
+  expect(value).toMatchObject({ batch: { keys: [] }, position: { round: 1, next: 0, isNew: false } });
+  expect(platform.requests()).toBe(0);
+});
+
+test('is gone on with from each position, with the same rounds, totals and doubts', async () => {
+  const readPage: ReadSortedPage = async ({ offset }) => {
+    const rows = [5, 1, 4, 2, 3, 7, 6].slice(offset, offset + 3).map((id) => ({ id }));
+    return { ...createdPage(rows, 90 + offset), degraded: offset === 0 };
+  };
+
+  const { whole, resumed } = await resumedEverywhere(scanOf(readPage));
+
+  expect(whole.outcome).toMatchObject({ totals: { start: 90, end: 97 }, refused: ['degraded'] });
+  expect(resumed).toHaveLength(4);
+  for (const each of resumed) expect(each).toEqual(whole);
+});
+
+test('reads all again after a round that was gone on with, if its earlier part brought something new', async () => {
+  const before = roundsOf([1, 2, 3]);
+  const { positions } = await scanned(scanOf(before.readPage));
+  const after = roundsOf([1, 2, 3], [4, 1, 2, 3]);
+
+  const { keys } = await scanned(scanOf(after.readPage), {
+    from: positions.at(-1)?.position,
+    taken: ['1', '2', '3'],
+  });
+
+  expect(keys).toEqual(['4']);
+});
+
+describe('rows in another order in every round', () => {
+  test('are all taken once if no page lacks them', async () => {
+    const round = fc.uniqueArray(fc.nat(60), { maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(round, { minLength: 1, maxLength: 4 }), round, async (rounds, before) => {
+        const taken = before.map(String);
+
+        const { keys } = await scanned(scanOf(roundsOf(...rounds).readPage), { taken });
+
+        expect(new Set(keys).size).toBe(keys.length);
+        expect(new Set(keys).intersection(new Set(taken))).toEqual(new Set());
+        expect([...keys, ...taken]).toEqual(expect.arrayContaining((rounds[0] ?? []).map(String)));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

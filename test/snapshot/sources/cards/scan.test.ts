@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest';
+import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
+import { cardsScan } from '../../../../lib/snapshot/sources/cards/scan.ts';
+import { caught } from '../../../platform/caught.ts';
+import { answeringCall, scriptedCall } from '../../answering-call.ts';
+import { callOf } from '../../sandbox-call.ts';
+import { resumedEverywhere, scanned } from '../../scanned.ts';
+
+const small = { calculations: 0, fileSets: 0, dataFiles: 0 };
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+
+const scanOf = (text: string) =>
+  cardsScan({ call: scriptedCall([text]).call, datasetIds: ['d1'], drill: true });
+
+test('reads the cards of each dataset in the order of the datasets, whatever order they were given in', async () => {
+  await using sandbox = await startPlatform({ ...small, datasets: 12, cards: 150 });
+  const { datasets } = sandbox.ids();
+  const datasetIds = [...datasets, ...datasets].reverse();
+
+  const { keys, outcome } = await scanned(cardsScan({ call: callOf(sandbox), datasetIds, drill: true }));
+
+  const expected = datasets.toSorted().flatMap((id) => {
+    const cards = sandbox.state.cards.of(datasets.indexOf(id));
+    return cards.map(({ row }) => `${id}/${row.id}`);
+  });
+  expect(keys).toEqual(expected);
+  expect(keys).toHaveLength(150);
+  expect(outcome).toMatchObject({ proved: true, order: 'ids', missing: [], refused: [] });
+});
+
+test('without drill, cards that use a dataset only in a drill are left out', async () => {
+  await using sandbox = await startPlatform({ ...small, datasets: 4, cards: 150 });
+  const { datasets: datasetIds } = sandbox.ids();
+
+  const { keys } = await scanned(cardsScan({ call: callOf(sandbox), datasetIds, drill: false }));
+
+  expect(keys.length).toBeGreaterThan(0);
+  expect(keys.length).toBeLessThan(150);
+});
+
+test('a card says first whose it is where it does not say so itself', async () => {
+  const text =
+    '[{"id":1,"datasourceId":"d1"},{"id":2,"datasourceId":"d2"},{ "id":3},{"id":4,"datasourceId":null}]';
+
+  const { keys, lines } = await scanned(scanOf(text));
+
+  expect(keys).toEqual(['d1/1', 'd1/2', 'd1/3', 'd1/4']);
+  expect(lines).toEqual([
+    '{"id":1,"datasourceId":"d1"}',
+    '{"_datasetId":"d1","id":2,"datasourceId":"d2"}',
+    '{"_datasetId":"d1", "id":3}',
+    '{"_datasetId":"d1","id":4,"datasourceId":null}',
+  ]);
+});
+
+test('cards come in the order of their ids as integers of any size, byte for byte, each once', async () => {
+  const text =
+    ' [ {"id":9007199254740993,"datasourceId":"d1","x":1.10},{"id":"20","datasourceId":"d1"},' +
+    '{"id":3, "datasourceId":"d1"},\n{"id":9007199254740992,"datasourceId":"d1"},{"id":20,"datasourceId":"d1"}]\n';
+
+  const { keys, lines } = await scanned(scanOf(text));
+
+  expect(keys).toEqual(['d1/3', 'd1/20', 'd1/9007199254740992', 'd1/9007199254740993']);
+  expect(lines).toEqual([
+    '{"id":3, "datasourceId":"d1"}',
+    '{"id":"20","datasourceId":"d1"}',
+    '{"id":9007199254740992,"datasourceId":"d1"}',
+    '{"id":9007199254740993,"datasourceId":"d1","x":1.10}',
+  ]);
+});
+
+test('a card that holds a raw line end is printed anew', async () => {
+  const { lines } = await scanned(scanOf('[{"id":9007199254740993,\n"datasourceId":"d2"}]'));
+
+  expect(lines).toEqual(['{"_datasetId":"d1","id":9007199254740993,"datasourceId":"d2"}']);
+});
+
+test('datasets that are not there, or not ours, are missing', async () => {
+  await using probe = await startPlatform({ ...small, datasets: 3, cards: 30 });
+  const [forbidden = ''] = probe.ids().datasets;
+  await using sandbox = await startPlatform({ ...small, datasets: 3, cards: 30, forbidden: [forbidden] });
+  const datasetIds = [...sandbox.ids().datasets, UNKNOWN];
+
+  const { keys, outcome } = await scanned(cardsScan({ call: callOf(sandbox), datasetIds, drill: true }));
+
+  expect(keys.some((key) => key.startsWith(forbidden))).toBe(false);
+  expect(outcome).toMatchObject({ refused: [] });
+  expect(outcome.missing).toEqual([
+    { id: UNKNOWN, status: 404 },
+    { id: forbidden, status: 403 },
+  ]);
+});
+
+test.each([
+  ['[{"id":1},{"title":"Sales"}]', 'card 1 (“Sales”)'],
+  ['[7]', 'card 0'],
+  ['[{"id":1.5}]', 'card 0'],
+  ['{"cards":[]}', 'expected an array of cards'],
+])('%s is refused by name', async (text, fault) => {
+  const error = await caught(scanned(scanOf(text)));
+
+  expect(error.failure).toEqual({ kind: 'shape', faults: [expect.stringContaining(fault)] });
+  expect(error.message).toContain('cards of dataset d1');
+});
+
+test('a token that is refused ends the scan after the calls under way', async () => {
+  await using sandbox = await startPlatform({ ...small, datasets: 60, cards: 0 });
+  const call = callOf(sandbox, 'another-token');
+
+  const error = await caught(
+    scanned(cardsScan({ call, datasetIds: sandbox.ids().datasets, drill: true, concurrency: 4 })),
+  );
+
+  expect(error.failure).toMatchObject({ kind: 'status', status: 401 });
+  expect(sandbox.counts().requests).toBeLessThanOrEqual(4);
+});
+
+test('gone on with from any position, it reads exactly the rest and tells the same', async () => {
+  await using sandbox = await startPlatform({ ...small, datasets: 9, cards: 40 });
+  const datasetIds = [...sandbox.ids().datasets, UNKNOWN];
+
+  const { whole, resumed } = await resumedEverywhere(
+    cardsScan({ call: callOf(sandbox), datasetIds, drill: true, concurrency: 3 }),
+  );
+
+  expect(whole.lines).toHaveLength(40);
+  expect(resumed).toHaveLength(10);
+  for (const each of resumed) expect(each).toEqual(whole);
+});
+
+test('asks for each dataset once, with drill as told', async () => {
+  const asked: unknown[] = [];
+  const call = answeringCall(({ path, query }) => {
+    asked.push([path?.['datasetId'], query?.['drill']]);
+    return '[]';
+  });
+
+  await scanned(cardsScan({ call, datasetIds: ['b', 'a', 'b'], drill: false }));
+
+  expect(asked).toEqual([
+    ['a', false],
+    ['b', false],
+  ]);
+});

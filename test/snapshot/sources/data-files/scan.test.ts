@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
+import { dataFilesScan } from '../../../../lib/snapshot/sources/data-files/scan.ts';
+import { caught } from '../../../platform/caught.ts';
+import { answeringCall } from '../../answering-call.ts';
+import { callOf } from '../../sandbox-call.ts';
+import { resumedEverywhere, scanned } from '../../scanned.ts';
+
+const small = { calculations: 0, datasets: 1, cards: 0, fileSets: 0 };
+
+test('reads each data file once, in the order of ids as integers, revisions included', async () => {
+  await using sandbox = await startPlatform({ ...small, dataFiles: 30 });
+  const { dataFiles } = sandbox.ids();
+  const ids = [...dataFiles, ...dataFiles].reverse();
+
+  const { keys, lines, totals, outcome } = await scanned(
+    dataFilesScan({ call: callOf(sandbox), ids, expand: ['revisions', 'metadata'] }),
+  );
+
+  expect(keys).toEqual(dataFiles);
+  expect(lines.map((line) => String(JSON.parse(line).dataFileId))).toEqual(dataFiles);
+  expect(lines.every((line) => JSON.parse(line).revisions.length > 0)).toBe(true);
+  expect(totals).toEqual(keys.map(() => 30));
+  expect(outcome).toEqual({
+    proved: true,
+    totals: { start: null, end: null },
+    order: 'ids',
+    missing: [],
+    refused: [],
+  });
+});
+
+test('the line is the whole answer, byte for byte', async () => {
+  const texts: Record<string, string> = {
+    '9': ' {"dataFileId":9,"x": 1.10 }\n',
+    '10': '{"dataFileId":"010"}',
+    '9007199254740993': '{"name":"n",\n"dataFileId":9007199254740993}',
+  };
+  const call = answeringCall(({ path }) => texts[String(path?.['dataFileId'])] ?? '');
+
+  const { keys, lines } = await scanned(
+    dataFilesScan({ call, ids: ['9007199254740993', '10', '9', '009'], expand: [] }),
+  );
+
+  expect(keys).toEqual(['9', '10', '9007199254740993']);
+  expect(lines).toEqual([
+    '{"dataFileId":9,"x": 1.10 }',
+    '{"dataFileId":"010"}',
+    '{"name":"n","dataFileId":9007199254740993}',
+  ]);
+});
+
+test('data files that are not there, or not ours, are missing', async () => {
+  await using probe = await startPlatform({ ...small, dataFiles: 5 });
+  const [forbidden = ''] = probe.ids().dataFiles;
+  await using sandbox = await startPlatform({ ...small, dataFiles: 5, forbidden: [forbidden] });
+  const ids = ['1', ...sandbox.ids().dataFiles];
+
+  const { keys, outcome } = await scanned(dataFilesScan({ call: callOf(sandbox), ids, expand: [] }));
+
+  expect(keys).toHaveLength(4);
+  expect(outcome.missing).toEqual([
+    { id: '1', status: 404 },
+    { id: forbidden, status: 403 },
+  ]);
+});
+
+test.each([
+  ['{"name":"lost"}', 'expected 7, got nothing'],
+  ['[]', 'expected 7, got nothing'],
+  ['{"dataFileId":8}', 'expected 7, got 8'],
+])('%s is refused by name', async (text, fault) => {
+  const error = await caught(
+    scanned(dataFilesScan({ call: answeringCall(() => text), ids: ['7'], expand: [] })),
+  );
+
+  expect(error.failure).toEqual({ kind: 'shape', faults: [expect.stringContaining(fault)] });
+  expect(error.message).toContain('data file 7');
+});
+
+test('an id that is no integer is refused before anything is sent', () => {
+  const call = answeringCall(() => '{}');
+
+  expect(() => dataFilesScan({ call, ids: ['7', 'seven'], expand: [] })).toThrow('got "seven"');
+});
+
+test('gone on with from any position, it reads exactly the rest and tells the same', async () => {
+  await using sandbox = await startPlatform({ ...small, dataFiles: 14 });
+  const ids = ['1', ...sandbox.ids().dataFiles];
+
+  const { whole, resumed } = await resumedEverywhere(
+    dataFilesScan({ call: callOf(sandbox), ids, expand: ['revisions'] }),
+  );
+
+  expect(whole.lines).toHaveLength(14);
+  expect(resumed).toHaveLength(15);
+  for (const each of resumed) expect(each).toEqual(whole);
+});

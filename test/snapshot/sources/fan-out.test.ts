@@ -1,0 +1,253 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { batchOf } from '../../../lib/snapshot/page/record-batch.ts';
+import { type FanOutOptions, fanOut } from '../../../lib/snapshot/sources/fan-out.ts';
+import { readAhead } from '../../../lib/snapshot/sources/read-ahead.ts';
+import { statusError } from '../answering-call.ts';
+import { fromBeginning, resumedEverywhere, scanned } from '../scanned.ts';
+
+const unhandled: unknown[] = [];
+const note = (reason: unknown) => void unhandled.push(reason);
+
+beforeEach(() => {
+  unhandled.length = 0;
+  process.on('unhandledRejection', note);
+});
+
+afterEach(async () => {
+  await settled();
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
+});
+
+/** Until everything that can go on by itself has. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+const ids = (count: number) => Array.from({ length: count }, (_, at) => `id${at}`);
+
+const recordsOf = (...keys: readonly string[]) =>
+  batchOf(keys.map((key) => ({ key, value: {}, line: JSON.stringify(key) })));
+
+const fanOutOf = (options: Pick<FanOutOptions, 'ids' | 'read'> & Partial<FanOutOptions>) =>
+  fanOut({ total: null, ...options });
+
+test('writes in the order of the ids, whichever answers first', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.nat(20),
+      fc.integer({ min: 1, max: 9 }),
+      async (scheduler, count, concurrency) => {
+        const read = (id: string) => scheduler.schedule(Promise.resolve(recordsOf(id)));
+
+        const scan = scanned(fanOutOf({ ids: ids(count), read, concurrency }));
+        const { keys } = await scheduler.waitFor(scan);
+
+        expect(keys).toEqual(ids(count));
+      },
+    ),
+  );
+});
+
+test('has no more ids in flight, or waiting to be written, than it was told', async () => {
+  const started: string[] = [];
+  const read = async (id: string) => {
+    started.push(id);
+    return recordsOf(id);
+  };
+
+  const scan = fanOutOf({ ids: ids(50), read, concurrency: 4 })(fromBeginning);
+  const ahead: number[] = [];
+  for await (const { position } of scan) {
+    await settled();
+    ahead.push(started.length - position.next);
+  }
+
+  expect(started).toEqual(ids(50));
+  expect(Math.max(...ahead)).toBe(4);
+});
+
+test('reads in parallel', async () => {
+  const waiting: (() => void)[] = [];
+  const read = async (id: string) => {
+    await new Promise<void>((resolve) => waiting.push(resolve));
+    return recordsOf(id);
+  };
+
+  const scan = fanOutOf({ ids: ids(20), read })(fromBeginning);
+  const first = scan.next();
+  await settled();
+
+  expect(waiting).toHaveLength(8);
+  for (const go of waiting) go();
+  expect((await first).value).toMatchObject({ position: { next: 1, records: 1 } });
+  await scan.return(undefined as never);
+});
+
+test('ids that answer 404 or 403 are missing, in the order of the ids', async () => {
+  const read = async (id: string) => {
+    if (id === 'id1') throw statusError(403);
+    if (id === 'id3') throw statusError(404);
+    return recordsOf(id);
+  };
+
+  const { keys, outcome } = await scanned(fanOutOf({ ids: ids(5), read }));
+
+  expect(keys).toEqual(['id0', 'id2', 'id4']);
+  expect(outcome).toEqual({
+    proved: true,
+    totals: { start: null, end: null },
+    order: 'ids',
+    missing: [
+      { id: 'id1', status: 403 },
+      { id: 'id3', status: 404 },
+    ],
+    refused: [],
+  });
+});
+
+test('where every id is missing the run is incomplete; where none was asked for it is not', async () => {
+  const read = () => Promise.reject(statusError(403));
+
+  expect((await scanned(fanOutOf({ ids: ids(3), read }))).outcome.refused).toEqual(['incomplete']);
+  expect((await scanned(fanOutOf({ ids: [], read }))).outcome.refused).toEqual([]);
+});
+
+test.each([401, 500])(
+  '%i stops the scan: nothing more is read, what lies before it is written',
+  async (status) => {
+    const started: string[] = [];
+    const read = async (id: string) => {
+      started.push(id);
+      if (id === 'id5') throw statusError(status);
+      return recordsOf(id);
+    };
+    const written: string[] = [];
+
+    const scan = (async () => {
+      const steps = fanOutOf({ ids: ids(100), read, concurrency: 3 })(fromBeginning);
+      for await (const { batch } of steps) written.push(...batch.keys);
+    })();
+
+    await expect(scan).rejects.toMatchObject({ failure: { status } });
+    expect(written).toEqual(['id0', 'id1', 'id2', 'id3', 'id4']);
+    expect(started.length).toBeLessThanOrEqual(8);
+  },
+);
+
+test('after a failure further on, nothing more begins while an earlier id is still awaited', async () => {
+  const started: string[] = [];
+  let answerFirst = () => {};
+  const read = async (id: string) => {
+    started.push(id);
+    if (id === 'id2') throw statusError(401);
+    if (id === 'id0') await new Promise<void>((resolve) => (answerFirst = resolve));
+    return recordsOf(id);
+  };
+
+  const scan = scanned(fanOutOf({ ids: ids(100), read, concurrency: 4 }));
+  await settled();
+  answerFirst();
+
+  await expect(scan).rejects.toMatchObject({ failure: { status: 401 } });
+  expect(started).toEqual(['id0', 'id1', 'id2', 'id3']);
+});
+
+test('a failure further on aborts what is under way at once; what is whole up to there is yielded', async () => {
+  const aborted: string[] = [];
+  const read = (id: string, signal: AbortSignal) => {
+    if (id === 'id0' || id === 'id2') return Promise.resolve(recordsOf(id));
+    if (id === 'id3') return settled().then(() => Promise.reject(statusError(401)));
+    return new Promise<never>((_, reject) =>
+      signal.addEventListener('abort', () => {
+        aborted.push(id);
+        reject(signal.reason);
+      }),
+    );
+  };
+  const results: unknown[] = [];
+
+  const reading = (async () => {
+    for await (const { keys } of readAhead({ items: ids(100), read, concurrency: 5 })) results.push(...keys);
+  })();
+
+  await expect(reading).rejects.toMatchObject({ failure: { status: 401 } });
+  expect(results).toEqual(['id0']);
+  expect(aborted).toEqual(['id1', 'id4', 'id5']);
+});
+
+test.each([403, 404])('%i aborts nothing: it is an answer', async (status) => {
+  const signals: AbortSignal[] = [];
+  const read = async (id: string, signal: AbortSignal) => {
+    signals.push(signal);
+    if (id === 'id2') throw statusError(status);
+    await settled();
+    expect(signal.aborted).toBe(false);
+    return recordsOf(id);
+  };
+
+  const { keys } = await scanned(fanOutOf({ ids: ids(5), read }));
+
+  expect(keys).toEqual(['id0', 'id1', 'id3', 'id4']);
+  expect(signals).toHaveLength(5);
+});
+
+test('a caller that leaves early aborts what is under way, and nobody hears of it', async () => {
+  const signals: AbortSignal[] = [];
+  const read = async (id: string, signal: AbortSignal) => {
+    signals.push(signal);
+    if (id === 'id0') return recordsOf(id);
+    return new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  };
+
+  for await (const { position } of fanOutOf({ ids: ids(20), read })(fromBeginning)) {
+    expect(position.next).toBe(1);
+    break;
+  }
+  await settled();
+
+  expect(signals).toHaveLength(9);
+  expect(signals.every(({ aborted }) => aborted)).toBe(true);
+});
+
+test('an abort passes through, before the first call and while calls are under way', async () => {
+  const stop = new AbortController();
+  let calls = 0;
+  const read = (_: string, signal: AbortSignal) => {
+    calls += 1;
+    return new Promise<never>((_resolve, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason)),
+    );
+  };
+
+  const scan = scanned(fanOutOf({ ids: ids(20), read }), { signal: stop.signal });
+  await settled();
+  stop.abort(new Error('enough'));
+
+  await expect(scan).rejects.toThrow('enough');
+  await expect(scanned(fanOutOf({ ids: ids(20), read }), { signal: stop.signal })).rejects.toThrow('enough');
+  expect(calls).toBe(8);
+});
+
+test('gone on with from any position, it reads exactly the rest and tells the same', async () => {
+  const answers = fc.array(fc.constantFrom(0, 1, 3, 403, 404), { maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(answers, fc.integer({ min: 1, max: 5 }), async (answer, concurrency) => {
+      const read = async (id: string) => {
+        const count = answer[Number(id.slice(2))] ?? 0;
+        if (count > 100) throw statusError(count);
+        return recordsOf(...ids(count).map((each) => `${id}/${each}`));
+      };
+
+      const { whole, resumed } = await resumedEverywhere(
+        fanOutOf({ ids: ids(answer.length), read, concurrency }),
+      );
+
+      for (const each of resumed) expect(each).toEqual(whole);
+    }),
+  );
+});
+
+test.each([0, -1, 1.5, Number.NaN])('a concurrency of %d is refused', (concurrency) => {
+  expect(() => fanOutOf({ ids: [], read: async () => recordsOf(), concurrency })).toThrow(TypeError);
+});

@@ -1,0 +1,247 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
+import { filesScan } from '../../../../lib/snapshot/sources/files/scan.ts';
+import { caught } from '../../../platform/caught.ts';
+import { answeringCall, scriptedCall, statusError } from '../../answering-call.ts';
+import { callOf } from '../../sandbox-call.ts';
+import { fromBeginning, resumedEverywhere, scanned } from '../../scanned.ts';
+
+const FILESET = '0b9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c11';
+const OTHER = '1c9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c22';
+const UNKNOWN = '2d9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c33';
+
+const small = { calculations: 0, datasets: 1, cards: 0, dataFiles: 0 };
+
+/** A page with a file of each id. */
+const page = (ids: readonly string[], next?: unknown, total?: number) =>
+  JSON.stringify({ files: ids.map((id) => ({ id })), pageContext: { next, total } });
+
+const scanOf = (texts: readonly string[], filesetIds: readonly string[] = [FILESET]) => {
+  const { call, inputs } = scriptedCall(texts);
+  return { scan: filesScan({ call, filesetIds, search: {} }), inputs };
+};
+
+test('reads every file of each FileSet, in turn, and says first whose it is', async () => {
+  await using sandbox = await startPlatform({ ...small, fileSets: 2, filesPerSet: 250 });
+  const [first = '', second = ''] = sandbox.ids().fileSets;
+  const call = callOf(sandbox);
+
+  const { keys, lines, totals, outcome } = await scanned(
+    filesScan({ call, filesetIds: [second, first.toUpperCase(), second], search: {}, limit: 100 }),
+  );
+
+  const sent = [second, first].flatMap((id) =>
+    [...sandbox.files(id)].map((row) => `{"_filesetId":"${id}",${row.slice(1)}`),
+  );
+  expect(lines.toSorted()).toEqual(sent.toSorted());
+  expect(keys).toEqual(lines.map((line) => `${JSON.parse(line)._filesetId}/${JSON.parse(line).id}`));
+  expect(keys.slice(0, 250).every((key) => key.startsWith(`${second}/`))).toBe(true);
+  expect(totals).toEqual([null, null, null, 500, 500, 500]);
+  expect(outcome).toEqual({
+    proved: true,
+    totals: { start: 500, end: 500 },
+    order: 'cursor',
+    missing: [],
+    refused: [],
+  });
+});
+
+test('each file that was there all the time is there exactly once, though files come and go', async () => {
+  await using sandbox = await startPlatform({ ...small, fileSets: 1, filesPerSet: 400 });
+  const [filesetId = ''] = sandbox.ids().fileSets;
+  const before = new Set([...sandbox.files(filesetId)].map((row) => JSON.parse(row).id));
+  const scan = filesScan({ call: callOf(sandbox), filesetIds: [filesetId], search: {}, limit: 25 });
+
+  const keys: string[] = [];
+  for await (const { batch } of scan(fromBeginning)) {
+    keys.push(...batch.keys);
+    sandbox.churn(40);
+  }
+
+  const after = [...sandbox.files(filesetId)].map((row): string => JSON.parse(row).id);
+  const stayed = after.filter((id) => before.has(id)).map((id) => `${filesetId}/${id}`);
+  expect(stayed.length).toBeLessThan(before.size);
+  expect(new Set(keys).size).toBe(keys.length);
+  expect(stayed.filter((key) => !keys.includes(key))).toEqual([]);
+});
+
+test('a search narrows what is read', async () => {
+  await using sandbox = await startPlatform({ ...small, fileSets: 1, filesPerSet: 600 });
+  const search = { filters: [{ field: 'fileType', operator: 'EQUALS', value: ['DIRECTORY'] }], limit: 2 };
+
+  const { lines } = await scanned(
+    filesScan({ call: callOf(sandbox), filesetIds: sandbox.ids().fileSets, search }),
+  );
+
+  expect(lines.length).toBeGreaterThan(2);
+  expect(lines.every((line) => JSON.parse(line).fileType === 'DIRECTORY')).toBe(true);
+});
+
+test('a record stays as it was sent, byte for byte', async () => {
+  const text = `{"files": [ {"id":"a","size":9007199254740993,"x":1.10} ,{ "id" : "b\\u00e9"  }], "pageContext":{}}`;
+
+  const { keys, lines } = await scanned(scanOf([text]).scan);
+
+  expect(keys).toEqual([`${FILESET}/a`, `${FILESET}/bé`]);
+  expect(lines).toEqual([
+    `{"_filesetId":"${FILESET}","id":"a","size":9007199254740993,"x":1.10}`,
+    `{"_filesetId":"${FILESET}", "id" : "b\\u00e9"  }`,
+  ]);
+});
+
+test('a record that holds a raw line end is printed anew, its digits whole', async () => {
+  const text = '{"files":[{"id":"a",\r\n "size": 9007199254740993}],"pageContext":{}}';
+
+  const { lines } = await scanned(scanOf([text]).scan);
+
+  expect(lines).toEqual([`{"_filesetId":"${FILESET}","id":"a","size":9007199254740993}`]);
+});
+
+test.each([
+  ['null', [page(['a'], 'k'), page(['b'], null)]],
+  ['absent', [page(['a'], 'k'), page(['b'])]],
+  ['empty', [page(['a'], 'k'), page(['b'], '')]],
+  ['the one that was sent', [page(['a'], 'k'), page(['b'], 'k')]],
+  ['new on a page without files', [page(['a'], 'k'), page(['b'], 'l'), page([], 'm')]],
+])('a list ends at a cursor that is %s', async (_, texts) => {
+  const { scan } = scanOf([...texts, page(['of the other'], null)], [FILESET, OTHER]);
+
+  const { keys, outcome } = await scanned(scan);
+
+  expect(keys).toEqual([`${FILESET}/a`, `${FILESET}/b`, `${OTHER}/of the other`]);
+  expect(outcome).toMatchObject({ proved: true });
+});
+
+test('a list that goes round ends, and is not proved', async () => {
+  const { scan } = scanOf([page(['a'], 'k'), page(['b'], 'l'), page(['c'], 'm'), page(['d'], 'k')]);
+
+  const { keys, outcome } = await scanned(scan);
+
+  expect(keys).toHaveLength(4);
+  expect(outcome).toMatchObject({ proved: false });
+});
+
+test('a cursor that looks like an address is sent as a cursor', async () => {
+  const { scan, inputs } = scanOf([page(['a'], 'https://elsewhere.example/next'), page(['b'])]);
+
+  await scanned(scan);
+
+  expect(inputs.map(({ path, query }) => [path?.['filesetId'], query?.['next']])).toEqual([
+    [FILESET, undefined],
+    [FILESET, 'https://elsewhere.example/next'],
+  ]);
+});
+
+test('totals are those of the first and the last page of each FileSet, and unknown if one tells none', async () => {
+  const known = scanOf([page(['a'], 'k', 7), page(['b'], null, 6), page(['c'], null, 1)], [FILESET, OTHER]);
+  const unknown = scanOf([page(['a'], null, 7), page(['c'], null)], [FILESET, OTHER]);
+
+  expect((await scanned(known.scan)).outcome.totals).toEqual({ start: 8, end: 7 });
+  expect((await scanned(unknown.scan)).outcome.totals).toEqual({ start: null, end: null });
+});
+
+test('a FileSet that is not there, or not ours, is missing and fails no other', async () => {
+  await using sandbox = await startPlatform({ ...small, fileSets: 2, filesPerSet: 20, forbidden: [OTHER] });
+  const [first = '', second = ''] = sandbox.ids().fileSets;
+  const filesetIds = [OTHER, first, UNKNOWN, second];
+
+  const { keys, outcome } = await scanned(filesScan({ call: callOf(sandbox), filesetIds, search: {} }));
+
+  expect(keys).toHaveLength(40);
+  expect(outcome).toMatchObject({
+    missing: [
+      { id: OTHER, status: 403 },
+      { id: UNKNOWN, status: 404 },
+    ],
+    refused: [],
+  });
+});
+
+test('where every FileSet is missing the run is incomplete', async () => {
+  await using sandbox = await startPlatform({ ...small, fileSets: 0 });
+  const call = callOf(sandbox);
+
+  const { outcome } = await scanned(filesScan({ call, filesetIds: [OTHER, UNKNOWN], search: {} }));
+
+  expect(outcome).toMatchObject({ refused: ['incomplete'], missing: [{ id: OTHER }, { id: UNKNOWN }] });
+});
+
+test('a FileSet that goes missing half-read makes the run incomplete', async () => {
+  const call = answeringCall(({ path, query }) => {
+    if (path?.['filesetId'] === OTHER) return page(['b'], null);
+    if (query?.['next'] === undefined) return page(['a'], 'k');
+    throw statusError(403);
+  });
+
+  const { keys, outcome } = await scanned(filesScan({ call, filesetIds: [FILESET, OTHER], search: {} }));
+
+  expect(keys).toEqual([`${FILESET}/a`, `${OTHER}/b`]);
+  expect(outcome).toMatchObject({ refused: ['incomplete'], missing: [{ id: FILESET, status: 403 }] });
+});
+
+test.each([
+  ['{"files":[{"id":"a"},{"path":"/x/y"}],"pageContext":{}}', 'file 1 of the page (/x/y)'],
+  ['{"files":[null],"pageContext":{}}', 'file 0 of the page'],
+  ['{"files":{},"pageContext":{}}', 'files: expected an array'],
+  ['{"message":"hello"}', 'files: expected an array'],
+  ['{"files":[{"id":"a"}],"pageContext":{"next":7}}', 'pageContext.next'],
+])('%s is refused by name', async (text, fault) => {
+  const error = await caught(scanned(scanOf([text]).scan));
+
+  expect(error.failure).toEqual({
+    kind: 'shape',
+    faults: [expect.stringContaining(fault)],
+  });
+  expect(error.message).toContain(`files of FileSet ${FILESET}`);
+});
+
+test('a token that is refused ends the scan', async () => {
+  await using sandbox = await startPlatform({ ...small, fileSets: 2, filesPerSet: 5 });
+  const call = callOf(sandbox, 'another-token');
+
+  const error = await caught(scanned(filesScan({ call, filesetIds: sandbox.ids().fileSets, search: {} })));
+
+  expect(error.failure).toMatchObject({ kind: 'status', status: 401 });
+});
+
+test('gone on with from any position, it reads exactly the rest and tells the same', async () => {
+  await using sandbox = await startPlatform({ ...small, fileSets: 3, filesPerSet: 23, forbidden: [OTHER] });
+  const [first = '', second = '', third = ''] = sandbox.ids().fileSets;
+  const call = callOf(sandbox);
+  const filesetIds = [first, OTHER, second, third];
+
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 3, max: 30 }), async (limit) => {
+      const { whole, resumed } = await resumedEverywhere(filesScan({ call, filesetIds, search: {}, limit }));
+
+      expect(whole.lines).toHaveLength(69);
+      for (const each of resumed) expect(each).toEqual(whole);
+    }),
+    { numRuns: 5 },
+  );
+});
+
+test('a list that goes round is noticed from any position too', async () => {
+  const call = answeringCall(({ query }) => {
+    const at = Number(query?.['next'] ?? 0);
+    return page([String(at)], String(at === 9 ? 4 : at + 1));
+  });
+
+  const { whole, resumed } = await resumedEverywhere(filesScan({ call, filesetIds: [FILESET], search: {} }));
+
+  expect(whole.lines).toHaveLength(10);
+  for (const each of resumed) expect(each).toEqual(whole);
+});
+
+test('an abort ends the scan', async () => {
+  const stop = new AbortController();
+  const call = answeringCall(() => {
+    stop.abort(new Error('enough'));
+    return page(['a'], 'k');
+  });
+
+  const scan = filesScan({ call, filesetIds: [FILESET], search: {} });
+
+  await expect(scanned(scan, { signal: stop.signal })).rejects.toThrow('enough');
+});
