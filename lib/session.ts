@@ -1,4 +1,5 @@
 import pino, { type Logger } from 'pino';
+import { once } from './once.ts';
 import { createLocalPace } from './pace/local-pace.ts';
 import { openedLater } from './pace/opened-later.ts';
 import type { Pace, PaceCounts } from './pace/pace.ts';
@@ -118,14 +119,13 @@ function tokenOf(
 
 /** Loads the source, and the SDK that it needs, when the first token is read. */
 function loadedLater(load: () => Promise<TokenSource>): TokenSource {
-  let loaded: Promise<TokenSource> | undefined;
   let source: TokenSource | undefined;
+  const loaded = once(async () => {
+    source = await load();
+    return source;
+  });
   return {
-    async read() {
-      loaded ??= load();
-      source = await loaded;
-      return source.read();
-    },
+    read: async () => (await loaded()).read(),
     refused: (token) => source?.refused(token) ?? false,
   };
 }

@@ -3,6 +3,7 @@ import { jobTimes } from '../../lib/contract.ts';
 import { leaseUntil, openJobPlace, openWorker } from '../../lib/jobs/open-worker.ts';
 import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { runBatch } from '../../lib/jobs/run-batch.ts';
+import { once } from '../../lib/once.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
 import { createMetrics } from '../metrics.ts';
@@ -26,9 +27,8 @@ const parseRecord = ({ messageId, body, receiptHandle, attributes }: SQSRecord):
   receipt: receiptHandle,
 });
 
-/** Opened by the first event, and kept for those that follow: a start with wrong settings fails each of them. */
-let opened: ReturnType<typeof open> | undefined;
-const ready = () => (opened ??= open());
+/** Opened by the first event, and shared by those that follow; after a start that failed, the next event tries again. */
+const ready = once(open);
 
 async function open() {
   const metrics = createMetrics(process.env);

@@ -1,5 +1,6 @@
 import { type DurableLambdaHandler, withDurableExecution } from '@aws/durable-execution-sdk-js';
 import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-input.ts';
+import { once } from '../../lib/once.ts';
 import { openSession } from '../../lib/session.ts';
 import type { DurableRunOptions } from '../../lib/snapshot/durable/durable-run.ts';
 import { takeDurableSnapshot } from '../../lib/snapshot/durable/durable-snapshot.ts';
@@ -23,9 +24,8 @@ const takeOver = withDurableExecution(async (input: unknown, context) =>
 /** Longer troubles are waited for between steps, which costs nothing. */
 const PATIENCE_MS = 60_000;
 
-/** Opened by the first invocation, and kept for those that follow. */
-let opened: ReturnType<typeof open> | undefined;
-const ready = () => (opened ??= open());
+/** Opened by the first event, and shared by those that follow; after a start that failed, the next event tries again. */
+const ready = once(open);
 
 async function open() {
   const environment = process.env;

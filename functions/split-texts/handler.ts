@@ -1,6 +1,7 @@
 import type { EventBridgeEvent } from 'aws-lambda';
 import { openJobPlace } from '../../lib/jobs/open-worker.ts';
 import { splitInbox } from '../../lib/jobs/split-inbox.ts';
+import { once } from '../../lib/once.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
 import { keyInStore } from '../../lib/store/key-in-store.ts';
@@ -22,8 +23,8 @@ export const handler = async (event: EventBridgeEvent<'Object Created', ObjectCr
   return split;
 };
 
-let opened: ReturnType<typeof open> | undefined;
-const ready = () => (opened ??= open());
+/** Opened by the first event, and shared by those that follow; after a start that failed, the next event tries again. */
+const ready = once(open);
 
 async function open() {
   const session = openSession({ environment: process.env, err: (line) => console.error(line) });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { jobTimes } from '../contract.ts';
+import { once } from '../once.ts';
 import type { Platform } from '../platform/client.ts';
 import { runFunction } from '../platform/operations/run-function.ts';
 import type { Sentiment } from '../platform/records.ts';
@@ -108,12 +109,10 @@ export function openWorker(session: Session, place: JobPlace, hooks: WorkerHooks
 function finishedTeller({ settings, environment, logger }: Session): Worker['tellFinished'] {
   const { SYNC_EVENT_BUS: bus, SYNC_STORE: store } = settings;
   if (bus === undefined) return async (event) => logger.info({ event }, 'JobFinished');
-  const open = async () => (await import('./event-bridge.ts')).tellEventBridge({ bus, store, environment });
-  let opened: ReturnType<typeof open> | undefined;
-  return async (event) => {
-    opened ??= open();
-    await (await opened)(event);
-  };
+  const teller = once(async () =>
+    (await import('./event-bridge.ts')).tellEventBridge({ bus, store, environment }),
+  );
+  return async (event) => (await teller())(event);
 }
 
 /** The client, with somebody who hears what the scoring of each text answered. */

@@ -1,14 +1,13 @@
+import { once } from '../once.ts';
 import type { Pace } from './pace.ts';
 
 /** A pace that is opened by its first call. `rate`, in requests a second, is what it counts until then. */
 export function openedLater(rate: number, open: () => Promise<Pace>): Pace {
-  let opening: Promise<Pace> | undefined;
   let pace: Pace | undefined;
-  const opened = async () => {
-    opening ??= open();
-    pace = await opening;
+  const opened = once(async () => {
+    pace = await open();
     return pace;
-  };
+  });
   return {
     run: async (call, options) => (await opened()).run(call, options),
     throttled: async (slot, retryAfterMs) => (await opened()).throttled(slot, retryAfterMs),

@@ -3,6 +3,7 @@ import { createReadStream, renameSync, rmSync } from 'node:fs';
 import { mkdir, open, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { once } from '../once.ts';
 import { type HeldLock, lockPath, withLock } from './directory-lock.ts';
 import { checkRoom, findPlace } from './directory-place.ts';
 import { StoreError } from './error.ts';
@@ -26,11 +27,7 @@ export type DirectoryWriter = {
  */
 export const createDirectoryWriter = (root: string): DirectoryWriter => {
   const temporaryFolder = join(root, reservedFolder, 'temporary');
-  let sweeping: Promise<void> | undefined;
-  const sweepOnce = () => {
-    sweeping ??= sweepTemporary(temporaryFolder, Date.now());
-    return sweeping;
-  };
+  const sweepOnce = once(() => sweepTemporary(temporaryFolder, Date.now()));
   return {
     async put(key, body, options) {
       await sweepOnce();

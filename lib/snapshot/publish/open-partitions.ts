@@ -1,4 +1,5 @@
 import type { AwsEnvironment } from '../../aws/client-config.ts';
+import { once } from '../../once.ts';
 import type { Store } from '../../store/store.ts';
 import type { Partitions } from './partitions.ts';
 
@@ -19,15 +20,10 @@ export function openPartitions({
   environment,
 }: OpenPartitionsOptions): Partitions | undefined {
   if (database === undefined) return undefined;
-  let loaded: Promise<Partitions> | undefined;
-  const load = async () => {
+  const partitions = once(async () => {
     const { gluePartitions } = await import('./glue-partitions.ts');
     return gluePartitions({ database, location: store.location, environment });
-  };
-  const partitions = () => {
-    loaded ??= load();
-    return loaded;
-  };
+  });
   return {
     add: async (place, run) => (await partitions()).add(place, run),
     remove: async (place, run) => (await partitions()).remove(place, run),

@@ -1,3 +1,4 @@
+import { once } from '../../../once.ts';
 import type { Session } from '../../../session.ts';
 import type { StartExecution } from '../../../snapshot/durable/start-execution.ts';
 import { openPartitions } from '../../../snapshot/publish/open-partitions.ts';
@@ -37,13 +38,9 @@ export function openSnapshots(
 
 /** The SDK is loaded with the first execution. */
 function startedLater(functionName: string, { environment }: Session): StartExecution {
-  let loaded: Promise<StartExecution> | undefined;
-  const load = async () => {
+  const start = once(async () => {
     const { lambdaExecutions } = await import('../../../snapshot/durable/start-execution.ts');
     return lambdaExecutions({ functionName, environment });
-  };
-  return async (...execution) => {
-    loaded ??= load();
-    return (await loaded)(...execution);
-  };
+  });
+  return async (...execution) => (await start())(...execution);
 }

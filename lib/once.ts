@@ -1,0 +1,16 @@
+/**
+ * Makes a function that opens something when it is first called, and returns the same from then on. An attempt that
+ * fails is forgotten: whoever shares it sees the failure, and the next call tries again.
+ */
+export function once<T>(open: () => T | Promise<T>): () => Promise<Awaited<T>> {
+  let opened: Promise<Awaited<T>> | undefined;
+  return () => {
+    if (opened !== undefined) return opened;
+    const opening = Promise.try(open) as Promise<Awaited<T>>;
+    opened = opening;
+    opening.catch(() => {
+      opened = undefined;
+    });
+    return opening;
+  };
+}
