@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Store } from '../store/store.ts';
+import { missingObject } from '../store/stored-json.ts';
 import type { EndedJob, JobError, Outcome } from './ledger/job.ts';
 
 /** An ended job whose type is known: its own, or that of the message that named it. */
@@ -46,8 +47,7 @@ export async function writeResult(store: Store, job: TypedJob): Promise<string> 
 export async function responseOf(store: Store, { response, staged }: Outcome): Promise<string | undefined> {
   if (staged === undefined) return typeof response === 'string' ? response : undefined;
   const stored = await store.get(staged);
-  if (stored === undefined)
-    throw new Error(`${staged} in ${store.location}: expected a job’s response, got nothing`);
+  if (stored === undefined) throw missingObject(store, staged, 'a job’s response');
   return stored.body.toString();
 }
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { Store } from '../store/store.ts';
+import { findStored, readStored } from '../store/stored-json.ts';
 import { latestKey, type Place } from './keys.ts';
 
 /** Why a finished run is not published. */
@@ -78,17 +79,9 @@ const latestSchema = z.object({ run: z.string(), manifest: z.string(), startedAt
 /** The last published run of a source: `latest.json`. `manifest` is a key. */
 export type Latest = z.infer<typeof latestSchema>;
 
-/** An object in the store is not what it should be; the message names it. */
-export class StoredObjectError extends Error {
-  override readonly name = 'StoredObjectError';
-}
-
 /** The manifest under a key. Throws `StoredObjectError` if there is none, or it is not one. */
 export async function readManifest(store: Store, key: string): Promise<Manifest> {
-  const stored = await store.get(key);
-  if (stored === undefined)
-    throw new StoredObjectError(`${key} in ${store.location}: expected a manifest, got nothing`);
-  return parseStored(key, stored.body, manifestSchema);
+  return (await readStored(store, key, { what: 'a manifest', schema: manifestSchema })).value;
 }
 
 /** Where `latest.json` points, with its etag; undefined before the first publication. */
@@ -96,22 +89,6 @@ export async function readLatest(
   store: Store,
   source: Place,
 ): Promise<(Latest & { readonly etag: string }) | undefined> {
-  const key = latestKey(source);
-  const stored = await store.get(key);
-  return stored === undefined
-    ? undefined
-    : { ...parseStored(key, stored.body, latestSchema), etag: stored.etag };
-}
-
-/** The bytes of a JSON object that people read too. */
-export const printStored = (value: unknown): Buffer =>
-  Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);
-
-/** A stored JSON object, held against its schema. */
-export function parseStored<T>(key: string, body: Buffer, schema: z.ZodMiniType<T>): T {
-  try {
-    return schema.parse(JSON.parse(body.toString('utf8')));
-  } catch (cause) {
-    throw new StoredObjectError(`${key} is not what platform-sync writes there`, { cause });
-  }
+  const stored = await findStored(store, latestKey(source), latestSchema);
+  return stored && { ...stored.value, etag: stored.etag };
 }

@@ -178,7 +178,9 @@ describe('--resume', () => {
     const { code, err } = await run(sandbox, ['snapshot', 'calculations', '--resume', RUN]);
 
     expect(code).toBe(1);
-    expect(err).toBe(`platform-sync: ${key} is not what platform-sync writes there`);
+    expect(err).toBe(
+      `platform-sync: ${key} is not what platform-sync writes there (13 bytes that are not JSON)`,
+    );
   });
 });
 

@@ -5,8 +5,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { showPublication } from '../../lib/cli/show-publication.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-import { type Manifest, printStored } from '../../lib/snapshot/manifest.ts';
+import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { printStored } from '../../lib/store/stored-json.ts';
 import { publishedManifest } from '../snapshot/published-manifest.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
@@ -136,7 +137,9 @@ test('publish of a run whose manifest is damaged exits 1 and names it', async ()
   const { code, err } = await run(['publish', 'data-files', refused, '--force']);
 
   expect(code).toBe(1);
-  expect(err).toBe(`platform-sync: ${key} is not what platform-sync writes there`);
+  expect(err).toBe(
+    `platform-sync: ${key} is not what platform-sync writes there (13 bytes that are not JSON)`,
+  );
 });
 
 describe('what the platform named itself cannot move the cursor', () => {

@@ -4,8 +4,9 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { StoreError } from '../../store/error.ts';
 import type { Store } from '../../store/store.ts';
+import { missingObject, StoredObjectError } from '../../store/stored-json.ts';
 import { compressionSuffix } from '../keys.ts';
-import { type Manifest, StoredObjectError } from '../manifest.ts';
+import type { Manifest } from '../manifest.ts';
 
 export type PartLinesOptions = {
   readonly store: Store;
@@ -21,8 +22,7 @@ export type PartLinesOptions = {
 export async function* partLines(options: PartLinesOptions): AsyncGenerator<readonly string[]> {
   const { store, part, signal } = options;
   const bytes = await store.stream(part.key, withSignal(signal));
-  if (bytes === undefined)
-    throw new StoredObjectError(`${part.key} in ${store.location}: expected a part, got nothing`);
+  if (bytes === undefined) throw missingObject(store, part.key, 'a part');
   const unpacked = createDecompressor(part.key);
   const pumped = pipeline(checked(bytes, part), unpacked, withSignal(signal));
   // The same failure comes out of `unpacked`, where it is waited for.
@@ -32,7 +32,9 @@ export async function* partLines(options: PartLinesOptions): AsyncGenerator<read
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof StoredObjectError || error instanceof StoreError) throw error;
-    throw new StoredObjectError(`${part.key} in ${store.location}: cannot be unpacked`, { cause: error });
+    throw new StoredObjectError('invalid', `${part.key} in ${store.location}: cannot be unpacked`, {
+      cause: error,
+    });
   } finally {
     unpacked.destroy();
   }
@@ -51,7 +53,10 @@ async function* checked(
   }
   const got = hash.digest('hex');
   if (got !== sha256) {
-    throw new StoredObjectError(`${key}: expected the sha256 ${sha256} of the manifest, got ${got}`);
+    throw new StoredObjectError(
+      'invalid',
+      `${key}: expected the sha256 ${sha256} of the manifest, got ${got}`,
+    );
   }
 }
 
@@ -80,5 +85,5 @@ function createDecompressor(key: string): Transform {
   if (key.endsWith(`.${compressionSuffix.gzip}`)) return createGunzip({ chunkSize: CHUNK_BYTES });
   if (key.endsWith(`.${compressionSuffix.zstd}`)) return createZstdDecompress({ chunkSize: CHUNK_BYTES });
   const known = Object.values(compressionSuffix).join(' or .');
-  throw new StoredObjectError(`${key}: expected a part that ends in .${known}`);
+  throw new StoredObjectError('invalid', `${key}: expected a part that ends in .${known}`);
 }

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import type { Store } from '../../store/store.ts';
+import { findStored } from '../../store/stored-json.ts';
 import { MANIFEST_NAME, type Place } from '../keys.ts';
-import { type Latest, parseStored, readLatest } from '../manifest.ts';
+import { type Latest, readLatest } from '../manifest.ts';
 
 /** A run that was published: its name and the key of its manifest. */
 export type PublishedRun = { readonly run: string; readonly manifest: string };
@@ -42,9 +43,8 @@ async function isPublished(store: Store, { run, manifest }: PublishedRun, latest
   if (run === latest.run) return true;
   if (second(run) !== second(latest.run)) return second(run) < second(latest.run);
   // Names end in chance: within a second only the manifest tells which started first.
-  const stored = await store.get(manifest);
-  if (stored === undefined) return false;
-  return parseStored(manifest, stored.body, startSchema).startedAt < latest.startedAt;
+  const stored = await findStored(store, manifest, startSchema);
+  return stored !== undefined && stored.value.startedAt < latest.startedAt;
 }
 
 function newestFirst(a: PublishedRun, b: PublishedRun, latest: Latest): number {

@@ -1,7 +1,8 @@
 import { parseJson } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
 import type { Source } from '../keys.ts';
-import { type Manifest, StoredObjectError } from '../manifest.ts';
+import type { Manifest } from '../manifest.ts';
 import { partLines } from './part-lines.ts';
 import { keyFields, recordKey } from './record-key.ts';
 
@@ -36,7 +37,7 @@ export async function* runRecords(options: RunRecordsOptions): AsyncGenerator<re
 function keyOf(source: Source, line: string, place: string): string {
   const key = recordKey(source, parse(line, place));
   if (key === undefined)
-    throw new StoredObjectError(`${place}: expected a record with ${keyFields[source]}, got none`);
+    throw new StoredObjectError('invalid', `${place}: expected a record with ${keyFields[source]}, got none`);
   return key;
 }
 
@@ -44,6 +45,8 @@ function parse(line: string, place: string): unknown {
   try {
     return parseJson(line);
   } catch (cause) {
-    throw new StoredObjectError(`${place}: expected a record as JSON, got something else`, { cause });
+    throw new StoredObjectError('invalid', `${place}: expected a record as JSON, got something else`, {
+      cause,
+    });
   }
 }

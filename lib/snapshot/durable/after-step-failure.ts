@@ -1,8 +1,8 @@
 import { PlatformError } from '../../platform/platform-error.ts';
 import { decideRetry, type RetryLimits } from '../../platform/retry.ts';
 import { StoreError } from '../../store/error.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
 import { backoffMs } from '../../time/backoff.ts';
-import { StoredObjectError } from '../manifest.ts';
 import { PartitionsError } from '../publish/partitions.ts';
 import { CheckpointConflictError } from '../run/checkpoint.ts';
 import { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';

@@ -1,15 +1,9 @@
 import type { Store } from '../../store/store.ts';
+import { printStored } from '../../store/stored-json.ts';
 import { compareRuns } from '../changes/compare-runs.ts';
 import { CHANGES_NAME, writeChanges } from '../changes/write-changes.ts';
 import { latestKey, MANIFEST_NAME, type Place, publishedFolder, sourceOf, workFolder } from '../keys.ts';
-import {
-  type GateName,
-  type Latest,
-  type Manifest,
-  printStored,
-  readLatest,
-  readManifest,
-} from '../manifest.ts';
+import { type GateName, type Latest, type Manifest, readLatest, readManifest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 import { type GatedRun, refusals } from './gates.ts';
 import type { Partitions } from './partitions.ts';

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import type { Store } from '../../store/store.ts';
+import { findStored, printStored, readStored, StoredObjectError } from '../../store/stored-json.ts';
 import { type Place, workFolder } from '../keys.ts';
-import { type Part, parseStored, partSchema, printStored, StoredObjectError } from '../manifest.ts';
+import { type Part, partSchema } from '../manifest.ts';
 
 const outcomeSchema = z.object({
   proved: z.boolean(),
@@ -50,13 +51,10 @@ export async function readCheckpoint(
   run: string,
 ): Promise<{ readonly checkpoint: Checkpoint; readonly etag: string }> {
   const key = checkpointKey(source, run);
-  const stored = await store.get(key);
-  if (stored === undefined) {
-    throw new StoredObjectError(
-      `run ${run} of ${source} in ${store.location}: expected a checkpoint, got none`,
-    );
-  }
-  return { checkpoint: parseStored(key, stored.body, checkpointSchema), etag: stored.etag };
+  const stored = await findStored(store, key, checkpointSchema);
+  if (stored !== undefined) return { checkpoint: stored.value, etag: stored.etag };
+  const what = `run ${run} of ${source} in ${store.location}`;
+  throw new StoredObjectError('missing', `${what}: expected a checkpoint, got none`);
 }
 
 /** Stores a checkpoint in the place of the one with `etag` (undefined: of none), and answers its etag. */
@@ -85,12 +83,9 @@ export async function notePart(store: Store, part: Part, previous: string | null
 export async function readParts(store: Store, lastPart: string | null): Promise<Part[]> {
   const parts: Part[] = [];
   for (let key = lastPart; key !== null; ) {
-    const stored = await store.get(key);
-    if (stored === undefined)
-      throw new StoredObjectError(`${key} in ${store.location}: expected a part's note, got nothing`);
-    const note = parseStored(key, stored.body, partNoteSchema);
-    parts.push(note.part);
-    key = note.previous;
+    const { value } = await readStored(store, key, { what: "a part's note", schema: partNoteSchema });
+    parts.push(value.part);
+    key = value.previous;
   }
   return parts.reverse();
 }

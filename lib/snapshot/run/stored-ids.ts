@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Store } from '../../store/store.ts';
+import { printStored, readStored } from '../../store/stored-json.ts';
 import { type Place, workFolder } from '../keys.ts';
-import { parseStored, printStored, StoredObjectError } from '../manifest.ts';
 
 const idsSchema = z.object({ ids: z.array(z.string()) });
 
@@ -20,8 +20,5 @@ export async function storeIds(
 /** The ids that were kept for a run. Throws `StoredObjectError` if there are none. */
 export async function readStoredIds(store: Store, place: Place, run: string): Promise<readonly string[]> {
   const key = idsKey(place, run);
-  const stored = await store.get(key);
-  if (stored === undefined)
-    throw new StoredObjectError(`${key} in ${store.location}: expected the run's ids, got nothing`);
-  return parseStored(key, stored.body, idsSchema).ids;
+  return (await readStored(store, key, { what: "the run's ids", schema: idsSchema })).value.ids;
 }

@@ -1,7 +1,8 @@
 import { latestKey, MANIFEST_NAME, type Place, publishedFolder } from '../../../lib/snapshot/keys.ts';
-import { type Manifest, printStored } from '../../../lib/snapshot/manifest.ts';
+import type { Manifest } from '../../../lib/snapshot/manifest.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { printStored } from '../../../lib/store/stored-json.ts';
 import { publishedManifest } from '../published-manifest.ts';
 import { storeRun } from './stored-run.ts';
 

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { PlatformFailure } from '../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../lib/platform/platform-error.ts';
 import { afterStepFailure } from '../../../lib/snapshot/durable/after-step-failure.ts';
-import { StoredObjectError } from '../../../lib/snapshot/manifest.ts';
 import { CheckpointConflictError } from '../../../lib/snapshot/run/checkpoint.ts';
 import { SnapshotStoppedError } from '../../../lib/snapshot/run/snapshot-stopped-error.ts';
 import { StoreError } from '../../../lib/store/error.ts';
+import { StoredObjectError } from '../../../lib/store/stored-json.ts';
 
 const platform = (failure: PlatformFailure) =>
   new PlatformError(failure, { operation: 'searchFiles', about: 'a FileSet', attempts: 1 });
@@ -34,7 +34,7 @@ describe('a step ends the run at once after', () => {
     ['401', status(401)],
     ['403', status(403)],
     ['an answer of another shape', platform({ kind: 'shape', faults: ['id: expected an integer'] })],
-    ['an object that is not what it should be', new StoredObjectError('no manifest')],
+    ['an object that is not what it should be', new StoredObjectError('invalid', 'no manifest')],
     ['a store that is closed to us', denied],
     ['several failures of which one will not pass', new AggregateError([busy, status(401)])],
     ['a stop that was caused by one', new SnapshotStoppedError('files', 'a run', status(403))],

@@ -100,7 +100,7 @@ test('a checkpoint that was damaged is named by its key', async () => {
 
   await expect(readCheckpoint(store, 'files', RUN)).rejects.toMatchObject({
     name: 'StoredObjectError',
-    message: `${key} is not what platform-sync writes there`,
+    message: `${key} is not what platform-sync writes there (13 bytes that are not JSON)`,
   });
 });
 
@@ -136,7 +136,9 @@ test('a note that was damaged is named', async () => {
 
   await expect(readParts(store, first)).rejects.toMatchObject({
     name: 'StoredObjectError',
-    message: `${first} is not what platform-sync writes there`,
+    message: expect.stringMatching(
+      /^work\/.* is not what platform-sync writes there \(wrong: part\.key, .*previous\)$/,
+    ),
   });
 });
 

@@ -1,4 +1,4 @@
-import { printStored } from '../../../snapshot/manifest.ts';
+import { printStored } from '../../../store/stored-json.ts';
 import { type BatchPlace, batchPartition, HEADER_SORT, summaryKey } from './batch.ts';
 import { type BatchHeader, readHeader } from './batch-header.ts';
 import { type ChunkCounts, type EndedChunkRow, isEnded, parseChunkRow, readChunkRow } from './chunk-row.ts';

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { faultsOf } from '../../../json/faults.ts';
 import { filledText, wholeNumber } from '../../../json/inputs.ts';
-import { printStored } from '../../../snapshot/manifest.ts';
 import { checkKey } from '../../../store/key.ts';
 import type { Store } from '../../../store/store.ts';
+import { printStored } from '../../../store/stored-json.ts';
 import { scoreMessage } from '../../types/score/message.ts';
 import { isBatchName, LONGEST_BATCH_NAME, type ScoreRequest } from './batch.ts';
 

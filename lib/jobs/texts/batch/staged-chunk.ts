@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { parseJson, printJson } from '../../../json/json.ts';
-import { StoredObjectError } from '../../../snapshot/manifest.ts';
+import { printJson } from '../../../json/json.ts';
 import type { Store } from '../../../store/store.ts';
+import { parseStored, readStored } from '../../../store/stored-json.ts';
 import { type ChunkPlace, type ScoreRequest, stagedKey } from './batch.ts';
 
 const line = z.number();
@@ -37,20 +37,9 @@ export function printStaged(staged: StagedChunk): { readonly body: Buffer; reado
   return { body, sha256: createHash('sha256').update(body).digest('hex') };
 }
 
-export function parseStaged(key: string, body: Buffer): StagedChunk {
-  try {
-    return stagedSchema.parse(parseJson(body.toString('utf8')));
-  } catch {
-    // The cause would quote the texts.
-    throw new StoredObjectError(`${key} is not what platform-sync writes there`);
-  }
-}
+export const parseStaged = (key: string, body: Buffer): StagedChunk => parseStored(key, body, stagedSchema);
 
 /** The staged chunk. Throws `StoredObjectError` if it is not there, or not one. */
 export async function readStaged(place: ChunkPlace, store: Store): Promise<StagedChunk> {
-  const key = stagedKey(place);
-  const stored = await store.get(key);
-  if (stored === undefined)
-    throw new StoredObjectError(`${key} in ${store.location}: expected a chunk, got nothing`);
-  return parseStaged(key, stored.body);
+  return (await readStored(store, stagedKey(place), { what: 'a chunk', schema: stagedSchema })).value;
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod/mini';
-import { StoredObjectError } from '../../../snapshot/manifest.ts';
 import type { Store } from '../../../store/store.ts';
+import { StoredObjectError } from '../../../store/stored-json.ts';
 import { createMemoryTable } from '../../../table/memory-table.ts';
 import type { Row, RowKey, Table } from '../../../table/table.ts';
 import { CACHE_FOLDER_NAME, scoresFolder } from '../batch/batch.ts';
@@ -130,9 +130,13 @@ async function readSegment(store: Store, key: string): Promise<readonly StoredLi
     const texts = gunzipSync(stored.body).toString('utf8').split('\n');
     return texts.filter((text) => text !== '').map((text) => lineSchema.parse(JSON.parse(text)));
   } catch (cause) {
-    throw new StoredObjectError(`${key} in ${store.location} is not what platform-sync writes there`, {
-      cause,
-    });
+    throw new StoredObjectError(
+      'invalid',
+      `${key} in ${store.location} is not what platform-sync writes there`,
+      {
+        cause,
+      },
+    );
   }
 }
 

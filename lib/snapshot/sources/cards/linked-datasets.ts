@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import { parseJson } from '../../../json/json.ts';
 import type { Store } from '../../../store/store.ts';
+import { StoredObjectError } from '../../../store/stored-json.ts';
 import { partLines } from '../../changes/part-lines.ts';
-import { readLatest, readManifest, StoredObjectError } from '../../manifest.ts';
+import { readLatest, readManifest } from '../../manifest.ts';
 
 const linksSchema = z.object({ links: z.array(z.unknown()) });
 
@@ -19,6 +20,7 @@ export async function linkedDatasets(store: Store, signal?: AbortSignal): Promis
   const latest = await readLatest(store, 'calculations');
   if (latest === undefined) {
     throw new StoredObjectError(
+      'missing',
       `${store.location}: expected a published snapshot of calculations to take datasets from, got none`,
     );
   }
