@@ -7,7 +7,7 @@ export type StoreFailure =
   | { readonly kind: 'key-conflict'; readonly occupant: string }
   | { readonly kind: 'missing'; readonly what: 'object' | 'bucket' }
   | { readonly kind: 'denied'; readonly code: string }
-  /** Others wrote to the key, or the service was overloaded, for longer than is worth waiting here. */
+  /** Others wrote to the key, or the service was overloaded or failed, for longer than is worth waiting here. */
   | { readonly kind: 'busy'; readonly code: string }
   | { readonly kind: 'unreachable'; readonly code: string }
   | { readonly kind: 'other'; readonly code: string };

@@ -8,7 +8,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { readS3Fault } from './s3-failure.ts';
+import { readAwsFault } from '../aws/fault.ts';
 import type { PutCondition, PutOptions, PutResult } from './store.ts';
 
 /** Where an object is: `key` is the whole one, with the store's prefix. */
@@ -61,7 +61,7 @@ const conditionHeaders = (condition: PutCondition) =>
  * 409 ConditionalRequestConflict says only that another write was under way, which may yet fail: try again.
  */
 const judge = (error: unknown, condition: PutCondition, attempt: number) => {
-  const { code, status, attempts } = readS3Fault(error);
+  const { code, status, attempts } = readAwsFault(error);
   const isRefused = status === 412 || (code === 'NoSuchKey' && 'ifMatch' in condition);
   if (isRefused) return attempts > 1 ? 'perhaps-ours' : 'condition-failed';
   // Completing parts again after a lost answer finds no upload to complete.
@@ -81,7 +81,7 @@ const findOwn = async (
       ? { kind: 'stored', etag: ETag }
       : { kind: 'condition-failed' };
   } catch (error) {
-    if (readS3Fault(error).status === 404) return { kind: 'condition-failed' };
+    if (readAwsFault(error).status === 404) return { kind: 'condition-failed' };
     throw error;
   }
 };

@@ -6,9 +6,10 @@ import {
   ListObjectsV2Command,
   type S3Client,
 } from '@aws-sdk/client-s3';
+import { readAwsFault } from '../aws/fault.ts';
 import { createBoundary } from './boundary.ts';
 import { checkKey, checkPrefix, isKey } from './key.ts';
-import { explainS3Error, readS3Fault } from './s3-failure.ts';
+import { explainS3Error } from './s3-failure.ts';
 import { putS3Object, type S3Place } from './s3-put.ts';
 import type { ListedObject, Store, StoredObject } from './store.ts';
 
@@ -63,7 +64,7 @@ const getObject = async ({ client, bucket, key }: S3Place, signal: AbortSignal |
       throw new Error('S3 answered without a body or an ETag');
     return { body: Body, etag: ETag };
   } catch (error) {
-    if (readS3Fault(error).code === 'NoSuchKey') return undefined;
+    if (readAwsFault(error).code === 'NoSuchKey') return undefined;
     throw error;
   }
 };

@@ -1,0 +1,90 @@
+/** What a client of the SDK threw, as far as a decision needs it. */
+export type AwsFault = {
+  /** The service's own code or Node's; `HTTP 502` where what responded was not the service, or gave no code. */
+  readonly code: string;
+  readonly message: string;
+  /** Undefined where no response came. A failure that S3 reports in the body of a 200 has 503 here. */
+  readonly status: number | undefined;
+  /** Requests that the SDK sent. */
+  readonly attempts: number;
+};
+
+export function readAwsFault(error: unknown): AwsFault {
+  const { httpStatusCode: status, attempts = 1 } = metadataOf(error);
+  if (!(error instanceof Error)) return { code: 'unknown', message: '', status, attempts };
+  return { code: codeOf(error, status), message: error.message, status, attempts };
+}
+
+function codeOf(error: Error, status: number | undefined): string {
+  if (status !== undefined) return CODELESS_NAMES.includes(error.name) ? `HTTP ${status}` : error.name;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+// What the SDK calls a response without a code, and one that it cannot parse.
+const CODELESS_NAMES: readonly string[] = ['Unknown', 'UnknownError', 'SyntaxError'];
+
+/**
+ * `denied`: by the service, or for want of credentials. `busy`: at its limit, held up by another's write, or failing.
+ * `unreachable`: no response, or no whole one.
+ */
+export type AwsFaultKind = 'denied' | 'busy' | 'unreachable' | 'other';
+
+export function kindOfFault({ code, status }: AwsFault): AwsFaultKind {
+  // Codes come before statuses: most services deny and throttle with 400, and S3 may do either with 200.
+  if (status === 401 || status === 403 || DENIED_CODES.includes(code)) return 'denied';
+  if (BUSY_CODES.includes(code) || status === 429 || (status !== undefined && status >= 500)) return 'busy';
+  if (status === undefined) return UNREACHABLE_CODE.test(code) ? 'unreachable' : 'other';
+  return status < 400 || code === 'RequestTimeout' ? 'unreachable' : 'other';
+}
+
+/** Thrown before any request leaves. */
+export const UNSENT_CODES: readonly string[] = ['CredentialsProviderError', 'TokenProviderError'];
+
+const DENIED_CODES: readonly string[] = [
+  ...UNSENT_CODES,
+  'AccessDenied',
+  'AccessDeniedException',
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'IncompleteSignature',
+  'IncompleteSignatureException',
+  'InvalidClientTokenId',
+  'InvalidSignatureException',
+  'InvalidToken',
+  'KMSAccessDeniedException',
+  'KmsAccessDenied',
+  'MissingAuthenticationToken',
+  'MissingAuthenticationTokenException',
+  'TokenRefreshRequired',
+  'UnrecognizedClientException',
+];
+
+const BUSY_CODES: readonly string[] = [
+  'ConcurrentModificationException',
+  'ConditionalRequestConflict',
+  'OperationAborted',
+  'OverLimit',
+  'ProvisionedThroughputExceededException',
+  'ReplicatedWriteConflictException',
+  'RequestLimitExceeded',
+  'RequestThrottled',
+  'SlowDown',
+  'Throttling',
+  'ThrottlingException',
+  'TooManyRequestsException',
+  'TransactionConflictException',
+];
+
+// Node's system calls, its proxy and TLS errors, and the SDK's time-outs.
+const UNREACHABLE_CODE =
+  /^(E[A-Z_]+|ERR_(STREAM_PREMATURE_CLOSE|PROXY|TLS|SSL)\w*|\w*CERT\w*|UNABLE_TO_VERIFY_LEAF_SIGNATURE|TimeoutError)$/;
+
+type Metadata = { readonly httpStatusCode?: number; readonly attempts?: number };
+
+const metadataOf = (error: unknown): Metadata =>
+  error instanceof Error &&
+  '$metadata' in error &&
+  typeof error.$metadata === 'object' &&
+  error.$metadata !== null
+    ? error.$metadata
+    : {};

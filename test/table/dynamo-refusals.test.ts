@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
+import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from '../aws/replies.ts';
+import { page, type Reply, startServer } from '../platform/scripted-server.ts';
+
+beforeEach(() => void retryAtOnce());
+afterEach(() => vi.restoreAllMocks());
+
+const key = { partition: 'job#a', sort: '-' };
+
+/** A table over a server that gives the replies in turn, and the last for ever. */
+async function tableOver(...replies: readonly Reply[]) {
+  const server = await startServer(...replies);
+  const operations = () =>
+    server.requests.map(({ headers }) => String(headers['x-amz-target']).replace(/^.*\.(.*)Item$/, '$1'));
+  return {
+    table: createDynamoTable({
+      tableName: 'jobs',
+      environment: environmentOf(server),
+      sleep: async () => undefined,
+    }),
+    operations,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+describe('a failure of DynamoDB that passes is tried four times, and then reported as what it is', () => {
+  test.for([
+    ['ProvisionedThroughputExceededException', 'busy, ProvisionedThroughputExceededException (about Prov'],
+    ['ThrottlingException', 'busy, ThrottlingException'],
+    ['RequestLimitExceeded', 'busy, RequestLimitExceeded'],
+    ['ReplicatedWriteConflictException', 'busy, ReplicatedWriteConflictException'],
+  ] as const)('%s', async ([code, message]) => {
+    await using dynamo = await tableOver(jsonError(code));
+
+    const get = dynamo.table.get(key);
+
+    await expect(get).rejects.toThrow(`get job#a - in table jobs: ${message}`);
+    expect(dynamo.operations()).toEqual(['Get', 'Get', 'Get', 'Get']);
+  });
+
+  test.for([
+    ['an internal error', jsonError('InternalServerError', 500), 'busy, InternalServerError'],
+    ['a page of a proxy', page('bad gateway', 502), 'busy, HTTP 502'],
+    ['no response', lost, 'unreachable, ECONNRESET'],
+  ] as const)('%s', async ([, reply, message]) => {
+    await using dynamo = await tableOver(reply);
+
+    const get = dynamo.table.get(key);
+
+    await expect(get).rejects.toThrow(`get job#a - in table jobs: ${message}`);
+    expect(dynamo.operations()).toEqual(['Get', 'Get', 'Get', 'Get']);
+  });
+});
+
+describe('a refusal of DynamoDB is not tried again', () => {
+  test.for([
+    ['AccessDeniedException', 'denied, AccessDeniedException (about AccessDeniedException)'],
+    ['ExpiredTokenException', 'denied, ExpiredTokenException'],
+    ['UnrecognizedClientException', 'denied, UnrecognizedClientException'],
+    ['KMSAccessDeniedException', 'denied, KMSAccessDeniedException'],
+    ['TransactionConflictException', 'busy, TransactionConflictException'],
+    ['ItemCollectionSizeLimitExceededException', '400 ItemCollectionSizeLimitExceededException'],
+    ['ValidationException', '400 ValidationException (about ValidationException)'],
+    ['ResourceNotFoundException', 'expected a table with the strings pk and sk as its keys, got none'],
+  ] as const)('%s', async ([code, message]) => {
+    await using dynamo = await tableOver(jsonError(code));
+
+    const put = dynamo.table.put(key, { a: 1 }, { expected: null, token: 't1' });
+
+    await expect(put).rejects.toThrow(`put job#a - in table jobs: ${message}`);
+    expect(dynamo.operations()).toEqual(['Put']);
+  });
+});
+
+test('a page in the place of a response is no response of DynamoDB', async () => {
+  await using dynamo = await tableOver(page('a portal'));
+
+  const get = dynamo.table.get(key);
+
+  await expect(get).rejects.toMatchObject({ failure: { kind: 'unreachable', code: 'HTTP 200' } });
+});
+
+test('an item that is no row was read: the table is not unreachable', async () => {
+  await using dynamo = await tableOver(jsonReply({ Item: { pk: { S: 'job#a' }, sk: { S: '-' } } }));
+
+  const get = dynamo.table.get(key);
+
+  await expect(get).rejects.toMatchObject({
+    message: 'get job#a - in table jobs: Error (expected an item with a token, got one without)',
+    failure: { kind: 'other' },
+  });
+});
