@@ -31,23 +31,23 @@ export const putS3Object = async (
     ...(contentType === undefined ? {} : { ContentType: contentType }),
     ...(condition === undefined ? {} : { ...conditionHeaders(condition), Metadata: { [writeName]: write } }),
   };
-  for (let attempt = 1; ; attempt += 1) {
+  for (let round = 1; ; round += 1) {
     try {
       return { kind: 'stored', etag: await send(place, input, body.byteLength, signal) };
     } catch (error) {
       if (condition === undefined || signal?.aborted) throw error;
-      const verdict = judge(error, condition, attempt);
+      const verdict = judge(error, condition, round);
       if (verdict === 'throw') throw error;
       if (verdict === 'condition-failed') return { kind: 'condition-failed' };
       if (verdict === 'perhaps-ours') return await findOwn(place, write, signal);
     }
-    await sleep(conflictWaitMs * attempt, undefined, signal ? { signal } : {});
+    await sleep(conflictWaitMs * round, undefined, signal ? { signal } : {});
   }
 };
 
 // Names the write in the object's metadata, so that a writer whose answer was lost knows its own.
 const writeName = 'write';
-const conflictAttempts = 5;
+const conflictRounds = 5;
 const conflictWaitMs = 50;
 // A single PutObject may carry 5 GiB; parts of this size bound what a broken connection sends again.
 const partBytes = 8 * 1024 * 1024;
@@ -56,17 +56,18 @@ const conditionHeaders = (condition: PutCondition) =>
   'ifAbsent' in condition ? { IfNoneMatch: '*' } : { IfMatch: condition.ifMatch };
 
 /**
- * 412, or 404 under If-Match: somebody else's object is there, or none. If the SDK had sent the request before, the
- * first may have been stored and only its answer lost, and then the object that fails the condition is ours.
- * 409 ConditionalRequestConflict says only that another write was under way, which may yet fail: try again.
+ * 412, or 404 under If-Match: somebody else's object is there, or none. If the request was sent before, by the SDK or
+ * in an earlier round, the first may have been stored and only its response lost, and then the object that fails the
+ * condition is ours. 409 ConditionalRequestConflict says only that another write was under way, which may yet fail,
+ * or be our own: try again.
  */
-const judge = (error: unknown, condition: PutCondition, attempt: number) => {
+const judge = (error: unknown, condition: PutCondition, round: number) => {
   const { code, status, attempts } = readAwsFault(error);
   const isRefused = status === 412 || (code === 'NoSuchKey' && 'ifMatch' in condition);
-  if (isRefused) return attempts > 1 ? 'perhaps-ours' : 'condition-failed';
+  if (isRefused) return attempts > 1 || round > 1 ? 'perhaps-ours' : 'condition-failed';
   // Completing parts again after a lost answer finds no upload to complete.
   if (code === 'NoSuchUpload' && attempts > 1) return 'perhaps-ours';
-  return code === 'ConditionalRequestConflict' && attempt < conflictAttempts ? 'again' : 'throw';
+  return code === 'ConditionalRequestConflict' && round < conflictRounds ? 'again' : 'throw';
 };
 
 const findOwn = async (
