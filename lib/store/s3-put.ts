@@ -24,28 +24,35 @@ export const putS3Object = async (
   { condition, contentType, signal }: PutOptions,
 ): Promise<PutResult> => {
   const write = randomUUID();
+  const mayLookForIt = condition !== undefined || body.byteLength > partBytes;
   const input = {
     Bucket: place.bucket,
     Key: place.key,
     Body: body,
     ...(contentType === undefined ? {} : { ContentType: contentType }),
-    ...(condition === undefined ? {} : { ...conditionHeaders(condition), Metadata: { [writeName]: write } }),
+    ...(condition === undefined ? {} : conditionHeaders(condition)),
+    ...(mayLookForIt ? { Metadata: { [writeName]: write } } : {}),
   };
   for (let round = 1; ; round += 1) {
     try {
       return { kind: 'stored', etag: await send(place, input, body.byteLength, signal) };
     } catch (error) {
-      if (condition === undefined || signal?.aborted) throw error;
+      if (signal?.aborted) throw error;
       const verdict = judge(error, condition, round);
       if (verdict === 'throw') throw error;
       if (verdict === 'condition-failed') return { kind: 'condition-failed' };
-      if (verdict === 'perhaps-ours') return await findOwn(place, write, signal);
+      if (verdict === 'perhaps-ours') {
+        const found = await findOwn(place, write, signal);
+        // What has no condition cannot fail it.
+        if (found.kind === 'condition-failed' && condition === undefined) throw error;
+        return found;
+      }
     }
     await sleep(conflictWaitMs * round, undefined, signal ? { signal } : {});
   }
 };
 
-// Names the write in the object's metadata, so that a writer whose answer was lost knows its own.
+// Names the write in the object's metadata, so that a writer whose response was lost knows its own.
 const writeName = 'write';
 const conflictRounds = 5;
 const conflictWaitMs = 50;
@@ -61,12 +68,13 @@ const conditionHeaders = (condition: PutCondition) =>
  * condition is ours. 409 ConditionalRequestConflict says only that another write was under way, which may yet fail,
  * or be our own: try again.
  */
-const judge = (error: unknown, condition: PutCondition, round: number) => {
+const judge = (error: unknown, condition: PutCondition | undefined, round: number) => {
   const { code, status, attempts } = readAwsFault(error);
+  // Completing parts again after a lost response finds no upload to complete.
+  if (code === 'NoSuchUpload' && attempts > 1) return 'perhaps-ours';
+  if (condition === undefined) return 'throw';
   const isRefused = status === 412 || (code === 'NoSuchKey' && 'ifMatch' in condition);
   if (isRefused) return attempts > 1 || round > 1 ? 'perhaps-ours' : 'condition-failed';
-  // Completing parts again after a lost answer finds no upload to complete.
-  if (code === 'NoSuchUpload' && attempts > 1) return 'perhaps-ours';
   return code === 'ConditionalRequestConflict' && round < conflictRounds ? 'again' : 'throw';
 };
 
@@ -97,7 +105,7 @@ const send = async (
     sizeBytes > partBytes
       ? await sendParts(place, input, signal)
       : await place.client.send(new PutObjectCommand(input), signal ? { abortSignal: signal } : {});
-  if (answer.ETag === undefined) throw new Error('S3 answered without an ETag');
+  if (answer.ETag === undefined) throw new Error('S3 responded without an ETag');
   return answer.ETag;
 };
 

@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createS3Store } from '../../lib/store/s3.ts';
+import { createS3Client } from '../../lib/store/s3-client.ts';
+import { environmentOf, lost, retryAtOnce, s3Error } from '../aws/replies.ts';
+import { bytes, type Reply, type SeenRequest, startServer } from '../platform/scripted-server.ts';
+
+beforeEach(() => void retryAtOnce());
+afterEach(() => vi.restoreAllMocks());
+
+const NAME_OF_WRITE = 'x-amz-meta-write';
+
+/** What a request of an upload in parts asks for. */
+function stepOf({ method, target }: SeenRequest): string {
+  if (target.includes('uploads=')) return 'create';
+  if (target.includes('partNumber=')) return 'part';
+  return { POST: 'complete', DELETE: 'discard', HEAD: 'look' }[method] ?? method;
+}
+
+const xml = (body: string) => bytes(body, { 'content-type': 'application/xml' });
+const created = xml('<InitiateMultipartUploadResult><UploadId>U</UploadId></InitiateMultipartUploadResult>');
+const completed = xml('<CompleteMultipartUploadResult><ETag>"whole"</ETag></CompleteMultipartUploadResult>');
+const partStored = bytes('', { etag: '"part"' });
+const gone = s3Error('NoSuchUpload', 404);
+
+/** A store over a server that takes parts, and gives the replies to the requests that complete them, in turn. */
+async function storeOver({ complete, owner }: { complete: readonly Reply[]; owner?: 'us' | 'them' }) {
+  let write: unknown;
+  let completions = 0;
+  const reply: Reply = (response, request) => {
+    const step = stepOf(request);
+    if (step === 'create') write = request.headers[NAME_OF_WRITE];
+    if (step === 'create') return created(response, request);
+    if (step === 'part') return partStored(response, request);
+    if (step === 'complete') return complete[completions++]?.(response, request);
+    if (step === 'look' && owner !== undefined)
+      return response
+        .writeHead(200, { etag: '"whole"', [NAME_OF_WRITE]: owner === 'us' ? String(write) : 'theirs' })
+        .end();
+    return response.writeHead(step === 'discard' ? 204 : 404).end();
+  };
+  const server = await startServer(reply);
+  return {
+    store: createS3Store({ client: createS3Client(environmentOf(server)), bucket: 'bucket' }),
+    steps: () => server.requests.map(stepOf).filter((step) => step !== 'part'),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+const large = Buffer.alloc(9 * 1024 * 1024, 'x');
+const ifAbsent = { condition: { ifAbsent: true } } as const;
+const STORED = { kind: 'stored', etag: '"whole"' };
+
+test('a completion that fails after S3 has begun a response of 200 is tried again', async () => {
+  await using s3 = await storeOver({ complete: [s3Error('InternalError', 200), completed] });
+
+  const result = await s3.store.put('a', large);
+
+  expect(result).toEqual(STORED);
+  expect(s3.steps()).toEqual(['create', 'complete', 'complete']);
+});
+
+test('a completion that fails for good is an error, and its parts are discarded', async () => {
+  await using s3 = await storeOver({ complete: [s3Error('AccessDenied', 403)] });
+
+  const put = s3.store.put('a', large);
+
+  await expect(put).rejects.toThrow('put a in s3://bucket: denied, AccessDenied (about AccessDenied)');
+  expect(s3.steps()).toEqual(['create', 'complete', 'discard']);
+});
+
+describe('parts whose completion was lost, and which are gone when it is sent again', () => {
+  test.for([
+    ['if absent', ifAbsent],
+    ['without a condition', {}],
+  ] as const)('are stored where the object is their own: %s', async ([, options]) => {
+    await using s3 = await storeOver({ complete: [lost, gone], owner: 'us' });
+
+    const result = await s3.store.put('a', large, options);
+
+    expect(result).toEqual(STORED);
+    expect(s3.steps()).toEqual(['create', 'complete', 'complete', 'discard', 'look']);
+  });
+
+  test('are an error, without a condition, where the object is of somebody else', async () => {
+    await using s3 = await storeOver({ complete: [lost, gone], owner: 'them' });
+
+    const put = s3.store.put('a', large);
+
+    await expect(put).rejects.toMatchObject({ failure: { kind: 'other', code: '404 NoSuchUpload' } });
+  });
+});
