@@ -73,7 +73,9 @@ const judge = (error: unknown, condition: PutCondition | undefined, round: numbe
   // Completing parts again after a lost response finds no upload to complete.
   if (code === 'NoSuchUpload' && attempts > 1) return 'perhaps-ours';
   if (condition === undefined) return 'throw';
-  const isRefused = status === 412 || (code === 'NoSuchKey' && 'ifMatch' in condition);
+  // S3 may have begun a response of 200 before it looked: then only the code says so.
+  const isRefused =
+    status === 412 || code === 'PreconditionFailed' || (code === 'NoSuchKey' && 'ifMatch' in condition);
   if (isRefused) return attempts > 1 || round > 1 ? 'perhaps-ours' : 'condition-failed';
   return code === 'ConditionalRequestConflict' && round < conflictRounds ? 'again' : 'throw';
 };

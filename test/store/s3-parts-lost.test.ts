@@ -68,6 +68,21 @@ test('a completion that fails for good is an error, and its parts are discarded'
   expect(s3.steps()).toEqual(['create', 'complete', 'discard']);
 });
 
+describe('a condition that fails after S3 has begun a response of 200', () => {
+  const refused = s3Error('PreconditionFailed', 200);
+
+  test.for([
+    ['them', { kind: 'condition-failed' }],
+    ['us', STORED],
+  ] as const)('is read as such: the object is looked at (it belongs to %s)', async ([owner, expected]) => {
+    await using s3 = await storeOver({ complete: [refused, refused, refused], owner });
+
+    const result = await s3.store.put('a', large, ifAbsent);
+
+    expect(result).toEqual(expected);
+  });
+});
+
 describe('parts whose completion was lost, and which are gone when it is sent again', () => {
   test.for([
     ['if absent', ifAbsent],
