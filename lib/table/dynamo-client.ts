@@ -11,5 +11,5 @@ export const createDynamoClient = (environment: DynamoEnvironment): DynamoDBClie
   );
 
 const connectionTimeoutMs = 2_000;
-// DynamoDB answers within tens of milliseconds; the SDK tries three times.
+// DynamoDB responds within tens of milliseconds; for it the SDK tries four times.
 const requestTimeoutMs = 5_000;

@@ -6,13 +6,13 @@ export const isConditionFailed = (error: unknown): boolean =>
   readAwsFault(error).code === 'ConditionalCheckFailedException';
 
 /**
- * Nobody knows whether a write that threw this was made: it broke on the way, or the service failed, or a request
- * before the last may have been answered by neither.
+ * Nobody knows whether a write was made whose attempt failed like this: it broke on the way, or the service failed.
+ * What DynamoDB refused, it did not make.
  */
-export const isAmbiguous = (error: unknown): boolean => {
-  const { code, status, attempts } = readAwsFault(error);
+export const isAmbiguous = (failure: unknown): boolean => {
+  const { code, status } = readAwsFault(failure);
   if (UNSENT_CODES.includes(code)) return false;
-  return attempts > 1 || status === undefined || status < 400 || status >= 500;
+  return status === undefined || status < 400 || status >= 500;
 };
 
 /** Reads what the SDK threw, for the error that leaves the table. */

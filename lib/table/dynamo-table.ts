@@ -17,6 +17,7 @@ import { absentOrWith, onlyOver, queryOf, scanOf } from './dynamo-requests.ts';
 import { settleWrite } from './settle-write.ts';
 import type { RowKey, StoredRow, Table } from './table.ts';
 import { TableError } from './table-error.ts';
+import { OF_EACH_ATTEMPT, watchAttempts } from './watch-attempts.ts';
 
 export type DynamoTableOptions = {
   /** Its keys are the strings `pk` and `sk`; its TTL attribute, if it has one, is `expires`. */
@@ -30,7 +31,8 @@ export type DynamoTableOptions = {
 
 /**
  * Rows in a DynamoDB table: a row's members are attributes of its item, beside `pk`, `sk`, `token` and `expires`.
- * All reads are consistent. The client retries and times out.
+ * All reads are consistent. The client times out and tries four times, or `AWS_MAX_ATTEMPTS`; a write whose outcome
+ * is unknown is looked for and made again in up to three such rounds.
  */
 export const createDynamoTable = ({
   tableName,
@@ -55,9 +57,12 @@ export const createDynamoTable = ({
       return explained(place, tried, async () => {
         checkRow(tried, key, row);
         const item = toItem(key, row, token, expiresAtMs);
-        const command = () => new PutItemCommand({ TableName: tableName, Item: item, ...onlyOver(expected) });
         const isMade = (current: StoredRow | undefined) => current?.token === token;
-        const write = () => client.send(command());
+        const write = (onFailed: OnFailed) => {
+          const command = new PutItemCommand({ TableName: tableName, Item: item, ...onlyOver(expected) });
+          command.middlewareStack.add(watchAttempts(onFailed), OF_EACH_ATTEMPT);
+          return client.send(command);
+        };
         return settleWrite({ write, read: () => read(key), isMade, expected, sleep });
       });
     },
@@ -65,14 +70,13 @@ export const createDynamoTable = ({
       const tried = name('delete', key);
       return explained(place, tried, async () => {
         checkKey(tried, key);
-        const command = () =>
-          new DeleteItemCommand({
-            TableName: tableName,
-            Key: marshall(toItemKey(key)),
-            ...absentOrWith(expected),
-          });
         const isMade = (current: StoredRow | undefined) => current === undefined;
-        const write = () => client.send(command());
+        const write = (onFailed: OnFailed) => {
+          const Key = marshall(toItemKey(key));
+          const command = new DeleteItemCommand({ TableName: tableName, Key, ...absentOrWith(expected) });
+          command.middlewareStack.add(watchAttempts(onFailed), OF_EACH_ATTEMPT);
+          return client.send(command);
+        };
         return settleWrite({ write, read: () => read(key), isMade, expected, sleep });
       });
     },
@@ -94,6 +98,7 @@ export const createDynamoTable = ({
 };
 
 type Place = { readonly client: DynamoDBClient; readonly tableName: string };
+type OnFailed = (error: unknown) => void;
 
 const readRow = async ({ client, tableName }: Place, key: RowKey): Promise<StoredRow | undefined> => {
   const command = new GetItemCommand({

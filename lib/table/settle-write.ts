@@ -2,19 +2,20 @@ import { isAmbiguous, isConditionFailed } from './dynamo-failure.ts';
 import type { StoredRow, WriteResult } from './table.ts';
 
 export type SettleWriteOptions = {
-  /** Makes the write; it may be made again, since it is conditional. */
-  readonly write: () => Promise<unknown>;
+  /** Makes the write, and reports each attempt that failed; it may be made again, since it is conditional. */
+  readonly write: (onFailed: (error: unknown) => void) => Promise<unknown>;
   readonly read: () => Promise<StoredRow | undefined>;
-  /** Tells from the row that the write was made. */
+  /** Sees from the row that the write was made. */
   readonly isMade: (current: StoredRow | undefined) => boolean;
   readonly expected: string | null;
   readonly sleep: (ms: number) => Promise<unknown>;
 };
 
 /**
- * Makes a write and finds out what became of it. A condition that failed may be due to the write itself, made by a
- * request whose answer was lost: the row tells. After an ambiguous failure the row tells too, unless it is still as
- * it was before the write: then it is written again, three times in all, and the last error is thrown.
+ * Makes a write and finds out what happened to it. A condition that failed may be due to the write itself, made by an
+ * attempt whose response was lost: the row says so. After an ambiguous failure of any attempt the row says so too,
+ * unless it is still as it was before the write: then it is written again, three times in all, and the last error is
+ * thrown. A write whose every attempt was refused or throttled was not made: that is thrown at once.
  */
 export const settleWrite = async (options: SettleWriteOptions): Promise<WriteResult> => {
   for (let round = 1; ; round += 1) {
@@ -31,12 +32,13 @@ const pauseMs = 100;
 type Tried = WriteResult | { readonly kind: 'unknown'; readonly error: unknown };
 
 const tryWrite = async ({ write, read, isMade, expected }: SettleWriteOptions): Promise<Tried> => {
+  const failures: unknown[] = [];
   try {
-    await write();
+    await write((failure) => failures.push(failure));
     return { kind: 'stored' };
   } catch (error) {
     const conditionFailed = isConditionFailed(error);
-    if (!conditionFailed && !isAmbiguous(error)) throw error;
+    if (!conditionFailed && ![...failures, error].some(isAmbiguous)) throw error;
     const seen = await attempt(read);
     if ('error' in seen) return { kind: 'unknown', error: conditionFailed ? seen.error : error };
     if (isMade(seen.current)) return { kind: 'stored' };
