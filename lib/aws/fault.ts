@@ -62,6 +62,8 @@ const DENIED_CODES: readonly string[] = [
 const BUSY_CODES: readonly string[] = [
   'ConcurrentModificationException',
   'ConditionalRequestConflict',
+  'InternalError',
+  'InternalFailure',
   'OperationAborted',
   'OverLimit',
   'ProvisionedThroughputExceededException',

@@ -1,4 +1,5 @@
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { AwsError, asAwsError, entryError } from '../aws/aws-error.ts';
 import { type AwsEnvironment, awsClientConfig } from '../aws/client-config.ts';
 import type { JobFinished } from './handle-message.ts';
 
@@ -11,8 +12,8 @@ export type EventBridgeOptions = {
 };
 
 /**
- * Tells of ended jobs by way of EventBridge: `platform-sync` / `JobFinished`, with `{id, type, status, result, store}`.
- * Throws where an event was not taken: the job's message comes back, and it is told again.
+ * Reports ended jobs to EventBridge: `platform-sync` / `JobFinished`, with `{id, type, status, result, store}`. Throws
+ * `AwsError` where an event was not taken: the job's message comes back, and the event is sent again.
  */
 export function tellEventBridge({ bus, store, environment }: EventBridgeOptions) {
   const client = new EventBridgeClient(
@@ -25,13 +26,14 @@ export function tellEventBridge({ bus, store, environment }: EventBridgeOptions)
       DetailType: 'JobFinished',
       Detail: JSON.stringify({ ...event, store }),
     };
-    const { FailedEntryCount = 0, Entries = [] } = await client.send(
-      new PutEventsCommand({ Entries: [entry] }),
+    const tried = `JobFinished of ${event.id} to ${bus}`;
+    const { FailedEntryCount = 0, Entries = [] } = await asAwsError(tried, () =>
+      client.send(new PutEventsCommand({ Entries: [entry] })),
     );
-    // An event that is refused is answered with 200 all the same.
+    // The response is 200 even where the event is refused.
     if (FailedEntryCount === 0) return;
     const { ErrorCode, ErrorMessage } = Entries[0] ?? {};
-    throw new Error(`JobFinished of ${event.id} to ${bus}: ${ErrorCode}: ${ErrorMessage ?? ''}`);
+    throw new AwsError(tried, entryError(ErrorCode, ErrorMessage));
   };
 }
 

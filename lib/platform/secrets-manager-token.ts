@@ -1,4 +1,5 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { asAwsError } from '../aws/aws-error.ts';
 import { type AwsEnvironment, awsClientConfig } from '../aws/client-config.ts';
 import { secretToken, type TokenSource } from './token.ts';
 
@@ -9,14 +10,19 @@ export type SecretsManagerOptions = {
   readonly environment: AwsEnvironment;
 };
 
-/** The token kept in AWS Secrets Manager: cached for 5 minutes, read again once when the platform refuses it. */
+/**
+ * The token kept in AWS Secrets Manager: cached for 5 minutes, read again once when the platform refuses it. A failed
+ * read is thrown as `AwsError`, and not cached.
+ */
 export function secretsManagerToken({ secretId, environment }: SecretsManagerOptions): TokenSource {
   const client = new SecretsManagerClient(
     awsClientConfig(environment, { service: 'SECRETS_MANAGER', connectionTimeoutMs, requestTimeoutMs }),
   );
   return secretToken({
     fetchSecret: async () => {
-      const { SecretString: text } = await client.send(new GetSecretValueCommand({ SecretId: secretId }));
+      const { SecretString: text } = await asAwsError(`read secret ${secretId}`, () =>
+        client.send(new GetSecretValueCommand({ SecretId: secretId })),
+      );
       if (text === undefined || text.trim() === '') {
         throw new Error(
           `secret ${secretId}: expected the token as text, got ${text === undefined ? 'binary' : 'nothing'}`,

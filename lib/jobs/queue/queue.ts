@@ -15,7 +15,7 @@ export type QueueMessage = {
 /** How many messages a queue holds, roughly. */
 export type QueueCounts = { readonly waiting: number; readonly inFlight: number; readonly delayed: number };
 
-/** A queue of jobs. Failures are thrown as they come; a message that is not deleted comes back. */
+/** A queue of jobs. Failures are thrown as `AwsError`; a message that is not deleted comes back. */
 export type Queue = {
   /** Sends texts, in as few requests as can be. Throws if any of them could not be sent, and says how many were. */
   send(bodies: readonly string[]): Promise<void>;

@@ -7,6 +7,7 @@ import {
   SendMessageBatchCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
+import { AwsError, asAwsError, entryError } from '../../aws/aws-error.ts';
 import { type AwsEnvironment, awsClientConfig } from '../../aws/client-config.ts';
 import { batchesOf } from './message-batches.ts';
 import type { Queue, QueueMessage } from './queue.ts';
@@ -29,16 +30,23 @@ export const createSqsClient = (environment: AwsEnvironment): SQSClient =>
     useQueueUrlAsEndpoint: false,
   });
 
-/** A queue in SQS. */
+/**
+ * A queue in SQS. The client times out and tries three times, or `AWS_MAX_ATTEMPTS`: a batch whose response was lost is
+ * on the queue twice.
+ */
 export function createSqsQueue(queueUrl: string, client: SQSClient): Queue {
   const QueueUrl = queueUrl;
   const sendBatch = async (bodies: readonly string[], sentBefore: number, all: number): Promise<void> => {
     const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
-    const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+    const { Failed = [] } = await asAwsError(
+      `${queueUrl}: sent at least ${sentBefore} of ${all} messages`,
+      () => client.send(new SendMessageBatchCommand({ QueueUrl, Entries })),
+    );
     const [first] = Failed;
     if (first === undefined) return;
     const sent = sentBefore + bodies.length - Failed.length;
-    throw new Error(`${queueUrl}: sent ${sent} of ${all} messages: ${first.Code}: ${first.Message ?? ''}`);
+    const tried = `${queueUrl}: sent ${sent} of ${all} messages`;
+    throw new AwsError(tried, entryError(first.Code, first.Message));
   };
   return {
     async send(bodies) {
@@ -49,29 +57,33 @@ export function createSqsQueue(queueUrl: string, client: SQSClient): Queue {
       }
     },
     async receive({ most, waitSeconds, visibilitySeconds }) {
-      const { Messages = [] } = await client.send(
-        new ReceiveMessageCommand({
-          QueueUrl,
-          MaxNumberOfMessages: most,
-          WaitTimeSeconds: waitSeconds,
-          VisibilityTimeout: visibilitySeconds,
-          MessageSystemAttributeNames: ['All'],
-        }),
-      );
+      const command = new ReceiveMessageCommand({
+        QueueUrl,
+        MaxNumberOfMessages: most,
+        WaitTimeSeconds: waitSeconds,
+        VisibilityTimeout: visibilitySeconds,
+        MessageSystemAttributeNames: ['All'],
+      });
+      const { Messages = [] } = await asAwsError(`receive from ${queueUrl}`, () => client.send(command));
       return Messages.map(toMessage);
     },
     async delete(receipt) {
-      await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: receipt }));
+      const command = new DeleteMessageCommand({ QueueUrl, ReceiptHandle: receipt });
+      await asAwsError(`delete a message of ${queueUrl}`, () => client.send(command));
     },
     async delay(receipt, delayMs) {
       const VisibilityTimeout = Math.min(MOST_DELAY_SECONDS, Math.ceil(delayMs / 1000));
-      await client.send(
-        new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle: receipt, VisibilityTimeout }),
-      );
+      const command = new ChangeMessageVisibilityCommand({
+        QueueUrl,
+        ReceiptHandle: receipt,
+        VisibilityTimeout,
+      });
+      await asAwsError(`delay a message of ${queueUrl}`, () => client.send(command));
     },
     async counts() {
-      const { Attributes = {} } = await client.send(
-        new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }),
+      const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] });
+      const { Attributes = {} } = await asAwsError(`count the messages of ${queueUrl}`, () =>
+        client.send(command),
       );
       return {
         waiting: Number(Attributes['ApproximateNumberOfMessages'] ?? 0),

@@ -1,10 +1,14 @@
 import { DurableExecutionAlreadyStartedException, InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { asAwsError } from '../../aws/aws-error.ts';
 import { type AwsEnvironment, awsClientConfig } from '../../aws/client-config.ts';
 
 /** An execution to start: its name, and its input as JSON text. */
 export type Execution = { readonly name: string; readonly input: string };
 
-/** Starts an execution and resolves once it is sure to run. One whose name was started before is not started again. */
+/**
+ * Starts an execution and resolves once it is sure to run. One whose name was started before is not started again, so
+ * it may be repeated. Throws `AwsError`; the execution may have been started then.
+ */
 export type StartExecution = (execution: Execution, signal?: AbortSignal) => Promise<void>;
 
 export type LambdaExecutionOptions = {
@@ -26,12 +30,19 @@ export function lambdaExecutions({ functionName, environment }: LambdaExecutionO
       DurableExecutionName: name,
       Payload: Buffer.from(input),
     });
-    try {
-      await client.send(command, signal === undefined ? {} : { abortSignal: signal });
-    } catch (error) {
-      // The same name with another input, such as other followers: the run that the name stands for is under way.
-      if (!(error instanceof DurableExecutionAlreadyStartedException)) throw error;
-    }
+    const tried = `start execution ${name} of ${functionName}`;
+    await asAwsError(
+      tried,
+      async () => {
+        try {
+          await client.send(command, signal === undefined ? {} : { abortSignal: signal });
+        } catch (error) {
+          // The same name with another input, such as other followers: the run that the name stands for is under way.
+          if (!(error instanceof DurableExecutionAlreadyStartedException)) throw error;
+        }
+      },
+      signal,
+    );
   };
 }
 

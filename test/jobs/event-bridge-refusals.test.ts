@@ -1,0 +1,93 @@
+import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { tellEventBridge } from '../../lib/jobs/event-bridge.ts';
+import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from '../aws/replies.ts';
+import { type Reply, startServer } from '../platform/scripted-server.ts';
+
+const finished = {
+  id: 'j1',
+  type: 'score',
+  status: 'done',
+  result: 'results/score/dt=2026-11-21/j1.json',
+} as const;
+
+describe('an event that was refused in a response of 200', () => {
+  const mockEvents = () => mockClient(EventBridgeClient);
+  let events: ReturnType<typeof mockEvents>;
+
+  beforeEach(() => {
+    events = mockEvents();
+  });
+
+  afterEach(() => events.restore());
+
+  test.for([
+    ['ThrottlingException', { kind: 'busy', code: 'ThrottlingException' }],
+    ['InternalFailure', { kind: 'busy', code: 'InternalFailure' }],
+    ['NotAuthorizedForSourceException', { kind: 'other', code: 'NotAuthorizedForSourceException' }],
+  ] as const)('is an error with its code: %s', async ([ErrorCode, failure]) => {
+    events
+      .on(PutEventsCommand)
+      .resolves({ FailedEntryCount: 1, Entries: [{ ErrorCode, ErrorMessage: 'not taken' }] });
+    const tell = tellEventBridge({ bus: 'default', store: 's3://sync', environment: {} });
+
+    const told = tell(finished);
+
+    await expect(told).rejects.toMatchObject({
+      name: 'AwsError',
+      message: `JobFinished of j1 to default: ${ErrorCode}: not taken`,
+      failure,
+    });
+  });
+
+  test('is an error, too, if the response does not say why', async () => {
+    events.on(PutEventsCommand).resolves({ FailedEntryCount: 1 });
+    const tell = tellEventBridge({ bus: 'default', store: 's3://sync', environment: {} });
+
+    await expect(tell(finished)).rejects.toThrow('JobFinished of j1 to default: unknown');
+  });
+});
+
+describe('over a connection', () => {
+  beforeEach(() => void retryAtOnce());
+  afterEach(() => vi.restoreAllMocks());
+
+  async function busOver(...replies: readonly Reply[]) {
+    const server = await startServer(...replies);
+    return {
+      tell: tellEventBridge({ bus: 'default', store: 's3://sync', environment: environmentOf(server) }),
+      requests: server.requests,
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    };
+  }
+
+  test.for([
+    ['throttling', jsonError('ThrottlingException'), 3, 'ThrottlingException: about ThrottlingException'],
+    ['an internal error', jsonError('InternalException', 500), 3, 'InternalException: about'],
+    ['no response', lost, 3, 'ECONNRESET'],
+    ['a refusal', jsonError('AccessDeniedException'), 1, 'AccessDeniedException: about'],
+    ['expired credentials', jsonError('ExpiredTokenException'), 1, 'ExpiredTokenException: about'],
+    [
+      'a bus that is not there',
+      jsonError('ResourceNotFoundException'),
+      1,
+      'ResourceNotFoundException: about',
+    ],
+  ] as const)('%s is reported with the job and the bus', async ([, reply, requests, said]) => {
+    await using bus = await busOver(reply);
+
+    const told = bus.tell(finished);
+
+    await expect(told).rejects.toThrow(`JobFinished of j1 to default: ${said}`);
+    expect(bus.requests).toHaveLength(requests);
+  });
+
+  test('an event whose response was lost is sent again', async () => {
+    await using bus = await busOver(lost, jsonReply({ FailedEntryCount: 0, Entries: [{ EventId: 'e1' }] }));
+
+    await bus.tell(finished);
+
+    expect(bus.requests.map(({ body }) => body)).toEqual([bus.requests[0]?.body, bus.requests[0]?.body]);
+  });
+});

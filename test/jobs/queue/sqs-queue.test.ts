@@ -1,0 +1,140 @@
+import {
+  OverLimit,
+  QueueDoesNotExist,
+  ReceiptHandleIsInvalid,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
+import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from '../../aws/replies.ts';
+import { type Reply, startServer } from '../../platform/scripted-server.ts';
+
+const QUEUE = 'https://sqs.eu-central-1.amazonaws.com/123456789012/jobs';
+const $metadata = { httpStatusCode: 400 };
+
+/** A queue over a client that does as it is scripted, without the SDK's retries. */
+function mockedQueue() {
+  const client = new SQSClient({ region: 'eu-central-1' });
+  const sqs = mockClient(client);
+  const sent = () =>
+    sqs
+      .commandCalls(SendMessageBatchCommand)
+      .map(({ args: [{ input }] }) => input.Entries?.map(({ MessageBody }) => MessageBody));
+  return { sqs, sent, queue: createSqsQueue(QUEUE, client) };
+}
+
+const failedEntry = (Id: string, Code: string, SenderFault: boolean) => ({
+  Id,
+  Code,
+  SenderFault,
+  Message: 'not taken',
+});
+
+describe('a batch of which some messages were refused', () => {
+  test('is an error that says how many were sent, and why the others were not', async () => {
+    const { sqs, queue } = mockedQueue();
+    sqs.on(SendMessageBatchCommand).resolves({
+      Successful: undefined,
+      Failed: [failedEntry('1', 'InvalidMessageContents', true)],
+    });
+
+    const send = queue.send(['a', 'b', 'c']);
+
+    await expect(send).rejects.toMatchObject({
+      name: 'AwsError',
+      message: `${QUEUE}: sent 2 of 3 messages: InvalidMessageContents: not taken`,
+      failure: { kind: 'other', code: 'InvalidMessageContents' },
+    });
+  });
+
+  test('counts the messages of the batches before it', async () => {
+    const { sqs, queue } = mockedQueue();
+    sqs
+      .on(SendMessageBatchCommand)
+      .resolvesOnce({ Successful: undefined, Failed: undefined })
+      .resolves({ Successful: undefined, Failed: [failedEntry('0', 'InvalidMessageContents', true)] });
+
+    const send = queue.send(Array.from({ length: 12 }, (_, index) => String(index)));
+
+    await expect(send).rejects.toThrow('sent 11 of 12 messages');
+  });
+});
+
+describe('what the client throws names the queue and what was tried', () => {
+  test.for([
+    [new QueueDoesNotExist({ message: 'no such queue', $metadata }), 'missing', 'QueueDoesNotExist: no such'],
+    [new OverLimit({ message: 'too many in flight', $metadata }), 'busy', 'OverLimit: too many in flight'],
+  ] as const)('on receiving: %s', async ([cause, kind, said]) => {
+    const { sqs, queue } = mockedQueue();
+    sqs.on(ReceiveMessageCommand).rejects(cause);
+
+    const receive = queue.receive({ most: 10, waitSeconds: 0, visibilitySeconds: 30 });
+
+    await expect(receive).rejects.toMatchObject({ failure: { kind }, cause });
+    await expect(receive).rejects.toThrow(`receive from ${QUEUE}: ${said}`);
+  });
+
+  test('by every call', async () => {
+    const { sqs, queue } = mockedQueue();
+    sqs.rejects(new ReceiptHandleIsInvalid({ message: 'expired', $metadata }));
+    const said = 'ReceiptHandleIsInvalid: expired';
+
+    await expect(queue.send(['a'])).rejects.toThrow(`${QUEUE}: sent at least 0 of 1 messages: ${said}`);
+    await expect(queue.delete('receipt')).rejects.toThrow(`delete a message of ${QUEUE}: ${said}`);
+    await expect(queue.delay('receipt', 1)).rejects.toThrow(`delay a message of ${QUEUE}: ${said}`);
+    await expect(queue.counts()).rejects.toThrow(`count the messages of ${QUEUE}: ${said}`);
+  });
+
+  test('and not the receipt, by which anybody could delete the message', async () => {
+    const { sqs, queue } = mockedQueue();
+    sqs.rejects(new ReceiptHandleIsInvalid({ message: 'expired', $metadata }));
+
+    const error = await queue.delete('AQEBsecret').catch((thrown: unknown) => thrown);
+
+    expect(String(error)).not.toContain('AQEBsecret');
+  });
+});
+
+describe('over a connection', () => {
+  beforeEach(() => void retryAtOnce());
+  afterEach(() => vi.restoreAllMocks());
+
+  async function queueOver(...replies: readonly Reply[]) {
+    const server = await startServer(...replies);
+    return {
+      queue: createSqsQueue(QUEUE, createSqsClient(environmentOf(server))),
+      requests: server.requests,
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    };
+  }
+
+  test.for([
+    ['throttling', jsonError('ThrottlingException'), 3, 'ThrottlingException: about ThrottlingException'],
+    ['another word for it', jsonError('RequestThrottled'), 3, 'RequestThrottled: about RequestThrottled'],
+    ['a failure', jsonError('InternalFailure', 500), 3, 'InternalFailure: about InternalFailure'],
+    ['no response', lost, 3, 'ECONNRESET'],
+    ['no right', jsonError('AccessDeniedException', 403), 1, 'AccessDeniedException: about'],
+    ['expired credentials', jsonError('ExpiredTokenException', 403), 1, 'ExpiredTokenException: about'],
+    ['no such queue', jsonError('QueueDoesNotExist'), 1, 'QueueDoesNotExist: about QueueDoesNotExist'],
+  ] as const)('%s', async ([, reply, requests, said]) => {
+    await using sqs = await queueOver(reply);
+
+    const receive = sqs.queue.receive({ most: 1, waitSeconds: 0, visibilitySeconds: 30 });
+
+    await expect(receive).rejects.toThrow(`receive from ${QUEUE}: ${said}`);
+    expect(sqs.requests).toHaveLength(requests);
+  });
+
+  test('a batch whose response was lost is sent again as it was, and may be on the queue twice', async () => {
+    await using sqs = await queueOver(lost, jsonReply({ Successful: [], Failed: [] }));
+
+    await sqs.queue.send(['a', 'b']);
+
+    const [first, second] = sqs.requests;
+    expect(sqs.requests).toHaveLength(2);
+    expect(second?.body).toBe(first?.body);
+  });
+});

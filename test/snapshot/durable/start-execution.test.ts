@@ -1,0 +1,80 @@
+import { InvokeCommand, LambdaClient, ResourceConflictException } from '@aws-sdk/client-lambda';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { lambdaExecutions } from '../../../lib/snapshot/durable/start-execution.ts';
+import { environmentOf, jsonError, lost, retryAtOnce } from '../../aws/replies.ts';
+import { bytes, type Reply, silence, startServer } from '../../platform/scripted-server.ts';
+
+beforeEach(() => void retryAtOnce());
+afterEach(() => vi.restoreAllMocks());
+
+const functionName = 'snapshot:live';
+const execution = { name: 'calculations-0123', input: '{"source":"calculations"}' };
+const started = bytes('', {}, 202);
+
+async function lambdaOver(...replies: readonly Reply[]) {
+  const server = await startServer(...replies);
+  return {
+    start: lambdaExecutions({ functionName, environment: environmentOf(server) }),
+    requests: server.requests,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+test.for([
+  ['throttling', jsonError('TooManyRequestsException', 429), 3, 'TooManyRequestsException: about'],
+  ['a failure', jsonError('ServiceException', 500), 3, 'ServiceException: about ServiceException'],
+  ['no response', lost, 3, 'ECONNRESET'],
+  ['no such function', jsonError('ResourceNotFoundException', 404), 1, 'ResourceNotFoundException: about'],
+  ['no right', jsonError('AccessDeniedException', 403), 1, 'AccessDeniedException: about'],
+  ['expired credentials', jsonError('ExpiredTokenException', 403), 1, 'ExpiredTokenException: about'],
+  ['a wrong input', jsonError('InvalidRequestContentException', 400), 1, 'InvalidRequestContentException'],
+] as const)('%s is reported with the execution and its function', async ([, reply, requests, said]) => {
+  await using lambda = await lambdaOver(reply);
+
+  const start = lambda.start(execution);
+
+  await expect(start).rejects.toThrow(`start execution calculations-0123 of snapshot:live: ${said}`);
+  expect(lambda.requests).toHaveLength(requests);
+});
+
+test('an execution whose start had no response is started again by its name', async () => {
+  await using lambda = await lambdaOver(lost, started);
+
+  await lambda.start(execution);
+
+  const names = lambda.requests.map(({ headers }) => headers['x-amz-durable-execution-name']);
+  expect(names).toEqual(['calculations-0123', 'calculations-0123']);
+});
+
+test('an execution that was started before, with whatever input, is started', async () => {
+  await using lambda = await lambdaOver(jsonError('DurableExecutionAlreadyStartedException', 409));
+
+  await lambda.start(execution);
+
+  expect(lambda.requests).toHaveLength(1);
+});
+
+test('another conflict is no started execution', async () => {
+  const cause = new ResourceConflictException({
+    message: 'being created',
+    $metadata: { httpStatusCode: 409 },
+  });
+  const lambda = mockClient(LambdaClient);
+  lambda.on(InvokeCommand).rejects(cause);
+  const start = lambdaExecutions({ functionName, environment: {} });
+
+  const conflict = start(execution).finally(() => lambda.restore());
+
+  await expect(conflict).rejects.toMatchObject({ name: 'AwsError', failure: { kind: 'other' }, cause });
+});
+
+test('the caller’s abort passes through', async () => {
+  await using lambda = await lambdaOver(silence);
+  const stop = new AbortController();
+
+  const start = lambda.start(execution, stop.signal);
+  stop.abort(new Error('the lease was lost'));
+
+  await expect(start).rejects.toThrow(/^the lease was lost$/);
+});
