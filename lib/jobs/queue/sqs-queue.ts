@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import {
+  type BatchResultErrorEntry,
   ChangeMessageVisibilityCommand,
   DeleteMessageCommand,
   GetQueueAttributesCommand,
@@ -18,6 +20,10 @@ const MOST_DELAY_SECONDS = 43_200;
 /** Longer than the longest poll. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
+/** How often a message is sent that SQS fails to take, and how long the first pause is. */
+const MOST_ROUNDS = 3;
+const PAUSE_MS = 200;
+
 /** A client by the SDK's own variables. */
 export const createSqsClient = (environment: AwsEnvironment): SQSClient =>
   new SQSClient({
@@ -30,29 +36,29 @@ export const createSqsClient = (environment: AwsEnvironment): SQSClient =>
     useQueueUrlAsEndpoint: false,
   });
 
+export type SqsQueueOptions = { readonly sleep?: (ms: number) => Promise<unknown> };
+
 /**
  * A queue in SQS. The client times out and tries three times, or `AWS_MAX_ATTEMPTS`: a batch whose response was lost is
- * on the queue twice.
+ * on the queue twice. Messages of a batch that SQS failed to take are sent three times as well.
  */
-export function createSqsQueue(queueUrl: string, client: SQSClient): Queue {
+export function createSqsQueue(
+  queueUrl: string,
+  client: SQSClient,
+  { sleep = delay }: SqsQueueOptions = {},
+): Queue {
   const QueueUrl = queueUrl;
-  const sendBatch = async (bodies: readonly string[], sentBefore: number, all: number): Promise<void> => {
-    const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
-    const { Failed = [] } = await asAwsError(
-      `${queueUrl}: sent at least ${sentBefore} of ${all} messages`,
-      () => client.send(new SendMessageBatchCommand({ QueueUrl, Entries })),
-    );
-    const [first] = Failed;
-    if (first === undefined) return;
-    const sent = sentBefore + bodies.length - Failed.length;
-    const tried = `${queueUrl}: sent ${sent} of ${all} messages`;
-    throw new AwsError(tried, entryError(first.Code, first.Message));
-  };
   return {
     async send(bodies) {
+      const all = bodies.length;
       let sent = 0;
       for (const batch of batchesOf(bodies)) {
-        await sendBatch(batch, sent, bodies.length);
+        await sendBatch(batch, {
+          send: (Entries) => client.send(new SendMessageBatchCommand({ QueueUrl, Entries })),
+          tried: (ofBatch, isExact) =>
+            `${queueUrl}: sent ${isExact ? '' : 'at least '}${sent + ofBatch} of ${all} messages`,
+          sleep,
+        });
         sent += batch.length;
       }
     },
@@ -92,6 +98,31 @@ export function createSqsQueue(queueUrl: string, client: SQSClient): Queue {
       };
     },
   };
+}
+
+type Entry = { readonly Id: string; readonly MessageBody: string };
+
+type SendBatchOptions = {
+  readonly send: (entries: Entry[]) => Promise<{ readonly Failed?: BatchResultErrorEntry[] | undefined }>;
+  /** What an error says was done: how many messages of the batch were sent, and whether that is exact. */
+  readonly tried: (sent: number, isExact: boolean) => string;
+  readonly sleep: (ms: number) => Promise<unknown>;
+};
+
+/** Sends a batch, and again what of it SQS failed to take through no fault of the messages, in three rounds in all. */
+async function sendBatch(bodies: readonly string[], { send, tried, sleep }: SendBatchOptions): Promise<void> {
+  let left = bodies;
+  for (let round = 1; ; round += 1) {
+    const sentBefore = bodies.length - left.length;
+    const entries = left.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
+    const { Failed = [] } = await asAwsError(tried(sentBefore, false), () => send(entries));
+    const first = Failed.find(({ SenderFault }) => SenderFault) ?? Failed[0];
+    if (first === undefined) return;
+    left = Failed.map(({ Id }) => left[Number(Id)]).filter((body) => body !== undefined);
+    if (first.SenderFault || round === MOST_ROUNDS)
+      throw new AwsError(tried(bodies.length - left.length, true), entryError(first.Code, first.Message));
+    await sleep(PAUSE_MS * round);
+  }
 }
 
 function toMessage({ MessageId, Body, ReceiptHandle, Attributes = {} }: Message): QueueMessage {

@@ -23,7 +23,9 @@ function mockedQueue() {
     sqs
       .commandCalls(SendMessageBatchCommand)
       .map(({ args: [{ input }] }) => input.Entries?.map(({ MessageBody }) => MessageBody));
-  return { sqs, sent, queue: createSqsQueue(QUEUE, client) };
+  const slept: number[] = [];
+  const sleep = async (ms: number) => slept.push(ms);
+  return { sqs, sent, slept, queue: createSqsQueue(QUEUE, client, { sleep }) };
 }
 
 const failedEntry = (Id: string, Code: string, SenderFault: boolean) => ({
@@ -60,6 +62,67 @@ describe('a batch of which some messages were refused', () => {
     const send = queue.send(Array.from({ length: 12 }, (_, index) => String(index)));
 
     await expect(send).rejects.toThrow('sent 11 of 12 messages');
+  });
+});
+
+describe('messages that SQS failed to take through no fault of theirs', () => {
+  const failing = (...ids: string[]) => ({
+    Successful: undefined,
+    Failed: ids.map((id) => failedEntry(id, 'InternalError', false)),
+  });
+  const taken = { Successful: undefined, Failed: undefined };
+
+  test('are sent again, and no others', async () => {
+    const { sqs, sent, slept, queue } = mockedQueue();
+    sqs
+      .on(SendMessageBatchCommand)
+      .resolvesOnce(failing('1', '2'))
+      .resolvesOnce(failing('1'))
+      .resolvesOnce(taken);
+
+    await queue.send(['a', 'b', 'c']);
+
+    expect(sent()).toEqual([['a', 'b', 'c'], ['b', 'c'], ['c']]);
+    expect(slept).toEqual([200, 400]);
+  });
+
+  test('are an error after three tries', async () => {
+    const { sqs, sent, queue } = mockedQueue();
+    sqs
+      .on(SendMessageBatchCommand)
+      .resolvesOnce(failing('0', '2'))
+      .resolvesOnce(failing('1'))
+      .resolves(failing('0'));
+
+    const send = queue.send(['a', 'b', 'c']);
+
+    await expect(send).rejects.toThrow(`${QUEUE}: sent 2 of 3 messages: InternalError: not taken`);
+    expect(sent()).toEqual([['a', 'b', 'c'], ['a', 'c'], ['c']]);
+  });
+
+  test('are not sent again beside one that is wrong', async () => {
+    const { sqs, sent, queue } = mockedQueue();
+    const wrong = failedEntry('2', 'InvalidMessageContents', true);
+    sqs
+      .on(SendMessageBatchCommand)
+      .resolves({ Successful: undefined, Failed: [failedEntry('0', 'InternalError', false), wrong] });
+
+    const send = queue.send(['a', 'b', 'c']);
+
+    await expect(send).rejects.toThrow('sent 1 of 3 messages: InvalidMessageContents: not taken');
+    expect(sent()).toHaveLength(1);
+  });
+
+  test('count as sent where the next try of the rest fails altogether', async () => {
+    const { sqs, queue } = mockedQueue();
+    sqs
+      .on(SendMessageBatchCommand)
+      .resolvesOnce(failing('0'))
+      .rejects(new QueueDoesNotExist({ message: 'no such queue', $metadata }));
+
+    const send = queue.send(['a', 'b', 'c']);
+
+    await expect(send).rejects.toThrow('sent at least 2 of 3 messages: QueueDoesNotExist');
   });
 });
 
