@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   CreatePartitionCommand,
   DeletePartitionCommand,
@@ -7,6 +8,7 @@ import {
   UpdatePartitionCommand,
 } from '@aws-sdk/client-glue';
 import { type AwsEnvironment, awsClientConfig } from '../../aws/client-config.ts';
+import { kindOfFault, readAwsFault } from '../../aws/fault.ts';
 import { type PartitionOfRun, type Partitions, PartitionsError, partitionOf } from './partitions.ts';
 
 export type GluePartitionsOptions = {
@@ -15,13 +17,20 @@ export type GluePartitionsOptions = {
   readonly location: string;
   /** Where region, endpoint, credentials and a proxy are looked up; what is absent is left to the SDK. */
   readonly environment: AwsEnvironment;
+  readonly sleep?: (ms: number) => Promise<unknown>;
 };
 
-/** Two others that add and remove the same partition meanwhile are more than there can be. */
+/** Two others that add, remove or change the same partition meanwhile are more than there can be. */
 const MOST_ROUNDS = 3;
+const PAUSE_MS = 200;
 
-/** The partitions of the Glue tables of a database. */
-export function gluePartitions({ database, location, environment }: GluePartitionsOptions): Partitions {
+/** The partitions of the Glue tables of a database. The client times out and tries three times, or `AWS_MAX_ATTEMPTS`. */
+export function gluePartitions({
+  database,
+  location,
+  environment,
+  sleep = delay,
+}: GluePartitionsOptions): Partitions {
   const client = new GlueClient(
     awsClientConfig(environment, { service: 'GLUE', connectionTimeoutMs, requestTimeoutMs }),
   );
@@ -38,22 +47,28 @@ export function gluePartitions({ database, location, environment }: GluePartitio
     };
     for (let round = 1; ; round += 1) {
       const mayGoOn = ignoring(round < MOST_ROUNDS);
-      const created = await client
-        .send(new CreatePartitionCommand({ ...named(partition), PartitionInput }))
-        .catch(mayGoOn('AlreadyExistsException'));
+      const create = new CreatePartitionCommand({ ...named(partition), PartitionInput });
+      const created = await despiteOthers(() => client.send(create), sleep).catch(
+        mayGoOn('AlreadyExistsException'),
+      );
       if (created !== undefined) return;
       // It may lie elsewhere: setting it asks for one right less than looking first.
-      const updated = await client
-        .send(new UpdatePartitionCommand({ ...named(partition), PartitionValueList: values, PartitionInput }))
-        .catch(mayGoOn('EntityNotFoundException'));
+      const update = new UpdatePartitionCommand({
+        ...named(partition),
+        PartitionValueList: values,
+        PartitionInput,
+      });
+      const updated = await despiteOthers(() => client.send(update), sleep).catch(
+        mayGoOn('EntityNotFoundException'),
+      );
       if (updated !== undefined) return;
     }
   }
 
   async function drop(partition: PartitionOfRun): Promise<void> {
-    await client
-      .send(new DeletePartitionCommand({ ...named(partition), PartitionValues: [...partition.values] }))
-      .catch(ignoring(true)('EntityNotFoundException'));
+    const PartitionValues = [...partition.values];
+    const remove = new DeletePartitionCommand({ ...named(partition), PartitionValues });
+    await despiteOthers(() => client.send(remove), sleep).catch(ignoring(true)('EntityNotFoundException'));
   }
 
   const told =
@@ -93,12 +108,26 @@ const ignoring =
     if (!mayIgnore || !(error instanceof Error) || error.name !== name) throw error;
   };
 
+/** Tries again, after a pause, what another change of the table held up. The SDK does not. */
+async function despiteOthers<T>(work: () => Promise<T>, sleep: (ms: number) => Promise<unknown>): Promise<T> {
+  for (let round = 1; ; round += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (round === MOST_ROUNDS || readAwsFault(error).code !== 'ConcurrentModificationException')
+        throw error;
+      await sleep(PAUSE_MS * round);
+    }
+  }
+}
+
 function failureOf(error: unknown): PartitionsError['failure'] {
-  const code = error instanceof Error ? error.name : 'unknown';
+  const fault = readAwsFault(error);
+  const { code } = fault;
   if (code === 'EntityNotFoundException') return { kind: 'no-table', code };
-  return { kind: code === 'AccessDeniedException' ? 'denied' : 'other', code };
+  return { kind: kindOfFault(fault) === 'denied' ? 'denied' : 'other', code };
 }
 
 const connectionTimeoutMs = 5_000;
-// Glue answers within a second; the SDK tries three times.
+// Glue responds within a second.
 const requestTimeoutMs = 20_000;

@@ -1,0 +1,168 @@
+import {
+  AlreadyExistsException,
+  ConcurrentModificationException,
+  CreatePartitionCommand,
+  DeletePartitionCommand,
+  EntityNotFoundException,
+  GetTableCommand,
+  GlueClient,
+  GlueServiceException,
+  UpdatePartitionCommand,
+} from '@aws-sdk/client-glue';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { gluePartitions } from '../../../lib/snapshot/publish/glue-partitions.ts';
+import type { Run } from '../../../lib/snapshot/run-id.ts';
+import { environmentOf, jsonError, jsonReply, lost, retryAtOnce } from '../../aws/replies.ts';
+import { type Reply, startServer } from '../../platform/scripted-server.ts';
+
+const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
+const ADD = 'add the partition 2026-11-16/20261116T090000Z-aaaaaa in sync.calculations';
+const REMOVE = 'remove the partition 2026-11-16/20261116T090000Z-aaaaaa in sync.calculations';
+const given = { database: 'sync', location: 's3://bucket/sync' };
+
+const $metadata = { httpStatusCode: 400 };
+const there = new AlreadyExistsException({ message: 'there', $metadata });
+const gone = new EntityNotFoundException({ message: 'gone', $metadata });
+const contested = new ConcurrentModificationException({ message: 'contested', $metadata });
+
+describe('as the client throws it', () => {
+  const mockGlue = () => mockClient(GlueClient);
+  let glue: ReturnType<typeof mockGlue>;
+
+  beforeEach(() => {
+    glue = mockGlue();
+    glue.on(GetTableCommand).resolves({ Table: { Name: 'calculations' } });
+  });
+
+  afterEach(() => glue.restore());
+
+  const partitions = () => {
+    const slept: number[] = [];
+    const sleep = async (ms: number) => slept.push(ms);
+    return { slept, ...gluePartitions({ ...given, environment: {}, sleep }) };
+  };
+  const sent = () => glue.calls().map(({ args: [command] }) => command.constructor.name);
+
+  test('a partition that is there is set, and one that has gone meanwhile is created', async () => {
+    glue.on(CreatePartitionCommand).rejectsOnce(there).resolves({});
+    glue.on(UpdatePartitionCommand).rejects(gone);
+
+    await partitions().add('calculations', monday);
+
+    expect(sent()).toEqual([
+      'GetTableCommand',
+      'CreatePartitionCommand',
+      'UpdatePartitionCommand',
+      'CreatePartitionCommand',
+    ]);
+  });
+
+  test('a partition that others add and remove all the time is an error in the end', async () => {
+    glue.on(CreatePartitionCommand).rejects(there);
+    glue.on(UpdatePartitionCommand).rejects(gone);
+
+    const add = partitions().add('calculations', monday);
+
+    await expect(add).rejects.toThrow(`${ADD}: other, AlreadyExistsException (there)`);
+    expect(sent()).toHaveLength(6);
+  });
+
+  test('a table that others change meanwhile is tried again after a pause', async () => {
+    glue.on(CreatePartitionCommand).rejectsOnce(contested).rejects(there);
+    glue.on(UpdatePartitionCommand).rejectsOnce(contested).resolves({});
+    const { add, slept } = partitions();
+
+    await add('calculations', monday);
+
+    expect(sent().slice(1)).toEqual([
+      'CreatePartitionCommand',
+      'CreatePartitionCommand',
+      'UpdatePartitionCommand',
+      'UpdatePartitionCommand',
+    ]);
+    expect(slept).toEqual([200, 200]);
+  });
+
+  test('a table that others change all the time is an error in the end', async () => {
+    glue.on(DeletePartitionCommand).rejects(contested);
+
+    const remove = partitions().remove('calculations', monday);
+
+    await expect(remove).rejects.toThrow(`${REMOVE}: other, ConcurrentModificationException (contested)`);
+    expect(sent()).toEqual(Array(3).fill('DeletePartitionCommand'));
+  });
+
+  test.for([
+    ['EntityNotFoundException', 'no-table'],
+    ['AccessDeniedException', 'denied'],
+    ['ExpiredTokenException', 'denied'],
+    ['UnrecognizedClientException', 'denied'],
+    ['ResourceNumberLimitExceededException', 'other'],
+  ] as const)('%s is %s', async ([name, kind]) => {
+    const cause = new GlueServiceException({ name, message: 'so', $fault: 'client', $metadata });
+    glue.on(CreatePartitionCommand).rejects(cause);
+
+    const add = partitions().add('calculations', monday);
+
+    await expect(add).rejects.toMatchObject({
+      name: 'PartitionsError',
+      message: `${ADD}: ${kind}, ${name} (so)`,
+      failure: { kind, code: name },
+      cause,
+    });
+  });
+
+  test('want of credentials is denied', async () => {
+    glue.on(GetTableCommand).rejects(Object.assign(new Error('none'), { name: 'CredentialsProviderError' }));
+
+    const add = partitions().add('calculations', monday);
+
+    await expect(add).rejects.toMatchObject({ failure: { kind: 'denied' } });
+  });
+});
+
+describe('over a connection', () => {
+  beforeEach(() => void retryAtOnce());
+  afterEach(() => vi.restoreAllMocks());
+
+  async function glueOver(...replies: readonly Reply[]) {
+    const server = await startServer(...replies);
+    return {
+      ...gluePartitions({ ...given, environment: environmentOf(server) }),
+      operations: () => server.requests.map(({ headers }) => headers['x-amz-target']),
+      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    };
+  }
+
+  test.for([
+    ['throttling', jsonError('ThrottlingException'), 'ThrottlingException (about ThrottlingException)'],
+    ['a failure', jsonError('InternalServiceException', 500), 'InternalServiceException (about Int'],
+    ['no response', lost, 'ECONNRESET'],
+  ] as const)('%s is tried three times', async ([, reply, said]) => {
+    await using glue = await glueOver(reply);
+
+    const remove = glue.remove('calculations', monday);
+
+    await expect(remove).rejects.toThrow(`${REMOVE}: other, ${said}`);
+    expect(glue.operations()).toHaveLength(3);
+  });
+
+  test('a partition whose creation had no response is there: it is set', async () => {
+    await using glue = await glueOver(
+      jsonReply({ Table: { Name: 'calculations' } }),
+      lost,
+      jsonError('AlreadyExistsException'),
+      jsonReply({}),
+    );
+
+    await glue.add('calculations', monday);
+
+    expect(glue.operations()).toEqual([
+      'AWSGlue.GetTable',
+      'AWSGlue.CreatePartition',
+      'AWSGlue.CreatePartition',
+      'AWSGlue.UpdatePartition',
+    ]);
+  });
+});
