@@ -17,8 +17,9 @@ import type { ListedObject, Store, StoredObject } from './store.ts';
 export type S3StoreOptions = { readonly client: S3Client; readonly bucket: string; readonly prefix?: string };
 
 /**
- * Objects in an S3 bucket; an object's etag is S3's ETag. The client retries, times out and checks the checksums
- * of what is sent and received. Throws a `bad-key` StoreError for a prefix that is no key.
+ * Objects in an S3 bucket; an object's etag is S3's ETag. The client times out, tries three times, or
+ * `AWS_MAX_ATTEMPTS`, and checks the checksums of what is sent and received. Throws a `bad-key` StoreError for a prefix
+ * that is no key.
  */
 export const createS3Store = ({ client, bucket, prefix = '' }: S3StoreOptions): Store => {
   if (prefix !== '') checkKey(prefix);

@@ -1,0 +1,52 @@
+import { GetTableCommand, GlueClient } from '@aws-sdk/client-glue';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { awsClientConfig } from '../../lib/aws/client-config.ts';
+import { readAwsFault } from '../../lib/aws/fault.ts';
+import { createSqsClient } from '../../lib/jobs/queue/sqs-queue.ts';
+import { createBudgetClient } from '../../lib/pace/dynamo-budget.ts';
+import { createS3Client } from '../../lib/store/s3-client.ts';
+import { createDynamoClient } from '../../lib/table/dynamo-client.ts';
+import { silence, startServer } from '../platform/scripted-server.ts';
+import { environmentOf, retryAtOnce } from './replies.ts';
+
+beforeEach(() => {
+  retryAtOnce();
+  vi.stubEnv('AWS_MAX_ATTEMPTS', undefined);
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+test.for([
+  ['S3', createS3Client, 3],
+  ['SQS', createSqsClient, 3],
+  ['the table', createDynamoClient, 4],
+  ['the budget', createBudgetClient, 1],
+] as const)('the client of %s tries a bounded number of times', async ([, createClient, attempts]) => {
+  const { config } = createClient(environmentOf({ url: 'http://127.0.0.1' }));
+
+  expect(await config.maxAttempts()).toBe(attempts);
+});
+
+test('whoever deploys may set the number, but not of the budget', async () => {
+  vi.stubEnv('AWS_MAX_ATTEMPTS', '7');
+  const environment = environmentOf({ url: 'http://127.0.0.1' });
+
+  expect(await createS3Client(environment).config.maxAttempts()).toBe(7);
+  expect(await createBudgetClient(environment).config.maxAttempts()).toBe(1);
+});
+
+test('each try ends by itself where the service never responds', async () => {
+  await using server = await startServer(silence);
+  const times = { connectionTimeoutMs: 50, requestTimeoutMs: 50 };
+  const client = new GlueClient(awsClientConfig(environmentOf(server), { service: 'GLUE', ...times }));
+
+  const error = await client
+    .send(new GetTableCommand({ DatabaseName: 'd', Name: 't' }))
+    .catch((thrown) => thrown);
+
+  expect(readAwsFault(error)).toMatchObject({ code: 'ETIMEDOUT', status: undefined, attempts: 3 });
+  expect(server.requests).toHaveLength(3);
+});
