@@ -9,19 +9,31 @@ import {
 import { readAwsFault } from '../aws/fault.ts';
 import { createBoundary } from './boundary.ts';
 import { checkKey, checkPrefix, isKey } from './key.ts';
+import { bytesOf, MOST_PAUSE_MS } from './s3-body.ts';
 import { explainS3Error } from './s3-failure.ts';
 import { putS3Object, type S3Place } from './s3-put.ts';
 import type { ListedObject, Store, StoredObject } from './store.ts';
 
 /** `prefix` is a folder of the bucket, without a slash at its end; absent or empty: the whole bucket. */
-export type S3StoreOptions = { readonly client: S3Client; readonly bucket: string; readonly prefix?: string };
+export type S3StoreOptions = {
+  readonly client: S3Client;
+  readonly bucket: string;
+  readonly prefix?: string;
+  /** How long S3 may pause in the middle of an object that is read. Default 1 minute. */
+  readonly mostPauseMs?: number;
+};
 
 /**
  * Objects in an S3 bucket; an object's etag is S3's ETag. The client times out, tries three times, or
  * `AWS_MAX_ATTEMPTS`, and checks the checksums of what is sent and received. Throws a `bad-key` StoreError for a prefix
  * that is no key.
  */
-export const createS3Store = ({ client, bucket, prefix = '' }: S3StoreOptions): Store => {
+export const createS3Store = ({
+  client,
+  bucket,
+  prefix = '',
+  mostPauseMs = MOST_PAUSE_MS,
+}: S3StoreOptions): Store => {
   if (prefix !== '') checkKey(prefix);
   const folder = prefix === '' ? '' : `${prefix}/`;
   const location = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`;
@@ -36,11 +48,12 @@ export const createS3Store = ({ client, bucket, prefix = '' }: S3StoreOptions): 
   };
   return {
     location,
-    get: (key, { signal } = {}) => run(attempt('get', key, signal), () => readObject(place(key), signal)),
+    get: (key, { signal } = {}) =>
+      run(attempt('get', key, signal), () => readObject(place(key), mostPauseMs, signal)),
     stream: (key, { signal } = {}) =>
       run(attempt('stream', key, signal), async () => {
         const found = await getObject(place(key), signal);
-        return found && each(attempt('stream', key, signal), () => found.body);
+        return found && each(attempt('stream', key, signal), () => bytesOf(found.body, mostPauseMs));
       }),
     put: (key, body, options = {}) =>
       run(attempt('put', key, options.signal), () => putS3Object(place(key), body, options)),
@@ -62,7 +75,7 @@ const getObject = async ({ client, bucket, key }: S3Place, signal: AbortSignal |
       abortedBy(signal),
     );
     if (!(Body instanceof Readable) || ETag === undefined)
-      throw new Error('S3 answered without a body or an ETag');
+      throw new Error('S3 responded without a body or an ETag');
     return { body: Body, etag: ETag };
   } catch (error) {
     if (readAwsFault(error).code === 'NoSuchKey') return undefined;
@@ -72,10 +85,12 @@ const getObject = async ({ client, bucket, key }: S3Place, signal: AbortSignal |
 
 const readObject = async (
   place: S3Place,
+  mostPauseMs: number,
   signal: AbortSignal | undefined,
 ): Promise<StoredObject | undefined> => {
   const found = await getObject(place, signal);
-  return found && { body: Buffer.from(await found.body.transformToByteArray()), etag: found.etag };
+  if (found === undefined) return undefined;
+  return { body: Buffer.concat(await Array.fromAsync(bytesOf(found.body, mostPauseMs))), etag: found.etag };
 };
 
 const copyObject = async (from: S3Place, to: S3Place, signal: AbortSignal | undefined): Promise<void> => {

@@ -1,0 +1,23 @@
+import type { Readable } from 'node:stream';
+
+/** How long S3 may pause in the middle of a body, in milliseconds. The client's own limit ends with the head. */
+export const MOST_PAUSE_MS = 60_000;
+
+/**
+ * A body's bytes as they arrive. Throws, with Node's code ETIMEDOUT, if none arrive for `mostPauseMs` while they are
+ * waited for: a reader that takes its time is not counted.
+ */
+export async function* bytesOf(body: Readable, mostPauseMs: number): AsyncGenerator<Uint8Array> {
+  const giveUp = () =>
+    body.destroy(Object.assign(new Error(`no bytes for ${mostPauseMs} ms`), { code: 'ETIMEDOUT' }));
+  let timer = setTimeout(giveUp, mostPauseMs);
+  try {
+    for await (const chunk of body) {
+      clearTimeout(timer);
+      yield chunk;
+      timer = setTimeout(giveUp, mostPauseMs);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
