@@ -7,19 +7,19 @@ import { quoteColumn } from './quotes.ts';
 import type { Call, Column, Expression, Operator } from './syntax.ts';
 import { isAggregate, type Place, walk } from './walk.ts';
 
-/** What the platform tells of a formula (contract 2.1), and more. For an INVALID one, all lists are empty. */
+/** What the platform reports about a formula (contract 2.1), and more. For an INVALID one, all lists are empty. */
 export type FormulaAnalysis =
   | (FormulaFacts & { readonly status: 'VALID'; readonly dataType: DataType })
   | (FormulaFacts & { readonly status: 'INVALID'; readonly faults: readonly FormulaFault[] });
 
 export type FormulaFacts = {
-  /** Unique upper-case names of functions, and SERVICE_OP_… for arithmetic; sorted. */
+  /** Unique function names in upper case, and SERVICE_OP_… for arithmetic; sorted. */
   readonly functions: readonly string[];
   /** Every occurrence of a column, in the order of the text. */
   readonly columnPositions: readonly ColumnPosition[];
-  /** Whether it has an aggregate. */
+  /** Whether it contains an aggregate. */
   readonly aggregated: boolean;
-  /** Whether it has a window function, or an aggregate OVER a window. */
+  /** Whether it contains a window function, or an aggregate OVER a window. */
   readonly analytic: boolean;
   /** Unique names, in backticks, of columns used outside any aggregate, in the order of their first use. */
   readonly nonAggregatedColumns: readonly string[];
@@ -32,10 +32,10 @@ export type FormulaFacts = {
 /** `columnName` as written, in backticks; `columnPosition` is the first backtick's offset in UTF-16 code units. */
 export type ColumnPosition = { readonly columnName: string; readonly columnPosition: number };
 
-/** Another formula, by its id: decimal digits of any number without leading zeros. */
+/** Another formula, by its id: any number of decimal digits, without leading zeros. */
 export type FormulaReference = { readonly kind: 'calculation' | 'variable'; readonly id: string };
 
-/** Parses a formula and tells of it what the platform would. Never throws. `columnTypes` makes `dataType` sharper. */
+/** Parses a formula and reports what the platform would. Never throws. `columnTypes` makes `dataType` more precise. */
 export function analyzeFormula(text: string, columnTypes?: ColumnTypes): FormulaAnalysis {
   const parsed = parseFormula(text);
   return parsed.kind === 'failed'
@@ -76,7 +76,7 @@ function functionsOf(node: Expression): readonly string[] {
   return node.kind === 'call' && catalog.get(node.name)?.kind !== 'reference' ? [node.name] : [];
 }
 
-// (assumed) The notes name four. `%` is what MySQL calls a synonym of MOD, so it counts as that.
+// (assumed) The notes name four. MySQL calls `%` a synonym of MOD, so it counts as MOD.
 const arithmetic: ReadonlyMap<Operator, string> = new Map([
   ['+', 'SERVICE_OP_ADD'],
   ['-', 'SERVICE_OP_SUBTRACT'],

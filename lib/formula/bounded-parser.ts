@@ -10,15 +10,15 @@ import { operation } from './precedence.ts';
 import type { Expression, Step } from './syntax.ts';
 
 /**
- * How many parentheses, CASEs, NOTs and signs may stand within one another. The parser recurses: on
- * Node's default stack (984 KB) the cheapest way to overflow it, `ABS(ABS(…`, takes 256.
+ * How deep parentheses, CASEs, NOTs and signs may be nested. The parser recurses: on Node's default stack
+ * (984 KB), the cheapest way to overflow it, `ABS(ABS(…`, takes 256 levels.
  */
 export const maxNesting = 100;
 
-/** A rule of the grammar, and what it makes of the tokens that it takes. */
+/** A rule of the grammar, and what it builds from the tokens it consumes. */
 export type Rule<Result> = ParserMethod<[], Result>;
 
-/** What the rules of the grammar are made of. Chevrotain wants a class. */
+/** The building blocks of the grammar's rules. Chevrotain requires a class. */
 export abstract class BoundedParser extends EmbeddedActionsParser {
   private nesting = 0;
 
@@ -30,12 +30,12 @@ export abstract class BoundedParser extends EmbeddedActionsParser {
     return this.RULE(name, body);
   }
 
-  /** The alternative that fits the next tokens; `expected` is what a fault says should have come. */
+  /** The alternative that matches the next tokens; `expected` is what a fault says was expected. */
   protected either<Result>(expected: string, alternatives: (() => Result)[]): Result {
     return this.OR({ DEF: alternatives.map((ALT) => ({ ALT })), ERR_MSG: expected });
   }
 
-  /** A rule for operators of one precedence between operands that bind tighter. */
+  /** A rule for operators of one precedence, between operands that bind more tightly. */
   protected leftToRight(
     name: string,
     operator: TokenType,
@@ -51,7 +51,7 @@ export abstract class BoundedParser extends EmbeddedActionsParser {
     });
   }
 
-  /** Runs what may recurse, one level deeper. */
+  /** Runs a body that may recurse, one level deeper. */
   protected nested<Result>(body: () => Result): Result {
     if (this.nesting === maxNesting) throw this.nestingError();
     this.nesting += 1;
@@ -63,7 +63,7 @@ export abstract class BoundedParser extends EmbeddedActionsParser {
   }
 
   private nestingError(): MismatchedTokenException {
-    const message = `Expected at most ${maxNesting} parentheses, CASEs, NOTs and signs within one another.`;
+    const message = `Expected at most ${maxNesting} levels of nested parentheses, CASEs, NOTs and signs.`;
     const error = new MismatchedTokenException(message, this.LA(1), this.LA(0));
     error.context = { ruleStack: [], ruleOccurrenceStack: [] };
     this.errors = [error];

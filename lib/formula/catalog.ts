@@ -4,9 +4,9 @@ import type { DataType } from './data-type.ts';
  * A function of the language.
  *
  * - `kind`: a `window` function needs OVER; an `aggregate` may have OVER or FIXED; a `reference` names a calculation
- *   or a variable by its id and counts as no function of the formula.
+ *   or a variable by its id and is not counted among the formula's functions.
  * - `least` and `most`: how many arguments it takes, `Infinity` for any number.
- * - `result`: the type of its value, or the rule that finds it (see `ResultRule`).
+ * - `result`: the type of its value, or the rule that determines it (see `ResultRule`).
  */
 export type FunctionEntry = {
   readonly kind: 'scalar' | 'aggregate' | 'window' | 'reference';
@@ -16,8 +16,9 @@ export type FunctionEntry = {
 };
 
 /**
- * `first`: the first argument's type. `common`: one that holds every argument. `total`: DOUBLE for DOUBLE, else
- * DECIMAL. `moved`: a date moved by an interval, DATETIME where hours matter. `unknown`: not told by the formula.
+ * `first`: the first argument's type. `common`: one that can hold every argument. `total`: DOUBLE for DOUBLE,
+ * otherwise DECIMAL. `moved`: a date moved by an interval, DATETIME if the time of day matters. `unknown`: the
+ * formula alone does not determine it.
  */
 export type ResultRule = 'first' | 'common' | 'total' | 'moved' | 'unknown';
 
@@ -37,7 +38,7 @@ const window = entry('window');
 const scalar = entry('scalar');
 const reference = entry('reference');
 
-/** The functions that there are, by upper-case name. Any other is unknown: SQRT, IF and CONVERT_TZ among them. */
+/** All functions, by upper-case name. Any other is unknown, such as SQRT, IF and CONVERT_TZ. */
 export const catalog: ReadonlyMap<string, FunctionEntry> = new Map([
   ['AVG', aggregate(1, 1, 'total')],
   ['COUNT', aggregate(1, 1, 'LONG')],
@@ -128,14 +129,14 @@ export const catalog: ReadonlyMap<string, FunctionEntry> = new Map([
 
 /**
  * What the functions of kind `reference` refer to. (assumed) The notes say that a calculation or a variable is
- * referenced by its numeric id inside a function call, but not by which function: the two names are our own choice.
+ * referenced by its numeric id inside a function call, but not which function: the two names are our own choice.
  */
 export const referenceKinds: ReadonlyMap<string, 'calculation' | 'variable'> = new Map([
   ['CALCULATION', 'calculation'],
   ['VARIABLE', 'variable'],
 ]);
 
-/** The functions that may stand without parentheses. */
+/** The functions that may be written without parentheses. */
 export const bareFunctions: readonly string[] = ['CURRENT_DATE', 'CURRENT_TIME', 'CURRENT_TIMESTAMP'];
 
 /** The aggregates that take DISTINCT. */
@@ -154,7 +155,7 @@ export const dayUnits: ReadonlySet<string> = new Set([
   'YEAR_MONTH',
 ]);
 
-/** The units of INTERVAL that reach into the day. Source: as above. */
+/** The units of INTERVAL that change the time of day. Source: as above. */
 export const clockUnits: ReadonlySet<string> = new Set([
   'MICROSECOND',
   'SECOND',

@@ -14,8 +14,8 @@ import type { Call, Expression } from './syntax.ts';
 import { isAggregate, type Place, walk } from './walk.ts';
 
 /**
- * What the grammar cannot say of a formula: which functions there are, what they take, and where FIXED, OVER and
- * INTERVAL may stand. Yields every objection in the order of the text.
+ * Checks what the grammar cannot express: which functions exist, what they take, and where FIXED, OVER and INTERVAL
+ * are allowed. Yields every objection in the order of the text.
  */
 export function* check(formula: Expression): Generator<Objection, void, undefined> {
   for (const place of walk(formula)) {
@@ -58,7 +58,7 @@ function objectionToArguments(call: Call, entry: FunctionEntry): string | undefi
   const { name, args, distinct } = call;
   const [first] = args;
   if (args.length < entry.least || args.length > entry.most) {
-    return `${name} takes ${countOf(entry)}, but ${args.length} came.`;
+    return `${name} takes ${countOf(entry)}, but got ${args.length}.`;
   }
   if (distinct && !distinctFunctions.has(name)) return `${name} does not take DISTINCT.`;
   if (first?.kind === 'star' && (name !== 'COUNT' || distinct)) return `${name} does not take "*" here.`;
@@ -80,8 +80,8 @@ function objectionToWindow(call: Call, entry: FunctionEntry, hasOver: boolean): 
 }
 
 function objectionToFixed(call: Call, inAggregate: boolean): string | undefined {
-  if (!isAggregate(call)) return `Expected an aggregate such as SUM before FIXED, but ${call.name} came.`;
-  return inAggregate ? undefined : 'FIXED may stand only inside an aggregate, as in SUM(SUM(…) FIXED (…)).';
+  if (!isAggregate(call)) return `Expected an aggregate such as SUM before FIXED, but got ${call.name}.`;
+  return inAggregate ? undefined : 'FIXED is allowed only inside an aggregate, as in SUM(SUM(…) FIXED (…)).';
 }
 
 function objectionToInterval(unit: string, { node, parent }: Place): string | undefined {
@@ -95,5 +95,5 @@ function objectionToInterval(unit: string, { node, parent }: Place): string | un
       : parent?.kind === 'operation' && precedenceOf(parent) === precedence.sum;
   return isMoving
     ? undefined
-    : `INTERVAL may stand only beside + or -, or as the second argument of ${[...intervalFunctions].join(', ')}.`;
+    : `INTERVAL is allowed only next to + or -, or as the second argument of ${[...intervalFunctions].join(', ')}.`;
 }

@@ -1,8 +1,8 @@
 import type { DataType } from './data-type.ts';
 
 /**
- * The narrowest type that holds values of every given type, as CASE and COALESCE need it. An unknown type is left
- * out; undefined if all are.
+ * The narrowest type that can hold values of every given type, for CASE and COALESCE. Unknown types are ignored;
+ * undefined if all are unknown.
  */
 export function commonType(types: readonly (DataType | undefined)[]): DataType | undefined {
   const known = new Set(types.filter((type) => type !== undefined));
@@ -11,10 +11,10 @@ export function commonType(types: readonly (DataType | undefined)[]): DataType |
   return known.isSubsetOf(new Set(dates)) ? 'DATETIME' : 'STRING';
 }
 
-/** The type of what is reckoned from values of these types: text is read as a DOUBLE, an unknown is a DECIMAL. */
+/** The type of arithmetic over values of these types: text is read as a DOUBLE, an unknown type as a DECIMAL. */
 export function widestNumber(types: readonly (DataType | undefined)[]): DataType {
-  const reckoned = new Set(types.map((type) => (type === undefined ? 'DECIMAL' : asNumber[type])));
-  return numbers.findLast((number) => reckoned.has(number)) ?? 'DECIMAL';
+  const numeric = new Set(types.map((type) => (type === undefined ? 'DECIMAL' : asNumber[type])));
+  return numbers.findLast((number) => numeric.has(number)) ?? 'DECIMAL';
 }
 
 /** From the narrowest to the widest. */

@@ -1,9 +1,9 @@
 /**
  * What is wrong with a formula, for the person who wrote it.
  *
- * - `message`: what was expected and what came, one sentence.
+ * - `message`: one sentence that says what was expected and what was found.
  * - `offset`: where, in UTF-16 code units from 0; the formula's length if it ends too early.
- * - `line`, `column`: the same place, both from 1; a column is a UTF-16 code unit.
+ * - `line`, `column`: the same position, both from 1; a column is a UTF-16 code unit.
  */
 export type FormulaFault = {
   readonly message: string;
@@ -28,7 +28,7 @@ export function shown(source: string): string {
   return `"${shortened(source)}"`;
 }
 
-/** The first 40 characters of a piece of the formula, and … if it goes on. */
+/** The first 40 characters of a piece of the formula, followed by … if it is longer. */
 export function shortened(source: string): string {
   const characters = [...source.slice(0, 82)]; // a character is one or two code units
   return characters.length > 40 ? `${characters.slice(0, 40).join('')}…` : source;

@@ -5,19 +5,19 @@ import type * as syntax from './syntax.ts';
 import type { Expression, Step } from './syntax.ts';
 import * as token from './tokens.ts';
 
-/** What to expect where a value must stand. */
+/** What a fault says was expected where a value is missing. */
 const aValue = 'a value';
 
-/** IN, LIKE or BETWEEN with what stands to its right. */
+/** IN, LIKE or BETWEEN with what is to its right. */
 type Test =
   | Omit<syntax.InList, 'operand' | 'offset'>
   | Omit<syntax.Like, 'operand' | 'offset'>
   | Omit<syntax.Between, 'operand' | 'offset'>;
 
 /**
- * The grammar: a rule a precedence, loosest first, and below them the values. Set `input` to the tokens, call
- * `formula`, and look at `errors` before using what it returned. Making one analyses the grammar, which takes some
- * milliseconds: keep it.
+ * The grammar: one rule for each precedence, loosest first, followed by the values. Set `input` to the tokens, call
+ * `formula`, and check `errors` before using the result. Creating a parser analyses the grammar, which takes some
+ * milliseconds: reuse it.
  */
 export class FormulaParser extends BoundedParser {
   constructor() {
@@ -212,9 +212,9 @@ export class FormulaParser extends BoundedParser {
     const { image, startOffset } = this.CONSUME(token.BareFunction);
     const args = this.OPTION(() => {
       this.CONSUME(token.LeftParenthesis);
-      const given = this.OPTION2(() => this.SUBRULE(this.args));
+      const inner = this.OPTION2(() => this.SUBRULE(this.args));
       this.CONSUME(token.RightParenthesis);
-      return given;
+      return inner;
     });
     return {
       kind: 'call',

@@ -5,15 +5,15 @@ import { precedence, precedenceOf } from './precedence.ts';
 import type { Call, Expression, Operation } from './syntax.ts';
 
 /**
- * The type of a formula's values, as MySQL would infer it. (assumed) What a formula does not tell, such as a column
- * that is not in `columnTypes` or another calculation, is DECIMAL where it is reckoned with, DATE where an interval
- * moves it, and STRING elsewhere.
+ * The type of a formula's values, as MySQL would infer it. (assumed) A type that the formula does not determine, such
+ * as that of another calculation or of a column that is not in `columnTypes`, is DECIMAL in arithmetic, DATE where an
+ * interval moves it, and STRING elsewhere.
  */
 export function dataTypeOf(formula: Expression, columnTypes: ColumnTypes = new Map()): DataType {
   return inferred(formula, columnTypes) ?? 'STRING';
 }
 
-/** As above, undefined where the formula does not tell. */
+/** As above, but undefined if the formula does not determine it. */
 function inferred(node: Expression, columnTypes: ColumnTypes): DataType | undefined {
   const typeOf = (part: Expression) => inferred(part, columnTypes);
   switch (node.kind) {
@@ -80,7 +80,7 @@ function typeOfCall({ name, args }: Call, typeOf: TypeOf): DataType | undefined 
   }
 }
 
-/** A date and the intervals that move it: a DATETIME if it was one, or if an interval reaches into the day. */
+/** A date and the intervals that move it: a DATETIME if it was one, or if an interval changes the time of day. */
 function typeOfMoved(parts: readonly Expression[], typeOf: TypeOf): DataType {
   const hasClock = parts.some((part) =>
     part.kind === 'interval' ? clockUnits.has(part.unit) : typeOf(part) === 'DATETIME',

@@ -24,12 +24,12 @@ const synonyms: ReadonlyMap<string, Operator> = new Map([
   ['!=', '<>'],
 ]);
 
-/** The operator that a token spells: the lexer lets nothing else be one. */
+/** The operator that a token spells. The cast is safe: the lexer produces no others. */
 export function operatorOf({ image }: IToken): Operator {
   return synonyms.get(image) ?? (image.toUpperCase() as Operator);
 }
 
-/** BY, ADD or REMOVE, by the lexer's word again. */
+/** BY, ADD or REMOVE. The cast is safe here, too. */
 export function grainOf({ image }: IToken): Fixed['grain'] {
   return image.toUpperCase() as Fixed['grain'];
 }

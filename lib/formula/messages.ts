@@ -3,7 +3,7 @@ import { catalog } from './catalog.ts';
 import { shown } from './fault.ts';
 import { LeftParenthesis, RightParenthesis } from './tokens.ts';
 
-/** What the parser says where a formula leaves the grammar: what was expected, and what came. */
+/** What the parser says where a formula breaks the grammar: what was expected, and what was found. */
 export const messages: IParserErrorMessageProvider = {
   buildMismatchTokenMessage: ({ expected, actual, previous, ruleName }) => {
     if (ruleName === 'callHead') return strayName(previous.image);
@@ -13,7 +13,7 @@ export const messages: IParserErrorMessageProvider = {
   },
   buildNotAllInputParsedMessage: ({ firstRedundant }) =>
     firstRedundant.tokenType === RightParenthesis
-      ? 'This ")" closes nothing.'
+      ? 'This ")" has no matching "(".'
       : expectedBut('an operator or the end of the formula', firstRedundant),
   buildNoViableAltMessage: ({ customUserDescription = 'something else', actual: [actual] }) =>
     expectedBut(customUserDescription, actual),
@@ -23,12 +23,12 @@ export const messages: IParserErrorMessageProvider = {
 
 function expectedBut(expected: string, actual: IToken | undefined): string {
   const isEnd = actual === undefined || actual.tokenType === EOF;
-  return `Expected ${expected}, but ${isEnd ? 'the formula ends here' : `${shown(actual.image)} came`}.`;
+  return `Expected ${expected}, but ${isEnd ? 'the formula ends here' : `got ${shown(actual.image)}`}.`;
 }
 
-/** A name that no parenthesis follows. */
+/** A name that is not followed by a parenthesis. */
 function strayName(name: string): string {
   return catalog.has(name.toUpperCase())
     ? `Expected "(" after the function ${name.toUpperCase()}.`
-    : `${shown(name)} is neither a column nor a function: a column stands in backticks, text in single quotes.`;
+    : `${shown(name)} is neither a column nor a function: write columns in backticks, text in single quotes.`;
 }

@@ -1,16 +1,16 @@
-/** The name that was probably meant: one that begins alike or is a slip or two away; undefined if none is close. */
+/** The name that was probably meant: one with the same start, or one or two typos away; undefined if none is close. */
 export function nearestName(written: string, known: Iterable<string>): string | undefined {
   const names = [...known];
-  const slips = Math.min(2, Math.floor(written.length / 3));
+  const typos = Math.min(2, Math.floor(written.length / 3));
   const close = names
-    .filter((name) => Math.abs(name.length - written.length) <= slips)
+    .filter((name) => Math.abs(name.length - written.length) <= typos)
     .map((name) => ({ name, distance: editDistance(written, name) }))
-    .filter(({ distance }) => distance <= slips)
+    .filter(({ distance }) => distance <= typos)
     .toSorted((a, b) => a.distance - b.distance);
   return close[0]?.name ?? (written.length >= 3 ? names.find((name) => name.startsWith(written)) : undefined);
 }
 
-/** How many characters must be put in, taken out or changed to make one text the other (Levenshtein). */
+/** How many characters must be inserted, deleted or replaced to turn one text into the other (Levenshtein). */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [index, character] of [...from].entries()) {

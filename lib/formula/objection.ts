@@ -17,10 +17,10 @@ import {
   UnclosedText,
 } from './tokens.ts';
 
-/** What speaks against a formula at an offset of its text: a fault before its line and column are known. */
+/** What is wrong with a formula at an offset of its text: a fault before its line and column are known. */
 export type Objection = { readonly offset: number; readonly message: string };
 
-/** Characters that no formula has, and what is not closed; in the order of the text. */
+/** Characters that are not part of the language, and whatever is not closed; in the order of the text. */
 export function objectionsToMarks({ tokens, errors }: ILexingResult, text: string): Objection[] {
   const unknown = errors.map(({ offset, length }) => ({
     offset,
@@ -30,11 +30,11 @@ export function objectionsToMarks({ tokens, errors }: ILexingResult, text: strin
     const message = unclosed.get(tokenType);
     return message === undefined ? [] : [{ offset, message }];
   });
-  return [...unknown, ...open]; // what is not closed reaches to the end, so nothing comes after it
+  return [...unknown, ...open]; // what is not closed extends to the end, so nothing follows it
 }
 
 function unknownMarks(marks: string): string {
-  return `No formula has ${shortened(marks)} in it: a column stands in backticks, text in single quotes.`;
+  return `Unexpected ${shortened(marks)}: write columns in backticks, text in single quotes.`;
 }
 
 const unclosed: ReadonlyMap<TokenType, string> = new Map([
@@ -43,7 +43,7 @@ const unclosed: ReadonlyMap<TokenType, string> = new Map([
   [UnclosedComment, 'This comment is not closed: expected "*/".'],
 ]);
 
-/** The parser's error, with the parenthesis or CASE that was left open if the formula ends too early. */
+/** The parser's error. If the formula ends too early, it also names the parenthesis or CASE that was left open. */
 export function objectionToSyntax(
   error: IRecognitionException,
   tokens: readonly IToken[],
@@ -59,7 +59,7 @@ export function objectionToSyntax(
   return { offset: text.length, message: `${error.message} ${hint}` };
 }
 
-/** The token that came, save after a name that is no function: there it is the name. */
+/** The token that was found; but after a name that is not a function, the name itself. */
 function tokenToBlame(error: IRecognitionException): IToken {
   const isStrayName = error.context.ruleStack.at(-1) === 'callHead';
   return isStrayName && error instanceof MismatchedTokenException ? error.previousToken : error.token;

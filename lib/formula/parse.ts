@@ -11,19 +11,20 @@ export type ParsedFormula =
   | { readonly kind: 'parsed'; readonly formula: Expression }
   | { readonly kind: 'failed'; readonly faults: readonly FormulaFault[] };
 
-/** How many faults are told of one formula: more would help nobody. */
+/** How many faults are reported for one formula: more would help nobody. */
 export const maxFaults = 20;
 
-/** How long a formula may be, in UTF-16 code units. Some ten times as much, and the lexer's patterns give up. */
+/** How long a formula may be, in UTF-16 code units. At about ten times as many, the lexer's patterns give up. */
 export const maxLength = 1_000_000;
 
-// Made when first needed, and kept: analysing the grammar takes some 50 ms.
+// Created when first needed, then reused: analysing the grammar takes about 50 ms.
 let lexer: Lexer | undefined;
 let parser: FormulaParser | undefined;
 
 /**
- * Parses a formula. Never throws, whatever the text. Faults are of one sort, in the order of the text: marks that
- * are unknown or not closed; else the first place that leaves the grammar; else functions and clauses misused.
+ * Parses a formula. Never throws, whatever the text. The faults are all of one kind, in the order of the text:
+ * characters that are unknown or quotes that are not closed; otherwise the first place that breaks the grammar;
+ * otherwise misused functions and clauses.
  */
 export function parseFormula(text: string): ParsedFormula {
   if (text.length > maxLength) {

@@ -1,6 +1,6 @@
 import type { Expression, Operator, Step } from './syntax.ts';
 
-/** How tightly things bind: the higher, the tighter. The same ladder that the grammar climbs, and MySQL's. */
+/** How tightly operators bind: the higher, the tighter. The same order as in the grammar, and in MySQL. */
 export const precedence = {
   or: 1,
   and: 2,
@@ -53,8 +53,8 @@ export function precedenceOf(expression: Expression): Precedence {
 }
 
 /**
- * `first` and the operators to its right, all of one precedence; `first` alone if there are none. What `first`
- * itself applies at that precedence is drawn in: `(a + b) + c` and `a + b + c` are one tree.
+ * `first` and the operators to its right, all of one precedence; `first` alone if there are none. If `first` is
+ * itself an operation of that precedence, the two are merged: `(a + b) + c` and `a + b + c` give the same tree.
  */
 export function operation(first: Expression, rest: readonly Step[]): Expression {
   if (rest.length === 0) return first;

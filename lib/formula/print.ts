@@ -3,8 +3,8 @@ import { quoteColumn, quoteText } from './quotes.ts';
 import type { Call, Case, Expression, Fixed, Operation, Window } from './syntax.ts';
 
 /**
- * A formula as canonical text on one line: words and function names in upper case, no comments, only the parentheses
- * that it needs. Parsing that text gives the same tree again, offsets aside.
+ * A formula as canonical text on one line: keywords and function names in upper case, no comments, and only the
+ * parentheses it needs. Parsing that text gives the same tree again, apart from the offsets.
  */
 export function printFormula(expression: Expression): string {
   switch (expression.kind) {
@@ -45,7 +45,7 @@ export function printFormula(expression: Expression): string {
   }
 }
 
-/** An expression where only what binds at least as tightly as `least` may stand without parentheses. */
+/** An expression, in parentheses unless it binds at least as tightly as `least`. */
 function bound(least: number, expression: Expression): string {
   const text = printFormula(expression);
   return precedenceOf(expression) < least ? `(${text})` : text;

@@ -1,8 +1,8 @@
 /*
- * What stands between quotes: columns in backticks, text in single quotes, each with its own way to hold its quote.
+ * Quoting: columns in backticks, text in single quotes, each with its own way to contain its quote.
  */
 
-/** `` a`b `` becomes `` `a``b` ``: the one way to write a column. */
+/** `` a`b `` becomes `` `a``b` ``: the only way to write a column. */
 export function quoteColumn(name: string): string {
   return `\`${name.replaceAll('`', '``')}\``;
 }
@@ -12,14 +12,14 @@ export function unquoteColumn(source: string): string {
   return source.slice(1, -1).replaceAll('``', '`');
 }
 
-/** `it's` becomes `'it''s'`: quotes are doubled, backslashes escaped, all else stands as it is. */
+/** `it's` becomes `'it''s'`: quotes are doubled, backslashes escaped, everything else stays as it is. */
 export function quoteText(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }
 
 /**
- * `'it''s\n'` becomes the text that it stands for, by MySQL's rules: `\%` and `\_` keep their backslash, since they
- * are for LIKE to read; an unknown escape is the character itself.
+ * `'it''s\n'` becomes the text that it stands for, by MySQL's rules: `\%` and `\_` keep their backslash, since LIKE
+ * interprets them; an unknown escape is the character itself.
  * Source: MySQL manual, "Special Character Escape Sequences".
  */
 export function unquoteText(source: string): string {

@@ -1,7 +1,7 @@
 /**
- * A formula as a tree. Every node knows the `offset` of its first character in the formula, in UTF-16 code units
- * from 0 (brackets around a node are not part of it). Nothing that parses is so deep that recursion over it could
- * overflow the stack: long chains of operators are flat, and `maxNesting` bounds the rest.
+ * A formula as a tree. Every node has the `offset` of its first character in the formula, in UTF-16 code units from 0
+ * (parentheses around a node are not part of it). No formula that parses is deep enough for recursion over it to
+ * overflow the stack: long chains of operators are flat, and `maxNesting` limits the rest.
  */
 export type Expression =
   | Column
@@ -26,10 +26,10 @@ type Node<Kind extends string> = { readonly kind: Kind; readonly offset: number 
 /** `` `Sales` ``: the name without its backticks. */
 export type Column = Node<'column'> & { readonly name: string };
 
-/** A number without sign as it was written, so that no digit is lost: `12345678901234567890.10`. */
+/** A number without its sign, as written, so that no digit is lost: `12345678901234567890.10`. */
 export type NumberLiteral = Node<'number'> & { readonly source: string };
 
-/** `'it''s'`: the text itself, without quotes and escapes. */
+/** `'it''s'`: the text itself, without its quotes and escapes. */
 export type Text = Node<'text'> & { readonly value: string };
 
 export type Constant = Node<'constant'> & { readonly value: 'NULL' | 'TRUE' | 'FALSE' };
@@ -40,14 +40,14 @@ export type Negation = Node<'negation'> & { readonly operand: Expression };
 /** `NOT a`, `!a` */
 export type Not = Node<'not'> & { readonly operand: Expression };
 
-/** Operators that bind equally tightly, applied from left to right: `a - b + c`. Made by `operation`. */
+/** Operators that bind equally tightly, applied from left to right: `a - b + c`. Created by `operation`. */
 export type Operation = Node<'operation'> & {
   readonly first: Expression;
   /** At least one. `IS` and `IS NOT` have a constant as their operand. */
   readonly rest: readonly Step[];
 };
 
-/** One operator of an operation, and what stands to its right. */
+/** One operator of an operation, and the operand to its right. */
 export type Step = { readonly operator: Operator; readonly operand: Expression };
 
 export type Operator =
@@ -79,7 +79,7 @@ export type Between = Node<'between'> & {
   readonly negated: boolean;
 };
 
-/** `CASE [subject] WHEN … THEN … [ELSE …] END`; searched if there is no subject. At least one branch. */
+/** `CASE [subject] WHEN … THEN … [ELSE …] END`; a searched CASE if there is no subject. At least one branch. */
 export type Case = Node<'case'> & {
   readonly subject: Expression | undefined;
   readonly branches: readonly Branch[];
@@ -88,10 +88,10 @@ export type Case = Node<'case'> & {
 
 export type Branch = { readonly when: Expression; readonly result: Expression };
 
-/** `INTERVAL 3 DAY`; the unit in upper case. */
+/** `INTERVAL 3 DAY`; the unit is in upper case. */
 export type Interval = Node<'interval'> & { readonly amount: Expression; readonly unit: string };
 
-/** `COUNT(DISTINCT a)`; the function's name in upper case. */
+/** `COUNT(DISTINCT a)`; the function's name is in upper case. */
 export type Call = Node<'call'> & {
   readonly name: string;
   readonly distinct: boolean;

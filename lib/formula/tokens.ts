@@ -2,8 +2,8 @@ import { createToken, Lexer, type TokenType } from 'chevrotain';
 import { bareFunctions } from './catalog.ts';
 
 /*
- * The words of the language. The lexer takes the first token of `vocabulary` that matches. What is not closed is
- * a token too, which no rule takes, so that a fault can name it.
+ * The words of the language. The lexer takes the first token of `vocabulary` that matches. An unclosed quote or comment
+ * is a token too, one that no rule accepts, so that a fault can name it.
  */
 
 const word = (name: string, pattern = new RegExp(`${name}\\b`, 'i'), categories: TokenType[] = []) =>
@@ -17,7 +17,7 @@ const LineComment = skipped('LineComment', /--[^\r\n]*/);
 const BlockComment = skipped('BlockComment', /\/\*[\s\S]*?\*\//);
 export const UnclosedComment = createToken({ name: 'UnclosedComment', pattern: /\/\*[\s\S]*/ });
 
-// A closing quote is one that is not doubled: without that, an unclosed `` `a``b `` would read as column a.
+// A closing quote is one that is not doubled: otherwise an unclosed `` `a``b `` would be read as column a.
 export const Column = createToken({
   name: 'Column',
   pattern: /`[^`]*(?:``[^`]*)*`(?!`)/,

@@ -1,14 +1,14 @@
 import { catalog } from './catalog.ts';
 import type { Expression } from './syntax.ts';
 
-/** A node of a formula and where it stands: under which node, and whether inside an aggregate's parentheses. */
+/** A node of a formula and where it is: under which node, and whether inside an aggregate's parentheses. */
 export type Place = {
   readonly node: Expression;
   readonly parent: Expression | undefined;
   readonly inAggregate: boolean;
 };
 
-/** Every node of a formula, in the order in which they begin in its text. */
+/** Every node of a formula, in the order in which they start in its text. */
 export function* walk(formula: Expression): Generator<Place, void, undefined> {
   const pending: Place[] = [{ node: formula, parent: undefined, inAggregate: false }];
   for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
@@ -19,12 +19,12 @@ export function* walk(formula: Expression): Generator<Place, void, undefined> {
   }
 }
 
-/** Whether a node is the call of an aggregate. */
+/** Whether a node is a call of an aggregate. */
 export function isAggregate(node: Expression): boolean {
   return node.kind === 'call' && catalog.get(node.name)?.kind === 'aggregate';
 }
 
-/** The nodes right under a node, in the order of the text. */
+/** The direct children of a node, in the order of the text. */
 function childrenOf(node: Expression): readonly Expression[] {
   switch (node.kind) {
     case 'column':

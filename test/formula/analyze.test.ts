@@ -5,7 +5,7 @@ import { quoteColumn, quoteText } from '../../lib/formula/quotes.ts';
 import { column } from './arbitrary-expression.ts';
 
 describe('analyzeFormula', () => {
-  it('tells of a CASE over dates what the platform tells', () => {
+  it('reports the same about a CASE over dates as the platform does', () => {
     const text =
       "CASE WHEN DateDiff(Current_Date(), `Order Date`) <= 30 AND `Order Date` < AddDate(Current_Date, 1) THEN 'new' ELSE 'old' END";
 
@@ -27,7 +27,7 @@ describe('analyzeFormula', () => {
     });
   });
 
-  it('tells of an aggregate with arithmetic what the platform tells', () => {
+  it('reports the same about an aggregate with arithmetic as the platform does', () => {
     const analysis = analyzeFormula('(SUM(`Sales`) - SUM(`Cost`)) / SUM(`Sales`) * -100 + `Bonus`');
 
     expect(analysis).toEqual({
@@ -48,7 +48,7 @@ describe('analyzeFormula', () => {
     });
   });
 
-  it('leaves everything empty for a formula that does not parse', () => {
+  it('leaves all facts empty for a formula that does not parse', () => {
     const analysis = analyzeFormula('SUM(`Sales`');
 
     expect(analysis).toEqual({
@@ -71,7 +71,7 @@ describe('analyzeFormula', () => {
     });
   });
 
-  it('calls neither CASE nor AND nor comparisons nor a sign functions', () => {
+  it('does not count CASE, AND, comparisons or signs as functions', () => {
     const analysis = analyzeFormula('CASE WHEN -`a` = 1 AND NOT `b` IN (2) OR `c` IS NULL THEN 1 END');
 
     expect(analysis.functions).toEqual([]);
@@ -91,13 +91,16 @@ describe('analyzeFormula', () => {
     ['SUM(CASE WHEN `a` = 1 THEN `x` END) + `y` + `y`', true, false, ['`y`']],
     ['COUNT(*)', true, false, []],
     ['ABS(`x`)', false, false, ['`x`']],
-  ])('tells of %s whether it aggregates and what it leaves alone', (text, aggregated, analytic, columns) => {
-    const analysis = analyzeFormula(text);
+  ])(
+    'reports whether %s aggregates, and which columns are not aggregated',
+    (text, aggregated, analytic, columns) => {
+      const analysis = analyzeFormula(text);
 
-    expect(analysis).toMatchObject({ aggregated, analytic, nonAggregatedColumns: columns });
-  });
+      expect(analysis).toMatchObject({ aggregated, analytic, nonAggregatedColumns: columns });
+    },
+  );
 
-  it('names the calculations and variables that a formula needs, once each, digit by digit', () => {
+  it('lists the calculations and variables that a formula needs, once each, with all their digits', () => {
     const analysis = analyzeFormula(
       'CALCULATION(90071992547409931) + VARIABLE(7) + calculation(90071992547409931) + CALCULATION(007)',
     );
@@ -110,7 +113,7 @@ describe('analyzeFormula', () => {
     expect(analysis.functions).toEqual(['SERVICE_OP_ADD']);
   });
 
-  it('finds columns by UTF-16 offsets, past backticks in comments and texts', () => {
+  it('gives columns their UTF-16 offsets and ignores backticks in comments and texts', () => {
     const text = "-- `no`\nCONCAT(/* `no` 😀 */ `é😀`, '`no`', '\\'`no`', `a``b`)";
 
     const analysis = analyzeFormula(text);
@@ -121,7 +124,7 @@ describe('analyzeFormula', () => {
     ]);
   });
 
-  it('finds every column where its backtick opens, whatever stands around it', () => {
+  it('finds every column at its opening backtick, whatever surrounds it', () => {
     const item = fc.record({
       comment: fc.string({ unit: 'binary' }).map((inner) => `/* \` ' ${inner.replaceAll('*/', '')} */`),
       text: fc.string({ unit: 'binary' }).map((inner) => quoteText(`\`${inner}\``)),

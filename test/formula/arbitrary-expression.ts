@@ -42,7 +42,7 @@ const reference = fc
   .tuple(fc.constantFrom('CALCULATION', 'VARIABLE'), fc.bigInt({ min: 0n, max: 10n ** 30n }))
   .map(([name, id]) => call(name, [{ kind: 'number', source: String(id), offset }]));
 
-/** Any formula that the language has. */
+/** Any formula of the language. */
 export const expression: fc.Arbitrary<Expression> = fc.letrec<{ any: Expression; call: Call }>((tie) => {
   const any = tie('any');
   const some = fc.array(any, { minLength: 1, maxLength: 3 });

@@ -62,7 +62,7 @@ describe('dataTypeOf', () => {
     ['MAX(`unknown`)', 'STRING'],
     ['CALCULATION(1)', 'STRING'],
     ['CALCULATION(1) * 2', 'DECIMAL'],
-  ])('takes %s for a %s where the columns are not known', (text, expected) => {
+  ])('assumes that %s is a %s when the columns are unknown', (text, expected) => {
     const dataType = dataTypeOf(parsed(text));
 
     expect(dataType).toBe(expected);

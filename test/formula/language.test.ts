@@ -6,9 +6,9 @@ import { complaints, parsed } from './formulas.ts';
 describe('the formula language', () => {
   it.each([
     ['a column in backticks', '`Order Date`', '`Order Date`'],
-    ['a column that holds a backtick', '`a``b`', '`a``b`'],
+    ['a column that contains a backtick', '`a``b`', '`a``b`'],
     ['text in single quotes', "'Closed Won'", "'Closed Won'"],
-    ['text that holds a quote, doubled or escaped', "'it''s' = 'it\\'s'", "'it''s' = 'it''s'"],
+    ['text that contains a quote, doubled or escaped', "'it''s' = 'it\\'s'", "'it''s' = 'it''s'"],
     ['text with escapes', "'a\\tb\\\\c\\q'", "'a\tb\\\\cq'"],
     ['a wildcard that is escaped for LIKE', "`a` LIKE '50\\%'", "`a` LIKE '50\\\\%'"],
     ['a number larger than 2^53', '12345678901234567890.10', '12345678901234567890.10'],
@@ -43,7 +43,7 @@ describe('the formula language', () => {
     ],
     ['an empty window', 'RANK() OVER ()', 'RANK() OVER ()'],
     [
-      'a window of its own order',
+      'a window with its own order',
       'RANK() OVER (ORDER BY SUM(`x`) DESC, `y` ASC)',
       'RANK() OVER (ORDER BY SUM(`x`) DESC, `y`)',
     ],
@@ -65,7 +65,7 @@ describe('the formula language', () => {
     ['a calculation by its id', 'calculation(90071992547409931)', 'CALCULATION(90071992547409931)'],
     ['a variable by its id', '`x` * VARIABLE(7)', '`x` * VARIABLE(7)'],
     ['comments and line breaks', '-- agreed\r\nSUM(`a`) /* two\nlines */ + 1 -- end', 'SUM(`a`) + 1'],
-    ['spaces that came with a paste', '\u00A01\u2003+ 2\uFEFF', '1 + 2'],
+    ['spaces from copy and paste', '\u00A01\u2003+ 2\uFEFF', '1 + 2'],
   ])('has %s', (_, text, canonical) => {
     const printed = printFormula(parsed(text));
 

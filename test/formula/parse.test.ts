@@ -4,7 +4,7 @@ import { maxLength, parseFormula } from '../../lib/formula/parse.ts';
 import { complaints, parsed } from './formulas.ts';
 
 describe('parseFormula', () => {
-  it('answers a tree whose nodes know where they begin', () => {
+  it('returns a tree whose nodes know where they start', () => {
     const result = parseFormula("SUM(`Net``Sales`) > 10 /* € */ AND 'it''s' LIKE NULL");
 
     expect(result).toEqual({
@@ -40,7 +40,7 @@ describe('parseFormula', () => {
     });
   });
 
-  it('holds a chain of operators flat, however long', () => {
+  it('keeps a chain of operators flat, however long it is', () => {
     const formula = parsed(`1${' + 1'.repeat(20_000)}`);
 
     expect(formula).toMatchObject({ first: { kind: 'number' }, rest: { length: 20_000 } });
@@ -53,7 +53,7 @@ describe('parseFormula', () => {
       kind: 'failed',
       faults: [
         {
-          message: 'No formula has @ in it: a column stands in backticks, text in single quotes.',
+          message: 'Unexpected @: write columns in backticks, text in single quotes.',
           offset: 23,
           line: 2,
           column: 14,
@@ -72,65 +72,65 @@ describe('parseFormula', () => {
     ['``', 'Expected a column name between the backticks.'],
     [
       'Sales / 2',
-      '"Sales" is neither a column nor a function: a column stands in backticks, text in single quotes.',
+      '"Sales" is neither a column nor a function: write columns in backticks, text in single quotes.',
     ],
     ['NOW + 1', 'Expected "(" after the function NOW.'],
-    ['1 2', 'Expected an operator or the end of the formula, but "2" came.'],
-    ['(1))', 'This ")" closes nothing.'],
+    ['1 2', 'Expected an operator or the end of the formula, but got "2".'],
+    ['(1))', 'This ")" has no matching "(".'],
     ['1 +\n(2', 'Expected ")", but the formula ends here. The "(" at line 2, column 1 is not closed.'],
     [
       'CASE WHEN 1 THEN 2',
       'Expected END, but the formula ends here. The "CASE" at line 1, column 1 is not closed.',
     ],
-    ['CASE 1 END', 'Expected WHEN, but "END" came.'],
-    ['CASE WHEN 1 ELSE 2 END', 'Expected THEN, but "ELSE" came.'],
+    ['CASE 1 END', 'Expected WHEN, but got "END".'],
+    ['CASE WHEN 1 ELSE 2 END', 'Expected THEN, but got "ELSE".'],
     [
       'SUM(',
       'Expected a value or ")", but the formula ends here. The "(" at line 1, column 4 is not closed.',
     ],
-    ['ABS(1,)', 'Expected a value, but ")" came.'],
-    ['1 IN ()', 'Expected a value, but ")" came.'],
-    ['1 NOT 2', 'Expected IN, LIKE or BETWEEN, but "2" came.'],
-    ['1 IS 2', 'Expected NULL, TRUE or FALSE, but "2" came.'],
-    ['SUM(SUM(`a`) FIXED (BY 1))', 'Expected a column in backticks, but "1" came.'],
+    ['ABS(1,)', 'Expected a value, but got ")".'],
+    ['1 IN ()', 'Expected a value, but got ")".'],
+    ['1 NOT 2', 'Expected IN, LIKE or BETWEEN, but got "2".'],
+    ['1 IS 2', 'Expected NULL, TRUE or FALSE, but got "2".'],
+    ['SUM(SUM(`a`) FIXED (BY 1))', 'Expected a column in backticks, but got "1".'],
     ['NOW() - INTERVAL 1', 'Expected a unit such as DAY, but the formula ends here.'],
     ['NOW() - INTERVAL 1 DAYS', 'There is no unit "DAYS": did you mean DAY?'],
     [
       'INTERVAL 1 DAY',
-      'INTERVAL may stand only beside + or -, or as the second argument of ADDDATE, DATE_ADD, DATE_SUB, SUBDATE.',
+      'INTERVAL is allowed only next to + or -, or as the second argument of ADDDATE, DATE_ADD, DATE_SUB, SUBDATE.',
     ],
     ['SUBSTR(`a`, 1)', 'There is no function "SUBSTR": did you mean SUBSTRING?'],
     ['CONCTA(1)', 'There is no function "CONCTA": did you mean CONCAT?'],
     ['SQRT(4)', 'There is no function "SQRT".'],
-    ['SUM(`a`, `b`)', 'SUM takes 1 argument, but 2 came.'],
-    ['SUBSTRING(`a`)', 'SUBSTRING takes 2 to 3 arguments, but 1 came.'],
-    ['CONCAT()', 'CONCAT takes at least 1 argument, but 0 came.'],
+    ['SUM(`a`, `b`)', 'SUM takes 1 argument, but got 2.'],
+    ['SUBSTRING(`a`)', 'SUBSTRING takes 2 to 3 arguments, but got 1.'],
+    ['CONCAT()', 'CONCAT takes at least 1 argument, but got 0.'],
     ['AVG(DISTINCT `a`)', 'AVG does not take DISTINCT.'],
     ['SUM(*)', 'SUM does not take "*" here.'],
     ['RANK()', 'Expected OVER (…) after RANK.'],
     ['RANK() OVER (ORDER BY RANK())', 'Expected OVER (…) after RANK.'],
     ['ABS(1) OVER ()', 'ABS does not take OVER.'],
-    ['SUM(`a`) FIXED ()', 'FIXED may stand only inside an aggregate, as in SUM(SUM(…) FIXED (…)).'],
-    ['SUM(ABS(1) FIXED ())', 'Expected an aggregate such as SUM before FIXED, but ABS came.'],
+    ['SUM(`a`) FIXED ()', 'FIXED is allowed only inside an aggregate, as in SUM(SUM(…) FIXED (…)).'],
+    ['SUM(ABS(1) FIXED ())', 'Expected an aggregate such as SUM before FIXED, but got ABS.'],
     ['CALCULATION(`a`)', 'CALCULATION takes the numeric id of a calculation.'],
     ['VARIABLE(1.5)', 'VARIABLE takes the numeric id of a variable.'],
-  ])('complains of %j in words: %s', (text, complaint) => {
+  ])('says about %j: %s', (text, complaint) => {
     const [first] = complaints(text);
 
     expect(first).toBe(complaint);
   });
 
-  it('tells of every misused function at once', () => {
+  it('reports every misused function at once', () => {
     const all = complaints('SQRT(1) + RANK() + SUM()');
 
     expect(all).toEqual([
       'There is no function "SQRT".',
       'Expected OVER (…) after RANK.',
-      'SUM takes 1 argument, but 0 came.',
+      'SUM takes 1 argument, but got 0.',
     ]);
   });
 
-  it('tells of twenty faults and no more', () => {
+  it('reports at most twenty faults', () => {
     const all = complaints('@ '.repeat(50));
 
     expect(all).toHaveLength(20);
@@ -142,10 +142,10 @@ describe('parseFormula', () => {
     expect(result).toMatchObject({ faults: [{ offset: 4, line: 2, column: 1 }] });
   });
 
-  it('cuts what it quotes short, between whole characters', () => {
+  it('shortens what it quotes without splitting a character', () => {
     const [complaint] = complaints('😀'.repeat(50));
 
-    expect(complaint).toContain(`has ${'😀'.repeat(40)}… in it`);
+    expect(complaint).toContain(`Unexpected ${'😀'.repeat(40)}…: write`);
   });
 });
 
@@ -156,14 +156,14 @@ describe('parseFormula, given too much', () => {
     ['CASEs', 'CASE WHEN TRUE THEN ', ' END'],
     ['NOTs', 'NOT ', ''],
     ['signs', '- ', ''],
-  ])('takes 99 %s within one another and refuses 100', (_, open, close) => {
+  ])('accepts 99 nested %s and refuses 100', (_, open, close) => {
     const [few, many] = [99, 100].map((depth) => complaints(`${open.repeat(depth)}1${close.repeat(depth)}`));
 
     expect(few).toEqual([]);
-    expect(many).toEqual(['Expected at most 100 parentheses, CASEs, NOTs and signs within one another.']);
+    expect(many).toEqual(['Expected at most 100 levels of nested parentheses, CASEs, NOTs and signs.']);
   });
 
-  it('parses as before after a formula that was too deep', () => {
+  it('still parses after a formula that was too deep', () => {
     const tooDeep = parseFormula('('.repeat(100_000));
 
     const next = parseFormula('(1)');
@@ -177,11 +177,11 @@ describe('parseFormula, given too much', () => {
     ['minus signs', '- '],
     ['backticks and a quote', "`'"],
     ['open comments', '/*'],
-    ['unknown marks', '@ # € '],
+    ['unknown characters', '@ # € '],
     ['unknown functions', 'F()+'],
     ['line breaks', '\n@'],
     ['words', 'CASE WHEN '],
-  ])('answers in time to 100 KB of %s', (_, piece) => {
+  ])('finishes in time for 100 KB of %s', (_, piece) => {
     const text = piece.repeat(100_000 / piece.length);
 
     const result = parseFormula(text);

@@ -16,7 +16,7 @@ describe('printFormula', () => {
     );
   });
 
-  it('prints what it printed once more the same', () => {
+  it('prints its own output unchanged', () => {
     fc.assert(
       fc.property(expression, (tree) => {
         const text = printFormula(tree);
