@@ -1,5 +1,5 @@
 import { account, region } from '../../lib/sandbox/aws/identity.ts';
-import type { Asked } from '../../lib/sandbox/aws/services/gateway.ts';
+import type { ServiceRequest } from '../../lib/sandbox/aws/services/gateway.ts';
 
 /** What a request needs of whoever asks. */
 export type Need = {
@@ -10,7 +10,7 @@ export type Need = {
 };
 
 /** The IAM actions that AWS asks for a request, and on what. Throws for a request that it does not know. */
-export function needsOf(asked: Asked): readonly Need[] {
+export function needsOf(asked: ServiceRequest): readonly Need[] {
   const needs = NEEDS[asked.service]?.(asked) ?? [];
   if (needs.length === 0) throw new Error(`${asked.service} ${asked.method} ${asked.path}: not known`);
   return needs.map((need) => ({ context: {}, ...need }));
@@ -21,11 +21,11 @@ type Found = Omit<Need, 'context'> & Partial<Pick<Need, 'context'>>;
 const arn = (service: string, place: string) => `arn:aws:${service}:${region}:${account}:${place}`;
 
 /** Of `X-Amz-Target`, after the dot. */
-const operationOf = ({ headers }: Asked) => String(headers['x-amz-target']).replace(/^.*\./, '');
+const operationOf = ({ headers }: ServiceRequest) => String(headers['x-amz-target']).replace(/^.*\./, '');
 
-const bodyOf = ({ body }: Asked): Readonly<Record<string, unknown>> => JSON.parse(body);
+const bodyOf = ({ body }: ServiceRequest): Readonly<Record<string, unknown>> => JSON.parse(body);
 
-const NEEDS: Readonly<Record<string, (asked: Asked) => readonly Found[]>> = {
+const NEEDS: Readonly<Record<string, (asked: ServiceRequest) => readonly Found[]>> = {
   s3: objectNeeds,
   sqs(asked) {
     const queue = String(bodyOf(asked)['QueueUrl']).split('/').at(-1);
@@ -71,7 +71,7 @@ const NEEDS: Readonly<Record<string, (asked: Asked) => readonly Found[]>> = {
   },
 };
 
-function objectNeeds({ method, path, headers, status }: Asked): readonly Found[] {
+function objectNeeds({ method, path, headers, status }: ServiceRequest): readonly Found[] {
   const { pathname, searchParams: query } = new URL(path, 'http://localhost');
   const [, bucket = '', key = ''] = /^\/([^/]+)\/?(.*)$/.exec(decodeURIComponent(pathname)) ?? [];
   const object = `arn:aws:s3:::${bucket}/${key}`;

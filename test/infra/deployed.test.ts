@@ -94,7 +94,9 @@ const idOf = (start: string) =>
 
 const actionsOf = (id: string) =>
   new Set(
-    stack.asked.filter(({ by }) => by === id).flatMap((asked) => needsOf(asked).map(({ action }) => action)),
+    stack.requests
+      .filter(({ by }) => by === id)
+      .flatMap((asked) => needsOf(asked).map(({ action }) => action)),
   );
 
 test('every variable of a function is one that is read', () => {
@@ -182,7 +184,7 @@ test('an outcome that is too large for the table is stored, and the result is wh
   ]);
 
   expect(await resultOf('large')).toMatchObject({ status: 'done', response: { result: rows } });
-  expect(stack.asked.map(({ path }) => path)).toContainEqual(
+  expect(stack.requests.map(({ path }) => path)).toContainEqual(
     expect.stringMatching(/\/work\/outcomes\/large\//),
   );
 });
@@ -273,7 +275,7 @@ test('each function that calls the platform read the token from its secret', () 
 });
 
 test('no function asked for anything that its role does not allow', () => {
-  expect(refusalsOf(stack.asked, { ...deployed, resolve: stack.resolve })).toEqual([]);
+  expect(refusalsOf(stack.requests, { ...deployed, resolve: stack.resolve })).toEqual([]);
 });
 
 test('a synth that fails tells why', async () => {
@@ -286,7 +288,7 @@ test('a grant that is taken away is missed', () => {
   const without = (template: Template, action: string) =>
     JSON.parse(JSON.stringify(template).replaceAll(`"${action}"`, '"none:None"')) as Template;
   const refusals = (action: string) =>
-    refusalsOf(stack.asked, { template: without(deployed.template, action), resolve: stack.resolve });
+    refusalsOf(stack.requests, { template: without(deployed.template, action), resolve: stack.resolve });
 
   expect(refusals('dynamodb:UpdateItem')).toContain(
     `${idOf('SnapshotsSnapshotFunction')} asked dynamodb:UpdateItem on ${stack.resolve({

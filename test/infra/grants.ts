@@ -1,4 +1,4 @@
-import type { Asked } from '../../lib/sandbox/aws/services/gateway.ts';
+import type { ServiceRequest } from '../../lib/sandbox/aws/services/gateway.ts';
 import { matchesWildcard } from '../../lib/sandbox/aws/stack/event-pattern.ts';
 import { resourcesOf, type Template } from '../../lib/sandbox/aws/stack/template.ts';
 import type { Resolve } from '../../lib/sandbox/aws/stack/template-values.ts';
@@ -18,7 +18,7 @@ type Policy = {
 
 /** What the functions asked for and may not, each once and as one line. */
 export function refusalsOf(
-  asked: readonly Asked[],
+  asked: readonly ServiceRequest[],
   { template, resolve }: { readonly template: Template; readonly resolve: Resolve },
 ): readonly string[] {
   const lines = resourcesOf(template, 'AWS::Lambda::Function').flatMap(([id, { Properties }]) => {

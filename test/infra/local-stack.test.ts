@@ -69,7 +69,7 @@ test('the gateway refuses what is not signed, and what is for nobody', async () 
 
   expect(unsigned.status).toBe(403);
   expect(unknown.status).toBe(501);
-  expect(gateway.asked).toEqual([]);
+  expect(gateway.requests).toEqual([]);
 });
 
 test('an execution goes on after a step that is to be tried again, and a token is taken once', async () => {

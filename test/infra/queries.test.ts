@@ -316,7 +316,7 @@ test('a card counts for the dataset that it was asked for, though it names anoth
   const glue = createGlue({ database: 'sync', tables: { cards: {} } });
   const input = { Values: ['2026-11-20', '20261120T060000Z-aaaaaa'], StorageDescriptor: { Location: cards } };
   const body = { DatabaseName: 'sync', TableName: 'cards', PartitionInput: input };
-  glue.answer({ operation: 'CreatePartition', body });
+  glue.respond({ operation: 'CreatePartition', body });
   await mkdir(cards);
   await writeFile(
     join(cards, 'part-00000.ndjson.gz'),

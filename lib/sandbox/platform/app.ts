@@ -25,7 +25,7 @@ export function createApp(parts: ServeOptions & SandboxParts): Hono<Environment>
   app.all('/api/*', (context) => respond(context, undefined));
   app.get('/openapi.json', (context) => context.json(createOpenApi(operations, parts.options.tokenHeader)));
   app.route('/', sandboxRoutes(parts));
-  // What is thrown here stands for a connection that breaks; nothing else is expected.
+  // An error thrown here stands for a broken connection; no other error is expected.
   app.onError((error) => {
     throw error;
   });

@@ -3,12 +3,12 @@ import type { FileSet } from './files/file-set.ts';
 import { type Random, randomFor } from './records/random.ts';
 import type { PlatformState } from './state.ts';
 
-/** How often each thing was done, by its name: `calculation added`, `file deleted`, … */
+/** How often each change was made, by its name: `calculation added`, `file deleted`, … */
 export type ChurnCounts = Readonly<Record<string, number>>;
 
-/** Changes records while they are read. Step n does the same in every run that starts from the same records. */
+/** Changes records while they are read. Step n makes the same change in every run that starts with the same records. */
 export type Churn = {
-  /** Takes so many steps now, and tells what they did. */
+  /** Takes this many steps now, and returns what they did. */
   run(steps: number): ChurnCounts;
 };
 
@@ -28,7 +28,7 @@ export function createChurn(state: PlatformState, counter: PlatformCounter): Chu
   };
 }
 
-/** The share of steps that change files, where there are FileSets. */
+/** The share of steps that change files, if there are FileSets. */
 const FILE_SHARE = 0.25;
 
 function churnOne(state: PlatformState, random: Random): string {

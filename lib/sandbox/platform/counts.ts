@@ -1,16 +1,16 @@
 import { type FaultKind, faults } from './http/fault-kinds.ts';
 import { createPeak } from './http/peak.ts';
 
-/** A fault that a request met. `when` says whether the work had been done. */
+/** A fault that a request hit. `when` says whether it struck before or after the work. */
 export type FaultRecord = {
-  /** Of the request, 1 is the first. */
+  /** The number of the request, 1 is the first. */
   readonly request: number;
   readonly operation: string;
   readonly kind: FaultKind;
   readonly when: 'before' | 'after';
 };
 
-/** One run of a code function, whatever became of the answer. */
+/** One run of a code function, whether or not its response arrived. */
 export type ExecutionRecord = {
   readonly executionId: string;
   readonly packageId: string;
@@ -22,11 +22,11 @@ export type ExecutionRecord = {
 
 /** What the platform has seen so far. */
 export type PlatformCounts = {
-  /** Requests to the contract's paths, refused ones too. */
+  /** Requests to the contract's paths, including refused ones. */
   readonly requests: number;
   /** By operation (`unknown` for none) and status; `reset` and `cut` where the connection was broken. */
   readonly byOperation: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** The most requests that arrived within any second: all of them, and those that the limiter let through. */
+  /** The most requests that arrived within any second: all of them, and those that the limiter admitted. */
   readonly mostInOneSecond: number;
   readonly mostAdmittedInOneSecond: number;
   readonly faults: readonly FaultRecord[];
@@ -42,12 +42,12 @@ export type PlatformCounts = {
   readonly churn: Readonly<Record<string, number>>;
 };
 
-/** Counts what happens; `read()` is a picture of the moment. */
+/** Counts what happens; `read()` returns the counts so far. */
 export type PlatformCounter = {
-  /** Answers the number of the request, 1 is the first. */
+  /** Returns the number of the request, 1 is the first. */
   arrived(atMs: number): number;
   admitted(atMs: number): void;
-  answered(operation: string, status: number | 'reset' | 'cut'): void;
+  responded(operation: string, status: number | 'reset' | 'cut'): void;
   faulted(request: number, operation: string, kind: FaultKind): void;
   executed(execution: ExecutionRecord): void;
   updatedFormula(calculationId: string): void;
@@ -60,7 +60,7 @@ export function createPlatformCounter(): PlatformCounter {
   const arrivals = createPeak(1000);
   const admissions = createPeak(1000);
   const statuses = new Map<string, Map<string, number>>();
-  const met: FaultRecord[] = [];
+  const faultRecords: FaultRecord[] = [];
   const executions: ExecutionRecord[] = [];
   const byFunction = new Map<string, number>();
   const formulaUpdates = new Map<string, number>();
@@ -69,12 +69,13 @@ export function createPlatformCounter(): PlatformCounter {
   return {
     arrived: arrivals.add,
     admitted: (atMs) => void admissions.add(atMs),
-    answered(operation, status) {
+    responded(operation, status) {
       const ofOperation = statuses.get(operation) ?? new Map<string, number>();
       statuses.set(operation, ofOperation);
       countUp(ofOperation, String(status));
     },
-    faulted: (request, operation, kind) => void met.push({ request, operation, kind, when: faults[kind] }),
+    faulted: (request, operation, kind) =>
+      void faultRecords.push({ request, operation, kind, when: faults[kind] }),
     executed(execution) {
       executions.push(execution);
       countUp(byFunction, `${execution.packageId}/${execution.version}/${execution.functionName}`);
@@ -89,7 +90,7 @@ export function createPlatformCounter(): PlatformCounter {
       ),
       mostInOneSecond: arrivals.peak(),
       mostAdmittedInOneSecond: admissions.peak(),
-      faults: [...met],
+      faults: [...faultRecords],
       executions: [...executions],
       executionsByFunction: Object.fromEntries(byFunction),
       formulaUpdates: Object.fromEntries(formulaUpdates),

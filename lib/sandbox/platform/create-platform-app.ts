@@ -9,33 +9,33 @@ import { randomFor } from './records/random.ts';
 import { calculationRows, fileRows } from './sandbox-routes.ts';
 import type { PlatformState } from './state.ts';
 
-/** The reference platform without a connection, and what tests ask of it. */
+/** The reference platform without a connection, and what tests need from it. */
 export type PlatformApp = {
-  /** Answers a request. Without `bindings` a reset rejects and a cut body fails while it is read. */
+  /** Responds to a request. Without `bindings` a reset rejects, and a cut body fails while it is read. */
   fetch(request: Request, bindings?: Partial<HttpBindings>): Promise<Response>;
   /** The developer token that is accepted now. */
   readonly token: string;
   readonly tokenHeader: string;
   readonly state: PlatformState;
-  /** What has been seen so far. */
+  /** What has happened so far. */
   counts(): PlatformCounts;
   /** The search row of every calculation, exactly as it is served, in the order of ids. */
   calculations(): Generator<string>;
   /** Every row of a FileSet, exactly as it is served, in the order of creation. */
   files(fileSetId: string): Generator<string>;
-  /** What there is to ask for. */
+  /** The ids of what can be requested. */
   ids(): PlatformIds;
-  /** The ids of calculations that were there all the time, in ascending order; epoch milliseconds on `now`. */
+  /** The ids of calculations that existed the whole time, in ascending order; epoch milliseconds by `now`. */
   livedThrough(fromMs: number, toMs: number): readonly string[];
-  /** Takes so many steps of churn now, and tells what they did. */
+  /** Takes this many steps of churn now, and returns what they did. */
   churn(steps: number): ChurnCounts;
-  /** Accepts another token from now on: the old one is revoked. */
+  /** Accepts only this token from now on: the old one is revoked. */
   setToken(token: string): void;
-  /** Ends what is held back by latency. */
+  /** Ends requests that wait because of latency. */
   close(): void;
 };
 
-/** Throws `TypeError` that names every wrong option. */
+/** Throws a `TypeError` that names every wrong option. */
 export function createPlatformApp(state: PlatformState, options: AppOptions = {}): PlatformApp {
   const resolved = checkAppOptions(options);
   const counter = createPlatformCounter();

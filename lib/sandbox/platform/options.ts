@@ -20,7 +20,7 @@ const perSecond = z
   .check(z.refine((value) => value > 0 && Number.isFinite(value), { error: 'a number above 0' }));
 
 const stateShape = {
-  /** Everything that is drawn comes from it. Default 1. */
+  /** All random draws follow from it. Default 1. */
   seed: z._default(wholeNumber(0, 4_294_967_295), 1),
   /** How many calculations there are at the start. Default 20,000. */
   calculations: amount(20_000),
@@ -30,68 +30,68 @@ const stateShape = {
   cards: amount(3000),
   /** Default 4. */
   fileSets: amount(4),
-  /** Rows of each FileSet, its directories among them. Default 25,000. */
+  /** Rows of each FileSet, including its directories. Default 25,000. */
   filesPerSet: amount(25_000),
   /** Default 200. */
   dataFiles: amount(200),
-  /** The wall clock, in epoch milliseconds: stamps what changes while the sandbox runs, never what is seeded. */
+  /** The wall clock, in epoch milliseconds: timestamps changes made while the sandbox runs, never seeded records. */
   now: z._default(clock, () => Date.now),
 };
 
 const appShape = {
   /** The developer token that is accepted. Default `sandbox-token`. */
   token: z._default(z.string({ error: 'text' }).check(z.minLength(1, { error: 'text' })), 'sandbox-token'),
-  /** The header that carries it. */
+  /** The header that carries the token. */
   tokenHeader: z._default(
     z.string({ error: 'a header name' }).check(z.regex(/^[\w-]+$/, { error: 'a header name' })),
     'X-SERVICE-Developer-Token',
   ),
-  /** How long every answer is held back, in milliseconds, before any work is done. Default 0. */
+  /** How long every request waits before any work is done, in milliseconds. Default 0. */
   latencyMs: z._default(wholeNumber(0, 600_000), 0),
-  /** Requests a second that are let through: ceil(rate) in any ceil(rate) / rate seconds. Default: no limit. */
+  /** Requests a second that are admitted: ceil(rate) in any ceil(rate) / rate seconds. Default: no limit. */
   rate: z.optional(perSecond),
-  /** What a 429 says of when to come back; `mixed` takes the three in turn. */
+  /** How a 429 says when to retry; `mixed` uses the three forms in turn. */
   retryAfter: z._default(
     z.enum(['seconds', 'date', 'absent', 'mixed'], { error: 'seconds, date, absent or mixed' }),
     'mixed',
   ),
-  /** The share of requests that meet a fault. Default 0. */
+  /** The share of requests that hit a fault. Default 0. */
   faults: probability,
-  /** Which faults may be met. Default: every kind. */
+  /** Which faults may occur. Default: every kind. */
   faultKinds: z._default(
     z
       .array(z.enum(faultKinds, { error: faultKinds.join(', ') }), { error: 'a list' })
       .check(z.minLength(1, { error: 'at least one kind' })),
     [...faultKinds],
   ),
-  /** Faults by the number of the request (1 is the first), instead of by chance. */
+  /** Faults by the number of the request (1 is the first), instead of at random. */
   plannedFaults: z._default(
     z.record(z.string(), z.enum(faultKinds, { error: faultKinds.join(', ') }), {
       error: 'fault kinds by request number',
     }),
     {},
   ),
-  /** The share of calculation pages that are degraded: they lack rows and say so. Default 0. */
+  /** The share of calculation pages that are degraded: rows are missing, and the page says so. Default 0. */
   degraded: probability,
-  /** The most rows in a page of calculations, whatever `limit` asks. Default: no cap. */
+  /** The most rows in a page of calculations, whatever the `limit`. Default: no cap. */
   pageCap: z.optional(wholeNumber(1, 5000)),
-  /** Sort fields of calculations that answer 400 although they are known, e.g. `['id']`. */
+  /** Sort fields of calculations that are refused with 400 although they are known, e.g. `['id']`. */
   refusedSortFields: texts,
-  /** True for pages of calculations whose rows ignore the order that was asked. Default false. */
+  /** True if pages of calculations ignore the requested order. Default false. */
   ignoreOrder: z._default(z.boolean({ error: 'true or false' }), false),
-  /** True for `hasMore: true` on empty pages of calculations, as occurs in practice. Default false. */
+  /** True if empty pages of calculations say `hasMore: true`, as happens in practice. Default false. */
   hasMoreWhenEmpty: z._default(z.boolean({ error: 'true or false' }), false),
-  /** What the token has no right to: names of operations, or ids in a path. Answers 403. */
+  /** What the token may not access: names of operations, or ids in a path. The response is 403. */
   forbidden: texts,
-  /** The size from which a request's body answers 413, in bytes. */
+  /** The largest request body, in bytes; above it the response is 413. */
   maxBodyBytes: z._default(wholeNumber(1, 1_073_741_824), assumptions.maxBodyBytes),
-  /** True to compress answers for those who accept gzip. Default false: it costs more than loopback gains. */
+  /** True to compress responses for clients that accept gzip. Default false: on loopback it costs more than it saves. */
   gzip: z._default(z.boolean({ error: 'true or false' }), false),
   /** How long a code function may run, in milliseconds. Default 300,000, as on the platform. */
   functionTimeLimitMs: z._default(wholeNumber(1, 300_000), 300_000),
   /** Memory of one run of a code function, in bytes. Default 256 MiB. */
   functionMemoryBytes: z._default(wholeNumber(16_777_216, 2_147_483_648), 268_435_456),
-  /** A clock that never goes back, in milliseconds: for the limiter and the counts. */
+  /** A monotonic clock in milliseconds, for the limiter and the counts. */
   monotonicNow: z._default(clock, () => () => performance.now()),
 };
 
@@ -111,31 +111,31 @@ const stateSchema = z.object(stateShape);
 const appSchema = z.object(appShape);
 const platformSchema = z.strictObject({ ...stateShape, ...appShape, ...serverShape });
 
-/** What there is on the platform. */
+/** Which records the platform has. */
 export type StateOptions = z.input<typeof stateSchema>;
 export type ResolvedStateOptions = z.output<typeof stateSchema>;
 
-/** How the platform answers. */
+/** How the platform responds. */
 export type AppOptions = z.input<typeof appSchema>;
 export type ResolvedAppOptions = z.output<typeof appSchema>;
 
-/** All of `startPlatform`. */
+/** All options of `startPlatform`. */
 export type PlatformOptions = z.input<typeof platformSchema>;
 export type ResolvedPlatformOptions = z.output<typeof platformSchema>;
 
 export type { FaultKind };
 
-/** The options with their defaults. Throws `TypeError` that names every wrong one: expected, got. */
+/** The options with their defaults. Throws a `TypeError` that names every wrong option: expected, got. */
 export function checkOptions(options: PlatformOptions): ResolvedPlatformOptions {
   return parsed(platformSchema, options);
 }
 
-/** As `checkOptions`, for the records alone. */
+/** Like `checkOptions`, for the records only. */
 export function checkStateOptions(options: StateOptions): ResolvedStateOptions {
   return parsed(stateSchema, options);
 }
 
-/** As `checkOptions`, for the answers alone. */
+/** Like `checkOptions`, for the responses only. */
 export function checkAppOptions(options: AppOptions): ResolvedAppOptions {
   return parsed(appSchema, options);
 }

@@ -1,12 +1,12 @@
 import { codePackages } from './functions/packages.ts';
 import type { PlatformState } from './state.ts';
 
-/** What there is to ask for: nothing in the contract lists these. */
+/** The ids of what can be requested: nothing in the contract lists these. */
 export type PlatformIds = {
   readonly fileSets: readonly string[];
   readonly datasets: readonly string[];
   readonly dataFiles: readonly string[];
-  /** Functions of released versions. */
+  /** The functions of released versions. */
   readonly functions: readonly {
     readonly packageId: string;
     readonly version: string;

@@ -15,14 +15,14 @@ export type SandboxParts = {
 const MOST_STEPS = 100_000;
 
 /**
- * What other processes may ask of the sandbox, outside the contract and without a token:
+ * What other processes can request from the sandbox, outside the contract and without a token:
  * - `GET /_sandbox/counts`: `PlatformCounts`
- * - `GET /_sandbox/ids`: `PlatformIds`, what there is to ask for
+ * - `GET /_sandbox/ids`: `PlatformIds`, the ids of what can be requested
  * - `GET /_sandbox/truth/calculations`: every calculation's search row as it would be served, NDJSON, by id
  * - `GET /_sandbox/truth/files/FILESET-ID`: every row of a FileSet as it would be served, NDJSON
  * - `GET /_sandbox/lived-through?from=MS&to=MS[&fileset=ID]`: the ids of the calculations (or the files of a FileSet)
- *   that were there all the time between two moments in epoch milliseconds, a JSON list of texts
- * - `POST /_sandbox/churn` `{steps}`: changes records; answers what was done
+ *   that existed the whole time between two moments in epoch milliseconds, a JSON list of strings
+ * - `POST /_sandbox/churn` `{steps}`: changes records; returns what was done
  */
 export function sandboxRoutes({ state, counter, churn }: SandboxParts): Hono {
   const app = new Hono().basePath('/_sandbox');
@@ -54,14 +54,14 @@ export function* calculationRows({ calculations }: PlatformState): Generator<str
   for (const sequence of [...calculations.byId()]) yield Buffer.from(calculations.row(sequence)).toString();
 }
 
-/** Every row of a FileSet, as served, in the order of creation; none for a FileSet that is not there. */
+/** Every row of a FileSet, as served, in the order of creation; none for a FileSet that does not exist. */
 export function* fileRows({ fileSets }: PlatformState, fileSetId: string): Generator<string> {
   for (const row of fileSets.find(({ id }) => id === fileSetId)?.rows() ?? []) yield JSON.stringify(row);
 }
 
 const LINES_A_BLOCK = 1000;
 
-/** Lines in blocks: a chunk a line would be slow. */
+/** Sends lines in blocks: one chunk per line would be slow. */
 function ndjson(lines: Iterable<string>): Response {
   const iterator = lines[Symbol.iterator]();
   const encoder = new TextEncoder();

@@ -8,7 +8,7 @@ import { createPlatformState } from './state.ts';
 
 /** A running reference platform. */
 export type Sandbox = Omit<PlatformApp, 'fetch' | 'close'> & {
-  /** `http://127.0.0.1:PORT`, without a slash at the end. */
+  /** `http://127.0.0.1:PORT`, without a trailing slash. */
   readonly url: string;
   /** Stops churn and the server, and ends every open connection at once. */
   close(): Promise<void>;
@@ -16,7 +16,7 @@ export type Sandbox = Omit<PlatformApp, 'fetch' | 'close'> & {
 };
 
 /**
- * Starts the reference platform on 127.0.0.1. Throws `TypeError` that names every wrong option, and what `listen`
+ * Starts the reference platform on 127.0.0.1. Throws a `TypeError` that names every wrong option, and whatever `listen`
  * throws (`EADDRINUSE`).
  */
 export async function startPlatform(options: PlatformOptions = {}): Promise<Sandbox> {
@@ -45,10 +45,10 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Sand
   return { ...app, url: `http://127.0.0.1:${port}`, close, [Symbol.asyncDispose]: close };
 }
 
-/** Milliseconds between two goes of churn: small enough to fall between the pages of one scan. */
+/** Milliseconds between two rounds of churn: short enough for churn to happen between the pages of one scan. */
 const CHURN_EVERY_MS = 20;
 
-/** Takes the steps that are due by the time that went by, so that a busy process does not churn less. */
+/** Takes the steps that are due for the time that has passed, so that a busy process does not churn less. */
 function startChurn(perSecond: number, churn: (steps: number) => unknown): () => void {
   if (perSecond === 0) return () => undefined;
   const startedAt = performance.now();

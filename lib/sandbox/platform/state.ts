@@ -11,7 +11,7 @@ import { type DataFile, dataFileAt, dataFileId } from './records/data-files.ts';
 import { type Dataset, datasetAt } from './records/datasets.ts';
 import { randomFor } from './records/random.ts';
 
-/** Everything that the platform holds. Same options, same records; it changes by requests and by churn. */
+/** Everything that the platform stores. Same options, same records; requests and churn change it. */
 export type PlatformState = {
   readonly seed: number;
   /** Epoch milliseconds. */
@@ -22,14 +22,14 @@ export type PlatformState = {
   readonly searchCalculations: CalculationSearch;
   readonly formulas: Formulas;
   readonly fileSets: readonly FileSet[];
-  /** Searches the FileSet of an id (a UUID in either case); undefined if there is none. */
+  /** The search over the FileSet with this id (a UUID in either case); undefined if there is none. */
   readonly searchFiles: (fileSetId: string) => ((query: FileQuery) => FilePage) | undefined;
   /** In ascending order. */
   readonly dataFileIds: readonly string[];
   readonly dataFile: (id: string) => DataFile | undefined;
 };
 
-/** Throws `TypeError` on wrong options. Quick: records are drawn when they are asked for. */
+/** Throws a `TypeError` on wrong options. Quick: records are drawn when first read. */
 export function createPlatformState(options: StateOptions = {}): PlatformState {
   const resolved = checkStateOptions(options);
   const { seed, now } = resolved;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-/** Runs a script in a process of its own to its end: what it wrote, and its exit code. */
+/** Runs a script in its own process to its end. Returns its output and its exit code. */
 export const runScript = async (script: string, environment: NodeJS.ProcessEnv = {}) => {
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { env: environment });
   const [out, err, [code]] = await Promise.all([

@@ -80,7 +80,7 @@ const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => String(id));
 describe('filters of calculations', async () => {
   const all = await found(platform, []);
 
-  test.each(cases)('%s keeps what it names', async (_, filter, wanted) => {
+  test.each(cases)('%s selects the matching calculations', async (_, filter, wanted) => {
     const rows = await found(platform, [filter]);
 
     expect(idsOf(rows)).toEqual(idsOf(all.filter(wanted)));
@@ -88,7 +88,7 @@ describe('filters of calculations', async () => {
     expect(rows.length).toBeLessThan(all.length);
   });
 
-  test.each(cases)('not %s keeps everything else', async (_, filter, wanted) => {
+  test.each(cases)('not %s selects all others', async (_, filter, wanted) => {
     const { field } = filter as { field: string };
 
     const joined = await found(platform, [
@@ -100,7 +100,7 @@ describe('filters of calculations', async () => {
     expect(idsOf(apart)).toEqual(idsOf(joined));
   });
 
-  test('several filters must all hold, and the name too', async () => {
+  test('several filters must all match, and the name too', async () => {
     const { results } = await search(platform, {
       filters: [{ field: 'card' }, { field: 'notLocked' }],
       name: 'total',
@@ -115,7 +115,7 @@ describe('filters of calculations', async () => {
     );
   });
 
-  test('a filtered search sees what changed since the page before', async () => {
+  test('a filtered search sees changes made since the previous page', async () => {
     const changing = smallPlatform();
     const [first] = await found(changing, [{ field: 'notArchived' }]);
 

@@ -3,7 +3,7 @@ import { createPlatformApp, type PlatformApp } from '../../../lib/sandbox/platfo
 import type { AppOptions, StateOptions } from '../../../lib/sandbox/platform/options.ts';
 import { createPlatformState } from '../../../lib/sandbox/platform/state.ts';
 
-/** Few records, so that a test takes milliseconds, and a wall clock that stands still. */
+/** Few records, so that a test takes milliseconds, and a wall clock that does not move. */
 export const small = {
   calculations: 400,
   datasets: 12,
@@ -22,7 +22,7 @@ export type Called = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON with all digits, or undefined where it is none. */
+  /** The body as JSON with all digits, or undefined if it is not JSON. */
   readonly json: unknown;
 };
 
@@ -33,7 +33,7 @@ export type Call = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Sends one request to a platform that listens nowhere. */
+/** Sends one request to a platform that has no server. */
 export async function call(
   platform: Pick<PlatformApp, 'fetch' | 'token'>,
   { method, path, body, headers }: Call,
@@ -46,10 +46,11 @@ export async function call(
   return read(await platform.fetch(request));
 }
 
-async function read(answer: Response): Promise<Called> {
-  const text = await answer.text();
-  const isJson = answer.headers.get('content-type')?.startsWith('application/json') ?? false;
-  return { status: answer.status, headers: answer.headers, text, json: isJson ? parseJson(text) : undefined };
+async function read(response: Response): Promise<Called> {
+  const text = await response.text();
+  const { status, headers } = response;
+  const isJson = headers.get('content-type')?.startsWith('application/json') ?? false;
+  return { status, headers, text, json: isJson ? parseJson(text) : undefined };
 }
 
 export type CalculationsPage = {
@@ -63,7 +64,7 @@ export type CalculationsPage = {
   readonly degraded: boolean;
 };
 
-/** Searches calculations; by default all of them, by id. */
+/** Searches calculations; by default all of them, in the order of ids. */
 export async function search(
   platform: PlatformApp,
   body: Readonly<Record<string, unknown>> = {},

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { call, search, small, smallPlatform } from './call-platform.ts';
 
 describe('churn', () => {
-  test('the same steps from the same seed do the same', () => {
+  test('the same steps from the same seed make the same changes', () => {
     const [one, two] = [smallPlatform(), smallPlatform()];
 
     const done = one.churn(200);
@@ -20,7 +20,7 @@ describe('churn', () => {
     ]);
   });
 
-  test('it does not matter whether steps are taken at once or one by one', () => {
+  test('it does not matter whether steps are taken all at once or one by one', () => {
     const [one, two] = [smallPlatform(), smallPlatform()];
 
     one.churn(50);
@@ -29,7 +29,7 @@ describe('churn', () => {
     expect([...two.calculations()]).toEqual([...one.calculations()]);
   });
 
-  test('what is added gets a higher id and is not created before the others', async () => {
+  test('an added calculation gets the highest id and is not created before the others', async () => {
     const platform = smallPlatform();
     const highest = BigInt((await search(platform)).results.at(-1)?.id ?? 0);
 
@@ -41,7 +41,7 @@ describe('churn', () => {
     expect(last).toMatchObject({ created: small.now(), lastModified: small.now() });
   });
 
-  test('every order holds while records come, change and go', async () => {
+  test('every order stays correct while records are added, changed and deleted', async () => {
     const platform = smallPlatform();
     await search(platform, { sort: { field: 'name', ascending: true } });
 
@@ -77,7 +77,7 @@ describe('churn', () => {
 });
 
 describe('what lived through a span of time', () => {
-  test('is what was there before its start and still after its end', () => {
+  test('is what existed before its start and still existed after its end', () => {
     let nowMs = 1000;
     const platform = smallPlatform({ calculations: 4, now: () => nowMs });
     const { calculations } = platform.state;
@@ -98,7 +98,7 @@ describe('what lived through a span of time', () => {
     expect(lived).toEqual([first, third, fourth, early]);
   });
 
-  test('leaves out what came or went within the millisecond of an end', () => {
+  test('leaves out what was added or deleted in the same millisecond as its start or end', () => {
     let nowMs = 1000;
     const platform = smallPlatform({ calculations: 3, now: () => nowMs });
     const { calculations } = platform.state;
@@ -110,7 +110,7 @@ describe('what lived through a span of time', () => {
     expect(platform.livedThrough(1000, 2000)).toEqual(ids.slice(0, 2));
   });
 
-  test('is told of the files of a FileSet as well', () => {
+  test('is known for the files of a FileSet as well', () => {
     let nowMs = 1000;
     const platform = smallPlatform({ fileSets: 1, filesPerSet: 3, now: () => nowMs });
     const [fileSet] = platform.state.fileSets;

@@ -16,13 +16,13 @@ async function start(options: PlatformOptions): Promise<Sandbox> {
 /** Sets a formula over a real connection. */
 async function setFormula(sandbox: Sandbox) {
   const { id } = sandbox.state.calculations.at(0);
-  const answer = await fetch(`${sandbox.url}/api/query/v1/functions/template/${id}`, {
+  const response = await fetch(`${sandbox.url}/api/query/v1/functions/template/${id}`, {
     method: 'POST',
     redirect: 'manual',
     headers: { [sandbox.tokenHeader]: sandbox.token },
     body: JSON.stringify({ expression: '1 + 2' }),
   });
-  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+  return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
 const updates = (sandbox: Sandbox) => Object.values(sandbox.counts().formulaUpdates);
@@ -35,14 +35,14 @@ describe('faults on a connection', () => {
     ['error-page', 502, 'text/html', /^<!DOCTYPE html>/],
     ['login-page', 200, 'text/html', /<title>Sign in<\/title>/],
     ['login-redirect', 303, 'text/html', /^<!DOCTYPE html>/],
-  ] as const)('%s answers %i as %s, and nothing was done', async (kind, status, type, body) => {
+  ] as const)('%s responds with %i as %s, and no work was done', async (kind, status, type, body) => {
     const sandbox = await start({ plannedFaults: { 1: kind } });
 
-    const answer = await setFormula(sandbox);
+    const response = await setFormula(sandbox);
 
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get('content-type')).toContain(type);
-    expect(answer.text).toMatch(body);
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toContain(type);
+    expect(response.text).toMatch(body);
     expect(updates(sandbox)).toEqual([]);
     expect(sandbox.counts().faults).toEqual([
       { request: 1, operation: 'updateFormula', kind, when: 'before' },
@@ -57,7 +57,7 @@ describe('faults on a connection', () => {
     expect(headers.get('location')).toBe('/auth/login');
   });
 
-  test('a reset before the work breaks the connection, and nothing was done', async () => {
+  test('a reset before the work breaks the connection, and no work was done', async () => {
     const sandbox = await start({ plannedFaults: { 1: 'reset-before' } });
 
     await expect(setFormula(sandbox)).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
@@ -66,7 +66,7 @@ describe('faults on a connection', () => {
     expect(sandbox.counts().byOperation).toEqual({ updateFormula: { reset: 1 } });
   });
 
-  test('a reset after the work loses the answer to what was done', async () => {
+  test('a reset after the work loses the response, but the work was done', async () => {
     const sandbox = await start({ plannedFaults: { 1: 'reset-after' } });
 
     await expect(setFormula(sandbox)).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
@@ -75,7 +75,7 @@ describe('faults on a connection', () => {
     expect(sandbox.counts().faults).toMatchObject([{ kind: 'reset-after', when: 'after' }]);
   });
 
-  test('a cut body breaks off after status 200, and the work was done', async () => {
+  test('a cut body ends early after status 200, and the work was done', async () => {
     const sandbox = await start({ plannedFaults: { 1: 'cut-body' } });
 
     await expect(setFormula(sandbox)).rejects.toThrow('terminated');
@@ -84,7 +84,7 @@ describe('faults on a connection', () => {
     expect(sandbox.counts().byOperation).toEqual({ updateFormula: { cut: 1 } });
   });
 
-  test('an error after the work answers 500 although the work was done', async () => {
+  test('an error after the work responds with 500 although the work was done', async () => {
     const sandbox = await start({ plannedFaults: { 1: 'error-after' } });
 
     const { status } = await setFormula(sandbox);
@@ -93,7 +93,7 @@ describe('faults on a connection', () => {
     expect(updates(sandbox)).toEqual([1]);
   });
 
-  test('the request after a fault goes well', async () => {
+  test('the request after a fault succeeds', async () => {
     const sandbox = await start({ plannedFaults: { 1: 'reset-before' } });
     await setFormula(sandbox).catch(() => undefined);
 
@@ -116,27 +116,27 @@ describe('faults without a connection', () => {
 
 describe('the plan of faults', () => {
   const plan = { seed: 3, faults: 0.25, faultKinds, plannedFaults: {} };
-  const met = (changes: Partial<typeof plan> = {}) =>
+  const planned = (changes: Partial<typeof plan> = {}) =>
     Array.from({ length: 2000 }, (_, index) => faultFor({ ...plan, ...changes }, index + 1));
 
-  test('a share of the requests meets a fault, the same ones for the same seed', () => {
-    const share = met().filter((kind) => kind !== undefined).length / 2000;
+  test('a share of the requests hits a fault, the same ones for the same seed', () => {
+    const share = planned().filter((kind) => kind !== undefined).length / 2000;
 
     expect(share).toBeGreaterThan(0.22);
     expect(share).toBeLessThan(0.28);
-    expect(met()).toEqual(met());
-    expect(met({ seed: 4 })).not.toEqual(met());
+    expect(planned()).toEqual(planned());
+    expect(planned({ seed: 4 })).not.toEqual(planned());
   });
 
-  test('every kind comes up, and strikes before the work or after it', () => {
-    const kinds = new Set(met().filter((kind): kind is FaultKind => kind !== undefined));
+  test('every kind occurs, and strikes before the work or after it', () => {
+    const kinds = new Set(planned().filter((kind): kind is FaultKind => kind !== undefined));
 
     expect(kinds).toEqual(new Set(faultKinds));
     expect(new Set(Object.values(faults))).toEqual(new Set(['before', 'after']));
   });
 
-  test('none comes where none is wanted, and always where all are to fail', () => {
-    expect(new Set(met({ faults: 0 }))).toEqual(new Set([undefined]));
-    expect(new Set(met({ faults: 1, faultKinds: ['reset-after'] }))).toEqual(new Set(['reset-after']));
+  test('with a share of 0 no request fails, and with a share of 1 all do', () => {
+    expect(new Set(planned({ faults: 0 }))).toEqual(new Set([undefined]));
+    expect(new Set(planned({ faults: 1, faultKinds: ['reset-after'] }))).toEqual(new Set(['reset-after']));
   });
 });

@@ -54,7 +54,7 @@ const functionUrl = (name: string) => {
 const search = { filters: [], sort: { field: 'id', ascending: true }, limit: 5000 };
 const input = [{ type: 'TEXT', text: 'The price is fine.' }];
 
-const answers: readonly [string, Call, number][] = [
+const calls: readonly [string, Call, number][] = [
   [template, { path: `/api/query/v1/functions/template/${target}`, body: { expression: 'SUM(1)' } }, 200],
   [
     template,
@@ -89,7 +89,7 @@ const answers: readonly [string, Call, number][] = [
   [dataFilePath, { path: '/api/data/v1/data-files/1/details' }, 404],
 ];
 
-/** Faults of an answer against what the document says of its operation and status; none where it fits. */
+/** Where a response differs from what the document says about its operation and status; empty if it conforms. */
 function faultsOf(path: string, method: string, status: number, json: unknown): readonly unknown[] {
   const responses = document.paths[path]?.[method.toLowerCase()]?.responses ?? {};
   const schema = (responses[String(status)] ?? responses[`${Math.floor(status / 100)}XX`])?.content[
@@ -102,7 +102,7 @@ function faultsOf(path: string, method: string, status: number, json: unknown): 
 
 const validators = new Map<Schema, ValidateFunction>();
 
-/** A compilation takes tens of milliseconds, and the same schemas come again and again. */
+/** Cached: a compilation takes tens of milliseconds, and the same schemas are used again and again. */
 function compiled(schema: Schema): ValidateFunction {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
@@ -113,17 +113,17 @@ function compiled(schema: Schema): ValidateFunction {
 
 const plainNumbers = (text: string): unknown => JSON.parse(text);
 
-describe('the answers are what the document says', () => {
-  test.each(answers)('%s: %j answers %i', async (path, request, status) => {
-    const answer = await call(platform, request);
+describe('the responses conform to the document', () => {
+  test.each(calls)('%s: %j responds with %i', async (path, request, status) => {
+    const response = await call(platform, request);
 
-    expect(answer.status).toBe(status);
+    expect(response.status).toBe(status);
     expect(
       faultsOf(
         path,
         request.method ?? (request.body === undefined ? 'GET' : 'POST'),
         status,
-        plainNumbers(answer.text),
+        plainNumbers(response.text),
       ),
     ).toEqual([]);
   });
@@ -134,18 +134,18 @@ describe('the answers are what the document says', () => {
     ['413', { maxBodyBytes: 1 }, {}],
   ])('every %s has the shape of its operation', async (status, options, headers) => {
     const refusing = smallPlatform(options);
-    const told = answers.filter(([, { body }]) => body !== undefined);
+    const withBodies = calls.filter(([, { body }]) => body !== undefined);
 
-    for (const [path, request] of told) {
-      const answer = await call(refusing, { ...request, headers });
+    for (const [path, request] of withBodies) {
+      const { status: received, text } = await call(refusing, { ...request, headers });
 
-      expect(answer.status).toBe(Number(status));
-      expect(faultsOf(path, request.method ?? 'POST', Number(status), plainNumbers(answer.text))).toEqual([]);
+      expect(received).toBe(Number(status));
+      expect(faultsOf(path, request.method ?? 'POST', Number(status), plainNumbers(text))).toEqual([]);
     }
   });
 
-  test('429 and faults have shapes that the document knows', async () => {
-    for (const [path, request] of answers) {
+  test('429 and faults have shapes that the document describes', async () => {
+    for (const [path, request] of calls) {
       const limited = smallPlatform({ rate: 1, monotonicNow: () => 0 });
       await call(limited, request);
       const refused = await call(limited, request);
@@ -160,16 +160,16 @@ describe('the answers are what the document says', () => {
       ).toEqual([]);
     }
     for (const kind of faultKinds.filter((each) => /^error-(platform|message|text|after)$/.test(each))) {
-      const answer = await call(smallPlatform({ plannedFaults: { 1: kind } }), {
+      const response = await call(smallPlatform({ plannedFaults: { 1: kind } }), {
         path: searchPath,
         body: search,
       });
 
-      expect(faultsOf(searchPath, 'POST', answer.status, plainNumbers(answer.text))).toEqual([]);
+      expect(faultsOf(searchPath, 'POST', response.status, plainNumbers(response.text))).toEqual([]);
     }
   });
 
-  test('an answer that lacks a field does not fit', async () => {
+  test('a response that lacks a field does not conform', async () => {
     const { json } = await call(platform, {
       path: `/api/query/v1/functions/template/${target}`,
       body: { expression: '1' },
@@ -187,7 +187,7 @@ describe('the document', () => {
       Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
     );
 
-  test('is one of OpenAPI 3.1 with a title, a version and the token', () => {
+  test('is OpenAPI 3.1 with a title, a version and the token', () => {
     expect(document.openapi).toMatch(/^3\.1\.\d+$/);
     expect(document.info).toMatchObject({ title: expect.any(String), version: expect.any(String) });
     expect(document.components.securitySchemes).toEqual({
@@ -196,7 +196,7 @@ describe('the document', () => {
     expect(document.security).toEqual([{ developerToken: [] }]);
   });
 
-  test('has every endpoint of the client under its path and method, and ids that differ', () => {
+  test('has every endpoint of the client under its path and method, with unique ids', () => {
     for (const { path, method, name } of Object.values(endpoints)) {
       expect(document.paths[path]?.[method.toLowerCase()]?.operationId).toBe(name);
     }
@@ -205,7 +205,7 @@ describe('the document', () => {
     expect(ids).toHaveLength(8);
   });
 
-  test('names every value of a path once, as required, and nothing that is not there', () => {
+  test('declares exactly the parameters of each path, all required', () => {
     for (const { path, operation } of operations()) {
       const named = operation.parameters.filter((parameter) => parameter.in === 'path');
 
@@ -218,7 +218,7 @@ describe('the document', () => {
     }
   });
 
-  test('tells the answers and errors of every operation', () => {
+  test('describes the response and the errors of every operation', () => {
     for (const { operation } of operations()) {
       expect(Object.keys(operation.responses)).toEqual([
         '200',
@@ -239,7 +239,7 @@ describe('the document', () => {
     }
   });
 
-  test('every reference leads somewhere and every schema is sound', () => {
+  test('every reference resolves and every schema is valid', () => {
     const text = JSON.stringify(document);
     const references = [...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(
       ([, name]) => name ?? '',

@@ -20,7 +20,7 @@ describe('the cards of a dataset', () => {
     expect(lists.flat().every((card) => Object.keys(card).join() === CARD_FIELDS)).toBe(true);
   });
 
-  test('cards in a drill path come unless they are not wanted', async () => {
+  test('cards in a drill path are included unless drill is false', async () => {
     const all = (await Promise.all(datasets.map((id) => cardsOf(id, '?drill=true')))).flat();
     const roots = (await Promise.all(datasets.map((id) => cardsOf(id, '?drill=false')))).flat();
 
@@ -29,7 +29,7 @@ describe('the cards of a dataset', () => {
     expect(roots.length).toBeLessThan(150);
   });
 
-  test('groups own cards too, and some cards give no access', async () => {
+  test('groups own cards too, and some cards are not accessible', async () => {
     const all = (await Promise.all(datasets.map((id) => cardsOf(id)))).flat();
 
     expect(new Set(all.flatMap(({ owners }) => owners.map(({ type }) => type)))).toEqual(
@@ -38,7 +38,7 @@ describe('the cards of a dataset', () => {
     expect(new Set(all.map(({ access }) => access))).toEqual(new Set([true, false]));
   });
 
-  test('an unknown dataset answers 404', async () => {
+  test('an unknown dataset gets 404', async () => {
     expect((await call(platform, { path: '/api/content/v1/datasources/nothing/cards' })).status).toBe(404);
   });
 });
@@ -48,7 +48,7 @@ describe('data files', () => {
   const keysOf = async (query: string) =>
     Object.keys((await call(platform, { path: pathOf(query) })).json as object).join();
 
-  test('revisions come only when they are asked for', async () => {
+  test('revisions are included only on request', async () => {
     expect(await keysOf('')).toBe('dataFileId,name,responsibleUserId,datetimeCreated,existing');
     expect(await keysOf('?expand=revisions')).toBe(
       'dataFileId,name,responsibleUserId,datetimeCreated,revisions,existing',
@@ -74,7 +74,7 @@ describe('data files', () => {
     expect(currentRevision['sha256HashValue']).toMatch(/^[0-9A-F]{64}$/);
   });
 
-  test('an unknown id answers 404, and one that is no integer 400', async () => {
+  test('an unknown id gets 404, and one that is not an integer 400', async () => {
     expect((await call(platform, { path: pathOf('', '1') })).status).toBe(404);
     expect((await call(platform, { path: pathOf('', 'x') })).status).toBe(400);
   });
@@ -86,7 +86,7 @@ describe('code functions', () => {
     return `/api/codeengine/v2/packages/${found?.packageId}/versions/${version ?? found?.version}/functions/${name}`;
   };
 
-  test('an execution carries every field of the contract and is recorded', async () => {
+  test('an execution has every field of the contract and is recorded', async () => {
     const fresh = smallPlatform();
 
     const { status, json } = await call(fresh, {
@@ -108,22 +108,22 @@ describe('code functions', () => {
     expect(Object.values(fresh.counts().executionsByFunction)).toEqual([1]);
   });
 
-  test('a function that fails answers 200, and its status tells', async () => {
+  test('a function that fails still gets 200, and its status says so', async () => {
     const { status, json } = await call(platform, { path: pathOf('throwsError'), body: {} });
 
     expect(status).toBe(200);
     expect(json).toMatchObject({ status: 'FAILED' });
   });
 
-  test('what is not there and what does not fit answer {message} alone', async () => {
+  test('an unknown version and an invalid input get {message} alone', async () => {
     const unknown = await call(platform, { path: pathOf('addNumbers', '99.0.0'), body: {} });
-    const unfit = await call(platform, {
+    const invalid = await call(platform, {
       path: pathOf('addNumbers'),
       body: { inputVariables: { first: 'two' } },
     });
 
     expect([unknown.status, Object.keys(unknown.json as object)]).toEqual([404, ['message']]);
-    expect([unfit.status, Object.keys(unfit.json as object)]).toEqual([400, ['message']]);
+    expect([invalid.status, Object.keys(invalid.json as object)]).toEqual([400, ['message']]);
   });
 });
 
@@ -132,7 +132,7 @@ describe('sentiment', () => {
   const text = 'The price is terrible. Support was wonderful!';
   const input = [{ type: 'TEXT', text }];
 
-  test('with topics the answer is by topic', async () => {
+  test('with topics the result is by topic', async () => {
     const { json } = await call(platform, {
       path,
       body: { input, topics: [{ topic: 'price' }, { topic: 'support' }, { topic: 'delivery' }] },
@@ -145,14 +145,14 @@ describe('sentiment', () => {
     });
   });
 
-  test.each([undefined, null, []])('with topics %j the answer is over all', async (topics) => {
+  test.each([undefined, null, []])('with topics %j the result is for the whole text', async (topics) => {
     const { json } = await call(platform, { path, body: { input, topics } });
 
     expect(json).toMatchObject({ type: 'DEFAULT', sentiment: expect.any(String), isCustomerModel: false });
     expect(json).not.toHaveProperty('topicSentiments');
   });
 
-  test('a session and a model of the customer are kept, and then no usage is told', async () => {
+  test("the session and the customer's own model are returned, without usage", async () => {
     const sessionId = '11111111-2222-4333-8444-555555555555';
 
     const { json } = await call(platform, { path, body: { input, sessionId, model: 'mine' } });
@@ -160,7 +160,7 @@ describe('sentiment', () => {
     expect(json).toMatchObject({ sessionId, model: 'mine', isCustomerModel: true, modelProviderUsage: null });
   });
 
-  test('what was paid for is counted by text', async () => {
+  test('paid calls are counted by text', async () => {
     const fresh = smallPlatform();
 
     await call(fresh, { path, body: { input } });
@@ -178,8 +178,8 @@ describe('sentiment', () => {
     ['a description of 501 characters', { input, topics: [{ topic: 'a', description: 'x'.repeat(501) }] }],
     ['no messages', { input: [] }],
     ['no text', { input: [{ type: 'IMAGE' }] }],
-    ['a session that is no UUID', { input, sessionId: 'x' }],
-  ])('%s answers 400', async (_, body) => {
+    ['a session that is not a UUID', { input, sessionId: 'x' }],
+  ])('%s gets 400', async (_, body) => {
     expect((await call(platform, { path, body })).status).toBe(400);
   });
 });

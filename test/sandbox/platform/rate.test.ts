@@ -7,7 +7,7 @@ const path = '/api/query/v1/functions/search';
 const body = { filters: [], sort: { field: 'id', ascending: true }, limit: 1 };
 
 describe('the sliding window', () => {
-  test('admits ceil(rate) at once, and the next when the first has left the window', () => {
+  test('admits ceil(rate) requests at once, and the next one when the first has left the window', () => {
     const window = createSlidingWindow(2.5);
 
     const kinds = [0, 0, 0, 0, 1199, 1200].map((atMs) => window.arrive(atMs).kind);
@@ -23,7 +23,7 @@ describe('the sliding window', () => {
     expect(window.arrive(1500)).toEqual({ kind: 'admitted' });
   });
 
-  test('never admits more than ceil(rate) in any window, and refuses only when it is full', () => {
+  test('never admits more than ceil(rate) requests in any window, and refuses only when it is full', () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 700 }), { maxLength: 200 });
 
     fc.assert(
@@ -46,14 +46,14 @@ describe('the sliding window', () => {
 });
 
 describe('the rate of the platform', () => {
-  test('what is over answers 429 in turn with seconds, a date, and nothing', async () => {
+  test('requests over the rate get 429 with seconds, a date, and no header in turn', async () => {
     const platform = smallPlatform({ rate: 1, monotonicNow: () => 0, now: () => Date.UTC(2026, 0, 1) });
 
-    const answers = [];
-    for (let request = 0; request < 5; request += 1) answers.push(await call(platform, { path, body }));
+    const responses = [];
+    for (let request = 0; request < 5; request += 1) responses.push(await call(platform, { path, body }));
 
-    expect(answers.map(({ status }) => status)).toEqual([200, 429, 429, 429, 429]);
-    expect(answers.map(({ headers }) => headers.get('retry-after'))).toEqual([
+    expect(responses.map(({ status }) => status)).toEqual([200, 429, 429, 429, 429]);
+    expect(responses.map(({ headers }) => headers.get('retry-after'))).toEqual([
       null,
       '1',
       'Thu, 01 Jan 2026 00:00:01 GMT',
@@ -95,7 +95,7 @@ describe('the rate of the platform', () => {
     expect(platform.counts().formulaUpdates).toEqual({});
   });
 
-  test('arrivals are counted with and without what was refused', async () => {
+  test('arrivals are counted with and without refused requests', async () => {
     let nowMs = 0;
     const platform = smallPlatform({ rate: 2, monotonicNow: () => nowMs });
 

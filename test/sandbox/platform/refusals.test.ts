@@ -10,7 +10,7 @@ const sentimentPath = '/api/ai/v1/targeted-sentiment';
 
 describe('refusals', () => {
   test.each([searchPath, functionPath, filesPath, sentimentPath, '/api/nothing'])(
-    '%s without a token answers 401',
+    '%s without a valid token gets 401',
     async (path) => {
       const platform = smallPlatform();
 
@@ -31,7 +31,7 @@ describe('refusals', () => {
     },
   );
 
-  test('the header that carries the token has the name that was set', async () => {
+  test('the header for the token has the configured name', async () => {
     const platform = smallPlatform({ tokenHeader: 'X-Other-Token', token: 'secret' });
 
     const usual = await call(platform, { path: searchPath, body: search });
@@ -55,7 +55,7 @@ describe('refusals', () => {
     expect([before.status, after.status]).toEqual([200, 401]);
   });
 
-  test('an unknown path answers 404, a wrong method 405 with the right ones', async () => {
+  test('an unknown path gets 404, a wrong method 405 with the allowed ones', async () => {
     const platform = smallPlatform();
 
     const path = await call(platform, { path: '/api/query/v9/functions/search', body: search });
@@ -65,14 +65,14 @@ describe('refusals', () => {
     expect(method.headers.get('allow')).toBe('POST, PUT');
   });
 
-  test.each(['', '{', 'filters=1', '{"a":1}x'])('a body of %j answers 400', async (body) => {
+  test.each(['', '{', 'filters=1', '{"a":1}x'])('a body of %j gets 400', async (body) => {
     const { status, json } = await call(smallPlatform(), { path: searchPath, body });
 
     expect(status).toBe(400);
     expect(json).toMatchObject({ message: 'the body is not JSON' });
   });
 
-  test('a body above the size allowed answers 413, told by its length or not', async () => {
+  test('a body over the allowed size gets 413, with or without a content-length', async () => {
     const platform = smallPlatform({ maxBodyBytes: 100 });
     const body = JSON.stringify({ ...search, name: 'x'.repeat(200) });
     const streamed = new Request(`http://sandbox.test${searchPath}`, {
@@ -82,27 +82,27 @@ describe('refusals', () => {
       duplex: 'half',
     } as RequestInit);
 
-    const told = await call(platform, {
+    const withLength = await call(platform, {
       path: searchPath,
       body,
       headers: { 'content-length': String(body.length) },
     });
-    const untold = await platform.fetch(streamed);
+    const withoutLength = await platform.fetch(streamed);
 
-    expect([told.status, untold.status]).toEqual([413, 413]);
+    expect([withLength.status, withoutLength.status]).toEqual([413, 413]);
   });
 
-  test('a 403 has the shape of its place', async () => {
+  test('a 403 has the shape of its operation', async () => {
     const platform = smallPlatform({
       forbidden: ['searchFiles', 'analyzeSentiment', 'runFunction', 'searchCalculations'],
     });
 
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [filesPath, sentimentPath, functionPath, searchPath].map((path) => call(platform, { path, body: {} })),
     );
 
-    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
-    expect(answers.map(({ json }) => json)).toEqual([
+    expect(responses.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+    expect(responses.map(({ json }) => json)).toEqual([
       expect.any(String),
       expect.any(String),
       { message: expect.any(String) },
@@ -110,18 +110,18 @@ describe('refusals', () => {
     ]);
   });
 
-  test('an id can be forbidden alone', async () => {
+  test('a single id can be forbidden', async () => {
     const [first = '', second = ''] = smallPlatform().ids().datasets;
     const platform = smallPlatform({ forbidden: [first] });
 
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [first, second].map((id) => call(platform, { path: `/api/content/v1/datasources/${id}/cards` })),
     );
 
-    expect(answers.map(({ status }) => status)).toEqual([403, 200]);
+    expect(responses.map(({ status }) => status)).toEqual([403, 200]);
   });
 
-  test('references differ from request to request, and not from run to run', async () => {
+  test('error references differ from request to request, but not from run to run', async () => {
     const references = async () => {
       const platform = smallPlatform();
       const one = await call(platform, { path: '/api/x' });

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { call, search, small, smallPlatform } from './call-platform.ts';
 
-describe('what other processes may ask of the sandbox', () => {
-  test('the truth about calculations is every row as it is served, a line each', async () => {
+describe('the routes for other processes', () => {
+  test('the truth about calculations is every row as it is served, one per line', async () => {
     await using sandbox = await startPlatform({ ...small, calculations: 2500 });
 
-    const answer = await fetch(`${sandbox.url}/_sandbox/truth/calculations`);
+    const response = await fetch(`${sandbox.url}/_sandbox/truth/calculations`);
 
-    expect(answer.headers.get('content-type')).toContain('application/x-ndjson');
-    expect(await answer.text()).toBe([...sandbox.calculations()].map((row) => `${row}\n`).join(''));
+    expect(response.headers.get('content-type')).toContain('application/x-ndjson');
+    expect(await response.text()).toBe([...sandbox.calculations()].map((row) => `${row}\n`).join(''));
   });
 
   test('the truth about files is every row of a FileSet', async () => {
@@ -22,7 +22,7 @@ describe('what other processes may ask of the sandbox', () => {
     expect(text.trimEnd().split('\n')).toHaveLength(600);
   });
 
-  test('counts are told, and asking for them counts for nothing', async () => {
+  test('the counts can be read, and reading them is not counted', async () => {
     const platform = smallPlatform();
     await search(platform);
     await call(platform, { path: '/api/nothing' });
@@ -36,7 +36,7 @@ describe('what other processes may ask of the sandbox', () => {
     });
   });
 
-  test('inputs above 2^53 are among the counts with all their digits', async () => {
+  test('inputs above 2^53 appear in the counts with all their digits', async () => {
     const platform = smallPlatform();
     const found = platform.ids().functions.find(({ functionName }) => functionName === 'echo');
     const path = `/api/codeengine/v2/packages/${found?.packageId}/versions/${found?.version}/functions/echo`;
@@ -47,7 +47,7 @@ describe('what other processes may ask of the sandbox', () => {
     expect(status).toBe(200);
   });
 
-  test('ids lead to records', async () => {
+  test('the ids of records can be read', async () => {
     const platform = smallPlatform();
 
     const { json } = await call(platform, { path: '/_sandbox/ids' });
@@ -60,7 +60,7 @@ describe('what other processes may ask of the sandbox', () => {
     });
   });
 
-  test('churn is taken in steps, and what lived through it is told', async () => {
+  test('churn takes the given steps, and what lived through it can be read', async () => {
     const platform = smallPlatform();
 
     const { json } = await call(platform, { path: '/_sandbox/churn', body: { steps: 20 } });
@@ -72,18 +72,18 @@ describe('what other processes may ask of the sandbox', () => {
     expect(lived.json).toEqual(platform.livedThrough(small.now() - 1, small.now() + 1));
   });
 
-  test.each(['{}', '{"steps":-1}', '{"steps":"many"}', 'steps'])('churn by %j answers 400', async (body) => {
+  test.each(['{}', '{"steps":-1}', '{"steps":"many"}', 'steps'])('churn by %j gets 400', async (body) => {
     expect((await call(smallPlatform(), { path: '/_sandbox/churn', body })).status).toBe(400);
   });
 
-  test('neither the token, the rate, nor faults stand before it', async () => {
+  test('neither the token, nor the rate, nor faults apply to these routes', async () => {
     const platform = smallPlatform({ rate: 0.001, faults: 1 });
     const headers = { 'x-service-developer-token': '' };
 
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [1, 2, 3].map(() => call(platform, { path: '/_sandbox/ids', headers })),
     );
 
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 });

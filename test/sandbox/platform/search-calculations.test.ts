@@ -5,7 +5,7 @@ const path = '/api/query/v1/functions/search';
 const byId = { field: 'id', ascending: true };
 
 describe('searching calculations', () => {
-  test('pages put together are every record once, in order', async () => {
+  test('the pages together contain every record once, in order', async () => {
     const platform = smallPlatform();
 
     const first = await search(platform, { limit: 150 });
@@ -17,7 +17,7 @@ describe('searching calculations', () => {
     expect(third.totalHits).toBe(400);
   });
 
-  test('a row carries the twelve fields of the contract and nothing else', async () => {
+  test('a row has the twelve fields of the contract and nothing else', async () => {
     const { results } = await search(smallPlatform());
 
     for (const row of results) expect(Object.keys(row)).toEqual(ROW_FIELDS);
@@ -40,7 +40,7 @@ describe('searching calculations', () => {
     expect(json).toEqual({ totalHits: 0, results: [], hasMore: false, degraded: false });
   });
 
-  test('names are ordered without case, either way', async () => {
+  test('names are ordered in both directions, ignoring case', async () => {
     const platform = smallPlatform();
 
     const up = await search(platform, { sort: { field: 'NAME', ascending: true } });
@@ -67,7 +67,7 @@ describe('searching calculations', () => {
     ).toEqual(all.slice(396));
   });
 
-  test('a name is looked for anywhere and without case', async () => {
+  test('a name matches anywhere, ignoring case', async () => {
     const { results, totalHits } = await search(smallPlatform(), { name: 'tOtAl' });
 
     expect(results.length).toBeGreaterThan(0);
@@ -79,7 +79,7 @@ describe('searching calculations', () => {
     ['an unknown sort field', { filters: [], limit: 1, sort: { field: 'owner', ascending: true } }],
     ['an unknown filter field', { filters: [{ field: 'colour' }], limit: 1, sort: byId }],
     [
-      'a name of every object as a filter field',
+      'a property of every object as a filter field',
       { filters: [{ field: 'constructor' }], limit: 1, sort: byId },
     ],
     ['a limit of 0', { filters: [], limit: 0, sort: byId }],
@@ -88,15 +88,15 @@ describe('searching calculations', () => {
     ['no filters', { limit: 1, sort: byId }],
     ['a negative offset', { filters: [], limit: 1, offset: -1, sort: byId }],
     ['a sort without a direction', { filters: [], limit: 1, sort: { field: 'id' } }],
-    ['a member that is not known', { filters: [], limit: 1, sort: byId, page: 2 }],
-    ['a list for a body', []],
-  ])('%s answers 400', async (_, body) => {
+    ['an unknown member', { filters: [], limit: 1, sort: byId, page: 2 }],
+    ['a list as the body', []],
+  ])('%s gets 400', async (_, body) => {
     const { status } = await call(smallPlatform(), { path, body });
 
     expect(status).toBe(400);
   });
 
-  test('a page past the end is empty, and says more only where that is asked for', async () => {
+  test('a page past the end is empty, and says hasMore only if so configured', async () => {
     const usual = await search(smallPlatform(), { offset: 400 });
     const odd = await search(smallPlatform({ hasMoreWhenEmpty: true }), { offset: 400 });
 
@@ -111,7 +111,7 @@ describe('searching calculations', () => {
     expect(hasMore).toBe(true);
   });
 
-  test('a refused sort field answers 400 and the others go on', async () => {
+  test('a refused sort field gets 400, and the others still work', async () => {
     const platform = smallPlatform({ refusedSortFields: ['id'] });
 
     const refused = await call(platform, { path, body: { filters: [], limit: 1, sort: byId } });
@@ -144,7 +144,7 @@ describe('searching calculations', () => {
     expect(first.filter(Boolean).length).toBeLessThan(45);
   });
 
-  test('an ignored order brings the same rows in another one', async () => {
+  test('an ignored order returns the same rows in a different order', async () => {
     const ids = (await search(smallPlatform({ ignoreOrder: true }))).results.map(({ id }) => String(id));
     const sorted = (await search(smallPlatform())).results.map(({ id }) => String(id));
 

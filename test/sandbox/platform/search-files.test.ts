@@ -43,7 +43,7 @@ const files = all.filter(({ fileType }) => fileType !== 'DIRECTORY');
 const one = files[10] ?? all[0];
 
 describe('searching files', () => {
-  test('a page has 100 rows unless told otherwise, every field of the contract in each', async () => {
+  test('a page has 100 rows by default, each with every field of the contract', async () => {
     const { files: rows, pageContext } = await page('');
 
     expect(rows).toEqual(all.toSorted(byPath).slice(0, 100));
@@ -51,14 +51,14 @@ describe('searching files', () => {
     expect(pageContext).toEqual({ next: expect.any(String), offset: 0, limit: 100, total: 600 });
   });
 
-  test('directories are rows without a size and a hash', () => {
+  test('directories are rows without a size or a hash', () => {
     const directories = all.filter(({ fileType }) => fileType === 'DIRECTORY');
 
     expect(directories.length).toBeGreaterThan(5);
     expect(directories.every(({ size, hash }) => size === null && hash === null)).toBe(true);
   });
 
-  test('each file lies in a directory that is there', () => {
+  test('each file is in a directory that exists', () => {
     const directories = new Set([
       '',
       ...all.filter(({ fileType }) => fileType === 'DIRECTORY').map(({ path }) => path),
@@ -77,7 +77,7 @@ describe('searching files', () => {
     expect(last.pageContext).toEqual({ next: second.pageContext.next, offset: 500, limit: 250, total: 600 });
   });
 
-  test('next is null where there are no rows, and on an only page', async () => {
+  test('next is null if there are no rows, and on a single page', async () => {
     const none = await page('', {
       filters: [{ field: 'name', operator: 'EQUALS', value: ['no such file'] }],
     });
@@ -87,7 +87,7 @@ describe('searching files', () => {
     expect(only.pageContext.next).toBeNull();
   });
 
-  test('a token holds when its row and others are gone', async () => {
+  test('a token stays valid when its row and others have been deleted', async () => {
     const changing = smallPlatform();
     const [fileSet] = changing.state.fileSets;
     const first = await page('limit=100', {}, changing);
@@ -110,7 +110,7 @@ describe('searching files', () => {
     expect(second.pageContext.next).toBeNull();
   });
 
-  test('a directory holds all below it, or its immediate children', async () => {
+  test('a directory selects everything below it, or its immediate children', async () => {
     const directory =
       all.find(
         ({ fileType, path }) =>
@@ -169,22 +169,22 @@ describe('filters of files', () => {
       ({ size }) => size !== null && size < (one?.size ?? 0),
     ],
     [
-      'LESS_THAN_OR_EQUAL of a text',
+      'LESS_THAN_OR_EQUAL of text',
       { field: 'name', operator: 'less_than_or_equal', value: [one?.name ?? ''] },
       ({ name }) => name <= (one?.name ?? ''),
     ],
   ];
 
-  test.each(cases)('%s keeps what it names, and with not everything else', async (_, filter, wanted) => {
-    const kept = await page('limit=1000', { filters: [filter] });
+  test.each(cases)('%s selects the matching files, and with not all others', async (_, filter, wanted) => {
+    const matching = await page('limit=1000', { filters: [filter] });
     const rest = await page('limit=1000', { filters: [{ ...filter, not: true }] });
 
-    expect(kept.files).toEqual(all.filter(wanted).toSorted(byPath));
-    expect(kept.files.length).toBeGreaterThan(0);
+    expect(matching.files).toEqual(all.filter(wanted).toSorted(byPath));
+    expect(matching.files.length).toBeGreaterThan(0);
     expect(rest.files).toEqual(all.filter((row) => !wanted(row)).toSorted(byPath));
   });
 
-  test('dates include both ends, and one end may be missing', async () => {
+  test('date filters include both ends, and either may be missing', async () => {
     const [early, late] = [
       all.map(({ created }) => created).toSorted()[100],
       all.map(({ created }) => created).toSorted()[200],
@@ -198,7 +198,7 @@ describe('filters of files', () => {
     expect(await dates({ end: late })).toBe(201);
   });
 
-  test.each(FIELDS)('rows are ordered by %s, either way, and pages follow it', async (field) => {
+  test.each(FIELDS)('rows are ordered by %s in both directions, across pages', async (field) => {
     const sorted = async (order: string) => {
       const body = { fieldSort: [{ field, order }] };
       const first = await page('limit=300', body);
@@ -215,10 +215,10 @@ describe('filters of files', () => {
 
   test.each([
     ['an unknown FileSet', 404, pathOf('', '00000000-0000-4000-8000-000000000000'), {}],
-    ['a FileSet id that is no UUID', 400, pathOf('', 'files'), {}],
+    ['a FileSet id that is not a UUID', 400, pathOf('', 'files'), {}],
     ['a limit above 1,000', 400, pathOf('limit=1001'), {}],
     ['a limit of 0', 400, pathOf('limit=0'), {}],
-    ['a token that is none', 400, pathOf('next=abc'), {}],
+    ['an invalid token', 400, pathOf('next=abc'), {}],
     [
       'an unknown field',
       400,
@@ -235,11 +235,11 @@ describe('filters of files', () => {
     ['an unknown sort field', 400, pathOf(''), { fieldSort: [{ field: 'colour', order: 'ASC' }] }],
     ['an unknown order', 400, pathOf(''), { fieldSort: [{ field: 'name', order: 'UP' }] }],
     ['an unknown date field', 400, pathOf(''), { dateFilters: [{ field: 'name' }] }],
-  ])('%s answers %i', async (_, status, path, body) => {
+  ])('%s gets %i', async (_, status, path, body) => {
     expect((await call(platform, { path, body })).status).toBe(status);
   });
 
-  test('a token of another order answers 400', async () => {
+  test('a token of another order gets 400', async () => {
     const first = await page('limit=10', { fieldSort: [{ field: 'size', order: 'ASC' }] });
 
     const { status } = await call(platform, { path: pathOf(`next=${first.pageContext.next}`), body: {} });

@@ -4,7 +4,7 @@ import { createPlatformState } from '../../../lib/sandbox/platform/state.ts';
 import { call, search, small, smallPlatform } from './call-platform.ts';
 
 describe('seeded records', () => {
-  test('the same seed gives the same bytes, and another seed others', async () => {
+  test('the same seed gives the same bytes, and another seed gives different ones', async () => {
     const first = [...smallPlatform({ seed: 7 }).calculations()].join('\n');
     const again = [...smallPlatform({ seed: 7 }).calculations()].join('\n');
     const other = [...smallPlatform({ seed: 8 }).calculations()].join('\n');
@@ -13,7 +13,7 @@ describe('seeded records', () => {
     expect(other).not.toBe(first);
   });
 
-  test('what was seeded keeps its bytes from one release to the next', async () => {
+  test('seeded records have the same bytes in every release', async () => {
     const [first] = smallPlatform({ seed: 1 }).calculations();
 
     expect(first).toBe(FIRST_ROW);
@@ -32,7 +32,7 @@ describe('seeded records', () => {
     expect([...two.files(ids.fileSets[1] ?? '')]).toEqual([...one.files(ids.fileSets[1] ?? '')]);
   });
 
-  test('an instance of the default size is made in less than a second and a half', () => {
+  test('an instance of the default size is created in less than a second and a half', () => {
     const startedAt = performance.now();
 
     const state = createPlatformState();
@@ -44,7 +44,7 @@ describe('seeded records', () => {
     expect(state.dataFileIds).toHaveLength(200);
   });
 
-  test('ids ascend with creation, and the last ones lie above 2^53', async () => {
+  test('ids ascend in the order of creation, and the last ones are above 2^53', async () => {
     const { results } = await search(smallPlatform());
     const ids = results.map(({ id }) => BigInt(id));
     const created = results.map((row) => Number(row['created']));
@@ -56,7 +56,7 @@ describe('seeded records', () => {
     expect(new Set(created).size).toBeLessThan(created.length);
   });
 
-  test('an id above 2^53 travels as an integer with all its digits', async () => {
+  test('an id above 2^53 is sent as an integer with all its digits', async () => {
     const platform = smallPlatform();
 
     const { text } = await call(platform, {
@@ -89,7 +89,7 @@ describe('seeded records', () => {
     }
   });
 
-  test('a formula is of the status that its calculation tells', () => {
+  test('a formula has the status of its calculation', () => {
     const { calculations, formulas, datasets } = createPlatformState({ ...small, calculations: 2000 });
     const drawn = calculations.byId().map((sequence) => calculations.at(sequence));
 

@@ -14,7 +14,7 @@ const search = (sandbox: Sandbox, init: RequestInit = {}) =>
   });
 
 describe('a running platform', () => {
-  test('listens on loopback alone, and the same seed gives the same bytes', async () => {
+  test('listens only on loopback, and the same seed gives the same bytes', async () => {
     await using one = await startPlatform({ ...small, seed: 9 });
     await using two = await startPlatform({ ...small, seed: 9 });
 
@@ -24,7 +24,7 @@ describe('a running platform', () => {
     expect(await first.text()).toBe(await second.text());
   });
 
-  test('bytes are UTF-8', async () => {
+  test('responses are UTF-8', async () => {
     await using sandbox = await startPlatform({ ...small });
 
     const text = await (await search(sandbox)).text();
@@ -33,7 +33,7 @@ describe('a running platform', () => {
     expect(text).toContain([...sandbox.calculations()].join(','));
   });
 
-  test('closing ends what is still waiting, at once', async () => {
+  test('closing ends waiting requests at once', async () => {
     const sandbox = await startPlatform({ ...small, latencyMs: 60_000 });
     const waiting = expect(search(sandbox)).rejects.toThrow('fetch failed');
     await sleep(50);
@@ -54,7 +54,7 @@ describe('a running platform', () => {
     await expect(sandbox.close()).resolves.toBeUndefined();
   });
 
-  test('latency holds every answer back', async () => {
+  test('latency delays every response', async () => {
     await using sandbox = await startPlatform({ ...small, latencyMs: 120 });
     const startedAt = performance.now();
 
@@ -63,7 +63,7 @@ describe('a running platform', () => {
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(118);
   });
 
-  test('records change by themselves at the rate of churn', async () => {
+  test('records change on their own at the rate of churn', async () => {
     await using sandbox = await startPlatform({ ...small, churn: 200 });
 
     await sleep(500);
@@ -73,7 +73,7 @@ describe('a running platform', () => {
     expect(steps).toBeLessThan(200);
   });
 
-  test('answers are compressed for those who accept it, where that is wanted', async () => {
+  test('responses are compressed for clients that accept it, if so configured', async () => {
     await using sandbox = await startPlatform({ ...small, gzip: true });
     await using plain = await startPlatform({ ...small });
 
@@ -84,7 +84,7 @@ describe('a running platform', () => {
     expect(await compressed.text()).toBe(await usual.text());
   });
 
-  test('a body that is too large is refused without being read to its end', async () => {
+  test('a body that is too large is refused without being read to the end', async () => {
     await using sandbox = await startPlatform({ ...small, maxBodyBytes: 1000 });
 
     const { status } = await search(sandbox, { body: 'x'.repeat(5_000_000) });
@@ -96,7 +96,7 @@ describe('a running platform', () => {
     await using sandbox = await startPlatform({ ...small });
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const outgoing = request(`${sandbox.url}/api/x%E0%A4%A`, { headers: { [sandbox.tokenHeader]: 'é' } });
-      outgoing.on('response', (answer) => resolve(answer.resume().statusCode));
+      outgoing.on('response', (response) => resolve(response.resume().statusCode));
       outgoing.on('error', reject);
       outgoing.end();
     });
@@ -109,7 +109,7 @@ describe('wrong options', () => {
   test.each<[string, object, string]>([
     ['a rate of 0', { rate: 0 }, 'rate: expected a number above 0, got 0'],
     ['faults above 1', { faults: 1.5 }, 'faults: expected a number from 0 to 1, got 1.5'],
-    ['a fault that is unknown', { faultKinds: ['flood'] }, 'faultKinds.0: expected error-platform,'],
+    ['an unknown fault', { faultKinds: ['flood'] }, 'faultKinds.0: expected error-platform,'],
     ['no kinds of faults', { faultKinds: [] }, 'faultKinds: expected at least one kind, got a list of 0'],
     [
       'half a calculation',
@@ -117,20 +117,20 @@ describe('wrong options', () => {
       'calculations: expected a whole number from 0 to 10000000, got 0.5',
     ],
     ['negative latency', { latencyMs: -1 }, 'latencyMs: expected a whole number from 0 to 600000, got -1'],
-    ['a port that is none', { port: 70_000 }, 'port: expected a whole number from 0 to 65535, got 70000'],
-    ['a clock that is none', { now: 5 }, 'now: expected a function, got 5'],
+    ['an invalid port', { port: 70_000 }, 'port: expected a whole number from 0 to 65535, got 70000'],
+    ['an invalid clock', { now: 5 }, 'now: expected a function, got 5'],
     [
-      'a form of Retry-After',
+      'an unknown form of Retry-After',
       { retryAfter: 'soon' },
       'retryAfter: expected seconds, date, absent or mixed, got "soon"',
     ],
     ['negative churn', { churn: -1 }, 'churn: expected a number from 0 to 10000, got -1'],
-    ['an option that is unknown', { latency: 5 }, 'latency: not a known name'],
-  ])('%s is refused with what was expected and what came', async (_, options, message) => {
+    ['an unknown option', { latency: 5 }, 'latency: not a known name'],
+  ])('%s is refused with a message that says what was expected and got', async (_, options, message) => {
     await expect(startPlatform(options as PlatformOptions)).rejects.toThrow(message);
   });
 
-  test('all of them are told at once', async () => {
+  test('all faults are reported at once', async () => {
     await expect(startPlatform({ rate: -1, faults: 2 })).rejects.toThrow(/rate: .*; faults: /);
   });
 });

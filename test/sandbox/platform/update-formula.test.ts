@@ -5,7 +5,7 @@ import { call, search, smallPlatform } from './call-platform.ts';
 
 const pathOf = (id: string) => `/api/query/v1/functions/template/${id}`;
 
-/** A calculation over a dataset, and a column of it that holds numbers. */
+/** A calculation on a dataset, and a numeric column of the dataset. */
 function onDataset({ state }: PlatformApp, last = false) {
   const { calculations, datasets } = state;
   const all = calculations
@@ -19,7 +19,7 @@ function onDataset({ state }: PlatformApp, last = false) {
 }
 
 describe('updating a formula', () => {
-  test('the answer is the whole calculation, computed from the new formula', async () => {
+  test('the response is the whole calculation, computed from the new formula', async () => {
     const platform = smallPlatform();
     const { id, column } = onDataset(platform);
     const expression = `SUM(\`${column}\`) / 2 -- é`;
@@ -52,7 +52,7 @@ describe('updating a formula', () => {
     expect(platform.counts().formulaUpdates).toEqual({ [id]: 1 });
   });
 
-  test('lastModified moves on although the clock stands still, and the search shows it', async () => {
+  test('lastModified increases even if the clock does not, and the search shows it', async () => {
     const platform = smallPlatform({ now: () => 0 });
     const { id, lastModified } = onDataset(platform);
 
@@ -64,21 +64,21 @@ describe('updating a formula', () => {
     expect(row).toMatchObject({ lastModified: lastModified + 2 });
   });
 
-  test('an id above 2^53 is found by all its digits, and by no other', async () => {
+  test('an id above 2^53 is found by exactly its digits', async () => {
     const platform = smallPlatform();
     const { id } = onDataset(platform, true);
     const neighbour = String(BigInt(id) + 1n);
 
-    const answer = await call(platform, { path: pathOf(id), body: { expression: '1' } });
+    const { text } = await call(platform, { path: pathOf(id), body: { expression: '1' } });
 
     expect(BigInt(id)).toBeGreaterThan(2n ** 53n);
-    expect(answer.text.startsWith(`{"id":${id},`)).toBe(true);
+    expect(text.startsWith(`{"id":${id},`)).toBe(true);
     expect((await call(platform, { path: pathOf(neighbour), body: { expression: '1' } })).status).toBe(404);
   });
 
   test.each([
     ['does not parse', 'SUM('],
-    ['names a column that the dataset lacks', 'SUM(`No such column`)'],
+    ['uses a column that the dataset lacks', 'SUM(`No such column`)'],
   ])('a formula that %s is stored as INVALID, and refused under strict', async (_, expression) => {
     const platform = smallPlatform();
     const { id } = onDataset(platform);
@@ -92,7 +92,7 @@ describe('updating a formula', () => {
     expect(loose.json).toMatchObject({ expression, status: 'INVALID' });
   });
 
-  test('a reference becomes a dependency and a link; one to nothing is illegal', async () => {
+  test('a reference becomes a dependency and a link; one to a missing calculation is illegal', async () => {
     const platform = smallPlatform();
     const { id } = onDataset(platform);
     const target = platform.state.calculations.at(5).id;
@@ -114,7 +114,7 @@ describe('updating a formula', () => {
 
   test.each([
     ['404 for an unknown id', 404, pathOf('4'), { expression: '1' }],
-    ['400 for an id that is no integer', 400, pathOf('abc'), { expression: '1' }],
+    ['400 for an id that is not an integer', 400, pathOf('abc'), { expression: '1' }],
     ['400 without an expression', 400, pathOf('1008'), {}],
     ['400 for an expression of blanks', 400, pathOf('1008'), { expression: '  ' }],
     [
@@ -123,7 +123,7 @@ describe('updating a formula', () => {
       `${pathOf('1008')}?strict=maybe`,
       { expression: '1' },
     ],
-  ])('it answers %s', async (_, status, path, body) => {
+  ])('responds with %s', async (_, status, path, body) => {
     expect((await call(smallPlatform(), { path, body })).status).toBe(status);
   });
 });

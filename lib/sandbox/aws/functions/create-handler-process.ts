@@ -10,31 +10,31 @@ import { type Runner, startRunner } from './start-runner.ts';
 export type HandlerProcessOptions = {
   /** The path of a .ts or .mjs file that exports `handler`; it is never loaded into this process. */
   readonly file: string;
-  /** All that the process finds in its environment, beside what Lambda sets itself. */
+  /** The whole environment of the process, apart from what Lambda sets itself. */
   readonly environment: Environment;
-  /** The time of one invocation; the process is killed at its end. 1 to 900,000. */
+  /** The time limit of one invocation, after which the process is killed. 1 to 900,000. */
   readonly timeoutMs: number;
-  /** 1,024 if absent; nine tenths of it are for objects of a long life. */
+  /** 1,024 if absent; nine tenths of it are for long-lived objects. */
   readonly memoryMb?: number;
-  /** The file's name without its ending, if absent. */
+  /** The file's name without its extension, if absent. */
   readonly functionName?: string;
-  /** Gets every line that the process writes to stdout or stderr. */
+  /** Called with every line that the process writes to stdout or stderr. */
   readonly onLog?: (line: string) => void;
 };
 
 export type HandlerProcess = {
   /**
-   * Calls the handler with the event, as JSON, and a Lambda context; calls take turns. Gives its answer, null for
-   * none. Throws `HandlerError`; after a death or the end of the time the next call finds a fresh process.
+   * Calls the handler with the event, as JSON, and a Lambda context; calls take turns. Returns its result, or null if
+   * there is none. Throws `HandlerError`; after a crash or a timeout the next call starts a new process.
    */
   invoke(event: unknown): Promise<unknown>;
-  /** Refuses further calls, waits at most `graceMs` (10,000) for those that were made, and ends the process. */
+  /** Refuses further calls, waits at most `graceMs` (10,000) for pending ones, and ends the process. */
   close(graceMs?: number): Promise<void>;
 } & AsyncDisposable;
 
 /**
- * A Lambda function on this machine: one invocation at a time, in a process that is started by the first. Throws
- * `TypeError` if `timeoutMs` is not Lambda's.
+ * A Lambda function on this machine: one invocation at a time, in a process that the first one starts. Throws a
+ * `TypeError` if Lambda would not accept `timeoutMs`.
  */
 export const createHandlerProcess = (options: HandlerProcessOptions): HandlerProcess => {
   const lambda = withDefaults(options);
@@ -52,8 +52,8 @@ export const createHandlerProcess = (options: HandlerProcessOptions): HandlerPro
     { id, limitMs }: { readonly id: string; readonly limitMs: number },
   ): Promise<unknown> => {
     const outcome = await called.receive(id, limitMs);
-    if (outcome.kind === 'answer') return outcome.answer;
-    // Only one that has thrown in an invocation may serve the next.
+    if (outcome.kind === 'result') return outcome.result;
+    // A process may serve the next invocation only if the handler merely threw.
     if (step === 'load' || outcome.kind !== 'threw') await called.end(0);
     throw failed(step, outcome.kind === 'timeout' ? { ...outcome, timeoutMs: limitMs } : outcome);
   };
@@ -89,7 +89,7 @@ export const createHandlerProcess = (options: HandlerProcessOptions): HandlerPro
 const defaultGraceMs = 10_000;
 // Lambda gives a handler 10 s to load; a busy machine needs more.
 const loadMs = 30_000;
-// For what the handler does at the exit of its process.
+// For what the handler does when its process exits.
 const exitMs = 500;
 const longestTimeoutMs = 900_000;
 

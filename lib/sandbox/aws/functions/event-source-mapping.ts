@@ -11,29 +11,29 @@ import { createQueueReader, type QueueReader } from './queue-reader.ts';
 import { settlesWithin } from './settles-within.ts';
 import { toSqsEvent } from './sqs-event.ts';
 
-/** The handler's own options; `timeoutMs` may not be over the queue's visibility timeout. */
+/** The handler's own options, and more; `timeoutMs` must not exceed the queue's visibility timeout. */
 export type EventSourceMappingOptions = HandlerProcessOptions & {
   readonly aws: Pick<LocalAws, 'endpoint' | 'region' | 'credentials'>;
   readonly queueUrl: string;
-  /** The most messages of one invocation, 1 to 10; 10 if absent. */
+  /** The most messages in one invocation, 1 to 10; 10 if absent. */
   readonly batchSize?: number;
-  /** The most invocations at once, each in a process of its own, 1 to 100; 2 if absent. */
+  /** The most invocations at once, each in its own process, 1 to 100; 2 if absent. */
   readonly maximumConcurrency?: number;
 };
 
 export type EventSourceMapping = {
   /**
-   * Takes no further messages, waits at most `graceMs` (10,000) for the batches in hand, kills what still runs, and
-   * ends the processes. The messages of a killed batch are seen again after their visibility timeout.
+   * Receives no further messages, waits at most `graceMs` (10,000) for the current batches, kills what is still running,
+   * and ends the processes. The messages of a killed batch become visible again after their visibility timeout.
    */
   close(graceMs?: number): Promise<void>;
 } & AsyncDisposable;
 
 /**
- * Polls a queue and calls a handler with batches, as Lambda's event source mapping with ReportBatchItemFailures
- * does. What succeeds is deleted; what fails stays hidden until its visibility timeout ends, and the queue's own
- * redrive policy sends it to the dead-letter queue. Failures of a batch or of the queue are told by a line to
- * `onLog`. Throws `TypeError` on wrong options, and what SQS answers if there is no such queue.
+ * Polls a queue and calls a handler with batches, like Lambda's event source mapping with ReportBatchItemFailures.
+ * Messages that succeed are deleted; those that fail stay hidden until their visibility timeout ends, and the queue's
+ * own redrive policy sends them to the dead-letter queue. Failures of a batch or of the queue are reported as a line to
+ * `onLog`. Throws a `TypeError` on wrong options, and the error of SQS if there is no such queue.
  */
 export const startEventSourceMapping = async (
   options: EventSourceMappingOptions,
@@ -51,7 +51,7 @@ export const startEventSourceMapping = async (
     onLog: handler.onLog ?? (() => undefined),
     signal: stopping.signal,
   };
-  // A lane polls when its process is free: no message waits for one.
+  // A lane polls only when its process is free: no received message waits for a process.
   const lanes = Promise.all(processes.map((process) => runLane(source, process)));
   const close = async (graceMs = defaultGraceMs): Promise<void> => {
     stopping.abort();
@@ -70,7 +70,7 @@ const checkRange = (name: string, value: number, most: number): void => {
     throw new TypeError(`${name}: expected a whole number from 1 to ${most}, got ${value}`);
 };
 
-/** The queue's ARN. AWS refuses a mapping whose messages would come again while their batch still runs. */
+/** The queue's ARN. AWS refuses a mapping whose messages would reappear while their batch is still running. */
 const describeQueue = async (queue: QueueReader, timeoutMs: number): Promise<string> => {
   try {
     const { arn, visibilityMs } = await queue.describe();
@@ -113,7 +113,7 @@ const runBatch = async (
   const ids = new Set(messages.map(({ MessageId = '' }) => MessageId));
   const failed = await process
     .invoke(toSqsEvent(messages, arn))
-    .then((answer) => failedMessageIds(answer, ids))
+    .then((result) => failedMessageIds(result, ids))
     .catch((error: unknown) => {
       onLog(`event source mapping: ${error}`);
       return ids;

@@ -1,12 +1,13 @@
 /**
- * Which messages of a batch a handler's answer fails, by Lambda's rules of ReportBatchItemFailures: none if there
- * is no answer, no list or an empty one; all if an entry names no message of the batch, or the answer is no object.
+ * Which messages of a batch a handler's result reports as failed, by Lambda's rules for ReportBatchItemFailures: none if
+ * there is no result, no list or an empty one; all if an entry names no message of the batch, or the result is not an
+ * object.
  * Source: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
  */
-export const failedMessageIds = (answer: unknown, ids: ReadonlySet<string>): ReadonlySet<string> => {
-  if (answer === null || answer === undefined) return none;
-  if (typeof answer !== 'object') return ids;
-  const { batchItemFailures } = answer as { readonly batchItemFailures?: unknown };
+export const failedMessageIds = (result: unknown, ids: ReadonlySet<string>): ReadonlySet<string> => {
+  if (result === null || result === undefined) return none;
+  if (typeof result !== 'object') return ids;
+  const { batchItemFailures } = result as { readonly batchItemFailures?: unknown };
   if (batchItemFailures === null || batchItemFailures === undefined) return none;
   if (!Array.isArray(batchItemFailures)) return ids;
   const named: readonly unknown[] = batchItemFailures.map((failure) => failure?.itemIdentifier);

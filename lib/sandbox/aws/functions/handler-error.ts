@@ -6,7 +6,7 @@ export type HandlerFailure =
   | { readonly kind: 'timeout'; readonly timeoutMs: number }
   | { readonly kind: 'closed' };
 
-/** A handler gave no answer. `step` is `load` or `invoke`. */
+/** A handler returned no result. `step` is `load` or `invoke`. */
 export class HandlerError extends Error {
   override readonly name = 'HandlerError';
   readonly failure: HandlerFailure;
@@ -26,7 +26,7 @@ const describe = (failure: HandlerFailure): string => {
     case 'timeout':
       return `timed out after ${failure.timeoutMs} ms`;
     case 'closed':
-      return 'closed before it answered';
+      return 'closed before it returned';
     default:
       return failure satisfies never;
   }

@@ -1,13 +1,13 @@
-// Runs in a process of its own, started by start-runner.ts: `handler-process.ts FILE`. Loads FILE, then calls its
-// export `handler` once for every invocation that comes, and replies as Lambda's runtime does.
+// Runs in its own process, started by start-runner.ts: `handler-process.ts FILE`. Loads FILE, then calls its export
+// `handler` once for every invocation, and replies as Lambda's runtime does.
 import { pathToFileURL } from 'node:url';
 import { type Invocation, type Reply, startId, type ThrownError } from './invocation.ts';
 
 type Handler = (event: unknown, context: object) => unknown;
 
-// The one who started it is gone, or wants it gone.
+// The parent is gone, or wants this process to end.
 process.on('disconnect', () => process.exit());
-// A Ctrl-C reaches the whole group; the one who started it decides what becomes of the work in hand.
+// A Ctrl-C reaches the whole process group; the parent decides what happens to the current work.
 process.on('SIGINT', () => undefined);
 
 const send = (reply: Reply): void => void process.send?.(reply);
@@ -18,11 +18,11 @@ const load = async (file: string): Promise<Handler> => {
   return handler as Handler;
 };
 
-const answer = async (handler: Handler, invocation: Invocation): Promise<Reply> => {
+const replyTo = async (handler: Handler, invocation: Invocation): Promise<Reply> => {
   const { id } = invocation;
   try {
     const text = JSON.stringify((await handler(invocation.event, createContext(invocation))) ?? null);
-    return { id, kind: 'answer', answer: JSON.parse(text) };
+    return { id, kind: 'result', result: JSON.parse(text) };
   } catch (error) {
     console.error(error);
     return { id, kind: 'threw', error: describe(error) };
@@ -48,8 +48,8 @@ const describe = (error: unknown): ThrownError =>
 
 try {
   const handler = await load(process.argv[2] ?? '');
-  process.on('message', async (invocation: Invocation) => send(await answer(handler, invocation)));
-  send({ id: startId, kind: 'answer', answer: null });
+  process.on('message', async (invocation: Invocation) => send(await replyTo(handler, invocation)));
+  send({ id: startId, kind: 'result', result: null });
 } catch (error) {
   console.error(error);
   send({ id: startId, kind: 'threw', error: describe(error) });

@@ -1,25 +1,25 @@
-/** What is asked of a runner: one invocation, with what its context tells. */
+/** What is sent to a runner: one invocation, with the facts of its context. */
 export type Invocation = {
   readonly id: string;
   readonly event: unknown;
-  /** When the time is up, epoch milliseconds. */
+  /** When the time is up, in epoch milliseconds. */
   readonly deadlineMs: number;
   readonly functionName: string;
   readonly functionArn: string;
   readonly memoryMb: number;
 };
 
-/** An error as Lambda answers it. */
+/** An error as Lambda returns it. */
 export type ThrownError = {
   readonly errorType: string;
   readonly errorMessage: string;
   readonly trace: readonly string[];
 };
 
-/** What a runner sends: once that it is ready (`id` is `startId`), then one reply an invocation. */
+/** What a runner sends: first that it is ready (`id` is `startId`), then one reply for each invocation. */
 export type Reply =
-  | { readonly id: string; readonly kind: 'answer'; readonly answer: unknown }
+  | { readonly id: string; readonly kind: 'result'; readonly result: unknown }
   | { readonly id: string; readonly kind: 'threw'; readonly error: ThrownError };
 
-/** Stands for the loading of the handler, where replies name invocations. */
+/** The id of the reply for loading the handler. */
 export const startId = 'start';

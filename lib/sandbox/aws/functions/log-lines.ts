@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 
-/** Longer lines are cut into pieces of this many characters, so that no output fills the memory. */
+/** Longer lines are split into pieces of this many characters, so that no output fills the memory. */
 export const longestLine = 262_144;
 
-/** Hands over each line of a stream as it comes, and what is left at its end. */
+/** Passes on each line of a stream as it arrives, and what is left at its end. */
 export const forwardLines = async (stream: Readable, onLine: (line: string) => void): Promise<void> => {
   let rest = '';
   for await (const chunk of stream.setEncoding('utf8')) {

@@ -10,14 +10,14 @@ import type { LocalAws } from '../services/start-aws.ts';
 export type QueueReader = {
   /** The queue's ARN and visibility timeout. Throws if there is no such queue. */
   describe(): Promise<{ readonly arn: string; readonly visibilityMs: number }>;
-  /** Up to `batchSize` messages with all their attributes; none after about a second without any. */
+  /** Up to `batchSize` messages with all their attributes; none if none arrive for about a second. */
   receive(batchSize: number): Promise<readonly Message[]>;
-  /** Deletes messages of one receive. Throws if any is refused. */
+  /** Deletes messages of one receive. Throws if any deletion is refused. */
   remove(messages: readonly Message[]): Promise<void>;
   close(): void;
 };
 
-/** One queue over SQS's own interface. */
+/** One queue, over SQS's own API. */
 export const createQueueReader = (
   { endpoint, region, credentials }: Pick<LocalAws, 'endpoint' | 'region' | 'credentials'>,
   QueueUrl: string,
@@ -25,26 +25,26 @@ export const createQueueReader = (
   const client = new SQSClient({ endpoint, region, credentials });
   return {
     describe: async () => {
-      const asked = new GetQueueAttributesCommand({
+      const command = new GetQueueAttributesCommand({
         QueueUrl,
         AttributeNames: ['QueueArn', 'VisibilityTimeout'],
       });
-      const { Attributes } = await client.send(asked);
+      const { Attributes } = await client.send(command);
       return {
         arn: Attributes?.QueueArn ?? '',
         visibilityMs: Number(Attributes?.VisibilityTimeout) * 1_000,
       };
     },
     receive: async (batchSize) => {
-      const asked = new ReceiveMessageCommand({
+      const command = new ReceiveMessageCommand({
         QueueUrl,
         MaxNumberOfMessages: batchSize,
-        // Short, for it is never aborted: one that is swallows the next message for a visibility timeout.
+        // Short, because it is never aborted: an aborted one would hide the next message for a visibility timeout.
         WaitTimeSeconds: 1,
         MessageSystemAttributeNames: ['All'],
         MessageAttributeNames: ['All'],
       });
-      return (await client.send(asked)).Messages ?? [];
+      return (await client.send(command)).Messages ?? [];
     },
     remove: async (messages) => {
       if (messages.length === 0) return;

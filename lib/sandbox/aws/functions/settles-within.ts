@@ -1,4 +1,4 @@
-/** True if the promise settles, either way, before so many milliseconds have gone. */
+/** True if the promise is fulfilled or rejected within this many milliseconds. */
 export const settlesWithin = async (promise: Promise<unknown>, ms: number): Promise<boolean> => {
   const late = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => late.resolve(false), ms);

@@ -1,6 +1,6 @@
 import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
 
-/** A message as Lambda's event source mapping hands it over. */
+/** A message as Lambda's event source mapping passes it on. */
 export type SqsRecord = {
   readonly messageId: string;
   readonly receiptHandle: string;
@@ -14,7 +14,7 @@ export type SqsRecord = {
   readonly awsRegion: string;
 };
 
-/** The event of a batch: Lambda's shape of what the queue gave. */
+/** The event for a batch: the received messages in Lambda's shape. */
 export const toSqsEvent = (
   messages: readonly Message[],
   eventSourceARN: string,

@@ -15,19 +15,19 @@ export type Outcome = Reply | { readonly kind: 'died'; readonly exit: string } |
 
 /** One process that runs `handler-process.ts` for a handler's file. */
 export type Runner = {
-  /** False from when the process has ended. */
+  /** False once the process has ended. */
   isAlive(): boolean;
-  /** What came first: the reply of that id, the process's end, or the end of the time. */
+  /** Whatever happens first: the reply with this id, the end of the process, or the time limit. */
   receive(id: string, limitMs: number): Promise<Outcome>;
   send(invocation: Invocation): void;
-  /** Asks the process to end, kills it by its id after `graceMs`, and waits for its end and its last lines. */
+  /** Asks the process to exit, kills it by its id after `graceMs`, and waits for its exit and its last lines. */
   end(graceMs: number): Promise<void>;
 };
 
 export const startRunner = ({ file, environment, memoryMb, onLog }: RunnerOptions): Runner => {
   const child = fork(new URL('./handler-process.ts', import.meta.url), [file], {
     env: { ...environment },
-    // Lambda's share for objects of a long life.
+    // Lambda's share for long-lived objects.
     execArgv: [`--max-old-space-size=${Math.floor(memoryMb * 0.9)}`],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
@@ -40,14 +40,14 @@ export const startRunner = ({ file, environment, memoryMb, onLog }: RunnerOption
   return {
     isAlive: () => isAlive,
     receive: (id, limitMs) => firstOf(child, exit, id, limitMs),
-    // Whoever waits for the reply learns of the process's end: no error of its own.
+    // Needs no error of its own: the caller that waits for the reply learns that the process has ended.
     send: (invocation) => void child.send(invocation, () => undefined),
     end: async (graceMs) => {
       if (child.connected) child.disconnect();
       const kill = setTimeout(() => child.kill('SIGKILL'), graceMs);
       await exit;
       clearTimeout(kill);
-      // A process of the handler's own may hold its output open.
+      // A child process of the handler may keep its output open.
       const cut = setTimeout(() => outputs.map((output) => output.destroy()), lastLinesMs);
       await logged.catch(() => undefined);
       clearTimeout(cut);
@@ -57,7 +57,7 @@ export const startRunner = ({ file, environment, memoryMb, onLog }: RunnerOption
 
 const lastLinesMs = 1_000;
 
-/** How it ended, once everything that it sent is read: the reply of a process that ends at once counts. */
+/** How it ended, once everything it sent has been read: a process may reply and then exit at once. */
 const awaitExit = async (child: ChildProcess): Promise<string> => {
   try {
     const [[code, signal]] = await Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
@@ -74,7 +74,7 @@ const firstOf = async (
   limitMs: number,
 ): Promise<Outcome> => {
   const outcome = Promise.withResolvers<Outcome>();
-  // A handler may send what it likes on its own.
+  // The handler may send messages of its own.
   const onMessage = (message: unknown) => {
     const reply = message as Reply | null;
     if (reply?.id === id) outcome.resolve(reply);

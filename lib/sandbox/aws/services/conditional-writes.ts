@@ -4,19 +4,19 @@ export type FauxqsApp = ReturnType<typeof buildApp>;
 
 /**
  * Makes fauxqs honour If-None-Match: * and If-Match where S3 does: PutObject, CopyObject and
- * CompleteMultipartUpload. Answers S3's own errors: 412 PreconditionFailed, 404 NoSuchKey for If-Match on nothing,
- * 501 NotImplemented for other conditions. Must be added before the app is ready, and no asynchronous preHandler
- * hook after it.
- * test/sandbox/aws/services/conditional-writes.test.ts tells when fauxqs does this itself.
+ * CompleteMultipartUpload. Responds with S3's own errors: 412 PreconditionFailed, 404 NoSuchKey for If-Match on a
+ * missing object, 501 NotImplemented for other conditions. Must be added before the app is ready, and no asynchronous
+ * preHandler hook may follow it.
+ * test/sandbox/aws/services/conditional-writes.test.ts fails once fauxqs does this itself.
  */
 export const addConditionalWrites = (app: FauxqsApp): void => {
   const inTurn = createTurns();
   app.addHook('preHandler', (request, reply, done) => {
     if (!changesObjects(request.method, request.url)) return done();
-    // Every change waits its turn, not the conditional ones alone: none may fall between another's look and write.
+    // Every change waits its turn, not only the conditional ones: none may happen between another's check and write.
     void inTurn(async () => {
       const refusal = await findRefusal(app, request.url, request.headers);
-      // fauxqs's handlers write synchronously: the object is changed when done() returns, within this turn.
+      // fauxqs's handlers write synchronously: the object has changed when done() returns, within this turn.
       if (refusal === undefined) return done();
       reply.code(refusal.status).header('content-type', 'application/xml').send(toXml(refusal));
     }).catch(done);
@@ -41,7 +41,7 @@ const createTurns = () => {
   };
 };
 
-// "/" carries SQS; /bucket and its objects are S3's.
+// "/" is SQS; /bucket and its objects are S3.
 const changesObjects = (method: string, url: string): boolean =>
   method !== 'GET' && method !== 'HEAD' && pathOf(url) !== '/';
 

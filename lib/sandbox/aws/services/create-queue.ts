@@ -3,30 +3,30 @@ import type { FauxqsApp } from './conditional-writes.ts';
 
 export type QueueOptions = {
   readonly name: string;
-  /** How long a message that was received stays hidden; 30 if absent. */
+  /** How long a received message stays hidden; 30 if absent. */
   readonly visibilitySeconds?: number;
-  /** Where a message goes instead of being received once more than `maxReceiveCount` times. */
+  /** Where a message goes after it has been received `maxReceiveCount` times. */
   readonly deadLetter?: { readonly queue: string; readonly maxReceiveCount: number };
 };
 
-/** Makes a queue before the app listens. Throws with what was answered, or if the name is not SQS's. */
+/** Creates a queue before the app listens. Throws with the response if it fails, or if the name is not valid in SQS. */
 export const createQueue = async (app: FauxqsApp, options: QueueOptions): Promise<void> => {
   const { name, visibilitySeconds = 30, deadLetter } = options;
-  // fauxqs takes any name.
+  // fauxqs accepts any name.
   if (!/^[\w-]{1,80}$/.test(name))
     throw new TypeError(`create a queue: expected a name of 1 to 80 letters, digits, - and _, got ${name}`);
   const attributes = {
     VisibilityTimeout: String(visibilitySeconds),
     ...(deadLetter === undefined ? {} : { RedrivePolicy: redrivePolicy(deadLetter) }),
   };
-  const answer = await app.inject({
+  const response = await app.inject({
     method: 'POST',
     url: '/',
     headers: { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': 'AmazonSQS.CreateQueue' },
     payload: JSON.stringify({ QueueName: name, Attributes: attributes }),
   });
-  if (answer.statusCode !== 200)
-    throw new Error(`create the queue ${name}: ${answer.statusCode} ${answer.body}`);
+  if (response.statusCode !== 200)
+    throw new Error(`create the queue ${name}: ${response.statusCode} ${response.body}`);
 };
 
 const redrivePolicy = ({ queue, maxReceiveCount }: NonNullable<QueueOptions['deadLetter']>): string =>

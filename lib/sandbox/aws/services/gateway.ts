@@ -10,8 +10,8 @@ import {
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** A request as it was asked, and how it was answered. */
-export type Asked = {
+/** A request, and the status of its response. */
+export type ServiceRequest = {
   /** The access key id that signed it. */
   readonly by: string;
   /** The service's name in the signature: `s3`, `sqs`, `dynamodb`, `secretsmanager`, `events`, `glue` or `lambda`. */
@@ -26,25 +26,25 @@ export type Asked = {
 };
 
 export type GatewayOptions = {
-  /** `http://HOST:PORT` of whatever answers for a service at a path; undefined if nothing does. */
+  /** `http://HOST:PORT` of the server for a service and path; undefined if there is none. */
   readonly endpointOf: (service: string, path: string) => string | undefined;
 };
 
 export type Gateway = {
   /** `http://127.0.0.1:PORT`: what `AWS_ENDPOINT_URL` is set to. */
   readonly endpoint: string;
-  /** What was asked and answered so far. */
-  readonly asked: readonly Asked[];
+  /** All requests so far that got a response. */
+  readonly requests: readonly ServiceRequest[];
   close(): Promise<void>;
 } & AsyncDisposable;
 
 /**
- * All services behind one address, as a process that has one endpoint for all of them asks: a request goes to the
- * service that its signature names. Signatures are read, not checked. A request without one is answered with 403, one to
- * a service that is not there with 501.
+ * All services behind one address, for processes that have one endpoint for all of them: a request goes to the service
+ * that its signature names. Signatures are read, not checked. A request without one gets 403, a request for a service
+ * that does not exist gets 501.
  */
 export async function startGateway({ endpointOf }: GatewayOptions): Promise<Gateway> {
-  const asked: Asked[] = [];
+  const requests: ServiceRequest[] = [];
   const agent = new Agent({ keepAlive: true });
   const server = createServer(async (request, response) => {
     const { method = '', url: path = '/', headers } = request;
@@ -54,14 +54,14 @@ export async function startGateway({ endpointOf }: GatewayOptions): Promise<Gate
     if (endpoint === undefined) return refuse(response, 501, `There is no ${service} here.`);
     try {
       const body = await buffer(request);
-      const answer = await forward(new URL(endpoint), { method, path, headers, body, agent });
-      const status = answer.statusCode ?? 500;
+      const forwarded = await forward(new URL(endpoint), { method, path, headers, body, agent });
+      const status = forwarded.statusCode ?? 500;
       const text = service === 's3' ? '' : body.toString('utf8');
-      asked.push({ by, service, method, path, headers, body: text, status });
-      response.writeHead(status, answer.rawHeaders);
-      answer.pipe(response).on('error', () => answer.destroy());
+      requests.push({ by, service, method, path, headers, body: text, status });
+      response.writeHead(status, forwarded.rawHeaders);
+      forwarded.pipe(response).on('error', () => forwarded.destroy());
     } catch {
-      // Whoever asked is gone, or the service is.
+      // The client has disconnected, or the service is gone.
       response.destroy();
     }
   });
@@ -75,7 +75,7 @@ export async function startGateway({ endpointOf }: GatewayOptions): Promise<Gate
     await closed;
   };
   const { port } = server.address() as AddressInfo;
-  return { endpoint: `http://127.0.0.1:${port}`, asked, close, [Symbol.asyncDispose]: close };
+  return { endpoint: `http://127.0.0.1:${port}`, requests, close, [Symbol.asyncDispose]: close };
 }
 
 const SIGNED = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/\d{8}\/[^/]+\/([^/]+)\/aws4_request\b/;
@@ -89,17 +89,17 @@ type Forwarded = {
 };
 
 async function forward({ hostname, port }: URL, { headers, body, ...rest }: Forwarded) {
-  // Node has answered the `Expect`, and put the pieces together.
-  const { expect: _, 'transfer-encoding': __, connection: ___, ...kept } = headers;
+  // Node has already responded to the `Expect`, and assembled the chunks.
+  const { expect: _, 'transfer-encoding': __, connection: ___, ...others } = headers;
   const request = openRequest({
     ...rest,
     hostname,
     port,
-    headers: { ...kept, 'content-length': String(body.length) },
+    headers: { ...others, 'content-length': String(body.length) },
   });
   request.end(body);
-  const [answer] = (await once(request, 'response')) as [IncomingMessage];
-  return answer;
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return response;
 }
 
 function refuse(response: ServerResponse, status: number, message: string): void {

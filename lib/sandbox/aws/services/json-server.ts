@@ -4,36 +4,38 @@ import { type LoopbackServer, startLoopbackServer } from './loopback-server.ts';
 export type JsonRequest = {
   readonly method: string;
   readonly url: URL;
-  /** Of `X-Amz-Target`, after its dot; empty without one. */
+  /** The part of `X-Amz-Target` after its dot; empty without that header. */
   readonly operation: string;
   readonly body: Readonly<Record<string, unknown>>;
 };
 
-/** `error` is the type of an error answer. */
-export type JsonAnswer =
+/** `error` is the type of an error response. */
+export type JsonResponse =
   | { readonly status: 200; readonly body: object }
   | { readonly status: number; readonly error: string; readonly message: string };
 
-/** A stand-in for a service that takes and answers JSON, on a free port of loopback. */
-export async function startJsonServer(answer: (request: JsonRequest) => JsonAnswer): Promise<LoopbackServer> {
+/** A stand-in for a service that receives and returns JSON, on a free port of loopback. */
+export async function startJsonServer(
+  respond: (request: JsonRequest) => JsonResponse,
+): Promise<LoopbackServer> {
   return startLoopbackServer(async (request, response) => {
     const sent = await text(request).catch(() => '');
-    const given = answer({
+    const result = respond({
       method: request.method ?? '',
       url: new URL(request.url ?? '/', 'http://localhost'),
       operation: String(request.headers['x-amz-target'] ?? '').replace(/^[^.]*\./, ''),
       body: JSON.parse(sent || '{}'),
     });
-    const failed = 'error' in given;
-    response.writeHead(given.status, {
+    const failed = 'error' in result;
+    response.writeHead(result.status, {
       'content-type': 'application/x-amz-json-1.1',
-      ...(failed ? { 'x-amzn-errortype': given.error } : {}),
+      ...(failed ? { 'x-amzn-errortype': result.error } : {}),
     });
-    response.end(JSON.stringify(failed ? { __type: given.error, message: given.message } : given.body));
+    response.end(JSON.stringify(failed ? { __type: result.error, message: result.message } : result.body));
   });
 }
 
-export const unknownOperation = ({ method, url, operation }: JsonRequest): JsonAnswer => ({
+export const unknownOperation = ({ method, url, operation }: JsonRequest): JsonResponse => ({
   status: 400,
   error: 'UnknownOperationException',
   message: operation || `${method} ${url.pathname}`,

@@ -1,13 +1,13 @@
 import type { FauxqsApp } from './conditional-writes.ts';
 
 /**
- * Makes fauxqs list objects as S3 does, in the order of the keys' UTF-8 bytes. By itself it sorts by locale but
- * pages by code unit, so that a listing of over 1,000 keys loses some where the two orders differ: "B" after "a".
- * Lists with a delimiter and those of the first version are left as they are.
- * test/sandbox/aws/services/listing-order.test.ts tells when fauxqs does this itself.
+ * Makes fauxqs list objects as S3 does, in the order of the keys' UTF-8 bytes. By itself, it sorts by locale but pages
+ * by code unit, so a listing of over 1,000 keys loses some where the two orders differ: "B" after "a".
+ * Listings with a delimiter, and those of version 1, are left as they are.
+ * test/sandbox/aws/services/listing-order.test.ts fails once fauxqs does this itself.
  */
 export const addListingOrder = (app: FauxqsApp): void => {
-  // On request, so that no asynchronous hook comes between conditional-writes.ts and the write.
+  // An onRequest hook, so that no asynchronous hook runs between conditional-writes.ts and the write.
   app.addHook('onRequest', async (request, reply) => {
     const url = new URL(request.url, 'http://localhost');
     const query = url.searchParams;
@@ -19,7 +19,7 @@ export const addListingOrder = (app: FauxqsApp): void => {
   });
 };
 
-// fauxqs reads the number, gets none, and so cuts nothing off.
+// fauxqs cannot parse it as a number, and so does not limit the listing.
 const everything = 'all';
 
 type Entry = { readonly key: Buffer; readonly xml: string };
@@ -30,9 +30,9 @@ const listAll = async (app: FauxqsApp, url: URL): Promise<readonly Entry[] | und
     'max-keys': everything,
     prefix: url.searchParams.get('prefix') ?? '',
   });
-  const answer = await app.inject({ method: 'GET', url: `${url.pathname}?${query}` });
-  if (answer.statusCode !== 200) return undefined;
-  const entries = answer.body.matchAll(/<Contents><Key>(.*?)<\/Key>.*?<\/Contents>/gs);
+  const response = await app.inject({ method: 'GET', url: `${url.pathname}?${query}` });
+  if (response.statusCode !== 200) return undefined;
+  const entries = response.body.matchAll(/<Contents><Key>(.*?)<\/Key>.*?<\/Contents>/gs);
   return [...entries]
     .map(([xml, key = '']) => ({ key: Buffer.from(unescapeXml(key)), xml }))
     .sort((a, b) => Buffer.compare(a.key, b.key));

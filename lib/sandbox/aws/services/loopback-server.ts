@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 export type LoopbackServer = {
   /** `http://127.0.0.1:PORT`. */
   readonly endpoint: string;
-  /** Ends every connection, also those that wait for an answer. */
+  /** Ends every connection, including those that are waiting for a response. */
   close(): Promise<void>;
 } & AsyncDisposable;
 

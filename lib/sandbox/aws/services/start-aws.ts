@@ -6,8 +6,8 @@ import { addListingOrder } from './listing-order.ts';
 import { startDynamoDb } from './start-dynamo-db.ts';
 
 /**
- * What is made at the start. A table has the keys `pk` and `sk`, both strings. `port` is the one of S3 and SQS, a
- * free one if absent; DynamoDB always has a free one.
+ * What is created at the start. A table has the keys `pk` and `sk`, both strings. `port` is the port of S3 and SQS, a
+ * free one if absent; DynamoDB always uses a free one.
  */
 export type AwsOptions = {
   readonly buckets?: readonly string[];
@@ -17,22 +17,22 @@ export type AwsOptions = {
 };
 
 export type LocalAws = {
-  /** `http://127.0.0.1:PORT`, of S3 and SQS. */
+  /** `http://127.0.0.1:PORT`, for S3 and SQS. */
   readonly endpoint: string;
   readonly region: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  /** The SDK's environment variables that reach all of it, for `createS3Client` or a process of its own. */
+  /** The SDK's environment variables for all of these services, for `createS3Client` or another process. */
   readonly settings: Readonly<Record<string, string>>;
-  /** The URL of a queue that was made at the start; throws if none was by that name. */
+  /** The URL of a queue that was created at the start; throws if there is none with that name. */
   queueUrl(name: string): string;
   close(): Promise<void>;
 } & AsyncDisposable;
 
 /**
- * S3 and SQS by fauxqs and DynamoDB by dynalite, in this process's memory, on loopback only; nothing is kept after
- * `close`. Any credentials will do. Requests to S3 carry at most 11 MiB, parts of an upload at most 10 MiB. A long
- * poll of a queue must not be aborted: it would hide the next message for one visibility timeout. Throws if a name
- * is not AWS's, a dead-letter queue is not among the queues, or the port is taken.
+ * S3 and SQS by fauxqs and DynamoDB by dynalite, in this process's memory, on loopback only; nothing remains after
+ * `close`. Any credentials will do. Requests to S3 may have at most 11 MiB, parts of an upload at most 10 MiB. A long
+ * poll of a queue must not be aborted: it would hide the next message for one visibility timeout. Throws if a name is
+ * not valid in AWS, a dead-letter queue is not among the queues, or the port is taken.
  */
 export const startAws = async (options: AwsOptions = {}): Promise<LocalAws> => {
   const { buckets = [], queues = [], tables = [], port = 0 } = options;
@@ -44,7 +44,7 @@ export const startAws = async (options: AwsOptions = {}): Promise<LocalAws> => {
   addListingOrder(app);
   for (const bucket of buckets) await createBucket(app, bucket);
   for (const queue of queues) await createQueue(app, queue);
-  // fauxqs's own start listens on all addresses.
+  // fauxqs's own start function listens on all addresses.
   const endpoint = await app.listen({ host: '127.0.0.1', port });
   const dynamoDb = await startDynamoDb(tables);
   started.defer(dynamoDb.close);
@@ -66,9 +66,9 @@ const checkDeadLetters = (queues: readonly QueueOptions[]): void => {
 };
 
 const createBucket = async (app: FauxqsApp, bucket: string): Promise<void> => {
-  const answer = await app.inject({ method: 'PUT', url: `/${encodeURIComponent(bucket)}` });
-  if (answer.statusCode !== 200)
-    throw new Error(`create the bucket ${bucket}: ${answer.statusCode} ${answer.body}`);
+  const response = await app.inject({ method: 'PUT', url: `/${encodeURIComponent(bucket)}` });
+  if (response.statusCode !== 200)
+    throw new Error(`create the bucket ${bucket}: ${response.statusCode} ${response.body}`);
 };
 
 const describe = (endpoint: string, dynamoDbEndpoint: string, queues: ReadonlySet<string>) => ({
@@ -82,7 +82,7 @@ const describe = (endpoint: string, dynamoDbEndpoint: string, queues: ReadonlySe
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
   },
-  // Not the URL that fauxqs gives: its host does not resolve.
+  // Not the URL that fauxqs returns: its host does not resolve.
   queueUrl: (name: string): string => {
     if (!queues.has(name)) throw new TypeError(`expected one of the queues ${[...queues]}, got ${name}`);
     return `${endpoint}/${account}/${name}`;

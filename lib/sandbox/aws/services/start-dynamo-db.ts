@@ -10,9 +10,9 @@ import { tolerateAbortedRequests } from './aborted-requests.ts';
 export type LocalDynamoDb = { readonly endpoint: string; close(): Promise<void> };
 
 /**
- * DynamoDB in this process's memory by dynalite, on a free port of loopback, with these tables: `pk` and `sk` are
- * their keys, both strings. It has no transactions and no time to live, and never tells the item at which a
- * condition failed. Throws what CreateTable answers.
+ * DynamoDB by dynalite in this process's memory, on a free port of loopback, with these tables, whose keys are `pk` and
+ * `sk`, both strings. It has no transactions and no time to live, and never returns the item for which a condition
+ * failed. Throws the error of CreateTable.
  */
 export const startDynamoDb = async (tables: readonly string[]): Promise<LocalDynamoDb> => {
   const server = dynalite({ createTableMs: 0, updateTableMs: 0, deleteTableMs: 0 });
@@ -63,7 +63,7 @@ const createTable = async (client: DynamoDBClient, TableName: string): Promise<v
 const sweepMs = 20;
 const graceMs = 2_000;
 
-/** Lets requests in flight end: dynalite throws out of every catch if its memory is closed beneath one. */
+/** Lets requests in flight finish: if its memory is closed during one, dynalite throws where nothing can catch it. */
 const closeServer = async (server: Server): Promise<void> => {
   const closed = Promise.withResolvers<void>();
   server.close((error) => (error ? closed.reject(error) : closed.resolve()));

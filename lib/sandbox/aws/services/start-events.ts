@@ -1,7 +1,7 @@
 import { startJsonServer, unknownOperation } from './json-server.ts';
 import type { LoopbackServer } from './loopback-server.ts';
 
-/** An event as it was put. */
+/** An event as the client sent it. */
 export type PutEvent = {
   readonly EventBusName?: string;
   readonly Source: string;
@@ -10,7 +10,7 @@ export type PutEvent = {
   readonly Detail: string;
 };
 
-/** A stand-in for EventBridge: it takes events, and sends them nowhere. */
+/** A stand-in for EventBridge: it accepts events and sends them nowhere. */
 export async function startEvents(): Promise<LoopbackServer & { readonly taken: readonly PutEvent[] }> {
   const taken: PutEvent[] = [];
   const server = await startJsonServer((request) => {

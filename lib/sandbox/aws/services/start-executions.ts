@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type JsonAnswer, type JsonRequest, startJsonServer, unknownOperation } from './json-server.ts';
+import { type JsonRequest, type JsonResponse, startJsonServer, unknownOperation } from './json-server.ts';
 
-/** How an execution ended. */
+/** The outcome of an execution. */
 export type EndedExecution = {
   readonly status: 'SUCCEEDED' | 'FAILED';
-  /** What the function answered, parsed; undefined if it failed. */
+  /** What the function returned, parsed; undefined if it failed. */
   readonly result: unknown;
   readonly error: { readonly ErrorMessage?: string } | undefined;
   readonly invocations: number;
-  /** Names of the steps and waits, in the order in which they were begun. */
+  /** The names of the steps and waits, in the order in which they were started. */
   readonly operations: readonly string[];
 };
 
@@ -27,16 +27,16 @@ export type LocalExecutions = {
 } & AsyncDisposable;
 
 /**
- * A stand-in for what keeps durable executions: steps and waits. After its first invocation a function is given the
- * execution alone, and asks for what was done.
+ * A stand-in for the service that stores durable executions, with steps and waits. An event contains only the execution
+ * itself; the function requests the steps that were already done.
  */
 export async function startExecutions(): Promise<LocalExecutions> {
   const executions = new Map<string, Execution>();
   const server = await startJsonServer((request) => {
-    const [, named = '', asked] = PATH.exec(request.url.pathname) ?? [];
-    const execution = executions.get(decodeURIComponent(named));
-    if (asked === undefined || execution === undefined) return unknownOperation(request);
-    return asked === 'state' ? { status: 200, body: stateOf(execution) } : checkpoint(execution, request);
+    const [, arn = '', action] = PATH.exec(request.url.pathname) ?? [];
+    const execution = executions.get(decodeURIComponent(arn));
+    if (action === undefined || execution === undefined) return unknownOperation(request);
+    return action === 'state' ? { status: 200, body: stateOf(execution) } : checkpoint(execution, request);
   });
   return {
     ...server,
@@ -44,9 +44,9 @@ export async function startExecutions(): Promise<LocalExecutions> {
       const execution = begin(input);
       executions.set(arn, execution);
       for (let invocations = 1; ; invocations += 1) {
-        const answer = (await invoke(eventOf(arn, execution))) as Answer;
-        if (answer.Status !== 'PENDING') return ended(answer, execution, invocations);
-        goOn(execution);
+        const output = (await invoke(eventOf(arn, execution))) as Output;
+        if (output.Status !== 'PENDING') return ended(output, execution, invocations);
+        endWaits(execution);
       }
     },
   };
@@ -73,7 +73,7 @@ type Operation = {
   readonly ExecutionDetails?: { readonly InputPayload: string };
 };
 
-/** A change of an operation, as a function asks for it. */
+/** A change to an operation, as a function requests it. */
 type Update = Pick<Operation, 'Id' | 'Type' | 'Name' | 'SubType' | 'ParentId'> & {
   readonly Action: 'START' | 'SUCCEED' | 'FAIL' | 'RETRY';
   readonly Payload?: string;
@@ -85,11 +85,11 @@ type Update = Pick<Operation, 'Id' | 'Type' | 'Name' | 'SubType' | 'ParentId'> &
 type Execution = {
   token: string;
   readonly operations: Map<string, Operation>;
-  /** Changed since the last invocation. */
+  /** The operations that have changed since the last invocation. */
   updated: readonly string[];
 };
 
-type Answer = {
+type Output = {
   readonly Status: 'SUCCEEDED' | 'FAILED' | 'PENDING';
   readonly Result?: string;
   readonly Error?: { readonly ErrorMessage?: string };
@@ -115,7 +115,7 @@ function eventOf(arn: string, { token, operations, updated }: Execution): object
     CheckpointToken: token,
     UpdatedOperationIds: updated,
     InitialExecutionState: {
-      // An event has times as text.
+      // In an event, times are text.
       Operations: [{ ...first, StartTimestamp: new Date().toISOString() }],
       ...(others.length === 0 ? {} : { NextMarker: 'others' }),
     },
@@ -124,7 +124,7 @@ function eventOf(arn: string, { token, operations, updated }: Execution): object
 
 const stateOf = ({ operations }: Execution) => ({ Operations: [...operations.values()].slice(1) });
 
-function checkpoint(execution: Execution, { body }: JsonRequest): JsonAnswer {
+function checkpoint(execution: Execution, { body }: JsonRequest): JsonResponse {
   if (body['CheckpointToken'] !== execution.token)
     return { status: 400, error: 'InvalidParameterValueException', message: 'Invalid Checkpoint Token' };
   const updates = (body['Updates'] ?? []) as readonly Update[];
@@ -161,12 +161,12 @@ function changedBy(
   };
 }
 
-/** Ends what an execution waits for. */
-function goOn(execution: Execution): void {
+/** Ends every wait and retry delay of an execution. */
+function endWaits(execution: Execution): void {
   const waiting = [...execution.operations.values()].filter(
     ({ Type, Status }) => (Type === 'WAIT' && Status === 'STARTED') || Status === 'PENDING',
   );
-  if (waiting.length === 0) throw new Error('expected an execution that waits for something');
+  if (waiting.length === 0) throw new Error('expected an execution that is waiting for something');
   for (const operation of waiting)
     execution.operations.set(operation.Id, {
       ...operation,
@@ -175,7 +175,7 @@ function goOn(execution: Execution): void {
   execution.updated = waiting.map(({ Id }) => Id);
 }
 
-const ended = ({ Status, Result, Error: error }: Answer, { operations }: Execution, invocations: number) => ({
+const ended = ({ Status, Result, Error: error }: Output, { operations }: Execution, invocations: number) => ({
   status: Status as EndedExecution['status'],
   result: Result === undefined ? undefined : JSON.parse(Result),
   error,

@@ -1,53 +1,56 @@
 import type { IncomingMessage } from 'node:http';
 import { type LoopbackServer, startLoopbackServer } from './loopback-server.ts';
 
-/** A request as it came: the operation, and its members. */
+/** A request as received: the operation, and its members. */
 export type GlueRequest = {
   readonly operation: string;
   readonly body: Readonly<Record<string, unknown>>;
 };
 
-export type GlueAnswer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
+export type GlueResponse = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
 
-/** A partition as it was put: `Values`, `StorageDescriptor` and whatever else. */
+/** A partition as the client sent it: `Values`, `StorageDescriptor` and any other members. */
 export type GluePartition = Readonly<Record<string, unknown>> & { readonly Values: readonly string[] };
 
 export type GlueOptions = {
   readonly database: string;
-  /** The tables there are, each with its storage descriptor. */
+  /** The tables, each with its storage descriptor. */
   readonly tables: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 };
 
-/** A stand-in for Glue: the calls for partitions, on tables that are there from the start. */
+/** A stand-in for Glue: the operations on partitions, for tables that exist from the start. */
 export type Glue = {
-  /** What was asked so far, refused or not. */
+  /** All requests so far, refused or not. */
   readonly requests: readonly GlueRequest[];
   /** The partitions of a table, in the order in which they were created. */
   partitions(table: string): readonly GluePartition[];
-  answer(request: GlueRequest): GlueAnswer;
+  respond(request: GlueRequest): GlueResponse;
 };
 
-/** Glue without a connection. It takes GetTable, CreatePartition, UpdatePartition and DeletePartition. */
+/** Glue without a connection. It supports GetTable, CreatePartition, UpdatePartition and DeletePartition. */
 export function createGlue({ database, tables }: GlueOptions): Glue {
   const requests: GlueRequest[] = [];
-  const held = new Map(Object.keys(tables).map((table) => [table, new Map<string, GluePartition>()]));
+  const stored = new Map(Object.keys(tables).map((table) => [table, new Map<string, GluePartition>()]));
   return {
     requests,
-    partitions: (table) => [...(held.get(table)?.values() ?? [])],
-    answer(request) {
+    partitions: (table) => [...(stored.get(table)?.values() ?? [])],
+    respond(request) {
       requests.push(request);
       const { operation, body } = request;
       const table = String(operation === 'GetTable' ? body['Name'] : body['TableName']);
-      const partitions = held.get(table);
+      const partitions = stored.get(table);
       if (body['DatabaseName'] !== database || partitions === undefined)
         return refusal('EntityNotFoundException', `Table ${table} not found.`);
-      if (operation !== 'GetTable') return answerFor(partitions, request);
+      if (operation !== 'GetTable') return changePartitions(partitions, request);
       return done({ Table: { Name: table, DatabaseName: database, StorageDescriptor: tables[table] } });
     },
   };
 }
 
-function answerFor(partitions: Map<string, GluePartition>, { operation, body }: GlueRequest): GlueAnswer {
+function changePartitions(
+  partitions: Map<string, GluePartition>,
+  { operation, body }: GlueRequest,
+): GlueResponse {
   const input = body['PartitionInput'] as GluePartition | undefined;
   switch (operation) {
     case 'CreatePartition': {
@@ -75,26 +78,26 @@ function answerFor(partitions: Map<string, GluePartition>, { operation, body }: 
   }
 }
 
-/** A key by a partition's values; undefined if there are none. */
+/** A key for a partition's values; undefined if there are none. */
 const keyOf = (values: unknown): string | undefined =>
   Array.isArray(values) && values.length > 0 ? JSON.stringify(values) : undefined;
 
-const done = (body: GlueAnswer['body']): GlueAnswer => ({ status: 200, body });
-const refusal = (name: string, message: string): GlueAnswer => ({
+const done = (body: GlueResponse['body']): GlueResponse => ({ status: 200, body });
+const refusal = (name: string, message: string): GlueResponse => ({
   status: 400,
   body: { __type: name, Message: message },
 });
 const missing = refusal('EntityNotFoundException', 'Partition not found.');
 const invalid = refusal('InvalidInputException', 'The values of the partition are missing.');
 
-/** `AWS_ENDPOINT_URL_GLUE` is to be set to its endpoint. */
+/** Set `AWS_ENDPOINT_URL_GLUE` to its endpoint. */
 export type LocalGlue = Glue & LoopbackServer;
 
-/** Glue's protocol (JSON 1.1 by `X-Amz-Target`) on a free port of loopback; nothing is kept after `close`. */
+/** Glue's protocol (JSON 1.1 by `X-Amz-Target`) on a free port of loopback; nothing remains after `close`. */
 export async function startGlue(options: GlueOptions): Promise<LocalGlue> {
   const glue = createGlue(options);
   const server = await startLoopbackServer(async (request, response) => {
-    const { status, body } = glue.answer(await readRequest(request));
+    const { status, body } = glue.respond(await readRequest(request));
     response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' });
     response.end(JSON.stringify(body));
   });

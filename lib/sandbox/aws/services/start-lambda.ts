@@ -1,40 +1,40 @@
 import type { IncomingMessage } from 'node:http';
 import { type LoopbackServer, startLoopbackServer } from './loopback-server.ts';
 
-/** An invocation as it was asked for; `function` is what the caller names, with its version or alias. */
+/** An invocation as requested; `function` is the name or ARN that the caller gave, with its version or alias. */
 export type LambdaRequest = {
   readonly function: string;
   readonly invocationType: string;
-  /** Of the durable execution; undefined if none was given. */
+  /** The name of the durable execution; undefined if none was given. */
   readonly name: string | undefined;
   readonly input: unknown;
 };
 
-/** `error` is the type of an error answer. */
-export type LambdaAnswer =
+/** `error` is the type of an error response. */
+export type LambdaResponse =
   | { readonly status: 202 }
   | { readonly status: number; readonly error: string; readonly message: string };
 
 /** A stand-in for Lambda: the start of durable executions, which are not run. */
 export type Lambda = {
-  /** What was asked so far, refused or not. */
+  /** All requests so far, refused or not. */
   readonly requests: readonly LambdaRequest[];
-  /** The executions by name: one for each that was asked for, however often. */
+  /** The inputs of the executions by name: one for each, however often it was requested. */
   readonly executions: ReadonlyMap<string, unknown>;
-  answer(request: LambdaRequest): LambdaAnswer;
+  respond(request: LambdaRequest): LambdaResponse;
 };
 
 /** A version or an alias at the end of a function's name or ARN. */
 const QUALIFIED = /^(?:arn:aws:lambda:[^:]+:\d{12}:function:)?([A-Za-z0-9_-]+):[A-Za-z0-9_$-]+$/;
 
-/** Lambda without a connection, with durable functions of these names. */
+/** Lambda without a connection, with durable functions that have these names. */
 export function createLambda(functions: readonly string[]): Lambda {
   const requests: LambdaRequest[] = [];
   const executions = new Map<string, unknown>();
   return {
     requests,
     executions,
-    answer(request) {
+    respond(request) {
       requests.push(request);
       const { name, input, invocationType } = request;
       const [, called] = QUALIFIED.exec(request.function) ?? [];
@@ -52,30 +52,30 @@ export function createLambda(functions: readonly string[]): Lambda {
   };
 }
 
-const refusal = (status: number, error: string, message: string): LambdaAnswer => ({
+const refusal = (status: number, error: string, message: string): LambdaResponse => ({
   status,
   error,
   message,
 });
 
-/** `AWS_ENDPOINT_URL_LAMBDA` is to be set to its endpoint. */
+/** Set `AWS_ENDPOINT_URL_LAMBDA` to its endpoint. */
 export type LocalLambda = Lambda & LoopbackServer;
 
-/** Lambda's protocol (REST, JSON) on a free port of loopback; nothing is kept after `close`. */
+/** Lambda's protocol (REST, JSON) on a free port of loopback; nothing remains after `close`. */
 export async function startLambda(functions: readonly string[]): Promise<LocalLambda> {
   const lambda = createLambda(functions);
   const server = await startLoopbackServer(async (request, response) => {
     const invocation = await readInvocation(request);
-    const answer =
+    const result =
       invocation === undefined
         ? refusal(404, 'UnknownOperationException', `${request.method} ${request.url}`)
-        : lambda.answer(invocation);
-    if (!('error' in answer)) return response.writeHead(answer.status).end();
-    response.writeHead(answer.status, {
+        : lambda.respond(invocation);
+    if (!('error' in result)) return response.writeHead(result.status).end();
+    response.writeHead(result.status, {
       'content-type': 'application/json',
-      'x-amzn-errortype': answer.error,
+      'x-amzn-errortype': result.error,
     });
-    return response.end(JSON.stringify({ Type: 'User', Message: answer.message }));
+    return response.end(JSON.stringify({ Type: 'User', Message: result.message }));
   });
   return { ...lambda, ...server };
 }

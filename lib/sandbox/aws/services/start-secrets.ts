@@ -1,7 +1,7 @@
 import { startJsonServer, unknownOperation } from './json-server.ts';
 import type { LoopbackServer } from './loopback-server.ts';
 
-/** A stand-in for Secrets Manager: it tells texts by their secrets' ARNs. */
+/** A stand-in for Secrets Manager: it returns the texts of secrets by ARN. */
 export const startSecrets = (texts: Readonly<Record<string, string>>): Promise<LoopbackServer> =>
   startJsonServer((request) => {
     if (request.operation !== 'GetSecretValue') return unknownOperation(request);

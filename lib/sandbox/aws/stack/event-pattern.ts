@@ -1,9 +1,9 @@
-/** A value of an event, and what a pattern of EventBridge allows at its place. */
+/** What an EventBridge pattern allows as a value. */
 type Allowed = string | number | boolean | null | Readonly<Record<string, unknown>>;
 
 /**
- * Whether an event is of a pattern: every field of the pattern is there, with one of the values that are listed. Knows
- * plain values, `prefix`, `suffix` and `wildcard`; throws for the others.
+ * Whether an event matches a pattern: it has every field of the pattern, with one of the listed values. Supports plain
+ * values, `prefix`, `suffix` and `wildcard`; throws for other filters.
  */
 export const matchesPattern = (pattern: object, event: unknown): boolean =>
   Object.entries(pattern).every(([name, allowed]) => {
@@ -27,7 +27,7 @@ const FILTERS = {
 
 const FILTER_NAMES = Object.keys(FILTERS).join(', ');
 
-/** Whether a text is of a form in which `*` stands for anything, and `?` for one character if it is among the marks. */
+/** Whether a text matches a form in which `*` is any text and, if it is among the marks, `?` is any character. */
 export const matchesWildcard = (value: string, form: string, marks: '*' | '*?'): boolean =>
   new RegExp(
     `^${form.replaceAll(/[\\^$.*+?()[\]{}|]/g, (mark) =>

@@ -8,7 +8,7 @@ export type CreatedObject = {
   readonly etag: string;
 };
 
-/** The event that S3 sends of a new object by way of EventBridge, with all its fields. */
+/** The event that S3 sends through EventBridge for a new object, with all its fields. */
 export const objectCreated = ({ bucket, key, sizeBytes: size, etag }: CreatedObject) => ({
   version: '0',
   id: randomUUID(),

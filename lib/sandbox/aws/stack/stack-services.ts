@@ -1,4 +1,4 @@
-import { type Asked, startGateway } from '../services/gateway.ts';
+import { type ServiceRequest, startGateway } from '../services/gateway.ts';
 import { type AwsOptions, startAws } from '../services/start-aws.ts';
 import { type PutEvent, startEvents } from '../services/start-events.ts';
 import { type LocalExecutions, startExecutions } from '../services/start-executions.ts';
@@ -9,11 +9,11 @@ import { type Resource, resourcesOf, type Template } from './template.ts';
 import { type Resolve, templateValues } from './template-values.ts';
 
 export type StackServices = {
-  /** Of all services. */
+  /** One endpoint for all services. */
   readonly endpoint: string;
-  /** The SDK's variables that reach all of them. */
+  /** The SDK's environment variables for all of them. */
   readonly settings: Readonly<Record<string, string>>;
-  readonly asked: readonly Asked[];
+  readonly requests: readonly ServiceRequest[];
   readonly events: readonly PutEvent[];
   readonly glue: LocalGlue;
   readonly lambda: LocalLambda;
@@ -21,8 +21,8 @@ export type StackServices = {
 } & AsyncDisposable;
 
 /**
- * The services that the functions of a stack ask, behind one endpoint, with what its template makes in them. `secret` is
- * what its secrets hold.
+ * The services that the functions of a stack call, behind one endpoint, with the resources of its template. `secret` is
+ * the value of its secrets.
  */
 export async function startStackServices(template: Template, secret: string): Promise<StackServices> {
   await using started = new AsyncDisposableStack();
@@ -45,7 +45,7 @@ export async function startStackServices(template: Template, secret: string): Pr
     glue: glue.endpoint,
     lambda: lambda.endpoint,
   };
-  const { endpoint, asked } = started.use(
+  const { endpoint, requests } = started.use(
     await startGateway({
       endpointOf: (service, path) =>
         /^\/[^/]+\/durable-executions\//.test(path) ? executions.endpoint : endpoints[service],
@@ -56,7 +56,7 @@ export async function startStackServices(template: Template, secret: string): Pr
   return {
     endpoint,
     settings: { ...settings, AWS_ENDPOINT_URL: endpoint },
-    asked,
+    requests,
     events: events.taken,
     glue,
     lambda,
@@ -65,7 +65,7 @@ export async function startStackServices(template: Template, secret: string): Pr
   };
 }
 
-/** Buckets, queues and tables as the template has them. */
+/** The buckets, queues and tables of the template. */
 function resourcesAtTheStart(template: Template, resolve: Resolve): AwsOptions {
   const named = (type: string) =>
     resourcesOf(template, type).map(([id, resource]) => [String(resolve({ Ref: id })), resource] as const);
@@ -73,7 +73,7 @@ function resourcesAtTheStart(template: Template, resolve: Resolve): AwsOptions {
     buckets: named('AWS::S3::Bucket').map(([name]) => name),
     queues: named('AWS::SQS::Queue')
       .map(([url, { Properties }]) => queueOf(url, resolve(Properties) as QueueProperties))
-      // A queue's dead letters are made before it.
+      // A dead-letter queue must be created before the queue that uses it.
       .sort((a, b) => Number('deadLetter' in a) - Number('deadLetter' in b)),
     tables: named('AWS::DynamoDB::Table').map(([name, table]) => tableOf(name, table)),
   };

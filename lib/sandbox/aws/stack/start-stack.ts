@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createHandlerProcess, type HandlerProcess } from '../functions/create-handler-process.ts';
 import { startEventSourceMapping } from '../functions/event-source-mapping.ts';
 import { account, region } from '../identity.ts';
-import type { Asked } from '../services/gateway.ts';
+import type { ServiceRequest } from '../services/gateway.ts';
 import type { PutEvent } from '../services/start-events.ts';
 import type { EndedExecution } from '../services/start-executions.ts';
 import type { Glue } from '../services/start-glue.ts';
@@ -14,42 +14,41 @@ import { resourcesOf, type StackToRun, type Template } from './template.ts';
 import { type Resolve, templateValues } from './template-values.ts';
 
 export type StackOptions = StackToRun & {
-  /** Texts of the template that stand for something else here, such as the platform's origin. */
+  /** Texts of the template to replace, such as the platform's origin, and their replacements. */
   readonly texts?: Readonly<Record<string, string>>;
-  /** What the secrets of the stack hold. */
+  /** The value of the stack's secrets. */
   readonly secret: string;
-  /** Variables that functions find in place of those of the template. */
+  /** Environment variables that override those of the template. */
   readonly overrides?: Readonly<Record<string, string>>;
-  /** Gets every line that a function writes. */
+  /** Called with every line that a function writes. */
   readonly onLog?: (line: string) => void;
 };
 
 export type LocalStack = {
-  /** The SDK's variables that reach its services from outside. */
+  /** The SDK's environment variables that reach its services from outside. */
   readonly settings: Readonly<Record<string, string>>;
   readonly resolve: Resolve;
   /** An output of the template. */
   output(name: string): string;
-  /** Every request so far. A function's are by its logical id. */
-  readonly asked: readonly Asked[];
+  /** Every request so far. Those of a function are `by` its logical id. */
+  readonly requests: readonly ServiceRequest[];
   readonly events: readonly PutEvent[];
   readonly glue: Pick<Glue, 'partitions'>;
   readonly lambda: Pick<Lambda, 'requests'>;
-  /** Hands the messages of queues to functions, as the template's mappings say, until it is disposed of. */
+  /** Passes the messages of queues to functions, as the template's mappings say, until it is disposed of. */
   poll(): Promise<AsyncDisposable>;
-  /** Invokes what the rules name whose pattern the event is of; the answers. */
+  /** Invokes the targets of every rule whose pattern matches the event, and returns their results. */
   emit(event: object): Promise<readonly unknown[]>;
   /**
-   * Runs to its end an execution that was asked for. `timeoutMs` is what an invocation may take: the function's own if
-   * absent.
+   * Runs a requested execution to its end. `timeoutMs` is the time limit of an invocation: the function's own if absent.
    */
   runExecution(name: string, timeoutMs?: number): Promise<EndedExecution>;
 } & AsyncDisposable;
 
 /**
- * A stack on this machine as it would be deployed: the functions from their assets, each with the environment that the
- * template gives it and with what Lambda adds, over local services that one endpoint reaches. A function's access key id
- * is its logical id. Throws for what the template has and this does not know.
+ * A stack on this machine as it would be deployed: the functions from their assets, each with the environment from the
+ * template and what Lambda adds, over local services behind one endpoint. A function's access key id is its logical id.
+ * Throws for anything in the template that it does not know.
  */
 export async function startStack(options: StackOptions): Promise<LocalStack> {
   const { template, texts = {}, secret } = options;
@@ -70,7 +69,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     settings: services.settings,
     resolve,
     output: (name) => String(resolve(template.Outputs?.[name]?.Value)),
-    asked: services.asked,
+    requests: services.requests,
     events: services.events,
     glue: services.glue,
     lambda: services.lambda,
@@ -78,13 +77,13 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     emit: (event) =>
       Promise.all(functionsFor(event, template, resolve).map((id) => processOf(id).invoke(event))),
     runExecution(name, timeoutMs) {
-      const asked = services.lambda.requests.find((request) => request.name === name);
-      if (asked === undefined) throw new Error(`expected an execution ${name} that was asked for`);
-      const [id = ''] = lastOf(asked.function, 'function:').split(':');
+      const requested = services.lambda.requests.find((request) => request.name === name);
+      if (requested === undefined) throw new Error(`expected a request for the execution ${name}`);
+      const [id = ''] = lastOf(requested.function, 'function:').split(':');
       return services.executions.run({
-        // Of the version to which the alias points.
+        // The ARN has the version that the alias points to.
         arn: `arn:aws:lambda:${region}:${account}:function:${id}:1/durable-execution/${name}/${randomUUID()}`,
-        input: JSON.stringify(asked.input),
+        input: JSON.stringify(requested.input),
         invoke: (event) => processOf(id, timeoutMs === undefined ? {} : { timeoutMs }).invoke(event),
       });
     },
@@ -102,7 +101,7 @@ type FunctionProperties = {
   readonly Environment: { readonly Variables: Readonly<Record<string, string>> };
 };
 
-/** How a function is run. Its file is that of its asset which its handler names. */
+/** How a function is run. Its handler names the file in its asset. */
 function handlerOf(id: string, { template, assets, overrides, onLog, services, resolve }: Stack) {
   const { Code, Handler, Timeout, MemorySize, Environment } = resolve(
     template.Resources[id]?.Properties,
@@ -143,7 +142,7 @@ async function startMappings(stack: Stack): Promise<AsyncDisposable> {
     const { endpoint, settings } = stack.services;
     const handler = handlerOf(mapping.FunctionName, stack);
     const credentials = {
-      // Lambda asks the queue by the function's own role.
+      // Lambda polls the queue with the function's own role.
       accessKeyId: mapping.FunctionName,
       secretAccessKey: settings['AWS_SECRET_ACCESS_KEY'] ?? '',
     };
@@ -167,7 +166,7 @@ type RuleProperties = {
   readonly Targets: readonly { readonly Arn: string; readonly InputTransformer?: object }[];
 };
 
-/** The functions that EventBridge invokes with an event as it is: those of rules, that the rules may invoke. */
+/** The functions that EventBridge invokes with the unchanged event: the targets of rules that may invoke them. */
 function functionsFor(event: object, template: Template, resolve: Resolve): readonly string[] {
   return resourcesOf(template, 'AWS::Events::Rule').flatMap(([id, { Properties }]) => {
     const { EventPattern, Targets } = resolve(Properties) as RuleProperties;

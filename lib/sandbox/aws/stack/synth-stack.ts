@@ -8,13 +8,13 @@ import { promisify } from 'node:util';
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 export type SynthesizedStack = {
-  /** With the template and the assets, as `cdk synth` made them. */
+  /** The folder with the template and the assets, as `cdk synth` wrote them. */
   readonly folder: string;
 } & AsyncDisposable;
 
 /**
- * Makes the stack of one instance by `cdk synth`, without a network and without an account, into a folder that is
- * removed at the end. Throws with what the command said.
+ * Synthesizes the stack of one instance with `cdk synth`, without a network or an account, into a folder that is removed
+ * at the end. Throws with the command's error output.
  */
 export async function synthStack(instance: object, signal?: AbortSignal): Promise<SynthesizedStack> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-sync-stack-'));
@@ -26,7 +26,7 @@ export async function synthStack(instance: object, signal?: AbortSignal): Promis
       [CDK, 'synth', '--quiet', '--no-lookups', '--output', folder, '--context', context],
       {
         cwd: root,
-        // The app is started by `node`; nothing else is needed, and no network is asked.
+        // The app is started by `node`; nothing else is needed, and no network is used.
         env: { PATH: dirname(process.execPath), HOME: folder },
         ...(signal === undefined ? {} : { signal }),
       },

@@ -4,13 +4,13 @@ import type { Resource, Template } from './template.ts';
 export type TemplateValuesOptions = {
   /** Where the queues are: `http://HOST:PORT`. */
   readonly endpoint: string;
-  /** Texts that stand for something else here, such as the platform's origin. */
+  /** Texts to replace, such as the platform's origin, and their replacements. */
   readonly texts?: Readonly<Record<string, string>>;
 };
 
 /**
- * What a deployment would make of a value in a template: every reference becomes the name, URL or ARN of the resource
- * in the local AWS. Throws for what it does not know: nothing is left unresolved.
+ * Resolves a value in a template as a deployment would: every reference becomes the name, URL or ARN of the resource in
+ * the local AWS. Throws for anything it does not know: nothing is left unresolved.
  */
 export type Resolve = (value: unknown) => unknown;
 
@@ -59,9 +59,9 @@ export function templateValues(template: Template, { endpoint, texts = {} }: Tem
   return resolveAll;
 }
 
-/** What is referred to under a name that is not there, or that this file does not know. */
+/** Throws if a reference is to something that does not exist, or that this file does not know. */
 const known = (value: string | undefined, what: string): string => {
-  if (value === undefined) throw new Error(`${what}: expected something that is there`);
+  if (value === undefined) throw new Error(`${what}: expected something that exists`);
   return value;
 };
 
@@ -74,7 +74,7 @@ const PSEUDO: Readonly<Record<string, string>> = {
 
 type Places = { readonly ref: string; readonly attributes: Readonly<Record<string, string>> };
 
-/** What names a resource: a name is made of its logical id, as CloudFormation makes one. */
+/** The names of a resource. They are derived from its logical id, as in CloudFormation. */
 function placesOf(
   id: string,
   { Type, Properties }: Resource,

@@ -6,13 +6,13 @@ export type Resource = {
   readonly Properties: Readonly<Record<string, unknown>>;
 };
 
-/** A CloudFormation template, as far as it is read here. */
+/** The part of a CloudFormation template that is read here. */
 export type Template = {
   readonly Resources: Readonly<Record<string, Resource>>;
   readonly Outputs?: Readonly<Record<string, { readonly Value: unknown }>>;
 };
 
-/** A stack as it would be deployed: its template, and the folders of its assets by the keys of their archives. */
+/** A stack as it would be deployed: its template, and the folders of its assets by the object keys of their archives. */
 export type StackToRun = {
   readonly template: Template;
   readonly assets: ReadonlyMap<string, string>;
@@ -30,7 +30,7 @@ type Manifest = {
   >;
 };
 
-/** Reads what `cdk synth` made of one stack. */
+/** Reads what `cdk synth` wrote for one stack. */
 export async function readStack(folder: string): Promise<StackToRun> {
   const files = await readdir(folder);
   const [name, ...others] = files.filter((file) => file.endsWith(ENDING));

@@ -1,7 +1,7 @@
 import { activeLinksOf, type Calculation, type Link } from './calculation.ts';
 import { columnsIn, functionsIn } from './formula-words.ts';
 
-/** One criterion of a search, as it comes: a field, and mostly what to compare it with. */
+/** One criterion of a search, as received: a field, and usually what to compare it with. */
 export type CalculationFilter = {
   readonly field: string;
   readonly value?: unknown;
@@ -22,8 +22,8 @@ export type FilterResult =
   | { readonly kind: 'unknown'; readonly field: string };
 
 /**
- * What a criterion asks of a calculation. The field's name has no case, and `not` before it (`notArchived`,
- * `not archived`) turns it round. Without a value a field asks whether there is such a thing at all.
+ * The test for one criterion. The case of the field's name does not matter, and `not` before it (`notArchived`,
+ * `not archived`) negates it. A field without a value matches calculations that have any value for it.
  */
 export function calculationFilter(filter: CalculationFilter, facts: FilterFacts): FilterResult {
   const name = filter.field.trim().toLowerCase();
@@ -49,7 +49,7 @@ const flag =
   (calculation) =>
     read(calculation) === (wanted[0]?.toLowerCase() !== 'false');
 
-/** Equal to one of the wanted texts, without case; anything will do where none is wanted. */
+/** Equal to one of the wanted texts, ignoring case; any text matches if none is wanted. */
 const texts =
   (read: (calculation: Calculation, facts: FilterFacts) => readonly string[]): Field =>
   (wanted, facts) => {
@@ -80,7 +80,7 @@ const links = (type?: Link['resource']['type']): Field =>
       .flatMap(({ resource }) => (resource.type === 'CARD' ? cardNames(resource.id) : [resource.id])),
   );
 
-/** A card is found by the whole id of its link and by each number in it. */
+/** A card matches by the whole id of its link and by each number in it. */
 const cardNames = (id: string): readonly string[] => [
   id,
   ...id.split(':').filter((part) => /^\d+$/.test(part)),

@@ -1,22 +1,22 @@
 import { drawFor } from '../records/random.ts';
 
 /**
- * The ids of calculations, by the number of the record in the order of creation (0 is the first). They ascend with
- * gaps. The last few of the seeded ones, and all that are added later, lie above 2^53, where JSON numbers round.
+ * The ids of calculations, by the record's position in the order of creation (0 is the first). They ascend, with gaps.
+ * The last few seeded ones, and all that are added later, are above 2^53, where JSON numbers are rounded.
  */
 export type CalculationIds = {
   /** The digits of record `sequence`'s id. */
   idOf(sequence: number): string;
-  /** The record whose id has these digits, or undefined if no record ever has. */
+  /** The record whose id has these digits, or undefined if no record ever has this id. */
   sequenceOf(id: string): number | undefined;
 };
 
 const FIRST_ID = 1_003;
 const GAP = 37;
-/** Odd, as every id above it: up to 2^54 a number rounds each of them to another one. */
+/** Odd, like every id above it: up to 2^54, a JavaScript number rounds each of them to a different one. */
 const BIG_BASE = 2n ** 53n + 1n;
 const BIG_GAP = 1_010;
-/** One seeded record in so many lies above 2^53; at least three do. */
+/** One seeded record in this many is above 2^53, but at least three. */
 const BIG_SHARE = 4_000;
 
 export function createCalculationIds(seed: number, seeded: number): CalculationIds {

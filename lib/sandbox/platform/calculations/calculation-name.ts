@@ -1,7 +1,7 @@
 import type { Dataset } from '../records/datasets.ts';
 import type { Random } from '../records/random.ts';
 
-/** A name such as people give: about a column or a well-known measure. Many calculations share one. */
+/** A name like those that people choose: about a column or a well-known measure. Many calculations share one. */
 export function calculationName(random: Random, dataset: Dataset | undefined, variable: boolean): string {
   if (variable) return random.pick(VARIABLES);
   if (dataset === undefined || random.chance(0.35)) return `${random.pick(MEASURES)}${random.pick(ENDINGS)}`;
@@ -51,7 +51,7 @@ const PATTERNS = [
   '合計 {}',
 ] as const;
 
-/** Mostly nothing. */
+/** Mostly empty. */
 const ENDINGS = ['', '', '', '', '', '', '', ' (copy)', ' v2', ' OLD', ' - DO NOT USE', ' test'] as const;
 
 const VARIABLES = [

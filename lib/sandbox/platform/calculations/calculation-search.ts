@@ -9,7 +9,7 @@ import type { CalculationTable } from './calculation-table.ts';
 
 export type CalculationQuery = {
   readonly filters: readonly CalculationFilter[];
-  /** Contained in the name, without case; empty for all. */
+  /** Text that the name contains, ignoring case; empty for all. */
   readonly name: string;
   readonly sort: { readonly field: string; readonly ascending: boolean };
   readonly limit: number;
@@ -22,9 +22,9 @@ export type CalculationPage =
 
 export type CalculationSearch = (query: CalculationQuery) => CalculationPage;
 
-/** Searches a table. The list behind a page is kept until the table changes, so that the next page is a slice. */
+/** Searches a table. The matches are cached until the table changes, so that the next page is just a slice. */
 export function createCalculationSearch(table: CalculationTable, facts: FilterFacts): CalculationSearch {
-  let kept: { readonly key: string; readonly sequences: readonly number[] } | undefined;
+  let cached: { readonly key: string; readonly sequences: readonly number[] } | undefined;
 
   const narrowed = (sorted: readonly number[], query: CalculationQuery, filters: readonly Matches[]) => {
     if (filters.length === 0 && query.name === '') return sorted;
@@ -32,12 +32,12 @@ export function createCalculationSearch(table: CalculationTable, facts: FilterFa
       [table.version(), query.filters, query.name, query.sort.field.toLowerCase()],
       digits,
     );
-    if (kept?.key === key) return kept.sequences;
+    if (cached?.key === key) return cached.sequences;
     const name = query.name.toLowerCase();
     const fits = (calculation: Calculation) =>
       calculation.name.toLowerCase().includes(name) && filters.every((matches) => matches(calculation));
-    kept = { key, sequences: sorted.filter((sequence) => fits(table.at(sequence))) };
-    return kept.sequences;
+    cached = { key, sequences: sorted.filter((sequence) => fits(table.at(sequence))) };
+    return cached.sequences;
   };
 
   return (query) => {
@@ -65,7 +65,7 @@ function sortedBy(table: CalculationTable, field: string): readonly number[] | u
   }
 }
 
-/** A page of the list or, for descending order, of the list read from its end. */
+/** A page of the list or, in descending order, of the list read backwards. */
 function slice(hits: readonly number[], { sort, offset, limit }: CalculationQuery): readonly number[] {
   if (sort.ascending) return hits.slice(offset, offset + limit);
   return hits.slice(Math.max(0, hits.length - offset - limit), Math.max(0, hits.length - offset)).reverse();

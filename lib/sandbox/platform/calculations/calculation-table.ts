@@ -4,43 +4,43 @@ import { createNameOrder } from './name-order.ts';
 import { createRowCache } from './row-cache.ts';
 import { insertSorted, removeSorted } from './sorted-list.ts';
 
-/** All calculations that there are now. Positions and sequences are numbers; ids are digits. */
+/** All calculations that exist now. Positions and sequences are numbers; ids are digits. */
 export type CalculationTable = {
   size(): number;
-  /** Grows with every change: what was derived from an older version is stale. */
+  /** Increases with every change: whatever was derived from an older version is stale. */
   version(): number;
   /** The calculation with this id, or undefined if there is none now. */
   get(id: string): Calculation | undefined;
-  /** The calculation with this sequence, whether it is there now or not. */
+  /** The calculation with this sequence, even if it has been deleted. */
   at(sequence: number): Calculation;
-  /** Sequences in the order of id, which is that of creation too. */
+  /** Sequences in the order of ids, which is also that of creation. */
   byId(): readonly number[];
-  /** Sequences in the order of the names without case, and of ids where those are equal. */
+  /** Sequences in the order of names, ignoring case; equal names in the order of ids. */
   byName(): readonly number[];
-  /** The JSON of the calculation's search row, as UTF-8: pages are put together without encoding them anew. */
+  /** The JSON of the calculation's search row, as UTF-8, so that pages are assembled without encoding it again. */
   row(sequence: number): Uint8Array;
-  /** Adds one with the next higher id; it is created at the table's time, and never before the last one. */
+  /** Adds one with the next higher id. Its creation time is the table's clock, but never before the previous one's. */
   add(): Calculation;
-  /** Changes one, and moves `lastModified` on by at least 1. Undefined if there is none. */
+  /** Changes one, and increases `lastModified` by at least 1. Undefined if there is none. */
   change(id: string, changes: CalculationChanges): Calculation | undefined;
   /** True if there was one to delete. */
   delete(id: string): boolean;
-  /** The ids that existed before `fromMs` and still after `toMs`, in ascending order. On the table's clock. */
+  /** The ids that existed before `fromMs` and still existed after `toMs`, ascending. By the table's clock. */
   livedThrough(fromMs: number, toMs: number): readonly string[];
 };
 
 export type TableOptions = {
-  /** How many there are at the start. */
+  /** How many calculations there are at the start. */
   readonly seeded: number;
   readonly idOf: (sequence: number) => string;
   readonly sequenceOf: (id: string) => number | undefined;
-  /** Draws calculation `sequence`, as it was at its creation. */
+  /** Draws calculation `sequence` as it was created. */
   readonly draw: (sequence: number) => Calculation;
   /** Epoch milliseconds. */
   readonly now: () => number;
 };
 
-/** Keeps only what differs from the drawing: a million calculations take a few bytes each. */
+/** Stores only what differs from what is drawn: a million calculations take a few bytes each. */
 export function createCalculationTable({
   seeded,
   idOf,

@@ -1,4 +1,4 @@
-/** A use of a calculation by something else, or the other way round. */
+/** A use of a calculation by something else, or of something else by a calculation. */
 export type Link = {
   readonly resource: { readonly type: 'DATA_SOURCE' | 'CARD' | 'FUNCTION_TEMPLATE'; readonly id: string };
   /** True for a dataset that the calculation is saved on. */
@@ -7,11 +7,11 @@ export type Link = {
   readonly valid: 'VALID' | 'ILLEGAL_REFERENCE' | 'INCOMPATIBLE_LINK';
 };
 
-/** A calculation as the sandbox keeps it: a search row, and what stands behind it. */
+/** A calculation as the sandbox stores it: a search row, and what it is based on. */
 export type Calculation = {
-  /** Its place in the order of creation, 0 is the first. */
+  /** Its position in the order of creation, 0 is the first. */
   readonly sequence: number;
-  /** Digits of an integer of any size. */
+  /** The digits of an integer of any size. */
   readonly id: string;
   readonly name: string;
   readonly owner: number;
@@ -28,18 +28,18 @@ export type Calculation = {
   readonly hidden: boolean;
   readonly variable: boolean;
   readonly cacheWindow: 'day' | 'non_dynamic';
-  /** The dataset whose columns it may name; undefined where it has none, or one that is gone. */
+  /** The dataset whose columns it may use; undefined if it has none, or one that is gone. */
   readonly datasetIndex: number | undefined;
   /** The calculations and variables that its formula refers to. */
   readonly references: readonly FormulaReference[];
-  /** The formula, where it was set since; otherwise it is drawn when asked for. */
+  /** The formula if it has been set; otherwise undefined, and it is drawn when read. */
   readonly expression: string | undefined;
 };
 
 /** Another calculation or variable, by its id. */
 export type FormulaReference = { readonly kind: 'calculation' | 'variable'; readonly id: string };
 
-/** What can change about a calculation after its creation. */
+/** What can change in a calculation after its creation. */
 export type CalculationChanges = Partial<
   Pick<
     Calculation,
@@ -47,7 +47,7 @@ export type CalculationChanges = Partial<
   >
 >;
 
-/** The ids of its active links by resource type, as `activeLinks` has them. */
+/** The ids of its active links by resource type, in the form of `activeLinks`. */
 export function activeLinksOf(calculation: Calculation): Readonly<Record<string, readonly string[]>> {
   const active: Record<string, string[]> = {};
   for (const link of calculation.links) {
@@ -59,7 +59,7 @@ export function activeLinksOf(calculation: Calculation): Readonly<Record<string,
   return active;
 }
 
-/** The JSON of a search row: the twelve fields of contract 4.2, the id as an integer with all its digits. */
+/** The JSON of a search row: the twelve fields of contract 4.2, with the id as an integer with all its digits. */
 export function rowText(calculation: Calculation): string {
   const { name, owner, lastModified, created, global, locked, legacyId, status, links, archived } =
     calculation;

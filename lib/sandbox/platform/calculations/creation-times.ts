@@ -1,15 +1,15 @@
 import { SEEDED_FROM_MS, SEEDED_UNTIL_MS } from '../records/epoch.ts';
 import { drawFor } from '../records/random.ts';
 
-/** Records that an import made at one stroke share their creation time: blocks of these sizes, with this chance. */
+/** Records from one import share their creation time: blocks of these sizes, with these chances. */
 const IMPORTS = [
   { size: 256, chance: 0.03 },
   { size: 16, chance: 0.12 },
 ] as const;
 
 /**
- * When seeded record `sequence` of `seeded` was created, in epoch milliseconds: never before the record ahead of it,
- * and not unique.
+ * When seeded record `sequence` of `seeded` was created, in epoch milliseconds: never before the previous record, and
+ * not unique.
  */
 export function seededCreationMs(seed: number, sequence: number, seeded: number): number {
   for (const { size, chance } of IMPORTS) {

@@ -5,7 +5,7 @@ import { assumptions } from '../assumptions.ts';
 import type { Column } from '../records/datasets.ts';
 import type { Calculation, FormulaReference } from './calculation.ts';
 
-/** What the platform tells of a formula (contract 2.1). */
+/** What the platform reports about a formula (contract 2.1). */
 export type FormulaFacts = {
   readonly status: Calculation['status'];
   readonly dataType: string;
@@ -20,7 +20,7 @@ export type FormulaFacts = {
   readonly objection: string | undefined;
 };
 
-/** Looks at a formula over the columns of its dataset; undefined columns are not held against it. */
+/** Analyses a formula over the columns of its dataset; without a dataset, unknown columns are not an error. */
 export function formulaFacts(expression: string, columns: readonly Column[] | undefined): FormulaFacts {
   const types = new Map(columns?.map(({ name, type }) => [name, type]));
   const analysis = analyzeFormula(expression, types);
@@ -46,7 +46,7 @@ export function formulaFacts(expression: string, columns: readonly Column[] | un
   };
 }
 
-/** The JSON of a whole calculation, every field of contract 2.1 in its order; ids as integers with all digits. */
+/** The JSON of a whole calculation: every field of contract 2.1 in order, ids as integers with all their digits. */
 export function calculationText(
   calculation: Calculation,
   expression: string,

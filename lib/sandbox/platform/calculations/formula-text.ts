@@ -5,15 +5,15 @@ import type { Calculation } from './calculation.ts';
 /** What a formula is drawn from. */
 export type FormulaSource = {
   readonly seed: number;
-  /** Whose formula it is. */
+  /** The calculation whose formula it is. */
   readonly calculation: Pick<Calculation, 'sequence' | 'status' | 'variable' | 'references' | 'links'>;
-  /** Of its dataset; undefined where it has none, or one that is gone. */
+  /** The columns of its dataset; undefined if it has none, or one that is gone. */
   readonly columns: readonly Column[] | undefined;
 };
 
 /**
- * The text of a formula, of one of the kinds that people write; that of an INVALID calculation does not parse, or
- * names a column that is not there. The same source gives the same text.
+ * The text of a formula, of one of the kinds that people write. The formula of an INVALID calculation does not parse,
+ * or names a missing column. The same source gives the same text.
  */
 export function formulaText({ seed, calculation, columns }: FormulaSource): string {
   const random = randomFor(seed, 'formula', calculation.sequence);

@@ -5,7 +5,7 @@ import type { Formulas } from './formulas.ts';
 import { link } from './seeded-calculation.ts';
 
 export type FormulaUpdate =
-  /** `text` is the JSON of the whole calculation after it. */
+  /** `text` is the JSON of the whole calculation after the update. */
   | { readonly kind: 'updated'; readonly text: string }
   | { readonly kind: 'not-found' }
   | { readonly kind: 'refused'; readonly message: string };
@@ -14,11 +14,11 @@ export type UpdateRequest = {
   /** Digits. */
   readonly id: string;
   readonly expression: string;
-  /** Refuses what does not parse, or names a column that the dataset lacks, instead of storing it. */
+  /** Refuses a formula that does not parse or uses a column that the dataset lacks, instead of storing it. */
   readonly strict: boolean;
 };
 
-/** Sets a formula: its status, references and links follow from it. */
+/** Sets a formula, and with it the calculation's status, references and links. */
 export function updateFormula(
   table: CalculationTable,
   formulas: Formulas,
@@ -39,7 +39,7 @@ export function updateFormula(
   return after === undefined ? { kind: 'not-found' } : { kind: 'updated', text: formulas.textOf(after) };
 }
 
-/** References go one level deep, and never to the calculation itself. */
+/** References are one level deep, and never to the calculation itself. */
 function dependenciesOf(table: CalculationTable, id: string, { references }: FormulaFacts): readonly Link[] {
   return references.map((reference) => {
     const target = table.get(reference.id);

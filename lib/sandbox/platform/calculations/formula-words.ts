@@ -1,11 +1,11 @@
 /*
- * A look over a formula's words without a parse, for filters that go over all calculations: a parse of each would
- * take seconds. Texts and comments are passed over; what is left is exact for functions and columns.
+ * Finds the words of a formula without parsing it, for filters over all calculations: parsing each would take seconds.
+ * Texts and comments are skipped; for functions and columns the result is exact.
  */
 
 const WORDS = /'(?:[^'\\]|\\.|'')*'|--[^\n]*|\/\*[\s\S]*?\*\/|`([^`]*)`|([A-Za-z_]\w*)\s*(?=\()/g;
 
-/** Words that stand before a parenthesis without being a function. */
+/** Words that may precede a parenthesis without being functions. */
 const NO_FUNCTION = new Set([
   'IN',
   'AND',
@@ -25,14 +25,14 @@ const NO_FUNCTION = new Set([
   'INTERVAL',
 ]);
 
-/** The columns that a formula names, each once, without backticks. */
+/** The columns that a formula uses, each once, without backticks. */
 export function columnsIn(formula: string): readonly string[] {
   return [
     ...new Set([...formula.matchAll(WORDS)].flatMap(([, column]) => (column === undefined ? [] : [column]))),
   ];
 }
 
-/** The functions that a formula calls, each once, in upper case. Operators are not among them. */
+/** The functions that a formula calls, each once, in upper case, without operators. */
 export function functionsIn(formula: string): readonly string[] {
   const names = [...formula.matchAll(WORDS)].flatMap(([, , name]) =>
     name === undefined ? [] : [name.toUpperCase()],

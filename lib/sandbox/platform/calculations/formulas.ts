@@ -3,18 +3,18 @@ import { activeLinksOf, type Calculation } from './calculation.ts';
 import { calculationText, type FormulaFacts, formulaFacts } from './formula-facts.ts';
 import { formulaText } from './formula-text.ts';
 
-/** The formulas of all calculations. Those that nobody set are drawn, and looked at only when asked for. */
+/** The formulas of all calculations. Those that nobody has set are drawn and analysed only when needed. */
 export type Formulas = {
   expressionOf(calculation: Calculation): string;
-  /** What is true of a formula if the calculation has it. */
+  /** The facts about a formula, as a formula of this calculation. */
   factsOf(calculation: Calculation, expression: string): FormulaFacts;
   dataTypeOf(calculation: Calculation): string;
-  /** The JSON of the whole calculation, as an update answers it. */
+  /** The JSON of the whole calculation, as returned by an update. */
   textOf(calculation: Calculation): string;
 };
 
-/** The most data types that are kept for the filter over them. */
-const KEPT_TYPES = 65_536;
+/** The most data types in the cache, which serves the filter by data type. */
+const CACHED_TYPES = 65_536;
 
 export function createFormulas(seed: number, datasets: readonly Dataset[]): Formulas {
   const types = new Map<string, string>();
@@ -24,7 +24,7 @@ export function createFormulas(seed: number, datasets: readonly Dataset[]): Form
     calculation.expression ?? formulaText({ seed, calculation, columns: columnsOf(calculation) });
 
   const factsOf = (calculation: Calculation, expression: string) => {
-    // A dataset that is gone has no columns; a calculation that never had one cannot lack any.
+    // A deleted dataset has no columns; a calculation that never had a dataset cannot lack any.
     const isOrphaned = calculation.links.some(({ resource }) => resource.type === 'DATA_SOURCE');
     return formulaFacts(expression, columnsOf(calculation) ?? (isOrphaned ? [] : undefined));
   };
@@ -36,7 +36,7 @@ export function createFormulas(seed: number, datasets: readonly Dataset[]): Form
       const expression = expressionOf(calculation);
       const shape = shapeOf(expression, columnsOf(calculation));
       const dataType = types.get(shape) ?? factsOf(calculation, expression).dataType;
-      if (types.size >= KEPT_TYPES) types.clear();
+      if (types.size >= CACHED_TYPES) types.clear();
       types.set(shape, dataType);
       return dataType;
     },
@@ -52,7 +52,7 @@ export function createFormulas(seed: number, datasets: readonly Dataset[]): Form
   };
 }
 
-/** A formula with the type of each column in place of its name: formulas of one shape have one data type. */
+/** A formula with the type of each column in place of its name: formulas of the same shape have the same data type. */
 function shapeOf(expression: string, columns: readonly Column[] | undefined): string {
   return expression.replaceAll(
     /`([^`]*)`/g,

@@ -1,11 +1,11 @@
 import { insertSorted, removeSorted } from './sorted-list.ts';
 
-/** The order of calculations by name, made when it is first asked for and kept from then on. */
+/** The order of calculations by name, created when first needed and then kept up to date. */
 export type NameOrder = {
   sequences(): readonly number[];
-  /** After a calculation came, or got its new name. */
+  /** To be called after a calculation was added or renamed. */
   add(sequence: number): void;
-  /** Before a calculation goes, or gets a new name. */
+  /** To be called before a calculation is deleted or renamed. */
   remove(sequence: number): void;
 };
 

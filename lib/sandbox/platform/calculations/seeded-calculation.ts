@@ -8,22 +8,22 @@ import type { CalculationIds } from './calculation-ids.ts';
 import { calculationName } from './calculation-name.ts';
 import { seededCreationMs } from './creation-times.ts';
 
-/** What a calculation can stand on. */
+/** What a calculation can be based on. */
 export type Surroundings = {
   readonly seed: number;
-  /** How many calculations are seeded; those beyond it are added later. */
+  /** How many calculations are seeded; the ones after them are added later. */
   readonly seeded: number;
   readonly ids: CalculationIds;
   readonly datasets: readonly Dataset[];
-  /** The cards over each dataset, by its index. */
+  /** The cards of each dataset, by its index. */
   readonly cardsOf: (datasetIndex: number) => readonly SeededCard[];
 };
 
 type Kind = 'on-dataset' | 'on-card' | 'free' | 'variable' | 'orphaned';
 
 /**
- * Calculation `sequence`, drawn from the seed alone, so that a million of them need no memory. One beyond the seeded
- * ones bears the last seeded moment as its creation time: who adds it puts in the true one.
+ * Calculation `sequence`, drawn from the seed alone, so that a million of them need no memory. One after the seeded
+ * ones has the last seeded moment as its creation time: the caller that adds it sets the real one.
  */
 export function seededCalculation(at: Surroundings, sequence: number): Calculation {
   const random = randomFor(at.seed, 'calculation', sequence);
@@ -71,7 +71,7 @@ function createdMs(at: Surroundings, sequence: number): number {
   return sequence < at.seeded ? seededCreationMs(at.seed, sequence, at.seeded) : SEEDED_UNTIL_MS;
 }
 
-/** References go one level deep: what refers to another calculation is never itself referred to. */
+/** References are one level deep: a calculation with a reference is never itself referred to. */
 function referencesOf(at: Surroundings, sequence: number, kind: Kind): readonly FormulaReference[] {
   if (kind !== 'on-dataset' || !refers(at.seed, sequence)) return [];
   let target = Math.floor(drawFor(at.seed, 'refers to', sequence) * sequence);
@@ -109,7 +109,7 @@ function linksOf(
   return [...links, ...references.map(({ id }) => link('FUNCTION_TEMPLATE', id, false, 'VALID'))];
 }
 
-/** A card in a drill path reads `dr:<drill id>:<root card id>`; another is its number and that of its main page. */
+/** `dr:<drill id>:<root card id>` for a card in a drill path; otherwise the ids of the card and its main page. */
 function cardLinkId({ row, rootId }: SeededCard): string {
   return rootId === undefined ? `${row.id}:${row.id % 9_973}` : `dr:${row.id}:${rootId}`;
 }

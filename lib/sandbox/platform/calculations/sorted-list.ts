@@ -11,12 +11,12 @@ export function positionOf(sorted: readonly number[], item: number, compare: Com
   return low;
 }
 
-/** Puts an item in its place, in the list itself. */
+/** Inserts an item in its place, modifying the list. */
 export function insertSorted(sorted: number[], item: number, compare: Compare): void {
   sorted.splice(positionOf(sorted, item, compare), 0, item);
 }
 
-/** Takes an item out of the list itself; one that is not there changes nothing. */
+/** Removes an item, modifying the list; an item that is not in it changes nothing. */
 export function removeSorted(sorted: number[], item: number, compare: Compare): void {
   const position = positionOf(sorted, item, compare);
   if (sorted[position] === item) sorted.splice(position, 1);

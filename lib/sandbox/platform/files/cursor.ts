@@ -1,15 +1,15 @@
 import type { FileOrder, SortKey } from './file-order.ts';
 
 /**
- * The token of a page: the sort key of its last row, opaque to the client. It holds while rows come and go, and only
- * for the order that it was made for.
+ * The token of a page: the sort key of its last row, opaque to the client. It stays valid while rows are added and
+ * deleted, but only for the order that it was created for.
  */
 export function cursorOf(row: SortKey, { fields }: FileOrder): string {
   const key = fields.map(({ field }) => row[field] ?? null);
   return Buffer.from(JSON.stringify([shapeOf({ fields }), key])).toString('base64url');
 }
 
-/** The sort key in a token, or undefined if it is no token of this order. */
+/** The sort key in a token, or undefined if it is not a token of this order. */
 export function readCursor(token: string, { fields }: FileOrder): SortKey | undefined {
   try {
     const [shape, key] = JSON.parse(Buffer.from(token, 'base64url').toString('utf8')) as [unknown, unknown];

@@ -1,6 +1,6 @@
 import { type FileRow, fileField } from './file-row.ts';
 
-/** Which rows of a FileSet a search asks for (contract 4.3). */
+/** Which rows of a FileSet a search selects (contract 4.3). */
 export type FileSelection = {
   readonly directoryPath?: string | undefined;
   readonly immediateChildren?: boolean | undefined;
@@ -15,7 +15,7 @@ export type FieldFilter = {
   readonly operator: string;
 };
 
-/** Both ends are included; one that is missing is open. ISO 8601. */
+/** Both ends are inclusive; a missing one is open. ISO 8601. */
 export type DateFilter = {
   readonly field: string;
   readonly start?: string | undefined;
@@ -25,7 +25,7 @@ export type DateFilter = {
 
 export type Matches = (row: FileRow) => boolean;
 
-/** A test for all that is asked, or what is wrong with the question. */
+/** One test for the whole selection, or what is wrong with it. */
 export function fileFilter(
   selection: FileSelection,
 ):
@@ -38,11 +38,11 @@ export function fileFilter(
   ];
   const wrong = tests.find((test) => typeof test === 'string');
   if (wrong !== undefined) return { kind: 'refused', message: wrong };
-  const sound = tests.filter((test) => typeof test !== 'string');
-  return { kind: 'filter', matches: (row) => sound.every((test) => test(row)) };
+  const valid = tests.filter((test) => typeof test !== 'string');
+  return { kind: 'filter', matches: (row) => valid.every((test) => test(row)) };
 }
 
-/** All below a directory, or only what lies directly in it; slashes around its path make no difference. */
+/** Everything below a directory, or only its direct children; slashes around its path make no difference. */
 function directoryTest(directoryPath: string, immediateChildren: boolean): Matches {
   const trimmed = directoryPath.replaceAll(/^\/+|\/+$/g, '');
   const start = trimmed === '' ? '/' : `/${trimmed}/`;
@@ -66,7 +66,7 @@ type Compare = (cell: Cell, wanted: readonly string[]) => boolean;
 
 const isAnyOf: Compare = (cell, wanted) => cell !== null && wanted.includes(String(cell));
 
-/** Numbers as numbers, everything else by UTF-16 code units; a null is neither above nor below anything. */
+/** Compares numbers as numbers, everything else by UTF-16 code units; a null is neither above nor below anything. */
 const ordered =
   (holds: (order: number) => boolean): Compare =>
   (cell, [wanted = '']) => {

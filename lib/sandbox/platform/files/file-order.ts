@@ -3,25 +3,25 @@ import { type FileRow, fileField } from './file-row.ts';
 
 export type FieldSort = { readonly field: string; readonly order: string };
 
-/** An order over rows in which no two are equal: the id decides where all else is. */
+/** A total order over rows: the id decides where everything else is equal. */
 export type FileOrder = {
   readonly fields: readonly { readonly field: keyof FileRow; readonly descending: boolean }[];
   compare(a: SortKey, b: SortKey): number;
 };
 
-/** The values of a row by which it is ordered; a row is its own key. */
+/** The values that a row is sorted by; a row is its own key. */
 export type SortKey = Readonly<Partial<Record<keyof FileRow, string | number | null>>>;
 
-/** The order that a search asks for, or what is wrong with it. */
+/** The requested order, or what is wrong with it. */
 export function fileOrder(
   sort: readonly FieldSort[] | undefined,
 ):
   | { readonly kind: 'order'; readonly order: FileOrder }
   | { readonly kind: 'refused'; readonly message: string } {
-  const asked =
+  const requested =
     sort === undefined || sort.length === 0 ? [{ field: assumptions.defaultFileSort, order: 'ASC' }] : sort;
   const fields: FileOrder['fields'][number][] = [];
-  for (const { field, order } of [...asked, { field: 'id', order: 'ASC' }]) {
+  for (const { field, order } of [...requested, { field: 'id', order: 'ASC' }]) {
     const name = fileField(field);
     if (name === undefined) return { kind: 'refused', message: `unknown sort field ${field}` };
     if (!/^(asc|desc)$/i.test(order)) return { kind: 'refused', message: `unknown order ${order}` };
@@ -40,7 +40,7 @@ function comparison(fields: FileOrder['fields']): FileOrder['compare'] {
   };
 }
 
-/** Nulls first; numbers as numbers, texts by UTF-16 code units. */
+/** Nulls first; numbers are compared as numbers, texts by UTF-16 code units. */
 function compareValues(a: string | number | null, b: string | number | null): number {
   if (a === b) return 0;
   if (a === null) return -1;

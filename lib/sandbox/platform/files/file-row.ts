@@ -1,8 +1,8 @@
-/** A file or directory of a FileSet, every field of contract 2.2 in its order. */
+/** A file or directory of a FileSet, with every field of contract 2.2 in the contract's order. */
 export type FileRow = {
   /** A UUID. */
   readonly id: string;
-  /** From the root of the FileSet, with a slash at the front and its own name at the end. */
+  /** From the root of the FileSet, with a leading slash and ending with its own name. */
   readonly path: string;
   readonly name: string;
   readonly fileType: string;
@@ -21,7 +21,7 @@ export type FileRow = {
   readonly indexReason: string | null;
 };
 
-/** The fields that can be sorted and filtered by: every one, since all are scalar. */
+/** The fields for sorting and filtering: all of them, since all are scalar. */
 export const fileFields: readonly (keyof FileRow)[] = [
   'id',
   'path',
@@ -39,7 +39,7 @@ export const fileFields: readonly (keyof FileRow)[] = [
   'indexReason',
 ];
 
-/** The field of this name, or undefined if there is none. */
+/** The field with this name, or undefined if there is none. */
 export function fileField(name: string): keyof FileRow | undefined {
   return fileFields.find((field) => field === name);
 }

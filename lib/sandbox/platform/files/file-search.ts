@@ -7,7 +7,7 @@ import type { FileSet } from './file-set.ts';
 export type FileQuery = FileSelection & {
   readonly fieldSort?: readonly FieldSort[] | undefined;
   readonly limit: number;
-  /** The token of the page before. */
+  /** The token from the previous page. */
   readonly next?: string | undefined;
 };
 
@@ -15,7 +15,7 @@ export type FilePage =
   | {
       readonly kind: 'page';
       readonly rows: readonly FileRow[];
-      /** As practice has it: on the last page the token that was sent, null where there are no rows. */
+      /** As in practice: on the last page the token that was sent, null if there are no rows. */
       readonly next: string | null;
       /** Rows before the page. */
       readonly offset: number;
@@ -23,15 +23,15 @@ export type FilePage =
     }
   | { readonly kind: 'refused'; readonly message: string };
 
-/** Searches one FileSet, page by page after a key. The rows behind a page are kept until the FileSet changes. */
+/** Searches one FileSet, page by page by sort key. The matching rows are cached until the FileSet changes. */
 export function createFileSearch(fileSet: FileSet): (query: FileQuery) => FilePage {
-  let kept: { readonly key: string; readonly rows: readonly FileRow[] } | undefined;
+  let cached: { readonly key: string; readonly rows: readonly FileRow[] } | undefined;
 
   const selected = (query: FileQuery, matches: Matches, order: FileOrder) => {
-    const { limit: _, next: __, ...asked } = query;
-    const key = JSON.stringify([fileSet.version(), asked]);
-    if (kept?.key !== key) kept = { key, rows: fileSet.rows().filter(matches).sort(order.compare) };
-    return kept.rows;
+    const { limit: _, next: __, ...selection } = query;
+    const key = JSON.stringify([fileSet.version(), selection]);
+    if (cached?.key !== key) cached = { key, rows: fileSet.rows().filter(matches).sort(order.compare) };
+    return cached.rows;
   };
 
   return (query) => {
@@ -68,7 +68,7 @@ function nextOf(
   return left > rows.length ? cursorOf(last, order) : (sent ?? null);
 }
 
-/** The first position whose row comes after the key, whether or not there still is a row with it. */
+/** The first position whose row comes after the key, whether or not a row with this key still exists. */
 function positionAfter(rows: readonly FileRow[], key: SortKey, order: FileOrder): number {
   let [low, high] = [0, rows.length];
   while (low < high) {

@@ -2,20 +2,20 @@ import { createLifetimes } from '../records/lifetimes.ts';
 import type { FileRow } from './file-row.ts';
 import { createFileDraw } from './seeded-files.ts';
 
-/** One FileSet: its rows are drawn when it is first read. */
+/** One FileSet; its rows are drawn when it is first read. */
 export type FileSet = {
   /** A UUID. */
   readonly id: string;
-  /** Grows with every change. */
+  /** Increases with every change. */
   version(): number;
-  /** In the order of creation; directories among them. */
+  /** In the order of creation, including directories. */
   rows(): readonly FileRow[];
   get(fileId: string): FileRow | undefined;
   add(): FileRow;
   change(fileId: string, changes: Partial<Omit<FileRow, 'id'>>): FileRow | undefined;
-  /** True if there was one to delete. */
+  /** True if there was such a row. */
   delete(fileId: string): boolean;
-  /** The ids of files that existed before `fromMs` and still after `toMs`. */
+  /** The ids of files that existed before `fromMs` and still existed after `toMs`. */
   livedThrough(fromMs: number, toMs: number): readonly string[];
 };
 

@@ -3,17 +3,17 @@ import { userIdAt } from '../records/people.ts';
 import { type Random, randomFor } from '../records/random.ts';
 import type { FileRow } from './file-row.ts';
 
-/** One row in so many is a directory; the first one is. */
+/** One row in this many is a directory, starting with the first row. */
 const ROWS_A_DIRECTORY = 60;
 
-/** Draws the rows of one FileSet in their order of creation; each path occurs once. */
+/** Draws the rows of one FileSet in the order of creation; each path occurs once. */
 export function createFileDraw(
   seed: number,
   fileSetId: string,
 ): (sequence: number, createdMs?: number) => FileRow {
   const stream = `file of ${fileSetId}`;
   const directories: string[] = [''];
-  // Those that are not too deep for another one.
+  // Directories that are not too deep to contain another one.
   const parents: string[] = [''];
   const taken = new Set<string>();
 

@@ -186,7 +186,7 @@ const seasonalForecast: CodeFunction = {
 const first = [addNumbers, normalizePhone, slugify, businessDays, isWeekend, dedupeRows];
 const second = [...first, forecast, growthRate, latestDate, startOfHour, timeBetween, addMinutes, summarize];
 
-/** The everyday functions of an analytics team. 2.0.0, whose `forecast` knows seasons, is not released. */
+/** The everyday functions of an analytics team. 2.0.0, with a seasonal `forecast`, is not released. */
 export const analyticsToolkit = {
   id: '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403',
   name: 'Analytics Toolkit',

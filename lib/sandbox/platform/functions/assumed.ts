@@ -1,7 +1,7 @@
 /**
- * What this room assumes where neither the contract nor the platform's practice says anything. Further choices:
+ * What this folder assumes where neither the contract nor the platform's practice says anything. Other choices:
  * - `number` is a whole number, `decimal` any finite one; `dateTime` may lack its offset; `duration` is ISO 8601.
- * - `nullable` concerns the value itself: an element of a list is never null, and null is not an empty list.
+ * - `nullable` applies to the value itself: an element of a list is never null, and null is not an empty list.
  * - A nullable input may be left out and is then null; an input that the function does not declare is refused.
  * - `undefined` is OUTPUT_UNDEFINED even where the output is nullable; NaN and Infinity become null, as in JSON.
  * - `result` is null unless the status is SUCCESS; a value of the wrong type is in `errorInformation.result`.
@@ -9,18 +9,18 @@
  * - log, info and debug go to stdout, warn and error to stderr; the message of a failure is stderr's last entry.
  */
 export const assumed = {
-  /** The platform lets a function use 1 GB; memory that the interpreter once took is kept, so the sandbox gives less. */
+  /** The platform lets a function use 1 GB. The sandbox gives less: the interpreter never releases memory. */
   memoryLimitBytes: 256 * 1024 * 1024,
-  /** What the interpreter's memory starts with; a limit cannot be lower. */
+  /** The initial size of the interpreter's memory; the limit cannot be lower. */
   lowestMemoryLimitBytes: 16 * 1024 * 1024,
-  /** More stack than this and a runaway recursion meets the end of Node's own stack first. */
+  /** With more stack than this, a runaway recursion would overflow Node's own stack first. */
   stackLimitBytes: 256 * 1024,
-  /** Entries kept of each of stdout and stderr. */
+  /** The most entries stored for each of stdout and stderr. */
   logEntries: 1_000,
-  /** UTF-16 code units of JSON kept of each of stdout and stderr. */
+  /** The most UTF-16 code units of JSON stored for each of stdout and stderr. */
   logCharacters: 256 * 1024,
-  /** Stands for everything that was cut from a log. */
+  /** Replaces everything that was cut from a log. */
   logCutMark: '... log truncated',
-  /** UTF-16 code units kept of an error message. */
+  /** The most UTF-16 code units of an error message. */
   messageCharacters: 4_096,
 } as const;

@@ -10,7 +10,7 @@ export type GuestCall = {
   readonly write: CapturedLog['write'];
 };
 
-/** What a function did: returned JSON or undefined, threw or rejected, or returned a promise that nothing settles. */
+/** What a function did: returned JSON or undefined, threw or rejected, or returned a promise that never settles. */
 export type GuestOutcome =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'undefined' }
@@ -18,8 +18,8 @@ export type GuestOutcome =
   | { readonly kind: 'unsettled' };
 
 /**
- * Calls a function in a fresh context of the runtime and runs what it left pending, until `isLate`. Throws only when
- * the interpreter itself fails.
+ * Calls a function in a fresh context of the runtime and runs its pending jobs, until `isLate`. Throws only if the
+ * interpreter itself fails.
  */
 export function callGuest(runtime: QuickJSRuntime, call: GuestCall, isLate: () => boolean): GuestOutcome {
   using context = runtime.newContext();
@@ -45,7 +45,7 @@ function prepareCaller(context: QuickJSContext, { write }: GuestCall): QuickJSHa
   return context.unwrapResult(context.callFunction(setUp, context.undefined, writeLog));
 }
 
-/** In slices: an interrupt only rejects the promise in hand, and a chain of promises may go on after that. */
+/** In slices: an interrupt rejects only the current promise, and a chain of promises may continue after it. */
 function runPendingJobs(runtime: QuickJSRuntime, isLate: () => boolean): void {
   const jobsInSlice = 100;
   while (runtime.hasPendingJob() && !isLate()) {
@@ -70,7 +70,7 @@ function thrown(context: QuickJSContext, error: QuickJSHandle): GuestOutcome {
   return { kind: 'thrown', message: describeThrown(dumped).slice(0, assumed.messageCharacters) };
 }
 
-/** `RangeError: too far` for an error, text as it is, JSON for other objects. */
+/** `RangeError: too far` for an error, text unchanged, JSON for other objects. */
 export function describeThrown(error: unknown): string {
   if (typeof error !== 'object' || error === null) return String(error);
   if (!('message' in error)) return JSON.stringify(error);

@@ -5,13 +5,13 @@ export type LogStream = 'stdout' | 'stderr';
 
 /** What a function's console wrote, as JSON values in order. */
 export type CapturedLog = {
-  /** Adds one entry, given as JSON text. Past the caps one mark is added, nothing more, and the answer is `full`. */
+  /** Adds one entry, given as JSON text. Past the caps, it adds a single mark, nothing more, and returns `full`. */
   write(stream: LogStream, json: string): 'open' | 'full';
   /** The entries of a stream so far. */
   entries(stream: LogStream): readonly unknown[];
 };
 
-/** An empty log; each stream is capped by number and by size (`assumed.logEntries`, `assumed.logCharacters`). */
+/** An empty log; each stream is capped by count and size (`assumed.logEntries`, `assumed.logCharacters`). */
 export function createCapturedLog(): CapturedLog {
   const streams = { stdout: createStream(), stderr: createStream() };
   return {

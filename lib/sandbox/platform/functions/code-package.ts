@@ -25,19 +25,19 @@ export type CodePackage = {
   readonly versions: readonly CodePackageVersion[];
 };
 
-/** Names one function of one version of one package. The id is compared without case, the rest exactly. */
+/** Names one function of one version of one package. The case of the id does not matter; the rest must match exactly. */
 export type FunctionAddress = {
   readonly packageId: string;
   readonly version: string;
   readonly functionName: string;
 };
 
-/** The function and its package, or the first part of the address that leads nowhere. */
+/** The function and its package, or which part of the address was not found. */
 export type FunctionLookup =
   | { readonly kind: 'found'; readonly packageId: string; readonly definition: CodeFunction }
   | { readonly kind: 'not-found'; readonly message: string };
 
-/** Finds a function that may be run. A version that is not released is not found, as on the platform. */
+/** Finds a function that can be run. An unreleased version is not found, as on the platform. */
 export function findFunction(packages: readonly CodePackage[], address: FunctionAddress): FunctionLookup {
   const { packageId, version, functionName } = address;
   const found = packages.find(({ id }) => id === packageId.toLowerCase());

@@ -7,10 +7,10 @@ import {
   matchesType,
 } from './types.ts';
 
-/** The statuses that this platform reports; it answers only when a function has ended, so never RUNNING. */
+/** The statuses that this platform reports. It responds only when a function has finished, so never with RUNNING. */
 export type ExecutionStatus = 'SUCCESS' | 'FAILED' | 'RESULT_TYPE_FAILURE' | 'OUTPUT_UNDEFINED';
 
-/** Why a function failed, or how its output differs from what it declares. */
+/** Why a function failed, or how its output differs from the declared type. */
 export type ErrorInformation =
   | { readonly errorMessages: readonly string[] }
   | {
@@ -23,7 +23,7 @@ export type ErrorInformation =
       readonly errorMessages: readonly string[];
     };
 
-/** The record of one run of a function, as the platform answers it (contract 2.4). Dates are ISO 8601, in UTC. */
+/** The record of one run of a function, as the platform returns it (contract 2.4). Dates are ISO 8601, in UTC. */
 export type FunctionExecution = {
   readonly executionId: string;
   readonly packageId: string;
@@ -43,7 +43,7 @@ export type FunctionExecution = {
 /** The part of the record that says how it ended. */
 export type Verdict = Pick<FunctionExecution, 'status' | 'result' | 'errorInformation'>;
 
-/** Holds the outcome of a call against the declared output. */
+/** Checks the outcome of a call against the declared output. */
 export function judgeOutcome(outcome: Outcome, output: DeclaredType): Verdict {
   switch (outcome.kind) {
     case 'value':
@@ -53,13 +53,13 @@ export function judgeOutcome(outcome: Outcome, output: DeclaredType): Verdict {
     case 'thrown':
       return failed(outcome.message);
     case 'unsettled':
-      return failed('The function returned a promise that nothing can settle');
+      return failed('The function returned a promise that never settles');
     case 'time-limit':
       return failed(`The function exceeded the time limit of ${outcome.timeLimitMs} ms`);
     case 'memory-limit':
       return failed(`The function exceeded the memory limit of ${outcome.memoryLimitBytes} bytes`);
     case 'broken':
-      return failed(`The interpreter gave up: ${outcome.message}`);
+      return failed(`The interpreter failed: ${outcome.message}`);
     default:
       return outcome satisfies never;
   }

@@ -1,9 +1,9 @@
 /**
  * The JavaScript that runs before a function, inside its interpreter. It evaluates to
  * `(writeLog: (stream, json) => 'open' | 'full') => (fn, argumentsJson: string) => Promise<string | undefined>`:
- * given where logs go, it sets up `console` and answers a caller, whose promise holds the function's result as JSON,
- * or undefined where the function returned that. It keeps its own references: a function that replaces a global
- * changes nothing here.
+ * given where logs go, it sets up `console` and returns a caller. The caller's promise resolves to the function's result
+ * as JSON, or to undefined if the function returned undefined. It uses its own references: a function that replaces a
+ * global changes nothing here.
  */
 export const guestCode = `(writeLog) => {
   const { parse, stringify } = JSON;

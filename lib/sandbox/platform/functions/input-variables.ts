@@ -1,14 +1,14 @@
 import type { FunctionInput } from './code-package.ts';
 import { actualTypeOf, formatActualType, formatDeclaredType, matchesType } from './types.ts';
 
-/** The arguments in the order of the declaration, or every fault of the variables, one text each. */
+/** The arguments in the order of the declaration, or every fault in the variables, one text each. */
 export type BoundInputs =
   | { readonly kind: 'bound'; readonly values: readonly unknown[] }
   | { readonly kind: 'faulty'; readonly faults: readonly string[] };
 
 /**
- * Holds named variables against the declared inputs. A nullable input that is left out is null; a variable that is
- * not declared is a fault. The faults name variables and types, never values.
+ * Checks named variables against the declared inputs. A nullable input that is left out is null; an undeclared variable
+ * is a fault. Faults name variables and types, never values.
  */
 export function bindInputs(
   inputs: readonly FunctionInput[],

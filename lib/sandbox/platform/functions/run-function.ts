@@ -6,39 +6,39 @@ import { bindInputs } from './input-variables.ts';
 import { createInterpreter } from './interpreter.ts';
 import { codePackages } from './packages.ts';
 
-/** A call of a function; `getLogs` is false unless asked for, `startedBy` is the id of the user who calls. */
+/** A call of a function; `getLogs` is false by default, `startedBy` is the id of the calling user. */
 export type FunctionRequest = FunctionAddress & {
   readonly inputVariables?: Readonly<Record<string, unknown>> | undefined;
   readonly settings?: { readonly getLogs?: boolean | undefined } | undefined;
   readonly startedBy: string;
 };
 
-/** `not-found` is for 404, `bad-input` for 400, `executed` for 200, whatever the status of the execution. */
+/** `not-found` becomes 404, `bad-input` 400, and `executed` 200, whatever the status of the execution. */
 export type FunctionRun =
   | { readonly kind: 'not-found'; readonly message: string }
   | { readonly kind: 'bad-input'; readonly message: string }
   | { readonly kind: 'executed'; readonly execution: FunctionExecution };
 
-/** Runs a function to its end; never throws for what the function does. */
+/** Runs a function to its end; never throws because of what the function does. */
 export type RunFunction = (request: FunctionRequest) => Promise<FunctionRun>;
 
-/** What a runner needs of the world, and its limits. */
+/** What a runner needs from outside, and its limits. */
 export type FunctionRunnerOptions = {
-  /** Milliseconds that one call may take; 300,000 as on the platform. The process does nothing else meanwhile. */
+  /** Milliseconds that one call may take. Default 300,000, as on the platform. Meanwhile the process is blocked. */
   readonly timeLimitMs?: number;
-  /** Bytes that one call may hold with the interpreter itself (about 8 MiB), 16 MiB to 2 GiB; 256 MiB. */
+  /** Bytes for one call, including the interpreter itself (about 8 MiB): 16 MiB to 2 GiB. Default 256 MiB. */
   readonly memoryLimitBytes?: number;
-  /** The time of day in epoch milliseconds, for the record. */
+  /** The wall clock in epoch milliseconds, for the execution's record. */
   readonly now: () => number;
-  /** A fresh execution id. */
+  /** Creates an execution id. */
   readonly newId: () => string;
-  /** A clock in milliseconds that never goes back, for the time limit; `performance.now`. */
+  /** A monotonic clock in milliseconds, for the time limit. Default `performance.now`. */
   readonly monotonicMs?: () => number;
-  /** The catalogue; the platform's own packages. */
+  /** The packages. Default: the platform's own. */
   readonly packages?: readonly CodePackage[];
 };
 
-/** A runner of packaged code functions. Throws RangeError for limits out of range. */
+/** A runner for packaged code functions. Throws a RangeError for limits out of range. */
 export function createFunctionRunner(options: FunctionRunnerOptions): RunFunction {
   const { now, newId, packages = codePackages, monotonicMs = () => performance.now() } = options;
   const timeLimitMs = within('timeLimitMs', options.timeLimitMs ?? 300_000, 1, 300_000);

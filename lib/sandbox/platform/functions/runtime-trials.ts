@@ -126,7 +126,7 @@ const echo: CodeFunction = {
   source: 'function echo(value) { return value; }',
 };
 
-/** Functions that end in every way that a function can end, for tests of whoever calls the platform. */
+/** Functions that end in every possible way, for testing clients of the platform. */
 export const runtimeTrials = {
   id: 'b0a94e17-52c3-4d8f-a6e1-07d3f9c2b856',
   name: 'Runtime Trials',

@@ -13,7 +13,7 @@ export type ValueType =
 /** A declared type. `nullable` lets the whole value be null; the elements of a list are never null (assumed). */
 export type DeclaredType = { readonly type: ValueType; readonly isList: boolean; readonly nullable: boolean };
 
-/** What a value turned out to be; `type` is `null`, `mixed` or `unknown` (an empty list) where no declared type fits. */
+/** The type of an actual value; `null`, `mixed` or `unknown` (an empty list) if no declared type fits. */
 export type ActualType = { readonly type: string; readonly isList: boolean };
 
 /** Whether a JSON value is of the declared type. */
@@ -24,7 +24,7 @@ export function matchesType(value: unknown, declared: DeclaredType): boolean {
   return Array.isArray(value) && value.every((element) => matches(element));
 }
 
-/** The type of a JSON value as the platform would name it; text that holds a date is text. */
+/** The type of a JSON value as the platform would name it; text that contains a date is text. */
 export function actualTypeOf(value: unknown): ActualType {
   if (!Array.isArray(value)) return { type: nameOf(value), isList: false };
   const names = new Set(value.map(nameOf));
@@ -54,7 +54,7 @@ export function listOf(type: ValueType): DeclaredType {
   return { type, isList: true, nullable: false };
 }
 
-/** Lets a declared type be null, too. */
+/** Makes a declared type nullable. */
 export function orNull(declared: DeclaredType): DeclaredType {
   return { ...declared, nullable: true };
 }
@@ -83,7 +83,7 @@ const matchers: Record<ValueType, (value: unknown) => boolean> = {
   object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 };
 
-/** A day that the calendar has: 2026-02-29 is none. */
+/** A real calendar day: 2026-02-29 is not one. */
 function isDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const epochMs = Date.parse(`${text}T00:00:00Z`);

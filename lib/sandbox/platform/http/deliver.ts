@@ -1,11 +1,11 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { HttpBindings } from '@hono/node-server';
-import type { Answer } from './answer.ts';
-import type { Delivery } from './faulty-answers.ts';
+import type { Delivery } from './faulty-delivery.ts';
+import type { PlainResponse } from './plain-response.ts';
 
 export type DeliverOptions = {
-  /** Whether to compress for those who accept it. */
+  /** Whether to compress for clients that accept it. */
   readonly gzip: boolean;
 };
 
@@ -13,8 +13,8 @@ export type DeliverOptions = {
 const LEAST_TO_COMPRESS = 1024;
 
 /**
- * Turns a delivery into a response. On a connection a reset and a cut are done to the socket itself; without one
- * (`bindings` empty) a reset is a rejected promise and a cut a body that fails half-way, as `fetch` would show them.
+ * Turns a delivery into a response. On a connection, a reset or a cut acts on the socket itself; without one
+ * (`bindings` empty), a reset is a rejected promise and a cut is a body that fails half-way, as with `fetch`.
  */
 export async function deliver(
   delivery: Delivery,
@@ -24,28 +24,30 @@ export async function deliver(
 ): Promise<Response> {
   switch (delivery.kind) {
     case 'whole':
-      return options.gzip && acceptsGzip(request) ? compressed(delivery.answer) : response(delivery.answer);
+      return options.gzip && acceptsGzip(request)
+        ? compressed(delivery.response)
+        : toResponse(delivery.response);
     case 'reset':
       if (bindings?.incoming === undefined) throw new TypeError('the sandbox reset the connection');
       bindings.incoming.socket.resetAndDestroy();
       return alreadySent();
     case 'cut':
-      return cut(delivery.answer, bindings);
+      return cut(delivery.response, bindings);
     default:
       return delivery satisfies never;
   }
 }
 
-function response({ status, headers, body }: Answer): Response {
+function toResponse({ status, headers, body }: PlainResponse): Response {
   return new Response(body, { status, headers });
 }
 
-async function compressed(answer: Answer): Promise<Response> {
-  if (answer.body.length < LEAST_TO_COMPRESS) return response(answer);
-  const body = await promisify(gzip)(answer.body, { level: 1 });
+async function compressed(plain: PlainResponse): Promise<Response> {
+  if (plain.body.length < LEAST_TO_COMPRESS) return toResponse(plain);
+  const body = await promisify(gzip)(plain.body, { level: 1 });
   return new Response(new Uint8Array(body), {
-    status: answer.status,
-    headers: { ...answer.headers, 'content-encoding': 'gzip', vary: 'accept-encoding' },
+    status: plain.status,
+    headers: { ...plain.headers, 'content-encoding': 'gzip', vary: 'accept-encoding' },
   });
 }
 
@@ -53,7 +55,10 @@ function acceptsGzip(request: Request): boolean {
   return /\bgzip\b/i.test(request.headers.get('accept-encoding') ?? '');
 }
 
-function cut({ status, headers, body }: Answer, bindings: Partial<HttpBindings> | undefined): Response {
+function cut(
+  { status, headers, body }: PlainResponse,
+  bindings: Partial<HttpBindings> | undefined,
+): Response {
   const bytes = Buffer.from(body);
   const half = bytes.subarray(0, Math.ceil(bytes.byteLength / 2));
   const outgoing = bindings?.outgoing;

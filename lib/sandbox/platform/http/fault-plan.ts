@@ -3,14 +3,14 @@ import type { FaultKind } from './fault-kinds.ts';
 
 export type FaultPlan = {
   readonly seed: number;
-  /** The share of requests that meet a fault, from 0 to 1. */
+  /** The share of requests that hit a fault, from 0 to 1. */
   readonly faults: number;
   readonly faultKinds: readonly FaultKind[];
   /** By the number of the request. */
   readonly plannedFaults: Readonly<Record<string, FaultKind>>;
 };
 
-/** The fault that request `number` meets (1 is the first), or undefined. It depends on the plan and number alone. */
+/** The fault that request `number` hits (1 is the first), or undefined. It depends only on the plan and the number. */
 export function faultFor(plan: FaultPlan, number: number): FaultKind | undefined {
   const planned = plan.plannedFaults[String(number)];
   if (planned !== undefined) return planned;

@@ -1,6 +1,6 @@
-/** Finds the most events within any window of `windowMs`, on a clock that never goes back. */
+/** Finds the most events within any window of `windowMs`, on a monotonic clock. */
 export function createPeak(windowMs: number): {
-  /** Counts an event; answers how many there are with it. */
+  /** Counts an event; returns how many there have been, including this one. */
   add(atMs: number): number;
   total(): number;
   peak(): number;

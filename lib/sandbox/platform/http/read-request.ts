@@ -3,12 +3,12 @@ import { faultsOf } from '../../../json/faults.ts';
 import { parseJson } from '../../../json/json.ts';
 import type { Endpoint, EndpointInput } from '../../../platform/endpoint.ts';
 
-/** A request that is wrong: the status that it answers, and why. */
+/** A bad request: the status of its response, and why. */
 export type WrongRequest = { readonly kind: 'wrong'; readonly status: 400 | 413; readonly message: string };
 
 export type BodyRead = { readonly kind: 'body'; readonly value: unknown } | WrongRequest;
 
-/** Reads a JSON body while it arrives, and gives up as soon as it is larger than `maxBytes`. */
+/** Reads a JSON body as it arrives, and gives up as soon as it exceeds `maxBytes`. */
 export async function readJsonBody(request: Request, maxBytes: number): Promise<BodyRead> {
   const tooLarge: WrongRequest = {
     kind: 'wrong',
@@ -30,7 +30,7 @@ export async function readJsonBody(request: Request, maxBytes: number): Promise<
   }
 }
 
-/** Query values as the types that the operation gives them; names that it does not know are left out. */
+/** Query values with the types that the operation declares; unknown names are left out. */
 export function readQuery(
   search: URLSearchParams,
   types: Readonly<Record<string, string>>,
@@ -48,7 +48,7 @@ function typedValue(text: string, type: string): unknown {
   return (type === 'number' || type === 'integer') && /^-?\d+$/.test(text) ? Number(text) : text;
 }
 
-/** The input checked by the operation's own schema. */
+/** The input, checked by the operation's own schema. */
 export function checkInput<Input extends EndpointInput>(
   endpoint: Endpoint<Input>,
   input: unknown,

@@ -1,7 +1,7 @@
-/** How a 429 says when to come back. */
+/** How a 429 says when to retry. */
 export type RetryAfterForm = 'seconds' | 'date' | 'absent';
 
-/** The form that refusal `number` takes (1 is the first): the given one, or all three in turn. */
+/** The form for refusal `number` (1 is the first): the given one, or all three in turn. */
 export function retryAfterForm(form: RetryAfterForm | 'mixed', number: number): RetryAfterForm {
   return form === 'mixed' ? (TURN[(number - 1) % TURN.length] ?? 'absent') : form;
 }

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ErrorContext } from './error-answers.ts';
+import type { ErrorContext } from './error-response.ts';
 import { faults } from './fault-kinds.ts';
 import { faultFor } from './fault-plan.ts';
-import { type Delivery, faultyDelivery } from './faulty-answers.ts';
-import { type ApiRequest, perform, type Workplace } from './perform.ts';
+import { type Delivery, faultyDelivery } from './faulty-delivery.ts';
+import { type ApiRequest, type Backend, perform } from './perform.ts';
 import { createThrottle } from './throttle.ts';
 
-export type ServeOptions = Workplace & {
-  /** Ends what is held back by latency. */
+export type ServeOptions = Backend & {
+  /** Ends requests that wait because of latency. */
   readonly closing: AbortSignal;
 };
 
 /**
- * The way of a request: counted at its arrival, then the limiter, latency, a fault before the work, the work, a fault
- * after it. What the limiter or an early fault stops is never worked on.
+ * The path of a request: counted when it arrives, then the limiter, latency, a fault before the work, the work, a fault
+ * after it. If the limiter or an early fault stops it, no work is done.
  */
 export function createServe(parts: ServeOptions): (api: ApiRequest) => Promise<Delivery> {
   const { state, options, counter, closing } = parts;
@@ -22,7 +22,7 @@ export function createServe(parts: ServeOptions): (api: ApiRequest) => Promise<D
   const proceed = async (api: ApiRequest, context: ErrorContext): Promise<Delivery> => {
     if (options.latencyMs > 0) await sleep(options.latencyMs, undefined, { signal: closing });
     const kind = faultFor({ ...options, seed: state.seed }, context.number);
-    if (kind === undefined) return { kind: 'whole', answer: await perform(api, context, parts) };
+    if (kind === undefined) return { kind: 'whole', response: await perform(api, context, parts) };
     counter.faulted(context.number, context.operation ?? 'unknown', kind);
     return faultyDelivery(
       kind,
@@ -42,10 +42,10 @@ export function createServe(parts: ServeOptions): (api: ApiRequest) => Promise<D
     const refusal = throttle(context, atMs);
     if (refusal === undefined) counter.admitted(atMs);
     const delivery: Delivery =
-      refusal === undefined ? await proceed(api, context) : { kind: 'whole', answer: refusal };
-    counter.answered(
+      refusal === undefined ? await proceed(api, context) : { kind: 'whole', response: refusal };
+    counter.responded(
       context.operation ?? 'unknown',
-      delivery.kind === 'whole' ? delivery.answer.status : delivery.kind,
+      delivery.kind === 'whole' ? delivery.response.status : delivery.kind,
     );
     return delivery;
   };

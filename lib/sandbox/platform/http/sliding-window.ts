@@ -1,12 +1,12 @@
 export type WindowDecision =
   | { readonly kind: 'admitted' }
-  /** `waitMs` until a request would be admitted if no other came. */
+  /** `waitMs` until a request would be admitted if no other arrived. */
   | { readonly kind: 'refused'; readonly waitMs: number };
 
 /**
  * The rate limiter, a sliding window: with k = ceil(rate), at most k requests are admitted in any k / rate seconds,
- * counted at their arrival. What is refused does not count. `arrive` takes the time in milliseconds on a clock that
- * never goes back.
+ * counted when they arrive. Refused requests do not count. `arrive` takes the time in milliseconds on a monotonic
+ * clock.
  */
 export function createSlidingWindow(ratePerSecond: number): { arrive(atMs: number): WindowDecision } {
   const most = Math.ceil(ratePerSecond);

@@ -1,5 +1,5 @@
-import type { Answer } from './answer.ts';
-import { type ErrorContext, errorAnswer } from './error-answers.ts';
+import { type ErrorContext, errorResponse } from './error-response.ts';
+import type { PlainResponse } from './plain-response.ts';
 import { type RetryAfterForm, retryAfterForm, retryAfterHeader } from './retry-after-header.ts';
 import { createSlidingWindow } from './sliding-window.ts';
 
@@ -11,10 +11,10 @@ export type ThrottleOptions = {
   readonly now: () => number;
 };
 
-/** Decides at a request's arrival: the 429 that it gets, or undefined if it is let through. */
+/** Decides when a request arrives: the 429 that it gets, or undefined if it is admitted. */
 export function createThrottle(
   options: ThrottleOptions,
-): (context: ErrorContext, atMs: number) => Answer | undefined {
+): (context: ErrorContext, atMs: number) => PlainResponse | undefined {
   const window = options.rate === undefined ? undefined : createSlidingWindow(options.rate);
   let refusals = 0;
   return (context, atMs) => {
@@ -23,9 +23,9 @@ export function createThrottle(
     refusals += 1;
     const form = retryAfterForm(options.retryAfter, refusals);
     const header = retryAfterHeader(form, decision.waitMs, options.now());
-    const answer = errorAnswer(context, 429, 'Too many requests');
+    const response = errorResponse(context, 429, 'Too many requests');
     return header === undefined
-      ? answer
-      : { ...answer, headers: { ...answer.headers, 'retry-after': header } };
+      ? response
+      : { ...response, headers: { ...response.headers, 'retry-after': header } };
   };
 }

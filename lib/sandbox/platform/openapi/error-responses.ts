@@ -1,6 +1,6 @@
 import type { JsonSchema } from './json-schema.ts';
 
-/** The schemas of the shapes that errors come in. */
+/** The schemas of the shapes that errors have. */
 export const errorSchemas = {
   PlatformError: {
     type: 'object',
@@ -27,14 +27,14 @@ export const errorSchemas = {
 
 type Shape = keyof typeof errorSchemas;
 
-/** The error responses of an operation by status; each in the shape that it has there. */
+/** The error responses of an operation by status, each in the shape that the operation uses. */
 export function errorResponses(operation: string): JsonSchema {
   const usual: Shape = operation === 'runFunction' ? 'MessageError' : 'PlatformError';
   const forbidden = operation === 'analyzeSentiment' || operation === 'searchFiles' ? 'TextError' : usual;
   return {
-    400: response('The request is wrong', [usual]),
+    400: response('The request is invalid', [usual]),
     401: response('The developer token is missing, unknown or revoked', ['PlatformError']),
-    403: response('The token has no right to this', [forbidden]),
+    403: response('The token does not permit this', [forbidden]),
     404: response('There is no such record', [usual]),
     405: response('The method is not allowed here', [usual]),
     413: response('The body is too large', [usual]),
@@ -45,9 +45,13 @@ export function errorResponses(operation: string): JsonSchema {
       },
     },
     '5XX': {
-      ...response('The platform failed; any shape may come', ['PlatformError', 'MessageError', 'TextError'], {
-        'text/html': { schema: { type: 'string' } },
-      }),
+      ...response(
+        'The platform failed, with any of these shapes',
+        ['PlatformError', 'MessageError', 'TextError'],
+        {
+          'text/html': { schema: { type: 'string' } },
+        },
+      ),
     },
   };
 }

@@ -4,7 +4,7 @@ import { idSchema } from '../../../platform/id.ts';
 /** A JSON Schema of draft 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = { readonly [name: string]: unknown };
 
-/** The JSON Schema of what a schema takes in. An id is shown as the integer that it is on the wire. */
+/** The JSON Schema of a schema's input. An id is shown as an integer, as it is on the wire. */
 export function jsonSchemaOf(schema: z.ZodMiniType): JsonSchema {
   const { $schema: _, ...converted } = z.toJSONSchema(schema, {
     io: 'input',
@@ -16,7 +16,7 @@ export function jsonSchemaOf(schema: z.ZodMiniType): JsonSchema {
   return converted as JsonSchema;
 }
 
-/** The schema of a member, through the wrapping that an optional object has. Undefined if there is none. */
+/** The schema of a member, also of an optional object. Undefined if there is none. */
 export function memberSchema(schema: JsonSchema, name: string): JsonSchema | undefined {
   const { properties } = schema;
   const member: unknown =
@@ -35,4 +35,8 @@ export function requiredOf(schema: JsonSchema | undefined): readonly string[] {
   return Array.isArray(schema?.['required']) ? schema['required'] : [];
 }
 
-const ID = { type: 'integer', format: 'int64', description: 'All its digits count: it may lie beyond 2^53.' };
+const ID = {
+  type: 'integer',
+  format: 'int64',
+  description: 'All digits are significant: it may exceed 2^53.',
+};

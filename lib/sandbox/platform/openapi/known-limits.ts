@@ -2,11 +2,11 @@ import { assumptions } from '../assumptions.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /*
- * What the contract says of an input and the client's schemas cannot show: bounds that are checked by a function, and
- * members for which the client has a default of its own.
+ * What the contract says about an input but the client's schemas cannot express: bounds that a function checks, and
+ * members for which the client has its own default.
  */
 
-/** By operation and name, laid over the schema of a query parameter or of a member of the body. */
+/** By operation and name, merged into the schema of a query parameter or of a member of the body. */
 export const knownLimits: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> = {
   searchCalculations: {
     limit: { type: 'integer', minimum: 1, maximum: 5000 },
@@ -24,7 +24,7 @@ export const knownLimits: Readonly<Record<string, Readonly<Record<string, JsonSc
   listCards: { drill: { default: true } },
 };
 
-/** Members of the body that the contract requires, by operation. */
+/** Body members that the contract requires, by operation. */
 export const knownRequired: Readonly<Record<string, readonly string[]>> = {
   searchCalculations: ['filters', 'sort', 'limit'],
 };

@@ -3,7 +3,7 @@ import { errorResponses, errorSchemas } from './error-responses.ts';
 import { type JsonSchema, jsonSchemaOf, memberSchema, membersOf, requiredOf } from './json-schema.ts';
 import { knownLimits, knownRequired } from './known-limits.ts';
 
-/** The OpenAPI 3.1 document of the contract, made from the endpoints' own schemas. */
+/** The OpenAPI 3.1 document of the contract, generated from the endpoints' own schemas. */
 export function createOpenApi(operations: readonly Operation[], tokenHeader: string): JsonSchema {
   return {
     openapi: '3.1.0',
@@ -28,7 +28,7 @@ function pathItem(operation: Operation): JsonSchema {
   return Object.fromEntries(
     operation.methods.map((method) => [
       method.toLowerCase(),
-      // An id names one operation only.
+      // An operationId must be unique.
       {
         operationId: operation.endpoint.name + (method === operation.endpoint.method ? '' : `By${method}`),
         ...described,
@@ -74,7 +74,7 @@ function requestBody(operation: string, schema: JsonSchema): JsonSchema {
   const required = [...new Set([...requiredOf(schema), ...(knownRequired[operation] ?? [])])];
   const properties = Object.fromEntries(
     membersOf(schema).map(([name, member]) => {
-      // What must be given has no default, whatever the client would fill in.
+      // A required member has no default, whatever the client would fill in.
       const { default: _, ...plain } = member;
       const shown = required.includes(name) ? plain : member;
       return [name, { ...shown, ...knownLimits[operation]?.[name] }];

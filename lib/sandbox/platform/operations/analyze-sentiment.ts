@@ -3,9 +3,9 @@ import { assumptions } from '../assumptions.ts';
 import { randomFor } from '../records/random.ts';
 import { analyzeSentiment as analyze } from '../sentiment/analyze.ts';
 import { countUsage } from '../sentiment/usage.ts';
-import { answered, operation, type RawInput, refused } from './operation.ts';
+import { ok, operation, type RawInput, refused } from './operation.ts';
 
-/** Contract 4.6: by topic where topics are given, else over all. Only TEXT messages are read. */
+/** Contract 4.6: by topic if topics are given, otherwise for the text as a whole. Only TEXT messages are read. */
 export const analyzeSentimentOperation = operation(
   analyzeSentiment,
   async ({ body }, { state, counter, number }) => {
@@ -24,7 +24,7 @@ export const analyzeSentimentOperation = operation(
       analysis.kind === 'targeted'
         ? { type: 'TARGETED', topicSentiments: analysis.topicSentiments }
         : { type: 'DEFAULT', sentiment: analysis.sentiment };
-    return answered(
+    return ok(
       JSON.stringify({
         ...verdict,
         model,
@@ -40,7 +40,7 @@ export const analyzeSentimentOperation = operation(
   { tolerate: withoutNullTopics },
 );
 
-/** The contract takes null for no topics. */
+/** The contract accepts null for no topics. */
 function withoutNullTopics(raw: RawInput): RawInput {
   if (typeof raw.body !== 'object' || raw.body === null || Reflect.get(raw.body, 'topics') !== null)
     return raw;

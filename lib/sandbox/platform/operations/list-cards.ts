@@ -1,5 +1,5 @@
 import { listCards } from '../../../platform/operations/list-cards.ts';
-import { answered, operation, refused } from './operation.ts';
+import { ok, operation, refused } from './operation.ts';
 
 /** Contract 4.4. */
 export const listCardsOperation = operation(listCards, ({ path, query }, { state }) => {
@@ -7,5 +7,5 @@ export const listCardsOperation = operation(listCards, ({ path, query }, { state
   if (datasetIndex < 0) return refused(404, `there is no dataset ${path.datasetId}`);
   const withDrill = query?.drill ?? true;
   const cards = state.cards.of(datasetIndex).filter(({ rootId }) => withDrill || rootId === undefined);
-  return answered(JSON.stringify(cards.map(({ row }) => row)));
+  return ok(JSON.stringify(cards.map(({ row }) => row)));
 });

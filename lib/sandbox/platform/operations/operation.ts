@@ -6,46 +6,46 @@ import { checkInput } from '../http/read-request.ts';
 import type { ResolvedAppOptions } from '../options.ts';
 import type { PlatformState } from '../state.ts';
 
-/** What an operation works with. */
+/** What an operation needs. */
 export type OperationContext = {
   readonly state: PlatformState;
   readonly options: ResolvedAppOptions;
   readonly counter: PlatformCounter;
   readonly runCodeFunction: RunFunction;
-  /** Of the request, 1 is the first: chance follows from it. */
+  /** The number of the request, 1 is the first: random draws follow from it. */
   readonly number: number;
 };
 
 export type OperationResult =
-  /** 200, with JSON that is printed already: as text or UTF-8. */
-  | { readonly kind: 'answer'; readonly body: string | Uint8Array<ArrayBuffer> }
+  /** 200, with JSON that is already printed, as text or UTF-8. */
+  | { readonly kind: 'ok'; readonly body: string | Uint8Array<ArrayBuffer> }
   | { readonly kind: 'refused'; readonly status: 400 | 403 | 404; readonly message: string };
 
-/** Path, query and body as they came: typed, not checked. */
+/** Path, query and body as received: typed, but not checked. */
 export type RawInput = {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
 };
 
-/** An endpoint of the contract, and how the sandbox answers it. */
+/** An endpoint of the contract, and how the sandbox responds to it. */
 export type Operation = {
   readonly endpoint: Pick<Endpoint, 'name' | 'summary' | 'method' | 'path' | 'input' | 'output'>;
-  /** The methods that it is served under; the endpoint's own comes first. */
+  /** The methods that it accepts; the endpoint's own comes first. */
   readonly methods: readonly string[];
-  /** The JSON type of each value in its query, by name. */
+  /** The JSON type of each query value, by name. */
   readonly queryTypes: () => Readonly<Record<string, string>>;
-  readonly answer: (raw: RawInput, context: OperationContext) => Promise<OperationResult>;
+  readonly respond: (raw: RawInput, context: OperationContext) => Promise<OperationResult>;
 };
 
 export type OperationOptions = {
-  /** Served in practice besides the endpoint's own method. */
+  /** Methods that the platform accepts in practice, besides the endpoint's own. */
   readonly otherMethods?: readonly string[];
-  /** Makes what practice tolerates fit the schema, before it is checked. */
+  /** Changes input that the platform tolerates in practice so that it fits the schema. Runs before the check. */
   readonly tolerate?: (raw: RawInput) => RawInput;
 };
 
-/** Joins an endpoint with what answers it: `handle` gets input that the endpoint's own schema has checked. */
+/** Connects an endpoint to its handler: `handle` gets input that the endpoint's own schema has checked. */
 export function operation<Input extends EndpointInput, Output>(
   endpoint: Endpoint<Input, Output>,
   handle: (
@@ -63,7 +63,7 @@ export function operation<Input extends EndpointInput, Output>(
       queryTypes ??= queryTypesOf(endpoint.input);
       return queryTypes;
     },
-    async answer(raw, context) {
+    async respond(raw, context) {
       const checked = checkInput(endpoint, tolerate(raw));
       if (checked.kind === 'wrong') return refused(400, checked.message);
       return handle(checked.value, context, raw);
@@ -71,7 +71,7 @@ export function operation<Input extends EndpointInput, Output>(
   };
 }
 
-/** What the schema of an operation's input says of its query. */
+/** The types that the schema of an operation's input gives its query. */
 function queryTypesOf(input: z.ZodMiniType): Readonly<Record<string, string>> {
   const schema = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
   const query = schema.properties?.['query'];
@@ -88,6 +88,6 @@ export function refused(status: 400 | 403 | 404, message: string): OperationResu
   return { kind: 'refused', status, message };
 }
 
-export function answered(body: string | Uint8Array<ArrayBuffer>): OperationResult {
-  return { kind: 'answer', body };
+export function ok(body: string | Uint8Array<ArrayBuffer>): OperationResult {
+  return { kind: 'ok', body };
 }

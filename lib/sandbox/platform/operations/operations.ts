@@ -7,7 +7,7 @@ import { searchCalculationsOperation } from './search-calculations.ts';
 import { searchFilesOperation } from './search-files.ts';
 import { updateFormulaOperation } from './update-formula.ts';
 
-/** The operations of the contract, each with how it is answered. */
+/** The operations of the contract, each with its handler. */
 export const operations: readonly Operation[] = [
   searchCalculationsOperation,
   updateFormulaOperation,

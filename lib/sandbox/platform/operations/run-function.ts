@@ -1,9 +1,9 @@
 import { printJson } from '../../../json/json.ts';
 import { runFunction } from '../../../platform/operations/run-function.ts';
 import { assumptions } from '../assumptions.ts';
-import { answered, operation, refused } from './operation.ts';
+import { ok, operation, refused } from './operation.ts';
 
-/** Contract 4.5. A function that failed answers 200: its `status` tells. */
+/** Contract 4.5. A function that failed still gets 200: its `status` says so. */
 export const runFunctionOperation = operation(
   runFunction,
   async ({ path, body }, { counter, runCodeFunction }) => {
@@ -23,9 +23,7 @@ export const runFunctionOperation = operation(
       case 'executed': {
         const { executionId, packageId, version, functionName, status } = run.execution;
         counter.executed({ executionId, packageId, version, functionName, inputVariables, status });
-        return answered(
-          printJson({ ...run.execution, errorInformation: run.execution.errorInformation ?? null }),
-        );
+        return ok(printJson({ ...run.execution, errorInformation: run.execution.errorInformation ?? null }));
       }
       default:
         return run satisfies never;

@@ -1,16 +1,15 @@
 import { searchCalculations } from '../../../platform/operations/search-calculations.ts';
 import { drawFor, randomFor } from '../records/random.ts';
-import { answered, type OperationContext, operation, type RawInput, refused } from './operation.ts';
+import { type OperationContext, ok, operation, type RawInput, refused } from './operation.ts';
 
-/** Contract 4.2. Without `sort` it answers no rows and no error, as practice has it. */
+/** Contract 4.2. Without `sort` it returns no rows and no error, as in practice. */
 export const searchCalculationsOperation = operation(
   searchCalculations,
   ({ body }, context, raw) => {
     const { options, state } = context;
     const missing = ['filters', 'limit'].filter((name) => memberOf(raw.body, name) === undefined);
     if (missing.length > 0) return refused(400, `${missing.join(' and ')} must be given`);
-    if (!hasSort(raw))
-      return answered(pageBytes({ totalHits: 0, rows: [], hasMore: false, degraded: false }));
+    if (!hasSort(raw)) return ok(pageBytes({ totalHits: 0, rows: [], hasMore: false, degraded: false }));
     if (options.refusedSortFields.includes(body.sort.field)) {
       return refused(400, `cannot sort by ${body.sort.field}`);
     }
@@ -21,7 +20,7 @@ export const searchCalculationsOperation = operation(
     const { rows, degraded } = served(page.sequences, context);
     const hasMore =
       rows.length === 0 && options.hasMoreWhenEmpty ? true : offset + page.sequences.length < page.totalHits;
-    return answered(pageBytes({ totalHits: page.totalHits, rows, hasMore, degraded }));
+    return ok(pageBytes({ totalHits: page.totalHits, rows, hasMore, degraded }));
   },
   { tolerate: (raw) => (hasSort(raw) ? raw : { ...raw, body: withSort(raw.body) }) },
 );
@@ -41,7 +40,7 @@ function pageBytes({ totalHits, rows, hasMore, degraded }: Page): Uint8Array<Arr
 
 const COMMA = Buffer.from(',');
 
-/** The rows of a page; a degraded one lacks about one in ten, and one at least. */
+/** The rows of a page; a degraded one lacks about one in ten, and at least one. */
 function served(sequences: readonly number[], { options, state, number }: OperationContext) {
   const random = randomFor(state.seed, 'page', number);
   const ordered = options.ignoreOrder ? shuffled(sequences, () => random.next()) : sequences;
@@ -70,7 +69,7 @@ function hasSort({ body }: RawInput): boolean {
   return memberOf(body, 'sort') !== undefined;
 }
 
-/** Only so that the rest of the body is checked. */
+/** Adds a sort so that the rest of the body can be checked. */
 function withSort(body: unknown): unknown {
   return typeof body === 'object' && body !== null
     ? { ...body, sort: { field: 'id', ascending: true } }

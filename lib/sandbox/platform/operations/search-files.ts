@@ -1,6 +1,6 @@
 import { searchFiles } from '../../../platform/operations/search-files.ts';
 import { assumptions } from '../assumptions.ts';
-import { answered, operation, refused } from './operation.ts';
+import { ok, operation, refused } from './operation.ts';
 
 /** Contract 4.3. */
 export const searchFilesOperation = operation(searchFiles, ({ path, query, body }, { state }) => {
@@ -13,5 +13,5 @@ export const searchFilesOperation = operation(searchFiles, ({ path, query, body 
   const page = search({ ...query, ...body, limit });
   if (page.kind === 'refused') return refused(400, page.message);
   const { rows, next, offset, total } = page;
-  return answered(JSON.stringify({ files: rows, pageContext: { next, offset, limit, total } }));
+  return ok(JSON.stringify({ files: rows, pageContext: { next, offset, limit, total } }));
 });

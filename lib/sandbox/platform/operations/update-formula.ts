@@ -1,8 +1,8 @@
 import { updateFormula } from '../../../platform/operations/update-formula.ts';
 import { updateFormula as update } from '../calculations/formula-update.ts';
-import { answered, operation, refused } from './operation.ts';
+import { ok, operation, refused } from './operation.ts';
 
-/** Contract 4.1; practice documents it with PUT as well. */
+/** Contract 4.1; in practice PUT is documented, too. */
 export const updateFormulaOperation = operation(
   updateFormula,
   ({ path, query, body }, { state, counter }) => {
@@ -18,7 +18,7 @@ export const updateFormulaOperation = operation(
         return refused(400, updated.message);
       case 'updated':
         counter.updatedFormula(path.calculationId);
-        return answered(updated.text);
+        return ok(updated.text);
       default:
         return updated satisfies never;
     }

@@ -1,7 +1,7 @@
 import { cardAt, type SeededCard } from './cards.ts';
 import type { Dataset } from './datasets.ts';
 
-/** The cards over each dataset, by the dataset's index, in the order of their ids. */
+/** The cards of each dataset, by the dataset's index, in the order of their ids. */
 export type CardIndex = { of(datasetIndex: number): readonly SeededCard[] };
 
 export function createCardIndex(seed: number, cards: number, datasets: readonly Dataset[]): CardIndex {

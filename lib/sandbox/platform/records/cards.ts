@@ -1,7 +1,7 @@
 import { groupAt, ownerFor, userAt } from './people.ts';
 import { type Random, randomFor } from './random.ts';
 
-/** A visualization over a dataset, as the contract names its fields. */
+/** A visualization of a dataset, with the contract's field names. */
 export type CardRow = {
   readonly id: number;
   readonly urn: string;
@@ -21,7 +21,7 @@ export type CardRow = {
 export type SeededCard = {
   readonly row: CardRow;
   readonly datasetIndex: number;
-  /** The card whose drill path it is in; undefined for a card of its own. */
+  /** The root card of its drill path; undefined for a standalone card. */
   readonly rootId: number | undefined;
 };
 
@@ -33,7 +33,7 @@ export function cardId(seed: number, index: number): number {
   return 1_200_000_000 + index * 3_917 + randomFor(seed, 'card id', index).below(3_900);
 }
 
-/** Card `index`, over one of the datasets. The first is never in a drill, so that every drill has a root before it. */
+/** Card `index`, of one of the datasets. The first is never in a drill path, so that every drill has a root before it. */
 export function cardAt(seed: number, index: number, datasetIds: readonly string[]): SeededCard {
   const random = randomFor(seed, 'card', index);
   const datasetIndex = random.below(datasetIds.length);

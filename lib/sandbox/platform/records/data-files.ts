@@ -29,7 +29,7 @@ export type DataFile = {
   readonly existing: boolean;
 };
 
-/** The id of data file `index`: ascending with gaps. */
+/** The id of data file `index`: ascending, with gaps. */
 export function dataFileId(seed: number, index: number): number {
   return 40_001 + index * 29 + randomFor(seed, 'data file id', index).below(29);
 }
@@ -60,7 +60,7 @@ type RevisionFacts = {
   readonly createdMs: number;
 };
 
-/** Revision `number` (0 is the first), about a month after the one before. */
+/** Revision `number` (0 is the first), about a month after the previous one. */
 function revisionAt(
   seed: number,
   random: Random,

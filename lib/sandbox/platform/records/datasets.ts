@@ -1,16 +1,16 @@
 import { randomFor } from './random.ts';
 
-/** What a column holds, by the platform's names. */
+/** The type of a column's values, by the platform's names. */
 export type ColumnType = 'STRING' | 'LONG' | 'DECIMAL' | 'DOUBLE' | 'DATE' | 'DATETIME';
 
 export type Column = { readonly name: string; readonly type: ColumnType };
 
-/** A table that calculations and cards stand on. */
+/** A table that calculations and cards are based on. */
 export type Dataset = {
   /** A UUID. */
   readonly id: string;
   readonly name: string;
-  /** Names differ. At least two texts, two numbers and one date are among them. */
+  /** Names are unique. At least two texts, two numbers and one date are among them. */
   readonly columns: readonly Column[];
 };
 

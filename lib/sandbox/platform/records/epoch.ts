@@ -1,9 +1,9 @@
 /*
- * The seeded records live between two fixed moments, so that the same seed gives the same bytes on any day.
+ * Seeded records are dated between two fixed moments, so that the same seed gives the same bytes on any day.
  */
 
-/** The first record was created here, in epoch milliseconds. */
+/** When the first record was created, in epoch milliseconds. */
 export const SEEDED_FROM_MS = Date.UTC(2019, 0, 7, 8);
 
-/** Nothing seeded is younger than this, in epoch milliseconds. */
+/** No seeded record is newer than this, in epoch milliseconds. */
 export const SEEDED_UNTIL_MS = Date.UTC(2026, 5, 1);

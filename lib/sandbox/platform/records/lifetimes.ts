@@ -1,11 +1,11 @@
-/** When records came and went. Those that were never added have been there from the beginning. */
+/** When records were added and deleted. Those that were never added have existed from the start. */
 export type Lifetimes<Key> = {
   added(key: Key, atMs: number): void;
   deleted(key: Key, atMs: number): void;
   isDeleted(key: Key): boolean;
   /**
-   * The keys that existed before `fromMs` and still after `toMs`. What came or went within the same millisecond as
-   * an end is left out: it cannot be told on which side it was.
+   * The keys that existed before `fromMs` and still existed after `toMs`. Those added in the same millisecond as
+   * `fromMs`, or deleted in the same one as `toMs`, are left out: nobody can say which came first.
    */
   livedThrough(live: Iterable<Key>, fromMs: number, toMs: number): Key[];
 };
@@ -19,9 +19,9 @@ export function createLifetimes<Key>(): Lifetimes<Key> {
     isDeleted: (key) => deletedAt.has(key),
     livedThrough(live, fromMs, toMs) {
       const keys: Key[] = [];
-      const cameBefore = (key: Key) => (addedAt.get(key) ?? Number.NEGATIVE_INFINITY) < fromMs;
-      for (const key of live) if (cameBefore(key)) keys.push(key);
-      for (const [key, atMs] of deletedAt) if (atMs > toMs && cameBefore(key)) keys.push(key);
+      const existedBefore = (key: Key) => (addedAt.get(key) ?? Number.NEGATIVE_INFINITY) < fromMs;
+      for (const key of live) if (existedBefore(key)) keys.push(key);
+      for (const [key, atMs] of deletedAt) if (atMs > toMs && existedBefore(key)) keys.push(key);
       return keys;
     },
   };

@@ -1,12 +1,12 @@
 /** A stream of pseudo-random draws. The same key gives the same stream on every machine. */
 export type Random = {
-  /** From 0 up to, without, 1. */
+  /** From 0 up to, but not including, 1. */
   next(): number;
-  /** A whole number from 0 up to, without, `bound`. */
+  /** A whole number from 0 up to, but not including, `bound`. */
   below(bound: number): number;
   /** True with the given probability. */
   chance(probability: number): boolean;
-  /** One of a list that is not empty. Throws `RangeError` on an empty one. */
+  /** One item of the list. Throws `RangeError` on an empty one. */
   pick<T>(list: readonly T[]): T;
   /** Lower-case hex digits. */
   hex(digits: number): string;
@@ -15,8 +15,8 @@ export type Random = {
 };
 
 /**
- * A stream of its own for each key: records are computed by index, in any order, and still come out the same. The
- * generator is mulberry32 (Tommy Ettinger, public domain): 32 bits of state, ample for one record.
+ * Each key has its own stream: records are computed by index, in any order, and always come out the same. The
+ * generator is mulberry32 (Tommy Ettinger, public domain): 32 bits of state, plenty for one record.
  */
 export function randomFor(seed: number, stream: string, index = 0): Random {
   let state = mix(mix(streamHash(stream) ^ seed) + Math.imul(index, 0x9e3779b1)) | 0;
@@ -50,14 +50,14 @@ export function randomFor(seed: number, stream: string, index = 0): Random {
   };
 }
 
-/** One draw from 0 up to 1 by key, where a whole stream would be too much. */
+/** One draw from 0 up to 1 by key, where a whole stream would be overkill. */
 export function drawFor(seed: number, stream: string, index: number): number {
   return (mix(mix(streamHash(stream) ^ seed) + Math.imul(index, 0x9e3779b1)) >>> 0) / 4_294_967_296;
 }
 
 function pickFrom<T>(list: readonly T[], index: number): T {
   const picked = list[index];
-  if (picked === undefined && list.length === 0) throw new RangeError('expected a list with something in it');
+  if (picked === undefined && list.length === 0) throw new RangeError('expected a list that is not empty');
   return picked as T;
 }
 
@@ -72,7 +72,7 @@ function mix(word: number): number {
 const HEX_BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 const hexByte = (word: number) => HEX_BYTES[word & 255] ?? '';
 
-/** The streams are few, the draws many. */
+/** Cached: there are few streams, but many draws. */
 const hashes = new Map<string, number>();
 
 function streamHash(stream: string): number {

@@ -5,21 +5,21 @@ import { sentencesOf, wordsOf } from './words.ts';
 /** The sentiment of a text as a whole. */
 export type Sentiment = 'POSITIVE' | 'NEGATIVE' | 'NEUTRAL';
 
-/** The sentiment towards a topic; NOT_APPLICABLE where no sentence mentions it. */
+/** The sentiment towards a topic; NOT_APPLICABLE if no sentence mentions it. */
 export type TopicSentiment = Sentiment | 'NOT_APPLICABLE';
 
-/** A text to score, towards each of its topics or, without any, as a whole. */
+/** A text to score, for each of its topics or, without topics, as a whole. */
 export type SentimentRequest = {
   readonly text: string;
   readonly topics?: readonly Topic[] | null | undefined;
 };
 
-/** `targeted` has an entry a topic, under its name as given and in the order given. */
+/** `targeted` has one entry for each topic, under the given name and in the given order. */
 export type SentimentAnalysis =
   | { readonly kind: 'targeted'; readonly topicSentiments: Readonly<Record<string, TopicSentiment>> }
   | { readonly kind: 'overall'; readonly sentiment: Sentiment };
 
-/** Scores a text by the VADER lexicon, sentence by sentence. The same request always has the same answer. */
+/** Scores a text with the VADER lexicon, sentence by sentence. The same request always gets the same result. */
 export async function analyzeSentiment({ text, topics }: SentimentRequest): Promise<SentimentAnalysis> {
   const score = await loadScorer();
   const sentences = sentencesOf(text);
@@ -36,7 +36,7 @@ export async function analyzeSentiment({ text, topics }: SentimentRequest): Prom
   return { kind: 'targeted', topicSentiments: Object.fromEntries(topicSentiments) };
 }
 
-/** The lexicon is loaded by the first text. A score lies between -1 and 1. */
+/** The lexicon is loaded for the first text. A score is between -1 and 1. */
 async function loadScorer(): Promise<(sentence: string) => number> {
   const { SentimentIntensityAnalyzer } = await import('vader-sentiment');
   const tooLong = new RegExp(`\\S{${assumed.longestWord + 1},}`, 'g');

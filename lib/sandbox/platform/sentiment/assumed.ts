@@ -1,18 +1,18 @@
 /**
- * What this room assumes where neither the contract nor the platform's practice says anything. Further choices:
+ * What this folder assumes where neither the contract nor the platform's practice says anything. Other choices:
  * - Sentiments are in upper case, as NOT_APPLICABLE is in the contract; a text without words is NEUTRAL.
  * - A topic is mentioned by its name (underscores are spaces) or by any significant word of its description; case
  *   and a simple plural make no difference.
- * - The sentiment of a topic is the mean over the sentences that mention it, that of a text the mean over them all.
+ * - The sentiment of a topic is the mean over the sentences that mention it, that of a text the mean over all of them.
  */
 export const assumed = {
-  /** A mean compound score above it is POSITIVE, below its negative NEGATIVE. Source: the README of VADER. */
+  /** A mean compound score above it is POSITIVE; below its negative, NEGATIVE. Source: the README of VADER. */
   neutralBand: 0.05,
-  /** Longer words than this are left out: the lexicon has none, and VADER's patterns take cubic time over them. */
+  /** Longer words are left out: the lexicon has none, and VADER's patterns take cubic time over them. */
   longestWord: 64,
-  /** A word of a description signifies from this length on. */
+  /** Shorter words of a description are not significant. */
   significantWordLength: 4,
-  /** Words of a description that say nothing of its topic. */
+  /** Words of a description that say nothing about its topic. */
   insignificantWords: new Set(
     `about after also anything because been before being between both customer does each either every everything feel
     feeling felt from general have having into just like more most much must only opinion other over overall regarding
@@ -21,12 +21,12 @@ export const assumed = {
       /\s+/,
     ),
   ),
-  /** A token is about so many UTF-16 code units of English. */
+  /** A token is about this many UTF-16 code units of English. */
   charactersPerToken: 4,
-  /** What a model would be told before the text. */
+  /** The instructions that a model would be given before the text. */
   promptTokens: 120,
-  /** What frames each topic in the prompt, beside its name and description. */
+  /** What surrounds each topic in the prompt, besides its name and description. */
   topicTokens: 8,
-  /** What a model would answer for each topic, or for the text as a whole. */
-  answerTokens: 12,
+  /** What a model would return for each topic, or for the text as a whole. */
+  outputTokens: 12,
 } as const;

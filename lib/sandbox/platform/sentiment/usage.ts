@@ -16,14 +16,14 @@ export type UsageRequest = {
   readonly instructions?: string | null | undefined;
 };
 
-/** Counts tokens by the lengths alone (see `assumed`): equal requests cost the same. Nothing is ever reasoned. */
+/** Counts tokens by length alone (see `assumed`): equal requests cost the same. Reasoning tokens are always 0. */
 export function countUsage({ texts, topics, instructions }: UsageRequest): ModelProviderUsage {
-  const asked = topics ?? [];
-  const topicTexts = asked.flatMap(({ topic, description }) => [topic, description ?? '']);
+  const requested = topics ?? [];
+  const topicTexts = requested.flatMap(({ topic, description }) => [topic, description ?? '']);
   const read = [...texts, instructions ?? '', ...topicTexts].map(tokensOf);
-  const framing = assumed.promptTokens + assumed.topicTokens * asked.length;
+  const framing = assumed.promptTokens + assumed.topicTokens * requested.length;
   const inputTokens = read.reduce((sum, tokens) => sum + tokens, framing);
-  const outputTokens = assumed.answerTokens * Math.max(1, asked.length);
+  const outputTokens = assumed.outputTokens * Math.max(1, requested.length);
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, reasoningTokens: 0 };
 }
 

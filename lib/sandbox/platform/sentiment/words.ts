@@ -1,13 +1,13 @@
-/** A word as it may be compared: itself in lower case and, where it may be a plural, its singulars. */
+/** The forms of a word for comparison: itself in lower case and, if it may be a plural, its possible singulars. */
 export type WordForms = ReadonlySet<string>;
 
-/** The words of a text in order, in their comparable forms. */
+/** The words of a text in order, each with its forms for comparison. */
 export function wordsOf(text: string): WordForms[] {
   const segments = [...wordSegmenter.segment(text.normalize('NFKC').toLowerCase())];
   return segments.filter(({ isWordLike }) => isWordLike).map(({ segment }) => formsOf(segment));
 }
 
-/** Whether two words are the same but for case and a simple plural. */
+/** Whether two words are the same apart from case and a simple plural. */
 export function isSameWord(one: WordForms, other: WordForms): boolean {
   return !one.isDisjointFrom(other);
 }

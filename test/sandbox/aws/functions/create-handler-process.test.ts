@@ -13,7 +13,7 @@ const isRunning = (pid: number): boolean => {
 };
 
 describe('a handler process', () => {
-  test('answers in a process of its own, the same one each time, and ends it at the close', async () => {
+  test('runs the handler in its own process, the same one each time, and ends it on close', async () => {
     await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
 
     const pids = [await lambda.invoke({ command: 'pid' }), await lambda.invoke({ command: 'pid' })];
@@ -24,7 +24,7 @@ describe('a handler process', () => {
     expect(isRunning(Number(pids[0]))).toBe(false);
   });
 
-  test("gives Lambda's context and only the environment that it was told", async () => {
+  test("gives Lambda's context and only the configured environment", async () => {
     const environment = { PLATFORM_RATE: '2', AWS_REGION: 'eu-west-1' };
     await using lambda = createHandlerProcess({ file, environment, timeoutMs: 10_000, memoryMb: 512 });
 
@@ -41,13 +41,13 @@ describe('a handler process', () => {
     expect(context).toHaveProperty('environment', expect.not.arrayContaining(['PATH', 'VITEST']));
   });
 
-  test('answers null where the handler answers nothing', async () => {
+  test('returns null if the handler returns nothing', async () => {
     await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
 
     expect(await lambda.invoke({ command: 'nothing' })).toBeNull();
   });
 
-  test('tells what the handler threw and goes on in the same process', async () => {
+  test('reports what the handler threw and continues in the same process', async () => {
     await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
     const before = await lambda.invoke({ command: 'pid' });
 
@@ -60,13 +60,13 @@ describe('a handler process', () => {
     expect(await lambda.invoke({ command: 'pid' })).toBe(before);
   });
 
-  test('throws on an answer that is no JSON', async () => {
+  test('throws if the result is not JSON', async () => {
     await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
 
     await expect(lambda.invoke({ command: 'cyclic' })).rejects.toMatchObject({ failure: { kind: 'threw' } });
   });
 
-  test('tells of a death and goes on in a fresh process', async () => {
+  test('reports a crash and continues in a new process', async () => {
     await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
     const before = await lambda.invoke({ command: 'pid' });
 
@@ -76,24 +76,27 @@ describe('a handler process', () => {
     expect(await lambda.invoke({ command: 'pid' })).not.toBe(before);
   });
 
-  test.for(['forever', 'spin'])('kills the process of a handler past its time: %s', async (command) => {
-    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 1_000 });
-    const before = await lambda.invoke({ command: 'pid' });
+  test.for(['forever', 'spin'])(
+    'kills the process of a handler that exceeds its time limit: %s',
+    async (command) => {
+      await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 1_000 });
+      const before = await lambda.invoke({ command: 'pid' });
 
-    const late = lambda.invoke({ command });
+      const late = lambda.invoke({ command });
 
-    await expect(late).rejects.toThrow('invoke handlers: timed out after 1000 ms');
-    expect(isRunning(Number(before))).toBe(false);
-    expect(await lambda.invoke({ command: 'pid' })).not.toBe(before);
-  });
+      await expect(late).rejects.toThrow('invoke handlers: timed out after 1000 ms');
+      expect(isRunning(Number(before))).toBe(false);
+      expect(await lambda.invoke({ command: 'pid' })).not.toBe(before);
+    },
+  );
 
-  test('counts the answer of a process that ends right after it', async () => {
+  test('accepts the result of a process that exits right after it', async () => {
     await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
 
     expect(await lambda.invoke({ command: 'exit soon' })).toEqual({ batchItemFailures: [] });
   });
 
-  test('lives through a Ctrl-C, which reaches it too', async () => {
+  test('survives a Ctrl-C, which reaches it too', async () => {
     await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
     const pid = Number(await lambda.invoke({ command: 'pid' }));
 
@@ -103,7 +106,7 @@ describe('a handler process', () => {
     expect(await inHand).toEqual({ batchItemFailures: [] });
   });
 
-  test('ends with the process that made it, however that ends', async () => {
+  test('ends with its parent process, however that ends', async () => {
     const script = `
       import { createHandlerProcess } from './lib/sandbox/aws/functions/create-handler-process.ts';
       const lambda = createHandlerProcess({ file: '${file}', environment: {}, timeoutMs: 60_000 });
@@ -129,7 +132,7 @@ describe('a handler process', () => {
     expect(order).toEqual(['slow', 'quick']);
   });
 
-  test('hands over what the handler writes, line by line', async () => {
+  test('passes on what the handler writes, line by line', async () => {
     const lines: string[] = [];
     const lambda = createHandlerProcess({
       file,
@@ -144,7 +147,7 @@ describe('a handler process', () => {
     expect(lines.toSorted()).toEqual(['one', 'three', 'two']);
   });
 
-  test('waits at its close for the call in hand, and refuses others', async () => {
+  test('on close, waits for the current call and refuses others', async () => {
     const lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
 
     const inHand = lambda.invoke({ command: 'slow' });
@@ -156,7 +159,7 @@ describe('a handler process', () => {
     await closed;
   });
 
-  test('kills at its close what outlives the grace', async () => {
+  test('on close, kills what outlasts the grace period', async () => {
     const lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 60_000 });
     const pid = Number(await lambda.invoke({ command: 'pid' }));
 
@@ -181,7 +184,7 @@ describe('a handler process', () => {
   test.for([
     ['nowhere.ts', /load nowhere: threw Error: Cannot find module/],
     ['../../../../lib/contract.ts', /load contract: threw TypeError: .*expected an export handler/],
-  ] as const)('tells why %s cannot be loaded', async ([name, expected]) => {
+  ] as const)('reports why %s cannot be loaded', async ([name, expected]) => {
     const broken = `${import.meta.dirname}/${name}`;
     await using lambda = createHandlerProcess({ file: broken, environment: {}, timeoutMs: 1_000 });
 

@@ -19,7 +19,7 @@ import { type LocalAws, startAws } from '../../../../lib/sandbox/aws/services/st
 const file = `${import.meta.dirname}/handlers.ts`;
 const bounds = { timeout: 20_000, interval: 50 };
 
-/** What the handler wrote of one of its invocations. */
+/** What the handler logged about one of its invocations. */
 type Seen = {
   readonly Records: readonly SqsRecord[];
   readonly pid: number;
@@ -77,7 +77,7 @@ const seen = async (): Promise<readonly Seen[]> => {
     .map((line) => JSON.parse(line));
 };
 
-/** Bodies and receive counts of everything that came, in order of the bodies. */
+/** Bodies and receive counts of all messages received, in the order of the bodies. */
 const received = async () =>
   (await seen())
     .flatMap(({ Records }) => Records)
@@ -97,12 +97,12 @@ const counts = async (queue: string) => {
 const empty = () => vi.waitFor(async () => expect(await counts('jobs')).toEqual([0, 0]), bounds);
 
 const deadBodies = async () => {
-  const asked = { QueueUrl: aws.queueUrl('dead'), MaxNumberOfMessages: 10 };
-  return (await client.send(new ReceiveMessageCommand(asked))).Messages?.map(({ Body }) => Body);
+  const input = { QueueUrl: aws.queueUrl('dead'), MaxNumberOfMessages: 10 };
+  return (await client.send(new ReceiveMessageCommand(input))).Messages?.map(({ Body }) => Body);
 };
 
 describe('an event source mapping', () => {
-  test("hands over a batch in Lambda's shape and deletes it", async () => {
+  test("passes on a batch in Lambda's shape and deletes it", async () => {
     const MessageAttributes = {
       kind: { DataType: 'String', StringValue: 'x' },
       raw: { DataType: 'Binary', BinaryValue: Buffer.from('y') },
@@ -141,7 +141,7 @@ describe('an event source mapping', () => {
     ]);
   });
 
-  test('gathers no more than a batch', async () => {
+  test('collects no more than one batch', async () => {
     await send('1', '2', '3', '4', '5', '6', '7');
 
     await using _mapping = await map({ batchSize: 3, maximumConcurrency: 1 });
@@ -150,7 +150,7 @@ describe('an event source mapping', () => {
     expect((await seen()).map(({ Records }) => Records.length)).toEqual([3, 3, 1]);
   });
 
-  test('keeps what failed, and hands it over again after its visibility timeout', async () => {
+  test('leaves failed messages on the queue, and passes them on again after their visibility timeout', async () => {
     await send('ok', 'fail', 'fine');
 
     await using _mapping = await map();
@@ -172,7 +172,7 @@ describe('an event source mapping', () => {
   });
 
   test.for(['throw', 'null', 'unknown'])(
-    'fails the whole batch of a handler that answers so: %s',
+    'fails the whole batch if the handler ends like this: %s',
     async (how) => {
       await send('ok', how);
 
@@ -184,7 +184,7 @@ describe('an event source mapping', () => {
     },
   );
 
-  test('fails the batch of a process that dies, and goes on in a fresh one', async () => {
+  test('fails the batch of a process that dies, and continues in a new one', async () => {
     await send('exit', 'ok');
 
     await using _mapping = await map({ maximumConcurrency: 1 });
@@ -197,7 +197,7 @@ describe('an event source mapping', () => {
     expect(invocations[0]?.pid).not.toBe(invocations[1]?.pid);
   });
 
-  test('fails the batch of a handler past its time, and goes on in a fresh process', async () => {
+  test('fails the batch of a handler that exceeds its time limit, and continues in a new process', async () => {
     await send('forever');
 
     await using _mapping = await map({ timeoutMs: 1_000, maximumConcurrency: 1 });
@@ -209,7 +209,7 @@ describe('an event source mapping', () => {
     await vi.waitFor(async () => expect(await received()).toContain('after 1'), bounds);
   });
 
-  test('runs as many invocations at once as it may, each in its own process', async () => {
+  test('runs as many invocations at once as allowed, each in its own process', async () => {
     await send('slow', 'slow', 'slow', 'slow', 'slow', 'slow');
 
     await using _mapping = await map({ batchSize: 1, maximumConcurrency: 2 });
@@ -225,14 +225,14 @@ describe('an event source mapping', () => {
     expect(new Set(invocations.map(({ pid }) => pid)).size).toBe(2);
   });
 
-  test('hands over what the handler writes', async () => {
+  test('passes on what the handler writes', async () => {
     await send('log');
 
     await using _mapping = await map();
     await vi.waitFor(() => expect(logged.toSorted()).toEqual(['one', 'three', 'two']), bounds);
   });
 
-  test('finishes at its close what is in hand, and takes nothing after it', async () => {
+  test('on close, finishes the current batch and receives nothing more', async () => {
     await send('slow');
     const mapping = await map();
     await vi.waitFor(async () => expect(await counts('jobs')).toEqual([0, 1]), bounds);
@@ -246,7 +246,7 @@ describe('an event source mapping', () => {
     expect(await counts('jobs')).toEqual([1, 0]);
   });
 
-  test('kills at its close what outlives the grace, and leaves its messages on the queue', async () => {
+  test('on close, kills what outlasts the grace period, and leaves its messages on the queue', async () => {
     await send('spin');
     const mapping = await map();
     await vi.waitFor(async () => expect((await seen()).length).toBe(1), bounds);
@@ -255,11 +255,11 @@ describe('an event source mapping', () => {
 
     const [invocation] = await seen();
     expect(await counts('jobs')).toEqual([0, 1]);
-    expect(logged).toEqual([expect.stringContaining('closed before it answered')]);
+    expect(logged).toEqual([expect.stringContaining('closed before it returned')]);
     expect(() => process.kill(Number(invocation?.pid), 0)).toThrow('ESRCH');
   });
 
-  test('tells of a queue that has gone, and closes all the same', async () => {
+  test('reports a queue that is gone, and still closes', async () => {
     const mapping = await map();
 
     await aws.close();

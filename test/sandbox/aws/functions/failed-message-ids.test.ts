@@ -4,13 +4,13 @@ import { failedMessageIds } from '../../../../lib/sandbox/aws/functions/failed-m
 const ids = new Set(['a', 'b']);
 
 test.for([undefined, null, {}, { batchItemFailures: null }, { batchItemFailures: [] }])(
-  'nothing fails by the answer %j',
-  (answer) => {
-    expect(failedMessageIds(answer, ids)).toEqual(new Set());
+  'the result %j fails nothing',
+  (result) => {
+    expect(failedMessageIds(result, ids)).toEqual(new Set());
   },
 );
 
-test('what is named fails, once', () => {
+test('each message that is named fails, once', () => {
   const batchItemFailures = [{ itemIdentifier: 'b' }, { itemIdentifier: 'b' }];
 
   expect(failedMessageIds({ batchItemFailures }, ids)).toEqual(new Set(['b']));
@@ -27,6 +27,6 @@ test.for([
   { batchItemFailures: [{ itemIdentifier: 'c' }] },
   { batchItemFailures: [{ itemIdentifier: 'a' }, { itemIdentifier: 'c' }] },
   { batchItemFailures: [{ messageId: 'a' }] },
-])('everything fails by the answer %j', (answer) => {
-  expect(failedMessageIds(answer, ids)).toEqual(ids);
+])('the result %j fails everything', (result) => {
+  expect(failedMessageIds(result, ids)).toEqual(ids);
 });

@@ -11,7 +11,7 @@ const failures = (ids: readonly (string | null)[]) => ({
   batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
 });
 
-/** A handler that does what the bodies of its messages, or its event's `command`, say; SEEN is where it writes. */
+/** A handler that does what the bodies of its messages, or its event's `command`, say. It logs to the file SEEN. */
 export const handler = async (event: Event, context: Context): Promise<unknown> => {
   const records = event.Records ?? [];
   const bodies = [event.command, ...records.map(({ body }) => body)];

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { forwardLines, longestLine } from '../../../../lib/sandbox/aws/functions/log-lines.ts';
 
-test('lines are handed over whole, however they were cut on their way', async () => {
+test('lines are passed on whole, however they were split on the way', async () => {
   const lines: string[] = [];
 
   const chunks = [Buffer.from('on'), Buffer.from('e\n\ntw\u00e9').subarray(0, -1), Buffer.from([0xa9])];
@@ -11,7 +11,7 @@ test('lines are handed over whole, however they were cut on their way', async ()
   expect(lines).toEqual(['one', '', 'twé']);
 });
 
-test('a line without an end is handed over in pieces as it comes', async () => {
+test('an endless line is passed on in pieces as it arrives', async () => {
   const lengths: number[] = [];
 
   const chunks = Array.from({ length: 3 }, () => 'x'.repeat(longestLine));

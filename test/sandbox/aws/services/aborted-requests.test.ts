@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { runScript } from '../run-script.ts';
 
-/** Starts dynalite, cuts a request of it in the middle, asks it again, and writes the answer's status. */
-const cutARequest = async (repair: string) => {
+/** Starts dynalite, cuts a request in the middle, sends another one, and prints the status of its response. */
+const cutARequest = async (fix: string) => {
   const script = `
     import { once } from 'node:events';
     import { connect } from 'node:net';
     import dynalite from 'dynalite';
     import { tolerateAbortedRequests } from './lib/sandbox/aws/services/aborted-requests.ts';
     const server = dynalite();
-    ${repair}
+    ${fix}
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address();
@@ -23,18 +23,18 @@ const cutARequest = async (repair: string) => {
   return runScript(script);
 };
 
-test('with the repair, dynalite goes on after a request was cut', async () => {
+test('with the fix, dynalite keeps running after a request was cut', async () => {
   const { out, code } = await cutARequest('tolerateAbortedRequests(server);');
 
   expect({ out, code }).toEqual({ out: '200\n', code: 0 });
 });
 
-test('without the repair, a cut request ends the process, or the repair has done its time', async () => {
+test('without the fix, a cut request ends the process, or the fix is no longer needed', async () => {
   const { err, code } = await cutARequest('');
 
   expect(
     code,
-    'dynalite now outlives cut requests: delete lib/sandbox/aws/services/aborted-requests.ts',
+    'dynalite now survives cut requests: delete lib/sandbox/aws/services/aborted-requests.ts',
   ).toBe(1);
   expect(err).toContain('ECONNRESET');
 });

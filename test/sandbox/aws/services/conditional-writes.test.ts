@@ -22,7 +22,7 @@ describe('with the hook, fauxqs', () => {
   beforeEach(async () => {
     app = buildApp({ logger: false });
     addConditionalWrites(app);
-    // The hook looks by a HEAD: answered late, so that the looks of writes made at once overlap if they can.
+    // The hook checks with a HEAD. Delay its response, so that the checks of simultaneous writes overlap if they can.
     app.addHook('onSend', async (request) => {
       if (request.method === 'HEAD') await setImmediate();
     });
@@ -33,7 +33,7 @@ describe('with the hook, fauxqs', () => {
     await app.close();
   });
 
-  test('writes under If-None-Match: * once and then answers as S3 does', async () => {
+  test('writes once under If-None-Match: *, and then responds as S3 does', async () => {
     const first = await put(app, { 'if-none-match': '*' }, 'first');
     const second = await put(app, { 'if-none-match': '*' }, 'second');
 
@@ -44,7 +44,7 @@ describe('with the hook, fauxqs', () => {
     expect(await body(app)).toBe('first');
   });
 
-  test('writes under If-Match over that very object, quoted or not, and no other', async () => {
+  test('writes under If-Match only over that very object, with the etag quoted or not', async () => {
     const first = await put(app, {}, 'first');
     const etag = String(first.headers.etag);
 
@@ -56,23 +56,23 @@ describe('with the hook, fauxqs', () => {
     expect(await body(app)).toBe('second');
   });
 
-  test('answers 404 to If-Match where nothing is', async () => {
-    const answer = await put(app, { 'if-match': '"etag"' });
+  test('responds with 404 to If-Match on a missing object', async () => {
+    const response = await put(app, { 'if-match': '"etag"' });
 
-    expect(answer.statusCode).toBe(404);
-    expect(answer.body).toContain('<Code>NoSuchKey</Code>');
+    expect(response.statusCode).toBe(404);
+    expect(response.body).toContain('<Code>NoSuchKey</Code>');
   });
 
   test.for([{ 'if-none-match': '"etag"' }, { 'if-none-match': '*', 'if-match': '"etag"' }])(
-    'answers 501 to conditions that S3 has not: %j',
+    'responds with 501 to conditions that S3 does not have: %j',
     async (headers) => {
-      const answer = await put(app, headers);
+      const response = await put(app, headers);
 
-      expect(answer.statusCode).toBe(501);
+      expect(response.statusCode).toBe(501);
     },
   );
 
-  test('looks at the condition of a copy', async () => {
+  test('checks the condition of a copy', async () => {
     await put(app, {}, 'first');
 
     const copy = await put(app, { 'if-none-match': '*', 'x-amz-copy-source': 'bucket/key' });
@@ -88,19 +88,19 @@ describe('with the hook, fauxqs', () => {
     expect(read.statusCode).toBe(304);
   });
 
-  test('lets exactly one of several writes over one etag at once win', async () => {
+  test('lets exactly one of several simultaneous writes over one etag win', async () => {
     const rounds = [...Array(100).keys()];
 
     for (const round of rounds) {
       const { etag } = (await put(app, {}, `start ${round}`)).headers;
       const conditional = ['a', 'b', 'c'].map((writer) => put(app, { 'if-match': String(etag) }, writer));
-      const answers = await Promise.all(conditional);
+      const responses = await Promise.all(conditional);
 
-      expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([200, 412, 412]);
+      expect(responses.map(({ statusCode }) => statusCode).sort()).toEqual([200, 412, 412]);
     }
   });
 
-  test('never lets a write over an older etag replace a plain write made at once with it', async () => {
+  test('never lets a write over an older etag replace a simultaneous plain write', async () => {
     const rounds = [...Array(100).keys()];
 
     for (const round of rounds) {
@@ -117,7 +117,7 @@ describe('with the hook, fauxqs', () => {
 });
 
 describe('without the hook, fauxqs', () => {
-  test('ignores If-None-Match, or the hook has done its time', async () => {
+  test('ignores If-None-Match, or the hook is no longer needed', async () => {
     await using app = buildApp({ logger: false });
     await app.inject({ method: 'PUT', url: '/bucket' });
     await put(app, { 'if-none-match': '*' });

@@ -17,7 +17,7 @@ const list = async (app: FauxqsApp, query: string) => {
   return { keys: [...body.matchAll(/<Key>(.*?)</g)].map(([, key]) => key), token };
 };
 
-test('with the hook, pages follow one another in the order of bytes and lose nothing', async () => {
+test('with the hook, pages are in the order of bytes and lose nothing', async () => {
   await using app = buildApp({ logger: false });
   addListingOrder(app);
   await fill(app);
@@ -30,7 +30,7 @@ test('with the hook, pages follow one another in the order of bytes and lose not
   expect(third.token).toBeUndefined();
 });
 
-test('with the hook, a prefix and a start are heeded', async () => {
+test('with the hook, prefix and start-after are respected', async () => {
   await using app = buildApp({ logger: false });
   addListingOrder(app);
   await fill(app);
@@ -40,7 +40,7 @@ test('with the hook, a prefix and a start are heeded', async () => {
   expect(page.keys).toEqual(['a%26b']);
 });
 
-test('without the hook, fauxqs lists by locale, or the hook has done its time', async () => {
+test('without the hook, fauxqs lists by locale, or the hook is no longer needed', async () => {
   await using app = buildApp({ logger: false });
   await fill(app);
 

@@ -7,7 +7,7 @@ import { type LocalAws, startAws } from '../../../../lib/sandbox/aws/services/st
 import { createS3Client } from '../../../../lib/store/s3-client.ts';
 import { runScript } from '../run-script.ts';
 
-test('the local AWS has the buckets it was told to make', async () => {
+test('the local AWS has the configured buckets', async () => {
   await using aws = await startAws({ buckets: ['first', 'second'] });
 
   const { Buckets } = await createS3Client(aws.settings).send(new ListBucketsCommand({}));
@@ -15,7 +15,7 @@ test('the local AWS has the buckets it was told to make', async () => {
   expect(Buckets?.map(({ Name }) => Name)).toEqual(['first', 'second']);
 });
 
-test('the local AWS answers on 127.0.0.1 and on no other address of this machine', async () => {
+test('the local AWS responds on 127.0.0.1 and on no other address of this machine', async () => {
   await using aws = await startAws({ buckets: [] });
   const servers = [aws.endpoint, aws.settings['AWS_ENDPOINT_URL_DYNAMODB'] ?? ''].map((url) => new URL(url));
   const others = Object.values(networkInterfaces())
@@ -35,15 +35,15 @@ test('the local AWS answers on 127.0.0.1 and on no other address of this machine
 const clientOf = ({ endpoint, region, credentials }: LocalAws) =>
   new SQSClient({ endpoint, region, credentials });
 
-test('a queue keeps what it is sent, and moves it to its dead-letter queue after so many receives', async () => {
+test('a queue stores messages, and moves them to its dead-letter queue after the maximum number of receives', async () => {
   const deadLetter = { queue: 'dead', maxReceiveCount: 1 };
   await using aws = await startAws({
     queues: [{ name: 'jobs', visibilitySeconds: 0, deadLetter }, { name: 'dead' }],
   });
   const client = clientOf(aws);
   const receive = async (queue: string) => {
-    const asked = { QueueUrl: aws.queueUrl(queue), MessageSystemAttributeNames: ['All' as const] };
-    return (await client.send(new ReceiveMessageCommand(asked))).Messages;
+    const input = { QueueUrl: aws.queueUrl(queue), MessageSystemAttributeNames: ['All' as const] };
+    return (await client.send(new ReceiveMessageCommand(input))).Messages;
   };
 
   await client.send(new SendMessageCommand({ QueueUrl: aws.queueUrl('jobs'), MessageBody: 'body' }));
@@ -57,7 +57,7 @@ test('a queue keeps what it is sent, and moves it to its dead-letter queue after
   expect(dead).toMatchObject([{ Body: 'body' }]);
 });
 
-test('a table takes items by pk and sk', async () => {
+test('a table stores items by pk and sk', async () => {
   await using aws = await startAws({ tables: ['first', 'second'] });
   const client = new DynamoDBClient({
     endpoint: aws.settings['AWS_ENDPOINT_URL_DYNAMODB'] ?? '',
@@ -88,7 +88,7 @@ test("the SDK's own variables reach all three services", async () => {
   expect(await runScript(script, { ...aws.settings })).toMatchObject({ out: '1 1 1\n', code: 0 });
 });
 
-test('nothing of it keeps a process alive once it is closed', async () => {
+test('once closed, it does not keep a process alive', async () => {
   const script = `
     import { startAws } from './lib/sandbox/aws/services/start-aws.ts';
     const aws = await startAws({ buckets: ['bucket'], queues: [{ name: 'jobs' }], tables: ['table'] });
@@ -110,23 +110,23 @@ test.for([
     /create the queue jobs: expected a dead-letter queue among the queues, got dead/,
   ],
   [{ tables: ['no table'] }, /failed to satisfy constraint/],
-] as const)('wrong options stop the start: %j', async ([options, expected]) => {
+] as const)('wrong options make the start fail: %j', async ([options, expected]) => {
   await expect(startAws(options)).rejects.toThrow(expected);
 });
 
-test('a queue that was not made has no URL', async () => {
+test('a queue that was not created has no URL', async () => {
   await using aws = await startAws({ queues: [{ name: 'jobs' }] });
 
   expect(() => aws.queueUrl('dead')).toThrow('expected one of the queues jobs, got dead');
 });
 
-test("a name that is no bucket's stops the start", async () => {
+test('an invalid bucket name makes the start fail', async () => {
   const started = startAws({ buckets: ['No_Bucket'] });
 
   await expect(started).rejects.toThrow(/create the bucket No_Bucket: 400/);
 });
 
-test('a port that is taken stops the start', async () => {
+test('a port that is taken makes the start fail', async () => {
   await using aws = await startAws({ buckets: [] });
 
   const second = startAws({ buckets: [], port: Number(new URL(aws.endpoint).port) });

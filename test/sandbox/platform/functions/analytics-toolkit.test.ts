@@ -39,7 +39,7 @@ test.each([
   expect(execution).toMatchObject({ status: 'SUCCESS', result });
 });
 
-test('forecast came with 1.1.0, and the one with seasons is not released', async () => {
+test('forecast was added in 1.1.0, and the seasonal one is not released', async () => {
   const address = { packageId: analyticsToolkit.id, functionName: 'forecast', startedBy: '27' };
 
   const early = await run({ ...address, version: '1.0.0' });
@@ -51,9 +51,9 @@ test('forecast came with 1.1.0, and the one with seasons is not released', async
 test('forecast of a single value fails and says why', async () => {
   const address = { packageId: analyticsToolkit.id, version: '1.1.0', functionName: 'forecast' };
 
-  const answered = await run({ ...address, inputVariables: { history: [1], periods: 1 }, startedBy: '27' });
+  const outcome = await run({ ...address, inputVariables: { history: [1], periods: 1 }, startedBy: '27' });
 
-  expect(executionOf(answered).errorInformation?.errorMessages).toEqual([
+  expect(executionOf(outcome).errorInformation?.errorMessages).toEqual([
     'RangeError: history needs at least 2 values, got 1',
   ]);
 });

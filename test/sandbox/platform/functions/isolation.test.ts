@@ -14,7 +14,7 @@ test.each([
   'Deno',
   'std',
   'os',
-])('a function sees no %s', async (name) => {
+])('a function cannot see %s', async (name) => {
   const execution = await runSource(`() => ({ type: typeof ${name}, own: '${name}' in globalThis })`);
 
   expect(execution.result).toEqual({ type: 'undefined', own: false });
@@ -24,7 +24,7 @@ test.each([
   ['a constructor', '() => [].constructor.constructor("return process")()', 'process'],
   ['the console', '() => console.log.constructor("return process")()', 'process'],
   ['an import', '() => import("node:fs")', 'node:fs'],
-])('a function gets at nothing of Node through %s', async (_, source, named) => {
+])('a function cannot reach anything in Node through %s', async (_, source, named) => {
   const execution = await runSource(source);
 
   expect(execution.status).toBe('FAILED');
@@ -33,7 +33,7 @@ test.each([
   ]);
 });
 
-test('what one run puts on globalThis the next run does not see', async () => {
+test('the next run does not see what a run puts on globalThis', async () => {
   const run = createFunctionRunner(quickOptions);
 
   const first = executionOf(await run(trial('reportsGlobals')));
@@ -43,7 +43,7 @@ test('what one run puts on globalThis the next run does not see', async () => {
   expect(second.result).toEqual({ visits: 0, found: [] });
 });
 
-test('a run that spoils the prototypes spoils them for itself only', async () => {
+test('a run that breaks the prototypes breaks them only for itself', async () => {
   await runSource(
     '() => { Array.prototype.map = () => "spoilt"; Object.prototype.spoilt = 1; return null; }',
   );
@@ -55,7 +55,7 @@ test('a run that spoils the prototypes spoils them for itself only', async () =>
   expect(({} as Record<string, unknown>).spoilt).toBeUndefined();
 });
 
-test('a function that replaces JSON and Promise.prototype.then still answers its own result', async () => {
+test('a function that replaces JSON and Promise.prototype.then still returns its own result', async () => {
   const execution = await runSource(
     '() => { JSON.stringify = () => "666"; Promise.prototype.then = () => {}; return { honest: true }; }',
   );

@@ -6,7 +6,7 @@ import { executionOf, quickOptions, runSource, trial } from './run-once.ts';
 const run = createFunctionRunner(quickOptions);
 
 describe('with getLogs', () => {
-  test('a call of the console is an entry: one argument as it is, several as text', async () => {
+  test('each console call is one entry: a single argument as it is, several as text', async () => {
     const request = trial('logsMuch', { inputVariables: { count: 2 }, settings: { getLogs: true } });
 
     const execution = executionOf(await run(request));
@@ -34,8 +34,12 @@ describe('with getLogs', () => {
     ['null', 'console.log(null)', null],
     ['a function', 'console.log(Math.max)', expect.stringContaining('native code')],
     ['a big integer', 'console.log(12n)', '12'],
-    ['a ring', 'const ring = {}; ring.self = ring; console.log(ring)', '[object Object]'],
-    ['what has no text', 'console.log({ toJSON() { throw 1 }, toString() { throw 2 } })', '[unprintable]'],
+    ['a circular object', 'const ring = {}; ring.self = ring; console.log(ring)', '[object Object]'],
+    [
+      'an object that cannot be converted to text',
+      'console.log({ toJSON() { throw 1 }, toString() { throw 2 } })',
+      '[unprintable]',
+    ],
   ])('%s can be logged', async (_, body, entry) => {
     const execution = await runSource(`() => { ${body}; return null; }`);
 
@@ -43,7 +47,7 @@ describe('with getLogs', () => {
     expect(execution.status).toBe('SUCCESS');
   });
 
-  test('a log is cut after so many entries, with a mark, and stderr apart from stdout', async () => {
+  test('a log is cut after a number of entries, with a mark, stdout and stderr separately', async () => {
     const execution = await runSource(
       '() => { for (let at = 0; at < 5000; at += 1) console.log(at); console.error("kept"); return null; }',
     );
@@ -53,7 +57,7 @@ describe('with getLogs', () => {
     expect(execution.stderr.log).toEqual(['kept']);
   });
 
-  test('a log is cut after so many characters, and a failure is told all the same', async () => {
+  test('a log is cut after a number of characters, and a failure is still reported', async () => {
     const execution = await runSource(
       '() => { for (let at = 0; at < 100; at += 1) console.error("x".repeat(1e5)); throw "the end"; }',
     );
@@ -67,7 +71,7 @@ describe('without getLogs', () => {
     ['is false', { getLogs: false }],
     ['is absent', {}],
     ['and settings are absent', undefined],
-  ])('both logs are empty when it %s, even of a function that failed', async (_, settings) => {
+  ])('both logs are empty when it %s, even if the function failed', async (_, settings) => {
     const execution = executionOf(await run(trial('throwsError', { settings })));
 
     expect(execution).toMatchObject({ status: 'FAILED', settings: { getLogs: false } });

@@ -14,10 +14,10 @@ const addNumbers = {
 };
 
 describe('a function that succeeds', () => {
-  test('answers the whole record, without errorInformation', async () => {
-    const answered = await run({ ...addNumbers, inputVariables: { first: 2, second: 40 } });
+  test('returns the whole record, without errorInformation', async () => {
+    const outcome = await run({ ...addNumbers, inputVariables: { first: 2, second: 40 } });
 
-    expect(answered).toEqual({
+    expect(outcome).toEqual({
       kind: 'executed',
       execution: {
         executionId: 'execution-1',
@@ -37,13 +37,13 @@ describe('a function that succeeds', () => {
   });
 
   test('is found by a package id in upper case, and the record has it in lower case', async () => {
-    const answered = await run({
+    const outcome = await run({
       ...addNumbers,
       packageId: analyticsToolkit.id.toUpperCase(),
       inputVariables: { first: 1, second: 1 },
     });
 
-    expect(executionOf(answered).packageId).toBe(analyticsToolkit.id);
+    expect(executionOf(outcome).packageId).toBe(analyticsToolkit.id);
   });
 
   test('may be async', async () => {
@@ -56,7 +56,7 @@ describe('a function that succeeds', () => {
     expect(executionOf(await run(trial('echo')))).toMatchObject({ status: 'SUCCESS', result: null });
   });
 
-  test('carries any JSON unharmed, even what is not well-formed Unicode', async () => {
+  test('passes any JSON unchanged, even if it is not well-formed Unicode', async () => {
     const value = {
       text: 'é😀\u0000\ud800',
       nested: [{ deep: [1.5, null, true] }],
@@ -68,10 +68,10 @@ describe('a function that succeeds', () => {
     expect(execution.result).toEqual(value);
   });
 
-  test('runs beside others without mixing with them', async () => {
+  test('runs alongside others without mixing up their results', async () => {
     const sums = [1, 2, 3, 4].map((first) => run({ ...addNumbers, inputVariables: { first, second: 0 } }));
 
-    const results = (await Promise.all(sums)).map((answered) => executionOf(answered).result);
+    const results = (await Promise.all(sums)).map((outcome) => executionOf(outcome).result);
 
     expect(results).toEqual([1, 2, 3, 4]);
   });
@@ -81,8 +81,8 @@ describe('a function that fails', () => {
   test.each([
     ['throws an error', 'throwsError', 'RangeError: it went wrong on purpose'],
     ['rejects', 'rejectsLater', 'Error: rejected on purpose'],
-    ['never settles', 'neverSettles', 'The function returned a promise that nothing can settle'],
-    ['calls itself without end', 'callsItself', 'InternalError: stack overflow'],
+    ['never settles', 'neverSettles', 'The function returned a promise that never settles'],
+    ['calls itself endlessly', 'callsItself', 'InternalError: stack overflow'],
   ])('is FAILED when it %s', async (_, functionName, message) => {
     const execution = executionOf(await run(trial(functionName)));
 
@@ -103,7 +103,7 @@ describe('a function that fails', () => {
     ['const ring = {}; ring.self = ring; return ring', 'TypeError: circular reference'],
     ['return () => 1', 'TypeError: a function cannot be a result'],
     ['return 1n', 'TypeError: Do not know how to serialize a BigInt'],
-  ])('names what came of `%s`', async (body, message) => {
+  ])('reports the outcome of `%s`', async (body, message) => {
     const execution = await runSource(`() => { ${body} }`);
 
     expect(execution).toMatchObject({ status: 'FAILED', errorInformation: { errorMessages: [message] } });
@@ -116,7 +116,7 @@ describe('a function that fails', () => {
     expect(execution.stderr.log).toEqual([expect.stringContaining('SyntaxError')]);
   });
 
-  test('has a long message cut', async () => {
+  test('has a long message shortened', async () => {
     const execution = await runSource('() => { throw "x".repeat(1e6); }');
 
     expect(execution.errorInformation?.errorMessages).toEqual(['x'.repeat(4_096)]);
@@ -124,7 +124,7 @@ describe('a function that fails', () => {
 });
 
 describe('an output that is not of the declared type', () => {
-  test('is RESULT_TYPE_FAILURE with everything about the difference', async () => {
+  test('is RESULT_TYPE_FAILURE with all details of the difference', async () => {
     const execution = executionOf(await run(trial('returnsWrongType')));
 
     expect(execution).toMatchObject({ status: 'RESULT_TYPE_FAILURE', result: null });
@@ -139,7 +139,7 @@ describe('an output that is not of the declared type', () => {
     });
   });
 
-  test('may be a null that is not allowed', async () => {
+  test('may be null where null is not allowed', async () => {
     const execution = executionOf(await run(trial('returnsNull')));
 
     expect(execution.errorInformation).toMatchObject({
@@ -174,7 +174,7 @@ describe('the limits', () => {
     },
   );
 
-  test('measure time on the clock that was passed in', async () => {
+  test('measure time by the clock that was passed in', async () => {
     const clock = { ms: 0 };
     const monotonicMs = () => {
       clock.ms += 60_000;
@@ -189,12 +189,12 @@ describe('the limits', () => {
   });
 
   test.each([
-    ['large blocks', 'for (;;) kept.push(new Uint8Array(1 << 20));'],
-    ['small objects', 'for (;;) kept.push({ small: 1 });'],
-    ['text', 'for (let at = 0; ; at += 1) kept.push("x".repeat(1e5) + at);'],
+    ['large blocks', 'for (;;) blocks.push(new Uint8Array(1 << 20));'],
+    ['small objects', 'for (;;) blocks.push({ small: 1 });'],
+    ['text', 'for (let at = 0; ; at += 1) blocks.push("x".repeat(1e5) + at);'],
     ['one huge block', 'new ArrayBuffer(1 << 30);'],
   ])('end a function that fills the memory with %s', async (_, body) => {
-    const execution = await runSource(`() => { const kept = []; ${body} }`);
+    const execution = await runSource(`() => { const blocks = []; ${body} }`);
 
     expect(execution.errorInformation?.errorMessages).toEqual([
       'The function exceeded the memory limit of 33554432 bytes',
@@ -202,7 +202,7 @@ describe('the limits', () => {
   });
 
   test.each(['eatsMemory', 'callsItself', 'nestsTooDeep'])(
-    'leave a call that waits behind three of %s, and one after them, unharmed',
+    'do not affect a call that waits behind three of %s, or one after them',
     async (functionName) => {
       const runAlone = createFunctionRunner(quickOptions);
       const large = trial('echo', { inputVariables: { value: { text: 'x'.repeat(2_000_000) } } });
@@ -213,7 +213,7 @@ describe('the limits', () => {
       );
       const after = await runAlone(large);
 
-      const statuses = [...beside, after].map((answered) => executionOf(answered).status);
+      const statuses = [...beside, after].map((outcome) => executionOf(outcome).status);
       expect(statuses).toEqual(['FAILED', 'FAILED', 'FAILED', 'SUCCESS', 'SUCCESS']);
     },
   );
@@ -227,22 +227,22 @@ describe('the limits', () => {
   });
 });
 
-describe('an address that leads nowhere', () => {
+describe('an address that does not exist', () => {
   test.each([
     ['package', { packageId: 'b7c1a3de-0000-4000-8000-000000000000' }, /^No code package b7c1a3de/],
     ['version', { version: '9.9.9' }, /has no version 9\.9\.9$/],
     ['released version', { version: '1.1.0' }, /^Version 1\.1\.0 of code package .* is not released$/],
     ['function', { functionName: 'toString' }, /has no function toString$/],
-  ])('is not found for want of a %s', async (_, part, message) => {
-    const answered = await run({ ...trial('echo'), ...part });
+  ])('is not found without a matching %s', async (_, part, message) => {
+    const outcome = await run({ ...trial('echo'), ...part });
 
-    expect(answered).toEqual({ kind: 'not-found', message: expect.stringMatching(message) });
+    expect(outcome).toEqual({ kind: 'not-found', message: expect.stringMatching(message) });
   });
 });
 
-describe('input variables that do not fit', () => {
-  test('are all named at once, and no function runs', async () => {
-    const answered = await run({
+describe('invalid input variables', () => {
+  test('are all reported at once, and no function runs', async () => {
+    const outcome = await run({
       packageId: analyticsToolkit.id,
       version: '1.1.0',
       functionName: 'businessDays',
@@ -250,7 +250,7 @@ describe('input variables that do not fit', () => {
       startedBy: '27',
     });
 
-    expect(answered).toEqual({
+    expect(outcome).toEqual({
       kind: 'bad-input',
       message:
         'inputVariables of businessDays: start: expected date (YYYY-MM-DD), got text; ' +
@@ -260,31 +260,31 @@ describe('input variables that do not fit', () => {
     });
   });
 
-  test('are missing altogether when the request has none', async () => {
-    const answered = await run(trial('logsMuch'));
+  test('are reported as missing when the request has none at all', async () => {
+    const outcome = await run(trial('logsMuch'));
 
-    expect(answered).toEqual({
+    expect(outcome).toEqual({
       kind: 'bad-input',
       message: 'inputVariables of logsMuch: count: expected number (whole), got nothing',
     });
   });
 
-  test('are not looked for on Object.prototype', async () => {
-    const answered = await run(
+  test('are not looked up on Object.prototype', async () => {
+    const outcome = await run(
       trial('echo', { inputVariables: JSON.parse('{"__proto__": {}, "value": null}') }),
     );
 
-    expect(answered).toMatchObject({ kind: 'bad-input', message: expect.stringContaining('__proto__') });
+    expect(outcome).toMatchObject({ kind: 'bad-input', message: expect.stringContaining('__proto__') });
   });
 
-  test('are found missing only after the address was found', async () => {
-    const answered = await run(trial('nowhere', { inputVariables: { value: 1 } }));
+  test('are checked only after the address was found', async () => {
+    const outcome = await run(trial('nowhere', { inputVariables: { value: 1 } }));
 
-    expect(answered.kind).toBe('not-found');
+    expect(outcome.kind).toBe('not-found');
   });
 });
 
-test('two packages with fixed ids hold released and unreleased versions', () => {
+test('two packages with fixed ids have released and unreleased versions', () => {
   expect([analyticsToolkit, runtimeTrials].map(({ id, versions }) => [id, versions.length])).toEqual([
     ['6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403', 3],
     ['b0a94e17-52c3-4d8f-a6e1-07d3f9c2b856', 2],

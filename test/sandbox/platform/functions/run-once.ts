@@ -9,7 +9,7 @@ import {
 import { runtimeTrials } from '../../../../lib/sandbox/platform/functions/runtime-trials.ts';
 import { one, orNull } from '../../../../lib/sandbox/platform/functions/types.ts';
 
-/** Limits that a test meets at once, a clock that stands still, and one id. */
+/** Limits that a test reaches quickly, a clock that does not move, and a fixed id. */
 export const quickOptions = {
   timeLimitMs: 2_000,
   memoryLimitBytes: 32 * 1024 * 1024,
@@ -17,18 +17,18 @@ export const quickOptions = {
   newId: () => 'execution-1',
 } as const satisfies FunctionRunnerOptions;
 
-/** A request for a function of the trials. */
+/** A request for one of the runtime trials. */
 export function trial(functionName: string, more: Partial<FunctionRequest> = {}): FunctionRequest {
   return { packageId: runtimeTrials.id, version: '1.0.0', functionName, startedBy: '27', ...more };
 }
 
-/** The execution of a run; fails the test where there was none. */
+/** The execution of a run; fails the test if there was none. */
 export function executionOf(run: FunctionRun): FunctionExecution {
   if (run.kind !== 'executed') throw new Error(`expected an execution, got ${run.kind}: ${run.message}`);
   return run.execution;
 }
 
-/** Runs one function of the given source, without inputs, with its logs. */
+/** Runs one function with the given source, without inputs, with logs. */
 export async function runSource(
   source: string,
   more: Partial<CodeFunction> = {},

@@ -48,15 +48,15 @@ const types: readonly ValueType[] = [
 ];
 
 describe.each(types)('the type %s', (type) => {
-  test('takes its own values', () => {
+  test('accepts its own values', () => {
     expect(accepted[type].filter((value) => !matchesType(value, one(type)))).toEqual([]);
   });
 
-  test('refuses others, and null', () => {
+  test('refuses other values, and null', () => {
     expect([...refused[type], null].filter((value) => matchesType(value, one(type)))).toEqual([]);
   });
 
-  test('as a list takes a list of its values or an empty one, and no single value', () => {
+  test('as a list accepts a list of its values or an empty one, but no single value', () => {
     expect(matchesType(accepted[type], listOf(type))).toBe(true);
     expect(matchesType([], listOf(type))).toBe(true);
     expect(accepted[type].filter((value) => matchesType(value, listOf(type)))).toEqual([]);
@@ -67,7 +67,7 @@ describe.each(types)('the type %s', (type) => {
     expect(matchesType([...accepted[type], null], orNull(listOf(type)))).toBe(false);
   });
 
-  test('as nullable takes null, alone and as a list', () => {
+  test('as nullable accepts null, single or as a list', () => {
     expect(matchesType(null, orNull(one(type)))).toBe(true);
     expect(matchesType(null, orNull(listOf(type)))).toBe(true);
   });
@@ -86,22 +86,22 @@ test.each([
   [[1, 'one'], 'mixed', true],
   [[null, null], 'null', true],
   [[[1], [2]], 'list', true],
-])('%j is told as %s, list: %s', (value, type, isList) => {
+])('the actual type of %j is %s, list: %s', (value, type, isList) => {
   expect(actualTypeOf(value)).toEqual({ type, isList });
 });
 
-test('a declared type reads as words', () => {
+test('a declared type is formatted in words', () => {
   expect(formatDeclaredType(orNull(listOf('date')))).toBe('list of date (YYYY-MM-DD) or null');
   expect(formatDeclaredType(one('text'))).toBe('text');
 });
 
-test('a JSON value always matches the type that it is told as', () => {
-  const told = ['text', 'number', 'decimal', 'boolean', 'object'] as const;
+test('a JSON value always matches its actual type', () => {
+  const declarable = ['text', 'number', 'decimal', 'boolean', 'object'] as const;
 
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const actual = actualTypeOf(value);
-      const type = told.find((name) => name === actual.type);
+      const type = declarable.find((name) => name === actual.type);
       fc.pre(type !== undefined && value !== null);
       const declared: DeclaredType = { type: type ?? 'object', isList: actual.isList, nullable: false };
       expect(matchesType(value, declared)).toBe(true);
@@ -109,7 +109,7 @@ test('a JSON value always matches the type that it is told as', () => {
   );
 });
 
-test('every instant that JavaScript prints is a dateTime, and its day a date', () => {
+test('every instant that JavaScript prints is a dateTime, and its day is a date', () => {
   const from = new Date('0001-01-01T00:00:00Z');
   const to = new Date('9999-12-31T23:59:59Z');
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { countUsage } from '../../../../lib/sandbox/platform/sentiment/usage.ts';
 
-test('a text without topics costs its length, the prompt and one answer', () => {
+test('a text without topics costs its length, the prompt and one result', () => {
   expect(countUsage({ texts: ['a'.repeat(40)] })).toEqual({
     inputTokens: 130,
     outputTokens: 12,
@@ -10,7 +10,7 @@ test('a text without topics costs its length, the prompt and one answer', () => 
   });
 });
 
-test('topics, descriptions and instructions are read, and each topic is answered', () => {
+test('topics, descriptions and instructions cost input, and each topic costs output', () => {
   const topics = [{ topic: 'price' }, { topic: 'delivery', description: 'How fast it came' }];
 
   const usage = countUsage({ texts: ['abcde', 'abcd'], topics, instructions: 'Be brief' });

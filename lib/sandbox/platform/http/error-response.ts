@@ -1,30 +1,30 @@
 import { STATUS_CODES } from 'node:http';
 import { randomFor } from '../records/random.ts';
-import { type Answer, jsonAnswer } from './answer.ts';
+import { jsonResponse, type PlainResponse } from './plain-response.ts';
 
-/** What an error answer is made from. `number` is the request's: the reference follows from it and the seed. */
+/** What an error response is built from. `number` is the request's: the reference is derived from it and the seed. */
 export type ErrorContext = {
   readonly seed: number;
   readonly number: number;
   readonly path: string;
-  /** The operation's name, or undefined where the path belongs to none. */
+  /** The operation's name, or undefined if the path belongs to none. */
   readonly operation: string | undefined;
 };
 
 /**
- * An error in the shape that its place has in practice: `{message}` for code functions, a bare JSON string for the
- * 403 of AI and files, `{status, statusReason, path, message, toe}` for everything else, every 401 among it.
+ * An error in the shape that the operation uses in practice: `{message}` for code functions, a bare JSON string for the
+ * 403 of AI and files, `{status, statusReason, path, message, toe}` for everything else, including every 401.
  */
-export function errorAnswer(context: ErrorContext, status: number, message: string): Answer {
+export function errorResponse(context: ErrorContext, status: number, message: string): PlainResponse {
   if (status === 403 && (context.operation === 'analyzeSentiment' || context.operation === 'searchFiles')) {
-    return jsonAnswer(message, status);
+    return jsonResponse(message, status);
   }
-  if (context.operation === 'runFunction' && status !== 401) return jsonAnswer({ message }, status);
-  return platformErrorAnswer(context, status, message);
+  if (context.operation === 'runFunction' && status !== 401) return jsonResponse({ message }, status);
+  return platformErrorResponse(context, status, message);
 }
 
 /** The platform's usual error body. `toe` is its reference: text like `D2RFR14QKK-0FWIV-QTGGZ`. */
-export function platformErrorAnswer(context: ErrorContext, status: number, message: string): Answer {
+export function platformErrorResponse(context: ErrorContext, status: number, message: string): PlainResponse {
   const body = {
     status,
     statusReason: STATUS_CODES[status] ?? 'Unknown',
@@ -32,7 +32,7 @@ export function platformErrorAnswer(context: ErrorContext, status: number, messa
     message,
     toe: errorReference(context.seed, context.number),
   };
-  return jsonAnswer(body, status);
+  return jsonResponse(body, status);
 }
 
 function errorReference(seed: number, number: number): string {
