@@ -59,8 +59,8 @@ export const gluePartitionKeys = ['dt', 'run'] as const;
 
 /** What is checked at synth as the functions check it: job types, sources, and reasons for which a run is refused. */
 export { jobTypes } from './jobs/types/job-types.ts';
+export { gateNames } from './snapshot/gate-names.ts';
 export { sources } from './snapshot/keys.ts';
-export { gateNames } from './snapshot/manifest.ts';
 
 /** The shortest time that a function which runs jobs must be given is made of these, in milliseconds. */
 export const jobTimes = {

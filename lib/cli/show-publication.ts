@@ -1,4 +1,5 @@
-import type { GateName, Manifest } from '../snapshot/manifest.ts';
+import type { GateName } from '../snapshot/gate-names.ts';
+import type { Manifest } from '../snapshot/manifest.ts';
 import type { Publication } from '../snapshot/publish/publish.ts';
 import type { Store } from '../store/store.ts';
 import { exitCodes, shownLines, type Terminal } from './terminal.ts';

@@ -3,18 +3,6 @@ import type { Store } from '../store/store.ts';
 import { findStored, readStored } from '../store/stored-json.ts';
 import { latestKey, type Place } from './keys.ts';
 
-/** Why a finished run is not published. */
-export const gateNames = [
-  'empty',
-  'shrunk',
-  'degraded',
-  'type',
-  'selection',
-  'unproved',
-  'incomplete',
-] as const;
-export type GateName = (typeof gateNames)[number];
-
 const total = z.nullable(z.number());
 
 export const partSchema = z.object({

@@ -1,4 +1,4 @@
-import type { ScannedRecord } from '../../lib/snapshot/scan.ts';
+import type { ScannedRecord } from '../../lib/snapshot/page/scanned-record.ts';
 import type { ReadSortedPage, SortedPage } from '../../lib/snapshot/sources/calculations/sorted-pages.ts';
 
 /** What happens before one request is answered; `after`: how much later than the latest the new row was created. */

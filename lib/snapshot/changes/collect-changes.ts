@@ -1,5 +1,5 @@
 import type { Change } from './change.ts';
-import type { ComparisonStep } from './compare-runs.ts';
+import type { ComparisonStep } from './comparison.ts';
 import { type ChangeCounts, createChangeCounter } from './count-changes.ts';
 
 /** Reads a comparison to its end: counts every change and keeps the first `limit`. */

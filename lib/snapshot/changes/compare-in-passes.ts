@@ -1,5 +1,5 @@
 import { type Change, changeBetween } from './change.ts';
-import type { Comparison } from './compare-runs.ts';
+import type { Comparison } from './comparison.ts';
 import { comparisonRules } from './comparison-rules.ts';
 import { createHeldRecords } from './held-records.ts';
 import { HASH_SPACE } from './key-hash.ts';

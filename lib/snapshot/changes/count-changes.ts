@@ -1,4 +1,4 @@
-import type { ComparisonStep } from './compare-runs.ts';
+import type { ComparisonStep } from './comparison.ts';
 
 /** How many records changed, as a manifest's `changes` tells. */
 export type ChangeCounts = { readonly added: number; readonly removed: number; readonly changed: number };

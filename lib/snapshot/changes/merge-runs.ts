@@ -1,5 +1,5 @@
 import { type Change, changeBetween } from './change.ts';
-import type { Comparison } from './compare-runs.ts';
+import type { Comparison } from './comparison.ts';
 import type { RunSide } from './comparison-events.ts';
 import { type ComparisonRules, comparisonRules } from './comparison-rules.ts';
 import { compareRecordKeys } from './record-key.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createGzip } from 'node:zlib';
 import type { Store } from '../../store/store.ts';
 import { printChange } from './change.ts';
-import type { ComparisonStep } from './compare-runs.ts';
+import type { ComparisonStep } from './comparison.ts';
 import { type ChangeCounts, createChangeCounter } from './count-changes.ts';
 
 /** The file name of a run's changes against the run published before. */

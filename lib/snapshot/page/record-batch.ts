@@ -1,5 +1,5 @@
-import type { ScannedRecord } from '../scan.ts';
 import { createFieldTypes, type FieldTypes } from './field-types.ts';
+import type { ScannedRecord } from './scanned-record.ts';
 
 /** Records on their way to a part, in order: as many lines as keys. */
 export type RecordBatch = {

@@ -1,6 +1,6 @@
 import { printJson } from '../../json/json.ts';
 import { PlatformError } from '../../platform/platform-error.ts';
-import type { ScannedRecord } from '../scan.ts';
+import type { ScannedRecord } from './scanned-record.ts';
 
 /** A record of an answer: where it comes from, what it is, and how it was sent. */
 export type SentRecord = {

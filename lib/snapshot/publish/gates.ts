@@ -1,4 +1,5 @@
-import type { GateName, Manifest } from '../manifest.ts';
+import type { GateName } from '../gate-names.ts';
+import type { Manifest } from '../manifest.ts';
 
 /** A run as the gates see it. */
 export type GatedRun = Pick<Manifest, 'records' | 'fields' | 'selection' | 'consistency'> & {

@@ -1,8 +1,8 @@
 import type { PaceCounts } from '../../pace/pace.ts';
 import type { CallCounts } from '../../platform/events.ts';
 import type { Store } from '../../store/store.ts';
+import type { GateName } from '../gate-names.ts';
 import type { Compression, Place } from '../keys.ts';
-import type { GateName } from '../manifest.ts';
 import type { Partitions } from '../publish/partitions.ts';
 import { type FinishedRun, type Publication, publishRun } from '../publish/publish.ts';
 import { createRun } from '../run-id.ts';

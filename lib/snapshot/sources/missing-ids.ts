@@ -1,5 +1,5 @@
 import { PlatformError } from '../../platform/platform-error.ts';
-import type { GateName } from '../manifest.ts';
+import type { GateName } from '../gate-names.ts';
 import type { ScanOutcome } from '../scan.ts';
 
 /** An id that was asked for and answered 404 or 403. */

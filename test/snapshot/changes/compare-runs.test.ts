@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { collectChanges } from '../../../lib/snapshot/changes/collect-changes.ts';
-import { type Comparison, compareRuns } from '../../../lib/snapshot/changes/compare-runs.ts';
+import { compareRuns } from '../../../lib/snapshot/changes/compare-runs.ts';
+import type { Comparison } from '../../../lib/snapshot/changes/comparison.ts';
 import type { ComparisonEvent } from '../../../lib/snapshot/changes/comparison-events.ts';
 import type { Source } from '../../../lib/snapshot/keys.ts';
 import { createMemoryStore } from './memory-store.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { filledText, uuid } from '../../../json/inputs.ts';
 import { idSchema } from '../../../platform/id.ts';
+import { gateNames } from '../../../snapshot/gate-names.ts';
 import { sources } from '../../../snapshot/keys.ts';
-import { gateNames } from '../../../snapshot/manifest.ts';
 import type { Selections } from '../../../snapshot/selection.ts';
 import { common, each, type FieldRule, yesOrNo } from '../../message/fields.ts';
 import { expandNames } from '../data-files/message.ts';

@@ -1,5 +1,5 @@
 import type { Id } from '../../../platform/id.ts';
-import type { ScannedRecord } from '../../scan.ts';
+import type { ScannedRecord } from '../../page/scanned-record.ts';
 
 /** A row with the time of its creation, in epoch milliseconds. */
 export type CreatedRow = { readonly record: ScannedRecord; readonly created: number };

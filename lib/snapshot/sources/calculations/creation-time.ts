@@ -1,6 +1,6 @@
 import { searchCalculations } from '../../../platform/operations/search-calculations.ts';
 import { membersOf, shapeError } from '../../page/record-line.ts';
-import type { ScannedRecord } from '../../scan.ts';
+import type { ScannedRecord } from '../../page/scanned-record.ts';
 
 /**
  * Makes a function that answers when a record was created, in epoch milliseconds, from epoch milliseconds or ISO text

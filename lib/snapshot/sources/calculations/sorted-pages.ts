@@ -2,8 +2,8 @@ import type { Call } from '../../../platform/call.ts';
 import { idDigits } from '../../../platform/id.ts';
 import { searchCalculations } from '../../../platform/operations/search-calculations.ts';
 import { membersOf, scannedRecord, shapeError } from '../../page/record-line.ts';
+import type { ScannedRecord } from '../../page/scanned-record.ts';
 import { sliceRecords } from '../../page/slice-records.ts';
-import type { ScannedRecord } from '../../scan.ts';
 import type { CalculationSelection } from './pages.ts';
 
 /** One page of calculations, parsed, as it came: nothing in it is trusted yet. */

@@ -3,8 +3,9 @@ import { compareIds, idDigits } from '../../../platform/id.ts';
 import { listCards } from '../../../platform/operations/list-cards.ts';
 import { batchOf, type RecordBatch } from '../../page/record-batch.ts';
 import { membersOf, scannedRecord, shapeError } from '../../page/record-line.ts';
+import type { ScannedRecord } from '../../page/scanned-record.ts';
 import { sliceRecords } from '../../page/slice-records.ts';
-import type { Scan, ScannedRecord } from '../../scan.ts';
+import type { Scan } from '../../scan.ts';
 import { type FanOutPosition, fanOut } from '../fan-out.ts';
 
 export type CardsScanOptions = {

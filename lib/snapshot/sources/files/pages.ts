@@ -2,8 +2,8 @@ import type { Call } from '../../../platform/call.ts';
 import { type FileSearch, searchFiles } from '../../../platform/operations/search-files.ts';
 import { batchOf, type RecordBatch } from '../../page/record-batch.ts';
 import { membersOf, scannedRecord, shapeError } from '../../page/record-line.ts';
+import type { ScannedRecord } from '../../page/scanned-record.ts';
 import { sliceRecords } from '../../page/slice-records.ts';
-import type { ScannedRecord } from '../../scan.ts';
 
 /** One page of a FileSet's files. */
 export type ScannedFilePage = {

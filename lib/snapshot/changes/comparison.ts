@@ -1,0 +1,21 @@
+import type { Store } from '../../store/store.ts';
+import type { Source } from '../keys.ts';
+import type { Manifest } from '../manifest.ts';
+import type { Change } from './change.ts';
+import type { ObserveComparison } from './comparison-events.ts';
+
+/** Two runs of a source to be compared. */
+export type Comparison = {
+  readonly store: Store;
+  readonly source: Source;
+  /** The run to compare with; undefined is a run without records. */
+  readonly before: Pick<Manifest, 'parts'> | undefined;
+  readonly after: Pick<Manifest, 'parts'>;
+  /** Most that the records held at once may take, in bytes. Default 128 MB. A single record may be larger. */
+  readonly memoryBytes?: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly observe?: ObserveComparison;
+};
+
+/** A change; or `restart`: every change told before it is void, and all are told again. */
+export type ComparisonStep = Change | { readonly change: 'restart' };
