@@ -86,9 +86,9 @@ test('cdk-nag finds nothing that is not acknowledged with a reason', () => {
   const { violations } = new AwsSolutionsChecks(app).validateScope(app);
 
   expect(
-    violations.map(({ ruleName, violatingConstructs }) => [
+    violations.map(({ ruleName, violatingResources }) => [
       ruleName,
-      violatingConstructs.map(({ constructPath }) => constructPath),
+      violatingResources.map(({ resourceLogicalId }) => resourceLogicalId),
     ]),
   ).toEqual([]);
 });
