@@ -4,10 +4,10 @@ import { CfnDatabase, CfnTable } from 'aws-cdk-lib/aws-glue';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { gluePartitionKeys, glueTables } from '../lib/contract.ts';
-import { tableColumns } from './catalog-columns.ts';
+import { gluePartitionKeys, glueTableOf, type Source, sourceDefinitions, sources } from '../lib/contract.ts';
+import { latestView } from './latest-view.ts';
 import { type Column, viewText } from './presto-view.ts';
-import { savedQueries, viewQueries } from './saved-query.ts';
+import { savedQueries } from './saved-query.ts';
 
 export type CatalogProps = {
   /** Where the published runs lie, and where the results of queries go. */
@@ -16,7 +16,7 @@ export type CatalogProps = {
   readonly prefix?: string;
 };
 
-const TABLE_NAMES = Object.values(glueTables);
+const TABLE_NAMES = sources.map(glueTableOf);
 const PARTITION_KEYS: readonly Column[] = gluePartitionKeys.map((name) => ({ name, type: 'string' }));
 
 /** Results can be had again by asking again. */
@@ -84,7 +84,7 @@ export class Catalog extends Construct {
   }
 
   #addTable(source: Source, { database, location }: { database: CfnDatabase; location: string }): void {
-    const name = glueTables[source];
+    const name = glueTableOf(source);
     new CfnTable(this, `Table-${name}`, {
       catalogId: Stack.of(this).account,
       databaseName: database.ref,
@@ -107,21 +107,19 @@ export class Catalog extends Construct {
   }
 
   #addView(source: Source, database: CfnDatabase): void {
-    const name = `latest_${glueTables[source]}`;
-    const query = viewQueries().find((each) => each.name === name);
-    if (query === undefined) throw new Error(`infra/queries/views: expected ${name}.sql, got no such file`);
+    const { name, description, sql } = latestView(source);
     const columns = [...columnsOf(source), ...PARTITION_KEYS];
     new CfnTable(this, `View-${name}`, {
       catalogId: Stack.of(this).account,
       databaseName: database.ref,
       tableInput: {
         name,
-        description: query.description,
+        description,
         tableType: 'VIRTUAL_VIEW',
         parameters: { presto_view: 'true', comment: 'Presto View' },
         partitionKeys: [],
         storageDescriptor: { columns, serdeInfo: { name: '-', serializationLibrary: '-' } },
-        viewOriginalText: viewText({ sql: query.sql, schema: this.databaseName, columns }),
+        viewOriginalText: viewText({ sql, schema: this.databaseName, columns }),
         viewExpandedText: '/* Presto View */',
       },
     });
@@ -158,9 +156,6 @@ export class Catalog extends Construct {
   }
 }
 
-type Source = keyof typeof glueTables;
-const sources = Object.keys(glueTables) as Source[];
-
 /**
  * OpenX reads the platform's names, in either case and at any depth, under Glue's lower-case ones, ignores fields that
  * no column names, and reads any value into a text column: an id keeps its digits. (Hive's own JSON reader fails where a
@@ -172,7 +167,7 @@ const SERDE = {
 };
 
 const columnsOf = (source: Source): readonly Column[] =>
-  Object.entries(tableColumns[source]).map(([name, type]) => ({
+  Object.entries(sourceDefinitions[source].columns).map(([name, type]) => ({
     name: name.toLowerCase(),
     type: type.toLowerCase(),
   }));

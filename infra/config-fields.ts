@@ -20,19 +20,7 @@ export const whole = (least: number, most: number) => {
 
 export const yesOrNo = z.boolean({ error: 'true or false' });
 
-/** At least one, and none twice. */
-export const listOf = <T extends z.core.SomeType>(schema: T, error: string) =>
-  z.array(schema, { error }).check(
-    z.refine((list) => list.length > 0 && new Set(list).size === list.length, {
-      error: `${error}: at least one, and none twice`,
-      when: ({ value }) => Array.isArray(value),
-    }),
-  );
-
 export const uuid = (of: string) => text(`the UUID of ${of}`, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i);
-
-/** As the platform writes them: digits, since a JSON number would lose some. */
-export const digits = (of: string) => text(`the id of ${of}: its digits as text`, /^\d{1,30}$/);
 
 /** What names a resource within its stack. */
 export const name = text(

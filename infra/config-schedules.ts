@@ -1,10 +1,19 @@
 import * as z from 'zod/mini';
-import { gateNames } from '../lib/contract.ts';
-import { digits, filled, listOf, text, uuid, whole, yesOrNo } from './config-fields.ts';
+import {
+  linkedSource,
+  placeOf as placeOfSource,
+  requestFields,
+  requestRules,
+  type Source,
+  sourceDefinitions,
+  sources,
+} from '../lib/contract.ts';
+import { text, whole } from './config-fields.ts';
 
 /** EventBridge Scheduler's six fields; one of the two days must be `?`. */
+const EXPECTED_CRON = 'a cron of six fields, such as 0 2 * * ? *, with ? for one of the two days';
 const cron = text(
-  'a cron of six fields, such as 0 2 * * ? *, with ? for one of the two days',
+  EXPECTED_CRON,
   /^[0-9*,/-]+ [0-9*,/-]+ (\? [0-9A-Z*,/-]+ [0-9A-Z*,/#L-]+|[0-9*,/LW-]+ [0-9A-Z*,/-]+ \?) [0-9*,/-]+$/,
 );
 
@@ -21,100 +30,95 @@ const timeZone = z.string({ error: 'a time zone' }).check(
   ),
 );
 
-const common = {
-  /** A place of its own for a narrowed snapshot. */
-  as: z.optional(text('1 to 64 letters, digits, _ or -', /^[A-Za-z0-9_-]{1,64}$/)),
-  /** Reasons for which a run is refused, and with which it is published all the same. */
-  accept: z.optional(
-    listOf(z.enum(gateNames, { error: `one of ${gateNames.join(', ')}` }), 'a list of reasons'),
-  ),
+/** When a snapshot is taken, and how late it may be. */
+const timing = {
   /** An alarm tells if this many hours pass without a published run. CloudWatch looks back a week at most. */
   publishedWithinHours: z._default(whole(1, 168), 26),
-} as const;
-
-const timed = { ...common, cron, timeZone: z._default(timeZone, 'UTC') } as const;
-
-const calculations = z.strictObject({
-  ...timed,
-  source: z.literal('calculations'),
-  name: z.optional(filled('a part of a name')),
-  filters: z.optional(listOf(filled('a filter field'), 'a list of filter fields')),
-});
-
-const files = z.strictObject({
-  ...timed,
-  source: z.literal('files'),
-  filesets: listOf(uuid('a FileSet'), 'a list of FileSet ids'),
-  directory: z.optional(z.string({ error: 'a directory' })),
-  immediate: z.optional(yesOrNo),
-});
-
-const datasets = listOf(filled('the id of a dataset'), 'a list of dataset ids');
-
-/** With datasets by a cron of their own; without, they follow the calculations that they take their datasets from. */
-const cards = z.strictObject({
-  ...common,
-  source: z.literal('cards'),
+  /** Needed, but for a snapshot that follows another source: that is taken after each run of it. */
   cron: z.optional(cron),
   timeZone: z._default(timeZone, 'UTC'),
-  datasets: z.optional(datasets),
-  drill: z.optional(yesOrNo),
-});
+} as const;
 
-const dataFiles = z.strictObject({
-  ...timed,
-  source: z.literal('data-files'),
-  ids: listOf(digits('a data file'), 'a list of data-file ids'),
-});
+/** A field that is checked as the functions check it, and stays as it was given: they read it again. */
+function asGiven(field: z.core.$ZodType) {
+  const faultsIn = (value: unknown) => z.core.safeParse(field, value).error?.issues ?? [];
+  const checked = z.unknown().check(({ value, issues }) => {
+    issues.push(...faultsIn(value).map((issue) => ({ ...issue, input: undefined })));
+  });
+  return faultsIn(undefined).length === 0 ? z.optional(checked) : checked;
+}
 
-export const scheduleSchema = z.discriminatedUnion('source', [calculations, files, cards, dataFiles], {
-  error: 'a schedule of calculations, files, cards or data-files',
-});
+/** All that a `snapshot` message of the source may ask for, and its timing. */
+function scheduleOf(source: Source) {
+  const fields = requestFields(source);
+  const given: Readonly<Record<never, never>> = Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, asGiven(field)]),
+  );
+  return z.strictObject({ ...given, as: fields.as, source: fields.source, ...timing });
+}
 
+const [firstSource, ...otherSources] = sources;
+const LISTED = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(sources);
+
+export const scheduleSchema = z.discriminatedUnion(
+  'source',
+  [scheduleOf(firstSource), ...otherSources.map(scheduleOf)],
+  { error: `a schedule of ${LISTED}` },
+);
+
+/** What is taken and when; beside these the fields of its source, as they were given. */
 export type Schedule = z.infer<typeof scheduleSchema>;
 
 /** Where the runs of a schedule lie. */
-export const placeOf = ({ source, as }: Pick<Schedule, 'source' | 'as'>) =>
-  as === undefined ? source : `${source}.${as}`;
+export const placeOf = ({ source, as }: Pick<Schedule, 'source' | 'as'>) => placeOfSource(source, as);
 
 /** The `snapshot` message of a schedule, without an id. */
 export function messageOf(schedule: Schedule): Readonly<Record<string, unknown>> {
-  const { cron: _cron, timeZone: _zone, publishedWithinHours: _hours, ...message } = schedule;
-  return { version: 1, type: 'snapshot', ...message };
+  const { cron: _cron, timeZone: _zone, publishedWithinHours: _hours, ...request } = schedule;
+  return { version: 1, type: 'snapshot', ...request };
 }
 
-/** Cards that follow the calculations they take their datasets from. */
-export const follows = (schedule: Schedule) => schedule.source === 'cards' && schedule.datasets === undefined;
+/** Cards without datasets: they follow the calculations that they take their datasets from. */
+export const follows = (schedule: Schedule) => linkedSource(schedule) !== undefined;
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Rules on several fields of a schedule, on what came: each at its field. */
-export const scheduleRules: readonly {
+type ScheduleRule = {
   readonly at: string;
   readonly expected: string;
   readonly holds: (raw: Raw) => boolean;
-}[] = [
-  {
-    at: 'as',
-    expected: 'a place of its own, since name or filters narrow the snapshot',
-    holds: ({ source, name, filters, as }) =>
-      source !== 'calculations' || (name === undefined && filters === undefined) || as !== undefined,
-  },
-  {
-    at: 'directory',
-    expected: 'a directory, since immediate is given',
-    holds: ({ immediate, directory }) => immediate === undefined || directory !== undefined,
-  },
-  {
-    at: 'cron',
-    expected: 'none: cards without datasets follow the calculations',
-    holds: ({ source, datasets: ids, cron: at }) =>
-      source !== 'cards' || ids !== undefined || at === undefined,
-  },
-  {
-    at: 'cron',
-    expected: 'a cron, since datasets are given',
-    holds: ({ source, datasets: ids, cron: at }) =>
-      source !== 'cards' || ids === undefined || at !== undefined,
-  },
+};
+
+/** When a schedule of the source needs a cron: always, or where it gives the ids that it would take from another. */
+function cronRules(source: Source): readonly ScheduleRule[] {
+  const { ids } = sourceDefinitions[source];
+  if (ids?.linked === undefined)
+    return [
+      {
+        at: 'cron',
+        expected: EXPECTED_CRON,
+        holds: ({ source: of, cron: at }) => of !== source || at !== undefined,
+      },
+    ];
+  const { field, linked } = ids;
+  return [
+    {
+      at: 'cron',
+      expected: `none: ${source} without ${field} follow the ${linked.from}`,
+      holds: ({ source: of, [field]: given, cron: at }) =>
+        of !== source || given !== undefined || at === undefined,
+    },
+    {
+      at: 'cron',
+      expected: `a cron, since ${field} are given`,
+      holds: ({ source: of, [field]: given, cron: at }) =>
+        of !== source || given === undefined || at !== undefined,
+    },
+  ];
+}
+
+/** Rules on several fields of a schedule, on what came: each at its field. */
+export const scheduleRules: readonly ScheduleRule[] = [
+  ...requestRules.map(({ at, expected, holds }) => ({ at, expected: expected((field) => field), holds })),
+  ...sources.flatMap(cronRules),
 ];

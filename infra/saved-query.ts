@@ -7,15 +7,10 @@ export type SavedQuery = { readonly name: string; readonly description: string; 
 const FOLDER = join(import.meta.dirname, 'queries');
 
 /** The saved queries, in the order of their names. */
-export const savedQueries = (): readonly SavedQuery[] => readQueries(FOLDER);
-
-/** The queries of the views, each by its view's name. */
-export const viewQueries = (): readonly SavedQuery[] => readQueries(join(FOLDER, 'views'));
-
-function readQueries(folder: string): readonly SavedQuery[] {
-  const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));
+export function savedQueries(): readonly SavedQuery[] {
+  const files = readdirSync(FOLDER).filter((file) => file.endsWith('.sql'));
   return files.sort().map((file) => {
-    const text = readFileSync(join(folder, file), 'utf8');
+    const text = readFileSync(join(FOLDER, file), 'utf8');
     const [comment = ''] = /^(--[^\n]*\n)+/.exec(text) ?? [];
     const description = comment.replaceAll(/^-- ?/gm, '').replaceAll('\n', ' ').trim();
     if (description === '') throw new Error(`${file}: expected a comment at its start, got none`);

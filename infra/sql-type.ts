@@ -1,4 +1,4 @@
-import type { HiveType } from './catalog-columns.ts';
+import type { HiveType } from '../lib/contract.ts';
 
 /** How a dialect of SQL writes types. A field of a row comes with its name as it is in Hive's type. */
 export type Dialect = {

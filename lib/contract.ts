@@ -46,21 +46,15 @@ export type CommonEnvironment = Readonly<
 /** That, and the settings of one function: a name that is no setting is an error. */
 export type FunctionEnvironment = CommonEnvironment & Readonly<Partial<Record<SettingName, string>>>;
 
-/** The Glue table over the published runs of each source: its name may hold no `-` that SQL would have to quote. */
-export const glueTables = {
-  calculations: 'calculations',
-  files: 'files',
-  cards: 'cards',
-  'data-files': 'data_files',
-} as const;
-
-/** What tells one partition of those tables from another: the parts of a run's folder, in their order. */
-export const gluePartitionKeys = ['dt', 'run'] as const;
-
-/** What is checked at synth as the functions check it: job types, sources, and reasons for which a run is refused. */
+/** What is checked at synth as the functions check it: job types, requests of snapshots, their sources and places. */
 export { jobTypes } from './jobs/types/job-types.ts';
 export { gateNames } from './snapshot/gate-names.ts';
-export { sources } from './snapshot/keys.ts';
+export { placeOf } from './snapshot/keys.ts';
+/** The Glue tables over the published runs, one a source. */
+export { gluePartitionKeys, glueTableOf } from './snapshot/publish/glue-tables.ts';
+export { linkedSource, requestFields, requestRules } from './snapshot/sources/request.ts';
+export type { Columns, HiveType, RecordKey } from './snapshot/sources/source-definition.ts';
+export { type Source, sourceDefinitions, sources } from './snapshot/sources/sources.ts';
 
 /** The shortest time that a function which runs jobs must be given is made of these, in milliseconds. */
 export const jobTimes = {

@@ -25,6 +25,12 @@ export const choiceOption =
     throw new InvalidArgumentError(`Expected one of ${names.join(', ')}, got ${JSON.stringify(text)}.`);
   };
 
+/** Gathers an option that may be given again. */
+export const collected = <Value>(value: Value, before: readonly Value[] = []): readonly Value[] => [
+  ...before,
+  value,
+];
+
 export type TopicGiven = { readonly topic: string; readonly description?: string };
 
 /** Gathers topics, each `NAME` or `NAME=DESCRIPTION`. */
@@ -34,7 +40,7 @@ export function topicOption(text: string, before: readonly TopicGiven[] = []): r
     at < 0
       ? { topic: text.trim() }
       : { topic: text.slice(0, at).trim(), description: text.slice(at + 1).trim() };
-  return [...before, given];
+  return collected(given, before);
 }
 
 /** An option's value as a JSON object. */
@@ -59,6 +65,17 @@ export async function readText(file: string, { readInput }: Pick<Terminal, 'read
       cause,
     });
   }
+}
+
+/** The lines of a file, or of standard input for `-`, without white space around them; at least one. */
+export async function readLines(
+  file: string,
+  terminal: Pick<Terminal, 'readInput'>,
+): Promise<readonly string[]> {
+  const lines = (await readText(file, terminal)).split(/\r?\n/).map((line) => line.trim());
+  const filled = lines.filter((line) => line !== '');
+  if (filled.length === 0) throw new UsageError(`${file}: expected at least one id, one a line, got none`);
+  return filled;
 }
 
 function tryParse(text: string): unknown {

@@ -1,50 +1,45 @@
 import { PlatformError } from '../platform/platform-error.ts';
 import { openSession } from '../session.ts';
-import { type Place, placeOf } from '../snapshot/keys.ts';
+import { type Place, partsOf } from '../snapshot/keys.ts';
 import { openPartitions } from '../snapshot/publish/open-partitions.ts';
-import { beginRun, type RequestedSnapshot } from '../snapshot/run/begin-run.ts';
+import { beginRun } from '../snapshot/run/begin-run.ts';
 import { scanOfRun } from '../snapshot/run/scan-of-run.ts';
 import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
 import { resumeRun, takeRun } from '../snapshot/run/take-run.ts';
 import type { Saved } from '../snapshot/run/take-slice.ts';
+import type { SnapshotRequest } from '../snapshot/sources/request.ts';
 import type { Store } from '../store/store.ts';
 import { sleep } from '../time/sleep.ts';
 import { createProgress } from './progress.ts';
 import { showPublication } from './show-publication.ts';
 import type { Terminal } from './terminal.ts';
-import { asUsage, UsageError } from './usage-error.ts';
+import { asUsage } from './usage-error.ts';
 
-/** The flags that every `snapshot` command takes. */
-export type RunFlags = {
-  readonly as?: string;
-  readonly resume?: string;
-  readonly force?: true;
-  readonly json?: true;
-};
+/** What is to be taken: a new run of a request, or the rest of one that was stopped. */
+export type RunToTake =
+  | { readonly kind: 'new'; readonly request: SnapshotRequest; readonly idsFrom: string | undefined }
+  | { readonly kind: 'resumed'; readonly place: Place; readonly run: string };
+
+/** The flags that say how a run is taken, and not what. */
+export type RunFlags = { readonly force?: true; readonly json?: true };
 
 /** Takes or resumes a run, publishes it, shows it, and answers the exit code. */
-export async function runSnapshot(
-  request: RequestedSnapshot,
-  flags: RunFlags,
-  terminal: Terminal,
-): Promise<number> {
-  if (flags.as !== undefined && !/^[A-Za-z0-9_-]{1,64}$/.test(flags.as)) {
-    throw new UsageError(`--as: expected 1 to 64 letters, digits, _ or -, got ${JSON.stringify(flags.as)}`);
-  }
+export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: Terminal): Promise<number> {
   // One slot at a time: a snapshot can wait, and must not keep jobs waiting.
   const session = openSession({ ...terminal, greed: 'one' });
   const store = await session.store();
-  const place = placeOf(request.source, flags.as);
   const saved =
-    flags.resume === undefined
-      ? await beginRun(request, place, {
+    taken.kind === 'resumed'
+      ? await resume(store, taken.place, taken.run)
+      : await beginRun(taken.request, {
           store,
           compression: session.settings.SYNC_COMPRESSION,
+          idsFrom: taken.idsFrom,
           now: Date.now,
           random: Math.random,
           signal: terminal.signal,
-        })
-      : await resume(store, place, flags.resume);
+        });
+  const { source: place } = saved.checkpoint;
   const scan = await scanOfRun(saved.checkpoint, { call: session.platform.call, store, sleep });
   const progress = createProgress(place, {
     screen: terminal.screen,
@@ -75,8 +70,9 @@ export async function runSnapshot(
   } catch (error) {
     progress.end();
     if (error instanceof SnapshotStoppedError && (await mayGoOn(store, error))) {
-      const as = flags.as === undefined ? '' : ` --as ${flags.as}`;
-      terminal.err(`stopped; to go on: platform-sync snapshot ${request.source}${as} --resume ${error.run}`);
+      const { source, name } = partsOf(place);
+      const as = name === undefined ? '' : ` --as ${name}`;
+      terminal.err(`stopped; to go on: platform-sync snapshot ${source}${as} --resume ${error.run}`);
     }
     throw error;
   }

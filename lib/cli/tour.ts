@@ -4,6 +4,7 @@ import type { Dataset } from '../sandbox/platform/records/datasets.ts';
 import type { Sandbox } from '../sandbox/platform/start-platform.ts';
 import { partLines } from '../snapshot/changes/part-lines.ts';
 import { type Part, readLatest, readManifest } from '../snapshot/manifest.ts';
+import { sourceDefinitions, sources } from '../snapshot/sources/sources.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { runCommandLine } from './command-line.ts';
@@ -25,7 +26,7 @@ const CHANGES = 300;
 type Run = (argv: readonly string[], input?: string) => Promise<number>;
 
 /**
- * The main job on real input: starts the reference platform and the local AWS, takes snapshots of all four sources,
+ * The main job on real input: starts the reference platform and the local AWS, takes snapshots of all sources,
  * lets the platform change, takes them again and shows what changed, runs jobs of every type through the queue by the
  * bundle that is deployed, and tells where everything lies. Answers the exit code.
  */
@@ -89,13 +90,10 @@ function terminalOfTour(terminal: Terminal, platform: Sandbox, aws: Terminal['en
   };
 }
 
-/** All four sources. Data files cannot be listed: their ids come from outside. */
+/** All sources, each as its definition samples it. */
 async function takeAll(platform: Sandbox, run: Run): Promise<void> {
-  const { fileSets, dataFileIds } = platform.state;
-  await run(['snapshot', 'calculations']);
-  await run(['snapshot', 'files', ...fileSets.slice(0, 1).flatMap(({ id }) => ['--fileset', id])]);
-  await run(['snapshot', 'cards']);
-  await run(['snapshot', 'data-files', ...dataFileIds.slice(0, 3).flatMap((id) => ['--id', id])]);
+  for (const source of sources)
+    await run(['snapshot', source, ...sourceDefinitions[source].sample(platform.ids())]);
 }
 
 type FirstRecord = { readonly id: string; readonly line: string };

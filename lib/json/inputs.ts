@@ -36,3 +36,46 @@ export const isoTime = z.string({ error: 'an ISO 8601 date-time' }).check(
     error: 'an ISO 8601 date-time',
   }),
 );
+
+export const yesOrNo = z.boolean({ error: 'true or false' });
+
+/** ISO 8601; a time needs its zone, or it would be another one on each machine. */
+const DATE = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+/** False for days that `Date.parse` takes for one of the next month, such as February 30. */
+function isDate(text: string): boolean {
+  const day = DATE.exec(text)?.[1];
+  if (day === undefined || Number.isNaN(Date.parse(text)) || Number.isNaN(Date.parse(day))) return false;
+  return new Date(day).toISOString().startsWith(day);
+}
+
+/** A date (its start in UTC) or a date and time with a zone; goes out as ISO 8601 text in UTC. */
+export const utcTime = z.pipe(
+  z
+    .string({ error: 'a date' })
+    .check(z.refine(isDate, { error: 'a date such as 2026-11-21 or 2026-11-21T09:15:00Z' })),
+  z.transform((text: string) => new Date(text).toISOString()),
+);
+
+/** A rule on a list as a whole, reported beside the faults of its entries. */
+export const whole = (error: string, holds: (list: readonly unknown[]) => boolean) =>
+  z.refine((list) => holds(list as readonly unknown[]), {
+    error,
+    when: ({ value }) => Array.isArray(value),
+  });
+
+/** Makes the schema of a list; `most` is how many entries a message may hold. */
+export type ListOf = <T extends z.core.SomeType>(
+  schema: T,
+  options: { readonly error: string; readonly most: number },
+) => z.ZodMiniArray<T>;
+
+/** A list of 1 to `most` entries that holds nothing twice. */
+export const each: ListOf = (schema, { error, most }) =>
+  z.array(schema, { error }).check(
+    whole(`a list of 1 to ${most}`, ({ length }) => length >= 1 && length <= most),
+    whole('a list that names each only once', (list) => new Set(list).size === list.length),
+  );
+
+/** A list of any length, in which entries may come twice: no message carries it. */
+export const anyNumberOf: ListOf = (schema, { error }) => z.array(schema, { error });

@@ -1,18 +1,42 @@
+import * as z from 'zod/mini';
+import { isKey } from '../store/key.ts';
 import type { Run } from './run-id.ts';
-
-/** What can be snapshotted. */
-export const sources = ['calculations', 'files', 'cards', 'data-files'] as const;
-export type Source = (typeof sources)[number];
+import { isSource, type Source } from './sources/sources.ts';
 
 /** Where the runs of a source lie: its name, or that and the name that a narrowed snapshot was given. */
 export type Place = Source | `${Source}.${string}`;
 
-/** The source of a place. */
-export const sourceOf = (place: Place): Source => place.split('.', 1)[0] as Source;
-
 /** The place of a source under a name of its own, or without one. */
 export const placeOf = (source: Source, name: string | undefined): Place =>
   name === undefined ? source : `${source}.${name}`;
+
+/** The source of a place, and the name that a narrowed snapshot was given. */
+export function partsOf(place: Place): { readonly source: Source; readonly name: string | undefined } {
+  const { source, name } = split(place);
+  if (isSource(source)) return { source, name };
+  throw new TypeError(`${place}: expected a place of a source`);
+}
+
+/** The source of a place. */
+export const sourceOf = (place: Place): Source => partsOf(place).source;
+
+/** Reads `SOURCE` or `SOURCE.NAME`; undefined if the text is neither. */
+export function parsePlace(text: string): Place | undefined {
+  const { source, name } = split(text);
+  if (!isSource(source) || !isKey(text) || text.includes('/') || name === '') return undefined;
+  return placeOf(source, name);
+}
+
+/** A place as it is stored. */
+export const placeSchema = z.custom<Place>(
+  (value) => typeof value === 'string' && parsePlace(value) !== undefined,
+  { error: 'SOURCE or SOURCE.NAME' },
+);
+
+function split(text: string) {
+  const at = text.indexOf('.');
+  return at < 0 ? { source: text, name: undefined } : { source: text.slice(0, at), name: text.slice(at + 1) };
+}
 
 /** Compression of parts, and the suffix it gives them. */
 export type Compression = 'gzip' | 'zstd';

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import type { GateName } from './gate-names.ts';
 import type { RecordBatch } from './page/record-batch.ts';
 
@@ -12,6 +13,9 @@ export type ScanStep<Position> = {
   /** How many records there are in all, as far as the platform tells; a hint. */
   readonly total: number | null;
 };
+
+/** Totals as a scan stores them in its position. */
+export const totalsSchema = z.object({ start: z.nullable(z.number()), end: z.nullable(z.number()) });
 
 /** What a scan knows at its end of how complete it is. */
 export type ScanOutcome = {

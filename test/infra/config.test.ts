@@ -5,7 +5,7 @@ import { followersOf } from '../../infra/schedules.ts';
 import { readAllow } from '../../lib/jobs/allow.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { readFollowers } from '../../lib/jobs/types/snapshot/followers.ts';
-import { full, least } from './instances.ts';
+import { filesetId, full, least } from './instances.ts';
 
 const faultsOf = (context: unknown): readonly string[] => {
   try {
@@ -66,7 +66,7 @@ describe('the configuration', () => {
       'instances.0.rate: expected a number from 0.001 to 10000, got 0',
       'instances.0.rat: expected no such field, got 3',
       'instances.1.schedules.0.cron: expected a cron of six fields, such as 0 2 * * ? *, with ? for one of the two days, got "0 2 * * *"',
-      'instances.1.schedules.1.filesets.0: expected the UUID of a FileSet, got "no-uuid"',
+      'instances.1.schedules.1.filesets.0: expected a UUID (8-4-4-4-12 hex digits), got "no-uuid"',
       'instances.1.schedules.3.accept.0: expected one of empty, shrunk, degraded, type, selection, unproved, incomplete, got "no-such-reason"',
       'instances.1.schedules.4.source: expected a schedule of calculations, files, cards or data-files, got "reports"',
       'instances.1.eventRules.0.pattern: expected an event pattern: fields, and lists of what matches at their ends, got {}',
@@ -106,7 +106,7 @@ describe('the configuration', () => {
     ['an origin with a path', { baseUrl: 'https://acme.example.com/api' }],
     [
       'a data-file id that JSON would round',
-      { schedules: [{ source: 'data-files', cron: '0 2 * * ? *', ids: [17] }] },
+      { schedules: [{ source: 'data-files', cron: '0 2 * * ? *', ids: [2 ** 60] }] },
     ],
   ])('%s is refused', (_, instance) => {
     expect(faultsIn(instance)).toHaveLength(1);
@@ -122,6 +122,39 @@ describe('what is checked at synth is what the functions take', () => {
     );
 
     expect(kinds).toEqual(['job', 'job', 'job', 'job', 'job', 'job']);
+  });
+
+  test('a schedule may ask for all that a message may, and its message says it as it was given', () => {
+    const request = {
+      source: 'files',
+      filesets: [filesetId.toUpperCase()],
+      where: [{ field: 'size', operator: 'greater_than', value: ['1000'] }],
+      since: '2026-11-21',
+      until: '2026-11-22T09:15:00+01:00',
+    };
+
+    const [narrowed] = readConfig({
+      instances: [{ ...least, schedules: [{ ...request, cron: '0 2 * * ? *' }] }],
+    });
+
+    const [message] = (narrowed?.schedules ?? []).map(messageOf);
+    expect(message).toEqual({ version: 1, type: 'snapshot', ...request });
+    expect(parseMessage(JSON.stringify(message), { messageId: 'm', allow: {} })).toMatchObject({
+      job: { filesets: [filesetId], since: '2026-11-21T00:00:00.000Z', until: '2026-11-22T08:15:00.000Z' },
+    });
+  });
+
+  test('a schedule may not ask for what a message may not', () => {
+    const wrong = { source: 'files', since: 'June', where: [{ field: 'size' }], fileset: 'x' };
+
+    expect(faultsIn({ schedules: [wrong] })).toEqual([
+      'instances.0.schedules.0.filesets: expected a list of FileSet ids, got nothing',
+      'instances.0.schedules.0.where.0.operator: expected text, got nothing',
+      'instances.0.schedules.0.where.0.value: expected a list of texts, got nothing',
+      'instances.0.schedules.0.since: expected a date such as 2026-11-21 or 2026-11-21T09:15:00Z, got "June"',
+      'instances.0.schedules.0.fileset: expected no such field, got "x"',
+      'instances.0.schedules.0.cron: expected a cron of six fields, such as 0 2 * * ? *, with ? for one of the two days, got nothing',
+    ]);
   });
 
   test('cards without datasets follow the calculations', () => {

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { tableColumns } from '../../infra/catalog-columns.ts';
-import { savedQueries, viewQueries } from '../../infra/saved-query.ts';
+import { latestView } from '../../infra/latest-view.ts';
+import { savedQueries } from '../../infra/saved-query.ts';
 import { type Dialect, sqlType } from '../../infra/sql-type.ts';
-import { glueTables } from '../../lib/contract.ts';
+import { glueTableOf, type Source, sourceDefinitions, sources } from '../../lib/contract.ts';
 import type { Glue } from '../../lib/sandbox/aws/services/start-glue.ts';
 
 /** An answer: its columns by name, in lower case. */
@@ -26,9 +26,8 @@ export async function openQueryEngine(glue: Glue): Promise<QueryEngine> {
   const connection = await instance.connect();
   const run = async (sql: string) =>
     (await connection.runAndReadAll(translated(sql))).getRowObjectsJson() as readonly Row[];
-  for (const source of Object.keys(glueTables) as (keyof typeof glueTables)[])
-    for (const statement of tableStatements(source, glue)) await run(statement);
-  for (const { name, sql } of viewQueries()) await run(`CREATE VIEW ${name} AS ${sql}`);
+  for (const source of sources) for (const statement of tableStatements(source, glue)) await run(statement);
+  for (const { name, sql } of sources.map(latestView)) await run(`CREATE VIEW ${name} AS ${sql}`);
   return {
     run,
     async saved(name) {
@@ -58,9 +57,9 @@ const duckDb: Dialect = {
 };
 
 /** A table and what Athena calls `"table$partitions"`. */
-function tableStatements(source: keyof typeof glueTables, glue: Glue): readonly string[] {
-  const table = glueTables[source];
-  const columns = Object.entries(tableColumns[source]).map(([name, type]) => ({
+function tableStatements(source: Source, glue: Glue): readonly string[] {
+  const table = glueTableOf(source);
+  const columns = Object.entries(sourceDefinitions[source].columns).map(([name, type]) => ({
     name,
     type: sqlType(type, duckDb),
   }));

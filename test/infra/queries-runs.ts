@@ -5,11 +5,12 @@ import { countCalls } from '../../lib/platform/events.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
 import { gateNames } from '../../lib/snapshot/gate-names.ts';
-import { type Compression, placeOf } from '../../lib/snapshot/keys.ts';
+import type { Compression } from '../../lib/snapshot/keys.ts';
 import type { Partitions } from '../../lib/snapshot/publish/partitions.ts';
-import { beginRun, type RequestedSnapshot } from '../../lib/snapshot/run/begin-run.ts';
+import { beginRun } from '../../lib/snapshot/run/begin-run.ts';
 import { scanOfRun } from '../../lib/snapshot/run/scan-of-run.ts';
 import { takeRun } from '../../lib/snapshot/run/take-run.ts';
+import type { SnapshotRequest } from '../../lib/snapshot/sources/request.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { sleep } from '../../lib/time/sleep.ts';
 
@@ -23,7 +24,6 @@ export type TakenRun = {
   /** When it starts, ISO 8601. */
   readonly at: string;
   readonly compression?: Compression;
-  readonly as?: string;
   /** False for one that a gate may refuse. */
   readonly accept?: boolean;
 };
@@ -31,8 +31,8 @@ export type TakenRun = {
 /** Takes a snapshot of the sandbox by the real client, as if it started at a time, and publishes it. */
 export async function takeSnapshot(
   { sandbox, store, partitions }: TakenRuns,
-  request: RequestedSnapshot,
-  { at, compression = 'gzip', as, accept = true }: TakenRun,
+  request: SnapshotRequest,
+  { at, compression = 'gzip', accept = true }: TakenRun,
 ) {
   const { observe, counts } = countCalls();
   const { call } = createPlatform({
@@ -42,8 +42,7 @@ export async function takeSnapshot(
     observe,
   });
   const clock = { now: () => Date.parse(at), random: Math.random };
-  const place = placeOf(request.source, as);
-  const saved = await beginRun(request, place, { store, compression, ...clock });
+  const saved = await beginRun(request, { store, compression, ...clock });
   const scan = await scanOfRun(saved.checkpoint, { call, store, sleep, pageRows: 100 });
   return takeRun(saved, scan, {
     ...clock,

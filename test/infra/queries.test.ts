@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { savedQueries } from '../../infra/saved-query.ts';
-import { glueTables } from '../../lib/contract.ts';
+import { glueTableOf, sources } from '../../lib/contract.ts';
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
 import { createGlue, startGlue } from '../../lib/sandbox/aws/services/start-glue.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
@@ -39,7 +39,7 @@ beforeAll(async () => {
   const glue = cleanUp.use(
     await startGlue({
       database: 'sync',
-      tables: Object.fromEntries(Object.values(glueTables).map((table) => [table, {}])),
+      tables: Object.fromEntries(sources.map((source) => [glueTableOf(source), {}])),
     }),
   );
   const environment = {
@@ -56,11 +56,10 @@ beforeAll(async () => {
   const datasetIds = datasets.map(({ id }) => id);
   const takeAll = async (run: TakenRun, cards: readonly string[], dataFiles: readonly string[]) => {
     const filesets = fileSets.map(({ id }) => id);
-    await takeSnapshot(runs, { source: 'calculations', selection: {} }, run);
-    await takeSnapshot(runs, { source: 'files', selection: { filesets } }, run);
-    await takeSnapshot(runs, { source: 'cards', selection: { drill: true }, ids: cards }, run);
-    const selection = { expand: ['revisions', 'metadata'] };
-    await takeSnapshot(runs, { source: 'data-files', selection, ids: dataFiles }, run);
+    await takeSnapshot(runs, { source: 'calculations' }, run);
+    await takeSnapshot(runs, { source: 'files', filesets }, run);
+    await takeSnapshot(runs, { source: 'cards', datasets: [...cards], drill: true }, run);
+    await takeSnapshot(runs, { source: 'data-files', ids: [...dataFiles] }, run);
   };
 
   await takeAll({ at: '2026-11-09T06:00:00Z' }, datasetIds, dataFileIds);
@@ -80,8 +79,8 @@ beforeAll(async () => {
   await takeAll({ at: '2026-11-20T07:00:00Z' }, datasetIds, keptDataFiles);
   // In no table: a narrowed run, a refused one, and one that was never published.
   const later = { at: '2026-11-21T06:00:00Z' };
-  await takeSnapshot(runs, { source: 'calculations', selection: { name: 'a' } }, { ...later, as: 'a' });
-  await takeSnapshot(runs, { source: 'calculations', selection: { name: 'a' } }, { ...later, accept: false });
+  await takeSnapshot(runs, { source: 'calculations', name: 'a', as: 'a' }, later);
+  await takeSnapshot(runs, { source: 'calculations', name: 'a' }, { ...later, accept: false });
   await store.put(
     'calculations/dt=2026-11-22/run=20261122T060000Z-eeeeee/part-00000-0123456789ab.ndjson.gz',
     gzipSync('{"id":1}\n'),

@@ -1,6 +1,7 @@
 import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
-import { type Place, sources } from '../../snapshot/keys.ts';
+import type { Place } from '../../snapshot/keys.ts';
 import { type Manifest, readManifest } from '../../snapshot/manifest.ts';
+import { sources } from '../../snapshot/sources/sources.ts';
 import { inColumns } from '../columns.ts';
 import type { AddCommand } from '../command.ts';
 import { openStoreOf } from '../open-store-of.ts';
@@ -15,7 +16,7 @@ export const addRuns: AddCommand = (program, terminal, finish) => {
   program
     .command('runs')
     .description('What has been published, newest first.')
-    .argument('[source]', `${sources.join(', ')}, or SOURCE.NAME; all four if none is given`, placeArgument)
+    .argument('[source]', `${sources.join(', ')}, or SOURCE.NAME; all if none is given`, placeArgument)
     .option('--limit <n>', 'runs of each source', numberOption(1, 10_000), 20)
     .option('--json', 'print a list of runs as one JSON value')
     .action(async (place: Place | undefined, flags: RunsFlags) =>

@@ -1,7 +1,6 @@
 import type { AddCommand } from '../command.ts';
-import { numberOption, topicOption } from '../options.ts';
+import { collected, numberOption, topicOption } from '../options.ts';
 import type { ScoreFlags } from '../run-score.ts';
-import { collected } from '../selection-options.ts';
 
 /** `score FILE`: the sentiment of every text of a file, in this process. Each text is paid for once. */
 export const addScore: AddCommand = (program, terminal, finish) => {

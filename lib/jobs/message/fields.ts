@@ -1,6 +1,8 @@
 import * as z from 'zod/mini';
 import { jobTypes } from '../types/job-types.ts';
 
+export { each, whole, yesOrNo } from '../../json/inputs.ts';
+
 /*
  * What fields of several messages look like. A message of a fault says what was expected; `faultsOf` adds what came.
  */
@@ -17,8 +19,6 @@ export const common = {
 } as const;
 
 export const jobType = z.enum(jobTypes, { error: `one of ${jobTypes.join(', ')}` });
-
-export const yesOrNo = z.boolean({ error: 'true or false' });
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -48,20 +48,3 @@ export const together = (a: string, b: string): readonly FieldRule[] => [
     holds: (message) => message[b] !== undefined || message[a] === undefined,
   },
 ];
-
-/** A rule on a list as a whole, told beside the faults of its entries. */
-export const whole = (error: string, holds: (list: readonly unknown[]) => boolean) =>
-  z.refine((list) => holds(list as readonly unknown[]), {
-    error,
-    when: ({ value }) => Array.isArray(value),
-  });
-
-/** A list of 1 to `most` entries that holds nothing twice. */
-export const each = <T extends z.core.SomeType>(
-  schema: T,
-  { error, most }: { error: string; most: number },
-) =>
-  z.array(schema, { error }).check(
-    whole(`a list of 1 to ${most}`, ({ length }) => length >= 1 && length <= most),
-    whole('a list that names each only once', (list) => new Set(list).size === list.length),
-  );

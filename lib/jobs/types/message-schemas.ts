@@ -1,12 +1,11 @@
 import * as z from 'zod/mini';
 import { filledText, pathSegment, uuid, wholeNumber } from '../../json/inputs.ts';
 import { idSchema } from '../../platform/id.ts';
-import { sources } from '../../snapshot/keys.ts';
 import { common, type FieldRule, jobType, together, yesOrNo } from '../message/fields.ts';
 import { dataFilesMessage } from './data-files/message.ts';
 import type { JobType } from './job-types.ts';
 import { scoreMessage, scoreRules } from './score/message.ts';
-import { snapshotMessages, snapshotOfNoSource, snapshotRules } from './snapshot/message.ts';
+import { snapshotMessage, snapshotRules } from './snapshot/message.ts';
 
 const runFunctionMessage = z.strictObject({
   ...common,
@@ -32,18 +31,13 @@ const updateFormulaMessage = z.strictObject({
   name: z.optional(filledText),
 });
 
-/** The schema of each type's message. A snapshot has one a source. */
+/** The schema of each type's message. */
 const messageSchemas = {
   'run-function': runFunctionMessage,
   score: scoreMessage,
   'update-formula': updateFormulaMessage,
   'data-files': dataFilesMessage,
-  snapshot: z.discriminatedUnion('source', [
-    snapshotMessages.calculations,
-    snapshotMessages.files,
-    snapshotMessages.cards,
-    snapshotMessages['data-files'],
-  ]),
+  snapshot: snapshotMessage,
 } as const satisfies Record<JobType, unknown>;
 
 type WithId<Message> = Message extends unknown
@@ -62,13 +56,11 @@ const messageRules: Readonly<Partial<Record<JobType, readonly FieldRule[]>>> = {
   snapshot: snapshotRules,
 };
 
-/** What a message is checked by; one of a type or source that is not known fails by it. */
-export function checksFor({ type, source }: Readonly<Record<string, unknown>>): MessageChecks {
+/** What a message is checked by; one of a type that is not known fails by it. */
+export function checksFor({ type }: Readonly<Record<string, unknown>>): MessageChecks {
   const known = jobType.safeParse(type);
   if (!known.success) return { schema: z.looseObject({ ...common, type: jobType }), rules: [] };
-  const rules = messageRules[known.data] ?? [];
-  const isSnapshotOfNone = known.data === 'snapshot' && !(sources as readonly unknown[]).includes(source);
-  return { schema: isSnapshotOfNone ? snapshotOfNoSource : messageSchemas[known.data], rules };
+  return { schema: messageSchemas[known.data], rules: messageRules[known.data] ?? [] };
 }
 
 export type MessageChecks = {

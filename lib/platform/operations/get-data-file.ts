@@ -3,6 +3,9 @@ import type { Endpoint } from '../endpoint.ts';
 import { idSchema } from '../id.ts';
 import { type DataFile, dataFileSchema } from '../records.ts';
 
+/** What of a data file's metadata `expand` may name. */
+export const expandNames = ['revisions', 'metadata'] as const;
+
 const input = z.strictObject({
   path: z.strictObject({ dataFileId: idSchema }),
   query: z.optional(z.strictObject({ expand: z.optional(z.string({ error: 'names separated by commas' })) })),

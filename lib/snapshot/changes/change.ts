@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../json/canonical-json.ts';
 import { parseJson } from '../../json/json.ts';
-import type { ComparisonRules } from './comparison-rules.ts';
+import type { RecordRules } from '../sources/source-definition.ts';
 
 /** What became of one record from one run to the next. `before` and `after` are its lines in the parts. */
 export type Change =
@@ -19,7 +19,7 @@ export type Change =
 export function changeBetween(
   key: string,
   lines: { readonly before: string | undefined; readonly after: string | undefined },
-  rules: ComparisonRules,
+  rules: Pick<RecordRules, 'volatile' | 'sets'>,
 ): Change | undefined {
   const { before, after } = lines;
   if (before === after) return undefined;
@@ -43,7 +43,11 @@ export function fieldsOf(line: string): ReadonlyMap<string, unknown> {
   return new Map(typeof record === 'object' && record !== null ? Object.entries(record) : []);
 }
 
-function differingFields(before: string, after: string, { volatile, sets }: ComparisonRules): string[] {
+function differingFields(
+  before: string,
+  after: string,
+  { volatile, sets }: Pick<RecordRules, 'volatile' | 'sets'>,
+): string[] {
   const [old, now] = [fieldsOf(before), fieldsOf(after)];
   const names = [...new Set([...old.keys(), ...now.keys()])].filter((name) => !volatile.includes(name));
   const print = (fields: ReadonlyMap<string, unknown>, name: string) =>

@@ -1,6 +1,6 @@
+import { sourceDefinitions } from '../sources/sources.ts';
 import { type Change, changeBetween } from './change.ts';
 import type { Comparison } from './comparison.ts';
-import { comparisonRules } from './comparison-rules.ts';
 import { createHeldRecords } from './held-records.ts';
 import { HASH_SPACE } from './key-hash.ts';
 import { compareRecordKeys } from './record-key.ts';
@@ -43,10 +43,11 @@ async function hold(comparison: Comparison, side: 'before' | 'after', held: Held
 }
 
 function* changesOf({ source, observe }: Comparison, { records }: HeldRecords): Generator<Change> {
-  const compare = compareRecordKeys(source);
+  const rules = sourceDefinitions[source].records;
+  const compare = compareRecordKeys(rules.key);
   for (const [key, record] of [...records].sort(([a], [b]) => compare(a, b))) {
     for (const side of record.repeated) observe?.({ kind: 'repeated-key', side, key });
-    const change = changeBetween(key, record, comparisonRules[source]);
+    const change = changeBetween(key, record, rules);
     if (change !== undefined) yield change;
   }
 }

@@ -1,6 +1,6 @@
 import type { Store } from '../../store/store.ts';
-import type { Source } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
+import type { Source } from '../sources/sources.ts';
 import type { Change } from './change.ts';
 import type { ObserveComparison } from './comparison-events.ts';
 

@@ -1,7 +1,6 @@
 import { canonicalJson } from '../../json/canonical-json.ts';
-import type { Source } from '../keys.ts';
+import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import { type Change, fieldsOf } from './change.ts';
-import { comparisonRules } from './comparison-rules.ts';
 
 /** Characters of a value that are shown. */
 const SHOWN = 60;
@@ -15,7 +14,7 @@ const LEAD = 12;
 export function describeChanges(source: Source, changes: readonly Change[]): readonly string[] {
   return changes.flatMap((change) => {
     const record = fieldsOf('after' in change ? change.after : change.before);
-    const label = record.get(comparisonRules[source].label);
+    const label = record.get(sourceDefinitions[source].records.label);
     const name = typeof label === 'string' ? `${shorten(label)} ` : '';
     return [`${change.change} ${name}(${change.key})`, ...fieldLines(change)];
   });

@@ -1,7 +1,7 @@
+import { sourceDefinitions } from '../sources/sources.ts';
 import { type Change, changeBetween } from './change.ts';
 import type { Comparison } from './comparison.ts';
 import type { RunSide } from './comparison-events.ts';
-import { type ComparisonRules, comparisonRules } from './comparison-rules.ts';
 import { compareRecordKeys } from './record-key.ts';
 import { runRecords, type StoredRecord } from './run-records.ts';
 
@@ -15,8 +15,8 @@ export class KeyOrderError extends Error {
  * as a key is below the one before it: what was told until then may be wrong.
  */
 export async function* mergeRuns(comparison: Comparison): AsyncGenerator<Change> {
-  const rules: ComparisonRules = comparisonRules[comparison.source];
-  const compare = compareRecordKeys(comparison.source);
+  const rules = sourceDefinitions[comparison.source].records;
+  const compare = compareRecordKeys(rules.key);
   const [old, now] = [orderedRecords(comparison, 'before'), orderedRecords(comparison, 'after')];
   try {
     let [before, after] = await Promise.all([take(old), take(now)]);
@@ -41,7 +41,7 @@ type Records = AsyncGenerator<StoredRecord, undefined>;
 /** The records of a run; of records with the same key only the last. */
 async function* orderedRecords(comparison: Comparison, side: RunSide): Records {
   const { store, source, signal, observe } = comparison;
-  const compare = compareRecordKeys(source);
+  const compare = compareRecordKeys(sourceDefinitions[source].records.key);
   let last: StoredRecord | undefined;
   for await (const records of runRecords({ store, source, run: comparison[side], signal })) {
     for (const record of records) {

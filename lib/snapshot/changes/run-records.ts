@@ -1,10 +1,10 @@
 import { parseJson } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
-import type { Source } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
+import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import { partLines } from './part-lines.ts';
-import { keyFields, recordKey } from './record-key.ts';
+import { describeKey, recordKey } from './record-key.ts';
 
 /** A record as it stands in a part. */
 export type StoredRecord = { readonly key: string; readonly line: string };
@@ -34,18 +34,19 @@ export async function* runRecords(options: RunRecordsOptions): AsyncGenerator<re
   }
 }
 
-function keyOf(source: Source, line: string, place: string): string {
-  const key = recordKey(source, parse(line, place));
+function keyOf(source: Source, line: string, where: string): string {
+  const rule = sourceDefinitions[source].records.key;
+  const key = recordKey(rule, parse(line, where));
   if (key === undefined)
-    throw new StoredObjectError('invalid', `${place}: expected a record with ${keyFields[source]}, got none`);
+    throw new StoredObjectError('invalid', `${where}: expected a record with ${describeKey(rule)}, got none`);
   return key;
 }
 
-function parse(line: string, place: string): unknown {
+function parse(line: string, where: string): unknown {
   try {
     return parseJson(line);
   } catch (cause) {
-    throw new StoredObjectError('invalid', `${place}: expected a record as JSON, got something else`, {
+    throw new StoredObjectError('invalid', `${where}: expected a record as JSON, got something else`, {
       cause,
     });
   }

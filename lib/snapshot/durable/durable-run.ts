@@ -2,24 +2,17 @@ import type { PaceCounts } from '../../pace/pace.ts';
 import type { Call } from '../../platform/call.ts';
 import type { CallCounts } from '../../platform/events.ts';
 import type { Store } from '../../store/store.ts';
-import type { GateName } from '../gate-names.ts';
-import type { Compression, Place } from '../keys.ts';
+import { type Compression, type Place, placeOf } from '../keys.ts';
 import type { Partitions } from '../publish/partitions.ts';
 import type { Publication } from '../publish/publish.ts';
-import { beginRun, type RequestedSnapshot } from '../run/begin-run.ts';
+import { beginRun } from '../run/begin-run.ts';
 import { type Checkpoint, readCheckpoint } from '../run/checkpoint.ts';
 import { scanOfRun } from '../run/scan-of-run.ts';
 import { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
 import { publishTaken } from '../run/take-run.ts';
 import { takeSlice } from '../run/take-slice.ts';
+import type { SnapshotRequest } from '../sources/request.ts';
 import { type Brought, type DurableSteps, stepAndPause } from './durable-steps.ts';
-
-/** What is to be taken, where it goes, and for which reasons a gate shall not refuse it. */
-export type AskedRun = {
-  readonly request: RequestedSnapshot;
-  readonly place: Place;
-  readonly accept?: readonly GateName[] | undefined;
-};
 
 /** What a durable run works with. Times in milliseconds. */
 export type DurableRunOptions = {
@@ -86,15 +79,15 @@ const TO_SAVE_MS = 15_000;
  * Throws `SnapshotStoppedError` for what will not pass; the run is kept, and `--resume` can go on with it.
  */
 export async function takeDurableRun(
-  asked: AskedRun,
+  request: SnapshotRequest,
   steps: DurableSteps,
   options: DurableRunOptions,
 ): Promise<EndedRun> {
-  const { place, request } = asked;
+  const place = placeOf(request.source, request.as);
   let run = '';
   try {
     ({ run } = await stepAndPause(steps, `begin-${place}`, async () => {
-      const { checkpoint } = await beginRun(request, place, options);
+      const { checkpoint } = await beginRun(request, options);
       return { value: { place, run: checkpoint.run }, nextNeedsMs: timesOf(options).sliceNeedsMs };
     }));
     for (let slice = 1, hasEnded = false; !hasEnded; slice += 1) {
@@ -102,7 +95,7 @@ export async function takeDurableRun(
         takeNextSlice(place, run, steps, options),
       ));
     }
-    return await stepAndPause(steps, `publish-${place}`, () => publish(asked, run, options));
+    return await stepAndPause(steps, `publish-${place}`, () => publish(request, run, options));
   } catch (error) {
     const what = run === '' ? `${place} was not begun` : `run ${run} of ${place} was stopped`;
     const why = error instanceof Error ? error.message : String(error);
@@ -154,10 +147,11 @@ const stageOf = ({ run, records, parts, outcome }: Checkpoint): Stage => ({
 });
 
 async function publish(
-  { place, accept }: AskedRun,
+  { source, as, accept }: SnapshotRequest,
   run: string,
   options: DurableRunOptions,
 ): Promise<Brought<EndedRun>> {
+  const place = placeOf(source, as);
   const { checkpoint } = await readCheckpoint(options.store, place, run);
   const { kind, manifest } = await publishTaken(checkpoint, {
     ...options,

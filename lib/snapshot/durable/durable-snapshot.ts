@@ -1,8 +1,12 @@
-import { type AskedRun, type DurableRunOptions, type EndedRun, takeDurableRun } from './durable-run.ts';
+import type { SnapshotRequest } from '../sources/request.ts';
+import { type DurableRunOptions, type EndedRun, takeDurableRun } from './durable-run.ts';
 import type { DurableSteps } from './durable-steps.ts';
 
 /** A snapshot, and what is taken once it was published: cards, whose datasets come from the calculations. */
-export type AskedSnapshot = AskedRun & { readonly followers: readonly AskedRun[] };
+export type SnapshotAndFollowers = {
+  readonly request: SnapshotRequest;
+  readonly followers: readonly SnapshotRequest[];
+};
 
 /** How the run ended; `followers`: how each of them did, absent if none was taken. */
 export type EndedSnapshot = EndedRun & { readonly followers?: readonly EndedRun[] };
@@ -13,11 +17,11 @@ export type EndedSnapshot = EndedRun & { readonly followers?: readonly EndedRun[
  * later one. A follower that is stopped does not keep the next from being taken; the error tells of all of them.
  */
 export async function takeDurableSnapshot(
-  { followers, ...asked }: AskedSnapshot,
+  { request, followers }: SnapshotAndFollowers,
   steps: DurableSteps,
   options: DurableRunOptions,
 ): Promise<EndedSnapshot> {
-  const ended = await takeDurableRun(asked, steps, options);
+  const ended = await takeDurableRun(request, steps, options);
   if (ended.kind !== 'published' || followers.length === 0) return ended;
   const endedAfter: EndedRun[] = [];
   const stopped: unknown[] = [];

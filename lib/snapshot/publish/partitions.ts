@@ -1,6 +1,7 @@
-import { type gluePartitionKeys, glueTables } from '../../contract.ts';
 import { type Place, publishedFolder } from '../keys.ts';
 import type { Run } from '../run-id.ts';
+import { isSource } from '../sources/sources.ts';
+import { type gluePartitionKeys, glueTableOf } from './glue-tables.ts';
 
 /**
  * The partitions of the tables over published runs: one a run, so that a run whose partition is absent is in no table.
@@ -24,15 +25,13 @@ export type PartitionOfRun = {
 
 /** The partition of a run; undefined for a place that has no table. */
 export function partitionOf(place: Place, run: Run): PartitionOfRun | undefined {
-  if (!hasTable(place)) return undefined;
+  if (!isSource(place)) return undefined;
   return {
-    table: glueTables[place],
+    table: glueTableOf(place),
     values: [run.startedAt.slice(0, 10), run.id],
     folder: publishedFolder(place, run),
   };
 }
-
-const hasTable = (place: string): place is keyof typeof glueTables => Object.hasOwn(glueTables, place);
 
 /** Why a partition could not be added or removed; `code` is the service's own. */
 export type PartitionsFailure =

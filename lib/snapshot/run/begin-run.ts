@@ -1,23 +1,18 @@
 import type { Store } from '../../store/store.ts';
-import type { Compression, Place, Source } from '../keys.ts';
-import { toldIds } from '../selection.ts';
-import { linkedDatasets } from '../sources/cards/linked-datasets.ts';
+import { type Compression, placeOf } from '../keys.ts';
+import { givenIds } from '../sources/given-ids.ts';
+import { type SnapshotRequest, selectionOf } from '../sources/request.ts';
+import { sourceDefinitions } from '../sources/sources.ts';
+import { linkedIds } from './linked-ids.ts';
 import { storeIds } from './stored-ids.ts';
 import { startRun } from './take-run.ts';
 import type { Saved } from './take-slice.ts';
 
-/** What is to be taken. `ids`: for sources that are read id by id; `calculations`: the datasets that those link to. */
-export type RequestedSnapshot = {
-  readonly source: Source;
-  readonly selection: Readonly<Record<string, unknown>>;
-  readonly ids?: readonly string[] | 'calculations';
-  /** Where given ids came from, in words. */
-  readonly idsFrom?: string | undefined;
-};
-
 export type BeginOptions = {
   readonly store: Store;
   readonly compression: Compression;
+  /** Where the ids of the request came from, in words. */
+  readonly idsFrom?: string | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** From 0 up to 1. */
@@ -26,30 +21,44 @@ export type BeginOptions = {
 };
 
 /**
- * Begins a run of what was asked for: finds its ids and keeps them, so that the run can be gone on with. Throws
- * `StoredObjectError` if they are to come from calculations and none have been published.
+ * Begins a run of what was asked for: finds its ids and stores them, so that the run can be resumed. Throws
+ * `StoredObjectError` if they are to come from another source and none of its runs has been published.
  */
 export async function beginRun(
-  request: RequestedSnapshot,
-  place: Place,
-  { store, compression, now, random, signal }: BeginOptions,
+  request: SnapshotRequest,
+  { store, compression, idsFrom, now, random, signal }: BeginOptions,
 ): Promise<Saved> {
-  const { ids, idsFrom } = await findIds(request, store, signal);
-  const selection =
-    ids === undefined ? request.selection : { ...request.selection, ...toldSelection(request, ids) };
-  const saved = await startRun({ source: place, compression, selection, idsFrom }, { store, now, random });
-  if (ids !== undefined) await storeIds(store, place, saved.checkpoint.run, ids);
+  const place = placeOf(request.source, request.as);
+  const found = await findIds(request, { store, signal });
+  const saved = await startRun(
+    { source: place, compression, selection: found.selection, idsFrom: found.idsFrom ?? idsFrom },
+    { store, now, random },
+  );
+  if (found.ids !== undefined) await storeIds(store, place, saved.checkpoint.run, found.ids);
   return saved;
 }
 
-async function findIds({ ids, idsFrom }: RequestedSnapshot, store: Store, signal: AbortSignal | undefined) {
-  if (ids !== 'calculations') return { ids, idsFrom };
-  const linked = await linkedDatasets(store, signal);
-  return { ids: linked.ids, idsFrom: `calculations, run ${linked.run}` };
-}
+type FoundIds = {
+  readonly ids?: readonly string[];
+  /** With the member that names the ids: those that are linked may be others from night to night. */
+  readonly selection: Readonly<Record<string, unknown>>;
+  readonly idsFrom?: string;
+};
 
-/** The ids as the manifest tells them. What was taken from the calculations may differ from night to night. */
-function toldSelection({ source, ids: given }: RequestedSnapshot, ids: readonly string[]) {
-  const told = given === 'calculations' ? given : toldIds(ids);
-  return source === 'cards' ? { datasets: told } : { ids: told };
+async function findIds(
+  request: SnapshotRequest,
+  { store, signal }: Pick<BeginOptions, 'store' | 'signal'>,
+): Promise<FoundIds> {
+  const { selection, ids } = selectionOf(request);
+  const { ids: idsOfRun } = sourceDefinitions[request.source];
+  if (idsOfRun === undefined) return { selection };
+  const { field, linked } = idsOfRun;
+  if (ids !== undefined) return { ids, selection: { ...selection, [field]: givenIds(ids) } };
+  if (linked === undefined) throw new TypeError(`${field}: expected ids, got none`);
+  const found = await linkedIds({ store, field, ...linked, signal });
+  return {
+    ids: found.ids,
+    selection: { ...selection, [field]: linked.from },
+    idsFrom: `${linked.from}, run ${found.run}`,
+  };
 }

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import type { Store } from '../../store/store.ts';
 import { findStored, printStored, readStored, StoredObjectError } from '../../store/stored-json.ts';
-import { type Place, workFolder } from '../keys.ts';
+import { gateNames } from '../gate-names.ts';
+import { type Place, placeSchema, workFolder } from '../keys.ts';
 import { type Part, partSchema } from '../manifest.ts';
 
 const outcomeSchema = z.object({
@@ -9,12 +10,12 @@ const outcomeSchema = z.object({
   totals: z.object({ start: z.nullable(z.number()), end: z.nullable(z.number()) }),
   order: z.string(),
   missing: z.array(z.object({ id: z.string(), status: z.number() })),
-  refused: z.array(z.enum(['empty', 'shrunk', 'degraded', 'type', 'selection', 'unproved', 'incomplete'])),
+  refused: z.array(z.enum(gateNames)),
 });
 
 const checkpointSchema = z.object({
   version: z.literal(1),
-  source: z.string(),
+  source: placeSchema,
   run: z.string(),
   startedAt: z.string(),
   selection: z.record(z.string(), z.unknown()),
@@ -63,7 +64,7 @@ export async function saveCheckpoint(
   checkpoint: Checkpoint,
   etag: string | undefined,
 ): Promise<string> {
-  const key = checkpointKey(checkpoint.source as Place, checkpoint.run);
+  const key = checkpointKey(checkpoint.source, checkpoint.run);
   const condition = etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: etag };
   const put = await store.put(key, printStored(checkpoint), { condition });
   if (put.kind === 'stored') return put.etag;

@@ -2,7 +2,7 @@ import type { PaceCounts } from '../../pace/pace.ts';
 import type { CallCounts } from '../../platform/events.ts';
 import type { Store } from '../../store/store.ts';
 import type { GateName } from '../gate-names.ts';
-import type { Compression, Place } from '../keys.ts';
+import type { Place } from '../keys.ts';
 import type { Partitions } from '../publish/partitions.ts';
 import { type FinishedRun, type Publication, publishRun } from '../publish/publish.ts';
 import { createRun } from '../run-id.ts';
@@ -37,19 +37,15 @@ export type SnapshotOptions = {
   readonly partBytes?: number;
 };
 
-/** What is to be taken. */
-export type SnapshotRequest = {
-  readonly source: Place;
-  readonly compression: Compression;
-  /** What was asked for, as the manifest tells it. */
-  readonly selection: Readonly<Record<string, unknown>>;
+/** A run that is to start, as its checkpoint and its manifest will say. */
+export type NewRun = Pick<Checkpoint, 'source' | 'compression' | 'selection'> & {
   /** Where given ids came from, in words. */
   readonly idsFrom?: string | undefined;
 };
 
 /** Begins a run, and answers the checkpoint it starts from. */
 export async function startRun(
-  { source, compression, selection, idsFrom }: SnapshotRequest,
+  { source, compression, selection, idsFrom }: NewRun,
   { store, now, random }: Pick<SnapshotOptions, 'store' | 'now' | 'random'>,
 ): Promise<Saved> {
   const run = createRun(now(), random);
@@ -81,13 +77,13 @@ export async function takeRun(
   scan: Scan<unknown>,
   options: SnapshotOptions,
 ): Promise<Publication> {
-  const source = started.checkpoint.source as Place;
+  const { source, run } = started.checkpoint;
   try {
     const { checkpoint } =
       started.checkpoint.outcome === null ? await takeSlice(started, { ...options, scan }) : started;
     return await publishTaken(checkpoint, options);
   } catch (error) {
-    throw new SnapshotStoppedError(source, started.checkpoint.run, error);
+    throw new SnapshotStoppedError(source, run, error);
   }
 }
 
@@ -101,7 +97,7 @@ export async function publishTaken(
 ): Promise<Publication> {
   return publishRun({
     store: options.store,
-    source: checkpoint.source as Place,
+    source: checkpoint.source,
     run: { id: checkpoint.run, startedAt: checkpoint.startedAt },
     finished: await finishedRun(checkpoint, options),
     force: options.force,

@@ -1,6 +1,6 @@
 import type { CallCounts } from '../../platform/events.ts';
 import type { Store } from '../../store/store.ts';
-import { type Place, workFolder } from '../keys.ts';
+import { workFolder } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 import { createFieldTypes } from '../page/field-types.ts';
 import type { Scan, ScanOutcome } from '../scan.ts';
@@ -70,7 +70,7 @@ function startProgress(saved: Saved, { store, callCounts }: SliceOptions) {
   let { checkpoint, etag } = saved;
   const { source, run, compression } = checkpoint;
   const fieldTypes = createFieldTypes(checkpoint.fields);
-  const writer = createPartWriter({ store, compression, folder: workFolder(source as Place, { id: run }) });
+  const writer = createPartWriter({ store, compression, folder: workFolder(source, { id: run }) });
   const callsBefore = callCounts();
   const callsOfRun = checkpoint.calls;
   let position = checkpoint.position;

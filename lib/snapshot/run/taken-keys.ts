@@ -1,6 +1,6 @@
 import type { Store } from '../../store/store.ts';
 import { runRecords } from '../changes/run-records.ts';
-import { type Place, sourceOf } from '../keys.ts';
+import { sourceOf } from '../keys.ts';
 import { type Checkpoint, readParts } from './checkpoint.ts';
 
 /**
@@ -14,7 +14,7 @@ export async function readTakenKeys(
 ): Promise<Set<string>> {
   const run = { parts: await readParts(store, lastPart) };
   const keys = new Set<string>();
-  for await (const records of runRecords({ store, source: sourceOf(source as Place), run, signal })) {
+  for await (const records of runRecords({ store, source: sourceOf(source), run, signal })) {
     for (const { key } of records) keys.add(key);
   }
   return keys;

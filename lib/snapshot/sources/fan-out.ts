@@ -1,6 +1,7 @@
+import * as z from 'zod/mini';
 import { emptyBatch, type RecordBatch } from '../page/record-batch.ts';
 import type { Scan } from '../scan.ts';
-import { type MissingId, missingId, refusedForMissing } from './missing-ids.ts';
+import { type MissingId, missingId, missingIdSchema, refusedForMissing } from './missing-ids.ts';
 import { readAhead } from './read-ahead.ts';
 
 /** Where a fan-out goes on. What was read ahead is not in it, and is read again. */
@@ -11,6 +12,12 @@ export type FanOutPosition = {
   readonly records: number;
   readonly missing: readonly MissingId[];
 };
+
+export const fanOutPosition: z.ZodMiniType<FanOutPosition> = z.object({
+  next: z.number(),
+  records: z.number(),
+  missing: z.array(missingIdSchema),
+});
 
 export type FanOutOptions = {
   /** Without repeats, in the order in which their records are written. */

@@ -1,9 +1,12 @@
+import * as z from 'zod/mini';
 import { PlatformError } from '../../platform/platform-error.ts';
 import type { GateName } from '../gate-names.ts';
 import type { ScanOutcome } from '../scan.ts';
 
 /** An id that was asked for and answered 404 or 403. */
 export type MissingId = ScanOutcome['missing'][number];
+
+export const missingIdSchema: z.ZodMiniType<MissingId> = z.object({ id: z.string(), status: z.number() });
 
 /** What an error says of the id that was asked for: that it is missing, or undefined where it says something else. */
 export function missingId(id: string, error: unknown): MissingId | undefined {

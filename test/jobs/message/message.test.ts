@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { parseMessage } from '../../../lib/jobs/message/message.ts';
-import { snapshotRequestOf } from '../../../lib/jobs/types/snapshot/message.ts';
+import { selectionOf } from '../../../lib/snapshot/sources/request.ts';
 
 const PACKAGE = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const FILESET = '7C9E6679-7425-40de-944b-e07fc1f90ae7';
@@ -247,21 +247,20 @@ describe('data-files', () => {
 });
 
 describe('snapshot', () => {
-  /** What a snapshot message asks for. */
-  const requestOf = (message: object) => {
+  /** What the snapshot of a message takes. */
+  const selectedBy = (message: object) => {
     const parsed = parse({ type: 'snapshot', ...message });
     if (parsed.kind === 'refused' || parsed.job.type !== 'snapshot') throw new Error(JSON.stringify(parsed));
-    return snapshotRequestOf(parsed.job);
+    return selectionOf(parsed.job);
   };
 
-  test('asks for what the command would ask for', () => {
-    expect(requestOf({ source: 'calculations' })).toEqual({ source: 'calculations', selection: {} });
-    expect(requestOf({ source: 'calculations', filters: ['locked'], as: 'x', accept: ['shrunk'] })).toEqual({
-      source: 'calculations',
+  test('takes what the command would take', () => {
+    expect(selectedBy({ source: 'calculations' })).toEqual({ selection: {} });
+    expect(selectedBy({ source: 'calculations', filters: ['locked'], as: 'x', accept: ['shrunk'] })).toEqual({
       selection: { filters: ['locked'] },
     });
     expect(
-      requestOf({
+      selectedBy({
         source: 'files',
         filesets: [FILESET],
         directory: '/a',
@@ -271,7 +270,6 @@ describe('snapshot', () => {
         until: '2026-11-22',
       }),
     ).toEqual({
-      source: 'files',
       selection: {
         filesets: [FILESET.toLowerCase()],
         directory: '/a',
@@ -281,14 +279,9 @@ describe('snapshot', () => {
         until: '2026-11-22T00:00:00.000Z',
       },
     });
-    expect(requestOf({ source: 'cards' })).toEqual({
-      source: 'cards',
-      selection: { drill: true },
-      ids: 'calculations',
-    });
-    expect(requestOf({ source: 'cards', datasets: ['d'], drill: false })).toMatchObject({ ids: ['d'] });
-    expect(requestOf({ source: 'data-files', ids: [5] })).toEqual({
-      source: 'data-files',
+    expect(selectedBy({ source: 'cards' })).toEqual({ selection: { drill: true }, ids: undefined });
+    expect(selectedBy({ source: 'cards', datasets: ['d'], drill: false })).toMatchObject({ ids: ['d'] });
+    expect(selectedBy({ source: 'data-files', ids: [5] })).toEqual({
       selection: { expand: ['revisions', 'metadata'] },
       ids: ['5'],
     });

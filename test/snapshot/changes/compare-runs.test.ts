@@ -4,7 +4,7 @@ import { collectChanges } from '../../../lib/snapshot/changes/collect-changes.ts
 import { compareRuns } from '../../../lib/snapshot/changes/compare-runs.ts';
 import type { Comparison } from '../../../lib/snapshot/changes/comparison.ts';
 import type { ComparisonEvent } from '../../../lib/snapshot/changes/comparison-events.ts';
-import type { Source } from '../../../lib/snapshot/keys.ts';
+import type { Source } from '../../../lib/snapshot/sources/sources.ts';
 import { createMemoryStore } from './memory-store.ts';
 import { storeRun } from './stored-run.ts';
 

@@ -7,11 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Call, CallOptions } from '../../../lib/platform/call.ts';
 import { PlatformError } from '../../../lib/platform/platform-error.ts';
 import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
-import {
-  type AskedRun,
-  type DurableRunOptions,
-  takeDurableRun,
-} from '../../../lib/snapshot/durable/durable-run.ts';
+import { type DurableRunOptions, takeDurableRun } from '../../../lib/snapshot/durable/durable-run.ts';
 import { takeDurableSnapshot } from '../../../lib/snapshot/durable/durable-snapshot.ts';
 import type { DurableSteps } from '../../../lib/snapshot/durable/durable-steps.ts';
 import { type Manifest, readLatest, readManifest } from '../../../lib/snapshot/manifest.ts';
@@ -19,6 +15,7 @@ import { readCheckpoint } from '../../../lib/snapshot/run/checkpoint.ts';
 import { scanOfRun } from '../../../lib/snapshot/run/scan-of-run.ts';
 import { SnapshotStoppedError } from '../../../lib/snapshot/run/snapshot-stopped-error.ts';
 import { type Saved, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
+import type { SnapshotRequest } from '../../../lib/snapshot/sources/request.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { type FakeDurableOptions, type Mishap, runDurable } from '../fake-durable.ts';
@@ -79,14 +76,8 @@ const optionsOf = (differences: Partial<DurableRunOptions> = {}): DurableRunOpti
   ...differences,
 });
 
-const calculations: AskedRun = {
-  request: { source: 'calculations', selection: {} },
-  place: 'calculations',
-};
-const cards: AskedRun = {
-  request: { source: 'cards', selection: { drill: true }, ids: 'calculations' },
-  place: 'cards',
-};
+const calculations: SnapshotRequest = { source: 'calculations' };
+const cards: SnapshotRequest = { source: 'cards', drill: true };
 
 const take = (differences: Partial<DurableRunOptions> = {}, durable: FakeDurableOptions = {}) =>
   runDurable((steps) => takeDurableRun(calculations, steps, optionsOf(differences)), durable);
@@ -306,7 +297,7 @@ describe('followers', () => {
     runDurable(
       (steps) =>
         takeDurableSnapshot(
-          { ...calculations, followers: [cards] },
+          { request: calculations, followers: [cards] },
           steps,
           optionsOf({ sliceMs: 60_000, pageRows: 1_000, ...differences }),
         ),

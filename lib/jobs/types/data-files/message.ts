@@ -1,9 +1,7 @@
 import * as z from 'zod/mini';
 import { idSchema } from '../../../platform/id.ts';
+import { expandNames } from '../../../platform/operations/get-data-file.ts';
 import { common, each } from '../../message/fields.ts';
-
-/** What metadata of a data file may be asked for. */
-export const expandNames = ['revisions', 'metadata'] as const;
 
 const expectedNames = `a list of, or names separated by commas of, ${expandNames.join(' and ')}`;
 

@@ -1,10 +1,7 @@
 import { printJson } from '../../../json/json.ts';
-import type { AskedRun } from '../../../snapshot/durable/durable-run.ts';
-import type { AskedSnapshot } from '../../../snapshot/durable/durable-snapshot.ts';
-import { placeOf } from '../../../snapshot/keys.ts';
+import type { SnapshotAndFollowers } from '../../../snapshot/durable/durable-snapshot.ts';
 import { isObject } from '../../message/fields.ts';
 import { parseMessage, type SnapshotJob } from '../../message/message.ts';
-import { snapshotRequestOf } from './message.ts';
 
 /** The input of a durable execution is none that a snapshot can be taken by; every fault is listed. */
 export class ExecutionInputError extends Error {
@@ -25,20 +22,14 @@ export const printExecutionInput = (job: SnapshotJob, followers: readonly Snapsh
   printJson(followers.length === 0 ? job : { ...job, followers });
 
 /** What an execution is to take. Throws `ExecutionInputError`. */
-export function parseExecutionInput(input: unknown): AskedSnapshot {
+export function parseExecutionInput(input: unknown): SnapshotAndFollowers {
   if (!isObject(input)) throw new ExecutionInputError('input', ['expected an object']);
   const { followers, ...job } = input;
   return {
-    ...askedRun(snapshotJobOf('input', job)),
-    followers: followers === undefined ? [] : snapshotJobsOf('followers', followers).map(askedRun),
+    request: snapshotJobOf('input', job),
+    followers: followers === undefined ? [] : snapshotJobsOf('followers', followers),
   };
 }
-
-const askedRun = (job: SnapshotJob): AskedRun => ({
-  request: snapshotRequestOf(job),
-  place: placeOf(job.source, job.as),
-  accept: job.accept,
-});
 
 /** The snapshot jobs of a list. Throws `ExecutionInputError`, whose message begins with `name`. */
 export function snapshotJobsOf(name: string, list: unknown): readonly SnapshotJob[] {

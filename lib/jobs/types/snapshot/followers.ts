@@ -1,22 +1,30 @@
 import { parseJson } from '../../../json/json.ts';
+import { linkedSource } from '../../../snapshot/sources/request.ts';
+import { sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
 import type { SnapshotJob } from '../../message/message.ts';
 import { ExecutionInputError, snapshotJobsOf } from './execution-input.ts';
 
 /**
- * Reads the setting SYNC_FOLLOWERS: a JSON list of `snapshot` messages of cards that name no datasets, and so take them
- * from the last published calculations. Throws `ExecutionInputError` with what is wrong.
+ * Reads the setting SYNC_FOLLOWERS: a JSON list of `snapshot` messages that give no ids, and so take them from the last
+ * published run of another source: cards without datasets. Throws `ExecutionInputError` with what is wrong.
  */
 export function readFollowers(text: string | undefined): readonly SnapshotJob[] {
   if (text === undefined || text === '') return [];
   const followers = snapshotJobsOf('SYNC_FOLLOWERS', jsonOf(text));
   const faults = followers.flatMap((job, index) =>
-    job.source === 'cards' && job.datasets === undefined
-      ? []
-      : [`[${index}]: expected cards without datasets, got ${job.source}`],
+    linkedSource(job) === undefined ? [`[${index}]: expected ${MAY_FOLLOW}, got ${job.source}`] : [],
   );
   if (faults.length > 0) throw new ExecutionInputError('SYNC_FOLLOWERS', faults);
   return followers;
 }
+
+/** `cards without datasets`. */
+const MAY_FOLLOW = sources
+  .flatMap((source) => {
+    const { ids } = sourceDefinitions[source];
+    return ids?.linked === undefined ? [] : [`${source} without ${ids.field}`];
+  })
+  .join(' or ');
 
 function jsonOf(text: string): unknown {
   try {
@@ -27,8 +35,8 @@ function jsonOf(text: string): unknown {
 }
 
 /**
- * What follows a job: the followers, if it takes all calculations. Their own schedule would be a guess at how long the
- * calculations take; a narrowed snapshot of them is in a place of its own, from which no datasets are taken.
+ * What follows a job: the followers that take their ids from it, if it takes a whole source. A schedule of their own
+ * would be a guess at how long it takes; a narrowed snapshot is in a place of its own, from which no ids are taken.
  */
 export const followersOf = (job: SnapshotJob, followers: readonly SnapshotJob[]): readonly SnapshotJob[] =>
-  job.source === 'calculations' && job.as === undefined ? followers : [];
+  job.as === undefined ? followers.filter((follower) => linkedSource(follower) === job.source) : [];

@@ -13,7 +13,6 @@ import { takeRun } from '../../../snapshot/run/take-run.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Outcome } from '../../ledger/job.ts';
 import type { RunJob } from '../../runner.ts';
-import { snapshotRequestOf } from './message.ts';
 
 export type SnapshotRunnerOptions = {
   readonly call: Call;
@@ -38,7 +37,7 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<'snapshot
   const { call, store, compression, host, callCounts, paceCounts, partitions, now, random, sleep } = options;
   return async (job, { signal, beforeSend }) => {
     const place = placeOf(job.source, job.as);
-    const saved = await beginRun(snapshotRequestOf(job), place, { store, compression, now, random, signal });
+    const saved = await beginRun(job, { store, compression, now, random, signal });
     const scan = await scanOfRun(saved.checkpoint, { call, store, sleep });
     // Noted once, before the first page: from then on the platform has been asked.
     await beforeSend();

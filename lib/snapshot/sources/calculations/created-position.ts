@@ -1,5 +1,7 @@
+import * as z from 'zod/mini';
 import type { Id } from '../../../platform/id.ts';
 import type { ScannedRecord } from '../../page/scanned-record.ts';
+import { totalsSchema } from '../../scan.ts';
 
 /** A row with the time of its creation, in epoch milliseconds. */
 export type CreatedRow = { readonly record: ScannedRecord; readonly created: number };
@@ -27,6 +29,20 @@ export type CreatedPosition = {
   readonly degraded: boolean;
   readonly totals: { readonly start: number | null; readonly end: number | null };
 };
+
+export const createdPosition: z.ZodMiniType<CreatedPosition> = z.object({
+  target: z.nullable(z.number()),
+  next: z.number(),
+  stepBack: z.number(),
+  last: z.nullable(z.object({ created: z.number(), ids: z.array(z.string()) })),
+  tries: z.number(),
+  tooMany: z.nullable(z.number()),
+  taken: z.number(),
+  smallest: z.number(),
+  idle: z.number(),
+  degraded: z.boolean(),
+  totals: totalsSchema,
+});
 
 /** Pages that get no further than one time before it is held to have more records than a page. */
 const MOST_TRIES = 3;

@@ -1,5 +1,6 @@
+import * as z from 'zod/mini';
 import { compareIds, type Id } from '../../../platform/id.ts';
-import type { Scan } from '../../scan.ts';
+import { type Scan, totalsSchema } from '../../scan.ts';
 import { readUndegraded } from './degraded-retry.ts';
 import type { OffsetPage, ReadOffsetPage } from './pages.ts';
 import { createPagesAhead } from './pages-ahead.ts';
@@ -53,6 +54,18 @@ export type OffsetPosition = {
   readonly degraded: boolean;
   readonly totals: { readonly start: number | null; readonly end: number | null };
 };
+
+export const offsetPosition: z.ZodMiniType<OffsetPosition> = z.object({
+  target: z.nullable(z.string()),
+  next: z.number(),
+  stepBack: z.number(),
+  last: z.nullable(z.string()),
+  taken: z.number(),
+  smallest: z.number(),
+  idle: z.number(),
+  degraded: z.boolean(),
+  totals: totalsSchema,
+});
 
 const PAGES_AHEAD = 2;
 

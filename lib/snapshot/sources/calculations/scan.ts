@@ -1,12 +1,13 @@
+import * as z from 'zod/mini';
 import type { Call } from '../../../platform/call.ts';
 import { PlatformError } from '../../../platform/platform-error.ts';
 import type { Scan, ScanOutcome, ScanStart, ScanStep } from '../../scan.ts';
-import type { CreatedPosition } from './created-position.ts';
+import { type CreatedPosition, createdPosition } from './created-position.ts';
 import { createdScan } from './created-scan.ts';
-import { type OffsetPosition, OrderError, offsetScan } from './offset-scan.ts';
+import { type OffsetPosition, OrderError, offsetPosition, offsetScan } from './offset-scan.ts';
 import { type CalculationSelection, calculationPageReader } from './pages.ts';
 import { sortedPageReader } from './sorted-pages.ts';
-import { type UnorderedPosition, unorderedScan } from './unordered-scan.ts';
+import { type UnorderedPosition, unorderedPosition, unorderedScan } from './unordered-scan.ts';
 
 export type CalculationScanOptions = {
   readonly call: Call;
@@ -24,6 +25,12 @@ export type CalculationPosition =
   | { readonly mode: 'unordered'; readonly order: SortField; readonly at: UnorderedPosition };
 
 type SortField = 'id' | 'created';
+
+export const calculationPosition: z.ZodMiniType<CalculationPosition> = z.discriminatedUnion('mode', [
+  z.object({ mode: z.literal('id'), at: offsetPosition }),
+  z.object({ mode: z.literal('created'), at: createdPosition }),
+  z.object({ mode: z.literal('unordered'), order: z.enum(['id', 'created']), at: unorderedPosition }),
+]);
 
 /**
  * Reads all calculations: in the order of ids; by `created` if the very first request is answered 400; and in no order

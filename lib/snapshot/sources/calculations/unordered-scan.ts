@@ -1,6 +1,7 @@
+import * as z from 'zod/mini';
 import type { Id } from '../../../platform/id.ts';
 import { batchOf, emptyBatch } from '../../page/record-batch.ts';
-import type { Scan } from '../../scan.ts';
+import { type Scan, totalsSchema } from '../../scan.ts';
 import { readUndegraded } from './degraded-retry.ts';
 import { ScanError } from './offset-scan.ts';
 import type { ReadSortedPage, SortedPage } from './sorted-pages.ts';
@@ -34,6 +35,16 @@ export type UnorderedPosition = {
   readonly degraded: boolean;
   readonly totals: { readonly start: number | null; readonly end: number | null };
 };
+
+export const unorderedPosition: z.ZodMiniType<UnorderedPosition> = z.object({
+  round: z.number(),
+  next: z.number(),
+  isNew: z.boolean(),
+  smallest: z.number(),
+  idle: z.number(),
+  degraded: z.boolean(),
+  totals: totalsSchema,
+});
 
 /** Rounds at most, on a platform that has something new in each of them. */
 const MOST_ROUNDS = 4;

@@ -8,6 +8,8 @@ import { sliceRecords } from '../../page/slice-records.ts';
 import type { Scan } from '../../scan.ts';
 import { type FanOutPosition, fanOut } from '../fan-out.ts';
 
+export { fanOutPosition } from '../fan-out.ts';
+
 export type CardsScanOptions = {
   readonly call: Call;
   /** In any order; repeats are left out. */

@@ -6,6 +6,8 @@ import { membersOf, scannedRecord, shapeError } from '../../page/record-line.ts'
 import type { Scan } from '../../scan.ts';
 import { type FanOutPosition, fanOut } from '../fan-out.ts';
 
+export { fanOutPosition } from '../fan-out.ts';
+
 export type DataFilesScanOptions = {
   readonly call: Call;
   /** In any order; repeats are left out. */

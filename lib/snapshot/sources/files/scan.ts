@@ -1,11 +1,12 @@
+import * as z from 'zod/mini';
 import type { Call } from '../../../platform/call.ts';
 import { type FileSearch, searchFiles } from '../../../platform/operations/search-files.ts';
 import { PlatformError } from '../../../platform/platform-error.ts';
 import { emptyBatch } from '../../page/record-batch.ts';
-import type { Scan, ScanOutcome, ScanStep } from '../../scan.ts';
-import { type MissingId, missingId, refusedForMissing } from '../missing-ids.ts';
+import { type Scan, type ScanOutcome, type ScanStep, totalsSchema } from '../../scan.ts';
+import { type MissingId, missingId, missingIdSchema, refusedForMissing } from '../missing-ids.ts';
 import { filePageReader, type ReadFilePage, type ScannedFilePage } from './pages.ts';
-import { hasSeen, noCursors, type SeenCursors, withCursor } from './seen-cursors.ts';
+import { hasSeen, noCursors, type SeenCursors, seenCursorsSchema, withCursor } from './seen-cursors.ts';
 
 /*
  * Why a cursor holds under change, and how far. The cursor is the sort key of the last row, so the next page begins
@@ -44,6 +45,18 @@ export type FilesPosition = {
   /** True once a FileSet went missing after some of it had been read. */
   readonly cut: boolean;
 };
+
+export const filesPosition: z.ZodMiniType<FilesPosition> = z.object({
+  fileset: z.number(),
+  next: z.nullable(z.string()),
+  cursors: seenCursorsSchema,
+  open: z.nullable(totalsSchema),
+  done: totalsSchema,
+  records: z.number(),
+  missing: z.array(missingIdSchema),
+  ended: z.boolean(),
+  cut: z.boolean(),
+});
 
 type Totals = ScanOutcome['totals'];
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
 
 /**
  * Cursors that were followed, for noticing that a list goes round: hashes of the latest ones, and an anchor for a
@@ -11,6 +12,12 @@ export type SeenCursors = {
   /** The cursor whose number was the last power of two: a circle of any length comes by one in the end (Brent). */
   readonly anchor: string | null;
 };
+
+export const seenCursorsSchema: z.ZodMiniType<SeenCursors> = z.object({
+  count: z.number(),
+  latest: z.array(z.string()),
+  anchor: z.nullable(z.string()),
+});
 
 export const noCursors: SeenCursors = { count: 0, latest: [], anchor: null };
 

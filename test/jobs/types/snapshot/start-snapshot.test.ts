@@ -129,15 +129,9 @@ describe('followers', () => {
 
     const asked = parseExecutionInput(lambda.requests[0]?.input);
     expect(asked).toEqual({
-      request: { source: 'calculations', selection: {} },
-      place: 'calculations',
-      accept: undefined,
+      request: calculations,
       followers: [
-        {
-          request: { source: 'cards', selection: { drill: true }, ids: 'calculations' },
-          place: 'cards',
-          accept: ['shrunk'],
-        },
+        { version: 1, type: 'snapshot', id: 'cards', source: 'cards', drill: true, accept: ['shrunk'] },
       ],
     });
   });

@@ -1,20 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { selectionSchemas, toldIds } from '../../lib/snapshot/selection.ts';
+import { givenIds } from '../../../lib/snapshot/sources/given-ids.ts';
+import { sourceDefinitions } from '../../../lib/snapshot/sources/sources.ts';
 
 describe('given ids', () => {
-  test('are told in full while they are few', () => {
-    expect(toldIds(['40001', '40030'])).toEqual(['40001', '40030']);
+  test('are listed in full while they are few', () => {
+    expect(givenIds(['40001', '40030'])).toEqual(['40001', '40030']);
   });
 
-  test('are told the same in whatever order and however often they were given', () => {
-    expect(toldIds(['b', 'a', 'b'])).toEqual(['a', 'b']);
+  test('are the same in whatever order and however often they were given', () => {
+    expect(givenIds(['b', 'a', 'b'])).toEqual(['a', 'b']);
   });
 
-  test('are listed up to a thousand, and from then on told by their number and the sha256 of their lines', () => {
+  test('are listed up to a thousand, and from then on given by their number and the sha256 of their lines', () => {
     const ids = Array.from({ length: 1_001 }, (_, at) => String(40_000 + at));
 
-    const listed = toldIds(ids.slice(0, 1_000));
-    const counted = toldIds(ids);
+    const listed = givenIds(ids.slice(0, 1_000));
+    const counted = givenIds(ids);
 
     expect(listed).toEqual(ids.slice(0, 1_000));
     expect(counted).toEqual({
@@ -22,7 +23,7 @@ describe('given ids', () => {
       // seq 40000 41000 | head -c -1 | sha256sum
       sha256: 'afd6cbfb3cb6dec7326c93b0a1d01125eda8e1070a3d7766017507cb097c9bc9',
     });
-    expect(toldIds([...ids, '40000'].reverse())).toEqual(counted);
+    expect(givenIds([...ids, '40000'].reverse())).toEqual(counted);
   });
 });
 
@@ -36,7 +37,7 @@ describe('a selection', () => {
     ['cards', { datasets: ['a'], drill: false }],
     ['data-files', { ids: { count: 1_001, sha256: 'ab' }, expand: ['revisions'] }],
   ] as const)('of %s may be %j', (source, selection) => {
-    expect(selectionSchemas[source].parse(selection)).toEqual(selection);
+    expect(sourceDefinitions[source].selection.parse(selection)).toEqual(selection);
   });
 
   test.each([
@@ -46,6 +47,6 @@ describe('a selection', () => {
     ['cards', { datasets: 'everything', drill: true }],
     ['data-files', { ids: ['1'] }],
   ] as const)('of %s may not be %j', (source, selection) => {
-    expect(selectionSchemas[source].safeParse(selection).success).toBe(false);
+    expect(sourceDefinitions[source].selection.safeParse(selection).success).toBe(false);
   });
 });

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
-import { linkedDatasets } from '../../../../lib/snapshot/sources/cards/linked-datasets.ts';
-import { createMemoryStore } from '../../changes/memory-store.ts';
-import { publishLines, tuesday, wednesday } from '../../changes/publish-lines.ts';
+import { linkedIds } from '../../../lib/snapshot/run/linked-ids.ts';
+import { linkedDatasets } from '../../../lib/snapshot/sources/calculations/linked-datasets.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { createMemoryStore } from '../changes/memory-store.ts';
+import { publishLines, tuesday, wednesday } from '../changes/publish-lines.ts';
+
+const datasetsIn = (store: Store) =>
+  linkedIds({ store, from: 'calculations', idsIn: linkedDatasets, field: 'datasets' });
 
 const links = (...resources: readonly unknown[]) =>
   JSON.stringify({ id: 1, links: resources.map((resource) => ({ resource, visible: true })) });
@@ -13,7 +18,7 @@ test('each dataset that a calculation links to comes once, in the order of the i
   const lines = [links(dataset('c'), dataset('a')), links(dataset('a')), links(dataset('B'), dataset('10'))];
   await publishLines(store, { run: tuesday, lines });
 
-  const linked = await linkedDatasets(store);
+  const linked = await datasetsIn(store);
 
   expect(linked).toEqual({ ids: ['10', 'B', 'a', 'c'], run: tuesday.id });
 });
@@ -26,7 +31,7 @@ test('links to anything else are left out; the case of the type makes no differe
   ];
   await publishLines(store, { run: tuesday, lines });
 
-  const { ids } = await linkedDatasets(store);
+  const { ids } = await datasetsIn(store);
 
   expect(ids).toEqual(['lower']);
 });
@@ -36,7 +41,7 @@ test('calculations without links, and links of another shape, hide none of the o
   const lines = ['{"id":1}', '{"id":2,"links":null}', links(null, { type: 'CARD' }, dataset('found'))];
   await publishLines(store, { run: tuesday, lines });
 
-  const { ids } = await linkedDatasets(store);
+  const { ids } = await datasetsIn(store);
 
   expect(ids).toEqual(['found']);
 });
@@ -46,7 +51,7 @@ test('they are those of the last published run, over all of its parts', async ()
   await publishLines(store, { run: tuesday, lines: [links(dataset('of-tuesday'))] });
   await publishLines(store, { run: wednesday, lines: [links(dataset('of-wednesday'))] });
 
-  const linked = await linkedDatasets(store);
+  const linked = await datasetsIn(store);
 
   expect(linked).toEqual({ ids: ['of-wednesday'], run: wednesday.id });
 });
@@ -55,7 +60,7 @@ test('those of a narrowed snapshot do not count: without a whole one it says wha
   const store = createMemoryStore();
   await publishLines(store, { place: 'calculations.mine', run: tuesday, lines: [links(dataset('a'))] });
 
-  await expect(linkedDatasets(store)).rejects.toMatchObject({
+  await expect(datasetsIn(store)).rejects.toMatchObject({
     name: 'StoredObjectError',
     message: 'memory: expected a published snapshot of calculations to take datasets from, got none',
   });

@@ -1,4 +1,0 @@
--- The latest published run. It is looked up among the partitions: that reads no part, and finds a run without records.
-SELECT *
-FROM files
-WHERE run = (SELECT max(run) FROM "files$partitions")

@@ -1,0 +1,56 @@
+import * as z from 'zod/mini';
+import { filledText } from '../../../json/inputs.ts';
+import { defineSource, present } from '../define-source.ts';
+import { resumable } from '../resumable.ts';
+import { calculationColumns } from './columns.ts';
+
+/** The most rows of a page that the platform allows. */
+const PAGE_ROWS = 5_000;
+
+export const calculations = defineSource({
+  name: 'calculations',
+  takes: 'All calculations, or those that the search narrows to (then with --as).',
+  fields: (list) => ({
+    name: z.optional(z.string({ error: 'text' })),
+    filters: z.optional(list(filledText, { error: 'a list of filter fields', most: 100 })),
+  }),
+  rules: [
+    {
+      // A part must not be taken for the whole.
+      at: 'as',
+      expected: (named) =>
+        `a place of its own, since ${named('name')} or ${named('filters')} narrow the snapshot`,
+      holds: ({ name, filters, as }) => (name === undefined && filters === undefined) || as !== undefined,
+    },
+  ],
+  selectionOf: ({ name, filters }) => ({ selection: present({ name, filters }) }),
+  selection: z.strictObject({ name: z.optional(z.string()), filters: z.optional(z.array(z.string())) }),
+  async openScan({ name, filters = [] }, { call, sleep, pageRows: limit = PAGE_ROWS }) {
+    const { calculationPosition, calculationScan } = await import('./scan.ts');
+    const search = { ...(name === undefined ? {} : { name }), filters: filters.map((field) => ({ field })) };
+    return resumable(calculationScan({ call, selection: search, limit, sleep }), calculationPosition);
+  },
+  records: {
+    key: { id: 'id', isInteger: true },
+    label: 'name',
+    volatile: [],
+    sets: ['functions'],
+    inKeyOrder: true,
+  },
+  columns: calculationColumns,
+  options: [
+    {
+      flags: '--name <text>',
+      help: 'those whose name the search finds by this text',
+      field: 'name',
+      kind: 'text',
+    },
+    {
+      flags: '--filter <field>',
+      help: 'those that a filter field of the search keeps; may be given again',
+      field: 'filters',
+      kind: 'list',
+    },
+  ],
+  sample: () => [],
+});

@@ -1,0 +1,57 @@
+import * as z from 'zod/mini';
+import { filledText, yesOrNo } from '../../../json/inputs.ts';
+import { calculations } from '../calculations/definition.ts';
+import { linkedDatasets } from '../calculations/linked-datasets.ts';
+import { defineSource } from '../define-source.ts';
+import { givenIdsSchema } from '../given-ids.ts';
+import { resumable } from '../resumable.ts';
+import { cardColumns } from './columns.ts';
+
+export const cards = defineSource({
+  name: 'cards',
+  takes:
+    'The cards of each dataset; without ids, of every dataset that the last published calculations link to.',
+  fields: (list) => ({
+    /** Without them the datasets that the last published calculations link to. */
+    datasets: z.optional(list(filledText, { error: 'a list of dataset ids', most: 10_000 })),
+    /** Whether cards count that use a dataset only in a drill. */
+    drill: z._default(yesOrNo, true),
+  }),
+  rules: [],
+  selectionOf: ({ datasets, drill }) => ({ selection: { drill }, ids: datasets }),
+  ids: { field: 'datasets', linked: { from: calculations.name, idsIn: linkedDatasets } },
+  selection: z.strictObject({
+    datasets: z.union([z.literal(calculations.name), givenIdsSchema]),
+    drill: z.boolean(),
+  }),
+  async openScan({ drill }, { call, ids: datasetIds }) {
+    const { cardsScan, fanOutPosition } = await import('./scan.ts');
+    return resumable(cardsScan({ call, datasetIds, drill }), fanOutPosition);
+  },
+  records: {
+    key: { owner: ['_datasetId', 'datasourceId'], id: 'id', isInteger: true },
+    label: 'title',
+    volatile: [],
+    sets: [],
+    inKeyOrder: true,
+  },
+  columns: cardColumns,
+  options: [
+    { flags: '--dataset <id>', help: 'a dataset; may be given again', field: 'datasets', kind: 'list' },
+    {
+      flags: '--datasets-from <file>',
+      help: 'datasets from a file, one id a line; - reads standard input',
+      field: 'datasets',
+      kind: 'lines',
+    },
+    {
+      flags: '--no-drill',
+      help: 'leave out cards that use a dataset only in a drill',
+      field: 'drill',
+      kind: 'switch',
+      value: false,
+    },
+  ],
+  // Without ids: those that the calculations before it link to.
+  sample: () => [],
+});

@@ -1,0 +1,41 @@
+import * as z from 'zod/mini';
+import { idSchema } from '../../../platform/id.ts';
+import { expandNames } from '../../../platform/operations/get-data-file.ts';
+import { defineSource } from '../define-source.ts';
+import { givenIdsSchema } from '../given-ids.ts';
+import { resumable } from '../resumable.ts';
+import { dataFileColumns } from './columns.ts';
+
+export const dataFiles = defineSource({
+  name: 'data-files',
+  takes: 'The metadata of data files, with their revisions.',
+  fields: (list) => ({
+    ids: list(idSchema, { error: 'a list of data-file ids', most: 10_000 }),
+  }),
+  rules: [],
+  selectionOf: ({ ids }) => ({ selection: { expand: [...expandNames] }, ids }),
+  ids: { field: 'ids' },
+  selection: z.strictObject({ ids: givenIdsSchema, expand: z.array(z.string()) }),
+  async openScan({ expand }, { call, ids }) {
+    const { dataFilesScan, fanOutPosition } = await import('./scan.ts');
+    return resumable(dataFilesScan({ call, ids, expand }), fanOutPosition);
+  },
+  records: {
+    key: { id: 'dataFileId', isInteger: true },
+    label: 'name',
+    volatile: [],
+    sets: [],
+    inKeyOrder: true,
+  },
+  columns: dataFileColumns,
+  options: [
+    { flags: '--id <id>', help: 'a data file; may be given again', field: 'ids', kind: 'list' },
+    {
+      flags: '--ids-from <file>',
+      help: 'ids from a file, one a line; - reads standard input',
+      field: 'ids',
+      kind: 'lines',
+    },
+  ],
+  sample: ({ dataFiles: ids }) => ids.slice(0, 3).flatMap((id) => ['--id', id]),
+});

@@ -1,0 +1,20 @@
+import type { Columns } from '../source-definition.ts';
+
+/** The fields of files by the contract; `Columns` says how they are typed. */
+export const fileColumns = {
+  _filesetId: 'string',
+  id: 'string',
+  path: 'string',
+  name: 'string',
+  fileType: 'string',
+  contentType: 'string',
+  size: 'bigint',
+  created: 'string',
+  createdBy: 'string',
+  hash: 'string',
+  hashAlgorithm: 'string',
+  downloadUrl: 'string',
+  connectorKey: 'string',
+  indexStatus: 'string',
+  indexReason: 'string',
+} as const satisfies Columns;

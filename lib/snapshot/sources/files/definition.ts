@@ -1,0 +1,118 @@
+import * as z from 'zod/mini';
+import { utcTime, uuid, yesOrNo } from '../../../json/inputs.ts';
+import type { FileSearch } from '../../../platform/operations/search-files.ts';
+import { defineSource, present } from '../define-source.ts';
+import { resumable } from '../resumable.ts';
+import { fileColumns } from './columns.ts';
+import { EXPECTED_WHERE, readWhere, whereSchema } from './where.ts';
+
+const selectionSchema = z.strictObject({
+  filesets: z.array(z.string()),
+  directory: z.optional(z.string()),
+  immediate: z.optional(z.boolean()),
+  where: z.optional(
+    z.array(
+      z.strictObject({
+        field: z.string(),
+        operator: z.string(),
+        value: z.array(z.string()),
+        not: z.optional(z.boolean()),
+      }),
+    ),
+  ),
+  since: z.optional(z.string()),
+  until: z.optional(z.string()),
+});
+
+export const files = defineSource({
+  name: 'files',
+  takes: 'All files of each FileSet, or those that the search narrows to.',
+  fields: (list) => ({
+    /** In lower case, each once and in order: the same FileSets are the same selection. */
+    filesets: z.pipe(
+      list(uuid, { error: 'a list of FileSet ids', most: 1_000 }),
+      z.transform((ids: string[]) => [...new Set(ids.map((id) => id.toLowerCase()))].sort()),
+    ),
+    directory: z.optional(z.string({ error: 'text' })),
+    immediate: z.optional(yesOrNo),
+    where: z.optional(z.array(whereSchema, { error: 'a list of filters' })),
+    since: z.optional(utcTime),
+    until: z.optional(utcTime),
+  }),
+  rules: [
+    {
+      at: 'directory',
+      expected: (named) => `a directory, since ${named('immediate')} is given`,
+      holds: ({ directory, immediate }) => immediate === undefined || directory !== undefined,
+    },
+  ],
+  selectionOf: ({ filesets, directory, immediate, where, since, until }) => ({
+    selection: present({ filesets, directory, immediate, where, since, until }),
+  }),
+  selection: selectionSchema,
+  async openScan(selection, { call }) {
+    const { filesPosition, filesScan } = await import('./scan.ts');
+    const scan = filesScan({ call, filesetIds: selection.filesets, search: searchOf(selection) });
+    return resumable(scan, filesPosition);
+  },
+  records: {
+    key: { owner: ['_filesetId'], id: 'id', isInteger: false },
+    label: 'path',
+    // Signed anew for every response.
+    volatile: ['downloadUrl'],
+    sets: [],
+    // A cursor goes through files in no order that the platform names.
+    inKeyOrder: false,
+  },
+  columns: fileColumns,
+  options: [
+    { flags: '--fileset <id>', help: 'a FileSet; may be given again', field: 'filesets', kind: 'list' },
+    { flags: '--directory <path>', help: 'those below this directory', field: 'directory', kind: 'text' },
+    {
+      flags: '--immediate',
+      help: 'only those directly in it',
+      field: 'immediate',
+      kind: 'switch',
+      value: true,
+    },
+    {
+      flags: '--where <field:operator:value>',
+      help: 'those that a filter keeps; !OPERATOR negates, commas separate the values of IN; may be given again',
+      field: 'where',
+      kind: 'list',
+      entry: { expected: EXPECTED_WHERE, read: readWhere },
+    },
+    {
+      flags: '--since <date>',
+      help: 'those created at this time or later (ISO 8601)',
+      field: 'since',
+      kind: 'text',
+    },
+    {
+      flags: '--until <date>',
+      help: 'those created at this time or earlier (ISO 8601)',
+      field: 'until',
+      kind: 'text',
+    },
+  ],
+  sample: ({ fileSets }) => fileSets.slice(0, 1).flatMap((id) => ['--fileset', id]),
+});
+
+function searchOf({
+  directory,
+  immediate,
+  where,
+  since,
+  until,
+}: z.infer<typeof selectionSchema>): FileSearch {
+  const dates = {
+    ...(since === undefined ? {} : { start: since }),
+    ...(until === undefined ? {} : { end: until }),
+  };
+  return {
+    ...(directory === undefined ? {} : { directoryPath: directory }),
+    ...(immediate === undefined ? {} : { immediateChildren: immediate }),
+    ...(where === undefined ? {} : { filters: where }),
+    ...(Object.keys(dates).length === 0 ? {} : { dateFilters: [{ field: 'created', ...dates }] }),
+  };
+}

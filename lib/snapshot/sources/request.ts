@@ -1,0 +1,70 @@
+import * as z from 'zod/mini';
+import { each } from '../../json/inputs.ts';
+import { gateNames } from '../gate-names.ts';
+import type { Fields, RequestRule, Selected } from './source-definition.ts';
+import { type Source, sourceDefinitions, sources } from './sources.ts';
+
+/** The name of a place of its own. */
+export const placeName = z
+  .string({ error: 'text' })
+  .check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, { error: '1 to 64 letters, digits, _ or -' }));
+
+const gate = z.enum(gateNames, { error: `one of ${gateNames.join(', ')}` });
+
+/** The fields of every request. */
+export const commonFields = {
+  /** A place of its own for a narrowed snapshot. */
+  as: z.optional(placeName),
+  /** Reasons for which a run is refused, and with which it is published all the same. */
+  accept: z.optional(each(gate, { error: 'a list of reasons', most: gateNames.length })),
+} as const;
+
+type Bounds = 'fields' | 'unboundedFields';
+
+/** The fields of a request of one source, each with its schema; its lists are bounded unless `bounds` says otherwise. */
+export function requestFields<S extends Source>(source: S, bounds: Bounds = 'fields') {
+  const fields: (typeof sourceDefinitions)[S][Bounds] = sourceDefinitions[source][bounds];
+  return { ...commonFields, source: z.literal(source), ...fields };
+}
+
+/** The schema of a request of one source that has more fields. */
+const schemaWith = <S extends Source, More extends Fields>(source: S, more: More, bounds?: Bounds) =>
+  z.strictObject({ ...more, ...requestFields(source, bounds) });
+
+/** The schemas of the requests of all sources, each with more fields. */
+export const requestSchemasWith = <More extends Fields>(more: More, bounds?: Bounds) =>
+  Object.fromEntries(sources.map((source) => [source, schemaWith(source, more, bounds)])) as {
+    readonly [S in Source]: ReturnType<typeof schemaWith<S, More>>;
+  };
+
+type Requests = { readonly [S in Source]: z.infer<ReturnType<typeof schemaWith<S, Record<never, never>>>> };
+
+/** What a snapshot is to take, and under which name its runs are published: a message or the command asks for it. */
+export type SnapshotRequest = Requests[Source];
+
+/** A rule on several fields of a request of any source. */
+export const requestRules: readonly RequestRule[] = sources.flatMap((source) =>
+  sourceDefinitions[source].rules.map((rule) => ({
+    ...rule,
+    holds: (request) => request['source'] !== source || rule.holds(request),
+  })),
+);
+
+/** Each source with its own requests. */
+const definitions: {
+  readonly [S in Source]: { selectionOf(request: Requests[S]): Selected };
+} = sourceDefinitions;
+
+/** What a run of the request takes. */
+export function selectionOf<S extends Source>(request: Requests[S] & { readonly source: S }): Selected {
+  const source: S = request.source;
+  return definitions[source].selectionOf(request);
+}
+
+/** The source whose whole runs give a request its ids; undefined for one that needs none, or gives them itself. */
+export function linkedSource({ source, ...fields }: LinkableRequest): Source | undefined {
+  const { ids } = sourceDefinitions[source];
+  if (ids?.linked === undefined || fields[ids.field] !== undefined) return undefined;
+  return ids.linked.from;
+}
+type LinkableRequest = Readonly<Record<string, unknown>> & { readonly source: Source };

@@ -1,0 +1,17 @@
+import type * as z from 'zod/mini';
+import { faultsOf } from '../../json/faults.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
+import type { Scan } from '../scan.ts';
+
+/** The same scan for whoever stores its positions as JSON. It throws `StoredObjectError` on one that is not of the schema. */
+export const resumable =
+  <Position>(scan: Scan<Position>, schema: z.ZodMiniType<Position>): Scan<unknown> =>
+  (start) =>
+    scan({ ...start, from: start.from === undefined ? undefined : positionOf(start.from, schema) });
+
+function positionOf<Position>(stored: unknown, schema: z.ZodMiniType<Position>): Position {
+  const { data, error } = schema.safeParse(stored);
+  if (error === undefined) return data;
+  const faults = faultsOf(error, stored).join('; ');
+  throw new StoredObjectError('invalid', `the position of a checkpoint: ${faults}`);
+}

@@ -1,0 +1,21 @@
+import { calculations } from './calculations/definition.ts';
+import { cards } from './cards/definition.ts';
+import { dataFiles } from './data-files/definition.ts';
+import { files } from './files/definition.ts';
+import type { SourceDefinition } from './source-definition.ts';
+
+/** All that can be snapshotted, in the order in which it is listed and taken. */
+export const sourceDefinitions = {
+  [calculations.name]: calculations,
+  [files.name]: files,
+  [cards.name]: cards,
+  [dataFiles.name]: dataFiles,
+} as const satisfies Readonly<Record<string, SourceDefinition>>;
+
+/** The name of a source. */
+export type Source = keyof typeof sourceDefinitions;
+
+/** The names of all sources. */
+export const sources = Object.keys(sourceDefinitions) as [Source, ...Source[]];
+
+export const isSource = (value: unknown): value is Source => sources.some((source) => source === value);

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { readWhere } from '../../../../lib/snapshot/sources/files/where.ts';
+
+test.each([
+  ['size:GREATER_THAN:1000', { field: 'size', operator: 'GREATER_THAN', value: ['1000'] }],
+  ['fileType:in:TEXT,IMAGE', { field: 'fileType', operator: 'IN', value: ['TEXT', 'IMAGE'] }],
+  ['name:EQUALS:a,b', { field: 'name', operator: 'EQUALS', value: ['a,b'] }],
+  ['fileType:!EQUALS:TEXT', { field: 'fileType', operator: 'EQUALS', value: ['TEXT'], not: true }],
+  ['hash:IS_NULL', { field: 'hash', operator: 'IS_NULL', value: [] }],
+  ['hash:!is_null', { field: 'hash', operator: 'IS_NULL', value: [], not: true }],
+  ['path:LIKE:C:\\new\nline', { field: 'path', operator: 'LIKE', value: ['C:\\new\nline'] }],
+  ['name:EQUALS:', { field: 'name', operator: 'EQUALS', value: [''] }],
+])('%j is a filter', (text, filter) => {
+  expect(readWhere(text)).toEqual(filter);
+});
+
+test.each(['', 'size', 'size:EQUALS', ':EQUALS:1', 'size::1', 'size:=:1', 'hash:IS_NULL:1'])(
+  '%j is none',
+  (text) => {
+    expect(readWhere(text)).toBeUndefined();
+  },
+);

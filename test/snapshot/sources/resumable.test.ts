@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
+import { calculationPosition } from '../../../lib/snapshot/sources/calculations/scan.ts';
+import { fanOut, fanOutPosition } from '../../../lib/snapshot/sources/fan-out.ts';
+import { filesPosition } from '../../../lib/snapshot/sources/files/scan.ts';
+import { resumable } from '../../../lib/snapshot/sources/resumable.ts';
+import { fromBeginning } from '../scanned.ts';
+
+const totals = { start: 3, end: null };
+const counted = { next: 2, taken: 2, smallest: 1, idle: 0, degraded: false, totals };
+
+test.each([
+  [
+    'calculations by id',
+    calculationPosition,
+    { mode: 'id', at: { ...counted, target: '9', last: '7', stepBack: 0 } },
+  ],
+  [
+    'calculations by creation',
+    calculationPosition,
+    {
+      mode: 'created',
+      at: { ...counted, target: 9, stepBack: 1, last: { created: 8, ids: ['7'] }, tries: 0, tooMany: null },
+    },
+  ],
+  [
+    'calculations in no order',
+    calculationPosition,
+    {
+      mode: 'unordered',
+      order: 'created',
+      at: { round: 2, next: 2, isNew: true, smallest: 1, idle: 0, degraded: false, totals },
+    },
+  ],
+  [
+    'files',
+    filesPosition,
+    {
+      fileset: 1,
+      next: 'cursor',
+      cursors: { count: 1, latest: ['hash'], anchor: null },
+      open: totals,
+      done: totals,
+      records: 2,
+      missing: [{ id: 'a', status: 404 }],
+      ended: true,
+      cut: false,
+    },
+  ],
+  ['a fan-out', fanOutPosition, { next: 2, records: 1, missing: [{ id: 'a', status: 403 }] }],
+])('a position of %s comes back from a checkpoint as it was', (_of, schema, position) => {
+  expect(schema.parse(JSON.parse(JSON.stringify(position)))).toEqual(position);
+});
+
+test('a scan is not begun from what is no position of it, and the error names what is wrong', () => {
+  const none = fanOut({ ids: [], read: async () => emptyBatch, total: 0 });
+  const scan = resumable(none, fanOutPosition);
+
+  expect(() => scan({ ...fromBeginning, from: { next: 'two', records: 1, missing: [] } })).toThrow(
+    'the position of a checkpoint: next: expected a number, got "two"',
+  );
+});
