@@ -7,7 +7,7 @@ import { Construct } from 'constructs';
 import { gluePartitionKeys, glueTableOf, type Source, sourceDefinitions, sources } from '../lib/contract.ts';
 import { latestView } from './latest-view.ts';
 import { type Column, viewText } from './presto-view.ts';
-import { savedQueries } from './saved-query.ts';
+import { savedQueries } from './saved-queries.ts';
 
 export type CatalogProps = {
   /** Where the published runs lie, and where the results of queries go. */

@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A query that is kept in a file: its name is the file's, its description the comment that it begins with. */
+/** A saved query. In a file, its name is the file's, its description the comment that it begins with. */
 export type SavedQuery = { readonly name: string; readonly description: string; readonly sql: string };
 
 const FOLDER = join(import.meta.dirname, 'queries');
 
-/** The saved queries, in the order of their names. */
-export function savedQueries(): readonly SavedQuery[] {
+/** The saved queries that are files. */
+export function queriesOfFiles(): readonly SavedQuery[] {
   const files = readdirSync(FOLDER).filter((file) => file.endsWith('.sql'));
-  return files.sort().map((file) => {
+  return files.map((file) => {
     const text = readFileSync(join(FOLDER, file), 'utf8');
     const [comment = ''] = /^(--[^\n]*\n)+/.exec(text) ?? [];
     const description = comment.replaceAll(/^-- ?/gm, '').replaceAll('\n', ' ').trim();

@@ -5,7 +5,7 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import { describe, expect, test } from 'vitest';
 import { Catalog } from '../../infra/catalog.ts';
-import { savedQueries } from '../../infra/saved-query.ts';
+import { savedQueries } from '../../infra/saved-queries.ts';
 import { readSettings } from '../../lib/settings.ts';
 
 function synthesized(name = 'acme-sync', prefix: string | undefined = 'runs') {

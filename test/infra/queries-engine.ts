@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { latestView } from '../../infra/latest-view.ts';
-import { savedQueries } from '../../infra/saved-query.ts';
+import { savedQueries } from '../../infra/saved-queries.ts';
 import { type Dialect, sqlType } from '../../infra/sql-type.ts';
 import { glueTableOf, type Source, sourceDefinitions, sources } from '../../lib/contract.ts';
 import type { Glue } from '../../lib/sandbox/aws/services/start-glue.ts';

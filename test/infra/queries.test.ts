@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { savedQueries } from '../../infra/saved-query.ts';
+import { savedQueries } from '../../infra/saved-queries.ts';
 import { glueTableOf, sources } from '../../lib/contract.ts';
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
 import { createGlue, startGlue } from '../../lib/sandbox/aws/services/start-glue.ts';
