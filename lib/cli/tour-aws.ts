@@ -1,5 +1,5 @@
 import { createLedger } from '../jobs/ledger/create-ledger.ts';
-import { hasEnded } from '../jobs/ledger/job.ts';
+import { hasEnded } from '../jobs/ledger/job-row.ts';
 import { startStack } from '../sandbox/aws/stack/start-stack.ts';
 import { synthStack } from '../sandbox/aws/stack/synth-stack.ts';
 import { readStack } from '../sandbox/aws/stack/template.ts';

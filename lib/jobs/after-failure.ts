@@ -1,7 +1,7 @@
 import type { PlatformFailure } from '../platform/failure.ts';
 import { PlatformError } from '../platform/platform-error.ts';
 import { backoffMs } from '../time/backoff.ts';
-import type { JobError, Outcome } from './ledger/job.ts';
+import type { JobError, Outcome } from './ledger/job-row.ts';
 import { HandBackError, TurnLostError } from './turn.ts';
 import { ChangedError } from './types/update-formula/refuse-if-changed.ts';
 

@@ -2,13 +2,13 @@ import type { Logger } from 'pino';
 import type { Store } from '../store/store.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
-import type { Claim, EndedJob, Outcome } from './ledger/job.ts';
+import type { Claim, EndedJobRow, Outcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { type Job, parseMessage } from './message/message.ts';
 import type { QueueMessage } from './queue/queue.ts';
 import { keepFailed } from './redrive.ts';
 import { keepRefused } from './refused.ts';
-import { responseOf, stagedOutcome, type TypedJob, writeResult } from './result.ts';
+import { responseOf, stagedOutcome, type TypedJobRow, writeResult } from './result.ts';
 import { mayRepeat, type RunJob, type Runners } from './runner.ts';
 import { createTurn, type Turn, TurnLostError } from './turn.ts';
 import { hasSetFormula, keepFormula } from './types/update-formula/formula-log.ts';
@@ -32,7 +32,7 @@ export type Worker = {
   /** Told of each message that was refused. */
   readonly onRefused?: () => void;
   /** Called for every job that ends in the ledger, also when it is seen again: settles what hangs on it. */
-  readonly onEnded?: (job: Job, ended: EndedJob) => Promise<void>;
+  readonly onEnded?: (job: Job, ended: EndedJobRow) => Promise<void>;
   readonly logger: Logger;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
@@ -76,7 +76,7 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
     case 'busy':
       return { kind: 'later', delayMs: Math.max(0, answer.untilMs - worker.now()) + AFTER_LEASE_MS };
     case 'ended':
-      return settle({ message, job }, answer.job, worker);
+      return settle({ message, job }, answer.row, worker);
     case 'claimed':
       return runClaimed({ message, job }, answer.claim, worker, lease);
     default:
@@ -126,7 +126,7 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
   // Another worker has it, and its word counts; what it made of the job is told when the message comes back.
   if (ended.kind === 'lost') return { kind: 'later', delayMs: AFTER_LEASE_MS };
   // Awaited here: what fails while the lease is given up would be nobody's, and end the process.
-  return await settle(given, ended.job, worker);
+  return await settle(given, ended.row, worker);
 }
 
 /** Waits between tries to write an outcome down, in milliseconds: what is not written of a send is lost. */
@@ -161,9 +161,9 @@ async function handBack(
 }
 
 /** Makes an ended job visible, however often it is seen: everything is written from what the ledger holds. */
-async function settle({ message, job }: Given, ended: EndedJob, worker: Worker): Promise<Handled> {
+async function settle({ message, job }: Given, ended: EndedJobRow, worker: Worker): Promise<Handled> {
   const { store, logger } = worker;
-  const typed: TypedJob = { ...ended, type: job.type };
+  const typed: TypedJobRow = { ...ended, type: job.type };
   const result = await writeResult(store, typed);
   if (job.type === 'update-formula' && hasSetFormula(typed)) {
     const response = await responseOf(store, ended.outcome);

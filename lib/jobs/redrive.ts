@@ -1,6 +1,6 @@
 import { parseJson, printJson } from '../json/json.ts';
 import type { Store } from '../store/store.ts';
-import type { EndedJob } from './ledger/job.ts';
+import type { EndedJobRow } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Queue, QueueMessage } from './queue/queue.ts';
 
@@ -13,7 +13,7 @@ const keyOf = (id: string) => `${FOLDER}${id}.json`;
  */
 export async function keepFailed(
   store: Store,
-  { id, outcome }: Pick<EndedJob, 'id' | 'outcome'>,
+  { id, outcome }: Pick<EndedJobRow, 'id' | 'outcome'>,
   { body }: Pick<QueueMessage, 'body'>,
 ): Promise<void> {
   if (outcome.status !== 'failed' || outcome.error?.kind === 'cancelled') return;
@@ -51,7 +51,7 @@ export async function redriveFailed(ids: readonly string[], parts: RedriveParts)
       continue;
     }
     const answer = await ledger.reopen(id);
-    const state = answer.job?.state ?? 'not known';
+    const state = answer.row?.state ?? 'not known';
     // A message that is sent again without need is one more delivery, which does no harm: so a redrive that died
     // between the two is made good.
     if (answer.kind === 'reopened' || state === 'CLAIMED') {

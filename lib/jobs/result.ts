@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Store } from '../store/store.ts';
 import { missingObject } from '../store/stored-json.ts';
-import type { EndedJob, JobError, Outcome } from './ledger/job.ts';
+import type { EndedJobRow, JobError, Outcome } from './ledger/job-row.ts';
 
-/** An ended job whose type is known: its own, or that of the message that named it. */
-export type TypedJob = EndedJob & { readonly type: string };
+/** The row of an ended job whose type is known: its own, or that of the message that named it. */
+export type TypedJobRow = EndedJobRow & { readonly type: string };
 
 /** Where the result of a job lies. */
-export const resultKey = ({ type, dt, id }: Pick<TypedJob, 'type' | 'dt' | 'id'>) =>
+export const resultKey = ({ type, dt, id }: Pick<TypedJobRow, 'type' | 'dt' | 'id'>) =>
   `results/${type}/dt=${dt}/${id}.json`;
 
 /** An outcome with a larger response goes to the store first: a row of the table holds 400 KB. */
@@ -16,7 +16,7 @@ const MOST_ROW_BYTES = 100_000;
 /** The outcome as the ledger takes it: a large response is staged, and named by its key. */
 export async function stagedOutcome(
   store: Store,
-  { id, fence }: Pick<EndedJob, 'id' | 'fence'>,
+  { id, fence }: Pick<EndedJobRow, 'id' | 'fence'>,
   outcome: Outcome,
 ): Promise<Outcome> {
   const { response, ...rest } = outcome;
@@ -31,12 +31,12 @@ export async function stagedOutcome(
  * Writes the result of an ended job, always the same bytes, and answers its key. Of two writers the one who knows more
  * wins: a result is replaced only by one that ended later.
  */
-export async function writeResult(store: Store, job: TypedJob): Promise<string> {
-  const key = resultKey(job);
-  const body = Buffer.from(`${printResult(job, await responseOf(store, job.outcome))}\n`);
+export async function writeResult(store: Store, row: TypedJobRow): Promise<string> {
+  const key = resultKey(row);
+  const body = Buffer.from(`${printResult(row, await responseOf(store, row.outcome))}\n`);
   for (;;) {
     const there = await store.get(key);
-    if (there !== undefined && endOf(there.body) >= job.finishedAt) return key;
+    if (there !== undefined && endOf(there.body) >= row.finishedAt) return key;
     const condition = there === undefined ? ({ ifAbsent: true } as const) : { ifMatch: there.etag };
     const put = await store.put(key, body, { condition, contentType: 'application/json' });
     if (put.kind === 'stored') return key;
@@ -52,8 +52,8 @@ export async function responseOf(store: Store, { response, staged }: Outcome): P
 }
 
 /** The response is passed on as it came: its numbers may have more digits than a JavaScript number. */
-function printResult(job: TypedJob, response: string | undefined): string {
-  const { id, type, outcome, attempts, startedAt, finishedAt, createdAt, sender } = job;
+function printResult(row: TypedJobRow, response: string | undefined): string {
+  const { id, type, outcome, attempts, startedAt, finishedAt, createdAt, sender } = row;
   const told = JSON.stringify({
     version: 1,
     id,

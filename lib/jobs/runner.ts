@@ -1,4 +1,4 @@
-import type { Outcome } from './ledger/job.ts';
+import type { Outcome } from './ledger/job-row.ts';
 import type { Job } from './message/message.ts';
 import type { Turn } from './turn.ts';
 

@@ -1,4 +1,4 @@
-import type { Claim, Holder } from './ledger/job.ts';
+import type { Claim, Holder } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 
 /** What a runner works with while it has a job. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
-import type { Outcome } from '../../lib/jobs/ledger/job.ts';
+import type { Outcome } from '../../lib/jobs/ledger/job-row.ts';
 import { moveDeadLetters, redriveFailed } from '../../lib/jobs/redrive.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 import { memoryQueue } from './memory-queue.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { resultKey, type TypedJob, writeResult } from '../../lib/jobs/result.ts';
+import { resultKey, type TypedJobRow, writeResult } from '../../lib/jobs/result.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { fakeWorker } from './fake-worker.ts';
 
 const at = (text: string) => Date.parse(`2026-11-21T${text}Z`);
 
-const unknown: TypedJob = {
+const unknown: TypedJobRow = {
   id: 'job-1',
   type: 'run-function',
   state: 'UNKNOWN',
@@ -19,7 +19,7 @@ const unknown: TypedJob = {
   sender: 'AIDAEXAMPLE',
   outcome: { status: 'unknown', error: { kind: 'answer-lost', message: 'nobody knows' } },
 };
-const done: TypedJob = {
+const done: TypedJobRow = {
   ...unknown,
   state: 'DONE',
   finishedAt: at('09:10:01'),
@@ -54,7 +54,7 @@ test('a slow writer of unknown does not undo what is done', async () => {
 
 test('a failure tells its error, and the whole execution where there is one', async () => {
   await using fake = await fakeWorker({});
-  const failed: TypedJob = {
+  const failed: TypedJobRow = {
     ...done,
     state: 'FAILED',
     outcome: {

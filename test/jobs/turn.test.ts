@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Claim } from '../../lib/jobs/ledger/job.ts';
+import type { Claim } from '../../lib/jobs/ledger/job-row.ts';
 import type { SentAnswer } from '../../lib/jobs/ledger/ledger.ts';
 import { createTurn, HandBackError, TurnLostError } from '../../lib/jobs/turn.ts';
 
@@ -31,7 +31,7 @@ function turnOver(answers: readonly (SentAnswer | Error)[], deadlineMs?: number)
         log.push('sent');
         const answer = left.shift();
         if (answer instanceof Error) throw answer;
-        return answer ?? { kind: 'lost', job: undefined };
+        return answer ?? { kind: 'lost', row: undefined };
       },
       async notSent(_, options) {
         log.push(`not sent, tried: ${options?.wasTried}`);
@@ -64,7 +64,7 @@ test('nothing leaves when SENT could not be written, and it is taken back, since
 });
 
 test('nothing leaves when another worker has the job', async () => {
-  const { turn } = turnOver([{ kind: 'lost', job: undefined }]);
+  const { turn } = turnOver([{ kind: 'lost', row: undefined }]);
 
   await expect(turn.beforeSend()).rejects.toBeInstanceOf(TurnLostError);
 });

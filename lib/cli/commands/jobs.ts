@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Job, JobState } from '../../jobs/ledger/job.ts';
+import type { JobRow, JobState } from '../../jobs/ledger/job-row.ts';
 import type { CancelAnswer } from '../../jobs/ledger/ledger.ts';
 import { inColumns } from '../columns.ts';
 import type { AddCommand, Finish } from '../command.ts';
@@ -36,13 +36,13 @@ async function openLedgerFor(command: string, { environment }: Terminal) {
 
 async function listJobs({ limit, state, json }: JobsFlags, terminal: Terminal): Promise<number> {
   const ledger = await openLedgerFor('jobs', terminal);
-  let newest: Job[] = [];
+  let newest: JobRow[] = [];
   let found = 0;
-  for await (const job of ledger.list()) {
+  for await (const row of ledger.list()) {
     terminal.signal.throwIfAborted();
-    if (state !== undefined && job.state !== state) continue;
+    if (state !== undefined && row.state !== state) continue;
     found += 1;
-    newest.push(job);
+    newest.push(row);
     // A ledger may hold far more than are listed.
     if (newest.length >= 2 * limit) newest = newestOf(newest, limit);
   }
@@ -55,12 +55,12 @@ async function listJobs({ limit, state, json }: JobsFlags, terminal: Terminal): 
   return exitCodes.done;
 }
 
-const newestOf = (jobs: readonly Job[], limit: number): Job[] =>
-  jobs.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1)).slice(0, limit);
+const newestOf = (rows: readonly JobRow[], limit: number): JobRow[] =>
+  rows.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1)).slice(0, limit);
 
 const time = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
 
-const toListed = ({ id, type, state, attempts, startedAt, finishedAt, outcome }: Job) => ({
+const toListed = ({ id, type, state, attempts, startedAt, finishedAt, outcome }: JobRow) => ({
   id,
   // Null where the job was cancelled before its message was seen.
   type: type ?? null,
@@ -89,17 +89,17 @@ async function showJob(given: string, terminal: Terminal): Promise<number> {
   const { checkedJobIds } = await import('../open-jobs.ts');
   const [id = ''] = checkedJobIds([given]);
   const ledger = await openLedgerFor('jobs', terminal);
-  const job = await ledger.read(id);
-  if (job === undefined) {
+  const row = await ledger.read(id);
+  if (row === undefined) {
     terminal.err(`platform-sync: job ${id}: the ledger does not know it`);
     return exitCodes.failed;
   }
-  terminal.out(shownJson((await resultOf(job, terminal)) ?? JSON.stringify(known(job), undefined, 2)));
+  terminal.out(shownJson((await resultOf(row, terminal)) ?? JSON.stringify(known(row), undefined, 2)));
   return exitCodes.done;
 }
 
 /** The result as it lies in the store, if there is one. */
-async function resultOf({ id, type, dt, outcome }: Job, terminal: Terminal): Promise<string | undefined> {
+async function resultOf({ id, type, dt, outcome }: JobRow, terminal: Terminal): Promise<string | undefined> {
   if (type === undefined || outcome === undefined) return undefined;
   const { resultKey } = await import('../../jobs/result.ts');
   const { parseJson, printJson } = await import('../../json/json.ts');
@@ -108,9 +108,9 @@ async function resultOf({ id, type, dt, outcome }: Job, terminal: Terminal): Pro
   return stored && printJson(parseJson(stored.body.toString()), 2);
 }
 
-const known = (job: Job) => {
-  const { error: _, ...listed } = toListed(job);
-  return { ...listed, sender: job.sender ?? null, leaseUntil: time(job.leaseUntilMs), outcome: job.outcome };
+const known = (row: JobRow) => {
+  const { error: _, ...listed } = toListed(row);
+  return { ...listed, sender: row.sender ?? null, leaseUntil: time(row.leaseUntilMs), outcome: row.outcome };
 };
 
 function addCancel(jobs: Command, terminal: Terminal, finish: Finish): void {
@@ -136,23 +136,23 @@ async function cancel(
   for (const id of ids) {
     terminal.signal.throwIfAborted();
     const answer = await ledger.cancel(id);
-    const isCancelled = answer.job.outcome?.error?.kind === 'cancelled';
-    became.push({ id, became: answer.kind, state: answer.job.state, isCancelled });
+    const isCancelled = answer.row.outcome?.error?.kind === 'cancelled';
+    became.push({ id, became: answer.kind, state: answer.row.state, isCancelled });
     if (!json) terminal.out(shown(`${id}: ${describeCancel(answer)}`));
   }
   if (json) terminal.out(JSON.stringify(became, undefined, 2));
   return became.every(({ isCancelled }) => isCancelled) ? exitCodes.done : exitCodes.incomplete;
 }
 
-function describeCancel({ kind, job }: CancelAnswer): string {
+function describeCancel({ kind, row }: CancelAnswer): string {
   switch (kind) {
     case 'cancelled':
-      return job.type === undefined ? 'cancelled; its message has not been seen yet' : 'cancelled';
+      return row.type === undefined ? 'cancelled; its message has not been seen yet' : 'cancelled';
     case 'sent':
       return 'already sent, cannot be stopped';
     case 'ended': {
-      const error = job.outcome?.error?.kind;
-      return `ended as ${job.state}${error === undefined ? '' : ` (${error})`}`;
+      const error = row.outcome?.error?.kind;
+      return `ended as ${row.state}${error === undefined ? '' : ` (${error})`}`;
     }
     default:
       return kind satisfies never;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { RowKey, Table } from '../../table/table.ts';
-import type { Job } from './job.ts';
-import { fromRow, toRow } from './job-row.ts';
+import type { JobRow } from './job-row.ts';
 import type { Ledger, SentAnswer } from './ledger.ts';
+import { fromRow, toRow } from './stored-row.ts';
 import {
   type Decision,
   decideCancel,
@@ -36,13 +36,13 @@ export const createLedger = ({
 
   const read = async (id: string) => {
     const stored = await table.get(keyOf(id));
-    return stored && { job: fromRow(stored.row), token: stored.token };
+    return stored && { row: fromRow(stored.row), token: stored.token };
   };
 
   // A race that was lost is decided again by the row that won; each turn is somebody else's progress.
-  const step = async <Answer>(id: string, decide: (job: Job | undefined) => Decision<Answer>) => {
+  const step = async <Answer>(id: string, decide: (row: JobRow | undefined) => Decision<Answer>) => {
     for (let found = await read(id); ; found = await read(id)) {
-      const { write, answer } = decide(found?.job);
+      const { write, answer } = decide(found?.row);
       if (write === undefined) return answer;
       const result = await table.put(keyOf(id), toRow(write), {
         expected: found?.token ?? null,
@@ -54,16 +54,16 @@ export const createLedger = ({
   };
 
   const notSent: Ledger['notSent'] = (holder, { wasTried = true } = {}) =>
-    step(holder.id, (job) => decideNotSent(job, holder, { wasTried }));
+    step(holder.id, (row) => decideNotSent(row, holder, { wasTried }));
 
   return {
     claim: async (request, options) => {
       checkMs('leaseMs', options.leaseMs);
-      return step(request.id, (job) => decideClaim(job, request, { ...options, nowMs: now() }));
+      return step(request.id, (row) => decideClaim(row, request, { ...options, nowMs: now() }));
     },
     sent: async (holder, { mustLastMs }): Promise<SentAnswer> => {
       checkMs('mustLastMs', mustLastMs);
-      const answer = await step(holder.id, (job) => decideSent(job, holder, { mustLastMs, nowMs: now() }));
+      const answer = await step(holder.id, (row) => decideSent(row, holder, { mustLastMs, nowMs: now() }));
       if (answer.kind !== 'sent') return answer;
       // The write takes its time: what is left of the lease counts when the request leaves.
       const leftMs = answer.claim.leaseUntilMs - now();
@@ -74,16 +74,16 @@ export const createLedger = ({
     notSent,
     renew: async (holder, leaseMs) => {
       checkMs('leaseMs', leaseMs);
-      return step(holder.id, (job) => decideRenew(job, holder, { leaseMs, nowMs: now() }));
+      return step(holder.id, (row) => decideRenew(row, holder, { leaseMs, nowMs: now() }));
     },
-    release: (holder) => step(holder.id, (job) => decideRelease(job, holder)),
+    release: (holder) => step(holder.id, (row) => decideRelease(row, holder)),
     end: async (holder, outcome) => {
       // As it will be read, so that an outcome that is told again is known.
       const plain = JSON.parse(JSON.stringify(outcome));
-      return step(holder.id, (job) => decideEnd(job, holder, { outcome: plain, nowMs: now() }));
+      return step(holder.id, (row) => decideEnd(row, holder, { outcome: plain, nowMs: now() }));
     },
-    read: async (id) => (await read(id))?.job,
-    cancel: (id) => step(id, (job) => decideCancel(job, { id, nowMs: now() })),
+    read: async (id) => (await read(id))?.row,
+    cancel: (id) => step(id, (row) => decideCancel(row, { id, nowMs: now() })),
     reopen: (id) => step(id, decideReopen),
     async *list() {
       for await (const { row } of table.scan(partitionPrefix)) yield fromRow(row);

@@ -1,81 +1,69 @@
-import * as z from 'zod/mini';
-import type { Json, Row } from '../../table/table.ts';
-import type { Job } from './job.ts';
+import type { Json } from '../../table/table.ts';
 
-/** The outcome is kept as text: what a function answers may be deeper, or have other numbers, than a table takes. */
-export const toRow = ({ outcome, ...job }: Job): Row => ({
-  ...job,
-  ...(outcome ? { outcome: JSON.stringify(outcome) } : {}),
-});
+export type JobState = 'CLAIMED' | 'SENT' | EndState;
 
-/** Throws a `LedgerError` for a row that is no job. */
-export const fromRow = (row: Row): Job => {
-  const parsed = rowSchema.safeParse(row);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new LedgerError({ kind: 'bad-row', id: String(row['id']), fault: issue?.path.join('.') ?? '' });
+export type EndState = 'DONE' | 'FAILED' | 'UNKNOWN';
+
+/** Why a job did not end well. The ledger's own kinds: `cancelled`, `workers-died`, `answer-lost`. */
+export type JobError = {
+  readonly kind: string;
+  readonly message: string;
+  readonly [fact: string]: Json | undefined;
 };
 
-export type LedgerFailure =
-  /** `fault` names the member that is wrong. */
-  { readonly kind: 'bad-row'; readonly id: string; readonly fault: string };
+/** How a job ended: what came back, or why nothing did, or the key of a staged object that holds it. */
+export type Outcome = {
+  readonly status: 'done' | 'failed' | 'unknown';
+  readonly response?: Json;
+  readonly error?: JobError;
+  readonly staged?: string;
+};
 
-/** The one error of the ledger's own. */
-export class LedgerError extends Error {
-  override readonly name = 'LedgerError';
-  readonly failure: LedgerFailure;
+/** A job’s row in the ledger. Times in epoch milliseconds. */
+export type JobRow = {
+  readonly id: string;
+  /** Absent, like `contentHash` and `sender`, where the job was cancelled before its message was seen. */
+  readonly type?: string;
+  readonly contentHash?: string;
+  /** Who sent the message that was claimed first. */
+  readonly sender?: string;
+  readonly state: JobState;
+  /** Rises with every claim; only the holder of the highest may write. */
+  readonly fence: number;
+  /** Until when the holder has the job; absent: nobody has it. */
+  readonly leaseUntilMs?: number;
+  /** Sends that started, since the job was made or opened again. */
+  readonly attempts: number;
+  /** Leases that ran out and were taken over, likewise. */
+  readonly takeovers: number;
+  /** The day of the first claim, YYYY-MM-DD in UTC: the `dt` of the job's result. */
+  readonly dt: string;
+  readonly createdAt: number;
+  /** The first claim since the job was made or opened again. */
+  readonly startedAt?: number;
+  /** Later than every earlier end of the job. */
+  readonly finishedAt?: number;
+  /** The last end of a job that was opened again. */
+  readonly earlierFinishedAt?: number;
+  /** The fence of the last send that was not taken back. */
+  readonly sentFence?: number;
+  /** While a send is repeated: the fence of the one before it, whose end nobody knows. */
+  readonly earlierSentFence?: number;
+  readonly outcome?: Outcome;
+};
 
-  constructor(failure: LedgerFailure) {
-    super(`read job ${failure.id}: expected the row of a job, got another ${failure.fault}`);
-    this.failure = failure;
-  }
-}
+/** The row of a job that has ended. */
+export type EndedJobRow = JobRow & {
+  readonly state: EndState;
+  readonly finishedAt: number;
+  readonly outcome: Outcome;
+};
 
-const count = z.int().check(z.minimum(0));
+/** The row of a job that a worker holds, as it was when the ledger returned it. */
+export type Claim = JobRow & { readonly state: 'CLAIMED' | 'SENT'; readonly leaseUntilMs: number };
 
-// What `JSON.parse` gave is JSON.
-const json = z.custom<Json>(() => true);
+/** What proves a claim: any claim of the same fence is as good, however old. */
+export type Holder = Pick<Claim, 'id' | 'fence'>;
 
-const errorSchema = z.catchall(z.object({ kind: z.string(), message: z.string() }), json);
-
-const outcomeSchema = z.object({
-  status: z.literal(['done', 'failed', 'unknown']),
-  response: z.exactOptional(json),
-  error: z.exactOptional(errorSchema),
-  staged: z.exactOptional(z.string()),
-});
-
-const outcomeText = z.pipe(
-  z.pipe(
-    z.string(),
-    z.transform((text, context): unknown => {
-      try {
-        return JSON.parse(text);
-      } catch {
-        context.issues.push({ code: 'custom', input: text, message: 'expected JSON' });
-        return undefined;
-      }
-    }),
-  ),
-  outcomeSchema,
-);
-
-const rowSchema = z.object({
-  id: z.string(),
-  type: z.exactOptional(z.string()),
-  contentHash: z.exactOptional(z.string()),
-  sender: z.exactOptional(z.string()),
-  state: z.literal(['CLAIMED', 'SENT', 'DONE', 'FAILED', 'UNKNOWN']),
-  fence: count,
-  leaseUntilMs: z.exactOptional(z.number()),
-  attempts: count,
-  takeovers: count,
-  dt: z.string(),
-  createdAt: z.number(),
-  startedAt: z.exactOptional(z.number()),
-  finishedAt: z.exactOptional(z.number()),
-  earlierFinishedAt: z.exactOptional(z.number()),
-  sentFence: z.exactOptional(count),
-  earlierSentFence: z.exactOptional(count),
-  outcome: z.exactOptional(outcomeText),
-});
+/** Whether the row’s job has ended. */
+export const hasEnded = (row: JobRow): row is EndedJobRow => row.outcome !== undefined;

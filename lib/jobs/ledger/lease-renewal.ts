@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Claim } from './job.ts';
+import type { Claim } from './job-row.ts';
 import type { Ledger } from './ledger.ts';
 
 export type LeaseRenewalOptions = {
@@ -54,7 +54,7 @@ export const renewLease = ({
   const renewOnce = async (): Promise<void> => {
     try {
       const answer = await ledger.renew(claim, leaseMs);
-      if (answer.kind === 'lost') lose(`somebody else has it, ${answer.job?.state ?? 'no row'}`);
+      if (answer.kind === 'lost') lose(`somebody else has it, ${answer.row?.state ?? 'no row'}`);
       else leaseUntilMs = answer.claim.leaseUntilMs;
     } catch (error) {
       cause = error;

@@ -1,4 +1,4 @@
-import type { Claim, EndedJob, Holder, Job, Outcome } from './job.ts';
+import type { Claim, EndedJobRow, Holder, JobRow, Outcome } from './job-row.ts';
 
 /** What a message says of its job. */
 export type JobRequest = {
@@ -18,12 +18,12 @@ export type ClaimAnswer =
   | { readonly kind: 'claimed'; readonly claim: Claim }
   /** Somebody else has it, until `untilMs`. */
   | { readonly kind: 'busy'; readonly untilMs: number }
-  | { readonly kind: 'ended'; readonly job: EndedJob }
+  | { readonly kind: 'ended'; readonly row: EndedJobRow }
   /** The id belongs to a job of another content, which was left alone. */
   | { readonly kind: 'other-content' };
 
-/** The claim is no longer the holder's; `job` is what is there now. Nothing was changed. */
-export type Lost = { readonly kind: 'lost'; readonly job: Job | undefined };
+/** The claim is no longer the holder's; `row` is what is there now. Nothing was changed. */
+export type Lost = { readonly kind: 'lost'; readonly row: JobRow | undefined };
 
 export type HeldAnswer = { readonly kind: 'held'; readonly claim: Claim } | Lost;
 
@@ -37,21 +37,21 @@ export type SentAnswer =
   | Lost;
 
 export type ReleaseAnswer =
-  | { readonly kind: 'released'; readonly job: Job }
+  | { readonly kind: 'released'; readonly row: JobRow }
   | { readonly kind: 'already-sent'; readonly claim: Claim }
   | Lost;
 
-export type EndAnswer = { readonly kind: 'ended'; readonly job: EndedJob } | Lost;
+export type EndAnswer = { readonly kind: 'ended'; readonly row: EndedJobRow } | Lost;
 
 export type CancelAnswer =
-  | { readonly kind: 'cancelled'; readonly job: EndedJob }
-  | { readonly kind: 'sent'; readonly job: Job }
-  | { readonly kind: 'ended'; readonly job: EndedJob };
+  | { readonly kind: 'cancelled'; readonly row: EndedJobRow }
+  | { readonly kind: 'sent'; readonly row: JobRow }
+  | { readonly kind: 'ended'; readonly row: EndedJobRow };
 
 /** `refused`: what is there is not a failed job, or nothing is. */
 export type ReopenAnswer =
-  | { readonly kind: 'reopened'; readonly job: Job }
-  | { readonly kind: 'refused'; readonly job: Job | undefined };
+  | { readonly kind: 'reopened'; readonly row: JobRow }
+  | { readonly kind: 'refused'; readonly row: JobRow | undefined };
 
 /**
  * The states of all jobs, in a table that all workers share. Failures of the table are thrown as `TableError`; what
@@ -74,11 +74,11 @@ export type Ledger = {
   /** Hands the job back: anyone may claim it at once, and no takeover is counted. A send must be taken back first. */
   release(holder: Holder): Promise<ReleaseAnswer>;
   end(holder: Holder, outcome: Outcome): Promise<EndAnswer>;
-  read(id: string): Promise<Job | undefined>;
+  read(id: string): Promise<JobRow | undefined>;
   /** Stops a job that has not been sent, even one whose message is not here yet. */
   cancel(id: string): Promise<CancelAnswer>;
   /** Opens a failed job again; its message must be put on the queue again. */
   reopen(id: string): Promise<ReopenAnswer>;
-  /** All jobs, in no order: for people, not for workers. */
-  list(): AsyncGenerator<Job>;
+  /** The rows of all jobs, in no order: for people, not for workers. */
+  list(): AsyncGenerator<JobRow>;
 };

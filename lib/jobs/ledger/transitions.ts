@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   type Claim,
-  type EndedJob,
+  type EndedJobRow,
   type EndState,
   type Holder,
   hasEnded,
-  type Job,
   type JobError,
+  type JobRow,
   type JobState,
   type Outcome,
-} from './job.ts';
+} from './job-row.ts';
 import type {
   CancelAnswer,
   ClaimAnswer,
@@ -53,23 +53,23 @@ import type {
  */
 
 /** What to write in place of the row, if anything, and what to answer once it is stored. */
-export type Decision<Answer> = { readonly write?: Job; readonly answer: Answer };
+export type Decision<Answer> = { readonly write?: JobRow; readonly answer: Answer };
 
 export const mostTakeovers = 10;
 
 export const decideClaim = (
-  job: Job | undefined,
+  row: JobRow | undefined,
   request: JobRequest,
   { leaseMs, mayRepeat = false, nowMs }: ClaimOptions & { readonly nowMs: number },
 ): Decision<ClaimAnswer> => {
-  if (job === undefined) return claimed(firstClaim(request, nowMs), nowMs + leaseMs);
-  if ((job.contentHash ?? request.contentHash) !== request.contentHash)
+  if (row === undefined) return claimed(firstClaim(request, nowMs), nowMs + leaseMs);
+  if ((row.contentHash ?? request.contentHash) !== request.contentHash)
     return { answer: { kind: 'other-content' } };
   // A row that was made by `cancel` does not know its message.
-  const known: Job = { ...factsOf(request), ...job };
-  if (hasEnded(known)) return { answer: { kind: 'ended', job: known } };
+  const known: JobRow = { ...factsOf(request), ...row };
+  if (hasEnded(known)) return { answer: { kind: 'ended', row: known } };
   const { leaseUntilMs: untilMs, fence, takeovers } = known;
-  const next: Job = { ...known, state: 'CLAIMED', fence: fence + 1, startedAt: known.startedAt ?? nowMs };
+  const next: JobRow = { ...known, state: 'CLAIMED', fence: fence + 1, startedAt: known.startedAt ?? nowMs };
   if (untilMs !== undefined && nowMs < untilMs) return { answer: { kind: 'busy', untilMs } };
   if (known.sentFence !== undefined && !mayRepeat) return ended(known, answerLost, nowMs);
   if (untilMs === undefined) return claimed(next, nowMs + leaseMs);
@@ -78,107 +78,107 @@ export const decideClaim = (
 };
 
 export const decideSent = (
-  job: Job | undefined,
+  row: JobRow | undefined,
   holder: Holder,
   { mustLastMs, nowMs }: { readonly mustLastMs: number; readonly nowMs: number },
 ): Decision<SentAnswer> => {
-  if (!isHeldBy(job, holder)) return lost(job);
-  if (job.state === 'SENT') return { answer: { kind: 'already-sent', claim: job } };
-  const leftMs = job.leaseUntilMs - nowMs;
+  if (!isHeldBy(row, holder)) return lost(row);
+  if (row.state === 'SENT') return { answer: { kind: 'already-sent', claim: row } };
+  const leftMs = row.leaseUntilMs - nowMs;
   if (leftMs <= 0 || leftMs < mustLastMs) return { answer: { kind: 'too-late', leftMs } };
-  const earlier = job.sentFence === undefined ? {} : { earlierSentFence: job.sentFence };
+  const earlier = row.sentFence === undefined ? {} : { earlierSentFence: row.sentFence };
   const write: Claim = {
-    ...job,
+    ...row,
     ...earlier,
     state: 'SENT',
-    attempts: job.attempts + 1,
-    sentFence: job.fence,
+    attempts: row.attempts + 1,
+    sentFence: row.fence,
   };
   return { write, answer: { kind: 'sent', claim: write } };
 };
 
 /** A row that is CLAIMED already is written again: a `sent` that is still under way can then no longer be made. */
 export const decideNotSent = (
-  job: Job | undefined,
+  row: JobRow | undefined,
   holder: Holder,
   { wasTried }: { readonly wasTried: boolean },
 ): Decision<HeldAnswer> => {
-  if (!isHeldBy(job, holder)) return lost(job);
-  if (job.state === 'CLAIMED') return held(job);
-  const { sentFence: _, earlierSentFence, ...rest } = job;
+  if (!isHeldBy(row, holder)) return lost(row);
+  if (row.state === 'CLAIMED') return held(row);
+  const { sentFence: _, earlierSentFence, ...rest } = row;
   const sentFence = earlierSentFence === undefined ? {} : { sentFence: earlierSentFence };
-  return held({ ...rest, ...sentFence, state: 'CLAIMED', attempts: job.attempts - (wasTried ? 0 : 1) });
+  return held({ ...rest, ...sentFence, state: 'CLAIMED', attempts: row.attempts - (wasTried ? 0 : 1) });
 };
 
 export const decideRenew = (
-  job: Job | undefined,
+  row: JobRow | undefined,
   holder: Holder,
   { leaseMs, nowMs }: { readonly leaseMs: number; readonly nowMs: number },
 ): Decision<HeldAnswer> =>
-  isHeldBy(job, holder)
-    ? held({ ...job, leaseUntilMs: Math.max(job.leaseUntilMs, nowMs + leaseMs) })
-    : lost(job);
+  isHeldBy(row, holder)
+    ? held({ ...row, leaseUntilMs: Math.max(row.leaseUntilMs, nowMs + leaseMs) })
+    : lost(row);
 
-export const decideRelease = (job: Job | undefined, holder: Holder): Decision<ReleaseAnswer> => {
-  if (job?.fence === holder.fence && isFree(job)) return { answer: { kind: 'released', job } };
-  if (!isHeldBy(job, holder)) return lost(job);
-  if (job.state === 'SENT') return { answer: { kind: 'already-sent', claim: job } };
-  const write = withoutLease(job);
-  return { write, answer: { kind: 'released', job: write } };
+export const decideRelease = (row: JobRow | undefined, holder: Holder): Decision<ReleaseAnswer> => {
+  if (row?.fence === holder.fence && isFree(row)) return { answer: { kind: 'released', row } };
+  if (!isHeldBy(row, holder)) return lost(row);
+  if (row.state === 'SENT') return { answer: { kind: 'already-sent', claim: row } };
+  const write = withoutLease(row);
+  return { write, answer: { kind: 'released', row: write } };
 };
 
 export const decideEnd = (
-  job: Job | undefined,
+  row: JobRow | undefined,
   holder: Holder,
   { outcome, nowMs }: { readonly outcome: Outcome; readonly nowMs: number },
 ): Decision<EndAnswer> => {
-  if (isHeldBy(job, holder)) return ended(job, outcome, nowMs);
-  if (job === undefined || !hasEnded(job)) return lost(job);
-  const isSender = job.sentFence === holder.fence;
-  if ((isSender || job.fence === holder.fence) && isDeepStrictEqual(job.outcome, outcome))
-    return { answer: { kind: 'ended', job } };
-  return job.state === 'UNKNOWN' && isSender && outcome.status === 'done'
-    ? ended(job, outcome, nowMs)
-    : lost(job);
+  if (isHeldBy(row, holder)) return ended(row, outcome, nowMs);
+  if (row === undefined || !hasEnded(row)) return lost(row);
+  const isSender = row.sentFence === holder.fence;
+  if ((isSender || row.fence === holder.fence) && isDeepStrictEqual(row.outcome, outcome))
+    return { answer: { kind: 'ended', row } };
+  return row.state === 'UNKNOWN' && isSender && outcome.status === 'done'
+    ? ended(row, outcome, nowMs)
+    : lost(row);
 };
 
 export const decideCancel = (
-  job: Job | undefined,
+  row: JobRow | undefined,
   { id, nowMs }: { readonly id: string; readonly nowMs: number },
 ): Decision<CancelAnswer> => {
-  if (job && hasEnded(job)) return { answer: { kind: 'ended', job } };
-  if (job?.state === 'SENT') return { answer: { kind: 'sent', job } };
-  const write = endOf(job ?? blankJob(id, nowMs), cancelled(job), nowMs);
-  return { write, answer: { kind: 'cancelled', job: write } };
+  if (row && hasEnded(row)) return { answer: { kind: 'ended', row } };
+  if (row?.state === 'SENT') return { answer: { kind: 'sent', row } };
+  const write = endOf(row ?? blankRow(id, nowMs), cancelled(row), nowMs);
+  return { write, answer: { kind: 'cancelled', row: write } };
 };
 
-export const decideReopen = (job: Job | undefined): Decision<ReopenAnswer> => {
-  if (job?.state !== 'FAILED') return { answer: { kind: 'refused', job } };
-  const { outcome: _, startedAt: _s, finishedAt, sentFence: _n, earlierSentFence: _e, ...rest } = job;
+export const decideReopen = (row: JobRow | undefined): Decision<ReopenAnswer> => {
+  if (row?.state !== 'FAILED') return { answer: { kind: 'refused', row } };
+  const { outcome: _, startedAt: _s, finishedAt, sentFence: _n, earlierSentFence: _e, ...rest } = row;
   const earlier = finishedAt === undefined ? {} : { earlierFinishedAt: finishedAt };
-  const fence = job.fence + 1;
-  const write: Job = { ...rest, ...earlier, state: 'CLAIMED', fence, attempts: 0, takeovers: 0 };
-  return { write, answer: { kind: 'reopened', job: write } };
+  const fence = row.fence + 1;
+  const write: JobRow = { ...rest, ...earlier, state: 'CLAIMED', fence, attempts: 0, takeovers: 0 };
+  return { write, answer: { kind: 'reopened', row: write } };
 };
 
 // A row that ended has no lease.
-const isHeldBy = (job: Job | undefined, { fence }: Holder): job is Claim =>
-  job !== undefined && job.fence === fence && job.leaseUntilMs !== undefined;
+const isHeldBy = (row: JobRow | undefined, { fence }: Holder): row is Claim =>
+  row !== undefined && row.fence === fence && row.leaseUntilMs !== undefined;
 
-const isFree = (job: Job): boolean => job.state === 'CLAIMED' && job.leaseUntilMs === undefined;
+const isFree = (row: JobRow): boolean => row.state === 'CLAIMED' && row.leaseUntilMs === undefined;
 
-const lost = (job: Job | undefined): { readonly answer: Lost } => ({ answer: { kind: 'lost', job } });
+const lost = (row: JobRow | undefined): { readonly answer: Lost } => ({ answer: { kind: 'lost', row } });
 
 const held = (write: Claim): Decision<HeldAnswer> => ({ write, answer: { kind: 'held', claim: write } });
 
-const claimed = (job: Job, leaseUntilMs: number): Decision<ClaimAnswer> => {
-  const write: Claim = { ...job, state: 'CLAIMED', leaseUntilMs };
+const claimed = (row: JobRow, leaseUntilMs: number): Decision<ClaimAnswer> => {
+  const write: Claim = { ...row, state: 'CLAIMED', leaseUntilMs };
   return { write, answer: { kind: 'claimed', claim: write } };
 };
 
-const ended = (job: Job, outcome: Outcome, nowMs: number) => {
-  const write = endOf(job, outcome, nowMs);
-  return { write, answer: { kind: 'ended', job: write } } as const;
+const ended = (row: JobRow, outcome: Outcome, nowMs: number) => {
+  const write = endOf(row, outcome, nowMs);
+  return { write, answer: { kind: 'ended', row: write } } as const;
 };
 
 const endStates = { done: 'DONE', failed: 'FAILED', unknown: 'UNKNOWN' } as const satisfies Record<
@@ -187,15 +187,15 @@ const endStates = { done: 'DONE', failed: 'FAILED', unknown: 'UNKNOWN' } as cons
 >;
 
 /** Of two ends of one job the later one counts, so it has the later time, whatever the clock says. */
-const endOf = (job: Job, outcome: Outcome, nowMs: number): EndedJob => {
-  const { earlierFinishedAt: _, ...rest } = withoutLease(job);
-  const before = job.finishedAt ?? job.earlierFinishedAt ?? Number.NEGATIVE_INFINITY;
+const endOf = (row: JobRow, outcome: Outcome, nowMs: number): EndedJobRow => {
+  const { earlierFinishedAt: _, ...rest } = withoutLease(row);
+  const before = row.finishedAt ?? row.earlierFinishedAt ?? Number.NEGATIVE_INFINITY;
   return { ...rest, state: endStates[outcome.status], finishedAt: Math.max(nowMs, before + 1), outcome };
 };
 
-const withoutLease = ({ leaseUntilMs: _, ...job }: Job): Job => job;
+const withoutLease = ({ leaseUntilMs: _, ...row }: JobRow): JobRow => row;
 
-const blankJob = (id: string, nowMs: number): Job => ({
+const blankRow = (id: string, nowMs: number): JobRow => ({
   id,
   state: 'CLAIMED',
   fence: 0,
@@ -205,8 +205,8 @@ const blankJob = (id: string, nowMs: number): Job => ({
   createdAt: nowMs,
 });
 
-const firstClaim = (request: JobRequest, nowMs: number): Job => ({
-  ...blankJob(request.id, nowMs),
+const firstClaim = (request: JobRequest, nowMs: number): JobRow => ({
+  ...blankRow(request.id, nowMs),
   ...factsOf(request),
   fence: 1,
   startedAt: nowMs,
@@ -219,11 +219,11 @@ const failure = (status: 'failed' | 'unknown', kind: string, message: string): O
   return { status, error };
 };
 
-const cancelled = (job: Job | undefined): Outcome =>
+const cancelled = (row: JobRow | undefined): Outcome =>
   failure(
     'failed',
     'cancelled',
-    `the job was cancelled before it was sent${job?.sentFence === undefined ? '' : ' again'}`,
+    `the job was cancelled before it was sent${row?.sentFence === undefined ? '' : ' again'}`,
   );
 
 const answerLost = failure(
@@ -232,7 +232,7 @@ const answerLost = failure(
   'the request was sent, and the worker died before it told how that ended',
 );
 
-const workersDied = ({ takeovers, sentFence }: Job): Outcome =>
+const workersDied = ({ takeovers, sentFence }: JobRow): Outcome =>
   failure(
     sentFence === undefined ? 'failed' : 'unknown',
     'workers-died',

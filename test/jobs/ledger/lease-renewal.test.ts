@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
-import type { Claim } from '../../../lib/jobs/ledger/job.ts';
+import type { Claim } from '../../../lib/jobs/ledger/job-row.ts';
 import { LeaseLostError, renewLease } from '../../../lib/jobs/ledger/lease-renewal.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import { createMemoryTable } from '../../../lib/table/memory-table.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
-import type { Claim, Job, Outcome } from '../../../lib/jobs/ledger/job.ts';
-import { fromRow } from '../../../lib/jobs/ledger/job-row.ts';
+import type { Claim, JobRow, Outcome } from '../../../lib/jobs/ledger/job-row.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
+import { fromRow } from '../../../lib/jobs/ledger/stored-row.ts';
 import { createMemoryTable } from '../../../lib/table/memory-table.ts';
 import type { Table } from '../../../lib/table/table.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
@@ -71,7 +71,7 @@ const createWorld = (scheduler: fc.Scheduler, fatesLeft: Fate[]) => {
     if (fate === 'lose') throw lost();
     return answer;
   };
-  const readJob = async (): Promise<Job | undefined> => {
+  const readRow = async (): Promise<JobRow | undefined> => {
     const stored = await inner.get(key);
     return stored && fromRow(stored.row);
   };
@@ -80,13 +80,13 @@ const createWorld = (scheduler: fc.Scheduler, fatesLeft: Fate[]) => {
     get: (of) => meet(() => inner.get(of)),
     put: (of, row, options) =>
       meet(async () => {
-        const before = await readJob();
+        const before = await readRow();
         const result = await inner.put(of, row, options);
         if (result.kind === 'stored') checkChange(before, fromRow(row), { nowMs: clock.nowMs, worker });
         return result;
       }),
   });
-  return { clock, started, fences, counts, tableOf, readJob };
+  return { clock, started, fences, counts, tableOf, readRow };
 };
 
 type World = ReturnType<typeof createWorld>;
@@ -96,8 +96,8 @@ const endStates: readonly (string | undefined)[] = ['DONE', 'FAILED', 'UNKNOWN']
 
 /** Holds every write that was stored against the rules. */
 const checkChange = (
-  before: Job | undefined,
-  after: Job,
+  before: JobRow | undefined,
+  after: JobRow,
   { nowMs, worker }: { readonly nowMs: number; readonly worker: Worker },
 ): void => {
   if (endStates.includes(before?.state)) {
@@ -196,7 +196,7 @@ test('workers that interleave, whose leases end and whose answers are lost, keep
       await scheduler.waitFor(Promise.all(workers));
 
       const { started, unsure } = world.counts;
-      const attempts = (await world.readJob())?.attempts ?? 0;
+      const attempts = (await world.readRow())?.attempts ?? 0;
       expect(attempts).toBeGreaterThanOrEqual(started);
       expect(attempts).toBeLessThanOrEqual(started + unsure);
     }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
-import type { Claim, Outcome } from '../../../lib/jobs/ledger/job.ts';
+import type { Claim, Outcome } from '../../../lib/jobs/ledger/job-row.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import type { Table } from '../../../lib/table/table.ts';
 
@@ -49,7 +49,7 @@ const describeClaims = (makeLedger: MakeLedger): void => {
 
     const answer = await ledger.claim(request, { leaseMs });
 
-    const job = {
+    const row = {
       ...request,
       state: 'CLAIMED',
       fence: 1,
@@ -60,8 +60,8 @@ const describeClaims = (makeLedger: MakeLedger): void => {
       createdAt: start,
       startedAt: start,
     };
-    expect(answer).toEqual({ kind: 'claimed', claim: job });
-    expect(await ledger.read('a')).toEqual(job);
+    expect(answer).toEqual({ kind: 'claimed', claim: row });
+    expect(await ledger.read('a')).toEqual(row);
   });
 
   test('of a job that somebody has is busy until the lease ends', async () => {
@@ -103,7 +103,7 @@ const describeClaims = (makeLedger: MakeLedger): void => {
 
     expect(answer).toMatchObject({
       kind: 'ended',
-      job: {
+      row: {
         state: 'FAILED',
         outcome: {
           status: 'failed',
@@ -124,7 +124,7 @@ const describeClaims = (makeLedger: MakeLedger): void => {
 
     expect(answer).toMatchObject({
       kind: 'ended',
-      job: { state: 'UNKNOWN', attempts: 11, outcome: { error: { kind: 'workers-died' } } },
+      row: { state: 'UNKNOWN', attempts: 11, outcome: { error: { kind: 'workers-died' } } },
     });
   });
 
@@ -137,7 +137,7 @@ const describeClaims = (makeLedger: MakeLedger): void => {
 
     expect(answer).toMatchObject({
       kind: 'ended',
-      job: {
+      row: {
         state: 'UNKNOWN',
         attempts: 1,
         finishedAt: clock.nowMs,
@@ -180,8 +180,8 @@ const describeClaims = (makeLedger: MakeLedger): void => {
       const answer = await ledger.claim(request, { leaseMs });
       const late = await ledger.end(first, done);
 
-      expect(answer).toMatchObject({ kind: 'ended', job: { state: 'UNKNOWN', sentFence: 1 } });
-      expect(late).toMatchObject({ kind: 'ended', job: { state: 'DONE' } });
+      expect(answer).toMatchObject({ kind: 'ended', row: { state: 'UNKNOWN', sentFence: 1 } });
+      expect(late).toMatchObject({ kind: 'ended', row: { state: 'DONE' } });
     },
   );
 
@@ -196,7 +196,7 @@ const describeClaims = (makeLedger: MakeLedger): void => {
 
     const answer = await ledger.claim(request, { leaseMs, mayRepeat: true });
 
-    expect(answer).toMatchObject({ kind: 'ended', job: { ...request, state, outcome, finishedAt: start } });
+    expect(answer).toMatchObject({ kind: 'ended', row: { ...request, state, outcome, finishedAt: start } });
   });
 
   test('with another content touches nothing, whatever the job’s state', async () => {
@@ -287,7 +287,7 @@ const describeSends = (makeLedger: MakeLedger): void => {
 
     const answer = await ledger.sent(first, { mustLastMs: 1 });
 
-    expect(answer).toEqual({ kind: 'lost', job: second });
+    expect(answer).toEqual({ kind: 'lost', row: second });
     expect(await ledger.read('a')).toEqual(second);
   });
 
@@ -296,7 +296,7 @@ const describeSends = (makeLedger: MakeLedger): void => {
 
     const answer = await ledger.sent({ id: 'none', fence: 1 }, { mustLastMs: 1 });
 
-    expect(answer).toEqual({ kind: 'lost', job: undefined });
+    expect(answer).toEqual({ kind: 'lost', row: undefined });
   });
 
   test('does not start twice', async () => {
@@ -350,7 +350,7 @@ const describeSends = (makeLedger: MakeLedger): void => {
 
     const answer = await ledger.notSent(first);
 
-    expect(answer).toEqual({ kind: 'lost', job: second });
+    expect(answer).toEqual({ kind: 'lost', row: second });
     expect(await ledger.read('a')).toEqual(second);
   });
 };
@@ -390,7 +390,7 @@ const describeLeases = (makeLedger: MakeLedger): void => {
     const lost = await ledger.renew(held, leaseMs);
 
     expect(renewed.kind).toBe('held');
-    expect(lost).toEqual({ kind: 'lost', job: second });
+    expect(lost).toEqual({ kind: 'lost', row: second });
   });
 
   test('that is released lets anyone claim at once, and no takeover is counted', async () => {
@@ -401,7 +401,7 @@ const describeLeases = (makeLedger: MakeLedger): void => {
     const again = await ledger.release(held);
     const second = await claim(ledger);
 
-    expect(released).toMatchObject({ kind: 'released', job: { state: 'CLAIMED', attempts: 0 } });
+    expect(released).toMatchObject({ kind: 'released', row: { state: 'CLAIMED', attempts: 0 } });
     expect(again).toEqual(released);
     expect(second).toMatchObject({ fence: 2, takeovers: 0, attempts: 0 });
   });
@@ -410,7 +410,7 @@ const describeLeases = (makeLedger: MakeLedger): void => {
     const { ledger } = await makeLedger();
     const held = await claim(ledger);
     await ledger.release(held);
-    const { leaseUntilMs: _, ...job } = held;
+    const { leaseUntilMs: _, ...row } = held;
 
     const answers = [
       await ledger.sent(held, { mustLastMs: 1 }),
@@ -419,8 +419,8 @@ const describeLeases = (makeLedger: MakeLedger): void => {
       await ledger.end(held, done),
     ];
 
-    expect(answers).toEqual(Array(4).fill({ kind: 'lost', job }));
-    expect(await ledger.read('a')).toEqual(job);
+    expect(answers).toEqual(Array(4).fill({ kind: 'lost', row }));
+    expect(await ledger.read('a')).toEqual(row);
   });
 
   test('of a send is not released', async () => {
@@ -440,7 +440,7 @@ const describeLeases = (makeLedger: MakeLedger): void => {
 
     const answer = await ledger.release(first);
 
-    expect(answer).toEqual({ kind: 'lost', job: second });
+    expect(answer).toEqual({ kind: 'lost', row: second });
   });
 };
 
@@ -455,9 +455,9 @@ const describeEnds = (makeLedger: MakeLedger): void => {
 
     const answer = await ledger.end(held, failed);
 
-    const { leaseUntilMs: _, ...job } = held;
-    const row = { ...job, state: 'FAILED', outcome: failed, finishedAt: start + 5_000 };
-    expect(answer).toEqual({ kind: 'ended', job: row });
+    const { leaseUntilMs: _, ...open } = held;
+    const row = { ...open, state: 'FAILED', outcome: failed, finishedAt: start + 5_000 };
+    expect(answer).toEqual({ kind: 'ended', row });
     expect(await ledger.read('a')).toEqual(row);
   });
 
@@ -468,7 +468,7 @@ const describeEnds = (makeLedger: MakeLedger): void => {
 
     const answer = await ledger.end(held, done);
 
-    expect(answer).toMatchObject({ kind: 'ended', job: { state: 'DONE' } });
+    expect(answer).toMatchObject({ kind: 'ended', row: { state: 'DONE' } });
   });
 
   test('that is told again is the same row', async () => {
@@ -486,12 +486,12 @@ const describeEnds = (makeLedger: MakeLedger): void => {
     const { ledger } = await makeLedger();
     const held = await send(ledger);
     await ledger.end(held, done);
-    const job = await ledger.read('a');
+    const row = await ledger.read('a');
 
     const answer = await ledger.end(held, failed);
 
-    expect(answer).toEqual({ kind: 'lost', job });
-    expect(await ledger.read('a')).toEqual(job);
+    expect(answer).toEqual({ kind: 'lost', row });
+    expect(await ledger.read('a')).toEqual(row);
   });
 
   test.for([done, failed])('by who lost the job is refused: %j', async (outcome) => {
@@ -502,7 +502,7 @@ const describeEnds = (makeLedger: MakeLedger): void => {
 
     const answer = await ledger.end(first, outcome);
 
-    expect(answer).toEqual({ kind: 'lost', job: second });
+    expect(answer).toEqual({ kind: 'lost', row: second });
     expect(await ledger.read('a')).toEqual(second);
   });
 
@@ -515,7 +515,7 @@ const describeEnds = (makeLedger: MakeLedger): void => {
     const answer = await ledger.end(sent, done);
     const again = await ledger.end(sent, done);
 
-    expect(answer).toMatchObject({ kind: 'ended', job: { state: 'DONE', outcome: done } });
+    expect(answer).toMatchObject({ kind: 'ended', row: { state: 'DONE', outcome: done } });
     expect(again).toEqual(answer);
   });
 
@@ -539,9 +539,9 @@ const describeEnds = (makeLedger: MakeLedger): void => {
 
     await ledger.end(await send(ledger), done);
 
-    const job = await ledger.read('a');
-    expect(job).toMatchObject({ state: 'DONE', finishedAt: start + 5_001 });
-    expect(job).not.toHaveProperty('earlierFinishedAt');
+    const row = await ledger.read('a');
+    expect(row).toMatchObject({ state: 'DONE', finishedAt: start + 5_001 });
+    expect(row).not.toHaveProperty('earlierFinishedAt');
   });
 
   test('that was unknown does not become failed', async () => {
@@ -549,22 +549,22 @@ const describeEnds = (makeLedger: MakeLedger): void => {
     const sent = await send(ledger);
     clock.nowMs += leaseMs;
     await ledger.claim(request, { leaseMs });
-    const job = await ledger.read('a');
+    const row = await ledger.read('a');
 
     const answer = await ledger.end(sent, failed);
 
-    expect(answer).toEqual({ kind: 'lost', job });
+    expect(answer).toEqual({ kind: 'lost', row });
   });
 
   test('that was unknown is not done by a fence that did not send', async () => {
     const { ledger } = await makeLedger();
     const held = await claim(ledger);
     await ledger.end(held, { status: 'unknown' });
-    const job = await ledger.read('a');
+    const row = await ledger.read('a');
 
     const answer = await ledger.end(held, done);
 
-    expect(answer).toEqual({ kind: 'lost', job });
+    expect(answer).toEqual({ kind: 'lost', row });
   });
 
   test('keeps an answer that a table could not: deep, large numbers, odd names', async () => {
@@ -593,10 +593,10 @@ const describePeople = (makeLedger: MakeLedger): void => {
     const claimed = await ledger.claim(request, { leaseMs });
     const other = await ledger.claim({ ...request, contentHash: 'other' }, { leaseMs });
 
-    const job = { id: 'a', state: 'FAILED', dt: '2026-11-21', outcome: { error: { kind: 'cancelled' } } };
-    expect(cancelled).toMatchObject({ kind: 'cancelled', job });
-    expect(claimed).toMatchObject({ kind: 'ended', job: { ...job, ...request } });
-    expect(other).toMatchObject({ kind: 'ended', job: { ...job, contentHash: 'other' } });
+    const row = { id: 'a', state: 'FAILED', dt: '2026-11-21', outcome: { error: { kind: 'cancelled' } } };
+    expect(cancelled).toMatchObject({ kind: 'cancelled', row });
+    expect(claimed).toMatchObject({ kind: 'ended', row: { ...row, ...request } });
+    expect(other).toMatchObject({ kind: 'ended', row: { ...row, contentHash: 'other' } });
   });
 
   test('cancel a job that somebody has, whose send is then refused', async () => {
@@ -607,9 +607,9 @@ const describePeople = (makeLedger: MakeLedger): void => {
     const sent = await ledger.sent(held, { mustLastMs: 1 });
     const end = await ledger.end(held, done);
 
-    expect(cancelled).toMatchObject({ kind: 'cancelled', job: { state: 'FAILED', finishedAt: start } });
-    expect(sent).toEqual({ kind: 'lost', job: cancelled.job });
-    expect(end).toEqual({ kind: 'lost', job: cancelled.job });
+    expect(cancelled).toMatchObject({ kind: 'cancelled', row: { state: 'FAILED', finishedAt: start } });
+    expect(sent).toEqual({ kind: 'lost', row: cancelled.row });
+    expect(end).toEqual({ kind: 'lost', row: cancelled.row });
   });
 
   test('cancel a job whose lease ran out', async () => {
@@ -627,7 +627,7 @@ const describePeople = (makeLedger: MakeLedger): void => {
 
     const answer = await ledger.cancel('a');
 
-    expect(answer).toEqual({ kind: 'sent', job: sent });
+    expect(answer).toEqual({ kind: 'sent', row: sent });
     expect(await ledger.read('a')).toEqual(sent);
   });
 
@@ -636,11 +636,11 @@ const describePeople = (makeLedger: MakeLedger): void => {
     async (outcome) => {
       const { ledger } = await makeLedger();
       await ledger.end(await send(ledger), outcome);
-      const job = await ledger.read('a');
+      const row = await ledger.read('a');
 
       const answer = await ledger.cancel('a');
 
-      expect(answer).toEqual({ kind: 'ended', job });
+      expect(answer).toEqual({ kind: 'ended', row });
     },
   );
 
@@ -654,7 +654,7 @@ const describePeople = (makeLedger: MakeLedger): void => {
     const late = await ledger.end(first, done);
     const second = await claim(ledger);
 
-    expect(answer).toMatchObject({ kind: 'reopened', job: { state: 'CLAIMED', attempts: 0, takeovers: 0 } });
+    expect(answer).toMatchObject({ kind: 'reopened', row: { state: 'CLAIMED', attempts: 0, takeovers: 0 } });
     expect(late.kind).toBe('lost');
     expect(second).toMatchObject({ fence: 3, dt: '2026-11-21', createdAt: start, startedAt: clock.nowMs });
     expect(second).not.toHaveProperty('outcome');
@@ -677,12 +677,12 @@ const describePeople = (makeLedger: MakeLedger): void => {
     async (outcome) => {
       const { ledger } = await makeLedger();
       await ledger.end(await send(ledger), outcome);
-      const job = await ledger.read('a');
+      const row = await ledger.read('a');
 
       const answer = await ledger.reopen('a');
 
-      expect(answer).toEqual({ kind: 'refused', job });
-      expect(await ledger.read('a')).toEqual(job);
+      expect(answer).toEqual({ kind: 'refused', row });
+      expect(await ledger.read('a')).toEqual(row);
     },
   );
 
@@ -693,8 +693,8 @@ const describePeople = (makeLedger: MakeLedger): void => {
     const answers = [await ledger.reopen('a'), await ledger.reopen('none')];
 
     expect(answers).toEqual([
-      { kind: 'refused', job: held },
-      { kind: 'refused', job: undefined },
+      { kind: 'refused', row: held },
+      { kind: 'refused', row: undefined },
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Claim } from '../../../lib/jobs/ledger/job.ts';
+import type { Claim } from '../../../lib/jobs/ledger/job-row.ts';
 import { decideNotSent, decideSent } from '../../../lib/jobs/ledger/transitions.ts';
 
 const held: Claim = {

@@ -1,5 +1,5 @@
 import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
-import type { Claim } from '../../../lib/jobs/ledger/job.ts';
+import type { Claim } from '../../../lib/jobs/ledger/job-row.ts';
 import type { Plan } from './plan.ts';
 import type { Parts } from './simulate.ts';
 

@@ -40,7 +40,7 @@ export async function meddle(
       const answer = await ledger.reopen(idOf(number));
       if (answer.kind !== 'reopened') return;
       const { started } = platform;
-      meddling.reopened.push({ job: number, sends: startsOf(number, started), fence: answer.job.fence });
+      meddling.reopened.push({ job: number, sends: startsOf(number, started), fence: answer.row.fence });
       sent.get(number)?.push(queue.send(withId(bodyOf(job, number), idOf(number))));
       // Whichever content became the job: it alone is taken.
       if (meddling.otherContents.some((other) => other.job === number))

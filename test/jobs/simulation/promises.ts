@@ -1,5 +1,5 @@
 import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
-import { type EndedJob, hasEnded } from '../../../lib/jobs/ledger/job.ts';
+import { type EndedJobRow, hasEnded } from '../../../lib/jobs/ledger/job-row.ts';
 import { refusedKey } from '../../../lib/jobs/refused.ts';
 import { type Ended, hasSoundWorkers, type Result, readResult } from './ended.ts';
 import { isOf, startsOf } from './people.ts';
@@ -38,14 +38,14 @@ async function checkJob(job: JobPlan, number: number, ended: Ended): Promise<voi
  * The limit of what a worker can do: a late answer turns UNKNOWN into DONE when the message is gone already, and if
  * its worker then dies or the store is away, nobody comes back to make that visible.
  */
-function isStranded(id: string, row: EndedJob, { scene, finished }: Ended): boolean {
+function isStranded(id: string, row: EndedJobRow, { scene, finished }: Ended): boolean {
   const wasTroubled = scene.witness.tries.some(
     (each) => each.id === id && each.process.troubles > each.troubles,
   );
   return row.state === 'DONE' && finished.get(id)?.has('unknown') === true && wasTroubled;
 }
 
-function checkResult(id: string, result: Result, row: EndedJob, { broken }: Ended): void {
+function checkResult(id: string, result: Result, row: EndedJobRow, { broken }: Ended): void {
   const told = [result.status, result.attempts, Date.parse(result.finishedAt)];
   const known = [row.outcome.status, row.attempts, row.finishedAt];
   if (String(told) !== String(known)) broken(`the result of ${id} tells ${told}, the ledger ${known}`);
@@ -90,7 +90,7 @@ function unexplained(
   job: JobPlan,
   number: number,
   result: Result,
-  row: EndedJob,
+  row: EndedJobRow,
   { plan, scene }: Ended,
 ): string | undefined {
   const { platform, witness, world } = scene;

@@ -1,7 +1,7 @@
 import type { Call } from '../../../platform/call.ts';
 import { runFunction } from '../../../platform/operations/run-function.ts';
 import { executionSchema, type FunctionExecution } from '../../../platform/records.ts';
-import type { Outcome } from '../../ledger/job.ts';
+import type { Outcome } from '../../ledger/job-row.ts';
 import type { RunJob } from '../../runner.ts';
 
 /** Runs a code function, once. An execution that did not succeed is a failed job with all of it in the result. */

@@ -11,7 +11,7 @@ import { scanOfRun } from '../../../snapshot/run/scan-of-run.ts';
 import { SnapshotStoppedError } from '../../../snapshot/run/snapshot-stopped-error.ts';
 import { takeRun } from '../../../snapshot/run/take-run.ts';
 import type { Store } from '../../../store/store.ts';
-import type { Outcome } from '../../ledger/job.ts';
+import type { Outcome } from '../../ledger/job-row.ts';
 import type { RunJob } from '../../runner.ts';
 
 export type SnapshotRunnerOptions = {

@@ -1,5 +1,5 @@
 import type { Store } from '../../../store/store.ts';
-import type { TypedJob } from '../../result.ts';
+import type { TypedJobRow } from '../../result.ts';
 
 const folderOf = (calculationId: string) => `formulas/${calculationId}/`;
 
@@ -40,5 +40,5 @@ export async function* readFormulaLog(
 }
 
 /** True if the job set a formula, and the platform answered a calculation. */
-export const hasSetFormula = ({ type, outcome }: TypedJob): boolean =>
+export const hasSetFormula = ({ type, outcome }: TypedJobRow): boolean =>
   type === 'update-formula' && outcome.status === 'done';

@@ -1,0 +1,84 @@
+import * as z from 'zod/mini';
+import type { Json, Row } from '../../table/table.ts';
+import type { JobRow } from './job-row.ts';
+
+/**
+ * A job row as the table stores it. The outcome is stored as text: what a function returns may be deeper, or have other
+ * numbers, than a table takes.
+ */
+export const toRow = ({ outcome, ...rest }: JobRow): Row => ({
+  ...rest,
+  ...(outcome ? { outcome: JSON.stringify(outcome) } : {}),
+});
+
+/** The job row of a stored one. Throws a `LedgerError` for a row that is no job’s. */
+export const fromRow = (row: Row): JobRow => {
+  const parsed = rowSchema.safeParse(row);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new LedgerError({ kind: 'bad-row', id: String(row['id']), fault: issue?.path.join('.') ?? '' });
+};
+
+export type LedgerFailure =
+  /** `fault` names the member that is wrong. */
+  { readonly kind: 'bad-row'; readonly id: string; readonly fault: string };
+
+/** The one error of the ledger's own. */
+export class LedgerError extends Error {
+  override readonly name = 'LedgerError';
+  readonly failure: LedgerFailure;
+
+  constructor(failure: LedgerFailure) {
+    super(`read job ${failure.id}: expected the row of a job, got another ${failure.fault}`);
+    this.failure = failure;
+  }
+}
+
+const count = z.int().check(z.minimum(0));
+
+// What `JSON.parse` gave is JSON.
+const json = z.custom<Json>(() => true);
+
+const errorSchema = z.catchall(z.object({ kind: z.string(), message: z.string() }), json);
+
+const outcomeSchema = z.object({
+  status: z.literal(['done', 'failed', 'unknown']),
+  response: z.exactOptional(json),
+  error: z.exactOptional(errorSchema),
+  staged: z.exactOptional(z.string()),
+});
+
+const outcomeText = z.pipe(
+  z.pipe(
+    z.string(),
+    z.transform((text, context): unknown => {
+      try {
+        return JSON.parse(text);
+      } catch {
+        context.issues.push({ code: 'custom', input: text, message: 'expected JSON' });
+        return undefined;
+      }
+    }),
+  ),
+  outcomeSchema,
+);
+
+const rowSchema = z.object({
+  id: z.string(),
+  type: z.exactOptional(z.string()),
+  contentHash: z.exactOptional(z.string()),
+  sender: z.exactOptional(z.string()),
+  state: z.literal(['CLAIMED', 'SENT', 'DONE', 'FAILED', 'UNKNOWN']),
+  fence: count,
+  leaseUntilMs: z.exactOptional(z.number()),
+  attempts: count,
+  takeovers: count,
+  dt: z.string(),
+  createdAt: z.number(),
+  startedAt: z.exactOptional(z.number()),
+  finishedAt: z.exactOptional(z.number()),
+  earlierFinishedAt: z.exactOptional(z.number()),
+  sentFence: z.exactOptional(count),
+  earlierSentFence: z.exactOptional(count),
+  outcome: z.exactOptional(outcomeText),
+});
