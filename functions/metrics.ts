@@ -1,6 +1,6 @@
 import { Metrics, type MetricUnit } from '@aws-lambda-powertools/metrics';
-import { type MetricName, metricNamespace } from '../lib/contract.ts';
 import type { JobFinished } from '../lib/jobs/handle-message.ts';
+import { type MetricName, metricNamespace } from '../lib/metric-names.ts';
 import type { PaceCounts } from '../lib/pace/pace.ts';
 import type { PlatformEvent } from '../lib/platform/events.ts';
 import { analyzeSentiment } from '../lib/platform/operations/analyze-sentiment.ts';

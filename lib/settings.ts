@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import type { SettingName } from './contract.ts';
 import { preview } from './json/faults.ts';
+import type { SettingName } from './setting-names.ts';
 
 /** An environment, or a part of one. */
 export type Environment = Readonly<Partial<Record<string, string>>>;

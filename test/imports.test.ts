@@ -9,6 +9,8 @@ import { circlesOf } from './circles.ts';
  */
 const ROOMS = [
   'lib/once.ts',
+  'lib/setting-names.ts',
+  'lib/metric-names.ts',
   'lib/time',
   'lib/bytes',
   'lib/json',

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { jobTimes } from '../contract.ts';
 import { once } from '../once.ts';
 import type { Platform } from '../platform/client.ts';
 import { runFunction } from '../platform/operations/run-function.ts';
@@ -11,6 +10,7 @@ import type { Table } from '../table/table.ts';
 import { sleep } from '../time/sleep.ts';
 import { readAllow } from './allow.ts';
 import type { JobFinished, Lease, Worker } from './handle-message.ts';
+import { jobTimes } from './job-times.ts';
 import { createLedger } from './ledger/create-ledger.ts';
 import { renewLease } from './ledger/lease-renewal.ts';
 import type { Ledger } from './ledger/ledger.ts';
