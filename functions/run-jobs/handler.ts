@@ -1,6 +1,7 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { openJobPlace } from '../../lib/jobs/job-place.ts';
 import { jobTimes } from '../../lib/jobs/job-times.ts';
-import { leaseUntil, openJobPlace, openWorker } from '../../lib/jobs/open-worker.ts';
+import { leaseUntil, openWorker } from '../../lib/jobs/open-worker.ts';
 import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { runBatch } from '../../lib/jobs/run-batch.ts';
 import { once } from '../../lib/once.ts';
@@ -46,7 +47,7 @@ async function open() {
     import('../../lib/jobs/queue/sqs-queue.ts'),
   ]);
   return {
-    worker: openWorker(session, place, {
+    worker: await openWorker(session, place, {
       onFinished: metrics.jobFinished,
       onRefused: metrics.messageRefused,
       onSentiment: metrics.sentimentAnswered,

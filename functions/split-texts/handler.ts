@@ -1,5 +1,5 @@
 import type { EventBridgeEvent } from 'aws-lambda';
-import { openJobPlace } from '../../lib/jobs/open-worker.ts';
+import { openJobPlace } from '../../lib/jobs/job-place.ts';
 import { splitInbox } from '../../lib/jobs/split-inbox.ts';
 import { once } from '../../lib/once.ts';
 import { openSession } from '../../lib/session.ts';

@@ -26,16 +26,17 @@ export async function openQueue(queueUrl: string, environment: Environment): Pro
 }
 
 /** What SYNC_ALLOW lets jobs use. Throws `SettingsError`. */
-export const allowOf = (setting: string | undefined): Allow => asSettings(() => readAllow(setting));
-
-/** Does what may find SYNC_ALLOW wrong, which is told as a wrong setting. */
-export function asSettings<T>(act: () => T): T {
+export function allowOf(setting: string | undefined): Allow {
   try {
-    return act();
+    return readAllow(setting);
   } catch (error) {
-    throw error instanceof AllowError ? new SettingsError(error.faults) : error;
+    throw asSettingsError(error);
   }
 }
+
+/** A wrong SYNC_ALLOW as a wrong setting; any other error as it is. */
+export const asSettingsError = (error: unknown): unknown =>
+  error instanceof AllowError ? new SettingsError(error.faults) : error;
 
 /** Ids of jobs as they were typed. Throws `UsageError` for what is none. */
 export function checkedJobIds(ids: readonly string[]): readonly string[] {

@@ -14,8 +14,6 @@ import type { TourAws } from './tour-aws.ts';
 /** Apart from the store that commands use without a setting, so that a tour never meets a user's own runs. */
 const FOLDER = './platform-sync-data/tour';
 
-const TEXT = 'The delivery was late and the box was damaged. The support team was wonderful!';
-
 /** Requests a second, of commands and of the function. */
 const RATE = 200;
 
@@ -115,33 +113,19 @@ type JobsOfTour = {
 /** One job of every type, by way of the queue and the bundle that is deployed, in a process of its own. */
 async function runJobs({ platform, aws, run, terminal, first }: JobsOfTour): Promise<void> {
   const { codePackages } = await import('../sandbox/platform/functions/packages.ts');
-  const jobs = [
-    {
-      type: 'run-function',
-      id: 'tour-days',
-      packageId: codePackages[0]?.id,
-      packageVersion: '1.0.0',
-      functionName: 'businessDays',
-      inputVariables: { start: '2026-11-20', end: '2026-12-01', holidays: ['2026-11-26'] },
-    },
-    {
-      type: 'score',
-      id: 'tour-sentiment',
-      texts: [{ id: 'letter', text: TEXT }],
-      topics: [{ topic: 'delivery' }, { topic: 'support' }, { topic: 'price' }],
-    },
-    {
-      type: 'update-formula',
-      id: 'tour-formula',
-      calculationId: first.id,
-      expression: formulaOf(platform, first),
-    },
-    { type: 'data-files', id: 'tour-files', ids: platform.state.dataFileIds.slice(0, 2) },
-    { type: 'snapshot', id: 'tour-snapshot', source: 'cards' },
-  ];
-  await run(['submit', '-'], jobs.map((job) => `${JSON.stringify({ version: 1, ...job })}\n`).join(''));
+  const { sampleMessages } = await import('../jobs/types/job-types.ts');
+  const { datasets, fileSets, dataFileIds } = platform.state;
+  const messages = sampleMessages({
+    packageId: codePackages[0]?.id ?? '',
+    calculationId: first.id,
+    expression: formulaOf(platform, first),
+    datasetIds: datasets.map(({ id }) => id),
+    filesetIds: fileSets.map(({ id }) => id),
+    dataFileIds,
+  });
+  await run(['submit', '-'], messages.map((message) => `${JSON.stringify(message)}\n`).join(''));
   terminal.out(`\nThe function takes them from the queue: its bundle, in a process of its own.`);
-  await aws.runJobs({ environment: terminal.environment, ids: jobs.map(({ id }) => id) });
+  await aws.runJobs({ environment: terminal.environment, ids: messages.map(({ id }) => id) });
   await run(['jobs']);
   await run(['jobs', 'tour-sentiment']);
   await run(['formula', 'log', first.id]);

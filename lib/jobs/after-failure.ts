@@ -2,8 +2,7 @@ import type { PlatformFailure } from '../platform/failure.ts';
 import { PlatformError } from '../platform/platform-error.ts';
 import { backoffMs } from '../time/backoff.ts';
 import type { JobError, Outcome } from './ledger/job-row.ts';
-import { HandBackError, TurnLostError } from './turn.ts';
-import { ChangedError } from './types/update-formula/refuse-if-changed.ts';
+import { HandBackError, JobRefusedError, TurnLostError } from './turn.ts';
 
 /** The facts that the decision rests on, and nothing else. */
 export type FailureFacts = {
@@ -37,7 +36,7 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
   const backoff = backoffMs(Math.max(1, attempts), random, BACKOFF);
   if (error instanceof TurnLostError) return { kind: 'leave' };
   if (error instanceof HandBackError) return { kind: 'later', delayMs: error.delayMs, counts: false };
-  if (error instanceof ChangedError) return failed({ kind: 'changed', message: error.message });
+  if (error instanceof JobRefusedError) return failed({ kind: error.kind, message: error.message });
   if (error instanceof PlatformError) return afterPlatformError(error, facts, backoff);
   // Our own trouble, such as a store that is away. What was sent and has no answer is never sent again.
   if (hasSent && !mayRepeat) return unknown({ kind: 'internal', message: messageOf(error) });

@@ -4,14 +4,14 @@ import { type AfterFailure, afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
 import type { Claim, EndedJobRow, Outcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import { type Job, parseMessage } from './message/message.ts';
+import { parseMessage } from './message/message.ts';
 import type { QueueMessage } from './queue/queue.ts';
 import { keepFailed } from './redrive.ts';
 import { keepRefused } from './refused.ts';
-import { responseOf, stagedOutcome, type TypedJobRow, writeResult } from './result.ts';
-import { mayRepeat, type RunJob, type Runners } from './runner.ts';
-import { createTurn, type Turn, TurnLostError } from './turn.ts';
-import { hasSetFormula, keepFormula } from './types/update-formula/formula-log.ts';
+import { stagedOutcome, type TypedJobRow, writeResult } from './result.ts';
+import type { BatchPlace } from './texts/batch/batch.ts';
+import { createTurn, TurnLostError } from './turn.ts';
+import { type Job, mayRepeat, type Runners, runBy, settleEnd } from './types/job-types.ts';
 
 /** Told of each job that ended, at least once. `result` is the key of its result. */
 export type JobFinished = {
@@ -25,14 +25,13 @@ export type JobFinished = {
 export type Worker = {
   readonly ledger: Ledger;
   readonly store: Store;
+  readonly batches: BatchPlace;
   readonly runners: Runners;
   readonly allow: Allow;
   /** Lets others know; a job's message is not acknowledged before. */
   readonly tellFinished: (event: JobFinished) => Promise<void>;
   /** Told of each message that was refused. */
   readonly onRefused?: () => void;
-  /** Called for every job that ends in the ledger, also when it is seen again: settles what hangs on it. */
-  readonly onEnded?: (job: Job, ended: EndedJobRow) => Promise<void>;
   readonly logger: Logger;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
@@ -108,7 +107,7 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
   const turn = createTurn({ ledger, claim, signal: held.signal, deadlineMs, mustLastMs, now });
   let outcome: Outcome;
   try {
-    outcome = await run(job, worker.runners, turn);
+    outcome = await runBy(worker.runners, job, turn);
   } catch (thrown) {
     const error = held.signal.aborted ? new TurnLostError(`job ${job.id}: its lease was lost`) : thrown;
     const after = afterFailure({
@@ -143,10 +142,6 @@ async function endSurely(claim: Claim, outcome: Outcome, { ledger, store, sleep 
   return ledger.end(claim, await stagedOutcome(store, claim, outcome));
 }
 
-/** The runner of the job's type, which takes this very job. */
-const run = (job: Job, runners: Runners, turn: Turn): Promise<Outcome> =>
-  (runners[job.type] as RunJob<Job['type']>)(job as never, turn);
-
 async function handBack(
   claim: Claim,
   after: Exclude<AfterFailure, { readonly kind: 'end' }>,
@@ -165,15 +160,9 @@ async function settle({ message, job }: Given, ended: EndedJobRow, worker: Worke
   const { store, logger } = worker;
   const typed: TypedJobRow = { ...ended, type: job.type };
   const result = await writeResult(store, typed);
-  if (job.type === 'update-formula' && hasSetFormula(typed)) {
-    const response = await responseOf(store, ended.outcome);
-    const { finishedAt: finishedAtMs } = ended;
-    if (response !== undefined)
-      await keepFormula(store, { calculationId: job.calculationId, finishedAtMs, response });
-  }
   const { status } = ended.outcome;
   await keepFailed(store, ended, message);
-  await worker.onEnded?.(job, ended);
+  await settleEnd(job, ended, worker);
   await worker.tellFinished({ id: ended.id, type: job.type, status, result });
   logger.info({ job: ended.id, type: job.type, status, attempts: ended.attempts }, 'job ended');
   return DONE;

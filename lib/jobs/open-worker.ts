@@ -1,64 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import { once } from '../once.ts';
 import type { Platform } from '../platform/client.ts';
-import { runFunction } from '../platform/operations/run-function.ts';
 import type { Sentiment } from '../platform/records.ts';
 import type { Session } from '../session.ts';
-import type { Store } from '../store/store.ts';
-import { createMemoryTable } from '../table/memory-table.ts';
-import type { Table } from '../table/table.ts';
 import { sleep } from '../time/sleep.ts';
 import { readAllow } from './allow.ts';
 import type { JobFinished, Lease, Worker } from './handle-message.ts';
+import type { JobPlace } from './job-place.ts';
 import { jobTimes } from './job-times.ts';
-import { createLedger } from './ledger/create-ledger.ts';
 import { renewLease } from './ledger/lease-renewal.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import type { Job } from './message/message.ts';
-import type { BatchPlace } from './texts/batch/batch.ts';
-import { failChunk } from './texts/batch/end-chunk.ts';
-import { createScoreCache, type ScoreCache } from './texts/cache/score-cache.ts';
-import { dataFilesRunner } from './types/data-files/runner.ts';
-import { functionRunner } from './types/run-function/runner.ts';
-import { scoreRunner } from './types/score/runner.ts';
-import { openSnapshots } from './types/snapshot/open-snapshots.ts';
-import { formulaRunner } from './types/update-formula/runner.ts';
-
-/** Whatever jobs share: the store, the table, and what stands on them. */
-export type JobPlace = {
-  readonly store: Store;
-  readonly table: Table;
-  readonly ledger: Ledger;
-  readonly cache: ScoreCache;
-  readonly batches: BatchPlace;
-  /** The platform's host. */
-  readonly host: string;
-};
-
-/** Opens what jobs share, by the settings: the table in DynamoDB, or memory where none is set. */
-export async function openJobPlace(session: Session): Promise<JobPlace> {
-  const { SYNC_TABLE: tableName, PLATFORM_BASE_URL, PLATFORM_TIMEOUT_MS } = session.settings;
-  const store = await session.store();
-  const table = tableName === undefined ? createMemoryTable() : await openTable(tableName, session);
-  const { host } = new URL(PLATFORM_BASE_URL);
-  // A claim on a text must outlast the attempt that it is for.
-  const leaseMs = 1.5 * PLATFORM_TIMEOUT_MS;
-  const ours = { owner: randomUUID(), now: Date.now, newToken: randomUUID };
-  return {
-    store,
-    table,
-    ledger: createLedger({ table }),
-    cache: createScoreCache({ table, host, leaseMs, ...ours }),
-    batches: { store, table, newToken: randomUUID },
-    host,
-  };
-}
-
-/** The SDK is loaded only where there is a table. */
-async function openTable(tableName: string, { environment }: Session): Promise<Table> {
-  const { createDynamoTable } = await import('../table/dynamo-table.ts');
-  return createDynamoTable({ tableName, environment });
-}
+import { mustLastMs, openRunners } from './types/job-types.ts';
 
 /** For whoever measures a worker. */
 export type WorkerHooks = {
@@ -69,39 +20,32 @@ export type WorkerHooks = {
 };
 
 /** The worker of a process. Throws `AllowError` if SYNC_ALLOW is wrong, `ExecutionInputError` if SYNC_FOLLOWERS is. */
-export function openWorker(session: Session, place: JobPlace, hooks: WorkerHooks = {}): Worker {
+export async function openWorker(
+  session: Session,
+  place: JobPlace,
+  hooks: WorkerHooks = {},
+): Promise<Worker> {
   const { settings, logger } = session;
-  // A long wait hands a job back instead of being sat out. A snapshot would begin anew, and has patience.
-  const platform = session.platformWith({ budgetMs: settings.PLATFORM_MAX_WAIT_MS });
-  const { store, ledger, cache, batches } = place;
+  const { store, ledger, batches } = place;
   const clock = { now: Date.now, random: Math.random, sleep };
+  const allow = readAllow(settings.SYNC_ALLOW);
+  // A long wait hands a job back instead of being sat out. A snapshot would begin anew, and has patience.
+  const platform = heard(session.platformWith({ budgetMs: settings.PLATFORM_MAX_WAIT_MS }), hooks);
   const tellFinished = finishedTeller(session);
   return {
     ledger,
     store,
-    allow: readAllow(settings.SYNC_ALLOW),
+    batches,
+    allow,
     logger,
     ...clock,
-    runners: {
-      'run-function': functionRunner(platform.call),
-      score: scoreRunner({ ...clock, platform: heard(platform, hooks), cache, batches }),
-      'update-formula': formulaRunner(platform),
-      'data-files': dataFilesRunner(platform.call),
-      snapshot: openSnapshots(session, place),
-    },
-    mustLastMs: (job: Job) =>
-      job.type === 'run-function' ? (runFunction.timeoutMs ?? 0) : settings.PLATFORM_TIMEOUT_MS,
+    runners: await openRunners({ session, place, platform, ...clock }),
+    mustLastMs: (job) => mustLastMs(job, settings.PLATFORM_TIMEOUT_MS),
     async tellFinished(event) {
       await tellFinished(event);
       hooks.onFinished?.(event);
     },
     ...(hooks.onRefused === undefined ? {} : { onRefused: hooks.onRefused }),
-    async onEnded(job, { outcome }) {
-      if (job.type !== 'score' || job.batch === undefined || job.chunk === undefined) return;
-      const { batch, chunk } = job;
-      if (outcome.status !== 'done')
-        await failChunk({ batch, chunk }, outcome.error?.message ?? outcome.status, batches);
-    },
   };
 }
 

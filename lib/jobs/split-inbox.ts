@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Store } from '../store/store.ts';
-import type { JobPlace } from './open-worker.ts';
+import type { JobPlace } from './job-place.ts';
 import type { Queue } from './queue/queue.ts';
 import { parseInboxRequest, writeRefusedInbox } from './texts/batch/inbox-request.ts';
 import { splitBatch } from './texts/batch/split-batch.ts';

@@ -1,4 +1,4 @@
-import type { Claim, Holder } from './ledger/job-row.ts';
+import type { Claim, Holder, Outcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 
 /** What a runner works with while it has a job. */
@@ -14,6 +14,12 @@ export type Turn = {
   readonly deadlineMs: number | undefined;
 };
 
+/**
+ * Does a job, and returns how it ended; `response` is JSON text, as the platform sent it where it did. What it throws
+ * is judged by `afterFailure`.
+ */
+export type RunJob<Job> = (job: Job, turn: Turn) => Promise<Outcome>;
+
 /** Another worker has the job now. */
 export class TurnLostError extends Error {
   override readonly name = 'TurnLostError';
@@ -27,6 +33,17 @@ export class HandBackError extends Error {
   constructor(message: string, delayMs: number) {
     super(message);
     this.delayMs = delayMs;
+  }
+}
+
+/** The job must not be done as things stand, and nothing was sent: it ends as failed, with an error of this kind. */
+export class JobRefusedError extends Error {
+  override readonly name = 'JobRefusedError';
+  readonly kind: string;
+
+  constructor(kind: string, message: string) {
+    super(message);
+    this.kind = kind;
   }
 }
 

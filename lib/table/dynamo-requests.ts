@@ -1,5 +1,13 @@
+import type { PutItemCommandInput } from '@aws-sdk/client-dynamodb';
+
+/** What makes a write conditional. */
+type Condition = Pick<
+  PutItemCommandInput,
+  'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
+>;
+
 /** The condition of a put: over the row of this token, or over none. */
-export const onlyOver = (expected: string | null) =>
+export const onlyOver = (expected: string | null): Condition =>
   expected === null
     ? { ConditionExpression: 'attribute_not_exists(#pk)', ExpressionAttributeNames: { '#pk': 'pk' } }
     : {

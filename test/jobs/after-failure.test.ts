@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { afterFailure } from '../../lib/jobs/after-failure.ts';
-import { HandBackError, TurnLostError } from '../../lib/jobs/turn.ts';
-import { ChangedError } from '../../lib/jobs/types/update-formula/refuse-if-changed.ts';
+import { HandBackError, JobRefusedError, TurnLostError } from '../../lib/jobs/turn.ts';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 
@@ -101,7 +100,7 @@ test('wrong input and a calculation that was changed are failures', () => {
   const wrong = platform({ kind: 'input', faults: ['path.version: expected text'] });
 
   expect(afterFailure({ ...facts, error: wrong })).toMatchObject({ outcome: { error: { kind: 'input' } } });
-  expect(afterFailure({ ...facts, error: new ChangedError('changed') })).toMatchObject({
-    outcome: { status: 'failed', error: { kind: 'changed' } },
+  expect(afterFailure({ ...facts, error: new JobRefusedError('changed', 'it was changed') })).toMatchObject({
+    outcome: { status: 'failed', error: { kind: 'changed', message: 'it was changed' } },
   });
 });

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { AllowError, allowFault, readAllow } from '../../lib/jobs/allow.ts';
-import type { RunFunctionJob, ScoreJob } from '../../lib/jobs/message/message.ts';
+import { jobTypes } from '../../lib/jobs/types/job-types.ts';
+import type { RunFunctionJob } from '../../lib/jobs/types/run-function/message.ts';
+import type { ScoreJob } from '../../lib/jobs/types/score/message.ts';
 
 const PACKAGE = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const OTHER = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
@@ -62,7 +64,7 @@ test('a wrong setting tells every fault at once', () => {
 
   expect(() => readAllow(text)).toThrow(
     new AllowError([
-      'SYNC_ALLOW.types.0: expected one of run-function, score, update-formula, data-files, snapshot, got "scores"',
+      `SYNC_ALLOW.types.0: expected one of ${jobTypes.join(', ')}, got "scores"`,
       'SYNC_ALLOW.packages.0: expected a UUID (8-4-4-4-12 hex digits), got "x"',
       'SYNC_ALLOW.functions.0: expected PACKAGE/VERSION/FUNCTION with the package’s UUID, or FUNCTION, got "1.0/greet"',
       `SYNC_ALLOW.functions.1: expected PACKAGE/VERSION/FUNCTION with the package’s UUID, or FUNCTION, got "${PACKAGE}/greet"`,

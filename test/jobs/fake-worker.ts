@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,7 +6,7 @@ import pino from 'pino';
 import type { JobFinished, Lease, Worker } from '../../lib/jobs/handle-message.ts';
 import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
 import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
-import type { Runners } from '../../lib/jobs/runner.ts';
+import { type JobType, jobTypes, type Runners } from '../../lib/jobs/types/job-types.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { createMemoryTable } from '../../lib/table/memory-table.ts';
 
@@ -15,11 +16,13 @@ export async function fakeWorker(runners: Partial<Runners>) {
   const clock = { nowMs: Date.parse('2026-11-21T09:00:00Z') };
   const now = () => clock.nowMs;
   const store = createDirectoryStore(folder);
-  const ledger = createLedger({ table: createMemoryTable(), now });
+  const table = createMemoryTable();
+  const ledger = createLedger({ table, now });
   const finished: JobFinished[] = [];
   const worker: Worker = {
     ledger,
     store,
+    batches: { store, table, newToken: randomUUID },
     runners: { ...noRunners, ...runners },
     allow: {},
     tellFinished: async (event) => void finished.push(event),
@@ -45,13 +48,7 @@ export async function fakeWorker(runners: Partial<Runners>) {
 }
 
 const never = () => Promise.reject(new Error('no runner'));
-const noRunners: Runners = {
-  'run-function': never,
-  score: never,
-  'update-formula': never,
-  'data-files': never,
-  snapshot: never,
-};
+const noRunners = Object.fromEntries(jobTypes.map((type) => [type, never])) as Record<JobType, typeof never>;
 
 /** A lease up to a deadline two minutes off, as in a function that is deployed. */
 export const leaseOf = ({ clock }: { readonly clock: { readonly nowMs: number } }): Lease => ({

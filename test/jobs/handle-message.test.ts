@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
-import type { RunJob } from '../../lib/jobs/runner.ts';
-import { HandBackError } from '../../lib/jobs/turn.ts';
+import { HandBackError, type RunJob } from '../../lib/jobs/turn.ts';
+import type { RunFunctionJob } from '../../lib/jobs/types/run-function/message.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 
-const succeeds: RunJob<'run-function'> = async (_, turn) => {
+const succeeds: RunJob<RunFunctionJob> = async (_, turn) => {
   await turn.beforeSend();
   return { status: 'done', response: '{"executionId":"e-1","big":9007199254740993}' };
 };
 
-const losesTheAnswer: RunJob<'run-function'> = async (_, turn) => {
+const losesTheAnswer: RunJob<RunFunctionJob> = async (_, turn) => {
   await turn.beforeSend();
   const context = { operation: 'runFunction', about: 'function add', attempts: 1 };
   throw new PlatformError({ kind: 'connection', phase: 'exchange', code: 'ECONNRESET' }, context);

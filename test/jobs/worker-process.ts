@@ -1,4 +1,5 @@
-import { openJobPlace, openWorker, renewedLease } from '../../lib/jobs/open-worker.ts';
+import { openJobPlace } from '../../lib/jobs/job-place.ts';
+import { openWorker, renewedLease } from '../../lib/jobs/open-worker.ts';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import { work } from '../../lib/jobs/work.ts';
 import { openSession } from '../../lib/session.ts';
@@ -13,7 +14,7 @@ import { sleep } from '../../lib/time/sleep.ts';
 const session = openSession({ environment: process.env, err: () => undefined });
 const place = await openJobPlace(session);
 await work({
-  worker: openWorker(session, place),
+  worker: await openWorker(session, place),
   lease: renewedLease(place.ledger, 2_000),
   queue: createSqsQueue(needed(session.settings, 'SYNC_QUEUE_URL'), createSqsClient(process.env)),
   concurrency: 20,

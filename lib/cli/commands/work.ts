@@ -28,13 +28,17 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
   const session = openSession(terminal);
   const { settings } = session;
   const queueUrl = settingFor('work', settings, 'SYNC_QUEUE_URL');
-  const { asSettings, openQueue } = await import('../open-jobs.ts');
-  const { openJobPlace, openWorker, renewedLease } = await import('../../jobs/open-worker.ts');
+  const { asSettingsError, openQueue } = await import('../open-jobs.ts');
+  const { openJobPlace } = await import('../../jobs/job-place.ts');
+  const { openWorker, renewedLease } = await import('../../jobs/open-worker.ts');
   const { work } = await import('../../jobs/work.ts');
   const { sleep } = await import('../../time/sleep.ts');
   const queue = await openQueue(queueUrl, terminal.environment);
   const place = await openJobPlace(session);
-  const { worker, ended, refused } = counted(asSettings(() => openWorker(session, place)));
+  const opened = await openWorker(session, place).catch((error: unknown) => {
+    throw asSettingsError(error);
+  });
+  const { worker, ended, refused } = counted(opened);
   if (settings.SYNC_TABLE === undefined)
     terminal.err(
       'platform-sync: SYNC_TABLE is not set: the ledger is in the memory of this process, and guards jobs against a second run within this process only',

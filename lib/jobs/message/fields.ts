@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import { jobTypes } from '../types/job-types.ts';
 
 export { each, whole, yesOrNo } from '../../json/inputs.ts';
 
@@ -18,33 +17,33 @@ export const common = {
   id: z.optional(jobId),
 } as const;
 
-export const jobType = z.enum(jobTypes, { error: `one of ${jobTypes.join(', ')}` });
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export const isObject = (value: unknown): value is GivenMessage =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-type Message = Readonly<Record<string, unknown>>;
+/** A message as it came: an object, not checked yet. */
+export type GivenMessage = Readonly<Record<string, unknown>>;
 
 /**
- * A rule on several fields of a message, told at the field `at`. It is checked on what came, and not by zod, which
+ * A rule on several fields of a message, reported at the field `at`. It is checked on what came, and not by zod, which
  * skips such a rule where one of many fields has a fault of its own.
  */
 export type FieldRule = {
   readonly at: string;
-  readonly expected: string;
-  readonly holds: (message: Message) => boolean;
+  /** What is expected there; `nameOf`: what a field is called where the message came from. */
+  readonly expected: string | ((nameOf: (field: string) => string) => string);
+  readonly holds: (message: GivenMessage) => boolean;
 };
 
 /** Two fields that come together or not at all. */
 export const together = (a: string, b: string): readonly FieldRule[] => [
   {
     at: a,
-    expected: `one, since ${b} is given`,
+    expected: (nameOf) => `one, since ${nameOf(b)} is given`,
     holds: (message) => message[a] !== undefined || message[b] === undefined,
   },
   {
     at: b,
-    expected: `one, since ${a} is given`,
+    expected: (nameOf) => `one, since ${nameOf(a)} is given`,
     holds: (message) => message[b] !== undefined || message[a] === undefined,
   },
 ];

@@ -1,4 +1,90 @@
-/** What a job may do, by the `type` of its message. */
-export const jobTypes = ['run-function', 'score', 'update-formula', 'data-files', 'snapshot'] as const;
+import * as z from 'zod/mini';
+import type { AllowLists } from '../allow-lists.ts';
+import type { EndedJobRow, Outcome } from '../ledger/job-row.ts';
+import type { MessageChecks } from '../message/check-message.ts';
+import type { GivenMessage } from '../message/fields.ts';
+import { type JobBy, type ReadJob, type RefusedMessage, readJob } from '../message/read-job.ts';
+import type { RunJob, Turn } from '../turn.ts';
+import { dataFiles } from './data-files/definition.ts';
+import type { EndParts, JobTypeDefinition, RunnerParts, SampleRecords } from './job-type-definition.ts';
+import { runFunction } from './run-function/definition.ts';
+import { score } from './score/definition.ts';
+import { snapshot } from './snapshot/definition.ts';
+import { updateFormula } from './update-formula/definition.ts';
 
-export type JobType = (typeof jobTypes)[number];
+/** What a job may do, by the `type` of its message: everything that knows of job types is made from this table. */
+const table = {
+  'run-function': runFunction,
+  score,
+  'update-formula': updateFormula,
+  'data-files': dataFiles,
+  snapshot,
+} as const satisfies Readonly<Record<string, { readonly checks: MessageChecks<{ readonly type: string }> }>>;
+
+export type JobType = keyof typeof table;
+
+/** The messages of each type as they were checked; a definition under another type's name does not compile. */
+type Messages = {
+  readonly [Type in JobType]: z.infer<(typeof table)[Type]['checks']['schema']> & { readonly type: Type };
+};
+
+/** A job of this type: what its message asks for, with its id filled in. */
+export type JobOf<Type extends JobType> = { readonly [Each in Type]: JobBy<Messages[Each]> }[Type];
+
+/** A job of any type. */
+export type Job = JobOf<JobType>;
+
+/** One runner a job type. */
+export type Runners = { readonly [Type in JobType]: RunJob<JobOf<Type>> };
+
+/** The table, by the message of each type: so typed, a job and the definition of its type fit together. */
+const definitions: { readonly [Type in JobType]: JobTypeDefinition<Messages[Type]> } = table;
+
+/** The names of all job types. */
+export const jobTypes = Object.keys(table) as readonly JobType[];
+
+/** Schema of the name of a job type. */
+export const jobType = z.enum(jobTypes, { error: `one of ${jobTypes.join(', ')}` });
+
+/** The job that a message of this type asks for, or why it cannot become one. */
+export const readJobOf = <Type extends JobType>(
+  type: Type,
+  given: GivenMessage,
+  options: { readonly messageId: string },
+): ReadJob<JobOf<Type>> | RefusedMessage => readJob(definitions[type].checks, given, options);
+
+/** True if a send of the job whose end nobody knows may be made again. */
+export const mayRepeat = <Type extends JobType>(job: JobOf<Type>): boolean =>
+  definitions[job.type].mayRepeat(job);
+
+/** How long one send of the job may last, in milliseconds. */
+export const mustLastMs = <Type extends JobType>({ type }: JobOf<Type>, timeoutMs: number): number =>
+  definitions[type].mustLastMs(timeoutMs);
+
+/** Why the lists of SYNC_ALLOW do not allow the job, or undefined if they do. */
+export const listFault = <Type extends JobType>(job: JobOf<Type>, lists: AllowLists): string | undefined =>
+  definitions[job.type].allowFault(job, lists);
+
+/** Runs the job by the runner of its type. */
+export const runBy = <Type extends JobType>(
+  runners: Runners,
+  job: JobOf<Type>,
+  turn: Turn,
+): Promise<Outcome> => runners[job.type](job, turn);
+
+/** Settles what hangs on a job that ended. */
+export const settleEnd = <Type extends JobType>(
+  job: JobOf<Type>,
+  ended: EndedJobRow,
+  parts: EndParts,
+): Promise<void> => definitions[job.type].afterEnd(job, ended, parts);
+
+/** The runners of a worker. Throws where a setting of one of them is wrong. */
+export async function openRunners(parts: RunnerParts): Promise<Runners> {
+  const opened = jobTypes.map(async (type) => [type, await definitions[type].openRunner(parts)] as const);
+  return Object.fromEntries(await Promise.all(opened)) as Runners;
+}
+
+/** A message of each type, for the tour. */
+export const sampleMessages = (records: SampleRecords): readonly { readonly id: string }[] =>
+  jobTypes.map((type) => definitions[type].sample(records));

@@ -7,6 +7,7 @@ import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import { runBatch } from '../../../lib/jobs/run-batch.ts';
 import { createScoreCache } from '../../../lib/jobs/texts/cache/score-cache.ts';
 import { dataFilesRunner } from '../../../lib/jobs/types/data-files/runner.ts';
+import { mustLastMs } from '../../../lib/jobs/types/job-types.ts';
 import { functionRunner } from '../../../lib/jobs/types/run-function/runner.ts';
 import { scoreRunner } from '../../../lib/jobs/types/score/runner.ts';
 import { formulaRunner } from '../../../lib/jobs/types/update-formula/runner.ts';
@@ -60,10 +61,12 @@ function workerOf(process: Process, scene: Scene): Worker {
     now,
     newToken: token,
   });
+  const batches = { store, table: seen, newToken: token };
   const sleep = (ms: number, signal?: AbortSignal) => world.sleep(process, ms, signal);
   return {
     ledger: ledgerOf(process, scene),
     store,
+    batches,
     runners: {
       'run-function': functionRunner(platform.call),
       'update-formula': formulaRunner(platform),
@@ -71,7 +74,7 @@ function workerOf(process: Process, scene: Scene): Worker {
       score: scoreRunner({
         platform,
         cache,
-        batches: { store, table: seen, newToken: token },
+        batches,
         now,
         sleep,
         random: dice.fraction,
@@ -90,7 +93,7 @@ function workerOf(process: Process, scene: Scene): Worker {
     now,
     sleep,
     random: dice.fraction,
-    mustLastMs: ({ type }) => (type === 'run-function' ? 330_000 : 60_000),
+    mustLastMs: (job) => mustLastMs(job, 60_000),
   };
 }
 

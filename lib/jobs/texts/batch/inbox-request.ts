@@ -4,7 +4,7 @@ import { filledText, wholeNumber } from '../../../json/inputs.ts';
 import { checkKey } from '../../../store/key.ts';
 import type { Store } from '../../../store/store.ts';
 import { printStored } from '../../../store/stored-json.ts';
-import { scoreMessage } from '../../types/score/message.ts';
+import { askedOfTexts } from '../../types/score/message.ts';
 import { isBatchName, LONGEST_BATCH_NAME, type ScoreRequest } from './batch.ts';
 
 const isKey = (key: string) => {
@@ -28,9 +28,7 @@ const inboxSchema = z.strictObject(
         .array(filledText, { error: 'a list of column names' })
         .check(z.refine((names) => new Set(names).size === names.length, { error: 'each column only once' })),
     ),
-    topics: scoreMessage.shape.topics,
-    instructions: scoreMessage.shape.instructions,
-    model: scoreMessage.shape.model,
+    ...askedOfTexts,
     maxCalls: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
   },
   { error: 'an object' },

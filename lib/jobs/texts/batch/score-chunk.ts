@@ -1,4 +1,4 @@
-import type { ScoreJob } from '../../message/message.ts';
+import type { ScoreJob } from '../../types/score/message.ts';
 import { type Scored, type ScoreTextsOptions, scoreTexts, type TextAnswer } from '../scoring/score-texts.ts';
 import type { BatchPlace, ScoreRequest } from './batch.ts';
 import { type EndedChunk, endChunk, findEnd } from './end-chunk.ts';

@@ -1,4 +1,4 @@
-import type { ScoreJob } from '../../message/message.ts';
+import type { ScoreJob } from '../../types/score/message.ts';
 import type { ScoreCache } from '../cache/score-cache.ts';
 import { type BatchPlace, type ChunkPlace, chunkJobId, type ScoreRequest, stagedKey } from './batch.ts';
 import { writeHeader } from './batch-header.ts';

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
 import { idSchema } from '../../../platform/id.ts';
 import { expandNames } from '../../../platform/operations/get-data-file.ts';
+import type { MessageChecks } from '../../message/check-message.ts';
 import { common, each } from '../../message/fields.ts';
+import type { JobBy } from '../../message/read-job.ts';
 
 const expectedNames = `a list of, or names separated by commas of, ${expandNames.join(' and ')}`;
 
@@ -17,9 +19,20 @@ function namesIn(value: unknown): readonly (typeof expandNames)[number][] | unde
   return expandNames.filter((name) => names.includes(name));
 }
 
-export const dataFilesMessage = z.strictObject({
+const dataFilesMessage = z.strictObject({
   ...common,
-  type: z.literal('data-files'),
+  type: z.literal('data-files', { error: 'data-files' }),
   ids: each(idSchema, { error: 'a list of data-file ids', most: 100 }),
   expand: z.optional(expand),
 });
+
+export type DataFilesMessage = z.infer<typeof dataFilesMessage>;
+export type DataFilesInput = z.input<typeof dataFilesMessage>;
+export type DataFilesJob = JobBy<DataFilesMessage>;
+
+/** What a message of a `data-files` job is checked by. */
+export const dataFilesChecks: MessageChecks<DataFilesMessage, DataFilesInput> = {
+  schema: dataFilesMessage,
+  rules: [],
+  defaultId: 'content-hash',
+};

@@ -1,7 +1,8 @@
 import type { Call } from '../../../platform/call.ts';
 import { getDataFile } from '../../../platform/operations/get-data-file.ts';
 import { PlatformError } from '../../../platform/platform-error.ts';
-import type { RunJob } from '../../runner.ts';
+import type { RunJob } from '../../turn.ts';
+import type { DataFilesJob } from './message.ts';
 
 type Read =
   | { readonly kind: 'file'; readonly text: string }
@@ -11,7 +12,7 @@ type Read =
  * Reads the metadata of data files in parallel, within the pace: `{files, missing}`, each file as the platform sent
  * it. Ids that answer 404 or 403 are named, and fail nothing.
  */
-export function dataFilesRunner(call: Call): RunJob<'data-files'> {
+export function dataFilesRunner(call: Call): RunJob<DataFilesJob> {
   return async ({ ids, expand = [] }, turn) => {
     const query = expand.length === 0 ? {} : { expand: expand.join(',') };
     const stop = new AbortController();

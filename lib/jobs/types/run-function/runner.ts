@@ -2,10 +2,11 @@ import type { Call } from '../../../platform/call.ts';
 import { runFunction } from '../../../platform/operations/run-function.ts';
 import { executionSchema, type FunctionExecution } from '../../../platform/records.ts';
 import type { Outcome } from '../../ledger/job-row.ts';
-import type { RunJob } from '../../runner.ts';
+import type { RunJob } from '../../turn.ts';
+import type { RunFunctionJob } from './message.ts';
 
 /** Runs a code function, once. An execution that did not succeed is a failed job with all of it in the result. */
-export function functionRunner(call: Call): RunJob<'run-function'> {
+export function functionRunner(call: Call): RunJob<RunFunctionJob> {
   return async ({ packageId, packageVersion: version, functionName, inputVariables, settings }, turn) => {
     const input = { path: { packageId, version, functionName }, body: { inputVariables, settings } };
     const { signal, beforeSend } = turn;

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
 import { filledText, wholeNumber } from '../../../json/inputs.ts';
 import { analyzeSentiment, type SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
+import type { MessageChecks } from '../../message/check-message.ts';
 import { common, isObject, together, whole } from '../../message/fields.ts';
+import type { JobBy } from '../../message/read-job.ts';
 
 /** The most texts of a job, and the most bytes of UTF-8 of all of them. */
 export const MOST_TEXTS = 100;
@@ -62,13 +64,18 @@ export const batchName = z.string({ error: 'text' }).check(
   }),
 );
 
-export const scoreMessage = z.strictObject({
-  ...common,
-  type: z.literal('score'),
-  texts,
+/** What a bulk request may ask of each of its texts: the message of every job of it has these fields. */
+export const askedOfTexts = {
   topics: asSent('topics'),
   instructions: asSent('instructions'),
   model: asSent('model'),
+} as const;
+
+const scoreMessage = z.strictObject({
+  ...common,
+  type: z.literal('score', { error: 'score' }),
+  texts,
+  ...askedOfTexts,
   modelConfiguration: asSent('modelConfiguration'),
   reasoningConfig: asSent('reasoningConfig'),
   sessionId: asSent('sessionId'),
@@ -77,4 +84,13 @@ export const scoreMessage = z.strictObject({
   chunk: z.optional(wholeNumber(0, 9_999_999)),
 });
 
-export const scoreRules = together('batch', 'chunk');
+export type ScoreMessage = z.infer<typeof scoreMessage>;
+export type ScoreInput = z.input<typeof scoreMessage>;
+export type ScoreJob = JobBy<ScoreMessage>;
+
+/** What a message of a `score` job is checked by. */
+export const scoreChecks: MessageChecks<ScoreMessage, ScoreInput> = {
+  schema: scoreMessage,
+  rules: together('batch', 'chunk'),
+  defaultId: 'content-hash',
+};

@@ -1,11 +1,11 @@
 import { printJson } from '../../../json/json.ts';
 import type { Platform } from '../../../platform/client.ts';
-import type { RunJob } from '../../runner.ts';
 import type { BatchPlace } from '../../texts/batch/batch.ts';
 import { scoreChunk } from '../../texts/batch/score-chunk.ts';
 import type { ScoreCache } from '../../texts/cache/score-cache.ts';
 import type { Analyze, ScoreTextsOptions } from '../../texts/scoring/score-texts.ts';
-import { HandBackError } from '../../turn.ts';
+import { HandBackError, type RunJob } from '../../turn.ts';
+import type { ScoreJob } from './message.ts';
 
 export type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'random' | 'retry'> & {
   readonly platform: Platform;
@@ -17,7 +17,7 @@ export type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'rand
  * Scores texts, each paid for once. A text that the platform refuses fails alone. The response is `{results}`, one
  * for each text in their order; of a chunk of a batch `{batch, chunk, part}`: its results lie there.
  */
-export function scoreRunner({ platform, cache, batches, ...clock }: ScoreRunnerOptions): RunJob<'score'> {
+export function scoreRunner({ platform, cache, batches, ...clock }: ScoreRunnerOptions): RunJob<ScoreJob> {
   return async (job, turn) => {
     const analyze: Analyze = (asked, { beforeSend, ...options } = {}) =>
       platform.sentiment.analyze(asked, {

@@ -1,7 +1,8 @@
 import { printJson } from '../../../json/json.ts';
 import type { SnapshotAndFollowers } from '../../../snapshot/durable/durable-snapshot.ts';
 import { isObject } from '../../message/fields.ts';
-import { parseMessage, type SnapshotJob } from '../../message/message.ts';
+import { readJob } from '../../message/read-job.ts';
+import { type SnapshotJob, snapshotChecks } from './message.ts';
 
 /** The input of a durable execution is none that a snapshot can be taken by; every fault is listed. */
 export class ExecutionInputError extends Error {
@@ -38,7 +39,8 @@ export function snapshotJobsOf(name: string, list: unknown): readonly SnapshotJo
 }
 
 function snapshotJobOf(name: string, value: unknown): SnapshotJob {
-  const parsed = parseMessage(printJson(value), { messageId: '', allow: { types: ['snapshot'] } });
-  if (parsed.kind === 'refused') throw new ExecutionInputError(name, parsed.faults);
-  return parsed.job as SnapshotJob;
+  if (!isObject(value)) throw new ExecutionInputError(name, ['expected an object']);
+  const read = readJob(snapshotChecks, value, { messageId: '' });
+  if (read.kind === 'refused') throw new ExecutionInputError(name, read.faults);
+  return read.job;
 }

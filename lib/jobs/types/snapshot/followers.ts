@@ -1,8 +1,8 @@
 import { parseJson } from '../../../json/json.ts';
 import { linkedSource } from '../../../snapshot/sources/request.ts';
 import { sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
-import type { SnapshotJob } from '../../message/message.ts';
 import { ExecutionInputError, snapshotJobsOf } from './execution-input.ts';
+import type { SnapshotJob } from './message.ts';
 
 /**
  * Reads the setting SYNC_FOLLOWERS: a JSON list of `snapshot` messages that give no ids, and so take them from the last

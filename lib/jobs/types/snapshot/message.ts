@@ -1,9 +1,11 @@
 import * as z from 'zod/mini';
 import { commonFields, requestRules, requestSchemasWith } from '../../../snapshot/sources/request.ts';
 import { isSource, type Source, sources } from '../../../snapshot/sources/sources.ts';
-import { common, type FieldRule, isObject } from '../../message/fields.ts';
+import type { MessageChecks } from '../../message/check-message.ts';
+import { common, isObject } from '../../message/fields.ts';
+import type { JobBy } from '../../message/read-job.ts';
 
-const fields = { ...common, type: z.literal('snapshot') } as const;
+const fields = { ...common, type: z.literal('snapshot', { error: 'snapshot' }) } as const;
 
 const schemas = requestSchemasWith(fields);
 
@@ -18,7 +20,7 @@ const ofNoSource = z.looseObject({
 export type SnapshotMessage = { readonly [S in Source]: z.infer<(typeof schemas)[S]> }[Source];
 
 /** The schema of a `snapshot` message: that of its source. */
-export const snapshotMessage: z.ZodMiniType<SnapshotMessage> = z.pipe(
+const snapshotMessage: z.ZodMiniType<SnapshotMessage> = z.pipe(
   z.unknown(),
   z.transform((message: unknown, { issues }): SnapshotMessage => {
     const source = isObject(message) ? message['source'] : undefined;
@@ -36,9 +38,11 @@ export const snapshotMessage: z.ZodMiniType<SnapshotMessage> = z.pipe(
 const issuesOf = (error: z.core.$ZodError | undefined) =>
   (error?.issues ?? []).map((issue) => ({ ...issue, input: undefined }));
 
-/** The rules on several fields of a `snapshot` message. */
-export const snapshotRules: readonly FieldRule[] = requestRules.map(({ at, expected, holds }) => ({
-  at,
-  expected: expected((field) => field),
-  holds,
-}));
+export type SnapshotJob = JobBy<SnapshotMessage>;
+
+/** What a message of a `snapshot` job is checked by. */
+export const snapshotChecks: MessageChecks<SnapshotMessage> = {
+  schema: snapshotMessage,
+  rules: requestRules,
+  defaultId: 'content-hash',
+};

@@ -4,8 +4,9 @@ import type { StartExecution } from '../../../snapshot/durable/start-execution.t
 import { openPartitions } from '../../../snapshot/publish/open-partitions.ts';
 import type { Store } from '../../../store/store.ts';
 import { sleep } from '../../../time/sleep.ts';
-import type { RunJob } from '../../runner.ts';
+import type { RunJob } from '../../turn.ts';
 import { readFollowers } from './followers.ts';
+import type { SnapshotJob } from './message.ts';
 import { snapshotRunner } from './runner.ts';
 import { startSnapshotRunner } from './start-snapshot.ts';
 
@@ -16,7 +17,7 @@ import { startSnapshotRunner } from './start-snapshot.ts';
 export function openSnapshots(
   session: Session,
   { store, host }: { readonly store: Store; readonly host: string },
-): RunJob<'snapshot'> {
+): RunJob<SnapshotJob> {
   const { settings, environment, callCounts, paceCounts } = session;
   const { SYNC_SNAPSHOT_FUNCTION: functionName, SYNC_STACK: stack, SYNC_FOLLOWERS } = settings;
   const followers = readFollowers(SYNC_FOLLOWERS);

@@ -12,7 +12,8 @@ import { SnapshotStoppedError } from '../../../snapshot/run/snapshot-stopped-err
 import { takeRun } from '../../../snapshot/run/take-run.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Outcome } from '../../ledger/job-row.ts';
-import type { RunJob } from '../../runner.ts';
+import type { RunJob } from '../../turn.ts';
+import type { SnapshotJob } from './message.ts';
 
 export type SnapshotRunnerOptions = {
   readonly call: Call;
@@ -33,7 +34,7 @@ export type SnapshotRunnerOptions = {
  * Takes a snapshot in this process, and answers `{kind, place, run, records, refused}`. A refused run is a failed job:
  * the run is kept, and `publish` can still publish it.
  */
-export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<'snapshot'> {
+export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJob> {
   const { call, store, compression, host, callCounts, paceCounts, partitions, now, random, sleep } = options;
   return async (job, { signal, beforeSend }) => {
     const place = placeOf(job.source, job.as);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { printJson } from '../../../json/json.ts';
 import type { StartExecution } from '../../../snapshot/durable/start-execution.ts';
-import type { SnapshotJob } from '../../message/message.ts';
-import type { RunJob } from '../../runner.ts';
+import type { RunJob } from '../../turn.ts';
 import { printExecutionInput } from './execution-input.ts';
 import { followersOf } from './followers.ts';
+import type { SnapshotJob } from './message.ts';
 
 export type StartSnapshotOptions = {
   readonly start: StartExecution;
@@ -18,7 +18,7 @@ export type StartSnapshotOptions = {
  * Starts a snapshot's durable execution, and answers `{started: NAME}`. The job is done with that; how the run ends is
  * told by its manifest. A second start of one job is one of the same name, and no second run.
  */
-export function startSnapshotRunner({ start, stack, followers }: StartSnapshotOptions): RunJob<'snapshot'> {
+export function startSnapshotRunner({ start, stack, followers }: StartSnapshotOptions): RunJob<SnapshotJob> {
   return async (job, { signal, beforeSend }) => {
     const name = executionName(job, stack);
     const input = printExecutionInput(job, followersOf(job, followers));

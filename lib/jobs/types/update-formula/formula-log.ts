@@ -1,5 +1,4 @@
 import type { Store } from '../../../store/store.ts';
-import type { TypedJobRow } from '../../result.ts';
 
 const folderOf = (calculationId: string) => `formulas/${calculationId}/`;
 
@@ -38,7 +37,3 @@ export async function* readFormulaLog(
     if (stored !== undefined) yield { key, time, json: stored.body.toString() };
   }
 }
-
-/** True if the job set a formula, and the platform answered a calculation. */
-export const hasSetFormula = ({ type, outcome }: TypedJobRow): boolean =>
-  type === 'update-formula' && outcome.status === 'done';

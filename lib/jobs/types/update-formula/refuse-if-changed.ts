@@ -1,11 +1,7 @@
 import type { Platform } from '../../../platform/client.ts';
 import { compareIds } from '../../../platform/id.ts';
 import type { CalculationRow } from '../../../platform/records.ts';
-
-/** A calculation is not as it was expected to be; nothing was sent. */
-export class ChangedError extends Error {
-  override readonly name = 'ChangedError';
-}
+import { JobRefusedError } from '../../turn.ts';
 
 export type ChangeGuard = {
   readonly platform: Platform;
@@ -16,22 +12,24 @@ export type ChangeGuard = {
 };
 
 /**
- * Throws `ChangedError` if a calculation was changed after `sinceMs` (epoch milliseconds), or if the search by its name does not find
- * its id. The check and the update that follows are two calls: somebody may come between them.
+ * Throws `JobRefusedError` of the kind `changed` if a calculation was changed after `sinceMs` (epoch milliseconds), or
+ * if the search by its name does not find its id. The check and the update that follows are two calls: somebody may come between them.
  */
 export async function refuseIfChanged({ platform, id, name, sinceMs, signal }: ChangeGuard): Promise<void> {
   const row = await findCalculation({ platform, id, name, signal });
   if (row === undefined)
-    throw new ChangedError(
+    throw changed(
       `calculation ${id}: expected to be found by the name ${JSON.stringify(name)}, got no such row; nothing was sent`,
     );
   const changedMs = typeof row.lastModified === 'string' ? Date.parse(row.lastModified) : row.lastModified;
   if (changedMs !== null && changedMs <= sinceMs) return;
-  const changed = changedMs === null ? 'at a time that is not known' : `at ${changedMs}`;
-  throw new ChangedError(
-    `calculation ${id}: expected unchanged since ${sinceMs}, got changed ${changed}; nothing was sent`,
+  const when = changedMs === null ? 'at a time that is not known' : `at ${changedMs}`;
+  throw changed(
+    `calculation ${id}: expected unchanged since ${sinceMs}, got changed ${when}; nothing was sent`,
   );
 }
+
+const changed = (message: string) => new JobRefusedError('changed', message);
 
 async function findCalculation({
   platform,

@@ -1,11 +1,12 @@
 import type { Platform } from '../../../platform/client.ts';
 import { updateFormula } from '../../../platform/operations/update-formula.ts';
 import { calculationSchema } from '../../../platform/records.ts';
-import type { RunJob } from '../../runner.ts';
+import type { RunJob } from '../../turn.ts';
+import type { UpdateFormulaJob } from './message.ts';
 import { refuseIfChanged } from './refuse-if-changed.ts';
 
 /** Sets a calculation's formula, once, if nobody has changed it since; the answer must tell the expression sent. */
-export function formulaRunner(platform: Platform): RunJob<'update-formula'> {
+export function formulaRunner(platform: Platform): RunJob<UpdateFormulaJob> {
   return async (job, { signal, beforeSend }) => {
     const { calculationId, expression, strict, unlessChangedSince: sinceMs, name } = job;
     if (sinceMs !== undefined && name !== undefined)

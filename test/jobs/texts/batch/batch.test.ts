@@ -5,7 +5,7 @@ import { endChunk, failChunk } from '../../../../lib/jobs/texts/batch/end-chunk.
 import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
 import { scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
-import { scoreMessage } from '../../../../lib/jobs/types/score/message.ts';
+import { scoreChecks } from '../../../../lib/jobs/types/score/message.ts';
 import { crashing, lost, refusedText, row, scriptedAnalyze } from '../fakes.ts';
 import {
   batchOf,
@@ -32,7 +32,11 @@ test('a batch becomes jobs of its chunks, whose texts are named by their lines',
     ['b1.chunk-00002', 'b1', 2, 30, TOPICS.topics],
   ]);
   expect(messages[1]?.texts[0]).toEqual({ id: '101', text: 'bad 100' });
-  expect(messages.map((message) => scoreMessage.safeParse(message).success)).toEqual([true, true, true]);
+  expect(messages.map((message) => scoreChecks.schema.safeParse(message).success)).toEqual([
+    true,
+    true,
+    true,
+  ]);
 });
 
 test('messages go in tens, and the header comes after all of them', async () => {
@@ -366,7 +370,7 @@ test('the largest chunk for the largest request fits a message', async () => {
 
   expect(messages).toHaveLength(1);
   expect(Buffer.byteLength(JSON.stringify(messages[0]))).toBeLessThanOrEqual(MOST_MESSAGE_BYTES);
-  expect(scoreMessage.safeParse(messages[0]).success).toBe(true);
+  expect(scoreChecks.schema.safeParse(messages[0]).success).toBe(true);
 });
 
 test('a job of a chunk that has ended costs no call again, not even for the texts that failed', async () => {

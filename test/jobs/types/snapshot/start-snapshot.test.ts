@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { SnapshotJob } from '../../../../lib/jobs/message/message.ts';
 import type { Turn } from '../../../../lib/jobs/turn.ts';
 import { parseExecutionInput } from '../../../../lib/jobs/types/snapshot/execution-input.ts';
 import { readFollowers } from '../../../../lib/jobs/types/snapshot/followers.ts';
+import type { SnapshotJob } from '../../../../lib/jobs/types/snapshot/message.ts';
 import { openSnapshots } from '../../../../lib/jobs/types/snapshot/open-snapshots.ts';
 import { executionName, startSnapshotRunner } from '../../../../lib/jobs/types/snapshot/start-snapshot.ts';
 import { type LocalLambda, startLambda } from '../../../../lib/sandbox/aws/services/start-lambda.ts';

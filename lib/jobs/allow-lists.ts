@@ -1,0 +1,23 @@
+import * as z from 'zod/mini';
+import { uuid } from '../json/inputs.ts';
+
+/** `PACKAGE/VERSION/FUNCTION`: the version is the text up to the next slash, the name all that follows. */
+const FULL_NAME = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[^/]+\/.+$/i;
+
+const functionEntry = z.string({ error: 'text' }).check(
+  z.refine((entry) => FULL_NAME.test(entry) || /^[^/\s]+$/.test(entry), {
+    error: 'PACKAGE/VERSION/FUNCTION with the package’s UUID, or FUNCTION',
+  }),
+);
+
+/** The lists of SYNC_ALLOW that name what jobs may use of the platform. One that is absent allows all. */
+export const allowLists = {
+  packages: z.optional(z.array(uuid, { error: 'a list of package UUIDs' })),
+  functions: z.optional(z.array(functionEntry, { error: 'a list of functions' })),
+} as const;
+
+export type AllowLists = { readonly [List in keyof typeof allowLists]?: z.infer<(typeof allowLists)[List]> };
+
+/** Why a value is not allowed: `packageId: expected one that is allowed (…), got "…"`. */
+export const notAllowed = (field: string, allowed: readonly string[], got: string): string =>
+  `${field}: expected one that is allowed (${allowed.join(', ') || 'none is'}), got ${JSON.stringify(got)}`;

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import type { Session } from '../session.ts';
+import type { Store } from '../store/store.ts';
+import { createMemoryTable } from '../table/memory-table.ts';
+import type { Table } from '../table/table.ts';
+import { createLedger } from './ledger/create-ledger.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import type { BatchPlace } from './texts/batch/batch.ts';
+import { createScoreCache, type ScoreCache } from './texts/cache/score-cache.ts';
+
+/** Whatever jobs share: the store, the table, and what stands on them. */
+export type JobPlace = {
+  readonly store: Store;
+  readonly table: Table;
+  readonly ledger: Ledger;
+  readonly cache: ScoreCache;
+  readonly batches: BatchPlace;
+  /** The platform's host. */
+  readonly host: string;
+};
+
+/** Opens what jobs share, by the settings: the table in DynamoDB, or memory where none is set. */
+export async function openJobPlace(session: Session): Promise<JobPlace> {
+  const { SYNC_TABLE: tableName, PLATFORM_BASE_URL, PLATFORM_TIMEOUT_MS } = session.settings;
+  const store = await session.store();
+  const table = tableName === undefined ? createMemoryTable() : await openTable(tableName, session);
+  const { host } = new URL(PLATFORM_BASE_URL);
+  // A claim on a text must outlast the attempt that it is for.
+  const leaseMs = 1.5 * PLATFORM_TIMEOUT_MS;
+  const ours = { owner: randomUUID(), now: Date.now, newToken: randomUUID };
+  return {
+    store,
+    table,
+    ledger: createLedger({ table }),
+    cache: createScoreCache({ table, host, leaseMs, ...ours }),
+    batches: { store, table, newToken: randomUUID },
+    host,
+  };
+}
+
+/** The SDK is loaded only where there is a table. */
+async function openTable(tableName: string, { environment }: Session): Promise<Table> {
+  const { createDynamoTable } = await import('../table/dynamo-table.ts');
+  return createDynamoTable({ tableName, environment });
+}

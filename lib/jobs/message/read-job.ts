@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../json/canonical-json.ts';
+import { checkMessage, type MessageChecks } from './check-message.ts';
+import { type GivenMessage, jobId } from './fields.ts';
+
+/** The job that a message asks for: the message as it was checked, with its id. */
+export type JobBy<Message> = Message & { readonly id: string };
+
+/** A job as it was read. `contentHash`: SHA-256 (hex) of the canonical message without its id. */
+export type ReadJob<Job> = { readonly kind: 'job'; readonly job: Job; readonly contentHash: string };
+
+/** Why a message cannot become a job, every fault at once; `id` is the one that it names, if that is an id at all. */
+export type RefusedMessage = {
+  readonly kind: 'refused';
+  readonly faults: readonly string[];
+  readonly id?: string;
+};
+
+/** The job that a message of a known type asks for. `messageId`: the queue's id of the message. */
+export function readJob<Message extends { readonly id?: string | undefined }>(
+  checks: MessageChecks<Message>,
+  given: GivenMessage,
+  { messageId }: { readonly messageId: string },
+): ReadJob<JobBy<Message>> | RefusedMessage {
+  const checked = checkMessage(checks, given);
+  if (checked.kind === 'faults') return refused(given, checked.faults);
+  const { message } = checked;
+  const contentHash = hashOf(given);
+  const filledIn = checks.defaultId === 'message-id' ? messageId : contentHash;
+  return { kind: 'job', job: { ...message, id: message.id ?? filledIn }, contentHash };
+}
+
+/** A message that cannot become a job, with its id if it names one. */
+export function refused(given: GivenMessage, faults: readonly string[]): RefusedMessage {
+  const { data: id } = jobId.safeParse(given['id']);
+  return id === undefined ? { kind: 'refused', faults } : { kind: 'refused', faults, id };
+}
+
+function hashOf({ id: _, ...content }: GivenMessage): string {
+  return createHash('sha256').update(canonicalJson(content)).digest('hex');
+}

@@ -1,0 +1,28 @@
+import * as z from 'zod/mini';
+import { pathSegment, uuid } from '../../../json/inputs.ts';
+import type { MessageChecks } from '../../message/check-message.ts';
+import { common, yesOrNo } from '../../message/fields.ts';
+import type { JobBy } from '../../message/read-job.ts';
+
+const runFunctionMessage = z.strictObject({
+  ...common,
+  type: z.literal('run-function', { error: 'run-function' }),
+  packageId: uuid,
+  packageVersion: pathSegment,
+  functionName: pathSegment,
+  inputVariables: z.optional(z.record(z.string(), z.unknown(), { error: 'an object of input variables' })),
+  settings: z.optional(z.looseObject({ getLogs: z.optional(yesOrNo) }, { error: 'an object of settings' })),
+  /** What happens when nobody knows whether it ran: by default it fails and is not sent again. */
+  onUnknown: z._default(z.enum(['fail', 'retry'], { error: 'fail or retry' }), 'fail'),
+});
+
+export type RunFunctionMessage = z.infer<typeof runFunctionMessage>;
+export type RunFunctionInput = z.input<typeof runFunctionMessage>;
+export type RunFunctionJob = JobBy<RunFunctionMessage>;
+
+/** Two messages without an id are two runs, even of equal content. */
+export const runFunctionChecks: MessageChecks<RunFunctionMessage, RunFunctionInput> = {
+  schema: runFunctionMessage,
+  rules: [],
+  defaultId: 'message-id',
+};

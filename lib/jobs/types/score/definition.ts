@@ -1,0 +1,29 @@
+import { failChunk } from '../../texts/batch/end-chunk.ts';
+import type { JobTypeDefinition } from '../job-type-definition.ts';
+import { type ScoreInput, type ScoreMessage, scoreChecks } from './message.ts';
+
+const TEXT = 'The delivery was late and the box was damaged. The support team was wonderful!';
+
+/** Scores texts. A repeat does no harm: the cache holds what was paid for. */
+export const score: JobTypeDefinition<ScoreMessage, ScoreInput> = {
+  checks: scoreChecks,
+  mayRepeat: () => true,
+  mustLastMs: (timeoutMs) => timeoutMs,
+  allowFault: () => undefined,
+  async openRunner({ platform, place: { cache, batches }, now, sleep, random }) {
+    const { scoreRunner } = await import('./runner.ts');
+    return scoreRunner({ platform, cache, batches, now, sleep, random });
+  },
+  /** The chunk of a batch that was not scored: its rows fail, and do not hold up the batch. */
+  async afterEnd({ batch, chunk }, { outcome: { status, error } }, { batches }) {
+    if (batch === undefined || chunk === undefined || status === 'done') return;
+    await failChunk({ batch, chunk }, error?.message ?? status, batches);
+  },
+  sample: () => ({
+    version: 1,
+    type: 'score',
+    id: 'tour-sentiment',
+    texts: [{ id: 'letter', text: TEXT }],
+    topics: [{ topic: 'delivery' }, { topic: 'support' }, { topic: 'price' }],
+  }),
+};

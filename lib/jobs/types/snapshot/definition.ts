@@ -1,0 +1,16 @@
+import type { JobTypeDefinition } from '../job-type-definition.ts';
+import { type SnapshotMessage, snapshotChecks } from './message.ts';
+
+/** Takes a snapshot, or starts the durable execution that takes it. A second start is the same run. */
+export const snapshot: JobTypeDefinition<SnapshotMessage> = {
+  checks: snapshotChecks,
+  mayRepeat: () => true,
+  mustLastMs: (timeoutMs) => timeoutMs,
+  allowFault: () => undefined,
+  async openRunner({ session, place }) {
+    const { openSnapshots } = await import('./open-snapshots.ts');
+    return openSnapshots(session, place);
+  },
+  afterEnd: async () => undefined,
+  sample: () => ({ version: 1, type: 'snapshot', id: 'tour-snapshot', source: 'cards' }),
+};

@@ -1,0 +1,26 @@
+import { responseOf } from '../../result.ts';
+import type { JobTypeDefinition } from '../job-type-definition.ts';
+import { keepFormula } from './formula-log.ts';
+import { type UpdateFormulaInput, type UpdateFormulaMessage, updateFormulaChecks } from './message.ts';
+
+/** Sets a calculation's formula. */
+export const updateFormula: JobTypeDefinition<UpdateFormulaMessage, UpdateFormulaInput> = {
+  checks: updateFormulaChecks,
+  // A late repeat would undo somebody's newer formula.
+  mayRepeat: () => false,
+  mustLastMs: (timeoutMs) => timeoutMs,
+  allowFault: () => undefined,
+  openRunner: async ({ platform }) => (await import('./runner.ts')).formulaRunner(platform),
+  /** The formula that was set goes into the log of formulas. */
+  async afterEnd({ calculationId }, { outcome, finishedAt: finishedAtMs }, { store }) {
+    const response = outcome.status === 'done' ? await responseOf(store, outcome) : undefined;
+    if (response !== undefined) await keepFormula(store, { calculationId, finishedAtMs, response });
+  },
+  sample: ({ calculationId, expression }) => ({
+    version: 1,
+    type: 'update-formula',
+    id: 'tour-formula',
+    calculationId,
+    expression,
+  }),
+};

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { handleMessage } from '../../../lib/jobs/handle-message.ts';
+import { splitBatch } from '../../../lib/jobs/texts/batch/split-batch.ts';
+import { readFormulaLog } from '../../../lib/jobs/types/update-formula/formula-log.ts';
+import { fakeWorker, leaseOf, messageOf } from '../fake-worker.ts';
+import { batchOf, world } from '../texts/batch/batch-suite.ts';
+import { row } from '../texts/fakes.ts';
+
+test('the rows of a chunk whose job failed fail by its error, however often its message comes', async () => {
+  await using fake = await fakeWorker({
+    score: async () => ({ status: 'failed', error: { kind: 'trouble', message: 'nobody scored it' } }),
+  });
+  const { split, messages } = world();
+  await splitBatch(batchOf([row(1, 'good'), row(2, 'bad')]), { ...split, ...fake.worker.batches });
+  const message = messageOf(messages[0]);
+
+  await handleMessage(message, fake.worker, leaseOf(fake));
+  await handleMessage(message, fake.worker, leaseOf(fake));
+
+  expect(await fake.stored('scores/b1/summary.json')).toMatchObject({ rows: 2, failed: 2 });
+});
+
+test('a chunk whose job is done is left to its runner', async () => {
+  await using fake = await fakeWorker({ score: async () => ({ status: 'done', response: '{}' }) });
+  const { split, messages } = world();
+  await splitBatch(batchOf([row(1, 'good')]), { ...split, ...fake.worker.batches });
+
+  await handleMessage(messageOf(messages[0]), fake.worker, leaseOf(fake));
+
+  expect(await fake.stored('scores/b1/summary.json')).toBeUndefined();
+});
+
+test.each([
+  ['done', ['{"id":12}\n']],
+  ['failed', []],
+  ['unknown', []],
+] as const)('the formula of an update that is %s is logged, if it was set', async (status, logged) => {
+  await using fake = await fakeWorker({ 'update-formula': async () => ({ status, response: '{"id":12}' }) });
+  const message = { version: 1, type: 'update-formula', id: 'f', calculationId: '12', expression: '1' };
+
+  await handleMessage(messageOf(message), fake.worker, leaseOf(fake));
+
+  const log = await Array.fromAsync(readFormulaLog(fake.store, '12'), ({ json }) => json);
+  expect(log).toEqual(logged);
+});

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { jobTimes } from '../../../lib/jobs/job-times.ts';
+import { parseMessage } from '../../../lib/jobs/message/message.ts';
+import { jobTypes, mustLastMs, sampleMessages } from '../../../lib/jobs/types/job-types.ts';
+
+const records = {
+  packageId: '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403',
+  calculationId: '12',
+  expression: 'COUNT(*)',
+  datasetIds: ['d-1'],
+  filesetIds: ['7c9e6679-7425-40de-944b-e07fc1f90ae7'],
+  dataFileIds: ['1', '2'],
+};
+
+const jobs = sampleMessages(records).map((message) => {
+  const parsed = parseMessage(JSON.stringify(message), {
+    messageId: 'queue-1',
+    allow: { types: [...jobTypes] },
+  });
+  if (parsed.kind === 'refused') throw new Error(parsed.faults.join('; '));
+  return parsed.job;
+});
+
+test('the sample of each type is a message of that type', () => {
+  expect(jobs.map(({ type }) => type)).toEqual(jobTypes);
+  expect(new Set(jobs.map(({ id }) => id)).size).toBe(jobTypes.length);
+});
+
+test('no send lasts longer than what functions are given time for', () => {
+  expect(Math.max(...jobs.map((job) => mustLastMs(job, 60_000)))).toBeLessThanOrEqual(
+    jobTimes.codeFunctionMs,
+  );
+});
