@@ -1,8 +1,8 @@
 import type { SettingName } from './setting-names.ts';
 
 /*
- * What infra may know of lib, and all that it may import: names, definitions and times, each re-exported from where it is used. In
- * lib nothing imports this file but the command line, so that no circle of files closes through it.
+ * What infra may know of lib, and all that it may import: names, definitions and times, each re-exported from where it
+ * is used. In lib nothing but the command line imports this file, so that no circle of files closes through it.
  */
 
 export { jobTimes } from './jobs/job-times.ts';

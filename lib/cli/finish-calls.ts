@@ -1,4 +1,4 @@
-import type { Analyze } from '../jobs/texts/scoring/score-texts.ts';
+import type { Analyze } from '../jobs/texts/scoring/score-texts-options.ts';
 
 /**
  * Lets a call that has left come to its end, also when its signal is aborted: it is paid for, and its answer is kept.

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import type { BatchRequest } from '../jobs/texts/batch/batch-request.ts';
 import { refusals } from '../jobs/texts/batch/check-batch.ts';
 import { type BadRow, checkedRows, isBad } from '../jobs/texts/batch/chunks.ts';
 import { previewBatch } from '../jobs/texts/batch/preview.ts';
 import { scoreFile } from '../jobs/texts/batch/score-file.ts';
-import { BatchConflictError, type BatchRequest } from '../jobs/texts/batch/split-batch.ts';
+import { BatchConflictError } from '../jobs/texts/batch/split-batch.ts';
 import { createScoreCache } from '../jobs/texts/cache/score-cache.ts';
 import { RowsError, readRows } from '../jobs/texts/rows/read-rows.ts';
 import { faultsOf } from '../json/faults.ts';

@@ -1,8 +1,8 @@
 import { scoresFolder, summaryKey } from '../jobs/texts/batch/batch.ts';
+import type { Refusal } from '../jobs/texts/batch/check-batch.ts';
 import type { BadRow } from '../jobs/texts/batch/chunks.ts';
 import type { Summary } from '../jobs/texts/batch/finish-batch.ts';
 import type { Preview } from '../jobs/texts/batch/preview.ts';
-import type { Refusal } from '../jobs/texts/batch/split-batch.ts';
 import type { Store } from '../store/store.ts';
 import { exitCodes, shown, shownLines, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';

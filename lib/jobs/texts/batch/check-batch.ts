@@ -1,14 +1,33 @@
 import { preview } from '../../../json/faults.ts';
 import { printJson } from '../../../json/json.ts';
+import type { ScoreCache } from '../cache/score-cache.ts';
 import { isBatchName, LONGEST_BATCH_NAME } from './batch.ts';
+import type { BatchRequest } from './batch-request.ts';
 import { countRows, type Preview, previewBatch } from './preview.ts';
-import type { BatchRequest, Refusal, SplitOptions } from './split-batch.ts';
 
 const MOST_DAYS = 10;
 const DAY_SECONDS = 24 * 3_600;
 
 /** What a request may take of each message of its batch, in bytes: the rest is for texts. */
 const MOST_REQUEST_BYTES = 48 * 1_024;
+
+/** Nothing was sent; `reasons` tell the arithmetic. */
+export type Refusal = {
+  readonly kind: 'refused';
+  readonly reasons: readonly string[];
+  /** Undefined where the request itself is at fault. */
+  readonly preview: Preview | undefined;
+};
+
+/** What a batch is checked with. */
+export type CheckOptions = {
+  readonly cache: ScoreCache;
+  /** Requests a second that may leave. */
+  readonly rate: number;
+  /** Refuses a batch that needs more calls. Default: no limit but that of ten days. */
+  readonly maxCalls?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
 
 /** `rows`: of the source, bad ones too. */
 export type Checked = { readonly kind: 'accepted'; readonly rows: number } | Refusal;
@@ -19,7 +38,7 @@ export type Checked = { readonly kind: 'accepted'; readonly rows: number } | Ref
  */
 export async function checkBatch(
   { batch, request, rows }: BatchRequest,
-  { cache, rate, maxCalls, signal }: Pick<SplitOptions, 'cache' | 'rate' | 'maxCalls' | 'signal'>,
+  { cache, rate, maxCalls, signal }: CheckOptions,
 ): Promise<Checked> {
   const faults = [...nameFaults(batch), ...requestFaults(request)];
   if (faults.length > 0) return { kind: 'refused', reasons: faults, preview: undefined };

@@ -1,5 +1,6 @@
 import type { ScoreJob } from '../../types/score/message.ts';
-import { type Scored, type ScoreTextsOptions, scoreTexts, type TextAnswer } from '../scoring/score-texts.ts';
+import { type Scored, scoreTexts, type TextAnswer } from '../scoring/score-texts.ts';
+import type { ScoreTextsOptions } from '../scoring/score-texts-options.ts';
 import type { BatchPlace, ScoreRequest } from './batch.ts';
 import { type EndedChunk, endChunk, findEnd } from './end-chunk.ts';
 import { readStaged } from './staged-chunk.ts';

@@ -1,15 +1,12 @@
 import { PlatformError } from '../../../platform/platform-error.ts';
-import type { ScoreTextsOptions } from '../scoring/score-texts.ts';
+import type { ScoreJob } from '../../types/score/message.ts';
+import type { ScoreTextsOptions } from '../scoring/score-texts-options.ts';
+import type { BatchRequest } from './batch-request.ts';
+import type { Refusal } from './check-batch.ts';
 import { type Checked, checkBatch } from './check-batch.ts';
 import type { Summary } from './finish-batch.ts';
 import { scoreChunk } from './score-chunk.ts';
-import {
-  type BatchRequest,
-  type Refusal,
-  type ScoreMessage,
-  type SplitOptions,
-  splitChecked,
-} from './split-batch.ts';
+import { type SplitOptions, splitChecked } from './split-batch.ts';
 
 /** How far a file has come; `rowsScored` of this run alone, `rows` of the whole file. */
 export type ScoreProgress = {
@@ -37,12 +34,12 @@ export async function scoreFile(request: BatchRequest, options: ScoreFileOptions
   const checked: Checked = await checkBatch(request, options);
   if (checked.kind === 'refused') return checked;
   let rowsScored = 0;
-  const score = async (message: ScoreMessage) => {
+  const score = async (message: ScoreJob) => {
     await scoreInTime(message, options);
     rowsScored += message.texts.length;
     options.progress?.({ rowsScored, rows: checked.rows });
   };
-  const send = (messages: readonly ScoreMessage[]) =>
+  const send = (messages: readonly ScoreJob[]) =>
     eachOf(messages, score, options.chunksAtOnce ?? CHUNKS_AT_ONCE);
   const { summary, chunks } = await splitChecked(request, { ...options, send });
   if (summary === undefined)
@@ -53,7 +50,7 @@ export async function scoreFile(request: BatchRequest, options: ScoreFileOptions
 }
 
 /** Scores a chunk, however long its turn or other workers take: there is no queue that it could go back to. */
-async function scoreInTime(message: ScoreMessage, options: ScoreFileOptions): Promise<void> {
+async function scoreInTime(message: ScoreJob, options: ScoreFileOptions): Promise<void> {
   for (;;) {
     const delayMs = await scoreChunk(message, options).then(
       (scored) => (scored.kind === 'later' ? scored.delayMs : undefined),

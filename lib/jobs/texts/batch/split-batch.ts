@@ -1,37 +1,22 @@
 import type { ScoreJob } from '../../types/score/message.ts';
-import type { ScoreCache } from '../cache/score-cache.ts';
-import { type BatchPlace, type ChunkPlace, chunkJobId, type ScoreRequest, stagedKey } from './batch.ts';
+import { type BatchPlace, type ChunkPlace, chunkJobId, stagedKey } from './batch.ts';
 import { writeHeader } from './batch-header.ts';
-import { checkBatch } from './check-batch.ts';
+import type { BatchRequest } from './batch-request.ts';
+import { type CheckOptions, checkBatch, type Refusal } from './check-batch.ts';
 import { type ChunkRow, isEnded, readChunkRow, writeChunkRow } from './chunk-row.ts';
 import { type Chunk, cutChunks, isBad, type SourceRow } from './chunks.ts';
 import { endChunk } from './end-chunk.ts';
 import { finishBatch, type Summary } from './finish-batch.ts';
-import type { Preview } from './preview.ts';
 import { printStaged, type StagedChunk } from './staged-chunk.ts';
 
-/** A message of the queue, before it is printed. The ids of its texts are the lines of their rows. */
-export type ScoreMessage = ScoreJob & { readonly version: 1 };
-
-export type BatchRequest = {
-  readonly batch: string;
-  readonly request: ScoreRequest;
-  /** Opens the rows from their beginning; called once or more, and must give the same each time. */
-  readonly rows: () => AsyncIterable<SourceRow>;
-  /** The platform's host. */
-  readonly host: string;
-};
-
-export type SplitOptions = BatchPlace & {
-  readonly cache: ScoreCache;
-  /** Requests a second that may leave. */
-  readonly rate: number;
-  /** Refuses a batch that needs more calls. Default: no limit but that of ten days. */
-  readonly maxCalls?: number | undefined;
-  /** Puts at most 10 messages on the queue; throws unless all of them are there. */
-  readonly send: (messages: readonly ScoreMessage[]) => Promise<void>;
-  readonly signal?: AbortSignal | undefined;
-};
+export type SplitOptions = BatchPlace &
+  CheckOptions & {
+    /**
+     * Puts the messages of at most 10 jobs on the queue; throws unless all of them are there. The ids of a job’s texts
+     * are the lines of their rows.
+     */
+    readonly send: (messages: readonly ScoreJob[]) => Promise<void>;
+  };
 
 export type Split = SplitBatch | Refusal;
 
@@ -42,14 +27,6 @@ export type SplitBatch = {
   readonly badRows: number;
   /** Where every chunk has ended already. */
   readonly summary: Summary | undefined;
-};
-
-/** Nothing was sent; `reasons` tell the arithmetic. */
-export type Refusal = {
-  readonly kind: 'refused';
-  readonly reasons: readonly string[];
-  /** Undefined where the request itself is at fault. */
-  readonly preview: Preview | undefined;
 };
 
 /** A chunk of this batch was split from other rows, or for another request, before. */
@@ -103,7 +80,7 @@ async function stageChunk(
   { index, rows }: Chunk,
   { batch, request, host }: BatchRequest,
   options: BatchPlace,
-): Promise<ScoreMessage | undefined> {
+): Promise<ScoreJob | undefined> {
   const place = { batch, chunk: index };
   const { body, sha256 } = printStaged({ version: 1, host, request, rows: rows.map(stagedRow) });
   const stored = await readChunkRow(place, options);

@@ -5,7 +5,13 @@ import type { Sentiment } from '../../../platform/records.ts';
 import { decideRetry, defaultRetryLimits } from '../../../platform/retry.ts';
 import type { ScoreRequest } from '../batch/batch.ts';
 import type { TextClaim } from '../cache/score-cache.ts';
-import type { ScoreTextsOptions, TextOutcome } from './score-texts.ts';
+import type { ScoreTextsOptions } from './score-texts-options.ts';
+
+/** The outcome of a text, whosever ids it has. */
+export type TextOutcome =
+  | { readonly kind: 'cached'; readonly result: Sentiment }
+  | { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number }
+  | { readonly kind: 'failed'; readonly error: string; readonly calls: number };
 
 /** Somebody else scores the text, until `untilMs`. */
 type HeldText = { readonly kind: 'held'; readonly untilMs: number };

@@ -1,13 +1,7 @@
-import type { CallOptions } from '../../../platform/call.ts';
-import type { SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
 import type { Sentiment } from '../../../platform/records.ts';
-import type { RetryLimits } from '../../../platform/retry.ts';
 import type { ScoreRequest } from '../batch/batch.ts';
-import type { ScoreCache } from '../cache/score-cache.ts';
-import { createTextScorer } from './score-text.ts';
-
-/** Calls the platform: `platform.sentiment.analyze`. */
-export type Analyze = (request: SentimentRequest, options?: CallOptions) => Promise<Sentiment>;
+import { createTextScorer, type TextOutcome } from './score-text.ts';
+import type { ScoreTextsOptions } from './score-texts-options.ts';
 
 /** What came of one text: its sentiment, or why there is none. */
 export type TextAnswer = {
@@ -27,24 +21,6 @@ export type Scored =
   | { readonly kind: 'scored'; readonly answers: readonly TextAnswer[] }
   /** Others still score some of the texts, or the time is over: run the same again after the delay. */
   | { readonly kind: 'later'; readonly waiting: number; readonly delayMs: number };
-
-export type ScoreTextsOptions = {
-  readonly cache: ScoreCache;
-  readonly analyze: Analyze;
-  /** The job that the texts are of: what it paid for in an earlier try is counted as its own. */
-  readonly payer?: string | undefined;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** From 0 up to 1. */
-  readonly random: () => number;
-  /** Epoch milliseconds after which no call is begun and nobody is waited for. Default: none. */
-  readonly deadlineMs?: number | undefined;
-  /** The longest that it waits for texts that others score, in milliseconds. Default 120,000. */
-  readonly maxWaitMs?: number | undefined;
-  readonly retry?: Partial<RetryLimits> | undefined;
-  readonly signal?: AbortSignal | undefined;
-};
 
 const MAX_WAIT_MS = 120_000;
 const FIRST_POLL_MS = 250;
@@ -87,12 +63,6 @@ export async function scoreTexts(
     await options.sleep(pollMs, options.signal);
   }
 }
-
-/** What came of a text, whosever ids it has. */
-export type TextOutcome =
-  | { readonly kind: 'cached'; readonly result: Sentiment }
-  | { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number }
-  | { readonly kind: 'failed'; readonly error: string; readonly calls: number };
 
 /** Waits for all of them, and only then throws what the first of them threw: nothing goes on unseen. */
 async function allOf<T>(promises: readonly Promise<T>[]): Promise<readonly T[]> {

@@ -3,7 +3,7 @@ import type { Platform } from '../../../platform/client.ts';
 import type { BatchPlace } from '../../texts/batch/batch.ts';
 import { scoreChunk } from '../../texts/batch/score-chunk.ts';
 import type { ScoreCache } from '../../texts/cache/score-cache.ts';
-import type { Analyze, ScoreTextsOptions } from '../../texts/scoring/score-texts.ts';
+import type { Analyze, ScoreTextsOptions } from '../../texts/scoring/score-texts-options.ts';
 import { HandBackError, type RunJob } from '../../turn.ts';
 import type { ScoreJob } from './message.ts';
 

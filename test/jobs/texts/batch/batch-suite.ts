@@ -1,12 +1,9 @@
+import type { BatchRequest } from '../../../../lib/jobs/texts/batch/batch-request.ts';
 import type { SourceRow } from '../../../../lib/jobs/texts/batch/chunks.ts';
 import { parsePart, type ScoredRow } from '../../../../lib/jobs/texts/batch/part.ts';
 import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
-import {
-  type BatchRequest,
-  type ScoreMessage,
-  type SplitOptions,
-  splitBatch,
-} from '../../../../lib/jobs/texts/batch/split-batch.ts';
+import { type SplitOptions, splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
+import type { ScoreJob } from '../../../../lib/jobs/types/score/message.ts';
 import type { Store } from '../../../../lib/store/store.ts';
 import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
 import type { Table } from '../../../../lib/table/table.ts';
@@ -47,7 +44,7 @@ export function world(
   } = {},
   { analyze, paid } = scriptedAnalyze(),
 ) {
-  const messages: ScoreMessage[] = [];
+  const messages: ScoreJob[] = [];
   const { options: scoring, newToken, slept } = worker(analyze, table, owner);
   const place = { store: store as Store, table, newToken };
   const split: SplitOptions = {
