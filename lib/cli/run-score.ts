@@ -9,11 +9,11 @@ import { scoreFile } from '../jobs/texts/batch/score-file.ts';
 import { BatchConflictError } from '../jobs/texts/batch/split-batch.ts';
 import { createScoreCache } from '../jobs/texts/cache/score-cache.ts';
 import { RowsError, readRows } from '../jobs/texts/rows/read-rows.ts';
-import { faultsOf } from '../json/faults.ts';
-import { analyzeSentiment } from '../platform/operations/analyze-sentiment.ts';
+import { bulkRequestChecks } from '../jobs/types/score/message.ts';
 import { openSession, type Session } from '../session.ts';
 import { errorCode } from '../store/error-code.ts';
 import { sleep } from '../time/sleep.ts';
+import { checkedMessage } from './checked-message.ts';
 import { finishingCalls } from './finish-calls.ts';
 import { openScoreTable } from './open-score-table.ts';
 import type { TopicGiven } from './options.ts';
@@ -77,12 +77,11 @@ function requestOf({ topic: topics, instructions, model }: ScoreFlags): BatchReq
     ...(instructions === undefined ? {} : { instructions }),
     ...(model === undefined ? {} : { model }),
   };
-  const body = { ...request, input: [{ type: 'TEXT', text: 'a text' }] };
-  const { error } = analyzeSentiment.input.safeParse({ body });
-  if (error === undefined) return request;
-  const place = (path: readonly PropertyKey[]) => `--${path.slice(1).join('.').replace('topics', 'topic')}`;
-  throw new UsageError(faultsOf(error, { body }, { place }).join('\n'));
+  return checkedMessage(bulkRequestChecks, request, TYPED_AS);
 }
+
+/** What the fields of a bulk request are typed as. */
+const TYPED_AS = { topics: '--topic', instructions: '--instructions', model: '--model' };
 
 const rowsOf = (file: string, { text, id, columns, encoding, separator }: ScoreFlags) =>
   readRows(createReadStream(file), { name: file, text, id, columns, encoding, separator });

@@ -34,8 +34,14 @@ test.each([
   [['formula', 'set', 'twelve', '-'], 'id: expected the digits of an integer, got "twelve"'],
   [
     ['formula', 'set', '12', '-', '--name', 'x'],
-    '--unless-changed-since and --name: expected both or none, got one',
+    '--unless-changed-since: expected one, since --name is given, got nothing',
   ],
+  [
+    ['formula', 'set', '12', '-', '--unless-changed-since', '5'],
+    '--name: expected one, since --unless-changed-since is given, got nothing',
+  ],
+  [['formula', 'set', '12', '-'], 'standard input: expected text that is not empty, got ""'],
+  [['call', 'a', '..', 'c'], 'version: expected a name, not empty, "." or "..", got ".."'],
   [['snapshot', 'calculations'], 'PLATFORM_BASE_URL: expected'],
 ])('%j is wrong usage: it says so and exits 2', async (argv, expected) => {
   const { terminal, out, err } = createFakeTerminal();
@@ -56,7 +62,7 @@ test('a UUID that is none is refused before anything is sent, with exit 2', asyn
   const code = await runCommandLine(['call', 'no-uuid', '1.0.0', 'f'], terminal);
 
   expect(code).toBe(2);
-  expect(err()).toContain('packageId: expected a UUID (8-4-4-4-12 hex digits), got "no-uuid"');
+  expect(err()).toContain('package: expected a UUID (8-4-4-4-12 hex digits), got "no-uuid"');
 });
 
 test('a token that the platform echoes in its answer is not shown', async () => {

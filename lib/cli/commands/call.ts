@@ -1,6 +1,8 @@
+import { runFunctionChecks } from '../../jobs/types/run-function/message.ts';
 import { printJson } from '../../json/json.ts';
 import type { FunctionExecution } from '../../platform/records.ts';
 import { openSession } from '../../session.ts';
+import { checkedMessage } from '../checked-message.ts';
 import type { AddCommand } from '../command.ts';
 import { objectOption } from '../options.ts';
 import { exitCodes, shown, shownJson, shownLines, type Terminal } from '../terminal.ts';
@@ -22,22 +24,36 @@ export const addCall: AddCommand = (program, terminal, finish) => {
     .option('--input <json>', 'its input variables, a JSON object', objectOption)
     .option('--logs', 'show what the function logged')
     .option('--json', 'print the whole execution as one JSON value')
-    .action(async (packageId: string, version: string, functionName: string, flags: CallFlags) => {
-      const { platform } = openSession(terminal);
-      const execution = await platform.functions.run(
+    .action(async (packageId: string, packageVersion: string, functionName: string, flags: CallFlags) => {
+      const { packageVersion: version, ...message } = checkedMessage(
+        runFunctionChecks,
         {
+          version: 1,
+          type: 'run-function',
           packageId,
-          version,
+          packageVersion,
           functionName,
           inputVariables: flags.input,
           settings: { getLogs: flags.logs === true },
         },
-        { signal: terminal.signal },
+        TYPED_AS,
       );
+      const { platform } = openSession(terminal);
+      const { inputVariables, settings } = message;
+      const call = { packageId, version, functionName, inputVariables, settings };
+      const execution = await platform.functions.run(call, { signal: terminal.signal });
       if (flags.json) terminal.out(printJson(execution, 2));
       else show(execution, terminal);
       finish(execution.status.toUpperCase() === 'SUCCESS' ? exitCodes.done : exitCodes.failed);
     });
+};
+
+/** What the fields of the message are typed as. */
+const TYPED_AS = {
+  packageId: 'package',
+  packageVersion: 'version',
+  functionName: 'function',
+  inputVariables: '--input',
 };
 
 function show(execution: FunctionExecution, { out, err }: Terminal): void {

@@ -1,14 +1,15 @@
 import type { Command } from 'commander';
 import type { FormulaAnalysis } from '../../formula/analyze.ts';
 import { checkSum } from '../../formula/checksum.ts';
+import { updateFormulaChecks } from '../../jobs/types/update-formula/message.ts';
 import { refuseIfChanged } from '../../jobs/types/update-formula/refuse-if-changed.ts';
 import { printJson } from '../../json/json.ts';
 import type { Calculation } from '../../platform/records.ts';
 import { openSession, type Session } from '../../session.ts';
+import { checkedMessage } from '../checked-message.ts';
 import type { AddCommand, Finish } from '../command.ts';
 import { numberOption, readText } from '../options.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
-import { UsageError } from '../usage-error.ts';
 import { addFormulaLog, calculationId } from './formula-log.ts';
 
 /** `formula check` parses a formula here; `formula set` updates one on the platform; `formula log` tells what it was. */
@@ -68,12 +69,30 @@ function addSet(formula: Command, terminal: Terminal, finish: Finish): void {
     );
 }
 
-async function setFormula(given: string, file: string, flags: SetFlags, terminal: Terminal): Promise<number> {
-  const id = calculationId(given);
-  const { unlessChangedSince: sinceMs, name, strict } = flags;
-  if ((sinceMs === undefined) !== (name === undefined))
-    throw new UsageError('--unless-changed-since and --name: expected both or none, got one');
+/** The message that would ask for the same. Throws `UsageError`. */
+async function messageOf(id: string, file: string, flags: SetFlags, terminal: Terminal) {
+  const { strict, unlessChangedSince, name } = flags;
   const expression = withoutFinalLineEnd(await readText(file, terminal));
+  return checkedMessage(
+    updateFormulaChecks,
+    { version: 1, type: 'update-formula', calculationId: id, expression, strict, unlessChangedSince, name },
+    {
+      calculationId: 'id',
+      expression: file === '-' ? 'standard input' : file,
+      unlessChangedSince: '--unless-changed-since',
+      name: '--name',
+    },
+  );
+}
+
+async function setFormula(given: string, file: string, flags: SetFlags, terminal: Terminal): Promise<number> {
+  const {
+    calculationId: id,
+    expression,
+    strict,
+    unlessChangedSince: sinceMs,
+    name,
+  } = await messageOf(calculationId(given), file, flags, terminal);
   const session = openSession(terminal);
   const { platform } = session;
   const analysis = await analyze(expression);

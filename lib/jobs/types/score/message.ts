@@ -71,6 +71,9 @@ export const askedOfTexts = {
   model: asSent('model'),
 } as const;
 
+/** What a bulk request is checked by, its rows aside. */
+export const bulkRequestChecks = { schema: z.strictObject(askedOfTexts), rules: [] } as const;
+
 const scoreMessage = z.strictObject({
   ...common,
   type: z.literal('score', { error: 'score' }),

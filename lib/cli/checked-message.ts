@@ -1,0 +1,17 @@
+import { checkMessage, type FieldNames, type MessageChecks } from '../jobs/message/check-message.ts';
+import type { GivenMessage } from '../jobs/message/fields.ts';
+import { UsageError } from './usage-error.ts';
+
+/**
+ * The message that a command was asked for, checked as one that came by the queue. `names`: the arguments and options
+ * that its fields were typed as. Throws `UsageError` with every fault.
+ */
+export function checkedMessage<Message>(
+  checks: Pick<MessageChecks<Message>, 'schema' | 'rules'>,
+  given: GivenMessage,
+  names: FieldNames,
+): Message {
+  const checked = checkMessage(checks, given, names);
+  if (checked.kind === 'faults') throw new UsageError(checked.faults.join('\n'));
+  return checked.message;
+}
