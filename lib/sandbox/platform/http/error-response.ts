@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { randomFor } from '../records/random.ts';
+import type { ErrorShapes } from './error-shapes.ts';
 import { jsonResponse, type PlainResponse } from './plain-response.ts';
 
 /** What an error response is built from. `number` is the request's: the reference is derived from it and the seed. */
@@ -9,18 +10,15 @@ export type ErrorContext = {
   readonly path: string;
   /** The operation's name, or undefined if the path belongs to none. */
   readonly operation: string | undefined;
+  readonly errors: ErrorShapes;
 };
 
-/**
- * An error in the shape that the operation uses in practice: `{message}` for code functions, a bare JSON string for the
- * 403 of AI and files, `{status, statusReason, path, message, toe}` for everything else, including every 401.
- */
+/** An error in the shape that the operation uses in practice. */
 export function errorResponse(context: ErrorContext, status: number, message: string): PlainResponse {
-  if (status === 403 && (context.operation === 'analyzeSentiment' || context.operation === 'searchFiles')) {
-    return jsonResponse(message, status);
-  }
-  if (context.operation === 'runFunction' && status !== 401) return jsonResponse({ message }, status);
-  return platformErrorResponse(context, status, message);
+  const { usual, forbidden } = context.errors;
+  const shape = status === 403 ? forbidden : usual;
+  if (status === 401 || shape === 'PlatformError') return platformErrorResponse(context, status, message);
+  return jsonResponse(shape === 'TextError' ? message : { message }, status);
 }
 
 /** The platform's usual error body. `toe` is its reference: text like `D2RFR14QKK-0FWIV-QTGGZ`. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ErrorContext } from './error-response.ts';
+import { usualErrors } from './error-shapes.ts';
 import { faults } from './fault-kinds.ts';
 import { faultFor } from './fault-plan.ts';
 import { type Delivery, faultyDelivery } from './faulty-delivery.ts';
@@ -38,6 +39,7 @@ export function createServe(parts: ServeOptions): (api: ApiRequest) => Promise<D
       number: counter.arrived(atMs),
       path: new URL(api.request.url).pathname,
       operation: api.operation?.endpoint.name,
+      errors: api.operation?.errors ?? usualErrors,
     };
     const refusal = throttle(context, atMs);
     if (refusal === undefined) counter.admitted(atMs);

@@ -1,3 +1,4 @@
+import type { ErrorShape, ErrorShapes } from '../http/error-shapes.ts';
 import type { JsonSchema } from './json-schema.ts';
 
 /** The schemas of the shapes that errors have. */
@@ -23,14 +24,10 @@ export const errorSchemas = {
     additionalProperties: false,
   },
   TextError: { type: 'string', description: 'A bare JSON string.' },
-} as const satisfies Readonly<Record<string, JsonSchema>>;
-
-type Shape = keyof typeof errorSchemas;
+} as const satisfies Readonly<Record<ErrorShape, JsonSchema>>;
 
 /** The error responses of an operation by status, each in the shape that the operation uses. */
-export function errorResponses(operation: string): JsonSchema {
-  const usual: Shape = operation === 'runFunction' ? 'MessageError' : 'PlatformError';
-  const forbidden = operation === 'analyzeSentiment' || operation === 'searchFiles' ? 'TextError' : usual;
+export function errorResponses({ usual, forbidden }: ErrorShapes): JsonSchema {
   return {
     400: response('The request is invalid', [usual]),
     401: response('The developer token is missing, unknown or revoked', ['PlatformError']),
@@ -56,7 +53,7 @@ export function errorResponses(operation: string): JsonSchema {
   };
 }
 
-function response(description: string, shapes: readonly Shape[], others: JsonSchema = {}): JsonSchema {
+function response(description: string, shapes: readonly ErrorShape[], others: JsonSchema = {}): JsonSchema {
   const references = shapes.map((shape) => ({ $ref: `#/components/schemas/${shape}` }));
   const schema = references.length === 1 ? references[0] : { anyOf: references };
   return { description, content: { 'application/json': { schema }, ...others } };

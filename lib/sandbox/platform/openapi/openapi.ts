@@ -1,7 +1,6 @@
 import type { Operation } from '../operations/operation.ts';
 import { errorResponses, errorSchemas } from './error-responses.ts';
 import { type JsonSchema, jsonSchemaOf, memberSchema, membersOf, requiredOf } from './json-schema.ts';
-import { knownLimits, knownRequired } from './known-limits.ts';
 
 /** The OpenAPI 3.1 document of the contract, generated from the endpoints' own schemas. */
 export function createOpenApi(operations: readonly Operation[], tokenHeader: string): JsonSchema {
@@ -37,28 +36,29 @@ function pathItem(operation: Operation): JsonSchema {
   );
 }
 
-function describe({ endpoint }: Operation): JsonSchema {
+function describe(operation: Operation): JsonSchema {
+  const { endpoint, errors } = operation;
   const input = jsonSchemaOf(endpoint.input);
   const body = memberSchema(input, 'body');
   return {
     summary: endpoint.summary,
     parameters: [
-      ...parameters(endpoint.name, 'path', memberSchema(input, 'path')),
-      ...parameters(endpoint.name, 'query', memberSchema(input, 'query')),
+      ...parameters(operation, 'path', memberSchema(input, 'path')),
+      ...parameters(operation, 'query', memberSchema(input, 'query')),
     ],
-    ...(body === undefined ? {} : { requestBody: requestBody(endpoint.name, body) }),
+    ...(body === undefined ? {} : { requestBody: requestBody(operation, body) }),
     responses: {
       200: {
         description: 'Done',
         content: { 'application/json': { schema: jsonSchemaOf(endpoint.output) } },
       },
-      ...errorResponses(endpoint.name),
+      ...errorResponses(errors),
     },
   };
 }
 
 function parameters(
-  operation: string,
+  { limits }: Operation,
   place: 'path' | 'query',
   schema: JsonSchema | undefined,
 ): readonly JsonSchema[] {
@@ -66,18 +66,18 @@ function parameters(
     name,
     in: place,
     required: place === 'path' || requiredOf(schema).includes(name),
-    schema: { ...member, ...knownLimits[operation]?.[name] },
+    schema: { ...member, ...limits[name] },
   }));
 }
 
-function requestBody(operation: string, schema: JsonSchema): JsonSchema {
-  const required = [...new Set([...requiredOf(schema), ...(knownRequired[operation] ?? [])])];
+function requestBody({ limits, requiredInBody }: Operation, schema: JsonSchema): JsonSchema {
+  const required = [...new Set([...requiredOf(schema), ...requiredInBody])];
   const properties = Object.fromEntries(
     membersOf(schema).map(([name, member]) => {
       // A required member has no default, whatever the client would fill in.
       const { default: _, ...plain } = member;
       const shown = required.includes(name) ? plain : member;
-      return [name, { ...shown, ...knownLimits[operation]?.[name] }];
+      return [name, { ...shown, ...limits[name] }];
     }),
   );
   const shown = { ...schema, properties, ...(required.length === 0 ? {} : { required }) };

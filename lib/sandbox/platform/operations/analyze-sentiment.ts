@@ -37,7 +37,7 @@ export const analyzeSentimentOperation = operation(
       }),
     );
   },
-  { tolerate: withoutNullTopics },
+  { tolerate: withoutNullTopics, errors: { usual: 'PlatformError', forbidden: 'TextError' } },
 );
 
 /** The contract accepts null for no topics. */

@@ -2,7 +2,9 @@ import * as z from 'zod/mini';
 import type { Endpoint, EndpointInput } from '../../../platform/endpoint.ts';
 import type { PlatformCounter } from '../counts.ts';
 import type { RunFunction } from '../functions/run-function.ts';
+import { type ErrorShapes, usualErrors } from '../http/error-shapes.ts';
 import { checkInput } from '../http/read-request.ts';
+import type { JsonSchema } from '../openapi/json-schema.ts';
 import type { ResolvedAppOptions } from '../options.ts';
 import type { PlatformState } from '../state.ts';
 
@@ -29,16 +31,29 @@ export type RawInput = {
 };
 
 /** An endpoint of the contract, and how the sandbox responds to it. */
-export type Operation = {
-  readonly endpoint: Pick<Endpoint, 'name' | 'summary' | 'method' | 'path' | 'input' | 'output'>;
+export type Operation<Input extends EndpointInput = EndpointInput, Output = unknown> = {
+  readonly endpoint: Pick<
+    Endpoint<Input, Output>,
+    'name' | 'summary' | 'method' | 'path' | 'input' | 'output'
+  >;
   /** The methods that it accepts; the endpoint's own comes first. */
   readonly methods: readonly string[];
   /** The JSON type of each query value, by name. */
   readonly queryTypes: () => Readonly<Record<string, string>>;
   readonly respond: (raw: RawInput, context: OperationContext) => Promise<OperationResult>;
+} & Required<Described>;
+
+/** What the contract says about an operation but the client's schemas cannot express. */
+type Described = {
+  /** Merged into the schema of a query parameter or of a member of the body, by its name. Default: none. */
+  readonly limits?: Readonly<Record<string, JsonSchema>>;
+  /** Members of the body that must be given, although the client has its own default. Default: none. */
+  readonly requiredInBody?: readonly string[];
+  /** Default: the platform's usual shapes. */
+  readonly errors?: ErrorShapes;
 };
 
-export type OperationOptions = {
+export type OperationOptions = Described & {
   /** Methods that the platform accepts in practice, besides the endpoint's own. */
   readonly otherMethods?: readonly string[];
   /** Changes input that the platform tolerates in practice so that it fits the schema. Runs before the check. */
@@ -53,12 +68,16 @@ export function operation<Input extends EndpointInput, Output>(
     context: OperationContext,
     raw: RawInput,
   ) => OperationResult | Promise<OperationResult>,
-  { otherMethods = [], tolerate = (raw) => raw }: OperationOptions = {},
-): Operation {
+  options: OperationOptions = {},
+): Operation<Input, Output> {
+  const { otherMethods = [], tolerate = (raw) => raw } = options;
   let queryTypes: Readonly<Record<string, string>> | undefined;
   return {
     endpoint,
     methods: [endpoint.method, ...otherMethods],
+    limits: options.limits ?? {},
+    requiredInBody: options.requiredInBody ?? [],
+    errors: options.errors ?? usualErrors,
     queryTypes: () => {
       queryTypes ??= queryTypesOf(endpoint.input);
       return queryTypes;

@@ -29,4 +29,5 @@ export const runFunctionOperation = operation(
         return run satisfies never;
     }
   },
+  { errors: { usual: 'MessageError', forbidden: 'MessageError' } },
 );

@@ -22,7 +22,14 @@ export const searchCalculationsOperation = operation(
       rows.length === 0 && options.hasMoreWhenEmpty ? true : offset + page.sequences.length < page.totalHits;
     return ok(pageBytes({ totalHits: page.totalHits, rows, hasMore, degraded }));
   },
-  { tolerate: (raw) => (hasSort(raw) ? raw : { ...raw, body: withSort(raw.body) }) },
+  {
+    tolerate: (raw) => (hasSort(raw) ? raw : { ...raw, body: withSort(raw.body) }),
+    limits: {
+      limit: { type: 'integer', minimum: 1, maximum: 5000 },
+      offset: { type: 'integer', minimum: 0 },
+    },
+    requiredInBody: ['filters', 'sort', 'limit'],
+  },
 );
 
 type Page = {
