@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Allow } from '../jobs/allow.ts';
 import { readJobLines } from '../jobs/message/job-lines.ts';
 import { parseMessage } from '../jobs/message/message.ts';
-import { MOST_MESSAGE_BYTES } from '../jobs/message/message-json.ts';
+import { MOST_MESSAGE_BYTES } from '../jobs/queue/queue.ts';
 import { parseJson, printJson } from '../json/json.ts';
 
 /** A job that may be sent, with its id. */

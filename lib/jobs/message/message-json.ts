@@ -1,7 +1,5 @@
 import { parseJson } from '../../json/json.ts';
-
-/** The most bytes of UTF-8 of a message, and of a batch of them. */
-export const MOST_MESSAGE_BYTES = 256 * 1024;
+import { MOST_MESSAGE_BYTES } from '../queue/queue.ts';
 
 /** Lists and objects within one another: what walks a message later does so by recursion. */
 const DEEPEST = 100;

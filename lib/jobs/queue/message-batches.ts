@@ -1,4 +1,4 @@
-import { MOST_MESSAGE_BYTES } from '../message/message-json.ts';
+import { MOST_MESSAGE_BYTES } from './queue.ts';
 
 /** The most messages that SQS takes at once. */
 const MOST_OF_BATCH = 10;

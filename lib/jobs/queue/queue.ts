@@ -1,3 +1,6 @@
+/** The most bytes of UTF-8 of a message, and of a batch of them: SQS's limit. */
+export const MOST_MESSAGE_BYTES = 256 * 1024;
+
 /** A message as it came from the queue. */
 export type QueueMessage = {
   readonly messageId: string;

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MOST_MESSAGE_BYTES } from '../../../../lib/jobs/message/message-json.ts';
+import { MOST_MESSAGE_BYTES } from '../../../../lib/jobs/queue/queue.ts';
 import { endChunk, failChunk } from '../../../../lib/jobs/texts/batch/end-chunk.ts';
 import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
