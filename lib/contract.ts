@@ -1,21 +1,19 @@
 import type { SettingName } from './setting-names.ts';
 
 /*
- * What infra may know of lib, and all that it may import: names, definitions and times, each re-exported from where it
- * is used. In lib nothing but the command line imports this file, so that no circle of files closes through it.
+ * What infra may know of lib, and all that it may import: names, tables and times, each re-exported from where it is used. In
+ * lib nothing imports this file but the command line, so that no circle of files closes through it.
  */
 
 export { jobTimes } from './jobs/job-times.ts';
-/** What is checked at synth as the functions check it: job types, requests of snapshots, their sources and places. */
+/** What is checked at synth as the functions check it: job types, and the requests of snapshots. */
 export { jobTypes } from './jobs/types/job-types.ts';
 export { type MetricName, metricNames, metricNamespace } from './metric-names.ts';
 export { type SettingName, settingNames } from './setting-names.ts';
-export { gateNames } from './snapshot/gate-names.ts';
 export { placeOf } from './snapshot/keys.ts';
-/** The Glue tables over the published runs, one a source. */
 export { gluePartitionKeys, glueTableOf } from './snapshot/publish/glue-tables.ts';
 export { linkedSource, requestFields, requestRules } from './snapshot/sources/request.ts';
-export type { Columns, HiveType, RecordKey } from './snapshot/sources/source-definition.ts';
+export type { HiveType } from './snapshot/sources/source-definition.ts';
 export { type Source, sourceDefinitions, sources } from './snapshot/sources/sources.ts';
 
 /** What every function that is deployed finds in its environment. */

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { faultsOf, preview } from '../json/faults.ts';
+import type { FieldNames } from '../jobs/message/check-message.ts';
+import { faultsOf } from '../json/faults.ts';
 import {
   placeName,
   requestRules,
@@ -8,6 +9,7 @@ import {
 } from '../snapshot/sources/request.ts';
 import type { RequestOption } from '../snapshot/sources/source-definition.ts';
 import { type Source, sourceDefinitions } from '../snapshot/sources/sources.ts';
+import { checkedMessage } from './checked-message.ts';
 import { collected, readLines } from './options.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -38,12 +40,13 @@ export async function readRequest(
   for (const { option, value } of given(command, source)) {
     if (option.field in fields)
       throw new UsageError(
-        `${flagsOf(source)(option.field)}: expected them as options or in a file, got both`,
+        `${typedAs(source)[option.field]}: expected them as options or in a file, got both`,
       );
     fields[option.field] = option.kind === 'lines' ? await readLines(String(value), { readInput }) : value;
     if (option.kind === 'lines') idsFrom = value === '-' ? 'standard input' : String(value);
   }
-  return { request: checkRequest(source, fields), idsFrom };
+  const checks = { schema: schemas[source], rules: requestRules };
+  return { request: checkedMessage<SnapshotRequest>(checks, fields, typedAs(source)), idsFrom };
 }
 
 type Given = { readonly option: RequestOption; readonly name: string; readonly value: unknown };
@@ -73,19 +76,6 @@ const entryReader =
 /** Nothing is sent, so that lists of ids may be as long as they are. */
 const schemas = requestSchemasWith({}, 'unboundedFields');
 
-function checkRequest(source: Source, fields: Readonly<Record<string, unknown>>): SnapshotRequest {
-  const named = flagsOf(source);
-  const { data, error } = schemas[source].safeParse(fields);
-  const faults = [
-    ...(error === undefined ? [] : faultsOf(error, fields, { place: ([field]) => named(String(field)) })),
-    ...requestRules
-      .filter(({ holds }) => !holds(fields))
-      .map(({ at, expected }) => `${named(at)}: expected ${expected(named)}, got ${preview(fields[at])}`),
-  ];
-  if (data === undefined || faults.length > 0) throw new UsageError(faults.join('; '));
-  return data;
-}
-
 /** The value of `--as`. */
 export function checkPlaceName(as: string | undefined): string | undefined {
   if (as === undefined) return undefined;
@@ -94,9 +84,12 @@ export function checkPlaceName(as: string | undefined): string | undefined {
   throw new UsageError(faultsOf(error, as, { place: () => '--as' }).join('; '));
 }
 
-/** The options that set a field of the request, as people type them. */
-const flagsOf = (source: Source) => (field: string) =>
-  sourceDefinitions[source].options
-    .filter((option) => option.field === field)
-    .map((option) => optionOf(option).long)
-    .join(' or ') || `--${field}`;
+/** What the fields of a request are typed as: `--id or --ids-from`. */
+function typedAs(source: Source): FieldNames {
+  const options = Object.groupBy(sourceDefinitions[source].options, ({ field }) => field);
+  const flags = Object.entries(options).map(([field, of = []]) => [
+    field,
+    of.map((option) => optionOf(option).long).join(' or '),
+  ]);
+  return { as: '--as', ...Object.fromEntries(flags) };
+}

@@ -91,7 +91,15 @@ function terminalOfTour(terminal: Terminal, platform: Sandbox, aws: Terminal['en
 /** All sources, each as its definition samples it. */
 async function takeAll(platform: Sandbox, run: Run): Promise<void> {
   for (const source of sources)
-    await run(['snapshot', source, ...sourceDefinitions[source].sample(platform.ids())]);
+    await run(['snapshot', source, ...sourceDefinitions[source].sample(sampleRecords(platform))]);
+}
+
+function sampleRecords({ state: { datasets, fileSets, dataFileIds } }: Sandbox) {
+  return {
+    datasetIds: datasets.map(({ id }) => id),
+    filesetIds: fileSets.map(({ id }) => id),
+    dataFileIds,
+  };
 }
 
 type FirstRecord = { readonly id: string; readonly line: string };
@@ -114,14 +122,11 @@ type JobsOfTour = {
 async function runJobs({ platform, aws, run, terminal, first }: JobsOfTour): Promise<void> {
   const { codePackages } = await import('../sandbox/platform/functions/packages.ts');
   const { sampleMessages } = await import('../jobs/types/job-types.ts');
-  const { datasets, fileSets, dataFileIds } = platform.state;
   const messages = sampleMessages({
+    ...sampleRecords(platform),
     packageId: codePackages[0]?.id ?? '',
     calculationId: first.id,
     expression: formulaOf(platform, first),
-    datasetIds: datasets.map(({ id }) => id),
-    filesetIds: fileSets.map(({ id }) => id),
-    dataFileIds,
   });
   await run(['submit', '-'], messages.map((message) => `${JSON.stringify(message)}\n`).join(''));
   terminal.out(`\nThe function takes them from the queue: its bundle, in a process of its own.`);

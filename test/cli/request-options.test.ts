@@ -60,7 +60,7 @@ test.each([
   ],
   [
     [...files, '--since', '1', '--until', '2'],
-    '--since: expected a date such as 2026-11-21 or 2026-11-21T09:15:00Z, got "1"; --until: expected a date',
+    '--since: expected a date such as 2026-11-21 or 2026-11-21T09:15:00Z, got "1"\n--until: expected a date',
   ],
   [
     [...files, '--as', '../calculations'],
@@ -71,7 +71,7 @@ test.each([
   [['snapshot', 'files'], '--fileset: expected a list of FileSet ids, got nothing'],
   [
     ['snapshot', 'files', '--fileset', 'nope'],
-    '--fileset: expected a UUID (8-4-4-4-12 hex digits), got "nope"',
+    '--fileset.0: expected a UUID (8-4-4-4-12 hex digits), got "nope"',
   ],
   [
     ['snapshot', 'calculations', '--name', 'x'],
@@ -82,7 +82,7 @@ test.each([
     '--as: expected a place of its own, since --name or --filter narrow the snapshot, got nothing',
   ],
   [['snapshot', 'data-files'], '--id or --ids-from: expected a list of data-file ids, got nothing'],
-  [['snapshot', 'data-files', '--id', '4x'], '--id or --ids-from: expected an integer'],
+  [['snapshot', 'data-files', '--id', '4x'], '--id or --ids-from.0: expected an integer'],
   [['snapshot', 'data-files', '--id', '4x'], ', got "4x"'],
   [
     ['snapshot', 'data-files', '--id', '4', '--ids-from', '-'],

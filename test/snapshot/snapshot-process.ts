@@ -26,8 +26,9 @@ const saved =
   run === undefined
     ? await startRun({ source: 'calculations', compression: 'gzip', selection: {} }, clock)
     : await resumeRun(store, 'calculations', run);
-console.log(saved.checkpoint.run);
+// The code of the scan is loaded here: who kills the process shall meet it while it scans.
 const scan = await scanOfRun(saved.checkpoint, { call, store, sleep, pageRows: 100 });
+console.log(saved.checkpoint.run);
 const platform = new URL(url).host;
 const { kind } = await takeRun(saved, scan, {
   ...clock,

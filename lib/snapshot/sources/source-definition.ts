@@ -40,7 +40,7 @@ export type SourceDefinition<
   /** The options of `snapshot SOURCE`, in the order of its help. */
   readonly options: readonly RequestOption[];
   /** The options of a small snapshot of the reference platform, for the tour. */
-  readonly sample: (ids: SampleIds) => readonly string[];
+  readonly sample: (records: SampleRecords) => readonly string[];
 };
 
 /** How a source is defined: as above, but its parts still know their types. */
@@ -153,9 +153,9 @@ export type RequestOption = {
   | { readonly kind: 'switch'; readonly value: boolean }
 );
 
-/** What the reference platform has, for `sample`. */
-export type SampleIds = {
-  readonly fileSets: readonly string[];
-  readonly datasets: readonly string[];
-  readonly dataFiles: readonly string[];
+/** Records of the reference platform, which samples name. */
+export type SampleRecords = {
+  readonly filesetIds: readonly string[];
+  readonly datasetIds: readonly string[];
+  readonly dataFileIds: readonly string[];
 };

@@ -101,7 +101,7 @@ describe.each(sources)('the definition of %s', (source) => {
   });
 
   test('samples itself by its own options', () => {
-    const argv = sample({ fileSets: [FILESET], datasets: ['d'], dataFiles: ['7'] });
+    const argv = sample({ filesetIds: [FILESET], datasetIds: ['d'], dataFileIds: ['7'] });
 
     const flags = options.map((option) => option.flags.split(' ', 1)[0]);
     expect(argv.filter((word) => word.startsWith('--') && !flags.includes(word))).toEqual([]);

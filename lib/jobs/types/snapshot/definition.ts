@@ -1,5 +1,6 @@
 import type { JobTypeDefinition } from '../job-type-definition.ts';
-import { type SnapshotMessage, snapshotChecks } from './message.ts';
+import type { SnapshotMessage } from './message.ts';
+import { snapshotChecks } from './message.ts';
 
 /** Takes a snapshot, or starts the durable execution that takes it. A second start is the same run. */
 export const snapshot: JobTypeDefinition<SnapshotMessage> = {

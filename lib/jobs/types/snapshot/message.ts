@@ -18,6 +18,7 @@ const ofNoSource = z.looseObject({
 
 /** A `snapshot` message as it was checked: a request with a version and an id. */
 export type SnapshotMessage = { readonly [S in Source]: z.infer<(typeof schemas)[S]> }[Source];
+export type SnapshotJob = JobBy<SnapshotMessage>;
 
 /** The schema of a `snapshot` message: that of its source. */
 const snapshotMessage: z.ZodMiniType<SnapshotMessage> = z.pipe(
@@ -37,8 +38,6 @@ const snapshotMessage: z.ZodMiniType<SnapshotMessage> = z.pipe(
 
 const issuesOf = (error: z.core.$ZodError | undefined) =>
   (error?.issues ?? []).map((issue) => ({ ...issue, input: undefined }));
-
-export type SnapshotJob = JobBy<SnapshotMessage>;
 
 /** What a message of a `snapshot` job is checked by. */
 export const snapshotChecks: MessageChecks<SnapshotMessage> = {

@@ -37,5 +37,5 @@ export const dataFiles = defineSource({
       kind: 'lines',
     },
   ],
-  sample: ({ dataFiles: ids }) => ids.slice(0, 3).flatMap((id) => ['--id', id]),
+  sample: ({ dataFileIds }) => dataFileIds.slice(0, 3).flatMap((id) => ['--id', id]),
 });

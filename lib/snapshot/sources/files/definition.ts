@@ -95,7 +95,7 @@ export const files = defineSource({
       kind: 'text',
     },
   ],
-  sample: ({ fileSets }) => fileSets.slice(0, 1).flatMap((id) => ['--fileset', id]),
+  sample: ({ filesetIds }) => filesetIds.slice(0, 1).flatMap((id) => ['--fileset', id]),
 });
 
 function searchOf({
