@@ -1,6 +1,7 @@
 import { effectiveRate, type Lowered, lowerRate, pauseAfter429 } from './effective-rate.ts';
 import { type Spacing, spacingFor } from './gcra.ts';
 import type { Demand } from './slots.ts';
+import { noTally, type Tally } from './tally.ts';
 
 /*
  * The budget of a fleet: one line of slots that all workers of a platform's host stand in. The time up to which the
@@ -29,27 +30,6 @@ export type Budget = {
   /** For people: sums over all workers. What a worker did since its last reservation is missing. */
   readonly tally: Tally;
 };
-
-/** What is counted; of the budget for people, and of one worker between two of its writes. */
-export type Tally = {
-  readonly granted: number;
-  readonly used: number;
-  readonly wasted: number;
-  readonly waitedMs: number;
-  readonly throttled: number;
-  readonly safeRate: number;
-};
-
-export const noTally: Tally = { granted: 0, used: 0, wasted: 0, waitedMs: 0, throttled: 0, safeRate: 0 };
-
-export const addTally = (a: Tally, b: Tally): Tally => ({
-  granted: a.granted + b.granted,
-  used: a.used + b.used,
-  wasted: a.wasted + b.wasted,
-  waitedMs: a.waitedMs + b.waitedMs,
-  throttled: a.throttled + b.throttled,
-  safeRate: a.safeRate + b.safeRate,
-});
 
 /** Slots one after another, asked for by one write. */
 export type Reservation = {

@@ -1,270 +1,184 @@
-import { TableError } from '../table/table-error.ts';
-import {
-  addTally,
-  BLOCK_MS,
-  type Budget,
-  type BudgetItem,
-  blockLength,
-  blockSize,
-  emptyBudget,
-  incidentOf,
-  LATE_MS,
-  lineSpacing,
-  noTally,
-  type Reservation,
-  type Tally,
-} from './budget.ts';
+import { emptyBudget, incidentOf, lineSpacing } from './budget.ts';
 import { createBudgetView } from './budget-view.ts';
 import { effectiveRate } from './effective-rate.ts';
-import { dueAtMs } from './gcra.ts';
-import type { Slot } from './pace.ts';
-import { PaceWaitError } from './pace-wait-error.ts';
-import type { Clock, SlotRequest, SlotSource } from './slots.ts';
+import {
+  type DistantBlock,
+  dueMsOf,
+  freshened,
+  type HeldBlock,
+  NO_BLOCK,
+  slotsOf,
+  stands,
+  type UsableBlock,
+  useFirst,
+  withoutLate,
+} from './held-block.ts';
+import { afterHit, afterMiss, type Lateness, PUNCTUAL, type WaitedFor } from './lateness.ts';
+import type { PaceCounts, Slot } from './pace.ts';
+import {
+  createReserver,
+  type Line,
+  type LineOptions,
+  REFUSED_MS,
+  type ReserveBlock,
+} from './reserve-block.ts';
+import type { SlotRequest, SlotSource } from './slots.ts';
+import { createWorkerTally, type Tally } from './tally.ts';
 
-export type FleetSlotsOptions = {
-  readonly item: BudgetItem;
-  /** Requests a second of the whole fleet. */
-  readonly rate: number;
-  readonly maxWaitMs: number;
-  /** `one`: a slot at a time; `block`: as many as are of use within 250 ms. */
-  readonly greed: 'one' | 'block';
-  /** Epoch milliseconds: the workers' clocks should agree. */
-  readonly clock: Clock;
-};
+/*
+ * A worker holds one block of the line at a time. Its states (`HeldBlock`), and what leads from one to the next:
+ *
+ *   state   the worker holds                             next
+ *   none    nothing                                      reserve: held, or fresh if the block begins within 250 ms
+ *   held    a block that begins later than that          look shortly before it begins: fresh if it stands, else none
+ *   fresh   a block that stood when it was looked at     use its first slot: begun, or none if it was the only one
+ *   begun   what is left of a block                      use the next slot: begun, or none if it was the last
+ *
+ * From any state a 429 of this worker's call leads to none, and so does time, once the last slot is too old.
+ */
 
 export type FleetSlots = SlotSource & {
   /** Reserves a block unless one is held. Throws `PaceWaitError` if that is refused, and what the item throws. */
   reserve(request: SlotRequest): Promise<void>;
-  /** Adds to what the next reservation tells of this worker. */
+  /** Adds to what the next reservation reports of this worker. */
   note(tally: Partial<Tally>): void;
 };
 
-/** Slots that this worker alone may use. */
-type Block = {
-  /** Their times, ascending. */
-  readonly slots: number[];
-  readonly toleranceMs: number;
-  readonly incidents: number;
-  /** The budget was looked at shortly before they begin, and they stood. */
-  readonly isFresh: boolean;
-  readonly isBegun: boolean;
+type Worker = Line & {
+  readonly reserveBlock: ReserveBlock;
+  held: HeldBlock;
+  lateness: Lateness;
+  /** Calls that had come when the last block was begun, and when its last slot so far was used. */
+  arrived: { readonly atFirst: number; readonly atLast: number };
 };
 
-/** How old the last look at the budget may be when a block is begun, in milliseconds. */
-const FRESH_MS = 250;
-
-/** How old a refusal may be that is passed on without asking again, in milliseconds. */
-const REFUSED_MS = 1_000;
-
-/** How soon it is worth asking a paused budget again: for a call that stays, and for one that goes away. */
-const PAUSED_POLL_MS = 5_000;
-const PAUSED_DELAY_MS = 60_000;
-
-/** By how much a miss lets the next slot be later, and a hit less late. */
-const LATER = 2;
-const LESS_LATE = 0.9;
-const MOST_AHEAD_MS = 1_000;
-
-/** A write that is refused was overtaken by another worker's: rare twice in a row. */
-const MOST_ROUNDS = 10;
-
 /** The slots of one worker out of the fleet's budget. All but `counts` throw what the item throws. */
-export function createFleetSlots({ item, rate, maxWaitMs, greed, clock }: FleetSlotsOptions): FleetSlots {
-  const view = createBudgetView(item, clock);
-  let block: Block | undefined;
-  let lastKind: Reservation['kind'] = 'idle';
-  // A process whose timers are always late would miss every slot: each miss lets it be later, each hit less so.
-  let lateMs = LATE_MS;
-  // Answers that come too late for the first slot let the next be asked for further ahead.
-  let aheadMs = 0;
-  // Calls that came while the last block was used: as many will follow during the next.
-  let [arrivedAtFirst, arrivedAtLast] = [0, 0];
-  let [counted, untold] = [noTally, noTally];
-
-  const note = (tally: Partial<Tally>) => {
-    const more = { ...noTally, ...tally };
-    [counted, untold] = [addTally(counted, more), addTally(untold, more)];
+export function createFleetSlots(options: LineOptions): FleetSlots {
+  const view = createBudgetView(options.item, options.clock);
+  const line = { ...options, view, tally: createWorkerTally() };
+  const worker: Worker = {
+    ...line,
+    reserveBlock: createReserver(line),
+    held: NO_BLOCK,
+    lateness: PUNCTUAL,
+    arrived: { atFirst: 0, atLast: 0 },
   };
-
-  const waste = (slots: number) => {
-    if (slots > 0) note({ wasted: slots });
-  };
-
-  /** Lets go of slots that are too old to be used, and tells how many. */
-  const dropLate = (): number => {
-    if (block === undefined) return 0;
-    const left = block.slots.filter((slotMs) => slotMs + lateMs >= clock.now());
-    const late = block.slots.length - left.length;
-    waste(late);
-    block = left.length === 0 ? undefined : { ...block, slots: left };
-    return late;
-  };
-
-  const missed = (waitedFor: 'answer' | 'timer') => {
-    if (waitedFor === 'timer') lateMs = Math.min(BLOCK_MS, lateMs * LATER);
-    else aheadMs = Math.min(MOST_AHEAD_MS, Math.max(LATE_MS, aheadMs * LATER));
-  };
-
-  const dropAll = () => {
-    waste(block?.slots.length ?? 0);
-    block = undefined;
-  };
-
-  const waitFor = (budget: Budget, calledAtMs: number) =>
-    budget.tatMs === undefined
-      ? 0
-      : dueAtMs(budget.tatMs, lineSpacing(rate, budget, clock.now())) - calledAtMs;
-
-  /** The budget once it is not paused. Throws `PaceWaitError` if it, as it stands, has nothing soon enough. */
-  const granting = async (start: Budget, { calledAtMs, signal }: SlotRequest): Promise<Budget> => {
-    const isRefusal = start.pausedAtMs !== undefined || waitFor(start, calledAtMs) > maxWaitMs;
-    let budget = isRefusal && view.ageMs() > REFUSED_MS ? await view.look() : start;
-    while (budget.pausedAtMs !== undefined) {
-      if (maxWaitMs < Number.POSITIVE_INFINITY) throw new PaceWaitError(PAUSED_DELAY_MS, maxWaitMs, 'paused');
-      await clock.sleep(PAUSED_POLL_MS, signal);
-      budget = await view.look();
-    }
-    const waitMs = waitFor(budget, calledAtMs);
-    if (waitMs > maxWaitMs) throw new PaceWaitError(waitMs, maxWaitMs);
-    return budget;
-  };
-
-  /** Which of the two writes will hold: certain where the line's end is known to be late, or was seen just now. */
-  const kindFor = (budget: Budget, fromMs: number): Reservation['kind'] => {
-    if (budget.tatMs !== undefined && budget.tatMs >= fromMs) return 'busy';
-    return view.ageMs() <= 2 * view.leadMs() ? 'idle' : lastKind;
-  };
-
-  const tryReserve = async (budget: Budget, { calledAtMs, demand }: SlotRequest): Promise<boolean> => {
-    const nowMs = clock.now();
-    const { intervalMs, toleranceMs } = lineSpacing(rate, budget, nowMs);
-    const spanMs = greed === 'one' ? 0 : BLOCK_MS;
-    const followers = arrivedAtLast - arrivedAtFirst;
-    const size = blockSize(demand(), { spanMs, intervalMs, followers });
-    const blockMs = blockLength(size, intervalMs);
-    const fromMs = Math.ceil(nowMs + view.leadMs() + aheadMs);
-    const kind = kindFor(budget, fromMs);
-    const told = untold;
-    untold = noTally;
-    const answer = await view
-      .write(() =>
-        item.reserve({
-          kind,
-          fromMs,
-          latestMs: calledAtMs + maxWaitMs + toleranceMs,
-          blockMs,
-          incidents: budget.incidents,
-          rate,
-          tally: addTally(told, { ...noTally, granted: size }),
-        }),
-      )
-      .catch((error: unknown) => {
-        untold = addTally(untold, told);
-        throw error;
-      });
-    if (answer.kind === 'refused') {
-      untold = addTally(untold, told);
-      return false;
-    }
-    lastKind = kind;
-    counted = addTally(counted, { ...noTally, granted: size });
-    const firstMs = (answer.budget.tatMs ?? 0) - blockMs;
-    block = {
-      slots: Array.from({ length: size }, (_, at) => firstMs + at * intervalMs),
-      toleranceMs,
-      incidents: budget.incidents,
-      isFresh: firstMs - toleranceMs - nowMs <= FRESH_MS,
-      isBegun: false,
-    };
-    return true;
-  };
-
-  const reserve = async (request: SlotRequest): Promise<void> => {
-    if (block !== undefined) return;
-    let budget = await view.known();
-    for (let round = 0; round < MOST_ROUNDS; round += 1) {
-      request.signal?.throwIfAborted();
-      budget = await granting(budget, request);
-      if (await tryReserve(budget, request)) return;
-      budget = await view.look();
-    }
-    throw new TableError(`reserve slots ${MOST_ROUNDS} times`, { kind: 'busy', code: 'overtaken each time' });
-  };
-
-  /** Looks shortly before a block begins whether it still stands: a 429 or a pause since makes it void. */
-  const freshen = async (held: Block, dueMs: number, signal: AbortSignal | undefined) => {
-    const lookAtMs = dueMs - view.leadMs() - aheadMs;
-    if (clock.now() < lookAtMs) await clock.sleep(lookAtMs - clock.now(), signal);
-    // Where the table does not answer the slots stand all the same: the next reservation will tell.
-    const budget = await view.look().catch(() => undefined);
-    const stands =
-      budget === undefined || (budget.incidents === held.incidents && budget.pausedAtMs === undefined);
-    if (!stands) dropAll();
-    else if (block !== undefined) block = { ...block, isFresh: true };
-  };
-
-  const use = (held: Block, { calledAtMs, demand }: SlotRequest): Slot => {
-    const left = held.slots.slice(1);
-    block = left.length === 0 ? undefined : { ...held, slots: left, isBegun: true };
-    lateMs = Math.max(LATE_MS, lateMs * LESS_LATE);
-    aheadMs *= LESS_LATE;
-    arrivedAtLast = demand().arrived;
-    if (!held.isBegun) arrivedAtFirst = arrivedAtLast;
-    const atMs = clock.now();
-    const waitedMs = atMs - calledAtMs;
-    note({ used: 1, waitedMs: Math.round(waitedMs) });
-    return { atMs, waitedMs, incidents: held.incidents };
-  };
-
   return {
-    reserve,
-    note,
-    async take(request) {
-      // What nobody was there for is no miss.
-      dropLate();
-      for (let waitedFor: 'answer' | 'timer' = 'answer'; ; ) {
-        request.signal?.throwIfAborted();
-        if (dropLate() > 0) missed(waitedFor);
-        const held: Block | undefined = block;
-        const [slotMs] = held?.slots ?? [];
-        if (held === undefined || slotMs === undefined) {
-          waitedFor = 'answer';
-          await reserve(request);
-          continue;
-        }
-        const dueMs = slotMs - held.toleranceMs;
-        if (held.isFresh && clock.now() >= dueMs) return use(held, request);
-        waitedFor = held.isFresh ? 'timer' : 'answer';
-        if (held.isFresh) await clock.sleep(dueMs - clock.now(), request.signal);
-        else await freshen(held, dueMs, request.signal);
-      }
-    },
-    dueAtMs(ahead) {
-      const held = block?.slots ?? [];
-      const budget = view.last() ?? emptyBudget;
-      const { intervalMs, toleranceMs } = lineSpacing(rate, budget, clock.now());
-      const atMs = held[ahead];
-      if (atMs !== undefined) return atMs - toleranceMs;
-      // What was known may have been made void by a 429.
-      const endMs = view.ageMs() > REFUSED_MS ? clock.now() : (budget.tatMs ?? clock.now());
-      return endMs - toleranceMs + (ahead - held.length) * intervalMs;
-    },
-    async throttled({ incidents, atMs }, retryAfterMs) {
-      note({ throttled: 1 });
-      const budget = await view.known();
-      // A slot that is not of the line, but of the safe rate, tells its time only.
-      const isOld =
-        incidents === undefined ? atMs < (budget.lowered?.atMs ?? 0) : incidents < budget.incidents;
-      if (isOld) return;
-      const incident = incidentOf(budget, { rate, nowMs: clock.now(), retryAfterMs });
-      const answer = await view.write(() => item.lower(incident));
-      // Another worker's call met the same refusal, and it came first.
-      if (answer.kind === 'refused') await view.look();
-      dropAll();
-    },
-    counts: () => ({
-      ...counted,
-      effectiveRate: effectiveRate(rate, view.last()?.lowered, clock.now()),
-    }),
+    reserve: (request) => reserve(worker, request),
+    note: line.tally.add,
+    take: (request) => take(worker, request),
+    dueAtMs: (ahead) => dueAtMs(worker, ahead),
+    throttled: (slot, retryAfterMs) => throttled(worker, slot, retryAfterMs),
+    counts: () => counts(worker),
   };
 }
+
+async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
+  // What nobody was there for is no miss.
+  dropLate(worker);
+  for (let waitedFor: WaitedFor = 'response'; ; ) {
+    request.signal?.throwIfAborted();
+    if (dropLate(worker) > 0) worker.lateness = afterMiss(worker.lateness, waitedFor);
+    const { held, clock } = worker;
+    switch (held.kind) {
+      case 'none':
+        await reserve(worker, request);
+        waitedFor = 'response';
+        break;
+      case 'held':
+        await freshen(worker, held, request.signal);
+        waitedFor = 'response';
+        break;
+      case 'fresh':
+      case 'begun': {
+        const waitMs = dueMsOf(held) - clock.now();
+        if (waitMs <= 0) return use(worker, held, request);
+        await clock.sleep(waitMs, request.signal);
+        waitedFor = 'timer';
+        break;
+      }
+      default:
+        held satisfies never;
+    }
+  }
+}
+
+function reserve(worker: Worker, request: SlotRequest): Promise<void> {
+  if (worker.held.kind !== 'none') return Promise.resolve();
+  const outlook = () => ({
+    aheadMs: worker.lateness.aheadMs,
+    followers: worker.arrived.atLast - worker.arrived.atFirst,
+  });
+  return worker.reserveBlock({ ...request, outlook }, (block) => {
+    worker.held = block;
+  });
+}
+
+/** Looks shortly before a block begins whether it still stands. */
+async function freshen(worker: Worker, held: DistantBlock, signal: AbortSignal | undefined): Promise<void> {
+  const { clock, view, lateness } = worker;
+  const waitMs = dueMsOf(held) - view.leadMs() - lateness.aheadMs - clock.now();
+  if (waitMs > 0) await clock.sleep(waitMs, signal);
+  const budget = await view.look().catch(() => undefined);
+  // Not `held` itself: a 429 of this worker may have dropped it meanwhile.
+  keep(worker, stands(held, budget) ? freshened(worker.held) : NO_BLOCK);
+}
+
+function use(worker: Worker, held: UsableBlock, { calledAtMs, demand }: SlotRequest): Slot {
+  const { arrived } = demand();
+  worker.held = useFirst(held);
+  worker.lateness = afterHit(worker.lateness);
+  worker.arrived = { atFirst: held.kind === 'fresh' ? arrived : worker.arrived.atFirst, atLast: arrived };
+  const atMs = worker.clock.now();
+  const waitedMs = atMs - calledAtMs;
+  worker.tally.add({ used: 1, waitedMs: Math.round(waitedMs) });
+  return { atMs, waitedMs, incidents: held.incidents };
+}
+
+/** Drops slots that are too old to be used, and returns how many. */
+function dropLate(worker: Worker): number {
+  const { held, clock, lateness } = worker;
+  return keep(worker, withoutLate(held, { nowMs: clock.now(), lateMs: lateness.lateMs }));
+}
+
+/** Keeps what is left of the block, and returns how many slots are not: they were wasted. */
+function keep(worker: Worker, left: HeldBlock): number {
+  const wasted = slotsOf(worker.held).length - slotsOf(left).length;
+  if (wasted > 0) worker.tally.add({ wasted });
+  worker.held = left;
+  return wasted;
+}
+
+/** When a call with so many others before it may leave: in a slot that is held, or at the end of the line. */
+function dueAtMs({ held, view, rate, clock }: Worker, ahead: number): number {
+  const slots = slotsOf(held);
+  const budget = view.last() ?? emptyBudget;
+  const { intervalMs, toleranceMs } = lineSpacing(rate, budget, clock.now());
+  const atMs = slots[ahead];
+  if (atMs !== undefined) return atMs - toleranceMs;
+  // What was known may have been made void by a 429.
+  const endMs = view.ageMs() > REFUSED_MS ? clock.now() : (budget.tatMs ?? clock.now());
+  return endMs - toleranceMs + (ahead - slots.length) * intervalMs;
+}
+
+async function throttled(worker: Worker, slot: Slot, retryAfterMs: number | undefined): Promise<void> {
+  const { view, item, rate, clock } = worker;
+  worker.tally.add({ throttled: 1 });
+  const budget = await view.known();
+  // A slot that is not of the line, but of the safe rate, has its time only.
+  const isOld =
+    slot.incidents === undefined
+      ? slot.atMs < (budget.lowered?.atMs ?? 0)
+      : slot.incidents < budget.incidents;
+  if (isOld) return;
+  const incident = incidentOf(budget, { rate, nowMs: clock.now(), retryAfterMs });
+  const written = await view.write(() => item.lower(incident));
+  // Another worker's call met the same refusal, and it came first.
+  if (written.kind === 'refused') await view.look();
+  keep(worker, NO_BLOCK);
+}
+
+const counts = ({ tally, rate, view, clock }: Worker): PaceCounts => ({
+  ...tally.counted(),
+  effectiveRate: effectiveRate(rate, view.last()?.lowered, clock.now()),
+});

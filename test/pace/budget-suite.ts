@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type BudgetItem, emptyBudget, noTally, type Reservation } from '../../lib/pace/budget.ts';
+import { type BudgetItem, emptyBudget, type Reservation } from '../../lib/pace/budget.ts';
+import { noTally } from '../../lib/pace/tally.ts';
 
 /** What every item of a budget promises, in DynamoDB or in memory. `makeItem` answers one that nobody has used. */
 export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | BudgetItem): void {

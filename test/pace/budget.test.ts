@@ -1,14 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  BLOCK_MS,
-  type BudgetItem,
-  blockSize,
-  emptyBudget,
-  incidentOf,
-  noTally,
-} from '../../lib/pace/budget.ts';
+import { BLOCK_MS, type BudgetItem, blockSize, emptyBudget, incidentOf } from '../../lib/pace/budget.ts';
 import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
+import { noTally } from '../../lib/pace/tally.ts';
 import { type LocalAws, startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { budgetSuite } from './budget-suite.ts';
 import { createMemoryBudget } from './memory-budget.ts';

@@ -1,8 +1,9 @@
 import { ConditionalCheckFailedException, DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { noTally, type Reservation } from '../../lib/pace/budget.ts';
+import type { Reservation } from '../../lib/pace/budget.ts';
 import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
+import { noTally } from '../../lib/pace/tally.ts';
 import { environmentOf, jsonError, lost, retryAtOnce } from '../aws/replies.ts';
 import { page, type Reply, startServer } from '../platform/scripted-server.ts';
 

@@ -1,5 +1,4 @@
 import {
-  addTally,
   type Budget,
   type BudgetItem,
   type BudgetWrite,
@@ -7,6 +6,7 @@ import {
   type Incident,
   type Reservation,
 } from '../../lib/pace/budget.ts';
+import { addTally } from '../../lib/pace/tally.ts';
 
 /** The budget of a fleet in this process's memory, by the very conditions of the item in DynamoDB. */
 export function createMemoryBudget(): BudgetItem {
