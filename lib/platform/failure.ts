@@ -33,6 +33,12 @@ export type PlatformFailure =
   /** A list went on past the bound on its pages. */
   | { readonly kind: 'endless'; readonly pages: number };
 
+export type StatusFailure = Extract<PlatformFailure, { readonly kind: 'status' }>;
+
+/** True if the platform refused the call with this status. */
+export const isStatus = (failure: PlatformFailure, status: number): failure is StatusFailure =>
+  failure.kind === 'status' && failure.status === status;
+
 export type ConnectionPhase = 'resolve' | 'connect' | 'tls' | 'exchange';
 
 /**
@@ -98,7 +104,7 @@ const PHASES = {
   exchange: 'the connection broke',
 } as const satisfies Record<ConnectionPhase, string>;
 
-function describeStatus(failure: Extract<PlatformFailure, { kind: 'status' }>): string {
+function describeStatus(failure: StatusFailure): string {
   const detail = failure.detail === undefined ? '' : `: ${failure.detail}`;
   const reference = failure.reference === undefined ? '' : ` (reference ${failure.reference})`;
   return `answered ${failure.status}${detail}${reference}${HINTS[failure.status] ?? ''}`;

@@ -1,0 +1,71 @@
+import type { Pace, Slot } from '../pace/pace.ts';
+import { PaceWaitError } from '../pace/pace-wait-error.ts';
+import type { Observe } from './events.ts';
+import { isStatus, type PlatformFailure } from './failure.ts';
+import type { AttemptResult, PlatformRequest, Send } from './http/transport.ts';
+
+export type AttemptOptions = {
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Awaited in the call's turn, before each attempt leaves: for whoever must record that it is about to be sent. What
+   * it throws ends the call, and nothing was sent by that attempt.
+   */
+  readonly beforeSend?: (() => Promise<void>) | undefined;
+};
+
+/** What an attempt needs; whatever leaves the process or is not the same twice is passed in. */
+export type AttemptParts = {
+  readonly send: Send;
+  readonly pace: Pace;
+  readonly observe: Observe;
+  /** Milliseconds on a clock that never goes back. */
+  readonly now: () => number;
+};
+
+/** One try of a call; `attempt` 1 is the first. */
+export type Attempt = {
+  readonly request: PlatformRequest;
+  readonly token: string;
+  readonly operation: string;
+  readonly attempt: number;
+};
+
+/** How an attempt ended. */
+export type Attempted =
+  | { readonly kind: 'answer'; readonly answer: unknown }
+  | { readonly kind: 'failure'; readonly failure: PlatformFailure; readonly cause?: unknown };
+
+/** Waits for the attempt's turn and sends it once. Throws the caller's abort, and what `beforeSend` throws. */
+export async function makeAttempt(
+  attempt: Attempt,
+  parts: AttemptParts,
+  options: AttemptOptions,
+): Promise<Attempted> {
+  const { signal } = options;
+  try {
+    return await parts.pace.run((slot) => sendIn(slot, attempt, parts, options), { signal });
+  } catch (error) {
+    if (!(error instanceof PaceWaitError)) throw error;
+    return { kind: 'failure', failure: { kind: 'wait', waitMs: error.waitMs, maxWaitMs: error.maxWaitMs } };
+  }
+}
+
+async function sendIn(
+  slot: Slot,
+  { request, token, operation, attempt }: Attempt,
+  { send, pace, observe, now }: AttemptParts,
+  { signal, beforeSend }: AttemptOptions,
+): Promise<AttemptResult> {
+  if (slot.waitedMs > 0) observe({ kind: 'waited', operation, attempt, waitedMs: slot.waitedMs });
+  await beforeSend?.();
+  const startedMs = now();
+  const result = await send(request, token, signal);
+  const { status, sizeBytes } = result;
+  observe({ kind: 'request', operation, attempt, status, sizeBytes, durationMs: now() - startedMs });
+  if (result.kind === 'failure' && isStatus(result.failure, 429)) {
+    const { retryAfterMs } = result.failure;
+    observe({ kind: 'throttled', operation, attempt, retryAfterMs });
+    await pace.throttled(slot, retryAfterMs);
+  }
+  return result;
+}
