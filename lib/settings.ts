@@ -8,6 +8,12 @@ export type Environment = Readonly<Partial<Record<string, string>>>;
 /** What a process was told: one field a variable, checked. Times in milliseconds, sizes in bytes. */
 export type Settings = z.infer<typeof settingsSchema>;
 
+/** Of them, where things lie that jobs and snapshots share, and which jobs are allowed. */
+export type SyncSettings = z.infer<typeof syncSchema>;
+
+/** Of them, which budget a fleet shares. */
+export type PaceSettings = z.infer<typeof paceSchema>;
+
 /** The settings are wrong; every fault is listed, by the variable's name, and no secret's value is. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
@@ -23,13 +29,25 @@ export class SettingsError extends Error {
  * Reads all settings from an environment. A variable that is empty counts as absent. Throws `SettingsError` with
  * every fault at once.
  */
-export function readSettings(environment: Environment): Settings {
+export const readSettings = (environment: Environment): Settings =>
+  read(settingsSchema, environment, [tokenFaults, glueFaults]);
+
+/** Reads where things lie, for whoever needs no platform. Throws `SettingsError` as `readSettings` does. */
+export const readSyncSettings = (environment: Environment): SyncSettings =>
+  read(syncSchema, environment, [glueFaults]);
+
+/** Reads what leads to the fleet's budget, for whoever needs no token. Throws `SettingsError` as `readSettings` does. */
+export const readPaceSettings = (environment: Environment): PaceSettings => read(paceSchema, environment, []);
+
+/** What a schema cannot say: settings that go together. */
+type Check = (given: Environment) => readonly string[];
+
+function read<T>(schema: z.ZodMiniType<T>, environment: Environment, checks: readonly Check[]): T {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const parsed = settingsSchema.safeParse(given);
+  const parsed = schema.safeParse(given);
   const faults = [
     ...(parsed.success ? [] : parsed.error.issues.map((issue) => fault(issue, given))),
-    ...tokenFaults(given),
-    ...glueFaults(given),
+    ...checks.flatMap((check) => check(given)),
   ];
   if (!parsed.success || faults.length > 0) throw new SettingsError(faults);
   return parsed.data;
@@ -172,3 +190,14 @@ const settingsSchema = z.object({
     'info',
   ),
 } satisfies Record<SettingName, unknown>);
+
+const syncSchema = z.pick(settingsSchema, {
+  SYNC_STORE: true,
+  SYNC_TABLE: true,
+  SYNC_QUEUE_URL: true,
+  SYNC_DEAD_LETTER_URL: true,
+  SYNC_GLUE_DATABASE: true,
+  SYNC_ALLOW: true,
+});
+
+const paceSchema = z.pick(settingsSchema, { PLATFORM_BASE_URL: true, PLATFORM_RATE: true, SYNC_TABLE: true });

@@ -1,14 +1,17 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { settingNames } from '../lib/contract.ts';
-import { readSettings, SettingsError } from '../lib/settings.ts';
+import { readPaceSettings, readSettings, readSyncSettings, SettingsError } from '../lib/settings.ts';
 
 const least = { PLATFORM_BASE_URL: 'https://acme.example.com', PLATFORM_TOKEN: 'secret-token' };
 
 /** The faults of an environment, or none. */
-function faultsOf(environment: Readonly<Record<string, string>>): readonly string[] {
+function faultsOf(
+  environment: Readonly<Record<string, string>>,
+  read: (environment: Readonly<Record<string, string>>) => unknown = readSettings,
+): readonly string[] {
   try {
-    readSettings(environment);
+    read(environment);
     return [];
   } catch (error) {
     return error instanceof SettingsError ? error.faults : [inspect(error)];
@@ -201,4 +204,51 @@ test('the contract names exactly the settings that are read', () => {
   const read = Object.keys(readSettings({ ...least, ...optional }));
 
   expect(settingNames.filter((name) => name !== 'PLATFORM_TOKEN_SECRET').toSorted()).toEqual(read.toSorted());
+});
+
+describe('a command that needs no platform', () => {
+  test('reads where things lie, and nothing of the platform', () => {
+    const read = readSyncSettings({
+      SYNC_TABLE: 'platform-sync',
+      PLATFORM_BASE_URL: 'nowhere',
+      LOG_LEVEL: 'loud',
+    });
+
+    expect(read).toEqual({ SYNC_STORE: './platform-sync-data', SYNC_TABLE: 'platform-sync' });
+  });
+
+  test('says what is wrong there in the words of all settings', () => {
+    const wrong = {
+      SYNC_TABLE: 'a b',
+      SYNC_QUEUE_URL: 'jobs',
+      SYNC_DEAD_LETTER_URL: 'dead',
+      SYNC_GLUE_DATABASE: 'acme',
+    };
+
+    expect(faultsOf(wrong, readSyncSettings)).toHaveLength(4);
+    expect(faultsOf(wrong, readSyncSettings)).toEqual(faultsOf({ ...least, ...wrong }));
+  });
+});
+
+describe('a command that needs the budget alone', () => {
+  test('reads the platform’s origin, the rate and the table, and no token', () => {
+    const read = readPaceSettings({
+      PLATFORM_BASE_URL: 'https://acme.example.com',
+      SYNC_TABLE: 'platform-sync',
+      SYNC_COMPRESSION: 'lzma',
+    });
+
+    expect(read).toEqual({
+      PLATFORM_BASE_URL: 'https://acme.example.com',
+      PLATFORM_RATE: 2,
+      SYNC_TABLE: 'platform-sync',
+    });
+  });
+
+  test('says what is wrong there in the words of all settings', () => {
+    const wrong = { PLATFORM_BASE_URL: 'acme', PLATFORM_RATE: '0', SYNC_TABLE: 'a b' };
+
+    expect(faultsOf(wrong, readPaceSettings)).toHaveLength(3);
+    expect(faultsOf(wrong, readPaceSettings)).toEqual(faultsOf({ ...least, ...wrong }));
+  });
 });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Erased } from '../../jobs/texts/forget.ts';
+import { readSyncSettings } from '../../settings.ts';
 import type { AddCommand } from '../command.ts';
 import { openStoreOf } from '../open-store-of.ts';
-import { readSyncSettings } from '../sync-settings.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import type { JobRow, JobState } from '../../jobs/ledger/job-row.ts';
 import type { CancelAnswer } from '../../jobs/ledger/ledger.ts';
+import { readSyncSettings } from '../../settings.ts';
 import { inColumns } from '../columns.ts';
 import type { AddCommand, Finish } from '../command.ts';
 import { openStoreOf } from '../open-store-of.ts';
 import { choiceOption, numberOption } from '../options.ts';
-import { readSyncSettings, settingFor } from '../sync-settings.ts';
+import { settingFor } from '../setting-for.ts';
 import { exitCodes, shown, shownJson, type Terminal } from '../terminal.ts';
 
 type JobsFlags = { readonly limit: number; readonly state?: JobState; readonly json?: true };

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Budget, lineSpacing } from '../../pace/budget.ts';
 import { effectiveRate } from '../../pace/effective-rate.ts';
-import { readSettings, type Settings } from '../../settings.ts';
+import { readPaceSettings } from '../../settings.ts';
 import type { AddCommand } from '../command.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -24,7 +24,7 @@ export const addPace: AddCommand = (program, terminal, finish) => {
 };
 
 async function showPace(flags: PaceFlags, terminal: Terminal): Promise<number> {
-  const { SYNC_TABLE: tableName, PLATFORM_BASE_URL, PLATFORM_RATE } = readPaceSettings(terminal);
+  const { SYNC_TABLE: tableName, PLATFORM_BASE_URL, PLATFORM_RATE } = readPaceSettings(terminal.environment);
   if (tableName === undefined)
     throw new UsageError(
       'pace: expected SYNC_TABLE, the DynamoDB table that holds the budget, got nothing: without one each process has a budget of its own',
@@ -37,13 +37,6 @@ async function showPace(flags: PaceFlags, terminal: Terminal): Promise<number> {
   if (flags.json) terminal.out(JSON.stringify(told, undefined, 2));
   else for (const line of linesOf(told)) terminal.out(shown(line));
   return exitCodes.done;
-}
-
-/** By the rules of all settings; the platform is not asked, so a token is not needed. */
-function readPaceSettings({ environment }: Terminal): Settings {
-  const { PLATFORM_BASE_URL, PLATFORM_RATE, SYNC_TABLE } = environment;
-  const given = Object.entries({ PLATFORM_BASE_URL, PLATFORM_RATE, SYNC_TABLE, PLATFORM_TOKEN: 'none' });
-  return readSettings(Object.fromEntries(given.filter(([, value]) => value !== undefined)));
 }
 
 type Told = ReturnType<typeof tell>;

@@ -1,3 +1,4 @@
+import { readSyncSettings } from '../../settings.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import { openPartitions } from '../../snapshot/publish/open-partitions.ts';
 import { publishRun, readFinishedRun } from '../../snapshot/publish/publish.ts';
@@ -5,7 +6,6 @@ import type { AddCommand } from '../command.ts';
 import { openStoreOf } from '../open-store-of.ts';
 import { placeArgument, runArgument } from '../place-argument.ts';
 import { showPublication } from '../show-publication.ts';
-import { readSyncSettings } from '../sync-settings.ts';
 import type { Terminal } from '../terminal.ts';
 import { asUsage } from '../usage-error.ts';
 

@@ -1,7 +1,8 @@
 import type { Redriven } from '../../jobs/redrive.ts';
+import { readSyncSettings, type SyncSettings } from '../../settings.ts';
 import type { AddCommand } from '../command.ts';
 import { openStoreOf } from '../open-store-of.ts';
-import { readSyncSettings, type SyncSettings, settingFor } from '../sync-settings.ts';
+import { settingFor } from '../setting-for.ts';
 import { exitCodes, shownLines, type Terminal } from '../terminal.ts';
 
 type RedriveFlags = { readonly json?: true };

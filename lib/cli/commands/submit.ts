@@ -1,6 +1,7 @@
+import { readSyncSettings } from '../../settings.ts';
 import type { AddCommand } from '../command.ts';
 import { readText } from '../options.ts';
-import { readSyncSettings, settingFor } from '../sync-settings.ts';
+import { settingFor } from '../setting-for.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 

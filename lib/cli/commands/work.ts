@@ -5,7 +5,7 @@ import { openSession } from '../../session.ts';
 import type { Store } from '../../store/store.ts';
 import type { AddCommand } from '../command.ts';
 import { numberOption } from '../options.ts';
-import { settingFor } from '../sync-settings.ts';
+import { settingFor } from '../setting-for.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
 
 type WorkFlags = { readonly drain?: true; readonly concurrency?: number; readonly json?: true };

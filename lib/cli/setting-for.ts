@@ -1,0 +1,20 @@
+import type { SettingName } from '../contract.ts';
+import type { SyncSettings } from '../settings.ts';
+import { UsageError } from './usage-error.ts';
+
+const MEANING = {
+  SYNC_TABLE: 'the DynamoDB table that holds the ledger of jobs',
+  SYNC_QUEUE_URL: 'the URL of the jobs queue',
+} as const satisfies Partial<Record<SettingName, string>>;
+
+/** A setting that a command cannot do without. Throws `UsageError` that says what it is. */
+export function settingFor(
+  command: string,
+  settings: Partial<SyncSettings>,
+  name: keyof typeof MEANING,
+): string {
+  const value = settings[name];
+  if (value === undefined)
+    throw new UsageError(`${command}: expected ${name}, ${MEANING[name]}, got nothing`);
+  return value;
+}
