@@ -14,6 +14,8 @@ export type WorkOptions = {
   /** Ends the work: what runs is finished, nothing new is begun. */
   readonly signal: AbortSignal;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Called for each message that is refused; again where the message comes back. */
+  readonly onRefused?: (messageId: string) => void;
 };
 
 export type WorkCounts = { readonly done: number; readonly later: number; readonly failed: number };
@@ -65,8 +67,12 @@ const isEmpty = ({ waiting, inFlight, delayed }: Awaited<ReturnType<Queue['count
 async function handleOne(message: QueueMessage, options: WorkOptions): Promise<keyof WorkCounts> {
   const { worker, lease, queue } = options;
   const stop = keepHidden(message, options);
+  const onRefused = () => {
+    worker.onRefused?.();
+    options.onRefused?.(message.messageId);
+  };
   try {
-    const handled = await handleMessage(message, worker, lease);
+    const handled = await handleMessage(message, { ...worker, onRefused }, lease);
     await stop();
     if (handled.kind === 'done') await queue.delete(message.receipt);
     else await queue.delay(message.receipt, handled.delayMs);

@@ -1,8 +1,7 @@
-import type { JobFinished, Worker } from '../../jobs/handle-message.ts';
+import type { JobFinished } from '../../jobs/handle-message.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
 import type { WorkCounts } from '../../jobs/work.ts';
 import { openSession } from '../../session.ts';
-import type { Store } from '../../store/store.ts';
 import type { AddCommand } from '../command.ts';
 import { numberOption } from '../options.ts';
 import { settingFor } from '../setting-for.ts';
@@ -35,10 +34,10 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
   const { sleep } = await import('../../time/sleep.ts');
   const queue = await openQueue(queueUrl, terminal.environment);
   const place = await openJobPlace(session);
-  const opened = await openWorker(session, place).catch((error: unknown) => {
+  const { ended, refused, onFinished, onRefused } = createEnds();
+  const worker = await openWorker(session, place, { onFinished }).catch((error: unknown) => {
     throw asSettingsError(error);
   });
-  const { worker, ended, refused } = counted(opened);
   if (settings.SYNC_TABLE === undefined)
     terminal.err(
       'platform-sync: SYNC_TABLE is not set: the ledger is in the memory of this process, and guards jobs against a second run within this process only',
@@ -53,6 +52,7 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
     drain: flags.drain === true,
     signal: terminal.signal,
     sleep,
+    onRefused,
   });
   if (terminal.signal.aborted) terminal.err('stopped as asked; what was not begun is still on the queue');
   return show(summarize(counts, ended, refused), flags, terminal);
@@ -60,22 +60,20 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
 
 type Ended = ReadonlyMap<string, JobFinished['status']>;
 
-/** A worker that keeps how each job ended, and the keys of messages that were refused. Both may be told twice. */
-function counted(worker: Worker) {
+/** How each job ended, by its id, and which messages were refused. Both may be reported twice. */
+function createEnds() {
   const ended = new Map<string, JobFinished['status']>();
   const refused = new Set<string>();
-  const store: Store = {
-    ...worker.store,
-    put: (key, ...rest) => {
-      if (key.startsWith('refused/')) refused.add(key);
-      return worker.store.put(key, ...rest);
+  return {
+    ended,
+    refused,
+    onFinished({ id, status }: JobFinished) {
+      ended.set(id, status);
+    },
+    onRefused(messageId: string) {
+      refused.add(messageId);
     },
   };
-  const tellFinished = async (event: JobFinished) => {
-    await worker.tellFinished(event);
-    ended.set(event.id, event.status);
-  };
-  return { worker: { ...worker, store, tellFinished }, ended, refused };
 }
 
 const PROGRESS_EVERY_MS = 3_000;
