@@ -111,6 +111,29 @@ describe('while the table is away', () => {
     expect(await item.read()).toMatchObject({ incidents: 1 });
   });
 
+  test('429s that meet it at the same time report one outage', async () => {
+    const clock = createVirtualClock();
+    const { item, state } = createItem();
+    const told: unknown[] = [];
+    const pace = createFleetPace({
+      ...clock,
+      item,
+      rate: 9.5,
+      concurrency: 1,
+      workers: 1,
+      onSafeRate: (cause) => told.push(cause),
+    });
+
+    const call = pace.run(async (slot) => {
+      state.isAway = true;
+      await Promise.all([pace.throttled(slot, 1_000), pace.throttled(slot, 1_000)]);
+    });
+    await clock.run();
+    await call;
+
+    expect(told).toHaveLength(1);
+  });
+
   test('an answer that was lost once is asked for again: no outage', async () => {
     const clock = createVirtualClock();
     const { item, state } = createItem();

@@ -403,6 +403,16 @@ describe('a call whose sends are noted', () => {
     expect(sent).toEqual([]);
   });
 
+  test('is tried once if it is to be, also where a fresh token could be had', async () => {
+    const secrets = ['old', 'new'];
+    const token = secretToken({ fetchSecret: async () => secrets.shift() ?? 'none' });
+    const { platform, sent } = fakeCall([status(401), good], { token });
+
+    await caught(platform.calculations.search({ sort }, { once: true }));
+
+    expect(sent).toHaveLength(1);
+  });
+
   test.each([status(429, 1_000), status(503), refused, status(401)])(
     'is tried once if it is to be, whatever came of it',
     async (result) => {

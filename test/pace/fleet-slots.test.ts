@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { createFleetSlots } from '../../lib/pace/fleet-slots.ts';
+import type { Demand } from '../../lib/pace/slots.ts';
+import { noTally } from '../../lib/pace/tally.ts';
+import { createMemoryBudget } from './memory-budget.ts';
+import { createVirtualClock } from './virtual-clock.ts';
+
+const demand: Demand = { waiting: 2, queued: 0, arrived: 2, concurrency: 8, latencyMs: 20 };
+
+/** A worker at 10 requests a second: a block spans two slots. */
+function createWorker({ maxWaitMs = Number.POSITIVE_INFINITY, item = createMemoryBudget() } = {}) {
+  const clock = createVirtualClock();
+  const slots = createFleetSlots({ item, rate: 10, maxWaitMs, greed: 'block', clock });
+  const take = async () => {
+    const slot = slots.take({ calledAtMs: clock.now(), signal: undefined, demand: () => demand });
+    await clock.run();
+    return slot;
+  };
+  const pass = async (ms: number) => {
+    const slept = clock.sleep(ms);
+    await clock.run();
+    await slept;
+  };
+  return { item, slots, take, pass };
+}
+
+test('a 429 of its own makes a worker drop the slots that it holds', async () => {
+  const { slots, take } = createWorker();
+
+  const slot = await take();
+  await slots.throttled(slot, 7_000);
+  const next = await take();
+
+  expect(slots.counts()).toMatchObject({ granted: 3, used: 2, wasted: 1 });
+  expect(next.atMs).toBe(6_995);
+});
+
+describe('slots that passed', () => {
+  test('while nobody was there are wasted, and the next are asked for no further ahead', async () => {
+    const { slots, take, pass } = createWorker();
+
+    await take();
+    await pass(5_000);
+    const { waitedMs } = await take();
+
+    expect(slots.counts()).toMatchObject({ granted: 4, used: 2, wasted: 1 });
+    expect(waitedMs).toBe(0);
+  });
+});
+
+test('what a worker did is reported by the write after one that was overtaken', async () => {
+  const memory = createMemoryBudget();
+  let writes = 0;
+  const item = {
+    ...memory,
+    reserve: async (...given: Parameters<typeof memory.reserve>) => {
+      writes += 1;
+      return writes === 2 ? { kind: 'refused' as const } : memory.reserve(...given);
+    },
+  };
+  const { take, pass } = createWorker({ item });
+
+  await take();
+  await pass(5_000);
+  await take();
+
+  expect(writes).toBe(3);
+  expect((await memory.read()).tally).toEqual({ ...noTally, granted: 4, used: 1, wasted: 1 });
+});

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import * as z from 'zod/mini';
+import { shapeFaults } from '../../lib/platform/shape-faults.ts';
+
+const row = z.object({ id: z.number(), name: z.string() });
+const page = z.object({ results: z.array(row) });
+
+const faultsOf = (json: unknown, hide = (text: string) => text): readonly string[] => {
+  const parsed = page.safeParse(json);
+  return parsed.success ? [] : shapeFaults(parsed.error, json, hide);
+};
+
+test('a fault names the record that it lies in', () => {
+  expect(faultsOf({ results: [{ id: 17, name: null }] })).toEqual([
+    'results.0.name (id 17): expected text, got null',
+  ]);
+});
+
+test('what has no id is named by its path, and the whole as the answer', () => {
+  expect(faultsOf({ results: [{}] })).toEqual([
+    'results.0.id: expected a number, got nothing',
+    'results.0.name: expected text, got nothing',
+  ]);
+  expect(faultsOf(7)).toEqual(['the answer: expected an object, got 7']);
+});
+
+test('of many faults the first ten are named, and the rest counted', () => {
+  const faults = faultsOf({ results: Array.from({ length: 13 }, (_, id) => ({ id })) });
+
+  expect(faults).toHaveLength(11);
+  expect(faults.at(-1)).toBe('and 3 more');
+});
+
+test('a fault that quotes something long is shortened', () => {
+  const [fault = ''] = faultsOf({ results: [{ id: 'x'.repeat(400), name: 'a' }] });
+
+  expect(fault).toHaveLength(301);
+  expect(fault.endsWith('…')).toBe(true);
+});
+
+test('what must not be shown is hidden', () => {
+  const hide = (text: string) => text.replaceAll('secret', '[token]');
+
+  expect(faultsOf({ results: [{ id: 'secret', name: 'a' }] }, hide)).toEqual([
+    'results.0.id (id [token]): expected a number, got "[token]"',
+  ]);
+});
