@@ -27,7 +27,7 @@ export function createMemoryBudget(): BudgetItem {
       const grants = budget.pausedAtMs === undefined && budget.incidents === incidents;
       return writeIf(grants && (kind === 'idle' ? isFree : isWithin), {
         ...budget,
-        tatMs: (kind === 'idle' ? fromMs : (tatMs ?? 0)) + blockMs,
+        tatMs: exact((kind === 'idle' ? fromMs : (tatMs ?? 0)) + blockMs),
         rate,
         tally: addTally(budget.tally, tally),
       });
@@ -49,3 +49,6 @@ export function createMemoryBudget(): BudgetItem {
     },
   };
 }
+
+/** DynamoDB adds decimals: the sum has no more digits than what was added, which is to the microsecond. */
+const exact = (ms: number) => Math.round(ms * 1000) / 1000;
