@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  type AttributeValue,
   DeleteItemCommand,
   type DynamoDBClient,
-  GetItemCommand,
   PutItemCommand,
   QueryCommand,
   ScanCommand,
@@ -12,10 +10,11 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { checkKey, checkRow } from './check-row.ts';
 import { createDynamoClient, type DynamoEnvironment } from './dynamo-client.ts';
 import { explainDynamoError } from './dynamo-failure.ts';
-import { fromItem, toItem, toItemKey } from './dynamo-item.ts';
+import { toItem, toItemKey } from './dynamo-item.ts';
 import { absentOrWith, onlyOver, queryOf, scanOf } from './dynamo-requests.ts';
+import { readRow, rowsOf, type TablePlace } from './dynamo-rows.ts';
 import { settleWrite } from './settle-write.ts';
-import type { RowKey, StoredRow, Table } from './table.ts';
+import type { Row, RowKey, StoredRow, Table, WriteOptions, WriteResult } from './table.ts';
 import { TableError } from './table-error.ts';
 import { OF_EACH_ATTEMPT, watchAttempts } from './watch-attempts.ts';
 
@@ -34,123 +33,114 @@ export type DynamoTableOptions = {
  * All reads are consistent. The client times out and tries four times, or `AWS_MAX_ATTEMPTS`; a write whose outcome
  * is unknown is looked for and made again in up to three such rounds.
  */
-export const createDynamoTable = ({
+export function createDynamoTable({
   tableName,
   environment,
   client = createDynamoClient(environment),
   sleep = delay,
-}: DynamoTableOptions): Table => {
-  const place: Place = { client, tableName };
-  const name = (act: string, { partition, sort }: RowKey) =>
-    `${act} ${partition} ${sort} in table ${tableName}`;
-  const read = (key: RowKey) => readRow(place, key);
+}: DynamoTableOptions): Table {
+  const place: Place = { client, tableName, sleep };
   return {
-    get(key) {
-      const tried = name('get', key);
-      return explained(place, tried, async () => {
-        checkKey(tried, key);
-        return read(key);
-      });
-    },
-    put(key, row, { expected, token, expiresAtMs }) {
-      const tried = name('put', key);
-      return explained(place, tried, async () => {
-        checkRow(tried, key, row);
-        const item = toItem(key, row, token, expiresAtMs);
-        const isMade = (current: StoredRow | undefined) => current?.token === token;
-        const write = (onFailed: OnFailed) => {
-          const command = new PutItemCommand({ TableName: tableName, Item: item, ...onlyOver(expected) });
-          command.middlewareStack.add(watchAttempts(onFailed), OF_EACH_ATTEMPT);
-          return client.send(command);
-        };
-        return settleWrite({ write, read: () => read(key), isMade, expected, sleep });
-      });
-    },
-    delete(key, expected) {
-      const tried = name('delete', key);
-      return explained(place, tried, async () => {
-        checkKey(tried, key);
-        const isMade = (current: StoredRow | undefined) => current === undefined;
-        const write = (onFailed: OnFailed) => {
-          const Key = marshall(toItemKey(key));
-          const command = new DeleteItemCommand({ TableName: tableName, Key, ...absentOrWith(expected) });
-          command.middlewareStack.add(watchAttempts(onFailed), OF_EACH_ATTEMPT);
-          return client.send(command);
-        };
-        return settleWrite({ write, read: () => read(key), isMade, expected, sleep });
-      });
-    },
-    list(partition) {
-      const tried = `list ${partition} in table ${tableName}`;
-      return explainedEach(place, tried, () => {
-        checkKey(tried, { partition, sort: '-' });
-        return rowsOf((start) =>
-          client.send(new QueryCommand({ ...queryOf(tableName, partition), ...start })),
-        );
-      });
-    },
-    scan(prefix) {
-      return explainedEach(place, `scan ${prefix}* in table ${tableName}`, () =>
-        rowsOf((start) => client.send(new ScanCommand({ ...scanOf(tableName, prefix), ...start }))),
-      );
-    },
+    get: (key) => tryOn(place, 'get', key, (tried) => getRow(place, key, tried)),
+    put: (key, row, options) =>
+      tryOn(place, 'put', key, (tried) => putRow(place, { key, row, tried, ...options })),
+    delete: (key, expected) =>
+      tryOn(place, 'delete', key, (tried) => deleteRow(place, { key, expected, tried })),
+    list: (partition) =>
+      explainedEach(place, `list ${partition} in table ${tableName}`, (tried) =>
+        listRows(place, partition, tried),
+      ),
+    scan: (prefix) =>
+      explainedEach(place, `scan ${prefix}* in table ${tableName}`, () => scanRows(place, prefix)),
   };
-};
+}
 
-type Place = { readonly client: DynamoDBClient; readonly tableName: string };
-type OnFailed = (error: unknown) => void;
+type Place = TablePlace & { readonly sleep: (ms: number) => Promise<unknown> };
 
-const readRow = async ({ client, tableName }: Place, key: RowKey): Promise<StoredRow | undefined> => {
-  const command = new GetItemCommand({
-    TableName: tableName,
-    Key: marshall(toItemKey(key)),
-    ConsistentRead: true,
+/** What is done to a row; `tried` says it in words. */
+type Act = { readonly key: RowKey; readonly tried: string };
+
+async function getRow(place: Place, key: RowKey, tried: string): Promise<StoredRow | undefined> {
+  checkKey(tried, key);
+  return readRow(place, key);
+}
+
+type Put = Act & WriteOptions & { readonly row: Row };
+
+async function putRow(
+  place: Place,
+  { key, tried, row, expected, token, expiresAtMs }: Put,
+): Promise<WriteResult> {
+  const { client, tableName: TableName, sleep } = place;
+  checkRow(tried, key, row);
+  const Item = toItem(key, row, token, expiresAtMs);
+  return settleWrite({
+    write: (onFailed) => {
+      const command = new PutItemCommand({ TableName, Item, ...onlyOver(expected) });
+      command.middlewareStack.add(watchAttempts(onFailed), OF_EACH_ATTEMPT);
+      return client.send(command);
+    },
+    read: () => readRow(place, key),
+    isMade: (current) => current?.token === token,
+    expected,
+    sleep,
   });
-  const { Item } = await client.send(command);
-  if (Item === undefined) return undefined;
-  const found = fromItem(Item);
-  if (found === undefined) throw new Error('expected an item with a token, got one without');
-  return { row: found.row, token: found.token };
-};
+}
 
-type Item = Record<string, AttributeValue>;
-type Start = { readonly ExclusiveStartKey?: Item };
-type Page = { readonly Items?: Item[] | undefined; readonly LastEvaluatedKey?: Item | undefined };
+type Delete = Act & { readonly expected: string };
 
-// A page may be empty, or without rows that pass the filter, and not be the last.
-async function* rowsOf(send: (start: Start) => Promise<Page>) {
-  let last: Item | undefined;
-  do {
-    const page = await send(last === undefined ? {} : { ExclusiveStartKey: last });
-    for (const item of page.Items ?? []) {
-      const found = fromItem(item);
-      if (found) yield found;
-    }
-    last = page.LastEvaluatedKey;
-  } while (last !== undefined);
+async function deleteRow(place: Place, { key, tried, expected }: Delete): Promise<WriteResult> {
+  const { client, tableName: TableName, sleep } = place;
+  checkKey(tried, key);
+  const Key = marshall(toItemKey(key));
+  return settleWrite({
+    write: (onFailed) => {
+      const command = new DeleteItemCommand({ TableName, Key, ...absentOrWith(expected) });
+      command.middlewareStack.add(watchAttempts(onFailed), OF_EACH_ATTEMPT);
+      return client.send(command);
+    },
+    read: () => readRow(place, key),
+    isMade: (current) => current === undefined,
+    expected,
+    sleep,
+  });
+}
+
+function listRows({ client, tableName }: Place, partition: string, tried: string): ReturnType<Table['list']> {
+  checkKey(tried, { partition, sort: '-' });
+  return rowsOf((start) => client.send(new QueryCommand({ ...queryOf(tableName, partition), ...start })));
+}
+
+const scanRows = ({ client, tableName }: Place, prefix: string) =>
+  rowsOf((start) => client.send(new ScanCommand({ ...scanOf(tableName, prefix), ...start })));
+
+async function tryOn<T>(
+  place: Place,
+  act: string,
+  { partition, sort }: RowKey,
+  work: (tried: string) => Promise<T>,
+): Promise<T> {
+  const tried = `${act} ${partition} ${sort} in table ${place.tableName}`;
+  try {
+    return await work(tried);
+  } catch (error) {
+    throw translate(place, tried, error);
+  }
+}
+
+async function* explainedEach<T>(
+  place: Place,
+  tried: string,
+  source: (tried: string) => AsyncGenerator<T>,
+): AsyncGenerator<T> {
+  try {
+    yield* source(tried);
+  } catch (error) {
+    throw translate(place, tried, error);
+  }
 }
 
 const translate = ({ tableName }: Place, tried: string, error: unknown): TableError =>
   error instanceof TableError
     ? error
     : new TableError(tried, explainDynamoError(tableName, error), { cause: error });
-
-const explained = async <T>(place: Place, tried: string, work: () => Promise<T>): Promise<T> => {
-  try {
-    return await work();
-  } catch (error) {
-    throw translate(place, tried, error);
-  }
-};
-
-async function* explainedEach<T>(
-  place: Place,
-  tried: string,
-  source: () => AsyncGenerator<T>,
-): AsyncGenerator<T> {
-  try {
-    yield* source();
-  } catch (error) {
-    throw translate(place, tried, error);
-  }
-}
