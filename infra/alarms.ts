@@ -94,65 +94,78 @@ const DAY = Duration.days(1);
 /** Of so few requests a share says nothing. */
 const FEWEST_REQUESTS = 20;
 
-function watches(props: AlarmsProps): Readonly<Record<string, Watch>> {
-  const { metrics, alarms } = props;
-  return {
-    Unauthorized: {
-      says: 'The platform refuses the token (401): it may have expired.',
-      metric: metrics('Unauthorized'),
-    },
-    Forbidden: { says: 'The platform forbids calls (403).', metric: metrics('Forbidden') },
-    Throttling: {
-      says: 'The platform throttles more than 5 % of the requests.',
-      metric: new MathExpression({
-        expression: `IF(requests >= ${FEWEST_REQUESTS}, 100 * FILL(throttled, 0) / requests, 0)`,
-        usingMetrics: { requests: metrics('Requests'), throttled: metrics('Throttled') },
-        label: 'Throttled %',
-        period: FIVE_MINUTES,
-      }),
-      above: 5,
-      periods: 3,
-    },
-    SafeRate: {
-      says: 'The table of the budget is away: every process sends at the safe rate.',
-      metric: metrics('SafeRate'),
-    },
-    MessagesRefused: {
-      says: 'Messages or requests could not become jobs.',
-      metric: metrics('MessagesRefused'),
-    },
-    JobsFailed: { says: 'Jobs failed.', metric: metrics('JobsFailed') },
-    JobsUnknown: { says: 'Nobody knows whether jobs were done.', metric: metrics('JobsUnknown') },
-    OldestJob: {
-      says: `A job has waited for more than ${alarms.oldestJobHours} hours.`,
-      metric: oldest(props.queues),
-      above: Duration.hours(alarms.oldestJobHours).toSeconds(),
-    },
-    ...deadLetterWatches(props),
-    ...snapshotWatches(props),
-    FunctionErrors: {
-      says: 'A function of the stack fails.',
-      metric: sumOf(props.functions.map(({ function: each }) => each.metricErrors({ period: FIVE_MINUTES }))),
-    },
-    FunctionThrottles: {
-      says: 'Lambda has no room for a function of the stack.',
-      metric: sumOf(
-        props.functions.map(({ function: each }) => each.metricThrottles({ period: FIVE_MINUTES })),
-      ),
-      periods: 3,
-    },
-    SentimentCalls: {
-      says: `More than ${alarms.sentimentCallsPerDay} texts were scored in a day: each costs credits.`,
-      metric: metrics('SentimentCalls', DAY),
-      above: alarms.sentimentCallsPerDay,
-    },
-    SentimentTokens: {
-      says: `More than ${alarms.sentimentTokensPerDay} tokens were used in a day.`,
-      metric: metrics('SentimentTokens', DAY),
-      above: alarms.sentimentTokensPerDay,
-    },
-  };
-}
+type Watches = Readonly<Record<string, Watch>>;
+
+const watches = (props: AlarmsProps): Watches => ({
+  ...platformWatches(props),
+  ...jobWatches(props),
+  ...deadLetterWatches(props),
+  ...snapshotWatches(props),
+  ...functionWatches(props),
+  ...spendingWatches(props),
+});
+
+const platformWatches = ({ metrics }: AlarmsProps): Watches => ({
+  Unauthorized: {
+    says: 'The platform refuses the token (401): it may have expired.',
+    metric: metrics('Unauthorized'),
+  },
+  Forbidden: { says: 'The platform forbids calls (403).', metric: metrics('Forbidden') },
+  Throttling: {
+    says: 'The platform throttles more than 5 % of the requests.',
+    metric: new MathExpression({
+      expression: `IF(requests >= ${FEWEST_REQUESTS}, 100 * FILL(throttled, 0) / requests, 0)`,
+      usingMetrics: { requests: metrics('Requests'), throttled: metrics('Throttled') },
+      label: 'Throttled %',
+      period: FIVE_MINUTES,
+    }),
+    above: 5,
+    periods: 3,
+  },
+  SafeRate: {
+    says: 'The table of the budget is away: every process sends at the safe rate.',
+    metric: metrics('SafeRate'),
+  },
+});
+
+const jobWatches = ({ metrics, alarms, queues }: AlarmsProps): Watches => ({
+  MessagesRefused: {
+    says: 'Messages or requests could not become jobs.',
+    metric: metrics('MessagesRefused'),
+  },
+  JobsFailed: { says: 'Jobs failed.', metric: metrics('JobsFailed') },
+  JobsUnknown: { says: 'Nobody knows whether jobs were done.', metric: metrics('JobsUnknown') },
+  OldestJob: {
+    says: `A job has waited for more than ${alarms.oldestJobHours} hours.`,
+    metric: oldest(queues),
+    above: Duration.hours(alarms.oldestJobHours).toSeconds(),
+  },
+});
+
+const functionWatches = ({ functions }: AlarmsProps): Watches => ({
+  FunctionErrors: {
+    says: 'A function of the stack fails.',
+    metric: sumOf(functions.map(({ function: each }) => each.metricErrors({ period: FIVE_MINUTES }))),
+  },
+  FunctionThrottles: {
+    says: 'Lambda has no room for a function of the stack.',
+    metric: sumOf(functions.map(({ function: each }) => each.metricThrottles({ period: FIVE_MINUTES }))),
+    periods: 3,
+  },
+});
+
+const spendingWatches = ({ metrics, alarms }: AlarmsProps): Watches => ({
+  SentimentCalls: {
+    says: `More than ${alarms.sentimentCallsPerDay} texts were scored in a day: each costs credits.`,
+    metric: metrics('SentimentCalls', DAY),
+    above: alarms.sentimentCallsPerDay,
+  },
+  SentimentTokens: {
+    says: `More than ${alarms.sentimentTokensPerDay} tokens were used in a day.`,
+    metric: metrics('SentimentTokens', DAY),
+    above: alarms.sentimentTokensPerDay,
+  },
+});
 
 const DEAD_LETTERS = {
   JobsDeadLetters: 'Messages could be neither done nor refused.',
@@ -162,7 +175,7 @@ const DEAD_LETTERS = {
   EventsDeadLetters: 'An event rule could not put its job on the queue.',
 } as const satisfies Record<DeadLetterAlarm, string>;
 
-const deadLetterWatches = ({ deadLetters }: AlarmsProps): Readonly<Record<string, Watch>> =>
+const deadLetterWatches = ({ deadLetters }: AlarmsProps): Watches =>
   Object.fromEntries(
     (Object.entries(DEAD_LETTERS) as [DeadLetterAlarm, string][]).map(([name, says]) => [
       name,
@@ -176,7 +189,7 @@ const deadLetterWatches = ({ deadLetters }: AlarmsProps): Readonly<Record<string
     ]),
   );
 
-function snapshotWatches({ metrics, schedules }: AlarmsProps): Readonly<Record<string, Watch>> {
+function snapshotWatches({ metrics, schedules }: AlarmsProps): Watches {
   const missing = schedules.map((schedule) => {
     const place = placeOf(schedule);
     const { publishedWithinHours: hours } = schedule;

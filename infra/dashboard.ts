@@ -5,6 +5,7 @@ import {
   Dashboard as CloudWatchDashboard,
   GraphWidget,
   type IMetric,
+  type IWidget,
   SingleValueWidget,
   Stats,
 } from 'aws-cdk-lib/aws-cloudwatch';
@@ -32,100 +33,94 @@ const DAY = Duration.days(1);
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);
-    const { metrics, alarms, queues, functions, schedules } = props;
-    const graph = (title: string, left: IMetric[], width: number, right: IMetric[] = []) =>
-      new GraphWidget({ title, left, right, width, height: 6 });
     new CloudWatchDashboard(this, 'Dashboard', {
       defaultInterval: DAY,
-      widgets: [
-        [
-          new AlarmStatusWidget({
-            title: 'Is it well? No alarm is red',
-            alarms: [...alarms],
-            width: WHOLE,
-            height: 5,
-          }),
-        ],
-        [
-          new SingleValueWidget({
-            title: 'The last day',
-            width: WHOLE,
-            height: 3,
-            metrics: (
-              [
-                'SnapshotsPublished',
-                'SnapshotsRefused',
-                'JobsDone',
-                'JobsFailed',
-                'JobsUnknown',
-                'Requests',
-              ] as const
-            ).map((name) => metrics(name, DAY)),
-          }),
-        ],
-        [
-          graph(
-            'Snapshots published',
-            schedules.map((schedule) =>
-              metrics('SnapshotsPublished', Duration.hours(1), { place: placeOf(schedule) }),
-            ),
-            THIRD,
-          ),
-          graph(
-            'Jobs ended',
-            (['JobsDone', 'JobsFailed', 'JobsUnknown', 'MessagesRefused'] as const).map((name) =>
-              metrics(name),
-            ),
-            THIRD,
-          ),
-          graph(
-            'Jobs that wait, and the oldest (s)',
-            Object.entries(queues).map(([label, queue]) =>
-              queue.metricApproximateNumberOfMessagesVisible({ label, statistic: Stats.MAXIMUM }),
-            ),
-            THIRD,
-            Object.entries(queues).map(([label, queue]) =>
-              queue.metricApproximateAgeOfOldestMessage({ label: `${label}, oldest` }),
-            ),
-          ),
-        ],
-        [
-          graph(
-            'Calls of the platform',
-            (['Requests', 'Retries', 'Throttled', 'Unauthorized', 'Forbidden'] as const).map((name) =>
-              metrics(name),
-            ),
-            HALF,
-            [metrics('WaitedMs')],
-          ),
-          graph(
-            'The fleet’s budget: slots, and the rate now',
-            (['SlotsUsed', 'SlotsWasted'] as const).map((name) => metrics(name)),
-            HALF,
-            [metrics('EffectiveRate').with({ statistic: Stats.MINIMUM })],
-          ),
-        ],
-        [
-          graph('Texts scored, and tokens', [metrics('SentimentCalls')], 2 * HALF, [
-            metrics('SentimentTokens'),
-          ]),
-        ],
-        [
-          graph(
-            'Errors of functions',
-            Object.entries(functions).map(([label, { function: each }]) => each.metricErrors({ label })),
-            HALF,
-          ),
-          graph(
-            'Processes at once',
-            Object.entries(functions).map(([label, { function: each }]) =>
-              each.metric('ConcurrentExecutions', { label, statistic: Stats.MAXIMUM }),
-            ),
-            HALF,
-            [metrics('SafeRate')],
-          ),
-        ],
-      ],
+      widgets: [wellRow, dayRow, workRow, callsRow, textsRow, functionsRow].map((row) => row(props)),
     });
   }
 }
+
+type Row = (props: DashboardProps) => IWidget[];
+
+const graph = (title: string, left: IMetric[], width: number, right: IMetric[] = []) =>
+  new GraphWidget({ title, left, right, width, height: 6 });
+
+const wellRow: Row = ({ alarms }) => [
+  new AlarmStatusWidget({
+    title: 'Is it well? No alarm is red',
+    alarms: [...alarms],
+    width: WHOLE,
+    height: 5,
+  }),
+];
+
+const dayRow: Row = ({ metrics }) => [
+  new SingleValueWidget({
+    title: 'The last day',
+    width: WHOLE,
+    height: 3,
+    metrics: (
+      ['SnapshotsPublished', 'SnapshotsRefused', 'JobsDone', 'JobsFailed', 'JobsUnknown', 'Requests'] as const
+    ).map((name) => metrics(name, DAY)),
+  }),
+];
+
+const workRow: Row = ({ metrics, queues, schedules }) => [
+  graph(
+    'Snapshots published',
+    schedules.map((schedule) =>
+      metrics('SnapshotsPublished', Duration.hours(1), { place: placeOf(schedule) }),
+    ),
+    THIRD,
+  ),
+  graph(
+    'Jobs ended',
+    (['JobsDone', 'JobsFailed', 'JobsUnknown', 'MessagesRefused'] as const).map((name) => metrics(name)),
+    THIRD,
+  ),
+  graph(
+    'Jobs that wait, and the oldest (s)',
+    Object.entries(queues).map(([label, queue]) =>
+      queue.metricApproximateNumberOfMessagesVisible({ label, statistic: Stats.MAXIMUM }),
+    ),
+    THIRD,
+    Object.entries(queues).map(([label, queue]) =>
+      queue.metricApproximateAgeOfOldestMessage({ label: `${label}, oldest` }),
+    ),
+  ),
+];
+
+const callsRow: Row = ({ metrics }) => [
+  graph(
+    'Calls of the platform',
+    (['Requests', 'Retries', 'Throttled', 'Unauthorized', 'Forbidden'] as const).map((name) => metrics(name)),
+    HALF,
+    [metrics('WaitedMs')],
+  ),
+  graph(
+    'The fleet’s budget: slots, and the rate now',
+    (['SlotsUsed', 'SlotsWasted'] as const).map((name) => metrics(name)),
+    HALF,
+    [metrics('EffectiveRate').with({ statistic: Stats.MINIMUM })],
+  ),
+];
+
+const textsRow: Row = ({ metrics }) => [
+  graph('Texts scored, and tokens', [metrics('SentimentCalls')], 2 * HALF, [metrics('SentimentTokens')]),
+];
+
+const functionsRow: Row = ({ metrics, functions }) => [
+  graph(
+    'Errors of functions',
+    Object.entries(functions).map(([label, { function: each }]) => each.metricErrors({ label })),
+    HALF,
+  ),
+  graph(
+    'Processes at once',
+    Object.entries(functions).map(([label, { function: each }]) =>
+      each.metric('ConcurrentExecutions', { label, statistic: Stats.MAXIMUM }),
+    ),
+    HALF,
+    [metrics('SafeRate')],
+  ),
+];

@@ -48,6 +48,23 @@ export class PlatformSyncStack extends Stack {
     const texts = new Texts(this, 'Texts', { ...defaults, environment, storage, jobs: jobs.queue });
     const timetable = new Schedules(this, 'Schedules', { schedules, jobs: jobs.queue });
     const events = new EventRules(this, 'Events', { rules: instance.eventRules, jobs: jobs.functionsQueue });
+    this.watch(instance, { jobs, texts, snapshot, timetable, events });
+    this.tell({
+      Store: storage.location,
+      TableName: storage.table.tableName,
+      QueueUrl: jobs.queue.queueUrl,
+      FunctionsQueueUrl: jobs.functionsQueue.queueUrl,
+      DeadLetterUrl: jobs.deadLetters.queueUrl,
+      TokenSecretArn: secret.arn,
+      GlueDatabase: catalog.databaseName,
+      SnapshotFunction: snapshot.alias.functionArn,
+    });
+    for (const [key, value] of Object.entries({ 'platform-sync': instance.name, ...instance.tags }))
+      Tags.of(this).add(key, value);
+  }
+
+  /** What says whether all is well. */
+  private watch(instance: Instance, { jobs, texts, snapshot, timetable, events }: Watched): void {
     const metrics = ownMetrics(this.stackName);
     const functions = {
       'run-jobs': jobs.runJobs,
@@ -69,24 +86,12 @@ export class PlatformSyncStack extends Stack {
       functions: Object.values(functions),
     });
     new Dashboard(this, 'Dashboard', {
-      schedules,
+      schedules: instance.schedules,
       metrics,
       alarms: alarms.all,
       queues: { jobs: jobs.queue, 'code functions': jobs.functionsQueue },
       functions,
     });
-    this.tell({
-      Store: storage.location,
-      TableName: storage.table.tableName,
-      QueueUrl: jobs.queue.queueUrl,
-      FunctionsQueueUrl: jobs.functionsQueue.queueUrl,
-      DeadLetterUrl: jobs.deadLetters.queueUrl,
-      TokenSecretArn: secret.arn,
-      GlueDatabase: catalog.databaseName,
-      SnapshotFunction: snapshot.alias.functionArn,
-    });
-    for (const [key, value] of Object.entries({ 'platform-sync': instance.name, ...instance.tags }))
-      Tags.of(this).add(key, value);
   }
 
   /** What commands on a laptop are set to. */
@@ -94,6 +99,14 @@ export class PlatformSyncStack extends Stack {
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
   }
 }
+
+type Watched = {
+  readonly jobs: Jobs;
+  readonly texts: Texts;
+  readonly snapshot: Snapshots;
+  readonly timetable: Schedules;
+  readonly events: EventRules;
+};
 
 type Places = {
   readonly storage: Storage;
