@@ -1,5 +1,5 @@
 import { PlatformError } from '../platform/platform-error.ts';
-import { openSession } from '../session.ts';
+import { openSession, type Session } from '../session.ts';
 import { type Place, partsOf } from '../snapshot/keys.ts';
 import { openPartitions } from '../snapshot/publish/open-partitions.ts';
 import { beginRun } from '../snapshot/run/begin-run.ts';
@@ -50,19 +50,9 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
   });
   try {
     const publication = await takeRun(saved, scan, {
-      store,
-      platform: new URL(session.settings.PLATFORM_BASE_URL).host,
-      callCounts: session.callCounts,
-      paceCounts: session.paceCounts,
+      ...optionsOf(session, store),
       force: flags.force === true,
-      partitions: openPartitions({
-        database: session.settings.SYNC_GLUE_DATABASE,
-        store,
-        environment: terminal.environment,
-      }),
       onProgress: progress.update,
-      now: Date.now,
-      random: Math.random,
       signal: terminal.signal,
     });
     progress.end();
@@ -93,6 +83,17 @@ async function mayGoOn(store: Store, { cause, source, run }: SnapshotStoppedErro
   );
   return parts !== 0;
 }
+
+/** What a run needs of the session that it is taken in. */
+const optionsOf = ({ settings, callCounts, paceCounts, environment }: Session, store: Store) => ({
+  store,
+  platform: new URL(settings.PLATFORM_BASE_URL).host,
+  callCounts,
+  paceCounts,
+  partitions: openPartitions({ database: settings.SYNC_GLUE_DATABASE, store, environment }),
+  now: Date.now,
+  random: Math.random,
+});
 
 const resume = (store: Store, place: Place, run: string): Promise<Saved> =>
   resumeRun(store, place, run).catch((error: unknown) => {
