@@ -41,81 +41,98 @@ export type TableOptions = {
 };
 
 /** Stores only what differs from what is drawn: a million calculations take a few bytes each. */
-export function createCalculationTable({
-  seeded,
-  idOf,
-  sequenceOf,
-  draw,
-  now,
-}: TableOptions): CalculationTable {
-  const live = Array.from({ length: seeded }, (_, sequence) => sequence);
-  const changed = new Map<number, CalculationChanges>();
-  const lifetimes = createLifetimes<number>();
-  const at = (sequence: number): Calculation => ({ ...draw(sequence), ...changed.get(sequence) });
-  const rows = createRowCache((sequence) => rowText(at(sequence)));
-  const names = createNameOrder(
-    (sequence) => changed.get(sequence)?.name ?? draw(sequence).name,
-    () => live,
-  );
-  let next = seeded;
-  let version = 0;
-
-  const isLive = (sequence: number) => sequence < next && !lifetimes.isDeleted(sequence);
-  const liveSequence = (id: string) => {
-    const sequence = sequenceOf(id);
-    return sequence !== undefined && isLive(sequence) ? sequence : undefined;
-  };
-  const put = (sequence: number, changes: CalculationChanges) => {
-    version += 1;
-    rows.drop(sequence);
-    changed.set(sequence, { ...changed.get(sequence), ...changes });
-    return at(sequence);
-  };
-
+export function createCalculationTable(options: TableOptions): CalculationTable {
+  const state = seededState(options);
+  const { live, at, names, rows, lifetimes } = state;
   return {
     size: () => live.length,
-    version: () => version,
+    version: () => state.version,
     get(id) {
-      const sequence = liveSequence(id);
+      const sequence = liveSequence(state, id);
       return sequence === undefined ? undefined : at(sequence);
     },
     at,
     byId: () => live,
     byName: names.sequences,
     row: rows.row,
-    add() {
-      const sequence = next;
-      const created = Math.max(now(), sequence === 0 ? 0 : at(sequence - 1).created);
-      next += 1;
-      const added = put(sequence, { created, lastModified: created });
-      insertSorted(live, sequence, (a, b) => a - b);
-      names.add(sequence);
-      lifetimes.added(sequence, now());
-      return added;
-    },
-    change(id, changes) {
-      const sequence = liveSequence(id);
-      if (sequence === undefined) return undefined;
-      const lastModified = Math.max(now(), at(sequence).lastModified + 1);
-      names.remove(sequence);
-      const after = put(sequence, { ...changes, lastModified });
-      names.add(sequence);
-      return after;
-    },
-    delete(id) {
-      const sequence = liveSequence(id);
-      if (sequence === undefined) return false;
-      version += 1;
-      names.remove(sequence);
-      removeSorted(live, sequence, (a, b) => a - b);
-      rows.drop(sequence);
-      lifetimes.deleted(sequence, now());
-      return true;
-    },
+    add: () => add(state),
+    change: (id, changes) => change(state, id, changes),
+    delete: (id) => remove(state, id),
     livedThrough: (fromMs, toMs) =>
       lifetimes
         .livedThrough(live, fromMs, toMs)
         .sort((a, b) => a - b)
-        .map(idOf),
+        .map(options.idOf),
   };
+}
+
+type State = ReturnType<typeof seededState>;
+
+function seededState({ seeded, sequenceOf, draw, now }: TableOptions) {
+  const live = Array.from({ length: seeded }, (_, sequence) => sequence);
+  const changed = new Map<number, CalculationChanges>();
+  const at = (sequence: number): Calculation => ({ ...draw(sequence), ...changed.get(sequence) });
+  return {
+    live,
+    changed,
+    at,
+    lifetimes: createLifetimes<number>(),
+    rows: createRowCache((sequence) => rowText(at(sequence))),
+    names: createNameOrder(
+      (sequence) => changed.get(sequence)?.name ?? draw(sequence).name,
+      () => live,
+    ),
+    next: seeded,
+    version: 0,
+    sequenceOf,
+    now,
+  };
+}
+
+function add(state: State): Calculation {
+  const { live, names, lifetimes, at, now } = state;
+  const sequence = state.next;
+  const created = Math.max(now(), sequence === 0 ? 0 : at(sequence - 1).created);
+  state.next += 1;
+  const added = put(state, sequence, { created, lastModified: created });
+  insertSorted(live, sequence, (a, b) => a - b);
+  names.add(sequence);
+  lifetimes.added(sequence, now());
+  return added;
+}
+
+function change(state: State, id: string, changes: CalculationChanges): Calculation | undefined {
+  const { names, at, now } = state;
+  const sequence = liveSequence(state, id);
+  if (sequence === undefined) return undefined;
+  const lastModified = Math.max(now(), at(sequence).lastModified + 1);
+  names.remove(sequence);
+  const after = put(state, sequence, { ...changes, lastModified });
+  names.add(sequence);
+  return after;
+}
+
+function remove(state: State, id: string): boolean {
+  const { live, names, rows, lifetimes, now } = state;
+  const sequence = liveSequence(state, id);
+  if (sequence === undefined) return false;
+  state.version += 1;
+  names.remove(sequence);
+  removeSorted(live, sequence, (a, b) => a - b);
+  rows.drop(sequence);
+  lifetimes.deleted(sequence, now());
+  return true;
+}
+
+function put(state: State, sequence: number, changes: CalculationChanges): Calculation {
+  const { rows, changed, at } = state;
+  state.version += 1;
+  rows.drop(sequence);
+  changed.set(sequence, { ...changed.get(sequence), ...changes });
+  return at(sequence);
+}
+
+function liveSequence({ sequenceOf, lifetimes, next }: State, id: string): number | undefined {
+  const sequence = sequenceOf(id);
+  return sequence !== undefined && sequence < next && !lifetimes.isDeleted(sequence) ? sequence : undefined;
 }

@@ -28,6 +28,7 @@ export type FileSetOptions = {
   readonly now: () => number;
 };
 
+/** A FileSet whose first rows are drawn by its seed and id. */
 export function createFileSet({ seed, id, seeded, now }: FileSetOptions): FileSet {
   const draw = createFileDraw(seed, id);
   const lifetimes = createLifetimes<string>();
@@ -37,9 +38,7 @@ export function createFileSet({ seed, id, seeded, now }: FileSetOptions): FileSe
   let version = 0;
 
   const byId = () => {
-    drawn ??= new Map(
-      Array.from({ length: seeded }, (_, sequence) => draw(sequence)).map((row) => [row.id, row]),
-    );
+    drawn ??= drawAll(draw, seeded);
     return drawn;
   };
   const changed = () => {
@@ -80,4 +79,9 @@ export function createFileSet({ seed, id, seeded, now }: FileSetOptions): FileSe
     },
     livedThrough: (fromMs, toMs) => lifetimes.livedThrough(byId().keys(), fromMs, toMs),
   };
+}
+
+function drawAll(draw: ReturnType<typeof createFileDraw>, count: number): Map<string, FileRow> {
+  const rows = Array.from({ length: count }, (_, sequence) => draw(sequence));
+  return new Map(rows.map((row) => [row.id, row]));
 }
