@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { analyzeFormula } from '../../lib/formula/analyze.ts';
 import { quoteColumn, quoteText } from '../../lib/formula/quotes.ts';
 import { column } from './arbitrary-expression.ts';
 
 describe('analyzeFormula', () => {
-  it('reports the same about a CASE over dates as the platform does', () => {
+  test('reports the same about a CASE over dates as the platform does', () => {
     const text =
       "CASE WHEN DateDiff(Current_Date(), `Order Date`) <= 30 AND `Order Date` < AddDate(Current_Date, 1) THEN 'new' ELSE 'old' END";
 
@@ -27,7 +27,7 @@ describe('analyzeFormula', () => {
     });
   });
 
-  it('reports the same about an aggregate with arithmetic as the platform does', () => {
+  test('reports the same about an aggregate with arithmetic as the platform does', () => {
     const analysis = analyzeFormula('(SUM(`Sales`) - SUM(`Cost`)) / SUM(`Sales`) * -100 + `Bonus`');
 
     expect(analysis).toEqual({
@@ -48,7 +48,7 @@ describe('analyzeFormula', () => {
     });
   });
 
-  it('leaves all facts empty for a formula that does not parse', () => {
+  test('leaves all facts empty for a formula that does not parse', () => {
     const analysis = analyzeFormula('SUM(`Sales`');
 
     expect(analysis).toEqual({
@@ -71,19 +71,19 @@ describe('analyzeFormula', () => {
     });
   });
 
-  it('does not count CASE, AND, comparisons or signs as functions', () => {
+  test('does not count CASE, AND, comparisons or signs as functions', () => {
     const analysis = analyzeFormula('CASE WHEN -`a` = 1 AND NOT `b` IN (2) OR `c` IS NULL THEN 1 END');
 
     expect(analysis.functions).toEqual([]);
   });
 
-  it('counts a remainder as MOD', () => {
+  test('counts a remainder as MOD', () => {
     const analysis = analyzeFormula('`a` % 2');
 
     expect(analysis.functions).toEqual(['MOD']);
   });
 
-  it.each([
+  test.each([
     ['RANK() OVER (ORDER BY SUM(`x`))', true, true, []],
     ['SUM(SUM(`x`)) OVER (PARTITION BY `a` ORDER BY `b`)', true, true, ['`a`', '`b`']],
     ['LAG(`x`) OVER (ORDER BY `d`)', false, true, ['`x`', '`d`']],
@@ -100,7 +100,7 @@ describe('analyzeFormula', () => {
     },
   );
 
-  it('lists the calculations and variables that a formula needs, once each, with all their digits', () => {
+  test('lists the calculations and variables that a formula needs, once each, with all their digits', () => {
     const analysis = analyzeFormula(
       'CALCULATION(90071992547409931) + VARIABLE(7) + calculation(90071992547409931) + CALCULATION(007)',
     );
@@ -113,7 +113,7 @@ describe('analyzeFormula', () => {
     expect(analysis.functions).toEqual(['SERVICE_OP_ADD']);
   });
 
-  it('gives columns their UTF-16 offsets and ignores backticks in comments and texts', () => {
+  test('gives columns their UTF-16 offsets and ignores backticks in comments and texts', () => {
     const text = "-- `no`\nCONCAT(/* `no` 😀 */ `é😀`, '`no`', '\\'`no`', `a``b`)";
 
     const analysis = analyzeFormula(text);
@@ -124,7 +124,7 @@ describe('analyzeFormula', () => {
     ]);
   });
 
-  it('finds every column at its opening backtick, whatever surrounds it', () => {
+  test('finds every column at its opening backtick, whatever surrounds it', () => {
     const item = fc.record({
       comment: fc.string({ unit: 'binary' }).map((inner) => `/* \` ' ${inner.replaceAll('*/', '')} */`),
       text: fc.string({ unit: 'binary' }).map((inner) => quoteText(`\`${inner}\``)),

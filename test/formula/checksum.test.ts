@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { checkSum } from '../../lib/formula/checksum.ts';
 
-it.each([
+test.each([
   ['abc', 'a9993e364706816aba3e25717850c26c9cd0d89d'],
   ['', 'da39a3ee5e6b4b0d3255bfef95601890afd80709'],
   ["'€'", '4e136ddd902de620f3077c92de2219fb7d37eed9'],

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { DataType } from '../../lib/formula/data-type.ts';
 import { dataTypeOf } from '../../lib/formula/infer-data-type.ts';
 import { parsed } from './formulas.ts';
@@ -13,7 +13,7 @@ const columnTypes = new Map<string, DataType>([
 ]);
 
 describe('dataTypeOf', () => {
-  it.each<[string, DataType]>([
+  test.each<[string, DataType]>([
     ['1', 'LONG'],
     ['1.5', 'DECIMAL'],
     ['1e5', 'DOUBLE'],
@@ -55,7 +55,7 @@ describe('dataTypeOf', () => {
     expect(dataType).toBe(expected);
   });
 
-  it.each<[string, DataType]>([
+  test.each<[string, DataType]>([
     ['`unknown`', 'STRING'],
     ['`unknown` + 1', 'DECIMAL'],
     ['SUM(`unknown`)', 'DECIMAL'],

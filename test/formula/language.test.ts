@@ -1,10 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { catalog } from '../../lib/formula/catalog.ts';
 import { printFormula } from '../../lib/formula/print.ts';
 import { complaints, parsed } from './formulas.ts';
 
 describe('the formula language', () => {
-  it.each([
+  test.each([
     ['a column in backticks', '`Order Date`', '`Order Date`'],
     ['a column that contains a backtick', '`a``b`', '`a``b`'],
     ['text in single quotes', "'Closed Won'", "'Closed Won'"],
@@ -72,7 +72,7 @@ describe('the formula language', () => {
     expect(printed).toBe(canonical);
   });
 
-  it.each([
+  test.each([
     ['aggregates', 'AVG COUNT MAX MIN SUM STDDEV_POP VAR_POP APPROXIMATE_COUNT_DISTINCT'],
     ['window functions', 'RANK DENSE_RANK LAG LEAD'],
     ['mathematics', 'ABS MOD POWER RAND ROUND CEILING FLOOR'],
@@ -94,7 +94,7 @@ describe('the formula language', () => {
     expect(known).toEqual(expect.arrayContaining(names.split(' ')));
   });
 
-  it.each(['SQRT(4)', "CONVERT_TZ(`d`, 'a', 'b')", 'MICROSECOND(`d`)', 'WEEKDAY(`d`)', 'IF(1, 2, 3)'])(
+  test.each(['SQRT(4)', "CONVERT_TZ(`d`, 'a', 'b')", 'MICROSECOND(`d`)', 'WEEKDAY(`d`)', 'IF(1, 2, 3)'])(
     'does not have %s',
     (text) => {
       const [complaint] = complaints(text);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { maxLength, parseFormula } from '../../lib/formula/parse.ts';
 import { complaints, parsed } from './formulas.ts';
 
 describe('parseFormula', () => {
-  it('returns a tree whose nodes know where they start', () => {
+  test('returns a tree whose nodes know where they start', () => {
     const result = parseFormula("SUM(`Net``Sales`) > 10 /* € */ AND 'it''s' LIKE NULL");
 
     expect(result).toEqual({
@@ -40,13 +40,13 @@ describe('parseFormula', () => {
     });
   });
 
-  it('keeps a chain of operators flat, however long it is', () => {
+  test('keeps a chain of operators flat, however long it is', () => {
     const formula = parsed(`1${' + 1'.repeat(20_000)}`);
 
     expect(formula).toMatchObject({ first: { kind: 'number' }, rest: { length: 20_000 } });
   });
 
-  it('says where a fault is by offset, line and column', () => {
+  test('says where a fault is by offset, line and column', () => {
     const result = parseFormula('SUM(`a`)\r\n  + /* 😀 */ @');
 
     expect(result).toEqual({
@@ -62,7 +62,7 @@ describe('parseFormula', () => {
     });
   });
 
-  it.each([
+  test.each([
     ['', 'Expected a value, but the formula ends here.'],
     ['1 +', 'Expected a value, but the formula ends here.'],
     ['`Sales', 'This column is not closed: expected another backtick.'],
@@ -120,7 +120,7 @@ describe('parseFormula', () => {
     expect(first).toBe(complaint);
   });
 
-  it('reports every misused function at once', () => {
+  test('reports every misused function at once', () => {
     const all = complaints('SQRT(1) + RANK() + SUM()');
 
     expect(all).toEqual([
@@ -130,19 +130,19 @@ describe('parseFormula', () => {
     ]);
   });
 
-  it('reports at most twenty faults', () => {
+  test('reports at most twenty faults', () => {
     const all = complaints('@ '.repeat(50));
 
     expect(all).toHaveLength(20);
   });
 
-  it('points at the end of a formula that ends too early', () => {
+  test('points at the end of a formula that ends too early', () => {
     const result = parseFormula('1 +\n');
 
     expect(result).toMatchObject({ faults: [{ offset: 4, line: 2, column: 1 }] });
   });
 
-  it('shortens what it quotes without splitting a character', () => {
+  test('shortens what it quotes without splitting a character', () => {
     const [complaint] = complaints('😀'.repeat(50));
 
     expect(complaint).toContain(`Unexpected ${'😀'.repeat(40)}…: write`);
@@ -150,7 +150,7 @@ describe('parseFormula', () => {
 });
 
 describe('parseFormula, given too much', () => {
-  it.each([
+  test.each([
     ['parentheses', '(', ')'],
     ['function calls', 'ABS(', ')'],
     ['CASEs', 'CASE WHEN TRUE THEN ', ' END'],
@@ -163,7 +163,7 @@ describe('parseFormula, given too much', () => {
     expect(many).toEqual(['Expected at most 100 levels of nested parentheses, CASEs, NOTs and signs.']);
   });
 
-  it('still parses after a formula that was too deep', () => {
+  test('still parses after a formula that was too deep', () => {
     const tooDeep = parseFormula('('.repeat(100_000));
 
     const next = parseFormula('(1)');
@@ -171,7 +171,7 @@ describe('parseFormula, given too much', () => {
     expect([tooDeep.kind, next.kind]).toEqual(['failed', 'parsed']);
   });
 
-  it.each([
+  test.each([
     ['open parentheses', '('],
     ['NOTs', 'NOT '],
     ['minus signs', '- '],
@@ -189,13 +189,13 @@ describe('parseFormula, given too much', () => {
     expect(result.kind).toBe('failed');
   });
 
-  it('refuses more than a million characters', () => {
+  test('refuses more than a million characters', () => {
     const [complaint] = complaints(' '.repeat(maxLength + 1));
 
     expect(complaint).toBe('Expected at most 1000000 characters.');
   });
 
-  it('reads a column and a text of a million characters', () => {
+  test('reads a column and a text of a million characters', () => {
     const column = parseFormula(`\`${'``'.repeat(499_999)}\``);
     const text = parseFormula(`'${"''".repeat(499_999)}'`);
 
@@ -250,7 +250,7 @@ describe('parseFormula, given anything', () => {
     fc.array(words, { maxLength: 40 }).map((all) => all.join('')),
   );
 
-  it('never throws, and puts every fault within the text', () => {
+  test('never throws, and puts every fault within the text', () => {
     fc.assert(
       fc.property(anything, (text) => {
         const result = parseFormula(text);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { printFormula } from '../../lib/formula/print.ts';
 import { expression } from './arbitrary-expression.ts';
 import { parsed, withoutOffsets } from './formulas.ts';
 
 describe('printFormula', () => {
-  it('prints any tree as text that parses to the same tree', () => {
+  test('prints any tree as text that parses to the same tree', () => {
     fc.assert(
       fc.property(expression, (tree) => {
         const again = parsed(printFormula(tree));
@@ -16,7 +16,7 @@ describe('printFormula', () => {
     );
   });
 
-  it('prints its own output unchanged', () => {
+  test('prints its own output unchanged', () => {
     fc.assert(
       fc.property(expression, (tree) => {
         const text = printFormula(tree);
@@ -26,7 +26,7 @@ describe('printFormula', () => {
     );
   });
 
-  it.each([
+  test.each([
     ['(1 + 2) + 3', '1 + 2 + 3'],
     ['1 - (2 - 3)', '1 - (2 - 3)'],
     ['(1 * 2) + 3', '1 * 2 + 3'],
