@@ -4,10 +4,10 @@ import { createPlatform } from '../../lib/platform/client.ts';
 import { searchCalculations } from '../../lib/platform/operations/search-calculations.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { fixedToken, secretToken } from '../../lib/platform/token.ts';
+import { createFakePace } from '../pace/fake-pace.ts';
 import { calculation, calculationRow, calculations, execution } from './answers.ts';
 import { caught, thrown } from './caught.ts';
 import { answered, failed, fakeCall, lost, refused, type Scripted, status } from './fake-call.ts';
-import { openPace } from './open-pace.ts';
 import { json, startServer } from './scripted-server.ts';
 
 const sort = { field: 'id', ascending: true };
@@ -460,7 +460,11 @@ describe('what may have been sent', () => {
 describe('an answer that is read from its bytes', () => {
   test('is what the reader makes of them', async () => {
     await using server = await startServer(json({ id: 9_007_199_254_740_993n }));
-    const platform = createPlatform({ baseUrl: server.url, token: fixedToken('abc'), pace: openPace() });
+    const platform = createPlatform({
+      baseUrl: server.url,
+      token: fixedToken('abc'),
+      pace: createFakePace(),
+    });
 
     const text = await platform.call.read(searchCalculations, { body: { sort } }, (body) => body.toString());
 
@@ -473,7 +477,7 @@ describe('an answer that is read from its bytes', () => {
     const platform = createPlatform({
       baseUrl: server.url,
       token: fixedToken('abc'),
-      pace: openPace(),
+      pace: createFakePace(),
       retry,
     });
     const read = (body: Buffer) => {
@@ -489,7 +493,11 @@ describe('an answer that is read from its bytes', () => {
 
   test('is a shape failure, and not fetched again, if the reader finds anything else wrong', async () => {
     await using server = await startServer(json([1]));
-    const platform = createPlatform({ baseUrl: server.url, token: fixedToken('abc'), pace: openPace() });
+    const platform = createPlatform({
+      baseUrl: server.url,
+      token: fixedToken('abc'),
+      pace: createFakePace(),
+    });
     const read = () => {
       throw new Error('record 3 has no id, but abc');
     };

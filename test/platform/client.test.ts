@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createPlatform, type PlatformOptions } from '../../lib/platform/client.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
+import { createFakePace } from '../pace/fake-pace.ts';
 import {
   calculation,
   calculationRow,
@@ -13,13 +14,12 @@ import {
   revision,
   sentiment,
 } from './answers.ts';
-import { openPace } from './open-pace.ts';
 import { json, startServer } from './scripted-server.ts';
 
 const uuid = '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b';
 
 const clientOf = (baseUrl: string, options: Partial<PlatformOptions> = {}) =>
-  createPlatform({ baseUrl, token: fixedToken('abc'), pace: openPace(), ...options });
+  createPlatform({ baseUrl, token: fixedToken('abc'), pace: createFakePace(), ...options });
 
 describe('over HTTP', () => {
   test('a formula is updated by POST, strictly if asked', async () => {

@@ -1,5 +1,4 @@
 import { parseJson, printJson } from '../../lib/json/json.ts';
-import type { Pace } from '../../lib/pace/pace.ts';
 import { createCall } from '../../lib/platform/call.ts';
 import { operations } from '../../lib/platform/client.ts';
 import { type PlatformEvent, tellAll } from '../../lib/platform/events.ts';
@@ -7,6 +6,7 @@ import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import type { AttemptResult, PlatformRequest } from '../../lib/platform/http/transport.ts';
 import { defaultRetryLimits, type RetryLimits } from '../../lib/platform/retry.ts';
 import { fixedToken, type TokenSource } from '../../lib/platform/token.ts';
+import { createFakePace } from '../pace/fake-pace.ts';
 
 /** What one attempt comes to: a result, or what the fake throws or does instead. */
 export type Scripted = AttemptResult | ((signal?: AbortSignal) => Promise<AttemptResult>);
@@ -54,28 +54,17 @@ export function fakeCall(script: readonly Scripted[], options: FakeOptions = {})
   let nowMs = 0;
   let turn = 0;
 
-  const pace: Pace = {
-    async run(call, { signal } = {}) {
+  const pace = createFakePace({
+    takeTurn(signal) {
       const waited = options.turns?.[turn] ?? 0;
       turn += 1;
       log.push('turn');
       if (waited instanceof Error) throw waited;
-      if (typeof waited === 'function') return waited(signal);
-      return call({ atMs: nowMs, waitedMs: waited });
+      return typeof waited === 'function' ? waited(signal) : waited;
     },
-    async throttled(_slot, retryAfterMs) {
-      log.push(`throttled ${retryAfterMs}`);
-    },
-    counts: () => ({
-      granted: turn,
-      used: 0,
-      wasted: 0,
-      safeRate: 0,
-      waitedMs: 0,
-      throttled: 0,
-      effectiveRate: 1,
-    }),
-  };
+    now: () => nowMs,
+    throttled: (_slot, retryAfterMs) => void log.push(`throttled ${retryAfterMs}`),
+  });
 
   const call = createCall({
     async send(request, token, signal) {

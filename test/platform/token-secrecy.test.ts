@@ -4,12 +4,12 @@ import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
 import { createPlatform, type Platform } from '../../lib/platform/client.ts';
 import type { PlatformEvent } from '../../lib/platform/events.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
+import { createFakePace } from '../pace/fake-pace.ts';
 import { calculationRow, file, files } from './answers.ts';
 import { caught, thrown } from './caught.ts';
 import { everythingOf } from './everything-of.ts';
 import { answered, fakeCall, type Scripted } from './fake-call.ts';
 import { startMute } from './mute-server.ts';
-import { openPace } from './open-pace.ts';
 import { startProxy } from './proxy-server.ts';
 import {
   bytes,
@@ -38,7 +38,7 @@ async function search(baseUrl: string, proxyUrl?: string) {
   const platform = createPlatform({
     baseUrl,
     token: fixedToken(TOKEN),
-    pace: openPace(),
+    pace: createFakePace(),
     timeoutMs: 60,
     maxResponseBytes: 200_000,
     retry: { maxRetries: 1, maxMisdirectedRetries: 1, baseDelayMs: 1, budgetMs: 100 },
@@ -143,7 +143,7 @@ describe('the token is nowhere to be seen', () => {
     const platform = createPlatform({
       baseUrl: server.url,
       token: fixedToken(`${TOKEN}\nX-Other: 1`),
-      pace: openPace(),
+      pace: createFakePace(),
       retry: { maxRetries: 1, baseDelayMs: 1 },
     });
 

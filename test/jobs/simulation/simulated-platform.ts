@@ -5,6 +5,7 @@ import { operations, type Platform } from '../../../lib/platform/client.ts';
 import type { AttemptResult, PlatformRequest, Send } from '../../../lib/platform/http/transport.ts';
 import { defaultRetryLimits } from '../../../lib/platform/retry.ts';
 import { fixedToken } from '../../../lib/platform/token.ts';
+import { createFakePace } from '../../pace/fake-pace.ts';
 import type { FunctionEnd } from './plan.ts';
 import { answerTo, type Fate, fates, isScoring, subjectOf } from './platform-answers.ts';
 import type { Process } from './process.ts';
@@ -92,7 +93,7 @@ export function createSimulatedPlatform(world: World, endOf: (subject: string) =
         createCall({
           send: sendOf(process),
           token: fixedToken('token'),
-          pace: paceOf(process, world),
+          pace: paceOf(world),
           observe: () => undefined,
           limits: { ...defaultRetryLimits, budgetMs: 20_000 },
           timeoutMs: 60_000,
@@ -108,22 +109,12 @@ export function createSimulatedPlatform(world: World, endOf: (subject: string) =
 export type SimulatedPlatform = ReturnType<typeof createSimulatedPlatform>;
 
 /** Lets every call go at once, unless its turn is too far off. */
-function paceOf(process: Process, world: World): Pace {
-  return {
-    run: async (call, { signal } = {}) => {
+const paceOf = (world: World): Pace =>
+  createFakePace({
+    now: world.now,
+    takeTurn(signal) {
       signal?.throwIfAborted();
       if (world.meets('platform')) throw new PaceWaitError(45_000, 20_000);
-      return call({ atMs: world.now(), waitedMs: 0 });
+      return 0;
     },
-    throttled: async () => undefined,
-    counts: () => ({
-      granted: 0,
-      used: 0,
-      wasted: 0,
-      safeRate: 0,
-      waitedMs: 0,
-      throttled: 0,
-      effectiveRate: process.troubles,
-    }),
-  };
-}
+  });
