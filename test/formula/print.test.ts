@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { printFormula } from '../../lib/formula/print.ts';
+import { scaled } from '../scale.ts';
 import { expression } from './arbitrary-expression.ts';
 import { parsed, withoutOffsets } from './formulas.ts';
 
@@ -12,7 +13,7 @@ describe('printFormula', () => {
 
         expect(withoutOffsets(again)).toEqual(withoutOffsets(tree));
       }),
-      { numRuns: 1_000 },
+      { numRuns: scaled(200, 1_000) },
     );
   });
 

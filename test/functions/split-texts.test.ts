@@ -3,10 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { scaled } from '../scale.ts';
 import { startDeployedWorker } from './deployed-worker.ts';
 
-/** `TEXTS=100000 npx vitest run … test/functions/split-texts.test.ts` is the longer run. */
-const TEXTS = Number(process.env['TEXTS'] ?? 5_000);
+/** At least three chunks of 100. */
+const TEXTS = scaled(250, 5_000);
 /** Of three rows one repeats a text of another row. */
 const DISTINCT = Math.ceil((TEXTS * 2) / 3);
 const WORDS = ['wonderful', 'terrible', 'late', 'great', 'awful', 'fine', 'broken', 'lovely'];

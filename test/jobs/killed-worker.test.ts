@@ -7,14 +7,16 @@ import { startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
+import { scaled, scaledTimeout } from '../scale.ts';
 
 /*
  * The promises of the queue with real processes: jobs of all types on the local SQS, a worker that is killed with -9
- * every second, and a platform that loses answers after it has done the work.
+ * in the midst of them again and again, and a platform that loses answers after it has done the work.
  */
 
-const JOBS = 2_000;
-const KILLS = 12;
+const JOBS = scaled(120, 2_000);
+const KILLS = scaled(3, 12);
+const CONCURRENCY = 20;
 const packageId = codePackages[0]?.id ?? '';
 
 /** Jobs of all types; of ten seven run functions, since those must not run twice. */
@@ -53,8 +55,16 @@ function jobAt(index: number, calculationIds: readonly string[], dataFileIds: re
   }
 }
 
+function startWorker(environment: Readonly<Record<string, string>>) {
+  const child = spawn(process.execPath, ['test/jobs/worker-process.ts'], {
+    env: { PATH: process.env['PATH'], ...environment },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  return { child, ended: once(child, 'exit') };
+}
+
 test(`of ${JOBS} jobs of a worker that is killed again and again, none is done twice and none lacks its result`, {
-  timeout: 240_000,
+  timeout: scaledTimeout(240_000),
 }, async () => {
   await using platform = await startPlatform({ calculations: 50, dataFiles: 20, faults: 0.05, rate: 10_000 });
   await using aws = await startAws({
@@ -67,7 +77,7 @@ test(`of ${JOBS} jobs of a worker that is killed again and again, none is done t
     PLATFORM_BASE_URL: platform.url,
     PLATFORM_TOKEN: platform.token,
     PLATFORM_RATE: '2000',
-    PLATFORM_CONCURRENCY: '20',
+    PLATFORM_CONCURRENCY: String(CONCURRENCY),
     // What a killed worker has claimed of texts is free again after one and a half of these.
     PLATFORM_TIMEOUT_MS: '2000',
     SYNC_STORE: 's3://jobs',
@@ -82,20 +92,18 @@ test(`of ${JOBS} jobs of a worker that is killed again and again, none is done t
   const jobs = Array.from({ length: JOBS }, (_, index) => jobAt(index, calculationIds, dataFileIds));
   await queue.send(jobs.map((job) => JSON.stringify(job)));
 
-  for (let kills = 0; ; kills += 1) {
-    const child = spawn(process.execPath, ['test/jobs/worker-process.ts'], {
-      env: { PATH: process.env['PATH'], ...environment },
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
-    const ended = once(child, 'exit');
-    if (kills === KILLS) {
-      expect(await ended).toEqual([0, null]);
-      break;
-    }
-    await Promise.race([ended, delay(1_500)]);
+  const executions = () => platform.counts().executions.length;
+  for (let kills = 0; kills < KILLS; kills += 1) {
+    const { child, ended } = startWorker(environment);
+    // Seven jobs of ten are executions, and the last worker shall have some left.
+    const enough = ((kills + 1) / (KILLS + 1)) * JOBS * 0.6;
+    while (executions() < enough && child.exitCode === null) await delay(10);
+    await delay((kills * 37) % 100);
     child.kill('SIGKILL');
-    await ended;
+    expect(await ended).toEqual([null, 'SIGKILL']);
   }
+  const { ended } = startWorker(environment);
+  expect(await ended).toEqual([0, null]);
 
   const store = await openStore('s3://jobs', { s3: aws.settings });
   const results = new Map<string, { status: string; response?: { status?: string } }>();
@@ -119,7 +127,9 @@ test(`of ${JOBS} jobs of a worker that is killed again and again, none is done t
     if (status === 'failed') expect(executed.get(index)).toBeUndefined();
   }
   const statuses = [...results.values()].map(({ status }) => status);
-  expect(statuses.filter((status) => status === 'done').length).toBeGreaterThan(JOBS * 0.85);
+  // What a worker has in hand when it is killed may become unknown; of the rest the platform's faults spoil little.
+  const done = statuses.filter((status) => status === 'done').length;
+  expect(done).toBeGreaterThan(JOBS * 0.97 - KILLS * CONCURRENCY);
   expect(await queue.counts()).toEqual({ waiting: 0, inFlight: 0, delayed: 0 });
   sqs.destroy();
 });

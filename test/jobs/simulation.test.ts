@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { scaled } from '../scale.ts';
 import { brokenParts } from './simulation/broken-parts.ts';
 import { type Plan, plans } from './simulation/plan.ts';
 import { type Parts, simulate } from './simulation/simulate.ts';
@@ -7,10 +8,10 @@ import { type Parts, simulate } from './simulation/simulate.ts';
 /*
  * Several workers, one queue, a platform that knows what it executed, and a clock that nobody waits for. Each schedule
  * is drawn from a seed and held against the promises on jobs; one that breaks any is shrunk, and told step by step.
- * `SIMULATION_RUNS` is how many of them run, 2,000 by default; 200,000 take about ten minutes.
+ * By `TEST_SCALE=100` 200,000 of them run, in about ten minutes.
  */
 
-const runs = Number(process.env['SIMULATION_RUNS'] ?? 2_000);
+const RUNS = scaled(200, 2_000);
 
 type Settings = { readonly parts?: Parts; readonly among?: Partial<Plan>; readonly breaks?: RegExp };
 
@@ -22,8 +23,8 @@ const keepsPromises = ({ parts, among, breaks = /./ }: Settings = {}) =>
       throw new Error([...violations, ...trace].join('\n'));
   });
 
-test('jobs keep their promises in whatever order and trouble', { timeout: 30_000 + 20 * runs }, async () => {
-  await fc.assert(keepsPromises(), { numRuns: runs });
+test('jobs keep their promises in whatever order and trouble', { timeout: 30_000 + 20 * RUNS }, async () => {
+  await fc.assert(keepsPromises(), { numRuns: RUNS });
 });
 
 test('a schedule is the same whenever it runs', async () => {
@@ -34,13 +35,13 @@ test('a schedule is the same whenever it runs', async () => {
 
       expect(second.trace).toEqual(first.trace);
     }),
-    { numRuns: 50 },
+    { numRuns: scaled(10, 50) },
   );
 });
 
 describe('the simulation finds out', () => {
   test.for(Object.entries(brokenParts))('%s', async ([, part]) => {
-    for (const seed of [1, 2, 3]) {
+    for (const seed of [1, 2, 3].slice(0, scaled(1, 3))) {
       const found = await fc.check(keepsPromises(part), { seed, numRuns: 2_000, endOnFailure: true });
 
       expect(found.failed).toBe(true);

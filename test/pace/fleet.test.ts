@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { emptyBudget, LATE_MS, lineSpacing } from '../../lib/pace/budget.ts';
+import { scaled } from '../scale.ts';
 import { type Departure, mostInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
 
 /** The most that a second may hold where clocks differ by so much: what the line gives in that much more time. */
@@ -75,7 +76,7 @@ describe('whatever the workers do', () => {
         const ofTheLine = departures.filter(({ slot }) => slot.incidents !== undefined);
         expect(mostInASecond(ofTheLine)).toBeLessThanOrEqual(mostWith(plan.rate, differenceOf(plan.workers)));
       }),
-      { numRuns: 60 },
+      { numRuns: scaled(20, 60) },
     );
   });
 });

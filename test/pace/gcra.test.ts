@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { afterCall, dueAtMs, spacingFor } from '../../lib/pace/gcra.ts';
+import { scaled } from '../scale.ts';
 
 test('a rate that is no whole number costs nothing: its interval is its own', () => {
   expect(spacingFor(9.8).intervalMs).toBeCloseTo(1000 / 9.8);
@@ -44,6 +45,6 @@ test('no rate, however late calls leave, lets a sliding second hold more than th
         expect((left[index + most] ?? Number.POSITIVE_INFINITY) - atMs).toBeGreaterThanOrEqual(1000);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: scaled(60, 300) },
   );
 });

@@ -7,6 +7,7 @@ import { fromRow } from '../../../lib/jobs/ledger/stored-row.ts';
 import { createMemoryTable } from '../../../lib/table/memory-table.ts';
 import type { Table } from '../../../lib/table/table.ts';
 import { TableError } from '../../../lib/table/table-error.ts';
+import { scaled } from '../../scale.ts';
 
 const leaseMs = 30_000;
 const mustLastMs = 5_000;
@@ -200,6 +201,6 @@ test('workers that interleave, whose leases end and whose answers are lost, keep
       expect(attempts).toBeGreaterThanOrEqual(started);
       expect(attempts).toBeLessThanOrEqual(started + unsure);
     }),
-    { numRuns: 2_000 },
+    { numRuns: scaled(200, 2_000) },
   );
 });

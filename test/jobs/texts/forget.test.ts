@@ -4,6 +4,7 @@ import { scoreChunk } from '../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../lib/jobs/texts/batch/split-batch.ts';
 import { textHashOf } from '../../../lib/jobs/texts/cache/score-cache.ts';
 import { forgetBatch, forgetText } from '../../../lib/jobs/texts/forget.ts';
+import { scaled } from '../../scale.ts';
 import {
   batchOf,
   mixedRows,
@@ -105,7 +106,7 @@ test('a text that is forgotten while its chunk ends is in no part, however the s
       ]);
       expect(one.store.objects.has(parts[0].key)).toBe(true);
     }),
-    { numRuns: 300 },
+    { numRuns: scaled(50, 300) },
   );
 });
 

@@ -5,6 +5,7 @@ import { compareRuns } from '../../../lib/snapshot/changes/compare-runs.ts';
 import type { Comparison } from '../../../lib/snapshot/changes/comparison.ts';
 import type { ComparisonEvent } from '../../../lib/snapshot/changes/comparison-events.ts';
 import type { Source } from '../../../lib/snapshot/sources/sources.ts';
+import { scaled } from '../../scale.ts';
 import { createMemoryStore } from './memory-store.ts';
 import { storeRun } from './stored-run.ts';
 
@@ -216,7 +217,7 @@ describe('runs of any size and order', () => {
 
         expect(found.changes).toEqual(naive(before, after));
       }),
-      { numRuns: 100 },
+      { numRuns: scaled(20, 100) },
     );
   });
 
@@ -240,7 +241,7 @@ describe('runs of any size and order', () => {
           expect(byKey).toEqual(naive(before, after));
         },
       ),
-      { numRuns: 80 },
+      { numRuns: scaled(20, 80) },
     );
   });
 

@@ -18,6 +18,7 @@ import { type Saved, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
 import type { SnapshotRequest } from '../../../lib/snapshot/sources/request.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { scaled } from '../../scale.ts';
 import { type FakeDurableOptions, type Mishap, runDurable } from '../fake-durable.ts';
 import { callOf } from '../sandbox-call.ts';
 
@@ -183,7 +184,7 @@ test('whatever befalls the steps, each record is published once', async () => {
         expect(moved).toBe(1);
       },
     ),
-    { numRuns: 25 },
+    { numRuns: scaled(8, 25) },
   );
 });
 

@@ -6,6 +6,7 @@ import { MAX_DEPTH } from '../../../lib/snapshot/page/json-bytes.ts';
 import { linesOf } from '../../../lib/snapshot/page/page-lines.ts';
 import { PageShapeError, scanPage } from '../../../lib/snapshot/page/page-scanner.ts';
 import { jsonTypesOf } from '../../../lib/snapshot/page/record-fields.ts';
+import { scaled } from '../../scale.ts';
 
 const scan = (text: string) => scanPage(Buffer.from(text), 'results', 'id');
 const linesFrom = (text: string, from = 0) => linesOf(scan(text), Buffer.from(text), from).toString();
@@ -295,7 +296,7 @@ describe('any page', () => {
           results.map((each) => printJson(each)),
         );
       }),
-      { numRuns: 300 },
+      { numRuns: scaled(60, 300) },
     );
   });
 
@@ -314,7 +315,7 @@ describe('any page', () => {
 
         expectSameVerdict(Buffer.from(length === null ? bytes : bytes.slice(0, length % bytes.length)));
       }),
-      { numRuns: 2_500 },
+      { numRuns: scaled(250, 2_500) },
     );
   });
 });

@@ -6,6 +6,7 @@ import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
 import { scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
 import { scoreChecks } from '../../../../lib/jobs/types/score/message.ts';
+import { sampled, scaled } from '../../../scale.ts';
 import { crashing, lost, refusedText, row, scriptedAnalyze } from '../fakes.ts';
 import {
   batchOf,
@@ -248,7 +249,7 @@ test('two ends of one chunk leave one part and its counts, however their steps f
       expect(one.store.objects.has(parts[0].key)).toBe(true);
       expect((await both).map(({ kind }) => kind).sort()).toEqual(['ended', 'was-ended']);
     }),
-    { numRuns: 200 },
+    { numRuns: scaled(40, 200) },
   );
 });
 
@@ -287,7 +288,7 @@ test('the summary is written by whoever ends last: a chunk, or the splitter', as
 
       expect(summaryOf(one.store)).toMatchObject({ rows: 230, chunks: 3 });
     }),
-    { numRuns: 30 },
+    { numRuns: scaled(8, 30) },
   );
 });
 
@@ -311,7 +312,8 @@ test.each([true, false])(
       ...told
     } = summaryOf(whole.store);
 
-    for (let at = 1; at <= counting.writes(); at += 1) {
+    const writes = Array.from({ length: counting.writes() }, (_, index) => index + 1);
+    for (const at of sampled(30, writes)) {
       const platform = scriptedAnalyze();
       const base = world({}, platform);
       const broken = crashing(base, at, made);

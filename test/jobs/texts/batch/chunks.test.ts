@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Chunk, cutChunks, isBad, type SourceRow } from '../../../../lib/jobs/texts/batch/chunks.ts';
+import { scaled } from '../../../scale.ts';
 import { row, rowsOf } from '../fakes.ts';
 
 const cut = (rows: readonly SourceRow[]): Promise<Chunk[]> => Array.fromAsync(cutChunks(rowsOf(rows)()));
@@ -82,5 +83,6 @@ test('every row is in one chunk, in its order, and every chunk fits a message', 
         expect(Buffer.byteLength(JSON.stringify(held))).toBeLessThanOrEqual(206_000);
       }
     }),
+    { numRuns: scaled(20, 100) },
   );
 });

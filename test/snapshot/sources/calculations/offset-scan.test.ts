@@ -7,6 +7,7 @@ import {
   ScanError,
 } from '../../../../lib/snapshot/sources/calculations/offset-scan.ts';
 import type { ReadOffsetPage } from '../../../../lib/snapshot/sources/calculations/pages.ts';
+import { scaled } from '../../../scale.ts';
 import { fromBeginning } from '../../scanned.ts';
 import { type Change, simulatedPage, simulatePlatform } from '../../simulated-platform.ts';
 
@@ -223,7 +224,7 @@ describe('a platform that changes while it is read', () => {
         expect(outcome.proved).toBe(true);
         expect(platform.requests()).toBeLessThan(200);
       }),
-      { numRuns: 3_000 },
+      { numRuns: scaled(300, 3_000) },
     );
   });
 
@@ -243,7 +244,7 @@ describe('a platform that changes while it is read', () => {
           expect(rest.outcome.proved).toBe(true);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: scaled(50, 300) },
     );
   });
 });

@@ -1,0 +1,26 @@
+/*
+ * How much the expensive tests do: how many schedules, texts, jobs, kills and places of a crash. `TEST_SCALE` is the
+ * one variable: without it (`npm test`) each does as little as still shows its promise, 1 is the whole (`npm run
+ * test:long`), and 100 on one file a search overnight.
+ */
+
+const SCALE = readScale(process.env['TEST_SCALE']);
+
+function readScale(text = ''): number {
+  const scale = Number(text);
+  if (scale >= 0 && Number.isFinite(scale)) return scale;
+  throw new Error(`TEST_SCALE: expected a number from 0, got ${text}`);
+}
+
+/** `whole` times the scale, at least `small`. */
+export const scaled = (small: number, whole: number): number => Math.max(small, Math.ceil(whole * SCALE));
+
+/** Milliseconds that a scaled test may take: `wholeMs` for the whole, and always two minutes. */
+export const scaledTimeout = (wholeMs: number): number => scaled(120_000, wholeMs);
+
+/** About `small` of these, evenly spread; from the whole on all of them. Begins anywhere, so that each has its turn. */
+export function sampled<T>(small: number, items: readonly T[]): readonly T[] {
+  const stride = Math.max(1, items.length / scaled(small, items.length));
+  const start = Math.random() * stride;
+  return items.filter((_, index) => (index + start) % stride < 1);
+}
