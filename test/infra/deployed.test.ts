@@ -60,7 +60,7 @@ beforeAll(async () => {
   );
   running.use(await stack.poll());
   store = await openStore(stack.output('Store'), { s3: stack.settings });
-}, 60_000);
+}, 120_000);
 
 afterAll(() => running.disposeAsync());
 

@@ -1,0 +1,23 @@
+import { relative } from 'node:path';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** The files that take longest, the longest first. Vitest knows no durations in a fresh clone, and guesses by size. */
+const LONGEST: readonly string[] = [
+  'infra/deployed.test.ts',
+  'infra/synth.test.ts',
+  'sandbox/aws/functions/event-source-mapping.test.ts',
+  'snapshot/killed.test.ts',
+  'jobs/killed-worker.test.ts',
+  'functions/split-texts.test.ts',
+];
+
+/** Begins with the files that take longest, so that no worker is idle while another has the last of them. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rankOf = ({ moduleId }: TestSpecification) => {
+      const rank = LONGEST.indexOf(relative(import.meta.dirname, moduleId));
+      return rank < 0 ? LONGEST.length : rank;
+    };
+    return (await super.sort(files)).toSorted((a, b) => rankOf(a) - rankOf(b));
+  }
+}
