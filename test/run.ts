@@ -1,52 +1,51 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { countsOf, type Outcome } from './counts.ts';
 
 /*
  * Everything that CI checks: types, lint, and all tests. Types and lint count as one check each, so that the closing
- * line tells the whole.
+ * line says everything. They run one after another beside the tests, in the time in which those wait.
+ *
+ * Tests that repeat something are scaled by one variable, `TEST_SCALE` (see scale.ts): here they do as little as still
+ * shows each promise. `--long` (`npm run test:long`) sets it to 1, so that they do the whole.
  */
 
-type Outcome = { readonly passed: number; readonly failed: number };
+const TEST_SCALE = process.argv.includes('--long') ? '1' : process.env['TEST_SCALE'];
 
-const outcomes = [
-  check('types', 'tsc', ['--noEmit']),
-  check('types of infra', 'tsc', ['--noEmit', '-p', 'infra']),
-  check('lint', 'biome', ['check', '--error-on-warnings']),
-  tests(),
-];
+const outcomes = (await Promise.all([checks(), tests()])).flat();
 const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0);
 const failed = outcomes.reduce((sum, outcome) => sum + outcome.failed, 0);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 
-function check(name: string, command: string, args: readonly string[]): Outcome {
-  const ok = run(command, args) === 0;
-  console.log(`${ok ? 'ok' : 'FAILED'}: ${name}`);
+async function checks(): Promise<readonly Outcome[]> {
+  return [
+    await check('types', 'tsc', ['--noEmit']),
+    await check('types of infra', 'tsc', ['--noEmit', '-p', 'infra']),
+    await check('lint', 'biome', ['check', '--error-on-warnings']),
+  ];
+}
+
+/** What a check says comes in one piece, since the tests print meanwhile. */
+async function check(name: string, command: string, args: readonly string[]): Promise<Outcome> {
+  const { child, ended } = start(command, args, 'pipe');
+  const said = [child.stdout, child.stderr].map((stream) => (stream === null ? '' : text(stream)));
+  const ok = (await ended) === 0;
+  console.log(`\n${(await Promise.all(said)).join('')}${ok ? 'ok' : 'FAILED'}: ${name}`);
   return { passed: ok ? 1 : 0, failed: ok ? 0 : 1 };
 }
 
-function tests(): Outcome {
+async function tests(): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'platform-sync-test-'));
   const report = join(folder, 'report.json');
-  const args = [
-    'run',
-    '--config',
-    'test/vitest.config.ts',
-    '--root',
-    '.',
-    '--reporter=dot',
-    '--reporter=json',
-  ];
-  const status = run('vitest', [...args, `--outputFile.json=${report}`]);
+  const settings = ['--config', 'test/vitest.config.ts', '--root', '.'];
+  const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`];
+  const status = await start('vitest', ['run', ...settings, ...reporters], 'inherit').ended;
   try {
-    const { numPassedTests, numFailedTests, success } = JSON.parse(
-      readFileSync(report, 'utf8'),
-    ) as VitestReport;
-    // A file that does not load fails no test, and an error outside of all tests neither: each is a failure all the same.
-    const unnoticed = numFailedTests === 0 && (status !== 0 || !success) ? 1 : 0;
-    return { passed: numPassedTests, failed: numFailedTests + unnoticed };
+    return countsOf(JSON.parse(readFileSync(report, 'utf8')), status);
   } catch (error) {
     console.error(`vitest left no report that can be read: ${String(error)}`);
     return { passed: 0, failed: 1 };
@@ -55,17 +54,21 @@ function tests(): Outcome {
   }
 }
 
-type VitestReport = {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly success: boolean;
-};
-
-function run(command: string, args: readonly string[]): number {
+/** Starts a program of node_modules; `ended` is its exit code, 1 where it could not be started or was killed. */
+function start(command: string, args: readonly string[], output: 'inherit' | 'pipe') {
   // Colour codes off a terminal would make a log that nobody can read.
-  const environment = process.stdout.isTTY ? process.env : { ...process.env, NO_COLOR: '1' };
-  const program = join('node_modules', '.bin', command);
-  const { status, error } = spawnSync(program, args, { stdio: 'inherit', env: environment });
-  if (error !== undefined) console.error(`${command}: ${error.message}`);
-  return status ?? 1;
+  const colour = process.stdout.isTTY ? {} : { NO_COLOR: '1' };
+  const scale = TEST_SCALE === undefined ? {} : { TEST_SCALE };
+  const child = spawn(join('node_modules', '.bin', command), args, {
+    stdio: ['ignore', output, output],
+    env: { ...process.env, ...colour, ...scale },
+  });
+  const ended = new Promise<number>((resolve) => {
+    child.once('close', (code) => resolve(code ?? 1));
+    child.once('error', (error) => {
+      console.error(`${command}: ${error.message}`);
+      resolve(1);
+    });
+  });
+  return { child, ended };
 }

@@ -1,0 +1,25 @@
+/** How many checks passed and how many failed. */
+export type Outcome = { readonly passed: number; readonly failed: number };
+
+/** Of what vitest's JSON reporter writes, what is counted. */
+export type Report = {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly testResults: readonly {
+    readonly status: string;
+    readonly assertionResults: readonly { readonly status: string }[];
+  }[];
+};
+
+/**
+ * Counts what passed and failed. A file that does not load, whose hook throws or whose process dies fails no test: it is
+ * a failure all the same. So is an error outside of all files, which nothing but vitest's exit code reports.
+ */
+export function countsOf({ numPassedTests, numFailedTests, testResults }: Report, exitCode: number): Outcome {
+  const files = testResults.filter(
+    ({ status, assertionResults }) =>
+      status === 'failed' && assertionResults.every((test) => test.status !== 'failed'),
+  );
+  const failed = numFailedTests + files.length;
+  return { passed: numPassedTests, failed: failed === 0 && exitCode !== 0 ? 1 : failed };
+}
