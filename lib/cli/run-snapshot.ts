@@ -59,13 +59,15 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
     return showPublication(publication, store, flags, terminal);
   } catch (error) {
     progress.end();
-    if (error instanceof SnapshotStoppedError && (await mayGoOn(store, error))) {
-      const { source, name } = partsOf(place);
-      const as = name === undefined ? '' : ` --as ${name}`;
-      terminal.err(`stopped; to go on: platform-sync snapshot ${source}${as} --resume ${error.run}`);
-    }
+    if (error instanceof SnapshotStoppedError && (await mayGoOn(store, error)))
+      terminal.err(`stopped; to go on: ${resumeCommand(place, error.run)}`);
     throw error;
   }
+}
+
+function resumeCommand(place: Place, run: string): string {
+  const { source, name } = partsOf(place);
+  return `platform-sync snapshot ${source}${name === undefined ? '' : ` --as ${name}`} --resume ${run}`;
 }
 
 /**
