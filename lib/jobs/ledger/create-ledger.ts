@@ -19,13 +19,13 @@ export type LedgerOptions = {
   readonly table: Table;
   /** Epoch milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
-  /** A token that no write had before. Default: a random UUID. */
+  /** A token that no earlier write had. Default: a random UUID. */
   readonly newToken?: () => string;
   /** How long a row stays after its last write. Default: 30 days. */
   readonly expireAfterMs?: number;
 };
 
-/** The ledger over a table. One row a job, changed by one conditional write a step. */
+/** The ledger over a table: one row per job, changed by one conditional write per step. */
 export const createLedger = ({
   table,
   now = Date.now,
@@ -39,7 +39,7 @@ export const createLedger = ({
     return stored && { row: fromRow(stored.row), token: stored.token };
   };
 
-  // A race that was lost is decided again by the row that won; each turn is somebody else's progress.
+  // After a lost race, the step is decided again from the row that won: each retry is somebody else's progress.
   const step = async <Answer>(id: string, decide: (row: JobRow | undefined) => Decision<Answer>) => {
     for (let found = await read(id); ; found = await read(id)) {
       const { write, answer } = decide(found?.row);
@@ -65,7 +65,7 @@ export const createLedger = ({
       checkMs('mustLastMs', mustLastMs);
       const answer = await step(holder.id, (row) => decideSent(row, holder, { mustLastMs, nowMs: now() }));
       if (answer.kind !== 'sent') return answer;
-      // The write takes its time: what is left of the lease counts when the request leaves.
+      // The write takes time: what counts is how much of the lease is left when the request leaves.
       const leftMs = answer.claim.leaseUntilMs - now();
       if (leftMs > 0 && leftMs >= mustLastMs) return answer;
       const takenBack = await notSent(holder, { wasTried: false });
@@ -78,7 +78,7 @@ export const createLedger = ({
     },
     release: (holder) => step(holder.id, (row) => decideRelease(row, holder)),
     end: async (holder, outcome) => {
-      // As it will be read, so that an outcome that is told again is known.
+      // In the form in which it will be read, so that a repeated outcome is recognized.
       const plain = JSON.parse(JSON.stringify(outcome));
       return step(holder.id, (row) => decideEnd(row, holder, { outcome: plain, nowMs: now() }));
     },

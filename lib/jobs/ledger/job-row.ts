@@ -4,7 +4,7 @@ export type JobState = 'CLAIMED' | 'SENT' | EndState;
 
 export type EndState = 'DONE' | 'FAILED' | 'UNKNOWN';
 
-/** Why a job did not end well. The ledger's own kinds: `cancelled`, `workers-died`, `answer-lost`. */
+/** Why a job did not succeed. The ledger's own kinds: `cancelled`, `workers-died`, `answer-lost`. */
 export type JobError = {
   readonly kind: string;
   readonly message: string;
@@ -30,24 +30,24 @@ export type JobRow = {
   readonly state: JobState;
   /** Rises with every claim; only the holder of the highest may write. */
   readonly fence: number;
-  /** Until when the holder has the job; absent: nobody has it. */
+  /** Until when the holder has the job; absent if nobody has it. */
   readonly leaseUntilMs?: number;
-  /** Sends that started, since the job was made or opened again. */
+  /** Sends that have started since the job was created or reopened. */
   readonly attempts: number;
-  /** Leases that ran out and were taken over, likewise. */
+  /** Leases that have expired and been taken over since then. */
   readonly takeovers: number;
   /** The day of the first claim, YYYY-MM-DD in UTC: the `dt` of the job's result. */
   readonly dt: string;
   readonly createdAt: number;
-  /** The first claim since the job was made or opened again. */
+  /** The first claim since the job was created or reopened. */
   readonly startedAt?: number;
   /** Later than every earlier end of the job. */
   readonly finishedAt?: number;
-  /** The last end of a job that was opened again. */
+  /** The last end of a reopened job. */
   readonly earlierFinishedAt?: number;
   /** The fence of the last send that was not taken back. */
   readonly sentFence?: number;
-  /** While a send is repeated: the fence of the one before it, whose end nobody knows. */
+  /** While a send is repeated: the fence of the send before it, whose outcome is unknown. */
   readonly earlierSentFence?: number;
   readonly outcome?: Outcome;
 };
@@ -62,7 +62,7 @@ export type EndedJobRow = JobRow & {
 /** The row of a job that a worker holds, as it was when the ledger returned it. */
 export type Claim = JobRow & { readonly state: 'CLAIMED' | 'SENT'; readonly leaseUntilMs: number };
 
-/** What proves a claim: any claim of the same fence is as good, however old. */
+/** What proves a claim: any claim with the same fence will do, however old. */
 export type Holder = Pick<Claim, 'id' | 'fence'>;
 
 /** Whether the row’s job has ended. */

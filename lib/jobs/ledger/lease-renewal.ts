@@ -13,13 +13,13 @@ export type LeaseRenewalOptions = {
 };
 
 export type LeaseRenewal = AsyncDisposable & {
-  /** Aborted with a `LeaseLostError` as soon as the lease is lost, or ran out unrenewed. */
+  /** Aborted with a `LeaseLostError` as soon as the lease is lost, or expires without being renewed. */
   readonly signal: AbortSignal;
-  /** Renews no more, and waits until the renewal that is under way is through. */
+  /** Stops renewing, and waits for the renewal in progress to finish. */
   stop(): Promise<void>;
 };
 
-/** The lease of a job was lost while work went on; what it comes to is not written down any more. */
+/** The lease of a job was lost while work continued; the outcome of that work is no longer recorded. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 
@@ -29,8 +29,8 @@ export class LeaseLostError extends Error {
 }
 
 /**
- * Renews a lease at each third of its length, for work without a deadline: `await using renewal = renewLease(…)`.
- * A renewal that fails is tried again at the next third, until the lease has run out.
+ * Renews a lease after each third of its length, for work without a deadline: `await using renewal = renewLease(…)`.
+ * A renewal that fails is tried again after the next third, until the lease has expired.
  */
 export const renewLease = ({
   ledger,
@@ -61,21 +61,21 @@ export const renewLease = ({
     }
   };
 
-  // A renewal that hangs must not hide that the lease runs out.
-  const goOn = async (): Promise<void> => {
+  // A renewal that hangs must not hide that the lease expires.
+  const renewUntilStopped = async (): Promise<void> => {
     while (!stopped.signal.aborted) {
       await wait(Math.min(leaseMs / 3, leaseUntilMs - now()));
       if (stopped.signal.aborted) return;
-      if (now() >= leaseUntilMs) return lose('it ran out');
+      if (now() >= leaseUntilMs) return lose('it expired');
       underWay = renewOnce();
       await Promise.race([underWay, wait(leaseUntilMs - now())]);
     }
   };
 
-  const going = goOn();
+  const renewing = renewUntilStopped();
   const stop = async (): Promise<void> => {
     stopped.abort();
-    await Promise.all([going, underWay]);
+    await Promise.all([renewing, underWay]);
   };
   return { signal: lost.signal, stop, [Symbol.asyncDispose]: stop };
 };

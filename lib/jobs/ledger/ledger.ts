@@ -1,6 +1,6 @@
 import type { Claim, EndedJobRow, Holder, JobRow, Outcome } from './job-row.ts';
 
-/** What a message says of its job. */
+/** What a message says about its job. */
 export type JobRequest = {
   readonly id: string;
   readonly type: string;
@@ -10,7 +10,7 @@ export type JobRequest = {
 
 export type ClaimOptions = {
   readonly leaseMs: number;
-  /** A send whose end nobody knows may be made again. Default: false. */
+  /** A send whose outcome is unknown may be repeated. Default: false. */
   readonly mayRepeat?: boolean;
 };
 
@@ -19,10 +19,10 @@ export type ClaimAnswer =
   /** Somebody else has it, until `untilMs`. */
   | { readonly kind: 'busy'; readonly untilMs: number }
   | { readonly kind: 'ended'; readonly row: EndedJobRow }
-  /** The id belongs to a job of another content, which was left alone. */
+  /** The id belongs to a job with different content, which was left alone. */
   | { readonly kind: 'other-content' };
 
-/** The claim is no longer the holder's; `row` is what is there now. Nothing was changed. */
+/** The holder no longer has the claim; `row` is the row as it is now. Nothing was changed. */
 export type Lost = { readonly kind: 'lost'; readonly row: JobRow | undefined };
 
 export type HeldAnswer = { readonly kind: 'held'; readonly claim: Claim } | Lost;
@@ -30,7 +30,7 @@ export type HeldAnswer = { readonly kind: 'held'; readonly claim: Claim } | Lost
 export type SentAnswer =
   /** The request may leave, once. */
   | { readonly kind: 'sent'; readonly claim: Claim }
-  /** The lease does not last as long as the send must; `leftMs` of it are left, none if negative. */
+  /** The lease does not last as long as the send may; `leftMs` is the time left, negative if it has expired. */
   | { readonly kind: 'too-late'; readonly leftMs: number }
   /** The holder started a send before and has not taken it back. */
   | { readonly kind: 'already-sent'; readonly claim: Claim }
@@ -48,37 +48,37 @@ export type CancelAnswer =
   | { readonly kind: 'sent'; readonly row: JobRow }
   | { readonly kind: 'ended'; readonly row: EndedJobRow };
 
-/** `refused`: what is there is not a failed job, or nothing is. */
+/** `refused`: the job has not failed, or does not exist. */
 export type ReopenAnswer =
   | { readonly kind: 'reopened'; readonly row: JobRow }
   | { readonly kind: 'refused'; readonly row: JobRow | undefined };
 
 /**
- * The states of all jobs, in a table that all workers share. Failures of the table are thrown as `TableError`; what
- * was asked may have been done all the same. To ask again does no harm: see `sent` for what it needs.
+ * The states of all jobs, in a table that all workers share. Failures of the table are thrown as `TableError`; the step
+ * may have been taken all the same. Repeating a step does no harm, but see `sent` for what it requires.
  */
 export type Ledger = {
   claim(request: JobRequest, options: ClaimOptions): Promise<ClaimAnswer>;
   /**
-   * Says that a request leaves now. `mustLastMs`: how long it may take; the lease must last as long. After an error
+   * Records that a request leaves now. `mustLastMs`: how long it may take; the lease must last as long. After an error
    * nothing may be sent: take the send back with `notSent(holder, { wasTried: false })` first.
    */
   sent(holder: Holder, options: { readonly mustLastMs: number }): Promise<SentAnswer>;
   /**
-   * Takes a send back, on proof that nothing was executed, or where a repeat does no harm. The attempt stays counted,
+   * Takes a send back, on proof that nothing was executed, or if a repeat does no harm. The attempt stays counted,
    * unless the request never left (`wasTried: false`).
    */
   notSent(holder: Holder, options?: { readonly wasTried?: boolean }): Promise<HeldAnswer>;
-  /** The lease lasts at least `leaseMs` from now; a longer one is kept. */
+  /** Makes the lease last at least `leaseMs` from now; a longer one is left as it is. */
   renew(holder: Holder, leaseMs: number): Promise<HeldAnswer>;
   /** Hands the job back: anyone may claim it at once, and no takeover is counted. A send must be taken back first. */
   release(holder: Holder): Promise<ReleaseAnswer>;
   end(holder: Holder, outcome: Outcome): Promise<EndAnswer>;
   read(id: string): Promise<JobRow | undefined>;
-  /** Stops a job that has not been sent, even one whose message is not here yet. */
+  /** Stops a job that has not been sent, even one whose message has not arrived yet. */
   cancel(id: string): Promise<CancelAnswer>;
-  /** Opens a failed job again; its message must be put on the queue again. */
+  /** Reopens a failed job; its message must be put on the queue again. */
   reopen(id: string): Promise<ReopenAnswer>;
-  /** The rows of all jobs, in no order: for people, not for workers. */
+  /** The rows of all jobs, in no particular order: for people, not for workers. */
   list(): AsyncGenerator<JobRow>;
 };

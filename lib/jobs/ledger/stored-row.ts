@@ -3,15 +3,15 @@ import type { Json, Row } from '../../table/table.ts';
 import type { JobRow } from './job-row.ts';
 
 /**
- * A job row as the table stores it. The outcome is stored as text: what a function returns may be deeper, or have other
- * numbers, than a table takes.
+ * A job row as the table stores it. The outcome is stored as text: what a function returns may be nested deeper, or
+ * have other numbers, than a table accepts.
  */
 export const toRow = ({ outcome, ...rest }: JobRow): Row => ({
   ...rest,
   ...(outcome ? { outcome: JSON.stringify(outcome) } : {}),
 });
 
-/** The job row of a stored one. Throws a `LedgerError` for a row that is no job’s. */
+/** The job row in a stored row. Throws a `LedgerError` if the row is not a job’s. */
 export const fromRow = (row: Row): JobRow => {
   const parsed = rowSchema.safeParse(row);
   if (parsed.success) return parsed.data;
@@ -20,23 +20,23 @@ export const fromRow = (row: Row): JobRow => {
 };
 
 export type LedgerFailure =
-  /** `fault` names the member that is wrong. */
+  /** `fault` names the invalid member. */
   { readonly kind: 'bad-row'; readonly id: string; readonly fault: string };
 
-/** The one error of the ledger's own. */
+/** The ledger's only error of its own. */
 export class LedgerError extends Error {
   override readonly name = 'LedgerError';
   readonly failure: LedgerFailure;
 
   constructor(failure: LedgerFailure) {
-    super(`read job ${failure.id}: expected the row of a job, got another ${failure.fault}`);
+    super(`read job ${failure.id}: expected a job row, got one with an invalid ${failure.fault}`);
     this.failure = failure;
   }
 }
 
 const count = z.int().check(z.minimum(0));
 
-// What `JSON.parse` gave is JSON.
+// What `JSON.parse` returned is JSON.
 const json = z.custom<Json>(() => true);
 
 const errorSchema = z.catchall(z.object({ kind: z.string(), message: z.string() }), json);

@@ -24,16 +24,16 @@ import type {
 } from './ledger.ts';
 
 /*
- * from                        to                by whom
+ * from                        to                by whom                                                      step
  * --------------------------  ----------------  -----------------------------------------------------------------
  * no row                      CLAIMED           anyone                                                      claim
  * no row                      FAILED            anyone; error `cancelled`                                  cancel
  * CLAIMED, no lease           CLAIMED, fence+1  anyone                                                      claim
- * CLAIMED, lease ran out      CLAIMED, fence+1  anyone; takeovers+1, at most 10                             claim
- * CLAIMED, lease ran out      FAILED            anyone, after 10 takeovers; error `workers-died`            claim
+ * CLAIMED, lease expired      CLAIMED, fence+1  anyone; takeovers+1, at most 10                             claim
+ * CLAIMED, lease expired      FAILED            anyone, after 10 takeovers; error `workers-died`            claim
  *   … and sent before         UNKNOWN           anyone, after 10 takeovers; error `workers-died`            claim
  * CLAIMED, sent before,       UNKNOWN           anyone who may not repeat; error `answer-lost`              claim
- *   lease none or ran out
+ *   no lease or expired
  * CLAIMED                     FAILED            anyone; error `cancelled`                                  cancel
  * CLAIMED, lease lasts        SENT              the holder; attempts+1                                       sent
  * CLAIMED with a lease        CLAIMED           the holder: longer lease, or none      renew, notSent, release
@@ -41,18 +41,18 @@ import type {
  * SENT                        SENT              the holder: longer lease                                    renew
  * SENT                        CLAIMED           the holder, on proof; attempts-1 if it never left         notSent
  * SENT                        an end            the holder                                                    end
- * SENT, lease ran out         UNKNOWN           anyone; error `answer-lost`                                 claim
- * SENT, lease ran out         CLAIMED, fence+1  anyone who may repeat; takeovers+1, at most 10              claim
- * SENT, lease ran out         UNKNOWN           anyone, after 10 takeovers; error `workers-died`            claim
+ * SENT, lease expired         UNKNOWN           anyone; error `answer-lost`                                 claim
+ * SENT, lease expired         CLAIMED, fence+1  anyone who may repeat; takeovers+1, at most 10              claim
+ * SENT, lease expired         UNKNOWN           anyone, after 10 takeovers; error `workers-died`            claim
  * UNKNOWN                     DONE              the fence that sent                                           end
  * FAILED                      CLAIMED, no lease anyone; attempts and takeovers 0, fence+1                  reopen
  *
- * "Sent before": under an earlier fence, and nobody took that back. An end is DONE, FAILED or UNKNOWN. The holder is
- * who claimed with the row's fence, as long as the row has a lease, even one that ran out: nobody has taken it over
- * yet. Whatever is not here is refused, and changes nothing.
+ * "Sent before" means under an earlier fence, and not taken back. An end is DONE, FAILED or UNKNOWN. The holder is
+ * the worker that claimed with the row's fence, as long as the row has a lease: even an expired one, since nobody has
+ * taken the job over yet. Every other step is refused, and changes nothing.
  */
 
-/** What to write in place of the row, if anything, and what to answer once it is stored. */
+/** What to write in place of the row, if anything, and what to return once that is stored. */
 export type Decision<Answer> = { readonly write?: JobRow; readonly answer: Answer };
 
 export const mostTakeovers = 10;
@@ -65,7 +65,7 @@ export const decideClaim = (
   if (row === undefined) return claimed(firstClaim(request, nowMs), nowMs + leaseMs);
   if ((row.contentHash ?? request.contentHash) !== request.contentHash)
     return { answer: { kind: 'other-content' } };
-  // A row that was made by `cancel` does not know its message.
+  // A row that `cancel` created does not know its message.
   const known: JobRow = { ...factsOf(request), ...row };
   if (hasEnded(known)) return { answer: { kind: 'ended', row: known } };
   const { leaseUntilMs: untilMs, fence, takeovers } = known;
@@ -97,7 +97,7 @@ export const decideSent = (
   return { write, answer: { kind: 'sent', claim: write } };
 };
 
-/** A row that is CLAIMED already is written again: a `sent` that is still under way can then no longer be made. */
+/** A row that is already CLAIMED is written again, so that a `sent` that is still under way can no longer succeed. */
 export const decideNotSent = (
   row: JobRow | undefined,
   holder: Holder,
@@ -161,7 +161,7 @@ export const decideReopen = (row: JobRow | undefined): Decision<ReopenAnswer> =>
   return { write, answer: { kind: 'reopened', row: write } };
 };
 
-// A row that ended has no lease.
+// The row of an ended job has no lease.
 const isHeldBy = (row: JobRow | undefined, { fence }: Holder): row is Claim =>
   row !== undefined && row.fence === fence && row.leaseUntilMs !== undefined;
 
@@ -186,7 +186,7 @@ const endStates = { done: 'DONE', failed: 'FAILED', unknown: 'UNKNOWN' } as cons
   EndState & JobState
 >;
 
-/** Of two ends of one job the later one counts, so it has the later time, whatever the clock says. */
+/** Of two ends of one job the later one wins, so it gets the later time, whatever the clock says. */
 const endOf = (row: JobRow, outcome: Outcome, nowMs: number): EndedJobRow => {
   const { earlierFinishedAt: _, ...rest } = withoutLease(row);
   const before = row.finishedAt ?? row.earlierFinishedAt ?? Number.NEGATIVE_INFINITY;
@@ -229,7 +229,7 @@ const cancelled = (row: JobRow | undefined): Outcome =>
 const answerLost = failure(
   'unknown',
   'answer-lost',
-  'the request was sent, and the worker died before it told how that ended',
+  'the request was sent, and the worker died before it recorded the outcome',
 );
 
 const workersDied = ({ takeovers, sentFence }: JobRow): Outcome =>

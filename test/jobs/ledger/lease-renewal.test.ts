@@ -38,7 +38,7 @@ describe('a lease that is renewed', () => {
     expect((await ledger.read('a'))?.leaseUntilMs).toBe(70_000);
   });
 
-  test('is renewed no more after the work', async () => {
+  test('is not renewed after the work', async () => {
     const { clock, ledger, claim } = await claimed();
     {
       await using _ = renewLease({ ledger, claim, leaseMs, ...clock });
@@ -50,7 +50,7 @@ describe('a lease that is renewed', () => {
     expect((await ledger.read('a'))?.leaseUntilMs).toBe(40_000);
   });
 
-  test('tells at once that the job went to somebody else', async () => {
+  test('reports at the next renewal that somebody else has the job', async () => {
     const { clock, ledger, claim } = await claimed();
     const renewal = renewLease({ ledger, claim, leaseMs, ...clock });
     await ledger.cancel('a');
@@ -68,7 +68,7 @@ describe('a lease that is renewed', () => {
     const flaky = {
       renew: async (holder: Pick<Claim, 'id' | 'fence'>, ms: number) => {
         calls += 1;
-        if (calls < 2) throw new Error('no answer');
+        if (calls < 2) throw new Error('no response');
         return ledger.renew(holder, ms);
       },
     };
@@ -81,15 +81,15 @@ describe('a lease that is renewed', () => {
     await renewal.stop();
   });
 
-  test('is lost when it runs out, with the error that kept it from being renewed', async () => {
+  test('is lost when it expires, with the error that prevented its renewal', async () => {
     const { clock, claim } = await claimed();
-    const cause = new Error('no answer');
-    const away = {
+    const cause = new Error('no response');
+    const failing = {
       renew: async () => {
         throw cause;
       },
     };
-    const renewal = renewLease({ ledger: away, claim, leaseMs, ...clock });
+    const renewal = renewLease({ ledger: failing, claim, leaseMs, ...clock });
 
     await clock.run(29_999);
     const before = renewal.signal.aborted;
@@ -100,7 +100,7 @@ describe('a lease that is renewed', () => {
     await renewal.stop();
   });
 
-  test('is lost when it runs out while a renewal hangs', async () => {
+  test('is lost when it expires while a renewal hangs', async () => {
     const { clock, claim } = await claimed();
     const hanging = { renew: () => new Promise<never>(() => {}) };
     const renewal = renewLease({ ledger: hanging, claim, leaseMs, ...clock });
@@ -108,7 +108,7 @@ describe('a lease that is renewed', () => {
     await clock.run(30_000);
 
     expect(renewal.signal.reason).toMatchObject({
-      message: 'renew the lease of job a: it ran out',
+      message: 'renew the lease of job a: it expired',
     });
   });
 });

@@ -29,7 +29,7 @@ type Act =
   | { readonly kind: 'end'; readonly as: keyof typeof outcomes }
   | { readonly kind: 'tick'; readonly ms: number };
 
-/** What becomes of one request to the table: most pass, some are lost before or after the work. */
+/** What happens to one request to the table: most pass, some are lost before or after the work. */
 type Fate = 'pass' | 'drop' | 'lose';
 
 const acts: fc.Arbitrary<Act> = fc.oneof(
@@ -95,7 +95,7 @@ type Worker = { claim: Claim | undefined; mayRepeat: boolean; hasStarted: boolea
 
 const endStates: readonly (string | undefined)[] = ['DONE', 'FAILED', 'UNKNOWN'];
 
-/** Holds every write that was stored against the rules. */
+/** Checks every stored write against the rules. */
 const checkChange = (
   before: JobRow | undefined,
   after: JobRow,
@@ -134,7 +134,7 @@ const startSend = async (world: World, ledger: Ledger, worker: Worker, claim: Cl
   if (answer.kind === 'thrown' || answer.kind === 'already-sent') await takeBack(world, ledger, claim);
 };
 
-/** After a send that threw: nothing left, and the ledger is told so until it answers. */
+/** After a send that threw, nothing was sent; that is reported to the ledger until it responds. */
 const takeBack = async (world: World, ledger: Ledger, claim: Claim): Promise<void> => {
   for (;;) {
     const answer = await ledger.notSent(claim, { wasTried: false }).catch(() => undefined);
@@ -175,7 +175,7 @@ const perform = async (world: World, ledger: Ledger, worker: Worker, act: Act): 
   }
 };
 
-/** A worker goes on after an error of the table; every other error is the test's. */
+/** A worker continues after an error of the table; every other error fails the test. */
 const work = async (world: World, worker: Worker, toDo: readonly Act[]): Promise<void> => {
   const ledger = createLedger({ table: world.tableOf(worker), now: () => world.clock.nowMs });
   for (const act of toDo) {
@@ -185,7 +185,7 @@ const work = async (world: World, worker: Worker, toDo: readonly Act[]): Promise
   }
 };
 
-test('workers that interleave, whose leases end and whose answers are lost, keep the rules', async () => {
+test('workers that interleave, whose leases expire and whose responses are lost, keep the rules', async () => {
   const toDo = fc.array(fc.array(acts, { minLength: 3, maxLength: 14 }), { minLength: 2, maxLength: 4 });
 
   await fc.assert(

@@ -4,7 +4,7 @@ import type { Claim, Outcome } from '../../../lib/jobs/ledger/job-row.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import type { Table } from '../../../lib/table/table.ts';
 
-/** What the ledger must do over every table. `makeTable` gives an empty table of its own to each test. */
+/** What the ledger must do over every table. `makeTable` gives each test an empty table of its own. */
 export const describeLedger = (name: string, makeTable: () => Promise<Table>): void => {
   const makeLedger = async (): Promise<Bench> => {
     const clock = { nowMs: start };
@@ -44,7 +44,7 @@ const send = async (ledger: Ledger, mayRepeat = false): Promise<Claim> => {
 };
 
 const describeClaims = (makeLedger: MakeLedger): void => {
-  test('of a job that nobody has seen makes its row', async () => {
+  test('of a job that nobody has seen creates its row', async () => {
     const { ledger } = await makeLedger();
 
     const answer = await ledger.claim(request, { leaseMs });
@@ -64,7 +64,7 @@ const describeClaims = (makeLedger: MakeLedger): void => {
     expect(await ledger.read('a')).toEqual(row);
   });
 
-  test('of a job that somebody has is busy until the lease ends', async () => {
+  test('of a job that somebody has is busy until the lease expires', async () => {
     const { ledger } = await makeLedger();
     await claim(ledger);
 
@@ -73,7 +73,7 @@ const describeClaims = (makeLedger: MakeLedger): void => {
     expect(answer).toEqual({ kind: 'busy', untilMs: start + leaseMs });
   });
 
-  test('by many at once is one of them’s', async () => {
+  test('by many workers at once succeeds for one of them', async () => {
     const { ledger } = await makeLedger();
 
     const answers = await Promise.all([1, 2, 3, 4].map(() => ledger.claim(request, { leaseMs })));
@@ -81,7 +81,7 @@ const describeClaims = (makeLedger: MakeLedger): void => {
     expect(answers.map(({ kind }) => kind).toSorted()).toEqual(['busy', 'busy', 'busy', 'claimed']);
   });
 
-  test('takes over a lease that ran out, on the day of the first', async () => {
+  test('takes over an expired lease, and keeps the day of the first claim', async () => {
     const { ledger, clock } = await makeLedger();
     await claim(ledger);
     clock.nowMs += leaseMs;
@@ -128,7 +128,7 @@ const describeClaims = (makeLedger: MakeLedger): void => {
     });
   });
 
-  test('of a send whose lease ran out ends it as unknown', async () => {
+  test('of a send whose lease expired ends the job as unknown', async () => {
     const { ledger, clock } = await makeLedger();
     await send(ledger);
     clock.nowMs += leaseMs;
@@ -146,7 +146,7 @@ const describeClaims = (makeLedger: MakeLedger): void => {
     });
   });
 
-  test('of a send that lives is busy, even where it may be repeated', async () => {
+  test('of a send whose lease lasts is busy, even if it may be repeated', async () => {
     const { ledger } = await makeLedger();
     await send(ledger);
 
@@ -155,7 +155,7 @@ const describeClaims = (makeLedger: MakeLedger): void => {
     expect(answer).toEqual({ kind: 'busy', untilMs: start + leaseMs });
   });
 
-  test('takes over a send whose lease ran out where it may be repeated', async () => {
+  test('takes over a send whose lease expired if it may be repeated', async () => {
     const { ledger, clock } = await makeLedger();
     await send(ledger);
     clock.nowMs += leaseMs;
@@ -166,10 +166,10 @@ const describeClaims = (makeLedger: MakeLedger): void => {
   });
 
   test.each([
-    ['ran out', async (_: Ledger, clock: Bench['clock']) => (clock.nowMs += leaseMs)],
-    ['was given back', (ledger: Ledger) => ledger.release({ id: 'a', fence: 2 })],
+    ['expired', async (_: Ledger, clock: Bench['clock']) => (clock.nowMs += leaseMs)],
+    ['was released', (ledger: Ledger) => ledger.release({ id: 'a', fence: 2 })],
   ])(
-    'that may not repeat does not go on after a repeat that %s: the first send is unknown',
+    'that may not repeat does not continue a repeat that %s: the first send is unknown',
     async (_, leave) => {
       const { ledger, clock } = await makeLedger();
       const first = await send(ledger);
@@ -189,7 +189,7 @@ const describeClaims = (makeLedger: MakeLedger): void => {
     [done, 'DONE'],
     [failed, 'FAILED'],
     [{ status: 'unknown', staged: 'results/a.json' }, 'UNKNOWN'],
-  ] as const)('of a job that ended is told how: %j', async ([outcome, state]) => {
+  ] as const)('of a job that ended returns how it ended: %j', async ([outcome, state]) => {
     const { ledger, clock } = await makeLedger();
     await ledger.end(await send(ledger), outcome);
     clock.nowMs += 100 * leaseMs;
@@ -199,7 +199,7 @@ const describeClaims = (makeLedger: MakeLedger): void => {
     expect(answer).toMatchObject({ kind: 'ended', row: { ...request, state, outcome, finishedAt: start } });
   });
 
-  test('with another content touches nothing, whatever the job’s state', async () => {
+  test('with different content changes nothing, whatever the state of the job', async () => {
     const { ledger, clock } = await makeLedger();
     const held = await send(ledger);
     const other = { ...request, contentHash: 'other' };
@@ -214,7 +214,7 @@ const describeClaims = (makeLedger: MakeLedger): void => {
     expect([whileHeld, whenExpired, whenEnded]).toEqual(Array(3).fill({ kind: 'other-content' }));
   });
 
-  test('needs a lease of some length', async () => {
+  test('needs a lease longer than 0', async () => {
     const { ledger } = await makeLedger();
 
     const answer = ledger.claim(request, { leaseMs: 0 });
@@ -224,7 +224,7 @@ const describeClaims = (makeLedger: MakeLedger): void => {
 };
 
 const describeSends = (makeLedger: MakeLedger): void => {
-  test('counts an attempt and remembers its fence', async () => {
+  test('counts an attempt and records its fence', async () => {
     const { ledger } = await makeLedger();
 
     const sent = await send(ledger);
@@ -233,7 +233,7 @@ const describeSends = (makeLedger: MakeLedger): void => {
     expect(await ledger.read('a')).toEqual(sent);
   });
 
-  test('starts if the lease lasts exactly as long as it must', async () => {
+  test('starts if the lease lasts exactly long enough', async () => {
     const { ledger, clock } = await makeLedger();
     const held = await claim(ledger);
     clock.nowMs += 50_000;
@@ -248,7 +248,7 @@ const describeSends = (makeLedger: MakeLedger): void => {
     [60_000, 1, 0],
     [60_001, 1, -1],
   ] as const)(
-    '%i ms into a lease of 60 s that must last %i ms is too late',
+    '%i ms into a lease of 60 s is too late if it may take %i ms',
     async ([agoMs, mustLastMs, leftMs]) => {
       const { ledger, clock } = await makeLedger();
       const held = await claim(ledger);
@@ -279,7 +279,7 @@ const describeSends = (makeLedger: MakeLedger): void => {
     expect(await ledger.read('a')).toEqual(held);
   });
 
-  test('by who lost the job is refused', async () => {
+  test('by a worker that lost the job is refused', async () => {
     const { ledger, clock } = await makeLedger();
     const first = await claim(ledger);
     clock.nowMs += leaseMs;
@@ -291,7 +291,7 @@ const describeSends = (makeLedger: MakeLedger): void => {
     expect(await ledger.read('a')).toEqual(second);
   });
 
-  test('of a job that is not there is refused', async () => {
+  test('of a missing job is refused', async () => {
     const { ledger } = await makeLedger();
 
     const answer = await ledger.sent({ id: 'none', fence: 1 }, { mustLastMs: 1 });
@@ -321,7 +321,7 @@ const describeSends = (makeLedger: MakeLedger): void => {
     expect(again).toMatchObject({ kind: 'sent', claim: { attempts: 2 } });
   });
 
-  test('that never left is not counted, however often that is told', async () => {
+  test('that never left is not counted, however often that is reported', async () => {
     const { ledger } = await makeLedger();
     const sent = await send(ledger);
 
@@ -332,7 +332,7 @@ const describeSends = (makeLedger: MakeLedger): void => {
     expect(await ledger.read('a')).not.toHaveProperty('sentFence');
   });
 
-  test('that was taken back and left is taken over, not unknown', async () => {
+  test('that was taken back and abandoned is taken over, and does not end as unknown', async () => {
     const { ledger, clock } = await makeLedger();
     await ledger.notSent(await send(ledger));
     clock.nowMs += leaseMs;
@@ -342,7 +342,7 @@ const describeSends = (makeLedger: MakeLedger): void => {
     expect(second).toMatchObject({ state: 'CLAIMED', fence: 2, attempts: 1 });
   });
 
-  test('is not taken back by who lost the job', async () => {
+  test('is not taken back by a worker that lost the job', async () => {
     const { ledger, clock } = await makeLedger();
     const first = await send(ledger);
     clock.nowMs += leaseMs;
@@ -356,7 +356,7 @@ const describeSends = (makeLedger: MakeLedger): void => {
 };
 
 const describeLeases = (makeLedger: MakeLedger): void => {
-  test('is renewed by its holder, claimed or sent', async () => {
+  test('is renewed by its holder, whether claimed or sent', async () => {
     const { ledger, clock } = await makeLedger();
     const held = await claim(ledger);
     clock.nowMs += 30_000;
@@ -379,7 +379,7 @@ const describeLeases = (makeLedger: MakeLedger): void => {
     expect(answer).toMatchObject({ claim: { leaseUntilMs: start + leaseMs } });
   });
 
-  test('that ran out is still its holder’s, until it is taken over', async () => {
+  test('that expired still belongs to its holder until it is taken over', async () => {
     const { ledger, clock } = await makeLedger();
     const held = await claim(ledger);
     clock.nowMs += 2 * leaseMs;
@@ -406,7 +406,7 @@ const describeLeases = (makeLedger: MakeLedger): void => {
     expect(second).toMatchObject({ fence: 2, takeovers: 0, attempts: 0 });
   });
 
-  test('that is released is no longer its holder’s', async () => {
+  test('that is released no longer belongs to its holder', async () => {
     const { ledger } = await makeLedger();
     const held = await claim(ledger);
     await ledger.release(held);
@@ -432,7 +432,7 @@ const describeLeases = (makeLedger: MakeLedger): void => {
     expect(answer).toEqual({ kind: 'already-sent', claim: sent });
   });
 
-  test('is not released by who lost the job', async () => {
+  test('is not released by a worker that lost the job', async () => {
     const { ledger, clock } = await makeLedger();
     const first = await claim(ledger);
     clock.nowMs += leaseMs;
@@ -448,7 +448,7 @@ const describeEnds = (makeLedger: MakeLedger): void => {
   test.for([
     ['CLAIMED', claim],
     ['SENT', send],
-  ] as const)('is written by the holder of what is %s', async ([, take]) => {
+  ] as const)('is written by the holder of a job that is %s', async ([, take]) => {
     const { ledger, clock } = await makeLedger();
     const held = await take(ledger);
     clock.nowMs += 5_000;
@@ -461,7 +461,7 @@ const describeEnds = (makeLedger: MakeLedger): void => {
     expect(await ledger.read('a')).toEqual(row);
   });
 
-  test('is written by the holder even when the lease ran out', async () => {
+  test('is written by the holder even after the lease has expired', async () => {
     const { ledger, clock } = await makeLedger();
     const held = await send(ledger);
     clock.nowMs += 2 * leaseMs;
@@ -471,7 +471,7 @@ const describeEnds = (makeLedger: MakeLedger): void => {
     expect(answer).toMatchObject({ kind: 'ended', row: { state: 'DONE' } });
   });
 
-  test('that is told again is the same row', async () => {
+  test('that is reported again returns the same row', async () => {
     const { ledger, clock } = await makeLedger();
     const held = await send(ledger);
     const first = await ledger.end(held, { ...done, error: undefined } as unknown as Outcome);
@@ -482,7 +482,7 @@ const describeEnds = (makeLedger: MakeLedger): void => {
     expect(second).toEqual(first);
   });
 
-  test('is not told otherwise later', async () => {
+  test('is not changed later', async () => {
     const { ledger } = await makeLedger();
     const held = await send(ledger);
     await ledger.end(held, done);
@@ -494,7 +494,7 @@ const describeEnds = (makeLedger: MakeLedger): void => {
     expect(await ledger.read('a')).toEqual(row);
   });
 
-  test.for([done, failed])('by who lost the job is refused: %j', async (outcome) => {
+  test.for([done, failed])('by a worker that lost the job is refused: %j', async (outcome) => {
     const { ledger, clock } = await makeLedger();
     const first = await send(ledger);
     clock.nowMs += leaseMs;
@@ -506,7 +506,7 @@ const describeEnds = (makeLedger: MakeLedger): void => {
     expect(await ledger.read('a')).toEqual(second);
   });
 
-  test('that was unknown is done by a late answer to the fence that sent', async () => {
+  test('that was unknown becomes done by a late response to the fence that sent', async () => {
     const { ledger, clock } = await makeLedger();
     const sent = await send(ledger);
     clock.nowMs += leaseMs;
@@ -519,7 +519,7 @@ const describeEnds = (makeLedger: MakeLedger): void => {
     expect(again).toEqual(answer);
   });
 
-  test('that replaces another has a later time, even by a clock that stands still', async () => {
+  test('that replaces another has a later time, even if the clock stands still', async () => {
     const { ledger, clock } = await makeLedger();
     const sent = await send(ledger);
     clock.nowMs += leaseMs;
@@ -530,7 +530,7 @@ const describeEnds = (makeLedger: MakeLedger): void => {
     expect(await ledger.read('a')).toMatchObject({ state: 'DONE', finishedAt: start + leaseMs + 1 });
   });
 
-  test('of a job that was opened again has a later time than its first end', async () => {
+  test('of a reopened job has a later time than its first end', async () => {
     const { ledger, clock } = await makeLedger();
     clock.nowMs += 5_000;
     await ledger.end(await send(ledger), failed);
@@ -556,7 +556,7 @@ const describeEnds = (makeLedger: MakeLedger): void => {
     expect(answer).toEqual({ kind: 'lost', row });
   });
 
-  test('that was unknown is not done by a fence that did not send', async () => {
+  test('that was unknown does not become done by a fence that did not send', async () => {
     const { ledger } = await makeLedger();
     const held = await claim(ledger);
     await ledger.end(held, { status: 'unknown' });
@@ -567,7 +567,7 @@ const describeEnds = (makeLedger: MakeLedger): void => {
     expect(answer).toEqual({ kind: 'lost', row });
   });
 
-  test('keeps an answer that a table could not: deep, large numbers, odd names', async () => {
+  test('stores a response that a table could not: deep nesting, large numbers, odd names', async () => {
     const { ledger } = await makeLedger();
     const response = JSON.parse(
       `${'['.repeat(60)}1e300, {"__proto__": 1, "constructor": 2}${']'.repeat(60)}`,
@@ -580,13 +580,13 @@ const describeEnds = (makeLedger: MakeLedger): void => {
 };
 
 const describePeople = (makeLedger: MakeLedger): void => {
-  test('read no job where there is none', async () => {
+  test('read nothing if there is no job', async () => {
     const { ledger } = await makeLedger();
 
     expect(await ledger.read('a')).toBeUndefined();
   });
 
-  test('cancel a job that is not here yet, and no content revives it', async () => {
+  test('cancel a job that has not arrived yet, and no content revives it', async () => {
     const { ledger } = await makeLedger();
 
     const cancelled = await ledger.cancel('a');
@@ -612,7 +612,7 @@ const describePeople = (makeLedger: MakeLedger): void => {
     expect(end).toEqual({ kind: 'lost', row: cancelled.row });
   });
 
-  test('cancel a job whose lease ran out', async () => {
+  test('cancel a job whose lease expired', async () => {
     const { ledger, clock } = await makeLedger();
     await claim(ledger);
     clock.nowMs += leaseMs;
@@ -620,7 +620,7 @@ const describePeople = (makeLedger: MakeLedger): void => {
     expect(await ledger.cancel('a')).toMatchObject({ kind: 'cancelled' });
   });
 
-  test('do not cancel what was sent', async () => {
+  test('do not cancel a job that was sent', async () => {
     const { ledger, clock } = await makeLedger();
     const sent = await send(ledger);
     clock.nowMs += leaseMs;
@@ -632,7 +632,7 @@ const describePeople = (makeLedger: MakeLedger): void => {
   });
 
   test.for([done, failed, { status: 'unknown' }] as const)(
-    'do not cancel what ended: %j',
+    'do not cancel a job that ended: %j',
     async (outcome) => {
       const { ledger } = await makeLedger();
       await ledger.end(await send(ledger), outcome);
@@ -644,7 +644,7 @@ const describePeople = (makeLedger: MakeLedger): void => {
     },
   );
 
-  test('open a failed job again, with a higher fence and the same day', async () => {
+  test('reopen a failed job, with a higher fence and the same day', async () => {
     const { ledger, clock } = await makeLedger();
     const first = await send(ledger);
     await ledger.end(first, failed);
@@ -662,7 +662,7 @@ const describePeople = (makeLedger: MakeLedger): void => {
     expect(second).not.toHaveProperty('sentFence');
   });
 
-  test('open a job again that was cancelled before it was here, for any content', async () => {
+  test('reopen a job that was cancelled before it arrived, for any content', async () => {
     const { ledger } = await makeLedger();
     await ledger.cancel('a');
 
@@ -673,7 +673,7 @@ const describePeople = (makeLedger: MakeLedger): void => {
   });
 
   test.for([done, { status: 'unknown' }] as const)(
-    'do not open again what ended otherwise: %j',
+    'do not reopen a job that ended otherwise: %j',
     async (outcome) => {
       const { ledger } = await makeLedger();
       await ledger.end(await send(ledger), outcome);
@@ -686,7 +686,7 @@ const describePeople = (makeLedger: MakeLedger): void => {
     },
   );
 
-  test('do not open again what is under way, or not there', async () => {
+  test('do not reopen a job that is under way or missing', async () => {
     const { ledger } = await makeLedger();
     const held = await claim(ledger);
 
@@ -709,17 +709,17 @@ const describePeople = (makeLedger: MakeLedger): void => {
     expect(ids.toSorted()).toEqual(['a', 'b:c.d_e-f']);
   });
 
-  test('are told of a row that is no job', async () => {
+  test('get an error for a row that is not a job', async () => {
     const { ledger, table } = await makeLedger();
     await table.put({ partition: 'job#a', sort: '-' }, { id: 'a' }, { expected: null, token: 't' });
 
     await expect(ledger.read('a')).rejects.toMatchObject({
       name: 'LedgerError',
-      message: 'read job a: expected the row of a job, got another state',
+      message: 'read job a: expected a job row, got one with an invalid state',
     });
   });
 
-  test('find rows for 30 days after the last write, unless told otherwise', async () => {
+  test('find rows for 30 days after the last write, unless set otherwise', async () => {
     const { table, clock } = await makeLedger();
     const expiries: (number | undefined)[] = [];
     const spied: Table = {

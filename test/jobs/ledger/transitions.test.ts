@@ -20,7 +20,7 @@ test.for([
   [0, 60_001, 'too-late'],
   [60_000, 1, 'too-late'],
   [70_000, 1, 'too-late'],
-] as const)('at %i of a lease until 60000 a send of %i ms is %s', ([nowMs, mustLastMs, expected]) => {
+] as const)('at %i of a lease until 60000, a send of %i ms is %s', ([nowMs, mustLastMs, expected]) => {
   const { answer } = decideSent(held, held, { nowMs, mustLastMs });
 
   expect(answer.kind).toBe(expected);
@@ -32,7 +32,7 @@ test('a send that is too late writes nothing', () => {
   expect(decision).toEqual({ answer: { kind: 'too-late', leftMs: 1 } });
 });
 
-test('what was not sent is written again, so that a send under way can no longer be made', () => {
+test('a job that was not sent is written again, so that a send still under way can no longer succeed', () => {
   const decision = decideNotSent(held, held, { wasTried: false });
 
   expect(decision).toEqual({ write: held, answer: { kind: 'held', claim: held } });
