@@ -1,15 +1,15 @@
 import { MOST_MESSAGE_BYTES } from './queue.ts';
 
-/** The most messages that SQS takes at once. */
-const MOST_OF_BATCH = 10;
+/** The most messages that SQS accepts at once. */
+const MOST_IN_BATCH = 10;
 
-/** Messages in batches that SQS takes, in their order: at most 10, and 256 KB of UTF-8 in all. */
+/** The messages, in order, in batches that SQS accepts: each of at most 10 messages and 256 KB of UTF-8. */
 export function* batchesOf(messages: Iterable<string>): Generator<readonly string[]> {
   let batch: string[] = [];
   let batchBytes = 0;
   for (const message of messages) {
     const bytes = Buffer.byteLength(message);
-    if (batch.length === MOST_OF_BATCH || (batch.length > 0 && batchBytes + bytes > MOST_MESSAGE_BYTES)) {
+    if (batch.length === MOST_IN_BATCH || (batch.length > 0 && batchBytes + bytes > MOST_MESSAGE_BYTES)) {
       yield batch;
       [batch, batchBytes] = [[], 0];
     }

@@ -20,11 +20,11 @@ const MOST_DELAY_SECONDS = 43_200;
 /** Longer than the longest poll. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** How often a message is sent that SQS fails to take, and how long the first pause is. */
+/** How often a message is sent if SQS fails to accept it, and how long the first pause is. */
 const MOST_ROUNDS = 3;
 const PAUSE_MS = 200;
 
-/** A client by the SDK's own variables. */
+/** A client configured by the SDK's own variables. */
 export const createSqsClient = (environment: AwsEnvironment): SQSClient =>
   new SQSClient({
     ...awsClientConfig(environment, {
@@ -32,15 +32,15 @@ export const createSqsClient = (environment: AwsEnvironment): SQSClient =>
       connectionTimeoutMs: 5_000,
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
     }),
-    // The queue's URL names it; its host need not resolve from here.
+    // The queue's URL only names the queue; its host need not resolve from here.
     useQueueUrlAsEndpoint: false,
   });
 
 export type SqsQueueOptions = { readonly sleep?: (ms: number) => Promise<unknown> };
 
 /**
- * A queue in SQS. The client times out and tries three times, or `AWS_MAX_ATTEMPTS`: a batch whose response was lost is
- * on the queue twice. Messages of a batch that SQS failed to take are sent three times as well.
+ * A queue in SQS. The client has a time-out and tries three times, or `AWS_MAX_ATTEMPTS` times: a batch whose response
+ * was lost is on the queue twice. Messages of a batch that SQS failed to accept are sent three times as well.
  */
 export function createSqsQueue(
   queueUrl: string,
@@ -75,7 +75,7 @@ export function createSqsQueue(
     },
     async delete(receipt) {
       const command = new DeleteMessageCommand({ QueueUrl, ReceiptHandle: receipt });
-      await asAwsError(`delete a message of ${queueUrl}`, () => client.send(command));
+      await asAwsError(`delete a message from ${queueUrl}`, () => client.send(command));
     },
     async delay(receipt, delayMs) {
       const VisibilityTimeout = Math.min(MOST_DELAY_SECONDS, Math.ceil(delayMs / 1000));
@@ -84,11 +84,11 @@ export function createSqsQueue(
         ReceiptHandle: receipt,
         VisibilityTimeout,
       });
-      await asAwsError(`delay a message of ${queueUrl}`, () => client.send(command));
+      await asAwsError(`delay a message on ${queueUrl}`, () => client.send(command));
     },
     async counts() {
       const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] });
-      const { Attributes = {} } = await asAwsError(`count the messages of ${queueUrl}`, () =>
+      const { Attributes = {} } = await asAwsError(`count the messages on ${queueUrl}`, () =>
         client.send(command),
       );
       return {
@@ -104,12 +104,12 @@ type Entry = { readonly Id: string; readonly MessageBody: string };
 
 type SendBatchOptions = {
   readonly send: (entries: Entry[]) => Promise<{ readonly Failed?: BatchResultErrorEntry[] | undefined }>;
-  /** What an error says was done: how many messages of the batch were sent, and whether that is exact. */
+  /** What an error says was done. `sent`: how many messages of the batch were sent; `isExact`: exactly so many. */
   readonly tried: (sent: number, isExact: boolean) => string;
   readonly sleep: (ms: number) => Promise<unknown>;
 };
 
-/** Sends a batch, and again what of it SQS failed to take through no fault of the messages, in three rounds in all. */
+/** Sends a batch, and resends what SQS failed to accept through no fault of the messages: three rounds in all. */
 async function sendBatch(bodies: readonly string[], { send, tried, sleep }: SendBatchOptions): Promise<void> {
   let left = bodies;
   for (let round = 1; ; round += 1) {

@@ -21,7 +21,7 @@ test('batches keep the order, and hold at most 10 messages and 256 KB', () => {
   );
 });
 
-test('batches are filled', () => {
+test('batches are filled up', () => {
   expect([...batchesOf(Array.from({ length: 21 }, () => 'x'))].map(({ length }) => length)).toEqual([
     10, 10, 1,
   ]);

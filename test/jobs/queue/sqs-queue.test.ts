@@ -15,7 +15,7 @@ import { type Reply, startServer } from '../../platform/scripted-server.ts';
 const QUEUE = 'https://sqs.eu-central-1.amazonaws.com/123456789012/jobs';
 const $metadata = { httpStatusCode: 400 };
 
-/** A queue over a client that does as it is scripted, without the SDK's retries. */
+/** A queue over a client that follows a script, without the SDK's retries. */
 function mockedQueue() {
   const client = new SQSClient({ region: 'eu-central-1' });
   const sqs = mockClient(client);
@@ -32,10 +32,10 @@ const failedEntry = (Id: string, Code: string, SenderFault: boolean) => ({
   Id,
   Code,
   SenderFault,
-  Message: 'not taken',
+  Message: 'not accepted',
 });
 
-describe('a batch of which some messages were refused', () => {
+describe('a batch in which some messages were refused', () => {
   test('is an error that says how many were sent, and why the others were not', async () => {
     const { sqs, queue } = mockedQueue();
     sqs.on(SendMessageBatchCommand).resolves({
@@ -47,7 +47,7 @@ describe('a batch of which some messages were refused', () => {
 
     await expect(send).rejects.toMatchObject({
       name: 'AwsError',
-      message: `${QUEUE}: sent 2 of 3 messages: InvalidMessageContents: not taken`,
+      message: `${QUEUE}: sent 2 of 3 messages: InvalidMessageContents: not accepted`,
       failure: { kind: 'other', code: 'InvalidMessageContents' },
     });
   });
@@ -65,20 +65,20 @@ describe('a batch of which some messages were refused', () => {
   });
 });
 
-describe('messages that SQS failed to take through no fault of theirs', () => {
+describe('messages that SQS failed to accept through no fault of theirs', () => {
   const failing = (...ids: string[]) => ({
     Successful: undefined,
     Failed: ids.map((id) => failedEntry(id, 'InternalError', false)),
   });
-  const taken = { Successful: undefined, Failed: undefined };
+  const accepted = { Successful: undefined, Failed: undefined };
 
-  test('are sent again, and no others', async () => {
+  test('are sent again, and only those', async () => {
     const { sqs, sent, slept, queue } = mockedQueue();
     sqs
       .on(SendMessageBatchCommand)
       .resolvesOnce(failing('1', '2'))
       .resolvesOnce(failing('1'))
-      .resolvesOnce(taken);
+      .resolvesOnce(accepted);
 
     await queue.send(['a', 'b', 'c']);
 
@@ -96,24 +96,24 @@ describe('messages that SQS failed to take through no fault of theirs', () => {
 
     const send = queue.send(['a', 'b', 'c']);
 
-    await expect(send).rejects.toThrow(`${QUEUE}: sent 2 of 3 messages: InternalError: not taken`);
+    await expect(send).rejects.toThrow(`${QUEUE}: sent 2 of 3 messages: InternalError: not accepted`);
     expect(sent()).toEqual([['a', 'b', 'c'], ['a', 'c'], ['c']]);
   });
 
-  test('are not sent again beside one that is wrong', async () => {
+  test('are not sent again if another message is invalid', async () => {
     const { sqs, sent, queue } = mockedQueue();
-    const wrong = failedEntry('2', 'InvalidMessageContents', true);
+    const invalid = failedEntry('2', 'InvalidMessageContents', true);
     sqs
       .on(SendMessageBatchCommand)
-      .resolves({ Successful: undefined, Failed: [failedEntry('0', 'InternalError', false), wrong] });
+      .resolves({ Successful: undefined, Failed: [failedEntry('0', 'InternalError', false), invalid] });
 
     const send = queue.send(['a', 'b', 'c']);
 
-    await expect(send).rejects.toThrow('sent 1 of 3 messages: InvalidMessageContents: not taken');
+    await expect(send).rejects.toThrow('sent 1 of 3 messages: InvalidMessageContents: not accepted');
     expect(sent()).toHaveLength(1);
   });
 
-  test('count as sent where the next try of the rest fails altogether', async () => {
+  test('count as sent if the next try of the rest fails altogether', async () => {
     const { sqs, queue } = mockedQueue();
     sqs
       .on(SendMessageBatchCommand)
@@ -130,7 +130,7 @@ describe('what the client throws names the queue and what was tried', () => {
   test.for([
     [new QueueDoesNotExist({ message: 'no such queue', $metadata }), 'missing', 'QueueDoesNotExist: no such'],
     [new OverLimit({ message: 'too many in flight', $metadata }), 'busy', 'OverLimit: too many in flight'],
-  ] as const)('on receiving: %s', async ([cause, kind, said]) => {
+  ] as const)('when receiving: %s', async ([cause, kind, said]) => {
     const { sqs, queue } = mockedQueue();
     sqs.on(ReceiveMessageCommand).rejects(cause);
 
@@ -140,18 +140,18 @@ describe('what the client throws names the queue and what was tried', () => {
     await expect(receive).rejects.toThrow(`receive from ${QUEUE}: ${said}`);
   });
 
-  test('by every call', async () => {
+  test('in every call', async () => {
     const { sqs, queue } = mockedQueue();
     sqs.rejects(new ReceiptHandleIsInvalid({ message: 'expired', $metadata }));
     const said = 'ReceiptHandleIsInvalid: expired';
 
     await expect(queue.send(['a'])).rejects.toThrow(`${QUEUE}: sent at least 0 of 1 messages: ${said}`);
-    await expect(queue.delete('receipt')).rejects.toThrow(`delete a message of ${QUEUE}: ${said}`);
-    await expect(queue.delay('receipt', 1)).rejects.toThrow(`delay a message of ${QUEUE}: ${said}`);
-    await expect(queue.counts()).rejects.toThrow(`count the messages of ${QUEUE}: ${said}`);
+    await expect(queue.delete('receipt')).rejects.toThrow(`delete a message from ${QUEUE}: ${said}`);
+    await expect(queue.delay('receipt', 1)).rejects.toThrow(`delay a message on ${QUEUE}: ${said}`);
+    await expect(queue.counts()).rejects.toThrow(`count the messages on ${QUEUE}: ${said}`);
   });
 
-  test('and not the receipt, by which anybody could delete the message', async () => {
+  test('but not the receipt, with which anybody could delete the message', async () => {
     const { sqs, queue } = mockedQueue();
     sqs.rejects(new ReceiptHandleIsInvalid({ message: 'expired', $metadata }));
 
@@ -176,13 +176,18 @@ describe('over a connection', () => {
 
   test.for([
     ['throttling', jsonError('ThrottlingException'), 3, 'ThrottlingException: about ThrottlingException'],
-    ['another word for it', jsonError('RequestThrottled'), 3, 'RequestThrottled: about RequestThrottled'],
+    [
+      'throttling by another name',
+      jsonError('RequestThrottled'),
+      3,
+      'RequestThrottled: about RequestThrottled',
+    ],
     ['a failure', jsonError('InternalFailure', 500), 3, 'InternalFailure: about InternalFailure'],
     ['no response', lost, 3, 'ECONNRESET'],
-    ['no right', jsonError('AccessDeniedException', 403), 1, 'AccessDeniedException: about'],
+    ['missing rights', jsonError('AccessDeniedException', 403), 1, 'AccessDeniedException: about'],
     ['expired credentials', jsonError('ExpiredTokenException', 403), 1, 'ExpiredTokenException: about'],
-    ['no such queue', jsonError('QueueDoesNotExist'), 1, 'QueueDoesNotExist: about QueueDoesNotExist'],
-  ] as const)('%s', async ([, reply, requests, said]) => {
+    ['a missing queue', jsonError('QueueDoesNotExist'), 1, 'QueueDoesNotExist: about QueueDoesNotExist'],
+  ] as const)('%s is reported with the queue', async ([, reply, requests, said]) => {
     await using sqs = await queueOver(reply);
 
     const receive = sqs.queue.receive({ most: 1, waitSeconds: 0, visibilitySeconds: 30 });
@@ -191,7 +196,7 @@ describe('over a connection', () => {
     expect(sqs.requests).toHaveLength(requests);
   });
 
-  test('a batch whose response was lost is sent again as it was, and may be on the queue twice', async () => {
+  test('a batch whose response was lost is sent again unchanged, and may be on the queue twice', async () => {
     await using sqs = await queueOver(lost, jsonReply({ Successful: [], Failed: [] }));
 
     await sqs.queue.send(['a', 'b']);
