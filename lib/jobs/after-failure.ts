@@ -4,33 +4,33 @@ import { backoffMs } from '../time/backoff.ts';
 import type { JobError, Outcome } from './ledger/job-row.ts';
 import { HandBackError, JobRefusedError, TurnLostError } from './turn.ts';
 
-/** The facts that the decision rests on, and nothing else. */
+/** All the facts that the decision depends on. */
 export type FailureFacts = {
   readonly error: unknown;
-  /** Sends of the job that started, this one included. */
+  /** Sends of the job that have started, including this one. */
   readonly attempts: number;
   /** SENT was written in this turn. */
   readonly hasSent: boolean;
-  /** A send whose end nobody knows may be made again. */
+  /** A send whose outcome is unknown may be repeated. */
   readonly mayRepeat: boolean;
-  /** From 0 up to 1. */
+  /** At least 0 and below 1. */
   readonly random: number;
 };
 
 export type AfterFailure =
   | { readonly kind: 'end'; readonly outcome: Outcome }
-  /** Hand the job back; `counts`: the attempt stays counted. */
+  /** Hand the job back. `counts`: whether the attempt stays counted. */
   | { readonly kind: 'later'; readonly delayMs: number; readonly counts: boolean }
   /** Another worker has the job: leave it alone. */
   | { readonly kind: 'leave' };
 
-/** Sends of a job at most, as long as each of them was harmless. */
+/** The most sends of a job, as long as each of them was harmless. */
 export const MOST_ATTEMPTS = 5;
 
-/** Waits between attempts: by the queue, so longer than those within a call. */
+/** Waits between attempts. The queue does the waiting, so they are longer than those within a call. */
 const BACKOFF = { baseDelayMs: 2_000, maxDelayMs: 900_000 };
 
-/** What becomes of a job whose runner threw: the whole policy. */
+/** What happens to a job whose runner threw: the whole policy. */
 export function afterFailure(facts: FailureFacts): AfterFailure {
   const { error, attempts, hasSent, mayRepeat, random } = facts;
   const backoff = backoffMs(Math.max(1, attempts), random, BACKOFF);
@@ -38,7 +38,7 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
   if (error instanceof HandBackError) return { kind: 'later', delayMs: error.delayMs, counts: false };
   if (error instanceof JobRefusedError) return failed({ kind: error.kind, message: error.message });
   if (error instanceof PlatformError) return afterPlatformError(error, facts, backoff);
-  // Our own trouble, such as a store that is away. What was sent and has no answer is never sent again.
+  // A failure of our own, such as an unavailable store. What was sent and got no response is never sent again.
   if (hasSent && !mayRepeat) return unknown({ kind: 'internal', message: messageOf(error) });
   return { kind: 'later', delayMs: backoff, counts: false };
 }
@@ -50,24 +50,24 @@ function afterPlatformError(
 ): AfterFailure {
   const { failure } = error;
   if (failure.kind === 'wait') return { kind: 'later', delayMs: failure.waitMs, counts: false };
-  const told = errorOf(error);
-  if (failure.kind === 'input' || isRefusal(failure)) return failed(told);
-  if (error.sent && !mayRepeat) return unknown(told);
-  if (attempts >= MOST_ATTEMPTS) return error.sent ? unknown(told) : failed(told);
-  return { kind: 'later', delayMs: Math.max(toldDelay(failure), backoff), counts: true };
+  const reported = errorOf(error);
+  if (failure.kind === 'input' || isRefusal(failure)) return failed(reported);
+  if (error.sent && !mayRepeat) return unknown(reported);
+  if (attempts >= MOST_ATTEMPTS) return error.sent ? unknown(reported) : failed(reported);
+  return { kind: 'later', delayMs: Math.max(requestedDelayMs(failure), backoff), counts: true };
 }
 
-/** True if the platform read the request and declined it; 401 and 429 may pass. */
+/** True if the platform read the request and rejected it; a 401, 408 or 429 may succeed later. */
 const isRefusal = (failure: PlatformFailure): boolean =>
   failure.kind === 'status' &&
   failure.status >= 400 &&
   failure.status < 500 &&
   ![401, 408, 429].includes(failure.status);
 
-const toldDelay = (failure: PlatformFailure): number =>
+const requestedDelayMs = (failure: PlatformFailure): number =>
   failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0;
 
-/** A failed call as a result tells it. */
+/** A failed call in the form in which a result reports it. */
 export function errorOf({ failure, message }: PlatformError): JobError {
   const { kind } = failure;
   if (kind !== 'status') return { kind, message };

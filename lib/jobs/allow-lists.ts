@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { uuid } from '../json/inputs.ts';
 
-/** `PACKAGE/VERSION/FUNCTION`: the version is the text up to the next slash, the name all that follows. */
+/** `PACKAGE/VERSION/FUNCTION`: the version ends at the next slash, and the name is everything after it. */
 const FULL_NAME = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[^/]+\/.+$/i;
 
 const functionEntry = z.string({ error: 'text' }).check(
@@ -10,7 +10,7 @@ const functionEntry = z.string({ error: 'text' }).check(
   }),
 );
 
-/** The lists of SYNC_ALLOW that name what jobs may use of the platform. One that is absent allows all. */
+/** The lists in SYNC_ALLOW that name what jobs may use on the platform. A missing list allows everything. */
 export const allowLists = {
   packages: z.optional(z.array(uuid, { error: 'a list of package UUIDs' })),
   functions: z.optional(z.array(functionEntry, { error: 'a list of functions' })),
@@ -18,6 +18,6 @@ export const allowLists = {
 
 export type AllowLists = { readonly [List in keyof typeof allowLists]?: z.infer<(typeof allowLists)[List]> };
 
-/** Why a value is not allowed: `packageId: expected one that is allowed (…), got "…"`. */
+/** Why a value is not allowed: `packageId: expected an allowed value (…), got "…"`. */
 export const notAllowed = (field: string, allowed: readonly string[], got: string): string =>
-  `${field}: expected one that is allowed (${allowed.join(', ') || 'none is'}), got ${JSON.stringify(got)}`;
+  `${field}: expected an allowed value (${allowed.join(', ') || 'there are none'}), got ${JSON.stringify(got)}`;

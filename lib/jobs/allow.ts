@@ -9,21 +9,21 @@ const allowSchema = z.strictObject(
     types: z.optional(z.array(jobType, { error: 'a list of job types' })),
     ...allowLists,
   },
-  { error: 'an object of types, packages and functions' },
+  { error: 'an object with types, packages and functions' },
 );
 
 /**
  * What jobs may use: `{"types": […], "packages": […], "functions": […]}`, each of them optional.
  *
- * A list that is absent allows all; an empty one allows nothing. All lists must allow a job:
+ * A missing list allows everything; an empty one allows nothing. Every list must allow a job:
  * - `types`: job types, such as `score`.
  * - `packages`: UUIDs of the packages whose functions `run-function` may run.
- * - `functions`: functions that it may run: `PACKAGE/VERSION/FUNCTION` for one released function, `FUNCTION` for every
- *   function of that name, in whatever package and version the other lists leave.
+ * - `functions`: the functions that it may run: `PACKAGE/VERSION/FUNCTION` for one released function, `FUNCTION` for
+ *   every function of that name, in any package and version that the other lists allow.
  */
 export type Allow = z.infer<typeof allowSchema>;
 
-/** The setting is wrong; every fault is listed. */
+/** The setting is invalid; every fault is listed. */
 export class AllowError extends Error {
   override readonly name = 'AllowError';
   readonly faults: readonly string[];
@@ -34,7 +34,7 @@ export class AllowError extends Error {
   }
 }
 
-/** Reads the setting SYNC_ALLOW; without a value all is allowed. Throws `AllowError` with every fault at once. */
+/** Reads the setting SYNC_ALLOW; without a value, everything is allowed. Throws `AllowError` with every fault. */
 export function readAllow(text: string | undefined): Allow {
   if (text === undefined || text === '') return {};
   const parsed = allowSchema.safeParse(jsonOf(text));
@@ -48,7 +48,7 @@ function jsonOf(text: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    throw new AllowError([`SYNC_ALLOW: expected JSON, got ${text.length} characters that are none`]);
+    throw new AllowError([`SYNC_ALLOW: expected JSON, got ${text.length} characters that are not JSON`]);
   }
 }
 

@@ -6,16 +6,17 @@ import type { JobFinished } from './handle-message.ts';
 export type EventBridgeOptions = {
   /** Name or ARN. */
   readonly bus: string;
-  /** Where the results lie: an event names the key of one. */
+  /** Where the results are stored: an event names the key of one. */
   readonly store: string;
   readonly environment: AwsEnvironment;
 };
 
 /**
- * Reports ended jobs to EventBridge: `platform-sync` / `JobFinished`, with `{id, type, status, result, store}`. Throws
- * `AwsError` where an event was not taken: the job's message comes back, and the event is sent again.
+ * Reports finished jobs to EventBridge: `platform-sync` / `JobFinished`, with `{id, type, status, result, store}`.
+ * Throws `AwsError` if an event was not accepted: the job's message is then delivered again, and the event is sent
+ * again.
  */
-export function tellEventBridge({ bus, store, environment }: EventBridgeOptions) {
+export function sendToEventBridge({ bus, store, environment }: EventBridgeOptions) {
   const client = new EventBridgeClient(
     awsClientConfig(environment, { service: 'EVENTBRIDGE', connectionTimeoutMs, requestTimeoutMs }),
   );
@@ -30,7 +31,7 @@ export function tellEventBridge({ bus, store, environment }: EventBridgeOptions)
     const { FailedEntryCount = 0, Entries = [] } = await asAwsError(tried, () =>
       client.send(new PutEventsCommand({ Entries: [entry] })),
     );
-    // The response is 200 even where the event is refused.
+    // The response is 200 even if the event was refused.
     if (FailedEntryCount === 0) return;
     const { ErrorCode, ErrorMessage } = Entries[0] ?? {};
     throw new AwsError(tried, entryError(ErrorCode, ErrorMessage));

@@ -6,14 +6,14 @@ import type { Claim, EndedJobRow, Outcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { parseMessage } from './message/message.ts';
 import type { QueueMessage } from './queue/queue.ts';
-import { keepFailed } from './redrive.ts';
-import { keepRefused } from './refused.ts';
+import { storeFailedMessage } from './redrive.ts';
+import { storeRefused } from './refused.ts';
 import { stagedOutcome, type TypedJobRow, writeResult } from './result.ts';
 import type { BatchPlace } from './texts/batch/batch.ts';
 import { createTurn, TurnLostError } from './turn.ts';
 import { type Job, mayRepeat, type Runners, runBy, settleEnd } from './types/job-types.ts';
 
-/** Told of each job that ended, at least once. `result` is the key of its result. */
+/** Reported at least once for each job that ended. `result` is the key of its result. */
 export type JobFinished = {
   readonly id: string;
   readonly type: string;
@@ -21,45 +21,45 @@ export type JobFinished = {
   readonly result: string;
 };
 
-/** What a worker works with. Times in epoch milliseconds. */
+/** What a worker works with. Times are in epoch milliseconds. */
 export type Worker = {
   readonly ledger: Ledger;
   readonly store: Store;
   readonly batches: BatchPlace;
   readonly runners: Runners;
   readonly allow: Allow;
-  /** Lets others know; a job's message is not acknowledged before. */
-  readonly tellFinished: (event: JobFinished) => Promise<void>;
-  /** Told of each message that was refused. */
+  /** Reports that a job has ended; the job's message is not acknowledged before this succeeds. */
+  readonly reportFinished: (event: JobFinished) => Promise<void>;
+  /** Called for each message that is refused. */
   readonly onRefused?: () => void;
   readonly logger: Logger;
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** From 0 up to 1. */
+  /** At least 0 and below 1. */
   readonly random: () => number;
   /** How long one send of a job may take. */
   readonly mustLastMs: (job: Job) => number;
 };
 
 export type Lease = {
-  /** By which all must be done; none where `holdLease` keeps the lease alive. */
+  /** When everything must be done; undefined if `holdLease` keeps the lease alive. */
   readonly deadlineMs: number | undefined;
   readonly leaseMs: number;
-  /** Renews the lease while a job runs; its signal tells when it was lost. */
+  /** Renews the lease while a job runs; the signal is aborted when the lease is lost. */
   readonly holdLease: (claim: Claim) => AsyncDisposable & { readonly signal: AbortSignal };
 };
 
-/** What becomes of a message: it is done with, or comes back after so long. */
+/** What happens to a message: it is finished with, or it is delivered again after this delay. */
 export type Handled = { readonly kind: 'done' } | { readonly kind: 'later'; readonly delayMs: number };
 
 const DONE: Handled = { kind: 'done' };
 
-/** Comes back when the other worker's lease has ended, and a little more. */
+/** A message whose job another worker has is delivered again this long after the end of that worker's lease. */
 const AFTER_LEASE_MS = 1_000;
 
 /**
- * Handles one message: to one visible result, a refusal, or back to the queue. Throws where the store or the ledger is
- * away: the message comes back.
+ * Handles one message: it ends in one visible result or a refusal, or goes back to the queue. Throws if the store or
+ * the ledger is unavailable: the message is then delivered again.
  */
 export async function handleMessage(message: QueueMessage, worker: Worker, lease: Lease): Promise<Handled> {
   const parsed = parseMessage(message.body, { messageId: message.messageId, allow: worker.allow });
@@ -71,7 +71,7 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
   const answer = await worker.ledger.claim(request, { leaseMs: lease.leaseMs, mayRepeat: mayRepeat(job) });
   switch (answer.kind) {
     case 'other-content':
-      return refuse(message, worker, [`id: expected one that no other job has, got ${JSON.stringify(id)}`]);
+      return refuse(message, worker, [`id: expected an id that no other job has, got ${JSON.stringify(id)}`]);
     case 'busy':
       return { kind: 'later', delayMs: Math.max(0, answer.untilMs - worker.now()) + AFTER_LEASE_MS };
     case 'ended':
@@ -83,18 +83,18 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
   }
 }
 
-/** False if a send that starts now could outlive the time that is left. */
+/** False if a send that starts now could take longer than the time left. */
 const hasTime = (job: Job, { mustLastMs, now }: Worker, { deadlineMs }: Lease) =>
   deadlineMs === undefined || deadlineMs - now() >= mustLastMs(job);
 
 async function refuse(message: QueueMessage, worker: Worker, faults: readonly string[]): Promise<Handled> {
-  const refused = await keepRefused(worker.store, message, faults);
+  const refused = await storeRefused(worker.store, message, faults);
   worker.logger.warn({ messageId: message.messageId, refused, faults }, 'message refused');
   worker.onRefused?.();
   return DONE;
 }
 
-/** A job and the message that it came by. */
+/** A job and the message that asks for it. */
 type Given = { readonly message: QueueMessage; readonly job: Job };
 
 async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lease): Promise<Handled> {
@@ -102,7 +102,7 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
   const { ledger, now } = worker;
   await using held = lease.holdLease(claim);
   const { deadlineMs } = lease;
-  // A lease that is renewed lasts as long as the process does.
+  // A renewed lease lasts as long as the process.
   const mustLastMs = deadlineMs === undefined ? 1 : worker.mustLastMs(job);
   const turn = createTurn({ ledger, claim, signal: held.signal, deadlineMs, mustLastMs, now });
   let outcome: Outcome;
@@ -121,17 +121,17 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
     if (after.kind !== 'end') return await handBack(claim, after, turn.hasSent(), worker, lease);
     outcome = after.outcome;
   }
-  const ended = await endSurely(claim, outcome, worker);
-  // Another worker has it, and its word counts; what it made of the job is told when the message comes back.
+  const ended = await endWithRetries(claim, outcome, worker);
+  // Another worker has the job, and its outcome wins; that is reported when the message is delivered again.
   if (ended.kind === 'lost') return { kind: 'later', delayMs: AFTER_LEASE_MS };
-  // Awaited here: what fails while the lease is given up would be nobody's, and end the process.
+  // Awaited here: a failure while the lease is being given up would be unhandled, and would end the process.
   return await settle(given, ended.row, worker);
 }
 
-/** Waits between tries to write an outcome down, in milliseconds: what is not written of a send is lost. */
+/** Waits between tries to record an outcome, in milliseconds: a send whose outcome is not recorded is lost. */
 const END_DELAYS_MS: readonly number[] = [200, 1_000, 3_000];
 
-async function endSurely(claim: Claim, outcome: Outcome, { ledger, store, sleep }: Worker) {
+async function endWithRetries(claim: Claim, outcome: Outcome, { ledger, store, sleep }: Worker) {
   for (const delayMs of END_DELAYS_MS) {
     try {
       return await ledger.end(claim, await stagedOutcome(store, claim, outcome));
@@ -155,15 +155,15 @@ async function handBack(
   return { kind: 'later', delayMs: after.delayMs };
 }
 
-/** Makes an ended job visible, however often it is seen: everything is written from what the ledger holds. */
+/** Makes an ended job visible. It may be called again: everything is written from what the ledger holds. */
 async function settle({ message, job }: Given, ended: EndedJobRow, worker: Worker): Promise<Handled> {
   const { store, logger } = worker;
   const typed: TypedJobRow = { ...ended, type: job.type };
   const result = await writeResult(store, typed);
   const { status } = ended.outcome;
-  await keepFailed(store, ended, message);
+  await storeFailedMessage(store, ended, message);
   await settleEnd(job, ended, worker);
-  await worker.tellFinished({ id: ended.id, type: job.type, status, result });
+  await worker.reportFinished({ id: ended.id, type: job.type, status, result });
   logger.info({ job: ended.id, type: job.type, status, attempts: ended.attempts }, 'job ended');
   return DONE;
 }

@@ -8,7 +8,7 @@ import type { Ledger } from './ledger/ledger.ts';
 import type { BatchPlace } from './texts/batch/batch.ts';
 import { createScoreCache, type ScoreCache } from './texts/cache/score-cache.ts';
 
-/** Whatever jobs share: the store, the table, and what stands on them. */
+/** What jobs share: the store, the table, and what is built on them. */
 export type JobPlace = {
   readonly store: Store;
   readonly table: Table;
@@ -19,7 +19,7 @@ export type JobPlace = {
   readonly host: string;
 };
 
-/** Opens what jobs share, by the settings: the table in DynamoDB, or memory where none is set. */
+/** Opens what jobs share, as the settings say: a table in DynamoDB, or in memory if none is set. */
 export async function openJobPlace(session: Session): Promise<JobPlace> {
   const { SYNC_TABLE: tableName, PLATFORM_BASE_URL, PLATFORM_TIMEOUT_MS } = session.settings;
   const store = await session.store();
@@ -38,7 +38,7 @@ export async function openJobPlace(session: Session): Promise<JobPlace> {
   };
 }
 
-/** The SDK is loaded only where there is a table. */
+/** Loads the SDK only if there is a table. */
 async function openTable(tableName: string, { environment }: Session): Promise<Table> {
   const { createDynamoTable } = await import('../table/dynamo-table.ts');
   return createDynamoTable({ tableName, environment });

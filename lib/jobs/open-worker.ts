@@ -11,12 +11,12 @@ import { renewLease } from './ledger/lease-renewal.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { mustLastMs, openRunners } from './types/job-types.ts';
 
-/** For whoever measures a worker. */
+/** For callers that measure a worker. */
 export type WorkerHooks = {
   readonly onFinished?: (event: JobFinished) => void;
   readonly onRefused?: () => void;
-  /** Told of each text that the platform scored: what it used stands in the answer. */
-  readonly onSentiment?: (answer: Sentiment) => void;
+  /** Called for each text that the platform scored: the response says what that used. */
+  readonly onSentiment?: (response: Sentiment) => void;
 };
 
 /** The worker of a process. Throws `AllowError` if SYNC_ALLOW is wrong, `ExecutionInputError` if SYNC_FOLLOWERS is. */
@@ -29,9 +29,12 @@ export async function openWorker(
   const { store, ledger, batches } = place;
   const clock = { now: Date.now, random: Math.random, sleep };
   const allow = readAllow(settings.SYNC_ALLOW);
-  // A long wait hands a job back instead of being sat out. A snapshot would begin anew, and has patience.
-  const platform = heard(session.platformWith({ budgetMs: settings.PLATFORM_MAX_WAIT_MS }), hooks);
-  const tellFinished = finishedTeller(session);
+  // A long wait hands a job back instead of being sat out. A snapshot would start over, so it waits patiently.
+  const platform = withSentimentHook(
+    session.platformWith({ budgetMs: settings.PLATFORM_MAX_WAIT_MS }),
+    hooks,
+  );
+  const reportFinished = createFinishedReporter(session);
   return {
     ledger,
     store,
@@ -41,26 +44,26 @@ export async function openWorker(
     ...clock,
     runners: await openRunners({ session, place, platform, ...clock }),
     mustLastMs: (job) => mustLastMs(job, settings.PLATFORM_TIMEOUT_MS),
-    async tellFinished(event) {
-      await tellFinished(event);
+    async reportFinished(event) {
+      await reportFinished(event);
       hooks.onFinished?.(event);
     },
     ...(hooks.onRefused === undefined ? {} : { onRefused: hooks.onRefused }),
   };
 }
 
-/** Tells of ended jobs on the event bus, or in the log where none is set. */
-function finishedTeller({ settings, environment, logger }: Session): Worker['tellFinished'] {
+/** Reports finished jobs on the event bus, or in the log if no bus is set. */
+function createFinishedReporter({ settings, environment, logger }: Session): Worker['reportFinished'] {
   const { SYNC_EVENT_BUS: bus, SYNC_STORE: store } = settings;
   if (bus === undefined) return async (event) => logger.info({ event }, 'JobFinished');
-  const teller = once(async () =>
-    (await import('./event-bridge.ts')).tellEventBridge({ bus, store, environment }),
+  const reporter = once(async () =>
+    (await import('./event-bridge.ts')).sendToEventBridge({ bus, store, environment }),
   );
-  return async (event) => (await teller())(event);
+  return async (event) => (await reporter())(event);
 }
 
-/** The client, with somebody who hears what the scoring of each text answered. */
-const heard = (platform: Platform, { onSentiment }: WorkerHooks): Platform =>
+/** The client, which also passes the response for each scored text to `onSentiment`. */
+const withSentimentHook = (platform: Platform, { onSentiment }: WorkerHooks): Platform =>
   onSentiment === undefined
     ? platform
     : {
@@ -68,29 +71,29 @@ const heard = (platform: Platform, { onSentiment }: WorkerHooks): Platform =>
         sentiment: {
           ...platform.sentiment,
           async analyze(request, options) {
-            const answer = await platform.sentiment.analyze(request, options);
-            onSentiment(answer);
-            return answer;
+            const response = await platform.sentiment.analyze(request, options);
+            onSentiment(response);
+            return response;
           },
         },
       };
 
-/** How long a worker without a deadline holds a job at a time; a dead one's jobs wait as long. */
+/** How long a worker without a deadline holds a job at a time; the jobs of a dead worker wait as long. */
 const HELD_LEASE_MS = 30_000;
 
-/** The lease of a process that lives on: renewed while a job runs. */
+/** The lease of a long-running process: renewed while a job runs. */
 export const renewedLease = (ledger: Ledger, leaseMs = HELD_LEASE_MS): Lease => ({
   deadlineMs: undefined,
   leaseMs,
   holdLease: (claim) => renewLease({ ledger, claim, leaseMs }),
 });
 
-/** Beyond the end of the invocation: clocks may differ a little. */
+/** Added after the end of the invocation, since clocks may differ a little. */
 const AFTER_INVOCATION_MS = 2_000;
 
 /**
- * The lease of an invocation whose jobs must be done at a deadline (epoch milliseconds), which leaves it the time to
- * answer. Nothing renews it, and it outlives the invocation.
+ * The lease of an invocation whose jobs must be done by a deadline (epoch milliseconds), which leaves it the time to
+ * respond. Nothing renews it, and it outlasts the invocation.
  */
 export const leaseUntil = (deadlineMs: number, now: () => number): Lease => ({
   deadlineMs,

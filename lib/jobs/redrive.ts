@@ -8,10 +8,10 @@ const FOLDER = 'work/failed/';
 const keyOf = (id: string) => `${FOLDER}${id}.json`;
 
 /**
- * Keeps the message of a job that failed, with its id, so that it can be opened again. The same bytes each time. A job
- * that was cancelled stays so.
+ * Stores the message of a failed job, with the job's id, so that the job can be reopened. The bytes are the same each
+ * time. A cancelled job stays cancelled, so its message is not stored.
  */
-export async function keepFailed(
+export async function storeFailedMessage(
   store: Store,
   { id, outcome }: Pick<EndedJobRow, 'id' | 'outcome'>,
   { body }: Pick<QueueMessage, 'body'>,
@@ -28,15 +28,15 @@ export type RedriveParts = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Ids of the jobs that were opened again, and of those that were left as they are, with their state. */
+/** The ids of the jobs that were reopened, and of those that were left as they are, with their states. */
 export type Redriven = {
   readonly opened: readonly string[];
   readonly left: readonly { readonly id: string; readonly state: string }[];
 };
 
 /**
- * Opens failed jobs again, all or those with the ids given: their messages go back on the queue. A job whose outcome
- * is unknown is never among them. After a crash in the middle the next redrive sends what was not sent.
+ * Reopens failed jobs, either all of them or those with the given ids: their messages go back to the queue. A job whose
+ * outcome is unknown is never reopened. After a crash halfway through, the next redrive sends what was not sent.
  */
 export async function redriveFailed(ids: readonly string[], parts: RedriveParts): Promise<Redriven> {
   const { store, ledger, queue, signal } = parts;
@@ -44,21 +44,21 @@ export async function redriveFailed(ids: readonly string[], parts: RedriveParts)
   const left: Redriven['left'][number][] = [];
   for (const id of ids.length > 0 ? ids : await failedIds(store)) {
     signal?.throwIfAborted();
-    const kept = await store.get(keyOf(id));
-    if (kept === undefined) {
-      // Without its message an opened job would wait for ever, and a cancelled one would run after all.
+    const stored = await store.get(keyOf(id));
+    if (stored === undefined) {
+      // Without its message, a reopened job would wait forever, and a cancelled one would run after all.
       left.push({ id, state: (await ledger.read(id))?.state ?? 'not known' });
       continue;
     }
     const answer = await ledger.reopen(id);
     const state = answer.row?.state ?? 'not known';
-    // A message that is sent again without need is one more delivery, which does no harm: so a redrive that died
-    // between the two is made good.
+    // Sending a message again needlessly is only one more delivery, which does no harm. This completes a redrive that
+    // died between the two steps.
     if (answer.kind === 'reopened' || state === 'CLAIMED') {
-      await queue.send([kept.body.toString()]);
+      await queue.send([stored.body.toString()]);
       opened.push(id);
     } else left.push({ id, state });
-    // A job that is done never fails again. Every other message stays: the job may fail while this is under way.
+    // A job that is done never fails again. Every other message stays: its job may fail while this runs.
     if (state === 'DONE') await store.delete(keyOf(id));
   }
   return { opened, left };
@@ -70,10 +70,10 @@ async function failedIds(store: Store): Promise<readonly string[]> {
   return ids;
 }
 
-/** How long a dead letter is nobody else's while it is moved. */
+/** How long a dead letter is hidden from other receivers while it is moved. */
 const MOVE_SECONDS = 30;
 
-/** Moves dead letters back on the queue, and answers how many: each is sent before it is deleted. */
+/** Moves dead letters back to the queue, and returns how many. Each is sent before it is deleted. */
 export async function moveDeadLetters(
   from: Queue,
   to: Pick<Queue, 'send'>,

@@ -1,18 +1,18 @@
 import type { Store } from '../store/store.ts';
 import type { QueueMessage } from './queue/queue.ts';
 
-/** Where a message lies that could not become a job. */
+/** The key of a message that could not become a job. */
 export const refusedKey = (messageId: string) => `refused/${messageId}.json`;
 
-/** Keeps a message that could not become a job, with every reason, and answers its key. */
-export async function keepRefused(
+/** Stores a message that could not become a job, with every reason, and returns its key. */
+export async function storeRefused(
   store: Store,
   { messageId, body, sender, sentAtMs }: QueueMessage,
   faults: readonly string[],
 ): Promise<string> {
   const key = refusedKey(messageId);
   const sentAt = sentAtMs === undefined ? null : new Date(sentAtMs).toISOString();
-  const kept = { version: 1, messageId, sender, sentAt, faults, body };
-  await store.put(key, Buffer.from(`${JSON.stringify(kept)}\n`), { contentType: 'application/json' });
+  const refused = { version: 1, messageId, sender, sentAt, faults, body };
+  await store.put(key, Buffer.from(`${JSON.stringify(refused)}\n`), { contentType: 'application/json' });
   return key;
 }

@@ -3,17 +3,17 @@ import type { Store } from '../store/store.ts';
 import { missingObject } from '../store/stored-json.ts';
 import type { EndedJobRow, JobError, Outcome } from './ledger/job-row.ts';
 
-/** The row of an ended job whose type is known: its own, or that of the message that named it. */
+/** The row of an ended job whose type is known, from the row itself or from the message that named the job. */
 export type TypedJobRow = EndedJobRow & { readonly type: string };
 
-/** Where the result of a job lies. */
+/** The key of a job's result. */
 export const resultKey = ({ type, dt, id }: Pick<TypedJobRow, 'type' | 'dt' | 'id'>) =>
   `results/${type}/dt=${dt}/${id}.json`;
 
-/** An outcome with a larger response goes to the store first: a row of the table holds 400 KB. */
+/** A larger response goes to the store first: a row of the table holds at most 400 KB. */
 const MOST_ROW_BYTES = 100_000;
 
-/** The outcome as the ledger takes it: a large response is staged, and named by its key. */
+/** The outcome in the form in which the ledger holds it: a large response is staged, and replaced by its key. */
 export async function stagedOutcome(
   store: Store,
   { id, fence }: Pick<EndedJobRow, 'id' | 'fence'>,
@@ -28,8 +28,8 @@ export async function stagedOutcome(
 }
 
 /**
- * Writes the result of an ended job, always the same bytes, and answers its key. Of two writers the one who knows more
- * wins: a result is replaced only by one that ended later.
+ * Writes the result of an ended job, always the same bytes, and returns its key. Of two writers, the one that knows
+ * more wins: a result is replaced only by one that ended later.
  */
 export async function writeResult(store: Store, row: TypedJobRow): Promise<string> {
   const key = resultKey(row);
@@ -43,7 +43,7 @@ export async function writeResult(store: Store, row: TypedJobRow): Promise<strin
   }
 }
 
-/** The response of an outcome as JSON text, wherever it lies; undefined if there is none. */
+/** The response of an outcome as JSON text, wherever it is stored; undefined if there is none. */
 export async function responseOf(store: Store, { response, staged }: Outcome): Promise<string | undefined> {
   if (staged === undefined) return typeof response === 'string' ? response : undefined;
   const stored = await store.get(staged);
@@ -51,10 +51,10 @@ export async function responseOf(store: Store, { response, staged }: Outcome): P
   return stored.body.toString();
 }
 
-/** The response is passed on as it came: its numbers may have more digits than a JavaScript number. */
+/** The response is copied as received: its numbers may have more digits than a JavaScript number. */
 function printResult(row: TypedJobRow, response: string | undefined): string {
   const { id, type, outcome, attempts, startedAt, finishedAt, createdAt, sender } = row;
-  const told = JSON.stringify({
+  const withoutResponse = JSON.stringify({
     version: 1,
     id,
     type,
@@ -65,11 +65,11 @@ function printResult(row: TypedJobRow, response: string | undefined): string {
     sender: sender ?? null,
     ...(outcome.error === undefined ? {} : { error: outcome.error satisfies JobError }),
   });
-  return response === undefined ? told : `${told.slice(0, -1)},"response":${response}}`;
+  return response === undefined ? withoutResponse : `${withoutResponse.slice(0, -1)},"response":${response}}`;
 }
 
-/** When the job of a stored result ended, in epoch milliseconds; never, of what is no result. */
+/** When the job of a stored result ended, in epoch milliseconds; minus infinity if this is not a result. */
 function endOf(body: Buffer): number {
-  const told = /"finishedAt":"([^"]+)"/.exec(body.toString('utf8', 0, 2_048))?.[1];
-  return told === undefined ? Number.NEGATIVE_INFINITY : Date.parse(told);
+  const finishedAt = /"finishedAt":"([^"]+)"/.exec(body.toString('utf8', 0, 2_048))?.[1];
+  return finishedAt === undefined ? Number.NEGATIVE_INFINITY : Date.parse(finishedAt);
 }

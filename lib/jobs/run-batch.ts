@@ -5,15 +5,15 @@ import type { Queue, QueueMessage } from './queue/queue.ts';
 export type BatchOptions = {
   readonly worker: Worker;
   readonly lease: Lease;
-  /** Where a message is told when to come back. */
+  /** Sets when a message is delivered again. */
   readonly queue: Pick<Queue, 'delay'>;
-  /** Jobs at once. */
+  /** How many jobs run at once. */
   readonly concurrency: number;
 };
 
 /**
- * Handles messages side by side, and answers the ids of those that are not done with. One that fails is logged, and
- * comes back; it never fails its neighbours.
+ * Handles messages side by side, and returns the ids of those that are not finished with. A message that fails is
+ * logged and delivered again; it never fails its neighbours.
  */
 export async function runBatch(
   messages: readonly QueueMessage[],

@@ -9,19 +9,19 @@ import { RowsError, readRows } from './texts/rows/read-rows.ts';
 export type InboxOptions = {
   readonly place: JobPlace;
   readonly queue: Pick<Queue, 'send'>;
-  /** Requests a second that may leave. */
+  /** The most requests per second. */
   readonly rate: number;
   readonly logger: Logger;
 };
 
-/** What became of a request: its chunks, or the key under which the refusal lies. */
+/** What happened to a request: it was split into chunks, or refused, with the key of the refusal. */
 export type SplitInbox =
   | { readonly kind: 'split'; readonly batch: string; readonly chunks: number; readonly rows: number }
   | { readonly kind: 'refused'; readonly refused: string };
 
 /**
- * Splits the request at `inbox/BATCH.json` into score jobs on the queue. A request that cannot be done is kept under
- * `refused/`, with every reason. The same request again, such as an event that came twice, changes nothing.
+ * Splits the request at `inbox/BATCH.json` into score jobs on the queue. A request that cannot be carried out is stored
+ * under `refused/`, with every reason. Repeating a request, such as when an event arrives twice, changes nothing.
  */
 export async function splitInbox(key: string, options: InboxOptions): Promise<SplitInbox> {
   const { place, queue, rate, logger } = options;
@@ -36,13 +36,13 @@ export async function splitInbox(key: string, options: InboxOptions): Promise<Sp
   const parsed = parseInboxRequest(key, stored.body);
   if (parsed.kind === 'refused') return refuse(parsed.faults);
   const { batch, object, request, maxCalls, ...columns } = parsed.request;
-  const bytes = opened(store, object);
-  if ((await bytes.exists()) === false)
+  const source = sourceObject(store, object);
+  if ((await source.exists()) === false)
     return refuse([
-      `object: expected a key of ${store.location}, got ${JSON.stringify(object)}, which is not there`,
+      `object: expected the key of an object in ${store.location}, got ${JSON.stringify(object)}, which does not exist`,
     ]);
   try {
-    const rows = () => readRows(bytes.read(), { ...columns, name: object });
+    const rows = () => readRows(source.read(), { ...columns, name: object });
     const split = await splitBatch(
       { batch, request, rows, host: place.host },
       {
@@ -62,7 +62,7 @@ export async function splitInbox(key: string, options: InboxOptions): Promise<Sp
   }
 }
 
-function opened(store: Store, key: string) {
+function sourceObject(store: Store, key: string) {
   return {
     async exists() {
       for await (const { key: found } of store.list(key)) return found === key;
@@ -70,7 +70,7 @@ function opened(store: Store, key: string) {
     },
     async *read(): AsyncGenerator<Uint8Array> {
       const stream = await store.stream(key);
-      if (stream === undefined) throw new Error(`${key} in ${store.location}: it was there, and is gone`);
+      if (stream === undefined) throw new Error(`${key} in ${store.location}: it was there, but is gone now`);
       yield* stream;
     },
   };

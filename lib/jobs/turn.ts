@@ -3,20 +3,20 @@ import type { Ledger } from './ledger/ledger.ts';
 
 /** What a runner works with while it has a job. */
 export type Turn = {
-  /** Aborted when the lease was lost: whatever comes of the work, nobody may write it down. */
+  /** Aborted when the lease is lost: from then on the outcome of the work may not be recorded. */
   readonly signal: AbortSignal;
   /**
-   * Notes in the ledger that a request leaves: to be awaited in the call's turn, as its `beforeSend`. Written by the
-   * first call of the job, and held against the time left by every one. Throws where nothing may leave.
+   * Records in the ledger that a request is leaving. Await it when the call's turn has come, as its `beforeSend`. The
+   * job's first call writes the record, and every call checks the time left. Throws if nothing may be sent.
    */
   readonly beforeSend: () => Promise<void>;
-  /** Epoch milliseconds by which all must be done; none where the lease is renewed. */
+  /** When everything must be done, in epoch milliseconds; undefined if the lease is renewed. */
   readonly deadlineMs: number | undefined;
 };
 
 /**
- * Does a job, and returns how it ended; `response` is JSON text, as the platform sent it where it did. What it throws
- * is judged by `afterFailure`.
+ * Does a job, and returns how it ended. `response` is JSON text, exactly as the platform sent it if it came from there.
+ * `afterFailure` decides what happens if this throws.
  */
 export type RunJob<Job> = (job: Job, turn: Turn) => Promise<Outcome>;
 
@@ -25,7 +25,7 @@ export class TurnLostError extends Error {
   override readonly name = 'TurnLostError';
 }
 
-/** The job cannot go on here and now; it is handed back, and no attempt is counted. */
+/** The job cannot continue here and now; it is handed back, and no attempt is counted. */
 export class HandBackError extends Error {
   override readonly name = 'HandBackError';
   readonly delayMs: number;
@@ -58,7 +58,7 @@ export type TurnOptions = {
   readonly now: () => number;
 };
 
-/** A turn, and how often a send of the job was started by the end of it. */
+/** A turn, with whether it has sent, and how many sends of the job have started so far. */
 export type CountedTurn = Turn & { readonly hasSent: () => boolean; readonly attempts: () => number };
 
 export function createTurn(options: TurnOptions): CountedTurn {
@@ -87,7 +87,7 @@ export function createTurn(options: TurnOptions): CountedTurn {
 
 async function writeSent(ledger: TurnOptions['ledger'], holder: Holder, mustLastMs: number): Promise<Claim> {
   const answer = await ledger.sent(holder, { mustLastMs }).catch(async (error: unknown) => {
-    // It may have been written all the same, and nothing has left.
+    // It may have been written all the same, though nothing was sent.
     await ledger.notSent(holder, { wasTried: false });
     throw error;
   });
@@ -97,7 +97,7 @@ async function writeSent(ledger: TurnOptions['ledger'], holder: Holder, mustLast
     case 'too-late':
       throw tooLate(answer.leftMs);
     case 'already-sent':
-      throw new Error(`job ${holder.id}: a send was started before, and has not been taken back`);
+      throw new Error(`job ${holder.id}: an earlier send was started and has not been taken back`);
     case 'lost':
       throw new TurnLostError(`job ${holder.id}: another worker has it now`);
     default:
@@ -105,5 +105,4 @@ async function writeSent(ledger: TurnOptions['ledger'], holder: Holder, mustLast
   }
 }
 
-const tooLate = (leftMs: number) =>
-  new HandBackError(`${leftMs} ms are left, which is less than a send may take`, 0);
+const tooLate = (leftMs: number) => new HandBackError(`${leftMs} ms are left, and a send may take longer`, 0);

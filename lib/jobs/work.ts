@@ -5,27 +5,27 @@ export type WorkOptions = {
   readonly worker: Worker;
   readonly lease: Lease;
   readonly queue: Queue;
-  /** Jobs at once. */
+  /** How many jobs run at once. */
   readonly concurrency: number;
-  /** How long a message is nobody else's at a time; prolonged while its job runs. */
+  /** How long a message is hidden from other receivers at a time; extended while its job runs. */
   readonly visibilitySeconds: number;
-  /** End when the queue holds nothing more; else only with the signal. */
+  /** End when the queue is empty; otherwise only on the signal. */
   readonly drain: boolean;
-  /** Ends the work: what runs is finished, nothing new is begun. */
+  /** Ends the work: running jobs are finished, and no new ones are started. */
   readonly signal: AbortSignal;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Called for each message that is refused; again where the message comes back. */
+  /** Called for each message that is refused, and again if the message is delivered again. */
   readonly onRefused?: (messageId: string) => void;
 };
 
 export type WorkCounts = { readonly done: number; readonly later: number; readonly failed: number };
 
-/** Waits that are short enough for Ctrl-C: an aborted one would hide the next message for its visibility. */
+/** Polls are short enough for Ctrl-C: aborting one would hide the next message for its visibility timeout. */
 const WAIT_SECONDS = 2;
 
 /**
- * Consumes a queue in this process, as the deployed worker would, until it is told to stop or there is nothing left.
- * No more messages are taken than there is room for. Throws what the queue throws, once all that runs has ended.
+ * Consumes a queue in this process, as the deployed worker would, until it is stopped or there is nothing left. It
+ * takes no more messages than it has room for. Throws what the queue throws, once all running jobs have finished.
  */
 export async function work(options: WorkOptions): Promise<WorkCounts> {
   const { queue, concurrency, visibilitySeconds, drain, signal, sleep } = options;
@@ -50,7 +50,7 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
       messages.forEach(begin);
       if (messages.length > 0) continue;
       if (running.size === 0 && drain && isEmpty(await queue.counts())) break;
-      if (waitSeconds === 0) await sleep(LOOK_EVERY_MS, signal).catch(() => undefined);
+      if (waitSeconds === 0) await sleep(CHECK_EVERY_MS, signal).catch(() => undefined);
     }
   } finally {
     await Promise.all(running);
@@ -58,8 +58,8 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
   return counts;
 }
 
-/** Between two looks into a queue that was empty. */
-const LOOK_EVERY_MS = 200;
+/** How long to wait before checking an empty queue again. */
+const CHECK_EVERY_MS = 200;
 
 const isEmpty = ({ waiting, inFlight, delayed }: Awaited<ReturnType<Queue['counts']>>) =>
   waiting + inFlight + delayed === 0;
@@ -85,7 +85,7 @@ async function handleOne(message: QueueMessage, options: WorkOptions): Promise<k
   }
 }
 
-/** Prolongs a message's visibility at a third of it, until the function that it answers is called. */
+/** Extends a message's visibility timeout after each third of it, until the returned function is called. */
 function keepHidden(
   { receipt, messageId }: QueueMessage,
   { queue, visibilitySeconds, worker: { logger } }: WorkOptions,
@@ -95,7 +95,7 @@ function keepHidden(
     () => {
       underWay = queue
         .delay(receipt, visibilitySeconds * 1000)
-        .catch((err: unknown) => logger.warn({ messageId, err }, 'visibility not prolonged'));
+        .catch((err: unknown) => logger.warn({ messageId, err }, 'visibility not extended'));
     },
     (visibilitySeconds * 1000) / 3,
   );

@@ -34,11 +34,11 @@ test.each([
   [['formula', 'set', 'twelve', '-'], 'id: expected the digits of an integer, got "twelve"'],
   [
     ['formula', 'set', '12', '-', '--name', 'x'],
-    '--unless-changed-since: expected one, since --name is given, got nothing',
+    '--unless-changed-since: expected a value, since --name is given, got nothing',
   ],
   [
     ['formula', 'set', '12', '-', '--unless-changed-since', '5'],
-    '--name: expected one, since --unless-changed-since is given, got nothing',
+    '--name: expected a value, since --unless-changed-since is given, got nothing',
   ],
   [['formula', 'set', '12', '-'], 'standard input: expected text that is not empty, got ""'],
   [['call', 'a', '..', 'c'], 'version: expected a name, not empty, "." or "..", got ".."'],

@@ -21,7 +21,7 @@ test('every fault of every line is told with its number, and nothing is sent', a
   expect(err).toContain('-: expected jobs, one a line; nothing was sent, since');
   expect(err).toMatch(/^ {2}line 2: message: expected JSON/m);
   expect(err).toMatch(/^ {2}line 4: texts: expected a list of? ?.*1 to 100|^ {2}line 4: texts: /m);
-  expect(err).toMatch(/^ {2}line 5: id: expected one that no other line has, got a/m);
+  expect(err).toMatch(/^ {2}line 5: id: expected an id that no other line has, got a/m);
   expect(counts.waiting).toBe(0);
 });
 
@@ -67,7 +67,7 @@ test('a type that SYNC_ALLOW leaves out is a fault of its line', async () => {
   const { code, err } = await jobs.begin(['submit', '-'], environment, lines([score('a')])).ended;
 
   expect(code).toBe(2);
-  expect(err).toContain('line 1: type: expected one that is allowed (data-files), got "score"');
+  expect(err).toContain('line 1: type: expected an allowed value (data-files), got "score"');
 });
 
 test('a queue that cannot be reached is told with what was sent, and exits 1', async () => {

@@ -13,7 +13,7 @@ const cut = platform({ kind: 'cut', detail: 'ended early' });
 
 describe('a send that may not be repeated', () => {
   test.each<[string, PlatformFailure]>([
-    ['a lost answer', { kind: 'connection', phase: 'exchange', code: 'ECONNRESET' }],
+    ['a lost response', { kind: 'connection', phase: 'exchange', code: 'ECONNRESET' }],
     ['a time-out', { kind: 'timeout', timeoutMs: 330_000, phase: 'exchange' }],
     ['a 502', { kind: 'status', status: 502 }],
     ['a body that was cut', { kind: 'cut', detail: 'ended early' }],
@@ -26,7 +26,7 @@ describe('a send that may not be repeated', () => {
     });
   });
 
-  test.each([400, 403, 404, 409, 413, 422])('fails after a %s, which is an answer', (status) => {
+  test.each([400, 403, 404, 409, 413, 422])('fails after a %s, since the platform did respond', (status) => {
     expect(afterFailure({ ...facts, error: platform({ kind: 'status', status }) })).toMatchObject({
       kind: 'end',
       outcome: { status: 'failed', error: { kind: 'status', status } },
@@ -35,11 +35,11 @@ describe('a send that may not be repeated', () => {
 
   test.each<[string, PlatformFailure]>([
     ['no connection', { kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' }],
-    ['a name that was not resolved', { kind: 'connection', phase: 'resolve', code: 'EAI_AGAIN' }],
+    ['a name that did not resolve', { kind: 'connection', phase: 'resolve', code: 'EAI_AGAIN' }],
     ['a TLS failure', { kind: 'connection', phase: 'tls', code: 'ECONNRESET' }],
     ['a 401', { kind: 'status', status: 401 }],
     ['a 429', { kind: 'status', status: 429 }],
-  ])('comes again after %s, with the attempt counted', (_, failure) => {
+  ])('is tried again after %s, with the attempt counted', (_, failure) => {
     expect(afterFailure({ ...facts, error: platform(failure) })).toEqual({
       kind: 'later',
       delayMs: 1_000,
@@ -55,8 +55,8 @@ describe('a send that may not be repeated', () => {
     });
   });
 
-  test('is unknown when our own trouble came after it, and comes again when that came before', () => {
-    const error = new Error('the store is away');
+  test('is unknown if we fail after it, and is tried again if we fail before it', () => {
+    const error = new Error('the store is unavailable');
 
     expect(afterFailure({ ...facts, error })).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
     expect(afterFailure({ ...facts, error, hasSent: false })).toMatchObject({ kind: 'later', counts: false });
@@ -64,7 +64,7 @@ describe('a send that may not be repeated', () => {
 });
 
 describe('a send that may be repeated', () => {
-  test('comes again after a lost answer, with a growing delay, and is unknown at the fifth', () => {
+  test('is tried again after a lost response, with a growing delay, and is unknown at the fifth attempt', () => {
     const after = (attempts: number) => afterFailure({ ...facts, mayRepeat: true, attempts, error: cut });
 
     expect([1, 2, 3, 4].map(after)).toEqual(
@@ -86,7 +86,7 @@ test('a long wait hands the job back with that delay, and no attempt is counted'
   expect(afterFailure({ ...facts, error })).toEqual({ kind: 'later', delayMs: 45_000, counts: false });
 });
 
-test('a job that cannot go on here and now is handed back, and no attempt is counted', () => {
+test('a job that cannot continue here and now is handed back, and no attempt is counted', () => {
   const error = new HandBackError('too late', 1_500);
 
   expect(afterFailure({ ...facts, error })).toEqual({ kind: 'later', delayMs: 1_500, counts: false });
@@ -96,7 +96,7 @@ test('a job that another worker has is left alone', () => {
   expect(afterFailure({ ...facts, error: new TurnLostError('lost') })).toEqual({ kind: 'leave' });
 });
 
-test('wrong input and a calculation that was changed are failures', () => {
+test('invalid input and a changed calculation are failures', () => {
   const wrong = platform({ kind: 'input', faults: ['path.version: expected text'] });
 
   expect(afterFailure({ ...facts, error: wrong })).toMatchObject({ outcome: { error: { kind: 'input' } } });

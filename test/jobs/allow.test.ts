@@ -23,43 +23,41 @@ const faultOf = (setting: object, job: RunFunctionJob | ScoreJob = greet) =>
   allowFault(readAllow(JSON.stringify(setting)), job);
 
 describe('what jobs may use', () => {
-  test.each([undefined, '', '{}'])('is everything where the setting is %j', (text) => {
+  test.each([undefined, '', '{}'])('is everything if the setting is %j', (text) => {
     expect(allowFault(readAllow(text), greet)).toBeUndefined();
     expect(allowFault(readAllow(text), score)).toBeUndefined();
   });
 
-  test('is what all lists allow', () => {
+  test('is what every list allows', () => {
     expect(
       faultOf({ types: ['run-function'], packages: [PACKAGE.toUpperCase()], functions: ['greet'] }),
     ).toBe(undefined);
-    expect(faultOf({ types: ['score'] })).toBe(
-      'type: expected one that is allowed (score), got "run-function"',
-    );
-    expect(faultOf({ packages: [OTHER] })).toMatch(/^packageId: expected one that is allowed/);
+    expect(faultOf({ types: ['score'] })).toBe('type: expected an allowed value (score), got "run-function"');
+    expect(faultOf({ packages: [OTHER] })).toMatch(/^packageId: expected an allowed value/);
     expect(faultOf({ packages: [OTHER], functions: ['greet'] })).toMatch(/^packageId/);
-    expect(faultOf({ functions: ['Greet'] })).toMatch(
-      /^functionName: expected one that is allowed \(Greet\)/,
-    );
+    expect(faultOf({ functions: ['Greet'] })).toMatch(/^functionName: expected an allowed value \(Greet\)/);
   });
 
-  test('is nothing where a list is empty', () => {
-    expect(faultOf({ types: [] }, score)).toBe('type: expected one that is allowed (none is), got "score"');
+  test('is nothing if a list is empty', () => {
+    expect(faultOf({ types: [] }, score)).toBe(
+      'type: expected an allowed value (there are none), got "score"',
+    );
     expect(faultOf({ functions: [] })).toMatch(/^functionName/);
     expect(faultOf({ packages: [] })).toMatch(/^packageId/);
   });
 
-  test('may be one released function', () => {
+  test('may be a single released function', () => {
     expect(faultOf({ functions: [`${PACKAGE.toUpperCase()}/1.0.0/greet`] })).toBeUndefined();
     expect(faultOf({ functions: [`${PACKAGE}/1.0.1/greet`] })).toMatch(/^functionName/);
     expect(faultOf({ functions: [`${OTHER}/1.0.0/greet`] })).toMatch(/^functionName/);
   });
 
-  test('says nothing of packages and functions to other jobs', () => {
+  test('is not limited by packages and functions for other jobs', () => {
     expect(faultOf({ packages: [], functions: [] }, score)).toBeUndefined();
   });
 });
 
-test('a wrong setting tells every fault at once', () => {
+test('an invalid setting reports every fault at once', () => {
   const text = `{"types":["scores"],"packages":["x"],"functions":["1.0/greet","${PACKAGE}/greet"],"all":1}`;
 
   expect(() => readAllow(text)).toThrow(
@@ -71,6 +69,6 @@ test('a wrong setting tells every fault at once', () => {
       'SYNC_ALLOW.all: not a known name',
     ]),
   );
-  expect(() => readAllow('{')).toThrow('SYNC_ALLOW: expected JSON, got 1 characters that are none');
+  expect(() => readAllow('{')).toThrow('SYNC_ALLOW: expected JSON, got 1 characters that are not JSON');
   expect(() => readAllow('[]')).toThrow('SYNC_ALLOW: expected an object');
 });

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { tellEventBridge } from '../../lib/jobs/event-bridge.ts';
+import { sendToEventBridge } from '../../lib/jobs/event-bridge.ts';
 
 const finished = {
   id: 'j1',
@@ -11,13 +11,13 @@ const finished = {
   result: 'results/score/dt=2026-11-21/j1.json',
 } as const;
 
-/** An event bus on loopback that gives the answer, and remembers what it was told. */
-async function startBus(answer: object) {
-  const asked: { readonly target: unknown; readonly body: unknown }[] = [];
+/** An event bus on loopback that always sends this response, and records its requests. */
+async function startBus(body: object) {
+  const requests: { readonly target: unknown; readonly body: unknown }[] = [];
   const server = createServer(async (request, response) => {
-    asked.push({ target: request.headers['x-amz-target'], body: JSON.parse(await text(request)) });
+    requests.push({ target: request.headers['x-amz-target'], body: JSON.parse(await text(request)) });
     response.setHeader('content-type', 'application/x-amz-json-1.1');
-    response.end(JSON.stringify(answer));
+    response.end(JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -28,8 +28,8 @@ async function startBus(answer: object) {
     AWS_SECRET_ACCESS_KEY: 'secret',
   };
   return {
-    asked,
-    tell: tellEventBridge({ bus: 'default', store: 's3://sync', environment }),
+    requests,
+    report: sendToEventBridge({ bus: 'default', store: 's3://sync', environment }),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -37,12 +37,12 @@ async function startBus(answer: object) {
   };
 }
 
-test('an ended job is told with the place of its result', async () => {
+test('a finished job is reported with the key of its result', async () => {
   await using bus = await startBus({ FailedEntryCount: 0, Entries: [{ EventId: 'e1' }] });
 
-  await bus.tell(finished);
+  await bus.report(finished);
 
-  expect(bus.asked).toEqual([
+  expect(bus.requests).toEqual([
     {
       target: 'AWSEvents.PutEvents',
       body: {
@@ -59,13 +59,13 @@ test('an ended job is told with the place of its result', async () => {
   ]);
 });
 
-test('an event that was not taken is an error, so that the job’s message comes back', async () => {
+test('an event that was not accepted is an error, so that the job’s message is delivered again', async () => {
   await using bus = await startBus({
     FailedEntryCount: 1,
     Entries: [{ ErrorCode: 'InternalFailure', ErrorMessage: 'try again' }],
   });
 
-  await expect(bus.tell(finished)).rejects.toThrow(
+  await expect(bus.report(finished)).rejects.toThrow(
     'JobFinished of j1 to default: InternalFailure: try again',
   );
 });

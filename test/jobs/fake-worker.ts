@@ -10,7 +10,7 @@ import { type JobType, jobTypes, type Runners } from '../../lib/jobs/types/job-t
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { createMemoryTable } from '../../lib/table/memory-table.ts';
 
-/** A worker over memory and a directory, whose clock stands still until it is moved; runners are given. */
+/** A worker over memory and a directory, with the given runners; its clock stands still until it is moved. */
 export async function fakeWorker(runners: Partial<Runners>) {
   const folder = await mkdtemp(join(tmpdir(), 'jobs-'));
   const clock = { nowMs: Date.parse('2026-11-21T09:00:00Z') };
@@ -25,7 +25,7 @@ export async function fakeWorker(runners: Partial<Runners>) {
     batches: { store, table, newToken: randomUUID },
     runners: { ...noRunners, ...runners },
     allow: {},
-    tellFinished: async (event) => void finished.push(event),
+    reportFinished: async (event) => void finished.push(event),
     logger: pino({ level: 'silent' }),
     now,
     sleep: async () => undefined,
@@ -50,7 +50,7 @@ export async function fakeWorker(runners: Partial<Runners>) {
 const never = () => Promise.reject(new Error('no runner'));
 const noRunners = Object.fromEntries(jobTypes.map((type) => [type, never])) as Record<JobType, typeof never>;
 
-/** A lease up to a deadline two minutes off, as in a function that is deployed. */
+/** A lease with a deadline in two minutes, as in a deployed function. */
 export const leaseOf = ({ clock }: { readonly clock: { readonly nowMs: number } }): Lease => ({
   deadlineMs: clock.nowMs + 120_000,
   leaseMs: 125_000,

@@ -10,7 +10,7 @@ const succeeds: RunJob<RunFunctionJob> = async (_, turn) => {
   return { status: 'done', response: '{"executionId":"e-1","big":9007199254740993}' };
 };
 
-const losesTheAnswer: RunJob<RunFunctionJob> = async (_, turn) => {
+const losesTheResponse: RunJob<RunFunctionJob> = async (_, turn) => {
   await turn.beforeSend();
   const context = { operation: 'runFunction', about: 'function add', attempts: 1 };
   throw new PlatformError({ kind: 'connection', phase: 'exchange', code: 'ECONNRESET' }, context);
@@ -19,7 +19,7 @@ const losesTheAnswer: RunJob<RunFunctionJob> = async (_, turn) => {
 const RESULT = 'results/run-function/dt=2026-11-21/job-1.json';
 
 describe('a job that is done', () => {
-  test('has one result, which keeps the digits of the response, and is told', async () => {
+  test('has one result, with the digits of the response unchanged, and is reported', async () => {
     await using fake = await fakeWorker({ 'run-function': succeeds });
 
     const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
@@ -33,7 +33,7 @@ describe('a job that is done', () => {
     expect(fake.finished).toEqual([{ id: 'job-1', type: 'run-function', status: 'done', result: RESULT }]);
   });
 
-  test('is not run again, and its result is written again if it is gone', async () => {
+  test('is not run again, but a missing result is written again', async () => {
     let runs = 0;
     await using fake = await fakeWorker({
       'run-function': async (job, turn) => {
@@ -52,7 +52,7 @@ describe('a job that is done', () => {
     expect((await fake.store.get(RESULT))?.body.toString()).toBe(first);
   });
 
-  test('has a large response kept apart from the ledger, and whole in its result', async () => {
+  test('has a large response stored outside the ledger, and complete in its result', async () => {
     const response = JSON.stringify({ text: 'x'.repeat(500_000) });
     await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response }) });
 
@@ -64,9 +64,9 @@ describe('a job that is done', () => {
   });
 });
 
-describe('a job whose answer was lost', () => {
+describe('a job whose response was lost', () => {
   test('is unknown, and not run again', async () => {
-    await using fake = await fakeWorker({ 'run-function': losesTheAnswer });
+    await using fake = await fakeWorker({ 'run-function': losesTheResponse });
 
     await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
     await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
@@ -78,8 +78,8 @@ describe('a job whose answer was lost', () => {
     });
   });
 
-  test('is run again where its message says that this does no harm', async () => {
-    await using fake = await fakeWorker({ 'run-function': losesTheAnswer });
+  test('is run again if its message says that this does no harm', async () => {
+    await using fake = await fakeWorker({ 'run-function': losesTheResponse });
     const job = { ...runFunctionJob, onUnknown: 'retry' };
 
     const first = await handleMessage(messageOf(job), fake.worker, leaseOf(fake));
@@ -93,8 +93,8 @@ describe('a job whose answer was lost', () => {
   });
 });
 
-describe('a message that comes back', () => {
-  test('while another worker has its job, comes when that one’s lease has ended', async () => {
+describe('a message that is delivered again', () => {
+  test('while another worker has its job, arrives when that worker’s lease has expired', async () => {
     await using fake = await fakeWorker({ 'run-function': succeeds });
     const request = { id: 'job-1', type: 'run-function', contentHash: 'x', sender: 'other' };
     const { contentHash } = await hashOf();
@@ -105,11 +105,11 @@ describe('a message that comes back', () => {
     expect(handled).toEqual({ kind: 'later', delayMs: 41_000 });
   });
 
-  test('because its job was handed back, leaves no attempt and no lease behind', async () => {
+  test('because its job was handed back leaves no attempt and no lease behind', async () => {
     await using fake = await fakeWorker({
       'run-function': async (_, turn) => {
         await turn.beforeSend();
-        throw new HandBackError('others score it', 5_000);
+        throw new HandBackError('others are scoring it', 5_000);
       },
     });
 
@@ -121,7 +121,7 @@ describe('a message that comes back', () => {
     expect(job).not.toHaveProperty('leaseUntilMs');
   });
 
-  test('without the time for a send is not even claimed', async () => {
+  test('when there is no time for a send is not even claimed', async () => {
     await using fake = await fakeWorker({ 'run-function': succeeds });
     const lease = { ...leaseOf(fake), deadlineMs: fake.clock.nowMs + 59_999 };
 
@@ -133,7 +133,7 @@ describe('a message that comes back', () => {
 });
 
 describe('a message that cannot become a job', () => {
-  test('is kept with every reason, and done with', async () => {
+  test('is stored with every reason, and finished with', async () => {
     await using fake = await fakeWorker({});
 
     const handled = await handleMessage(messageOf('{"version":2}'), fake.worker, leaseOf(fake));
@@ -147,7 +147,7 @@ describe('a message that cannot become a job', () => {
     });
   });
 
-  test('because its id has another content does not touch the job that has it', async () => {
+  test('because its id belongs to different content does not touch the job with that id', async () => {
     await using fake = await fakeWorker({ 'run-function': succeeds });
     await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
     const other = { ...runFunctionJob, functionName: 'subtract' };
@@ -155,7 +155,7 @@ describe('a message that cannot become a job', () => {
     await handleMessage(messageOf(other, 'm-2'), fake.worker, leaseOf(fake));
 
     expect(await fake.stored('refused/m-2.json')).toMatchObject({
-      faults: ['id: expected one that no other job has, got "job-1"'],
+      faults: ['id: expected an id that no other job has, got "job-1"'],
     });
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done' });
   });
@@ -167,7 +167,7 @@ describe('a message that cannot become a job', () => {
     await handleMessage(messageOf(runFunctionJob), worker, leaseOf(fake));
 
     expect(await fake.stored('refused/m-1.json')).toMatchObject({
-      faults: [expect.stringContaining('type: expected one that is allowed (score)')],
+      faults: [expect.stringContaining('type: expected an allowed value (score)')],
     });
   });
 });

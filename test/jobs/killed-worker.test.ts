@@ -10,8 +10,8 @@ import { openStore } from '../../lib/store/open.ts';
 import { scaled, scaledTimeout } from '../scale.ts';
 
 /*
- * The promises of the queue with real processes: jobs of all types on the local SQS, a worker that is killed with -9
- * in the midst of them again and again, and a platform that loses answers after it has done the work.
+ * The promises of the queue with real processes: jobs of all types on the local SQS, a worker that is repeatedly killed
+ * with -9 in the middle of them, and a platform that loses responses after it has done the work.
  */
 
 const JOBS = scaled(120, 2_000);
@@ -19,7 +19,7 @@ const KILLS = scaled(3, 12);
 const CONCURRENCY = 20;
 const packageId = codePackages[0]?.id ?? '';
 
-/** Jobs of all types; of ten seven run functions, since those must not run twice. */
+/** Jobs of all types; seven in ten run functions, since those must not run twice. */
 function jobAt(index: number, calculationIds: readonly string[], dataFileIds: readonly string[]): object {
   const common = { version: 1, id: `job-${index}` };
   if (index === 0) return { ...common, type: 'snapshot', source: 'data-files', ids: dataFileIds };
@@ -28,7 +28,7 @@ function jobAt(index: number, calculationIds: readonly string[], dataFileIds: re
       return {
         ...common,
         type: 'score',
-        // Every third text comes again in another job.
+        // Every third text is repeated in another job.
         texts: [0, 1, 2].map((part) => ({
           id: `${part}`,
           text: `text ${part === 0 ? index % 100 : `${index}.${part}`}`,
@@ -63,7 +63,7 @@ function startWorker(environment: Readonly<Record<string, string>>) {
   return { child, ended: once(child, 'exit') };
 }
 
-test(`of ${JOBS} jobs of a worker that is killed again and again, none is done twice and none lacks its result`, {
+test(`of ${JOBS} jobs of a worker that is killed again and again, each has its result, and none is done twice`, {
   timeout: scaledTimeout(240_000),
 }, async () => {
   await using platform = await startPlatform({ calculations: 50, dataFiles: 20, faults: 0.05, rate: 10_000 });
@@ -78,7 +78,7 @@ test(`of ${JOBS} jobs of a worker that is killed again and again, none is done t
     PLATFORM_TOKEN: platform.token,
     PLATFORM_RATE: '2000',
     PLATFORM_CONCURRENCY: String(CONCURRENCY),
-    // What a killed worker has claimed of texts is free again after one and a half of these.
+    // The texts that a killed worker has claimed are free again after one and a half times this.
     PLATFORM_TIMEOUT_MS: '2000',
     SYNC_STORE: 's3://jobs',
     SYNC_TABLE: 'ledger',
@@ -95,7 +95,7 @@ test(`of ${JOBS} jobs of a worker that is killed again and again, none is done t
   const executions = () => platform.counts().executions.length;
   for (let kills = 0; kills < KILLS; kills += 1) {
     const { child, ended } = startWorker(environment);
-    // Seven jobs of ten are executions, and the last worker shall have some left.
+    // Seven in ten jobs are executions, and some must be left for the last worker.
     const enough = ((kills + 1) / (KILLS + 1)) * JOBS * 0.6;
     while (executions() < enough && child.exitCode === null) await delay(10);
     await delay((kills * 37) % 100);
@@ -127,7 +127,7 @@ test(`of ${JOBS} jobs of a worker that is killed again and again, none is done t
     if (status === 'failed') expect(executed.get(index)).toBeUndefined();
   }
   const statuses = [...results.values()].map(({ status }) => status);
-  // What a worker has in hand when it is killed may become unknown; of the rest the platform's faults spoil little.
+  // The jobs that a worker is running when it is killed may become unknown; the platform's faults spoil few others.
   const done = statuses.filter((status) => status === 'done').length;
   expect(done).toBeGreaterThan(JOBS * 0.97 - KILLS * CONCURRENCY);
   expect(await queue.counts()).toEqual({ waiting: 0, inFlight: 0, delayed: 0 });

@@ -1,6 +1,6 @@
 import type { Queue, QueueMessage } from '../../lib/jobs/queue/queue.ts';
 
-/** A queue in memory, in order; what was received stays hidden until it is deleted. */
+/** A queue in memory, in order; a received message stays hidden until it is deleted. */
 export function memoryQueue(
   first: readonly string[] = [],
 ): Queue & { readonly bodies: () => readonly string[] } {

@@ -8,7 +8,7 @@ import { memoryQueue } from './memory-queue.ts';
 const failure: Outcome = { status: 'failed', error: { kind: 'execution', message: 'no luck' } };
 const RESULT = 'results/run-function/dt=2026-11-21/job-1.json';
 
-test('a failed job is opened again, runs again, and its result is the new one', async () => {
+test('a failed job is reopened, runs again, and gets the new result', async () => {
   const outcomes: Outcome[] = [failure, { status: 'done', response: '1' }];
   await using fake = await fakeWorker({ 'run-function': async () => outcomes.shift() ?? failure });
   await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
@@ -23,7 +23,7 @@ test('a failed job is opened again, runs again, and its result is the new one', 
   expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: 1 });
 });
 
-test('a message without an id keeps the one that it was given by its first delivery', async () => {
+test('a message without an id keeps the id from its first delivery', async () => {
   const { id: _, ...job } = runFunctionJob;
   await using fake = await fakeWorker({ 'run-function': async () => failure });
   await handleMessage(messageOf(job, 'm-77'), fake.worker, leaseOf(fake));
@@ -34,8 +34,8 @@ test('a message without an id keeps the one that it was given by its first deliv
   expect(queue.bodies().map((body) => JSON.parse(body))).toEqual([{ ...job, id: 'm-77' }]);
 });
 
-test('a job that is unknown, done or not there is left as it is', async () => {
-  const unknown: Outcome = { status: 'unknown', error: { kind: 'timeout', message: 'no answer' } };
+test('a job that is unknown, done or missing is left as it is', async () => {
+  const unknown: Outcome = { status: 'unknown', error: { kind: 'timeout', message: 'no response' } };
   await using fake = await fakeWorker({ 'run-function': async () => unknown });
   await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
   const queue = memoryQueue();
@@ -52,11 +52,13 @@ test('a job that is unknown, done or not there is left as it is', async () => {
   expect(queue.bodies()).toEqual([]);
 });
 
-test('a redrive that died before its message was sent is made good by the next', async () => {
+test('a redrive that died before it sent a message is completed by the next one', async () => {
   await using fake = await fakeWorker({ 'run-function': async () => failure });
   await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
-  const away = { send: () => Promise.reject(new Error('the queue is away')) };
-  await expect(redriveFailed([], { ...fake, queue: away })).rejects.toThrow('the queue is away');
+  const unavailable = { send: () => Promise.reject(new Error('the queue is unavailable')) };
+  await expect(redriveFailed([], { ...fake, queue: unavailable })).rejects.toThrow(
+    'the queue is unavailable',
+  );
   const queue = memoryQueue();
 
   const redriven = await redriveFailed([], { ...fake, queue });
@@ -75,7 +77,7 @@ test('dead letters are sent before they are deleted', async () => {
   expect(dead.bodies()).toEqual([]);
 });
 
-test('a job that was cancelled stays so, even after its message was seen', async () => {
+test('a cancelled job stays cancelled, even after its message was received', async () => {
   await using fake = await fakeWorker({ 'run-function': async () => failure });
   await fake.ledger.cancel('job-1');
   await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
@@ -87,11 +89,11 @@ test('a job that was cancelled stays so, even after its message was seen', async
   expect(await fake.stored(RESULT)).toMatchObject({ status: 'failed', error: { kind: 'cancelled' } });
 });
 
-test('a job that fails again keeps its message', async () => {
+test('a job that fails again can be reopened again', async () => {
   await using fake = await fakeWorker({ 'run-function': async () => failure });
   await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
   const queue = memoryQueue();
-  // It fails again before the redrive is through.
+  // It fails again before the redrive has finished.
   const send = async (bodies: readonly string[]) => {
     for (const body of bodies) await handleMessage(messageOf(body), fake.worker, leaseOf(fake));
   };

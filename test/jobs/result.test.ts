@@ -17,7 +17,7 @@ const unknown: TypedJobRow = {
   startedAt: at('09:00:00'),
   finishedAt: at('09:10:00'),
   sender: 'AIDAEXAMPLE',
-  outcome: { status: 'unknown', error: { kind: 'answer-lost', message: 'nobody knows' } },
+  outcome: { status: 'unknown', error: { kind: 'answer-lost', message: 'the outcome is unknown' } },
 };
 const done: TypedJobRow = {
   ...unknown,
@@ -26,7 +26,7 @@ const done: TypedJobRow = {
   outcome: { status: 'done', response: '{"ok":true}' },
 };
 
-test('a late answer replaces the result that said unknown', async () => {
+test('a late response replaces a result of unknown', async () => {
   await using fake = await fakeWorker({});
 
   await writeResult(fake.store, unknown);
@@ -35,11 +35,11 @@ test('a late answer replaces the result that said unknown', async () => {
   expect(await fake.stored(resultKey(done))).toMatchObject({ status: 'done', response: { ok: true } });
 });
 
-test('a slow writer of unknown does not undo what is done', async () => {
+test('a slow writer of unknown does not overwrite a result of done', async () => {
   await using fake = await fakeWorker({});
   const slow: Store = {
     ...fake.store,
-    // Between its look and its write the late answer comes.
+    // The late response arrives between its read and its write.
     async get(key) {
       const there = await fake.store.get(key);
       if (there === undefined) await writeResult(fake.store, done);
@@ -52,7 +52,7 @@ test('a slow writer of unknown does not undo what is done', async () => {
   expect(await fake.stored(resultKey(done))).toMatchObject({ status: 'done' });
 });
 
-test('a failure tells its error, and the whole execution where there is one', async () => {
+test('the result of a failure has its error, and the whole execution if there is one', async () => {
   await using fake = await fakeWorker({});
   const failed: TypedJobRow = {
     ...done,

@@ -3,16 +3,16 @@ import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 
-/* What the simulation has found, each as a plain test. */
+/* What the simulation has found, with a plain test for each. */
 
-test('a lease is given up after the result is written, so that a failure of that is told', async () => {
+test('a lease is given up after the result is written, so that a failure to write it is reported', async () => {
   await using bench = await fakeWorker({ 'run-function': async () => ({ status: 'done' }) });
   const order: string[] = [];
   const store: Store = {
     ...bench.store,
     put: async () => {
       order.push('write the result');
-      throw new Error('the store is away');
+      throw new Error('the store is unavailable');
     },
   };
   const lease = {
@@ -25,14 +25,14 @@ test('a lease is given up after the result is written, so that a failure of that
 
   const handled = handleMessage(messageOf(runFunctionJob), { ...bench.worker, store }, lease);
 
-  await expect(handled).rejects.toThrow('the store is away');
+  await expect(handled).rejects.toThrow('the store is unavailable');
   expect(order).toEqual(['write the result', 'give the lease up']);
 });
 
 test('a job is handed back before its lease is given up', async () => {
   await using bench = await fakeWorker({
     'run-function': async () => {
-      throw new Error('the store is away');
+      throw new Error('the store is unavailable');
     },
   });
   const order: string[] = [];

@@ -7,15 +7,15 @@ import { type Parts, simulate } from './simulation/simulate.ts';
 
 /*
  * Several workers, one queue, a platform that knows what it executed, and a clock that nobody waits for. Each schedule
- * is drawn from a seed and held against the promises on jobs; one that breaks any is shrunk, and told step by step.
- * By `TEST_SCALE=100` 200,000 of them run, in about ten minutes.
+ * is generated from a seed and checked against the promises about jobs. A schedule that breaks one is shrunk, and
+ * printed step by step. With `TEST_SCALE=100`, 200,000 of them run in about ten minutes.
  */
 
 const RUNS = scaled(200, 2_000);
 
 type Settings = { readonly parts?: Parts; readonly among?: Partial<Plan>; readonly breaks?: RegExp };
 
-/** Holds for every schedule that breaks no promise, or none that `breaks` names. */
+/** Holds for every schedule that breaks no promise, or none whose violation matches `breaks`. */
 const keepsPromises = ({ parts, among, breaks = /./ }: Settings = {}) =>
   fc.asyncProperty(plans, async (plan) => {
     const { violations, trace } = await simulate({ ...plan, ...among }, parts);
@@ -23,11 +23,13 @@ const keepsPromises = ({ parts, among, breaks = /./ }: Settings = {}) =>
       throw new Error([...violations, ...trace].join('\n'));
   });
 
-test('jobs keep their promises in whatever order and trouble', { timeout: 30_000 + 20 * RUNS }, async () => {
+test('jobs keep their promises in any order and under any trouble', {
+  timeout: 30_000 + 20 * RUNS,
+}, async () => {
   await fc.assert(keepsPromises(), { numRuns: RUNS });
 });
 
-test('a schedule is the same whenever it runs', async () => {
+test('a schedule is the same each time it runs', async () => {
   await fc.assert(
     fc.asyncProperty(plans, async (plan) => {
       const first = await simulate(plan);
@@ -39,7 +41,7 @@ test('a schedule is the same whenever it runs', async () => {
   );
 });
 
-describe('the simulation finds out', () => {
+describe('the simulation detects', () => {
   test.for(Object.entries(brokenParts))('%s', async ([, part]) => {
     for (const seed of [1, 2, 3].slice(0, scaled(1, 3))) {
       const found = await fc.check(keepsPromises(part), { seed, numRuns: 2_000, endOnFailure: true });

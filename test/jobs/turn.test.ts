@@ -15,7 +15,7 @@ const claim: Claim = {
 };
 const sentClaim: Claim = { ...claim, state: 'SENT', attempts: 1 };
 
-/** A ledger that answers as told, and logs what it was asked. */
+/** A turn over a ledger that returns these answers in order, and logs what was requested. */
 function turnOver(answers: readonly (SentAnswer | Error)[], deadlineMs?: number) {
   const log: string[] = [];
   const left = [...answers];
@@ -42,7 +42,7 @@ function turnOver(answers: readonly (SentAnswer | Error)[], deadlineMs?: number)
   return { turn, log, stop };
 }
 
-test('SENT is written once, however many calls a job makes', async () => {
+test('writes SENT once, however many calls a job makes', async () => {
   const { turn, log } = turnOver([{ kind: 'sent', claim: sentClaim }]);
 
   await Promise.all([turn.beforeSend(), turn.beforeSend()]);
@@ -52,10 +52,10 @@ test('SENT is written once, however many calls a job makes', async () => {
   expect([turn.hasSent(), turn.attempts()]).toEqual([true, 1]);
 });
 
-test('nothing leaves when SENT could not be written, and it is taken back, since it may have been', async () => {
-  const { turn, log } = turnOver([new Error('the table is away'), { kind: 'sent', claim: sentClaim }]);
+test('sends nothing if SENT could not be written, and takes it back, since it may have been written', async () => {
+  const { turn, log } = turnOver([new Error('the table is unavailable'), { kind: 'sent', claim: sentClaim }]);
 
-  await expect(turn.beforeSend()).rejects.toThrow('the table is away');
+  await expect(turn.beforeSend()).rejects.toThrow('the table is unavailable');
   expect(log).toEqual(['sent', 'not sent, tried: false']);
   expect(turn.hasSent()).toBe(false);
 
@@ -63,13 +63,13 @@ test('nothing leaves when SENT could not be written, and it is taken back, since
   expect(turn.hasSent()).toBe(true);
 });
 
-test('nothing leaves when another worker has the job', async () => {
+test('sends nothing if another worker has the job', async () => {
   const { turn } = turnOver([{ kind: 'lost', row: undefined }]);
 
   await expect(turn.beforeSend()).rejects.toBeInstanceOf(TurnLostError);
 });
 
-test('nothing leaves that could outlive the lease, or the deadline', async () => {
+test('sends nothing that could outlast the lease or the deadline', async () => {
   await expect(turnOver([{ kind: 'too-late', leftMs: 5 }]).turn.beforeSend()).rejects.toBeInstanceOf(
     HandBackError,
   );
@@ -79,7 +79,7 @@ test('nothing leaves that could outlive the lease, or the deadline', async () =>
   expect(log).toEqual([]);
 });
 
-test('nothing leaves once the lease was lost', async () => {
+test('sends nothing once the lease is lost', async () => {
   const { turn, log, stop } = turnOver([{ kind: 'sent', claim: sentClaim }]);
   stop.abort(new Error('lease lost'));
 

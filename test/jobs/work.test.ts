@@ -7,11 +7,11 @@ import { memoryQueue } from './memory-queue.ts';
 const options = { concurrency: 2, visibilitySeconds: 60, drain: true, signal: new AbortController().signal };
 const sleep: WorkOptions['sleep'] = () => turn();
 
-test('every message that is refused is reported with its id, and to the worker too', async () => {
+test('reports every refused message with its id, and to the worker too', async () => {
   await using fake = await fakeWorker({});
   const refused: string[] = [];
-  const told: string[] = [];
-  const worker = { ...fake.worker, onRefused: () => void told.push('refused') };
+  const reported: string[] = [];
+  const worker = { ...fake.worker, onRefused: () => void reported.push('refused') };
 
   const counts = await work({
     ...options,
@@ -23,6 +23,6 @@ test('every message that is refused is reported with its id, and to the worker t
   });
 
   expect(refused.toSorted()).toEqual(['m-1', 'm-2']);
-  expect(told).toEqual(['refused', 'refused']);
+  expect(reported).toEqual(['refused', 'refused']);
   expect(counts).toEqual({ done: 2, later: 0, failed: 0 });
 });

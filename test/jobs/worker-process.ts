@@ -7,8 +7,8 @@ import { needed } from '../../lib/settings.ts';
 import { sleep } from '../../lib/time/sleep.ts';
 
 /*
- * `node worker-process.ts`: `platform-sync work --drain`, with leases so short that what a killed worker held is taken
- * over within seconds.
+ * `node worker-process.ts`: `platform-sync work --drain`, with leases so short that the jobs of a killed worker are
+ * taken over within seconds.
  */
 
 const session = openSession({ environment: process.env, err: () => undefined });

@@ -2,22 +2,22 @@ import type * as z from 'zod/mini';
 import { faultsOf, preview } from '../../json/faults.ts';
 import { type FieldRule, type GivenMessage, isObject } from './fields.ts';
 
-/** What a message of one type is checked by, and how a job that names no id gets one. */
+/** How a message of one type is checked, and how a job gets its id if the message names none. */
 export type MessageChecks<Message, Input = unknown> = {
-  /** Checks every field by itself, and fills in defaults. */
+  /** Checks each field on its own, and fills in defaults. */
   readonly schema: z.ZodMiniType<Message, Input>;
-  /** What several fields must agree on. */
+  /** Rules that involve several fields. */
   readonly rules: readonly FieldRule[];
   /** The id of a job whose message names none: the queue's id of the message, or the hash of its content. */
   readonly defaultId: 'message-id' | 'content-hash';
 };
 
-/** A message as it was checked, or everything that is wrong with it. */
+/** A checked message, or everything that is wrong with it. */
 export type CheckedMessage<Message> =
   | { readonly kind: 'message'; readonly message: Message }
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
-/** What fields are called where the message came from; by default as they are. */
+/** What fields are called where the message came from; by default they have the same names. */
 export type FieldNames = Readonly<Partial<Record<string, string>>>;
 
 /** Checks a message; every fault is reported at once, under the name that its field has in `names`. */
@@ -45,7 +45,7 @@ export function checkMessage<Message>(
     : { kind: 'message', message: data };
 }
 
-/** The texts to score, wherever below `texts` they stand by mistake, in a message of whatever type; ids are no texts. */
+/** The texts to score, wherever under `texts` they are by mistake, in a message of any type; ids are not texts. */
 function textsIn(texts: unknown): ReadonlySet<string> {
   const found = (Array.isArray(texts) ? texts : [texts]).flatMap((each) =>
     isObject(each) ? Object.entries(each).flatMap(([name, value]) => (name === 'id' ? [] : [value])) : [each],

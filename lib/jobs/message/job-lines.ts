@@ -11,8 +11,8 @@ export type JobLines =
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
 /**
- * Reads jobs, one a line; blank lines count for nothing. Every line is checked before any may be sent: an id that is
- * used twice is a fault, with the same content too. A `run-function` line without an id has none to compare, since the
+ * Reads jobs, one per line; blank lines are ignored. Every line is checked before any may be sent: an id that is used
+ * twice is a fault, even with the same content. A `run-function` line without an id has none to compare, since the
  * queue gives it one.
  */
 export async function readJobLines(
@@ -38,32 +38,32 @@ export async function readJobLines(
 type Read = Exclude<ParsedMessage, { kind: 'job' }> | (JobMessage & { readonly text: string });
 type JobMessage = Extract<ParsedMessage, { kind: 'job' }>;
 
-/** No message's id: it cannot be one. */
-const UNKNOWN_YET = '';
+/** Stands for an id that the queue has yet to give: no message can have it. */
+const NO_ID_YET = '';
 
 function readLine(line: string, allow: Allow): Read {
   const json = readMessageJson(line);
   if (json.kind === 'fault') return { kind: 'refused', faults: [json.fault] };
-  // SQS refuses these two characters, which JSON may carry as they are.
+  // SQS refuses these two characters, which JSON may contain unescaped.
   const text = printJson(json.value).replaceAll(/[\uFFFE\uFFFF]/g, (character) =>
     character === '\uFFFE' ? '\\ufffe' : '\\uffff',
   );
-  const parsed = parseMessage(text, { messageId: UNKNOWN_YET, allow });
+  const parsed = parseMessage(text, { messageId: NO_ID_YET, allow });
   return parsed.kind === 'job' ? { ...parsed, text } : parsed;
 }
 
-/** Where each id was first, and with what content. */
+/** The line on which each id came first, and the content it had there. */
 type Seen = Map<string, { readonly line: number; readonly contentHash: string }>;
 
 function repetitions({ job: { id }, contentHash }: JobMessage, line: number, seen: Seen): readonly string[] {
-  if (id === UNKNOWN_YET) return [];
+  if (id === NO_ID_YET) return [];
   const before = seen.get(id);
   if (before === undefined) {
     seen.set(id, { line, contentHash });
     return [];
   }
-  const content = before.contentHash === contentHash ? 'the same' : 'another';
+  const content = before.contentHash === contentHash ? 'the same' : 'different';
   return [
-    `id: expected one that no other line has, got ${id}, that of line ${before.line} with ${content} content`,
+    `id: expected an id that no other line has, got ${id}, which line ${before.line} has with ${content} content`,
   ];
 }

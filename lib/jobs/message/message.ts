@@ -7,17 +7,17 @@ import { common, type GivenMessage, isObject } from './fields.ts';
 import { readMessageJson } from './message-json.ts';
 import { type ReadJob, type RefusedMessage, refused } from './read-job.ts';
 
-/** A message as it was understood: the job that it asks for, or why it cannot become one. */
+/** A parsed message: the job that it asks for, or why it cannot become one. */
 export type ParsedMessage = ReadJob<Job> | RefusedMessage;
 
-/** What a message is read with. */
+/** What is needed to read a message. */
 export type MessageOptions = {
-  /** The queue's id of the message: the id of a job of some types, if its message names none. */
+  /** The queue's id of the message. For some types it becomes the id of the job, if the message names none. */
   readonly messageId: string;
   readonly allow: Allow;
 };
 
-/** The job that a message asks for: its text is checked, its id and defaults are filled in. */
+/** Parses a message: checks its text, and fills in its id and defaults. */
 export function parseMessage(text: string, options: MessageOptions): ParsedMessage {
   const read = readMessageJson(text);
   if (read.kind === 'fault') return { kind: 'refused', faults: [read.fault] };
@@ -25,7 +25,7 @@ export function parseMessage(text: string, options: MessageOptions): ParsedMessa
   if (!isObject(given))
     return { kind: 'refused', faults: [`message: expected an object, got ${kindOf(given)}`] };
   const { data: type } = jobType.safeParse(given['type']);
-  return type === undefined ? refused(given, faultsOfNoType(given)) : parseOf(type, given, options);
+  return type === undefined ? refused(given, faultsOfUntyped(given)) : parseOf(type, given, options);
 }
 
 function parseOf(type: JobType, given: GivenMessage, options: MessageOptions): ParsedMessage {
@@ -35,13 +35,13 @@ function parseOf(type: JobType, given: GivenMessage, options: MessageOptions): P
   return fault === undefined ? read : refused(given, [fault]);
 }
 
-/** What is wrong with a message of no type, as far as it can be told. */
-function faultsOfNoType(given: GivenMessage): readonly string[] {
-  const checked = checkMessage({ schema: messageOfNoType, rules: [] }, given);
+/** What is wrong with a message without a valid type, as far as that can be checked. */
+function faultsOfUntyped(given: GivenMessage): readonly string[] {
+  const checked = checkMessage({ schema: untypedMessage, rules: [] }, given);
   return checked.kind === 'faults' ? checked.faults : [];
 }
 
-const messageOfNoType = z.looseObject({ ...common, type: jobType });
+const untypedMessage = z.looseObject({ ...common, type: jobType });
 
-/** What came in place of an object, without its content: a bare text may be one to score. */
-const kindOf = (value: unknown) => (typeof value === 'string' ? 'a text' : preview(value));
+/** What was received in place of an object, without its content: a bare text may be one to score. */
+const kindOf = (value: unknown) => (typeof value === 'string' ? 'text' : preview(value));

@@ -3,13 +3,13 @@ import { canonicalJson } from '../../json/canonical-json.ts';
 import { checkMessage, type MessageChecks } from './check-message.ts';
 import { type GivenMessage, jobId } from './fields.ts';
 
-/** The job that a message asks for: the message as it was checked, with its id. */
+/** The job that a message asks for: the checked message, with its id. */
 export type JobBy<Message> = Message & { readonly id: string };
 
-/** A job as it was read. `contentHash`: SHA-256 (hex) of the canonical message without its id. */
+/** A job read from its message. `contentHash`: SHA-256 (hex) of the canonical message without its id. */
 export type ReadJob<Job> = { readonly kind: 'job'; readonly job: Job; readonly contentHash: string };
 
-/** Why a message cannot become a job, every fault at once; `id` is the one that it names, if that is an id at all. */
+/** Why a message cannot become a job, with every fault; `id` is the id in the message, if that is a valid one. */
 export type RefusedMessage = {
   readonly kind: 'refused';
   readonly faults: readonly string[];

@@ -9,7 +9,7 @@ const files = (id: string, more = '') => `{"version":1,"type":"data-files","id":
 const call =
   '{"version":1,"type":"run-function","packageId":"0f8fad5b-d9cb-469f-a165-70867728950e","packageVersion":"1","functionName":"f"}';
 
-test('each line becomes a message of compact JSON with the digits of its ids; blank lines are passed over', async () => {
+test('each line becomes a message of compact JSON with the digits of its ids; blank lines are skipped', async () => {
   const lines = linesOf(
     '\uFEFF{ "version": 1, "type": "data-files", "ids": [12345678901234567890] }\r',
     '',
@@ -26,7 +26,7 @@ test('each line becomes a message of compact JSON with the digits of its ids; bl
   });
 });
 
-test('every fault of every line is told at once, by the number of the line', async () => {
+test('every fault of every line is reported at once, with the number of the line', async () => {
   const lines = linesOf(
     files('a'),
     '',
@@ -39,11 +39,11 @@ test('every fault of every line is told at once, by the number of the line', asy
   expect(await readJobLines(lines, { allow: { types: ['data-files'] } })).toEqual({
     kind: 'faults',
     faults: [
-      'line 3: message: expected JSON, got 1 characters that are none, wrong at position 1 (line 1 column 2)',
-      'line 4: version: expected 1, the version of messages, got 2',
+      'line 3: message: expected JSON, got 1 characters that are not JSON, invalid at position 1 (line 1 column 2)',
+      'line 4: version: expected 1, the version of the message format, got 2',
       'line 4: ids: expected a list of 1 to 100, got a list of 0',
-      'line 5: id: expected one that no other line has, got a, that of line 1 with another content',
-      'line 6: id: expected one that no other line has, got a, that of line 1 with the same content',
+      'line 5: id: expected an id that no other line has, got a, which line 1 has with different content',
+      'line 6: id: expected an id that no other line has, got a, which line 1 has with the same content',
     ],
   });
 });
@@ -52,11 +52,11 @@ test('a job that is not allowed is a fault of its line', async () => {
   expect(await readJobLines(linesOf(call), { allow: { types: [] } })).toMatchObject({ kind: 'faults' });
 });
 
-test('lines without an id are the same job, but for functions, which the queue tells apart', async () => {
+test('lines without an id are the same job, except for functions, which the queue distinguishes', async () => {
   const score = '{"version":1,"type":"score","texts":[{"id":"a","text":"fine"}]}';
 
   expect(await readJobLines(linesOf(call, call))).toEqual({ kind: 'messages', messages: [call, call] });
   expect(await readJobLines(linesOf(score, ` ${score}`))).toMatchObject({
-    faults: [expect.stringMatching(/^line 2: id: .* that of line 1 with the same content$/)],
+    faults: [expect.stringMatching(/^line 2: id: .* which line 1 has with the same content$/)],
   });
 });

@@ -20,11 +20,11 @@ const faultsOf = (message: object) => {
 };
 
 describe('the id of a job', () => {
-  test('is the one of the message', () => {
+  test('is the id in the message', () => {
     expect(parse({ ...score, id: 'my:id_1.x-Y' })).toMatchObject({ kind: 'job', job: { id: 'my:id_1.x-Y' } });
   });
 
-  test('is the id that the queue gave for a function without one', () => {
+  test('is the id from the queue for a function without one', () => {
     expect(parse(call)).toMatchObject({ job: { id: 'queue-1', onUnknown: 'fail' } });
   });
 
@@ -34,7 +34,7 @@ describe('the id of a job', () => {
     expect(parse(score)).toMatchObject({ contentHash: sha256(canonical), job: { id: sha256(canonical) } });
   });
 
-  test('does not count for the hash of the content, nor does the order of names', () => {
+  test('does not affect the hash of the content, and neither does the order of names', () => {
     const one = parseText('{"version":1,"id":"a","type":"data-files","ids":[1]}');
     const other = parseText('{"ids":[1.0],"type":"data-files","version":1,"id":"b"}');
 
@@ -65,28 +65,28 @@ describe('a message that is refused', () => {
       kind: 'refused',
       id: 'job-1',
       faults: [
-        'version: expected 1, the version of messages, got 2',
+        'version: expected 1, the version of the message format, got 2',
         'calculationId: expected an integer (as text or a bigint beyond 2^53), got 1.5',
         'expression: expected text, got nothing',
         'unlessChangedSince: expected a whole number from 0 to 9007199254740991, got -1',
         'stric: not a known name',
-        'name: expected one, since unlessChangedSince is given, got nothing',
+        'name: expected a value, since unlessChangedSince is given, got nothing',
       ],
     });
   });
 
   test.each([
-    ['{"a": I hate it}', 'message: expected JSON, got 16 characters that are none'],
-    ['"I hate it"', 'message: expected an object, got a text'],
+    ['{"a": I hate it}', 'message: expected JSON, got 16 characters that are not JSON'],
+    ['"I hate it"', 'message: expected an object, got text'],
     ['[]', 'message: expected an object, got a list of 0'],
     ['null', 'message: expected an object, got null'],
-    ['['.repeat(101), 'message: expected at most 100 lists and objects within one another, got more'],
+    ['['.repeat(101), 'message: expected at most 100 levels of nested lists and objects, got more'],
     [`"${'x'.repeat(262_143)}"`, 'message: expected at most 262144 bytes of UTF-8, got 262145'],
   ])('%.40s', (text, fault) => {
     expect(parseText(text)).toEqual({ kind: 'refused', faults: [fault] });
   });
 
-  test('brackets within texts do not make it deep', () => {
+  test('brackets within texts do not count as nesting', () => {
     expect(parse({ ...score, texts: [{ id: 'a', text: '"\\['.repeat(1_000) }] }).kind).toBe('job');
   });
 
@@ -100,13 +100,13 @@ describe('a message that is refused', () => {
     expect(parse({ ...call, id: 'x' }, { types: ['score'] })).toEqual({
       kind: 'refused',
       id: 'x',
-      faults: ['type: expected one that is allowed (score), got "run-function"'],
+      faults: ['type: expected an allowed value (score), got "run-function"'],
     });
   });
 });
 
 describe('run-function', () => {
-  test('takes input, settings and what to do when nobody knows', () => {
+  test('takes input, settings, and what to do if the outcome is unknown', () => {
     const more = {
       inputVariables: { a: [1, null] },
       settings: { getLogs: true, more: 1 },
@@ -116,7 +116,7 @@ describe('run-function', () => {
     expect(parse({ ...call, ...more, id: 'x' })).toMatchObject({ job: { ...call, ...more, id: 'x' } });
   });
 
-  test('is refused with paths that are none', () => {
+  test('is refused with invalid paths', () => {
     expect(faultsOf({ ...call, packageId: 'x', packageVersion: '..', functionName: '' })).toHaveLength(3);
   });
 });
@@ -170,7 +170,7 @@ describe('score', () => {
     ).toEqual([fault]);
   });
 
-  test('checks what is sent by the rules of the endpoint', () => {
+  test('checks what is sent against the rules of the endpoint', () => {
     const topics = [{ topic: '1st', description: 'x'.repeat(501) }, { topic: 'a' }];
 
     expect(
@@ -188,13 +188,13 @@ describe('score', () => {
     ]);
   });
 
-  test('takes batch and chunk together only, and no batch that steps out of its folder', () => {
+  test('takes batch and chunk only together, and no batch that leaves its folder', () => {
     expect(faultsOf({ ...score, batch: 'b', chunk: 0 })).toEqual([]);
     expect(faultsOf({ ...score, batch: 'b' })).toEqual([
-      'chunk: expected one, since batch is given, got nothing',
+      'chunk: expected a value, since batch is given, got nothing',
     ]);
     expect(faultsOf({ ...score, chunk: 1 })).toEqual([
-      'batch: expected one, since chunk is given, got nothing',
+      'batch: expected a value, since chunk is given, got nothing',
     ]);
     expect(faultsOf({ ...score, batch: '..', chunk: 0 })).toHaveLength(1);
   });
@@ -211,12 +211,12 @@ describe('update-formula', () => {
     });
   });
 
-  test('takes unlessChangedSince and name together only', () => {
+  test('takes unlessChangedSince and name only together', () => {
     const update = { type: 'update-formula', calculationId: 1, expression: '1' };
 
     expect(faultsOf({ ...update, unlessChangedSince: 0, name: 'n' })).toEqual([]);
     expect(faultsOf({ ...update, name: 'n' })).toEqual([
-      'unlessChangedSince: expected one, since name is given, got nothing',
+      'unlessChangedSince: expected a value, since name is given, got nothing',
     ]);
     expect(faultsOf({ ...update, unlessChangedSince: 0 })).toHaveLength(1);
   });
@@ -247,7 +247,7 @@ describe('data-files', () => {
 });
 
 describe('snapshot', () => {
-  /** What the snapshot of a message takes. */
+  /** What the snapshot that a message asks for takes. */
   const selectedBy = (message: object) => {
     const parsed = parse({ type: 'snapshot', ...message });
     if (parsed.kind === 'refused' || parsed.job.type !== 'snapshot') throw new Error(JSON.stringify(parsed));

@@ -3,19 +3,19 @@ import type { Claim } from '../../../lib/jobs/ledger/job-row.ts';
 import type { Plan } from './plan.ts';
 import type { Parts } from './simulate.ts';
 
-/** Far enough off for any lease. */
+/** Longer than any lease. */
 const LONG_MS = 1e10;
 
-/** A rule taken away, and the violation by which the simulation must find that out. */
+/** A rule taken away, and the violation by which the simulation must detect that. */
 type BrokenPart = {
   readonly parts: Parts;
   readonly breaks: RegExp;
-  /** What all plans have in common, where few of them would come across the rule. Default: nothing. */
+  /** What all plans have in common, if few of them would otherwise meet the rule. Default: nothing. */
   readonly among?: Partial<Plan>;
 };
 
 export const brokenParts: Readonly<Record<string, BrokenPart>> = {
-  'a send that is not written down before the request leaves': {
+  'a send that is not recorded before the request leaves': {
     parts: {
       withLedger: (ledger) => ({
         ...ledger,
@@ -24,7 +24,7 @@ export const brokenParts: Readonly<Record<string, BrokenPart>> = {
     },
     breaks: /was executed \d+ times/,
   },
-  'a table whose writes do not look at the write before': {
+  'a table whose writes ignore the write before': {
     parts: {
       withTable: (table) => ({
         ...table,
@@ -36,7 +36,7 @@ export const brokenParts: Readonly<Record<string, BrokenPart>> = {
     },
     breaks: /was executed \d+ times/,
   },
-  'a claim that takes a live lease over': {
+  'a claim that takes over a live lease': {
     parts: {
       withLedger: (ledger, table, now) => ({
         ...ledger,
@@ -45,7 +45,7 @@ export const brokenParts: Readonly<Record<string, BrokenPart>> = {
     },
     breaks: /while its lease lasted/,
   },
-  'a send that does not look at its lease': {
+  'a send that ignores its lease': {
     parts: {
       withLedger: (ledger, table, now) => ({
         ...ledger,
@@ -54,7 +54,7 @@ export const brokenParts: Readonly<Record<string, BrokenPart>> = {
     },
     breaks: /the lease does not last as long/,
   },
-  'a store whose writes are without condition': {
+  'a store whose writes ignore their conditions': {
     parts: { withStore: (store) => ({ ...store, put: (key, body) => store.put(key, body) }) },
     breaks: /was done, and then/,
     among: { workers: ['renewed', 'renewed', 'renewed'], troubles: ['pause', 'store'], troublePercent: 20 },

@@ -1,10 +1,10 @@
-/** Choices that look drawn, all of them by one seed: the same seed is the same schedule. */
+/** Choices that look random, all derived from one seed: the same seed gives the same schedule. */
 export type Dice = {
-  /** From 0 up to 1. */
+  /** At least 0 and below 1. */
   readonly fraction: () => number;
-  /** A whole number from 0 up to `bound`. */
+  /** A whole number from 0 to below `bound`. */
   readonly below: (bound: number) => number;
-  /** True so many times in a hundred. */
+  /** True in `chance` percent of all calls. */
   readonly percent: (chance: number) => boolean;
   readonly pick: <T>(list: readonly T[]) => T;
 };

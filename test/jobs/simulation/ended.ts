@@ -3,7 +3,7 @@ import type { Meddling, Sent } from './people.ts';
 import type { Plan } from './plan.ts';
 import type { Scene } from './workers.ts';
 
-/** A schedule that has come to its end; `broken` is told of every promise that was not kept. */
+/** A finished schedule; `broken` is called for every promise that was not kept. */
 export type Ended = {
   readonly plan: Plan;
   readonly scene: Scene;
@@ -29,6 +29,6 @@ export type Result = z.infer<typeof resultSchema>;
 export const readResult = async (key: string, { store }: Scene): Promise<Result> =>
   resultSchema.parse(JSON.parse(String((await store.get(key))?.body)));
 
-/** True if no worker dies, sleeps in or loses an answer of the table: then all counts are exact. */
+/** True if no worker dies, pauses or loses a response of the table: then all counts are exact. */
 export const hasSoundWorkers = ({ troubles }: Plan): boolean =>
   !troubles.some((each) => ['crash', 'pause', 'clock', 'table'].includes(each));

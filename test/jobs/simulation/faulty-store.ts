@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 /** What the store of a simulation can do. */
 export type SmallStore = Pick<Store, 'get' | 'put' | 'list' | 'delete'>;
 
-/** Objects in memory. `seen` is told of every object that was put, at the moment at which it became visible. */
+/** Objects in memory. `seen` is called for every object that is put, at the moment when it becomes visible. */
 export function createMemoryStore(seen: (key: string, body: string) => void): SmallStore {
   const objects = new Map<string, StoredObject>();
   let puts = 0;
@@ -49,9 +49,9 @@ export function faultyStore(store: SmallStore, process: Process, world: World): 
     location: 'memory',
     get: (key) => act(`read ${key}`, () => store.get(key)),
     put: (key, body, options) => {
-      // The caller's again once this has resolved, while a late request still carries it.
-      const kept = Buffer.from(body);
-      return act(`write ${key}`, () => store.put(key, kept, options));
+      // The caller may reuse the body once this has resolved, while a late request still carries it.
+      const copy = Buffer.from(body);
+      return act(`write ${key}`, () => store.put(key, copy, options));
     },
     list: (prefix) => store.list(prefix),
     delete: (key) => act(`delete ${key}`, () => store.delete(key)),

@@ -5,14 +5,14 @@ import { ledgerOf, type Scene } from './workers.ts';
 /** What people did that the promises must allow for. */
 export type Meddling = {
   readonly reopened: { readonly job: number; readonly sends: number; readonly fence: number }[];
-  /** Message ids of another content under a job's id, with the number of the job. */
+  /** Ids of messages with different content under a job's id, with the number of the job. */
   readonly otherContents: { readonly messageId: string; readonly job: number }[];
 };
 
-/** Messages of the plan by the number of their job; the first of each is there from the start. */
+/** The ids of the messages of the plan by the number of their job; the first of each is there from the start. */
 export type Sent = Map<number, string[]>;
 
-/** Cancels, opens again and sends again, at the times of the plan. People are patient, and meet no trouble. */
+/** Cancels, reopens and resends, at the times in the plan. People are patient, and meet no trouble. */
 export async function meddle(
   plan: Plan,
   deed: Deed,
@@ -28,7 +28,7 @@ export async function meddle(
   const ledger = ledgerOf(person, scene);
   const sendAgain = (content = '') => {
     const messageId = queue.send(bodyOf(job, number, content));
-    world.note(person.name, `sends ${messageId}`);
+    world.log(person.name, `sends ${messageId}`);
     return messageId;
   };
   await world.sleep(person, deed.afterMs);
@@ -42,13 +42,13 @@ export async function meddle(
       const { started } = platform;
       meddling.reopened.push({ job: number, sends: startsOf(number, started), fence: answer.row.fence });
       sent.get(number)?.push(queue.send(withId(bodyOf(job, number), idOf(number))));
-      // Whichever content became the job: it alone is taken.
+      // Whichever content became the job, it alone is accepted.
       if (meddling.otherContents.some((other) => other.job === number))
         meddling.otherContents.push({ messageId: sendAgain('0'), job: number });
       return;
     }
     case 'send again':
-      // A message that names no id is another job each time.
+      // A message without an id becomes another job each time.
       if (idOf(number) === `job-${number}`) sent.get(number)?.push(sendAgain());
       return;
     case 'send another content':
@@ -60,12 +60,12 @@ export async function meddle(
   }
 }
 
-/** The id of a message counts as its job's id, where it names none. */
+/** A message with its job's id written into it, since the queue's id stands for one that it does not name. */
 const withId = (body: string, id: string) => JSON.stringify({ ...JSON.parse(body), id });
 
 export const startsOf = (number: number, started: SimulatedPlatform['started']): number =>
   started.filter(({ subject }) => isOf(subject, number)).length;
 
-/** Whether a subject is a job's, of whatever content. */
+/** Whether a subject belongs to a job, with any content. */
 export const isOf = (subject: string, number: number): boolean =>
   subject === `subject-${number}` || subject === `subject-${number}0`;

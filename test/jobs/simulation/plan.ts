@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { allTroubles, type ScheduleOptions } from './schedule.ts';
 
-/** How a function ends, as the platform tells it. */
+/** How a function ends, as the platform reports it. */
 export type FunctionEnd = 'SUCCESS' | 'FAILED' | 'RUNNING';
 
 export type JobPlan =
@@ -15,14 +15,14 @@ export type JobPlan =
   | { readonly type: 'data-files'; readonly files: number }
   | { readonly type: 'score'; readonly texts: readonly number[] };
 
-/** What people and other senders do to a job, by its place among the jobs. */
+/** What people and other senders do to a job; `job` is its index, modulo the number of jobs. */
 export type Deed = {
   readonly kind: 'cancel' | 'reopen' | 'send again' | 'send another content';
   readonly job: number;
   readonly afterMs: number;
 };
 
-/** One schedule: who works on what, who meddles, and what goes wrong. The dice of the world do the rest. */
+/** One schedule: who works on what, who interferes, and what goes wrong. The dice of the world do the rest. */
 export type Plan = ScheduleOptions & {
   readonly workers: readonly ('deadline' | 'renewed')[];
   readonly jobs: readonly JobPlan[];

@@ -7,7 +7,7 @@ const apiOf = ({ target }: PlatformRequest) => target.split('/')[2];
 
 export const isScoring = (request: PlatformRequest) => apiOf(request) === 'ai';
 
-/** Whom or what a request is about: a job, by what it sends, or a text, or the path of a data file. */
+/** What a request is about: a job, known by what it sends, or a text, or the path of a data file. */
 export function subjectOf(request: PlatformRequest): string {
   const given = request.body === undefined ? undefined : JSON.parse(request.body);
   switch (apiOf(request)) {
@@ -22,8 +22,8 @@ export function subjectOf(request: PlatformRequest): string {
   }
 }
 
-/** What the platform answers once it has executed a request. Functions and formulas tell the execution's name. */
-export function answerTo(request: PlatformRequest, execution: string, end: FunctionEnd): AttemptResult {
+/** The platform's response once it has executed a request. For functions and formulas it names the execution. */
+export function responseTo(request: PlatformRequest, execution: string, end: FunctionEnd): AttemptResult {
   switch (apiOf(request)) {
     case 'codeengine':
       return answered({ executionId: execution, status: end });
@@ -36,7 +36,7 @@ export function answerTo(request: PlatformRequest, execution: string, end: Funct
   }
 }
 
-/** How a request can fare badly, and whether it is executed all the same. */
+/** How a request can go wrong, and whether it is executed all the same. */
 export type Fate = {
   readonly name: string;
   readonly executes: 'no' | 'now' | 'perhaps';
@@ -50,7 +50,7 @@ export const fates: readonly Fate[] = [
   { name: 'connection refused', executes: 'no', result: () => refused },
   { name: 'connection lost', executes: 'perhaps', result: () => lost },
   {
-    name: 'cut answer',
+    name: 'cut response',
     executes: 'now',
     result: () => failed({ kind: 'cut', detail: 'ends after 10 bytes' }),
   },
@@ -61,7 +61,7 @@ export const fates: readonly Fate[] = [
   },
 ];
 
-/** A calculation of which only the expression counts here. */
+/** A calculation of which only the expression matters here. */
 const calculation = {
   id: 1,
   owner: null,

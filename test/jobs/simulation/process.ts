@@ -1,13 +1,13 @@
-/** A process of the world. One that is not mortal neither crashes nor pauses, and only the queue fails it. */
+/** A process of the world. One that is not mortal never crashes or pauses, and only the queue fails it. */
 export type Process = {
   readonly name: string;
   readonly isMortal: boolean;
   isAlive: boolean;
-  /** Until then nothing of it goes on, and no answer reaches it. */
+  /** Until then it makes no progress, and no response reaches it. */
   pausedUntilMs: number;
-  /** What has gone wrong with it so far. */
+  /** How many things have gone wrong with it so far. */
   troubles: number;
-  /** Called when it has ended, well or not. */
+  /** Called when it has ended, normally or not. */
   readonly onEnd: (() => void)[];
 };
 

@@ -6,7 +6,7 @@ import { isOf, startsOf } from './people.ts';
 import { type JobPlan, mayRepeat } from './plan.ts';
 import { checkScores } from './score-promises.ts';
 
-/** Holds a schedule that has come to its end against every promise. */
+/** Checks a finished schedule against every promise. */
 export async function checkPromises(ended: Ended): Promise<void> {
   for (const [index, job] of ended.plan.jobs.entries()) await checkJob(job, index + 1, ended);
   await checkRefusals(ended);
@@ -27,16 +27,16 @@ async function checkJob(job: JobPlan, number: number, ended: Ended): Promise<voi
   checkSends(job, number, result, ended);
   if (isStranded(id, row, ended)) return;
   checkResult(id, result, row, ended);
-  checkAnswers(id, number, result, ended);
+  checkResponses(id, number, result, ended);
   const why = unexplained(job, number, result, row, ended);
   if (why !== undefined) broken(`${id} ended ${result.status} (${result.error?.message}): ${why}`);
   if (!finished.get(id)?.has(row.outcome.status))
-    broken(`nobody was told that ${id} ended ${row.outcome.status}`);
+    broken(`it was not reported that ${id} ended ${row.outcome.status}`);
 }
 
 /**
- * The limit of what a worker can do: a late answer turns UNKNOWN into DONE when the message is gone already, and if
- * its worker then dies or the store is away, nobody comes back to make that visible.
+ * The limit of what a worker can do: a late response turns UNKNOWN into DONE after the message is gone, and if its
+ * worker then dies or the store is unavailable, nobody returns to make that visible.
  */
 function isStranded(id: string, row: EndedJobRow, { scene, finished }: Ended): boolean {
   const wasTroubled = scene.witness.tries.some(
@@ -46,12 +46,12 @@ function isStranded(id: string, row: EndedJobRow, { scene, finished }: Ended): b
 }
 
 function checkResult(id: string, result: Result, row: EndedJobRow, { broken }: Ended): void {
-  const told = [result.status, result.attempts, Date.parse(result.finishedAt)];
+  const shown = [result.status, result.attempts, Date.parse(result.finishedAt)];
   const known = [row.outcome.status, row.attempts, row.finishedAt];
-  if (String(told) !== String(known)) broken(`the result of ${id} tells ${told}, the ledger ${known}`);
+  if (String(shown) !== String(known)) broken(`the result of ${id} shows ${shown}, the ledger ${known}`);
 }
 
-/** What may not be repeated is executed once, and once more each time that somebody opens it again. */
+/** What may not be repeated is executed once, and once more each time that somebody reopens it. */
 function checkSends(job: JobPlan, number: number, result: Result, { plan, scene, meddling, broken }: Ended) {
   const { started, executed } = scene.platform;
   const reopened = meddling.reopened.filter((each) => each.job === number);
@@ -60,22 +60,22 @@ function checkSends(job: JobPlan, number: number, result: Result, { plan, scene,
     broken(`subject-${number} was executed ${executions} times`);
   if (job.type !== 'run-function' && job.type !== 'update-formula') return;
   const sends = startsOf(number, started) - (reopened.at(-1)?.sends ?? 0);
-  // A worker that dies, or loses the answer of the ledger, may have counted a send that never left.
+  // A worker that dies, or loses the response of the table, may have counted a send that never left.
   const mayExceed = !hasSoundWorkers(plan);
-  // A send of a fence that has lost its job is no longer counted, and only what may be repeated has one.
+  // A send by a fence that has lost its job is no longer counted, and only a repeatable job can have one.
   const mayFallShort = mayExceed && mayRepeat(job);
   if ((result.attempts > sends && !mayExceed) || (result.attempts < sends && !mayFallShort))
-    broken(`the result of job-${number} tells ${result.attempts} attempts, there were ${sends} sends`);
+    broken(`the result of job-${number} shows ${result.attempts} attempts, but there were ${sends} sends`);
 }
 
-/** Whatever a worker was told, and lived to write down, is what the result holds. */
-function checkAnswers(id: string, number: number, result: Result, ended: Ended): void {
+/** The result holds every response that reached a worker which lived to record it. */
+function checkResponses(id: string, number: number, result: Result, ended: Ended): void {
   const { scene, meddling, broken } = ended;
   const { witness, platform } = scene;
-  for (const { subject, process, execution, troubles } of platform.told) {
+  for (const { subject, process, execution, troubles } of platform.delivered) {
     if (!isOf(subject, number) || process.troubles !== troubles) continue;
     if (![...witness.offered].some((response) => response.includes(`"${execution}"`)))
-      broken(`${execution} was answered to ${process.name}, which never wrote it down`);
+      broken(`the response of ${execution} reached ${process.name}, which never recorded it`);
   }
   const lastReopened = meddling.reopened.filter((each) => each.job === number).at(-1)?.fence ?? 0;
   for (const end of witness.ends) {
@@ -100,27 +100,27 @@ function unexplained(
   if (kind === 'cancelled') return witness.cancelled.has(row.id) ? undefined : 'nobody cancelled it';
   if (kind === 'execution' || kind === 'running')
     return end === (kind === 'running' ? 'RUNNING' : 'FAILED') ? undefined : `its function ended ${end}`;
-  // Whoever loses the table's answer leaves a lease that runs out, as if it had died.
+  // A worker that loses the table's response leaves a lease that expires, as if it had died.
   const { crashes, pauses } = world.counts;
   const isShaken = plan.troubles.some((each) => each === 'table' || each === 'clock');
   if (kind === 'workers-died')
-    return isShaken || crashes + pauses >= 10 ? undefined : `${crashes} died, ${pauses} slept in`;
+    return isShaken || crashes + pauses >= 10 ? undefined : `${crashes} died, ${pauses} paused`;
   if (kind === 'answer-lost' || kind === 'internal')
-    return isShaken || crashes + pauses > 0 ? undefined : 'no worker met any trouble';
+    return isShaken || crashes + pauses > 0 ? undefined : 'no worker had any trouble';
   const faults = platform.troubled.filter((subject) => isAbout(subject, job, number)).length;
   const attempts = result.status === 'failed' || mayRepeat(job) ? 5 : 1;
   return faults > 0 && result.attempts >= attempts
     ? undefined
-    : `the platform made ${faults} troubles for it in ${result.attempts} attempts`;
+    : `the platform had ${faults} faults for it in ${result.attempts} attempts`;
 }
 
-/** Whether a request was made for a job; texts belong to many. */
+/** Whether a request was made for a job; a text may belong to several. */
 const isAbout = (subject: string, job: JobPlan, number: number): boolean =>
   job.type === 'score'
     ? subject.startsWith('text ')
     : isOf(subject, number) || subject.includes(`/${number}`);
 
-/** What could not become a job is kept, and only that. */
+/** Messages that could not become jobs are stored, and no others. */
 async function checkRefusals({ scene, sent, meddling, nonsense, broken }: Ended): Promise<void> {
   const isRefused = async (messageId: string) => (await scene.store.get(refusedKey(messageId))) !== undefined;
   for (const messageId of nonsense)

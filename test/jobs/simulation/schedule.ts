@@ -1,7 +1,7 @@
 import { createDice } from './dice.ts';
 import type { Process } from './process.ts';
 
-/** What can go wrong in a schedule, the platform's own answers included. */
+/** What can go wrong in a schedule, including the platform's own responses. */
 export const allTroubles = [
   'crash',
   'pause',
@@ -10,23 +10,23 @@ export const allTroubles = [
   'store',
   'platform',
   'queue',
-  'tell',
+  'report',
 ] as const;
 export type Trouble = (typeof allTroubles)[number];
 
 export type ScheduleOptions = {
   readonly seed: number;
   readonly troubles: readonly Trouble[];
-  /** How often something meets trouble, in a hundred. */
+  /** How often something meets trouble, in percent. */
   readonly troublePercent: number;
-  /** After so many steps nothing goes wrong any more. */
+  /** After this many steps nothing goes wrong any more. */
   readonly troubledSteps: number;
 };
 
-/** Something that can happen next. Without a process it is the outside's: whoever asked for it may be dead. */
+/** Something that can happen next. Without a process it happens outside: the process that started it may be dead. */
 export type Item = {
   readonly process: Process | undefined;
-  /** Epoch milliseconds; asked again and again. */
+  /** In epoch milliseconds; called again and again. */
   readonly readyAtMs: () => number;
   readonly happen: () => Promise<void> | void;
   /** What may still arrive when its process has crashed. */
@@ -36,10 +36,10 @@ export type Item = {
 const START_MS = Date.parse('2026-11-21T09:00:00Z');
 
 /**
- * A clock, and all that can happen next, of which the dice pick one at a time. `fc.scheduler` picks an order of
- * promises; here things are also left undone, done without an answer or done long after, processes die or sleep in,
- * and time passes, so the scheduler is one of our own. Between two steps every promise that can go on does so: by
- * `setImmediate`, since microtasks alone have no end to wait for.
+ * A clock, and everything that can happen next, from which the dice pick one thing at a time. `fc.scheduler` picks an
+ * order of promises. Here things are also left undone, done without a response or done long after, processes die or
+ * pause, and time passes, so we need a scheduler of our own. Between two steps, every promise that can continue does:
+ * `setImmediate` sees to that, since microtasks alone have no end to wait for.
  */
 export function createSchedule({ seed, troubles, troublePercent, troubledSteps }: ScheduleOptions) {
   const dice = createDice(seed);
@@ -53,7 +53,7 @@ export function createSchedule({ seed, troubles, troublePercent, troubledSteps }
   const readyAt = ({ process, readyAtMs }: Item) => Math.max(readyAtMs(), process?.pausedUntilMs ?? 0);
 
   const step = async (ready: readonly Item[]) => {
-    // Time passes while things are under way: for most of them none at all, since ties are where orders count.
+    // Time passes while things are under way. For most of them it does not, since the order matters most in ties.
     nowMs += dice.pick([0, 0, 0, 0, 1, 30]);
     if (meets('clock')) nowMs += dice.pick([1_000, 30_000, 100_000]);
     const chosen = dice.pick(ready);
@@ -67,15 +67,15 @@ export function createSchedule({ seed, troubles, troublePercent, troubledSteps }
     meets,
     now: () => nowMs,
     steps: () => steps,
-    note: (who: string, what: string) => void trace.push(`${nowMs - START_MS} ${who}: ${what}`),
+    log: (who: string, what: string) => void trace.push(`${nowMs - START_MS} ${who}: ${what}`),
     add: (item: Item) => void items.push(item),
-    /** Takes out all that `isGone` names, and answers it. */
+    /** Removes all items for which `isGone` is true, and returns them. */
     drop(isGone: (item: Item) => boolean): readonly Item[] {
       const gone = items.filter(isGone);
       items = items.filter((item) => !gone.includes(item));
       return gone;
     },
-    /** Lets one thing happen after another until nothing can any more; false if that takes more than `mostSteps`. */
+    /** Lets one thing happen after another until nothing is left; false if that takes more than `mostSteps`. */
     async run(mostSteps: number): Promise<boolean> {
       for (; steps < mostSteps; steps += 1) {
         await new Promise((resolve) => setImmediate(resolve));

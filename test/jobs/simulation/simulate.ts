@@ -11,7 +11,7 @@ import { createWitness } from './witness.ts';
 import { pollForInvocations, type Scene, workWithRenewal } from './workers.ts';
 import { createWorld, type World } from './world.ts';
 
-/** Parts in the place of the real ones: broken on purpose, to see that the simulation finds it. */
+/** Parts that replace the real ones: broken on purpose, to see that the simulation detects it. */
 export type Parts = {
   readonly withTable?: (table: Table) => Table;
   readonly withStore?: (store: SmallStore) => SmallStore;
@@ -20,7 +20,7 @@ export type Parts = {
 
 const MOST_STEPS = 20_000;
 
-/** Runs one schedule and answers what it broke, and what happened in it. */
+/** Runs one schedule, and returns the promises that it broke and what happened in it. */
 export async function simulate(
   plan: Plan,
   parts: Parts = {},
@@ -29,7 +29,7 @@ export async function simulate(
   const violations: string[] = [];
   const broken = (what: string) => {
     violations.push(what);
-    world.note('BROKEN', what);
+    world.log('BROKEN', what);
   };
   const finished = new Map<string, Set<string>>();
   const scene = setScene({ plan, parts, world, finished, broken });
@@ -68,11 +68,11 @@ function setScene({ plan, parts, world, finished, broken }: Setting): Scene {
     platform: createSimulatedPlatform(world, (subject) => functionEnd(plan, subject)),
     witness: createWitness(world, broken),
     withLedger: parts.withLedger ?? ((ledger: Ledger) => ledger),
-    tell: (id, status) => void finished.set(id, (finished.get(id) ?? new Set()).add(status)),
+    reported: (id, status) => void finished.set(id, (finished.get(id) ?? new Set()).add(status)),
   };
 }
 
-/** Puts the first message of each job on the queue. A job that names no id has its message's. */
+/** Puts the first message of each job on the queue. A job without an id gets that of its message. */
 function sendJobs(plan: Plan, { queue, world }: Scene) {
   const sent: Sent = new Map();
   const ids = new Map<number, string>();
@@ -85,13 +85,13 @@ function sendJobs(plan: Plan, { queue, world }: Scene) {
   return { sent, idOf: (number: number) => ids.get(number) ?? '' };
 }
 
-/** The platform executes the content that it is sent; the end is the job's. */
+/** How a function ends on the platform, which executes whatever content it is sent: as its job says. */
 function functionEnd(plan: Plan, subject: string) {
   const job = plan.jobs.find((_, index) => subject.startsWith(`subject-${index + 1}`));
   return job?.type === 'run-function' ? job.end : 'SUCCESS';
 }
 
-/** Holds every result against the one before it, at the moment at which it becomes visible. */
+/** Checks every result against the one before it, at the moment when it becomes visible. */
 function watchResults(broken: (what: string) => void) {
   const statuses = new Map<string, string>();
   return (key: string, body: string) => {

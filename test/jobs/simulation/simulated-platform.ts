@@ -7,33 +7,33 @@ import { defaultRetryLimits } from '../../../lib/platform/retry.ts';
 import { fixedToken } from '../../../lib/platform/token.ts';
 import { createFakePace } from '../../pace/fake-pace.ts';
 import type { FunctionEnd } from './plan.ts';
-import { answerTo, type Fate, fates, isScoring, subjectOf } from './platform-answers.ts';
+import { type Fate, fates, isScoring, responseTo, subjectOf } from './platform-responses.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
 
 /** One thing that the platform did, or was asked to do. */
 type Deed = { readonly subject: string; readonly process: Process };
 
-/** An execution, and whom its answer reached. `troubles`: of the process, when it was answered. */
-export type Told = Deed & { readonly execution: string; readonly troubles: number };
+/** An execution, and the process that its response reached. `troubles`: those of the process at that time. */
+export type Delivered = Deed & { readonly execution: string; readonly troubles: number };
 
 /** A text that was scored. */
-type Scored = Deed & { isTold: boolean };
+type Scored = Deed & { isDelivered: boolean };
 
 type Executed = { readonly execution: string | undefined; readonly result: AttemptResult };
 
 /**
- * The platform, which knows the truth: what it was asked, what it executed and whom it told. A subject is a job whose
- * request may not be repeated, or a text, or a data file.
+ * The platform, which knows the truth: what was requested, what it executed and whom its responses reached. A subject
+ * is a job whose request may not be repeated, or a text, or a data file.
  */
 export function createSimulatedPlatform(world: World, endOf: (subject: string) => FunctionEnd) {
   const started: Deed[] = [];
   const executed: Deed[] = [];
-  const told: Told[] = [];
+  const delivered: Delivered[] = [];
   const scored: Scored[] = [];
-  /** Subjects of requests that were answered with trouble. */
+  /** Subjects of requests that met a fault. */
   const troubled: string[] = [];
-  /** Subjects of requests of which nobody but the platform can prove that they were not executed. */
+  /** Subjects of requests that only the platform can prove were not executed. */
   const unproved: string[] = [];
 
   const execute = (process: Process, request: PlatformRequest, score: Scored): Executed => {
@@ -41,13 +41,13 @@ export function createSimulatedPlatform(world: World, endOf: (subject: string) =
     executed.push({ subject, process });
     if (isScoring(request)) scored.push(score);
     const execution = `${subject}#${executed.filter((each) => each.subject === subject).length}`;
-    return { execution, result: answerTo(request, execution, endOf(subject)) };
+    return { execution, result: responseTo(request, execution, endOf(subject)) };
   };
 
   const meetFate = (fate: Fate, request: PlatformRequest, perform: () => Executed): Executed => {
     const subject = subjectOf(request);
     const { executes } = fate;
-    world.note('platform', `${subject} meets ${fate.name}`);
+    world.log('platform', `${subject} meets ${fate.name}`);
     troubled.push(subject);
     if (executes !== 'no') unproved.push(subject);
     const when = executes === 'perhaps' ? world.dice.pick(['now', 'later', 'no'] as const) : executes;
@@ -62,7 +62,7 @@ export function createSimulatedPlatform(world: World, endOf: (subject: string) =
       signal?.throwIfAborted();
       const subject = subjectOf(request);
       started.push({ subject, process });
-      const score: Scored = { subject, process, isTold: false };
+      const score: Scored = { subject, process, isDelivered: false };
       const perform = () => execute(process, request, score);
       const { execution, result } = await world.act(process, {
         label: `send ${subject}`,
@@ -75,15 +75,16 @@ export function createSimulatedPlatform(world: World, endOf: (subject: string) =
         signal,
         travelMs: () => world.dice.pick([0, 0, 300, 3_000, Math.floor(request.timeoutMs * 0.9)]),
       });
-      score.isTold = result.kind === 'answer';
-      if (execution !== undefined) told.push({ subject, process, execution, troubles: process.troubles });
+      score.isDelivered = result.kind === 'answer';
+      if (execution !== undefined)
+        delivered.push({ subject, process, execution, troubles: process.troubles });
       return result;
     };
 
   return {
     started,
     executed,
-    told,
+    delivered,
     scored,
     troubled,
     unproved,
@@ -108,7 +109,7 @@ export function createSimulatedPlatform(world: World, endOf: (subject: string) =
 
 export type SimulatedPlatform = ReturnType<typeof createSimulatedPlatform>;
 
-/** Lets every call go at once, unless its turn is too far off. */
+/** Lets every call leave at once, unless its turn is too far off. */
 const paceOf = (world: World): Pace =>
   createFakePace({
     now: world.now,

@@ -2,54 +2,54 @@ import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
 
-type Kept = {
+type Queued = {
   readonly messageId: string;
   readonly body: string;
   receives: number;
   visibleAtMs: number;
 };
 
-/** A queue that delivers at least once: what is not deleted comes back, and now and then what is somebody's does. */
+/** A queue that delivers at least once: it redelivers what is not deleted, and at times what is still being handled. */
 export function createSimulatedQueue(world: World) {
-  let kept: Kept[] = [];
+  let queued: Queued[] = [];
   let sent = 0;
 
-  const find = (receipt: string) => kept.find(({ messageId }) => receipt.startsWith(`${messageId}/`));
+  const find = (receipt: string) => queued.find(({ messageId }) => receipt.startsWith(`${messageId}/`));
   const act = <T>(process: Process, label: string, perform: () => T) =>
-    world.act(process, { label, area: 'queue', perform, failure: () => new Error(`${label}: no answer`) });
+    world.act(process, { label, area: 'queue', perform, failure: () => new Error(`${label}: no response`) });
 
   return {
-    /** Puts a message on the queue and answers its id. */
+    /** Puts a message on the queue, and returns its id. */
     send(body: string, delayMs = 0): string {
       sent += 1;
-      kept.push({ messageId: `m-${sent}`, body, receives: 0, visibleAtMs: world.now() + delayMs });
+      queued.push({ messageId: `m-${sent}`, body, receives: 0, visibleAtMs: world.now() + delayMs });
       return `m-${sent}`;
     },
-    isEmpty: () => kept.length === 0,
-    /** Messages for a process, at least one: it waits until there is any. */
+    isEmpty: () => queued.length === 0,
+    /** Messages for a process, at least one: it waits until there is one. */
     receive: (process: Process, most: number, visibilityMs: number): Promise<readonly QueueMessage[]> =>
       world.act(process, {
         label: 'receive',
         area: 'queue',
         readyAtMs: () =>
-          kept.reduce((least, { visibleAtMs }) => Math.min(least, visibleAtMs), Number.POSITIVE_INFINITY),
+          queued.reduce((least, { visibleAtMs }) => Math.min(least, visibleAtMs), Number.POSITIVE_INFINITY),
         perform: () => {
-          const visible = kept.filter(({ visibleAtMs }) => visibleAtMs <= world.now()).slice(0, most);
+          const visible = queued.filter(({ visibleAtMs }) => visibleAtMs <= world.now()).slice(0, most);
           return visible.map((message): QueueMessage => {
             const { messageId, body } = message;
             message.receives += 1;
-            // At least once: some deliveries leave the message where it is.
+            // At least once: some deliveries leave the message visible.
             if (!world.meets('queue')) message.visibleAtMs = world.now() + visibilityMs;
             const receipt = `${messageId}/${message.receives}`;
             return { messageId, body, sender: 'AIDAEXAMPLE', receives: message.receives, receipt };
           });
         },
       }),
-    /** Also by an old receipt, as SQS does more often than not. */
+    /** Also accepts an old receipt, as SQS usually does. */
     delete: (process: Process, receipt: string) =>
       act(process, `delete ${receipt}`, () => {
         const gone = find(receipt);
-        kept = kept.filter((message) => message !== gone);
+        queued = queued.filter((message) => message !== gone);
       }),
     /** An old receipt delays nothing. */
     delay: (process: Process, receipt: string, delayMs: number) =>

@@ -2,20 +2,20 @@ import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
 
-/** An end that the ledger took. */
+/** An end that the ledger accepted. */
 export type WrittenEnd = { readonly id: string; readonly fence: number; readonly response: string };
 
-/** An end that a process tried to write. `troubles`: of the process, by then. */
+/** An end that a process tried to write. `troubles`: those of the process until then. */
 export type TriedEnd = { readonly id: string; readonly process: Process; readonly troubles: number };
 
 /**
- * Watches what ledgers answer: whoever has a lease that lasts must not lose its job to another, and no send may start
- * that could outlive its lease. `broken` is told.
+ * Watches what ledgers return: a holder whose lease lasts must not lose its job to another, and no send may start that
+ * could outlast its lease. Violations are reported to `broken`.
  */
 export function createWitness(world: World, broken: (what: string) => void) {
   const leases = new Map<string, number>();
   const cancelled = new Set<string>();
-  /** Responses that workers have tried to write down, taken or not. */
+  /** Responses that workers have tried to record, accepted or not. */
   const offered = new Set<string>();
   const ends: WrittenEnd[] = [];
   const tries: TriedEnd[] = [];

@@ -28,17 +28,17 @@ export type Scene = {
   readonly queue: SimulatedQueue;
   readonly platform: SimulatedPlatform;
   readonly witness: Witness;
-  /** Puts another ledger in the place of the real one: a broken one, to see that it is found out. */
+  /** Replaces the real ledger: by a broken one, to see that it is detected. */
   readonly withLedger: (ledger: Ledger, table: Table, now: () => number) => Ledger;
-  /** Told of every job that was announced as finished. */
-  readonly tell: (id: string, status: string) => void;
+  /** Called for every job that is reported as finished. */
+  readonly reported: (id: string, status: string) => void;
 };
 
 const TIMEOUT_MS = 900_000;
 const LEASE_MS = 30_000;
 const VISIBILITY_MS = 120_000;
 
-/** A name that nothing had before in this schedule. */
+/** A name that nothing has had before in this schedule. */
 const newToken = (world: World) => `${world.steps()}-${world.dice.below(2 ** 32)}`;
 
 export function ledgerOf(process: Process, { world, table, witness, withLedger }: Scene): Ledger {
@@ -82,12 +82,12 @@ function workerOf(process: Process, scene: Scene): Worker {
       snapshot: () => Promise.reject(new Error('no snapshots here')),
     },
     allow: {},
-    tellFinished: ({ id, status }) =>
+    reportFinished: ({ id, status }) =>
       world.act(process, {
-        label: `tell of ${id}`,
-        area: 'tell',
-        perform: () => scene.tell(id, status),
-        failure: () => new Error('nobody was told'),
+        label: `report ${id}`,
+        area: 'report',
+        perform: () => scene.reported(id, status),
+        failure: () => new Error('the report failed'),
       }),
     logger: silent,
     now,
@@ -100,8 +100,8 @@ function workerOf(process: Process, scene: Scene): Worker {
 const silent = pino({ level: 'silent' });
 
 /**
- * A poller that gives batches to invocations, as SQS and Lambda do: each is a process that is killed at its time
- * limit, and what it does not name as failed is deleted.
+ * A poller that passes batches to invocations, as SQS and Lambda do. Each invocation is a process that is killed at its
+ * time limit, and the messages that it does not name as failed are deleted.
  */
 export async function pollForInvocations(name: string, scene: Scene): Promise<void> {
   const { world, queue } = scene;
@@ -136,12 +136,12 @@ async function invoke(
   const worker = workerOf(process, scene);
   const ran = runBatch(messages, { worker, lease, queue: { delay }, concurrency: 2 });
   const failed = await Promise.race([ran, died]);
-  world.note(process.name, `ends, failed: ${failed.join(' ') || 'none'}`);
+  world.log(process.name, `ends, failed: ${failed.join(' ') || 'none'}`);
   world.end(process);
   return failed;
 }
 
-/** A process that lives on, renews its leases and keeps its messages hidden; a dead one is started anew. */
+/** A long-running process that renews its leases and keeps its messages hidden; it is restarted when it dies. */
 export function workWithRenewal(name: string, scene: Scene, number = 1): void {
   const { world } = scene;
   const process = world.start(`${name}.${number}`);

@@ -5,18 +5,18 @@ import { createSchedule, type Item, type Schedule, type ScheduleOptions, type Tr
 export type Act<T> = {
   readonly label: string;
   readonly area: Trouble;
-  /** What it does, at one moment of the world: nothing else goes on until it has settled. */
+  /** What it does, at one moment of the world: nothing else happens until it has settled. */
   readonly perform: () => T | Promise<T>;
-  /** What the process is told when the act is not done, or is done and its answer lost. Default: neither happens. */
+  /** The error if the act is not done, or is done and its response lost. Default: neither happens. */
   readonly failure?: () => Error;
   readonly signal?: AbortSignal | undefined;
-  /** When it can be done at the earliest; looked at again and again. Default: at once. */
+  /** The earliest time at which it can be done; checked again and again. Default: at once. */
   readonly readyAtMs?: () => number;
-  /** How long the answer travels. Default: not at all. */
-  readonly travelMs?: (answer: T) => number;
+  /** How long the response travels. Default: 0. */
+  readonly travelMs?: (response: T) => number;
 };
 
-/** Processes and what they do: every act of theirs waits until the schedule picks it, and meets what the dice say. */
+/** Processes and what they do: each act waits until the schedule picks it, and the dice decide its fate. */
 export function createWorld(options: ScheduleOptions) {
   const schedule = createSchedule(options);
   const counts = { crashes: 0, pauses: 0 };
@@ -32,19 +32,19 @@ export function createWorld(options: ScheduleOptions) {
     for (const { orphan } of schedule.drop((item) => item.process === process)) {
       if (orphan !== undefined && schedule.dice.percent(50)) later(travelTime(schedule), orphan);
     }
-    for (const tell of process.onEnd) tell();
+    for (const onEnd of process.onEnd) onEnd();
   };
 
   const crash = (process: Process, when: string) => {
     if (!process.isAlive) return;
-    schedule.note(process.name, `dies ${when}`);
+    schedule.log(process.name, `dies ${when}`);
     counts.crashes += 1;
     process.troubles += 1;
     end(process);
   };
 
   const pause = (process: Process, when: string) => {
-    schedule.note(process.name, `sleeps in ${when}`);
+    schedule.log(process.name, `pauses ${when}`);
     counts.pauses += 1;
     process.troubles += 1;
     process.pausedUntilMs = schedule.now() + schedule.dice.pick([5_000, 40_000, 100_000, 1_000_000]);
@@ -52,7 +52,7 @@ export function createWorld(options: ScheduleOptions) {
 
   const act = <T>(process: Process, given: Act<T>): Promise<T> =>
     new Promise<T>((resolve, reject) => {
-      // What a dead process still asks for is never answered.
+      // A dead process never gets a response.
       if (!process.isAlive) return;
       given.signal?.addEventListener('abort', () => reject(given.signal?.reason), { once: true });
       addAct({ process, given, resolve, reject }, { schedule, later, crash, pause });
@@ -77,10 +77,10 @@ export function createWorld(options: ScheduleOptions) {
 
 export type World = ReturnType<typeof createWorld>;
 
-type Asked<T> = {
+type Requested<T> = {
   readonly process: Process;
   readonly given: Act<T>;
-  readonly resolve: (answer: T) => void;
+  readonly resolve: (response: T) => void;
   readonly reject: (error: unknown) => void;
 };
 
@@ -91,9 +91,9 @@ type Powers = {
   readonly pause: (process: Process, when: string) => void;
 };
 
-/** Puts an act on the schedule; when its turn comes, it meets its fate. */
-function addAct<T>(asked: Asked<T>, powers: Powers): void {
-  const { process, given, reject } = asked;
+/** Puts an act on the schedule; its fate is decided when its turn comes. */
+function addAct<T>(requested: Requested<T>, powers: Powers): void {
+  const { process, given, reject } = requested;
   const { schedule, crash, pause } = powers;
   const { meets, dice } = schedule;
   const { label, area, failure, readyAtMs = () => 0 } = given;
@@ -106,13 +106,13 @@ function addAct<T>(asked: Asked<T>, powers: Powers): void {
     const dies = process.isMortal && meets('crash');
     if (dies && dice.percent(50)) return crash(process, `before ${label}`);
     if (failure !== undefined && (process.isMortal || area === 'queue') && meets(area))
-      return fail(asked, failure(), powers);
-    schedule.note(process.name, label);
+      return fail(requested, failure(), powers);
+    schedule.log(process.name, label);
     try {
-      const answer = await given.perform();
+      const response = await given.perform();
       if (dies) return crash(process, `after ${label}`);
       if (pauses) pause(process, `after ${label}`);
-      deliver(process, given.travelMs?.(answer) ?? 0, () => asked.resolve(answer), schedule);
+      deliver(process, given.travelMs?.(response) ?? 0, () => requested.resolve(response), schedule);
     } catch (error) {
       deliver(process, 0, () => reject(error), schedule);
     }
@@ -121,19 +121,19 @@ function addAct<T>(asked: Asked<T>, powers: Powers): void {
   schedule.add(item);
 }
 
-/** Brings an answer to a process: at once, or as a thing that happens later. */
-function deliver(process: Process, delayMs: number, tell: () => void, { now, add, dice }: Schedule): void {
+/** Delivers a response to a process: at once, or as something that happens later. */
+function deliver(process: Process, delayMs: number, settle: () => void, { now, add, dice }: Schedule): void {
   const isAwake = process.pausedUntilMs <= now();
   const atMs = now() + delayMs;
-  if (!process.isMortal || (delayMs === 0 && isAwake && !dice.percent(20))) tell();
-  else add({ process, readyAtMs: () => atMs, happen: tell });
+  if (!process.isMortal || (delayMs === 0 && isAwake && !dice.percent(20))) settle();
+  else add({ process, readyAtMs: () => atMs, happen: settle });
 }
 
-/** Tells a process that its act failed, which was not done, or was done all the same, or will be. */
-async function fail<T>(asked: Asked<T>, error: Error, { schedule, later }: Powers): Promise<void> {
-  const { process, given, reject } = asked;
+/** Fails an act for its process: the act was not done, or was done all the same, or will be done later. */
+async function fail<T>(requested: Requested<T>, error: Error, { schedule, later }: Powers): Promise<void> {
+  const { process, given, reject } = requested;
   const fate = schedule.dice.pick(['undone', 'unanswered', 'late'] as const);
-  schedule.note(process.name, `${given.label} fails, ${fate}`);
+  schedule.log(process.name, `${given.label} fails, ${fate}`);
   process.troubles += 1;
   const orphan = orphanOf(given);
   if (fate === 'unanswered') await orphan?.();
@@ -141,9 +141,9 @@ async function fail<T>(asked: Asked<T>, error: Error, { schedule, later }: Power
   deliver(process, 0, () => reject(error), schedule);
 }
 
-/** An act whose answer nobody waits for. What is received or deleted at a queue counts with its answer alone. */
+/** An act whose response nobody waits for. What a queue delivers or deletes only counts with its response. */
 const orphanOf = <T>({ area, perform }: Act<T>): (() => Promise<unknown>) | undefined =>
   area === 'queue' ? undefined : async () => Promise.resolve(perform()).catch(() => undefined);
 
-/** How long something may still be under way, in milliseconds, when nobody waits for it any more. */
+/** How long something may still be under way after nobody waits for it, in milliseconds. */
 const travelTime = ({ dice }: Schedule) => dice.pick([0, 10, 1_000, 70_000]);
