@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { type LocalAws, startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
@@ -10,11 +11,13 @@ import { openStore } from '../../lib/store/open.ts';
 import { scaled, scaledTimeout } from '../scale.ts';
 
 const STORE = 's3://killed/runs';
-const RECORDS = scaled(2_500, 20_000);
+const RECORDS = scaled(2_000, 20_000);
 const KILLS = scaled(4, 20);
 
-/** Runs a snapshot process, killed with SIGKILL after so long; answers its run, and whether it came to its end. */
-async function runAndKill(sandbox: Sandbox, aws: LocalAws, afterMs: number, run?: string) {
+type Run = { readonly sandbox: Sandbox; readonly aws: LocalAws; readonly run: string | undefined };
+
+/** Runs a snapshot process that is killed by SIGKILL; returns its run, and whether it came to its end all the same. */
+async function runAndKill({ sandbox, aws, run }: Run, kills: number) {
   const argv = [
     'test/snapshot/snapshot-process.ts',
     sandbox.url,
@@ -22,19 +25,22 @@ async function runAndKill(sandbox: Sandbox, aws: LocalAws, afterMs: number, run?
     STORE,
     ...(run === undefined ? [] : [run]),
   ];
+  const before = sandbox.counts().requests;
   const child = spawn(process.execPath, argv, {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...aws.settings },
   });
-  const lines: string[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  for await (const line of createInterface({ input: child.stdout })) {
-    lines.push(line);
-    timer ??= setTimeout(() => child.kill('SIGKILL'), afterMs);
-  }
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  clearTimeout(timer);
-  return { run: lines[0] ?? run, ended: lines.includes('published') };
+  const said = text(child.stdout);
+  const ended = once(child, 'exit');
+  // Ever different moments: from the first request to the middle of a part and, however far it is then, a time after it.
+  const isTimed = kills % 3 === 2;
+  const enough = before + (isTimed ? 1 : 1 + ((kills * 7) % 12));
+  while (child.exitCode === null && sandbox.counts().requests < enough) await delay(2);
+  if (isTimed) await Promise.race([ended, delay(70 + ((kills * 67) % 200))]);
+  child.kill('SIGKILL');
+  await ended;
+  const [name, ...rest] = (await said).split('\n');
+  return { run: name || run, ended: rest.includes('published') };
 }
 
 test(
@@ -46,8 +52,7 @@ test(
     let kills = 0;
 
     for (let ended = false; !ended && kills < 200; kills += 1) {
-      // Ever different moments: from the first request to the middle of a part.
-      const result = await runAndKill(sandbox, aws, 70 + ((kills * 67) % 200), run);
+      const result = await runAndKill({ sandbox, aws, run }, kills);
       ({ run } = result);
       ended = result.ended;
     }
