@@ -86,7 +86,7 @@ describe('score', () => {
       expect.stringMatching(/^tokens: [\d,]+ in, [\d,]+ out, [\d,]+ in all/),
       'delivery: 1 negative, 2 not_applicable',
       'support: 1 not_applicable, 2 positive',
-      '  line 4: review: expected text, got an empty one',
+      '  line 4: review: expected text, got an empty value',
       `parts: 1 in ${store()}/scores/mine/`,
       `summary: ${store()}/scores/mine/summary.json`,
     ]);
@@ -160,7 +160,7 @@ describe('score', () => {
     expect(people.code).toBe(3);
     expect(people.out.split('\n')).toEqual([
       '4 rows, 1 of them bad',
-      '  line 4: review: expected text, got an empty one',
+      '  line 4: review: expected text, got an empty value',
       '2 different texts, 0 of them cached',
       '2 calls to be made, which take 1 s at 1000 a second',
       'nothing was sent',
@@ -205,7 +205,7 @@ describe('score', () => {
   });
 
   test.for([
-    [['--text', 'words'], 'columns: expected "words", got a header of "id", "review", "shop"'],
+    [['--text', 'words'], 'columns: expected "words", got a header with "id", "review", "shop"'],
     [['--text', 'review', '--batch', 'a/b'], '--batch: expected 1 to 114 of A-Z a-z 0-9 . _ : -'],
     [['--text', 'review', '--topic', '2nd'], '--topic.0.topic: expected a topic name'],
     [['--text', 'review', '--encoding', 'x'], 'encoding: expected an encoding such as utf-8'],
@@ -235,7 +235,7 @@ describe('score', () => {
     const { code, err } = await run('score', file, '--text', 'text', '--batch', 'one');
 
     expect(code).toBe(2);
-    expect(err).toContain('--batch: batch one was split before from other rows');
+    expect(err).toContain('--batch: batch one was already split from other rows');
   });
 
   test('with SYNC_TABLE the cache is in the table', async () => {

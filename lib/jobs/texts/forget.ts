@@ -20,24 +20,24 @@ import { CACHE_PREFIX, parseCacheRow, textHashOf } from './cache/score-cache.ts'
 /** What was erased. */
 export type Erased = {
   readonly cacheRows: number;
-  /** Staged chunks that were deleted, or written anew without the text. */
+  /** Staged chunks that were deleted, or rewritten without the text. */
   readonly stagedChunks: number;
-  /** Parts that were deleted, or written anew without the text's results. */
+  /** Parts that were deleted, or rewritten without the text's results. */
   readonly parts: number;
   /** Rows of these parts that were erased. */
   readonly rows: number;
-  /** The batches that held it. */
+  /** The batches that contained it. */
   readonly batches: readonly string[];
 };
 
 /**
- * Erases a text by its SHA-256 (hex, of its UTF-8) wherever it is known: results in the cache, staged chunks, and its
- * rows in the parts of all batches, which keep their lines without results. Reads every batch. What others hold is
- * not touched: the file that the text came from, messages on the queue, results of jobs.
+ * Erases a text by its SHA-256 (hex, of its UTF-8) wherever it is stored: its results in the cache, in staged chunks,
+ * and in the parts of all batches, where its rows remain as lines without results. Reads every batch. It does not touch
+ * the file that the text came from, messages on the queue, or the results of jobs.
  */
 export async function forgetText(textHash: string, options: BatchPlace): Promise<Erased> {
   const staged = await eraseFromStaged(textHash, options);
-  // Whoever ends a chunk from here on sees it staged without the text; what ended before is among the parts.
+  // From here on, a chunk that ends is read without the text; the parts of chunks that ended before come next.
   const parts = await eraseFromParts(textHash, options);
   const batches = [...new Set([...staged.batches, ...parts.batches])];
   const cacheRows = await eraseFromCache(new Set([textHash]), options.table);
@@ -45,14 +45,14 @@ export async function forgetText(textHash: string, options: BatchPlace): Promise
 }
 
 /**
- * Erases a batch: its rows of the table, its staged chunks, parts and summary, and the results of its texts in the
- * cache, also where others share them. Jobs of it that still run end without a trace, except in the cache. Throws
- * `RangeError` for what is no batch's name.
+ * Erases a batch: its rows in the table, its staged chunks, parts and summary, and the cached results of its texts,
+ * even if other batches share them. Jobs of the batch that still run end without a trace, except in the cache. Throws
+ * `RangeError` for an invalid batch name.
  */
 export async function forgetBatch(batch: string, options: BatchPlace): Promise<Erased> {
   const { store, table } = options;
-  if (!isBatchName(batch)) throw new RangeError(`expected the name of a batch, got ${preview(batch)}`);
-  // The rows first: whoever ends a chunk after that writes nothing.
+  if (!isBatchName(batch)) throw new RangeError(`expected a batch name, got ${preview(batch)}`);
+  // The rows first: without its row, a chunk that ends writes nothing.
   for await (const { key } of table.list(batchPartition(batch))) await deleteRow(key, table);
   const staged = await keysOf(stagedFolder(batch), options);
   const results = await keysOf(scoresFolder(batch), options);
@@ -66,7 +66,7 @@ export async function forgetBatch(batch: string, options: BatchPlace): Promise<E
     rows += held.length;
     for (const { textHash } of held) if (textHash !== undefined) hashes.add(textHash);
   }
-  // Then the cache: until it is clean, the objects are needed to tell its rows.
+  // Then the cache: until it is clean, the objects are needed to find its rows.
   const cacheRows = await eraseFromCache(hashes, table);
   for (const key of [...staged, ...results]) await store.delete(key);
   const held = staged.length + results.length > 0;
@@ -83,7 +83,7 @@ async function eraseFromCache(hashes: ReadonlySet<string>, table: Table): Promis
   return erased;
 }
 
-/** Deletes a row, whoever changes it meanwhile. */
+/** Deletes a row, even if others change it meanwhile. */
 async function deleteRow(key: Parameters<Table['get']>[0], table: Table): Promise<void> {
   for (;;) {
     const stored = await table.get(key);
@@ -115,7 +115,7 @@ function withoutText(row: StagedRow, textHash: string): StagedRow {
   return { line, id, erased: true };
 }
 
-/** Moves an open row on: an end that read the chunk with the text does not fit it any more, and is made anew. */
+/** Rewrites an open row, so that a worker that read the chunk with the text fails to end it, and reads it again. */
 async function touchOpenRow(place: ChunkPlace, options: BatchPlace): Promise<void> {
   for (;;) {
     const stored = await readChunkRow(place, options);
@@ -150,8 +150,8 @@ const withoutResult = (row: ScoredRow, textHash: string): ScoredRow =>
   row.textHash === textHash ? { id: row.id, line: row.line, erased: true } : row;
 
 /**
- * Writes a part anew, lets the chunk's row and the summary follow, and deletes the old part last: until then another
- * run finds what this one has left.
+ * Writes a new part, points the chunk's row and the summary to it, and deletes the old part last: until then another
+ * run can find what this one left unfinished.
  */
 async function replacePart(
   place: ChunkPlace,
@@ -162,7 +162,7 @@ async function replacePart(
   const part = printPart(place, rows);
   for (let isReplaced = false; !isReplaced; ) {
     const stored = await readChunkRow(place, options);
-    // A part that no row names is a leftover. Without a row the parts are all that is left of the batch.
+    // A part that no row names is a leftover. If there is no row, the parts are all that is left of the batch.
     if (stored !== undefined && (!isEnded(stored.row) || stored.row.part !== old)) break;
     await options.store.put(part.key, part.body);
     isReplaced = stored === undefined || (await renamePart(place, stored, { part: part.key, rows }, options));
@@ -171,7 +171,7 @@ async function replacePart(
   await options.store.delete(old);
 }
 
-/** Makes the chunk's row name the new part; false if the row moved on meanwhile. */
+/** Makes the chunk's row name the new part; false if the row changed meanwhile. */
 async function renamePart(
   place: ChunkPlace,
   { row, token }: StoredChunk,

@@ -129,7 +129,7 @@ describe('score', () => {
     expect(faults).toEqual([
       'texts.0.text: expected text, got nothing',
       'texts.0.texts: not a known name',
-      'texts.1: expected an object of id and text, got "9 characters, not shown"',
+      'texts.1: expected an object with id and text, got "9 characters, not shown"',
       'texts.2.lang: not a known name',
       'texts: expected a list of texts, got "9 characters, not shown"',
     ]);

@@ -1,4 +1,4 @@
-/** Text as bytes of an encoding of one byte a character. Throws for a character that it lacks. */
+/** Text as bytes of an encoding with one byte per character. Throws for a character that the encoding lacks. */
 export function singleBytes(text: string, encoding: string): Buffer {
   const decoder = new TextDecoder(encoding);
   const codes = new Map(
@@ -13,11 +13,11 @@ export function singleBytes(text: string, encoding: string): Buffer {
   );
 }
 
-/** Text as UTF-16 with its mark. */
+/** Text as UTF-16 with a byte order mark. */
 export const utf16le = (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le');
 export const utf16be = (text: string) => utf16le(text).swap16();
 
-/** Bytes in pieces of one size, one after another. */
+/** Yields the bytes in pieces of one size. */
 export async function* inPieces(bytes: Uint8Array, sizeBytes: number): AsyncGenerator<Uint8Array> {
   for (let from = 0; from < bytes.byteLength; from += sizeBytes) yield bytes.subarray(from, from + sizeBytes);
 }

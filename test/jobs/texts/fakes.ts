@@ -11,7 +11,7 @@ import type { Table } from '../../../lib/table/table.ts';
 
 export const HOST = 'acme.example.com';
 
-/** What the platform answers: the mood that the text names, and tokens by its length. */
+/** What the platform returns: the mood that the text names, and tokens by its length. */
 export const sentimentOf = ({ text, topics = [] }: SentimentRequest): Sentiment => {
   const mood = text.includes('good') ? 'POSITIVE' : 'negative';
   const usage = {
@@ -38,8 +38,8 @@ export const unavailable: PlatformFailure = { kind: 'status', status: 503 };
 export const longWait: PlatformFailure = { kind: 'wait', waitMs: 40_000, maxWaitMs: 20_000 };
 
 /**
- * A platform that fails each text by its script, a failure an attempt, and then answers. A `wait` comes before the
- * call leaves. `paid` lists the texts of all sends that were executed.
+ * A platform that fails each text by its script, one failure per attempt, and then responds. A `wait` is thrown before
+ * the call leaves. `paid` lists the texts of all sends that were executed.
  */
 export function scriptedAnalyze(script: Readonly<Record<string, readonly PlatformFailure[]>> = {}) {
   const attempts = new Map<string, number>();
@@ -61,7 +61,7 @@ export function scriptedAnalyze(script: Readonly<Record<string, readonly Platfor
   return { analyze, paid };
 }
 
-/** One worker on a table, with a clock that only sleep moves. */
+/** One worker on a table, with a clock that only `sleep` and `pass` move. */
 export function worker(analyze: Analyze, table: Table = createMemoryTable(), owner = 'worker-1') {
   let nowMs = 1_000_000;
   let tokens = 0;
@@ -129,9 +129,9 @@ export function memoryStore(): Store & { readonly objects: Map<string, Buffer> }
   };
 }
 
-/** Stops everything at one of the writes to store and table, before or after it is made; the writes after it fail too. */
 export class CrashError extends Error {}
 
+/** Crashes at one of the writes to store and table, before or (`made`) after it is made; later writes fail too. */
 export function crashing(
   { store, table }: { readonly store: Store; readonly table: Table },
   at: number,
@@ -160,7 +160,7 @@ export function crashing(
   };
 }
 
-/** Rows in an order, each opening from the beginning. */
+/** Opens these rows from the beginning, each time it is called. */
 export const rowsOf = (rows: readonly SourceRow[]) =>
   async function* open(): AsyncGenerator<SourceRow> {
     yield* rows;

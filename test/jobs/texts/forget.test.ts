@@ -19,7 +19,7 @@ import { crashing, row } from './fakes.ts';
 
 const HASH = textHashOf('good 0');
 
-/** Everything that store and table hold, as one text. */
+/** Everything in the store and the table, as one text. */
 async function everything({ store, table }: Pick<World, 'store' | 'table'>): Promise<string> {
   const rows = await Array.fromAsync(table.scan(''));
   return JSON.stringify([
@@ -29,7 +29,7 @@ async function everything({ store, table }: Pick<World, 'store' | 'table'>): Pro
   ]);
 }
 
-test('a text is erased wherever it is known, and its rows keep their lines', async () => {
+test('erases a text everywhere, and its rows keep their lines', async () => {
   const one = world();
   await runBatch(batchOf(mixedRows), one);
   const before = summaryOf(one.store);
@@ -59,7 +59,7 @@ test('a text is erased wherever it is known, and its rows keep their lines', asy
   expect(Object.keys(resultsOf(one.store))).toHaveLength(4);
 });
 
-test('a text is erased from chunks that wait for their job, which ends without it', async () => {
+test('erases a text from staged chunks, whose jobs then end without it', async () => {
   const one = world();
   await splitBatch(batchOf([row(1, 'good 0'), row(2, 'bad')]), one.split);
 
@@ -72,7 +72,7 @@ test('a text is erased from chunks that wait for their job, which ends without i
   expect(one.paid).toEqual(['bad']);
 });
 
-test('a text that is forgotten while its chunk ends is in no part, however the steps fall', async () => {
+test('a text that is forgotten while its chunk ends is in no part, in any order of the steps', async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), async (scheduler) => {
       const one = world();
@@ -110,7 +110,7 @@ test('a text that is forgotten while its chunk ends is in no part, however the s
   );
 });
 
-test('a batch is erased with its scores, and another one stays', async () => {
+test('erases a batch with its scores, and no other batch', async () => {
   const one = world();
   await runBatch(batchOf(mixedRows), one);
   one.messages.splice(0);
@@ -131,7 +131,7 @@ test('a batch is erased with its scores, and another one stays', async () => {
   });
 });
 
-test('a job of a batch that was erased ends without a trace', async () => {
+test('a job of an erased batch ends without a trace', async () => {
   const one = world();
   await splitBatch(batchOf(mixedRows), one.split);
   await forgetBatch('b1', one.place);
@@ -143,31 +143,32 @@ test('a job of a batch that was erased ends without a trace', async () => {
   expect([one.store.objects.size, one.paid]).toEqual([0, []]);
 });
 
-test('what is no name of a batch is not forgotten', async () => {
-  await expect(forgetBatch('_cache', world().place)).rejects.toThrow(
-    'expected the name of a batch, got "_cache"',
-  );
+test('refuses to forget an invalid batch name', async () => {
+  await expect(forgetBatch('_cache', world().place)).rejects.toThrow('expected a batch name, got "_cache"');
 });
 
-test.each(['text', 'batch'] as const)('forgetting a %s goes on after a crash at any write', async (what) => {
-  const forget = (place: World['place']) =>
-    what === 'text' ? forgetText(HASH, place) : forgetBatch('b1', place);
-  const rows = [row(1, 'good 0'), row(2, 'bad'), row(3, 'good 0')];
-  const whole = world();
-  await runBatch(batchOf(rows), whole);
-  const counting = crashing(whole, Number.POSITIVE_INFINITY, true);
-  await forget({ ...whole.place, ...counting });
-  const expected = resultsOf(whole.store);
+test.each(['text', 'batch'] as const)(
+  'forgetting a %s can be resumed after a crash at any write',
+  async (what) => {
+    const forget = (place: World['place']) =>
+      what === 'text' ? forgetText(HASH, place) : forgetBatch('b1', place);
+    const rows = [row(1, 'good 0'), row(2, 'bad'), row(3, 'good 0')];
+    const whole = world();
+    await runBatch(batchOf(rows), whole);
+    const counting = crashing(whole, Number.POSITIVE_INFINITY, true);
+    await forget({ ...whole.place, ...counting });
+    const expected = resultsOf(whole.store);
 
-  for (let at = 1; at <= counting.writes(); at += 1) {
-    for (const made of [true, false]) {
-      const one = world();
-      await runBatch(batchOf(rows), one);
-      await expect(forget({ ...one.place, ...crashing(one, at, made) })).rejects.toThrow();
-      await forget(one.place);
+    for (let at = 1; at <= counting.writes(); at += 1) {
+      for (const made of [true, false]) {
+        const one = world();
+        await runBatch(batchOf(rows), one);
+        await expect(forget({ ...one.place, ...crashing(one, at, made) })).rejects.toThrow();
+        await forget(one.place);
 
-      expect(resultsOf(one.store), `at ${at}`).toEqual(expected);
-      expect(await everything(one)).not.toContain(HASH);
+        expect(resultsOf(one.store), `at ${at}`).toEqual(expected);
+        expect(await everything(one)).not.toContain(HASH);
+      }
     }
-  }
-});
+  },
+);

@@ -4,7 +4,7 @@ import { type BatchPlace, batchPartition, HEADER_SORT } from './batch.ts';
 
 const headerSchema = z.object({ chunks: z.number(), rows: z.number(), badRows: z.number() });
 
-/** What the splitter stores last: how many chunks there are, and the rows in them, bad ones too. */
+/** What the splitter stores last: how many chunks there are, and the rows in them, including bad ones. */
 export type BatchHeader = z.infer<typeof headerSchema>;
 
 const headerKey = (batch: string) => ({ partition: batchPartition(batch), sort: HEADER_SORT });
@@ -14,7 +14,7 @@ export async function readHeader(batch: string, { table }: BatchPlace): Promise<
   return stored && headerSchema.parse(stored.row);
 }
 
-/** Stores the header; false if another one is there. Splitting the same again gives the same. */
+/** Stores the header; false if there is a different one. Splitting the same batch again gives the same header. */
 export async function writeHeader(
   batch: string,
   header: BatchHeader,

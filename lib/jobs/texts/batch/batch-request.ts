@@ -5,7 +5,7 @@ import type { SourceRow } from './chunks.ts';
 export type BatchRequest = {
   readonly batch: string;
   readonly request: ScoreRequest;
-  /** Opens the rows from their beginning; called once or more, and must give the same each time. */
+  /** Opens the rows from the beginning; may be called more than once, and must give the same rows each time. */
   readonly rows: () => AsyncIterable<SourceRow>;
   /** The platform's host. */
   readonly host: string;

@@ -8,33 +8,33 @@ import { countRows, type Preview, previewBatch } from './preview.ts';
 const MOST_DAYS = 10;
 const DAY_SECONDS = 24 * 3_600;
 
-/** What a request may take of each message of its batch, in bytes: the rest is for texts. */
+/** How many bytes a request may take up in each message of its batch; the rest is for texts. */
 const MOST_REQUEST_BYTES = 48 * 1_024;
 
-/** Nothing was sent; `reasons` tell the arithmetic. */
+/** Nothing was sent; `reasons` give the arithmetic. */
 export type Refusal = {
   readonly kind: 'refused';
   readonly reasons: readonly string[];
-  /** Undefined where the request itself is at fault. */
+  /** Undefined if the request itself is invalid. */
   readonly preview: Preview | undefined;
 };
 
 /** What a batch is checked with. */
 export type CheckOptions = {
   readonly cache: ScoreCache;
-  /** Requests a second that may leave. */
+  /** Requests that may be sent per second. */
   readonly rate: number;
-  /** Refuses a batch that needs more calls. Default: no limit but that of ten days. */
+  /** Refuses a batch that needs more calls. Default: only the limit of ten days applies. */
   readonly maxCalls?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** `rows`: of the source, bad ones too. */
+/** `rows`: all rows of the source, including bad ones. */
 export type Checked = { readonly kind: 'accepted'; readonly rows: number } | Refusal;
 
 /**
- * Whether a batch may begin. Without `maxCalls` the rows are counted first: as long as the rate could do
- * with a call for each, texts need not be told apart nor looked up.
+ * Whether a batch may begin. Without `maxCalls` the rows are counted first: if the rate allows one call per row within
+ * the limit, there is no need to find the distinct texts or look them up.
  */
 export async function checkBatch(
   { batch, request, rows }: BatchRequest,
@@ -55,7 +55,7 @@ export async function checkBatch(
 
 const mostCalls = (rate: number) => rate * MOST_DAYS * DAY_SECONDS;
 
-/** Why a batch that takes this much is refused, each with its arithmetic. Empty if it is not. */
+/** The reasons to refuse a batch that takes this much, each with its arithmetic. Empty if there are none. */
 export function refusals(
   { rows, texts, cached, calls }: Preview,
   { rate, maxCalls }: { readonly rate: number; readonly maxCalls?: number | undefined },

@@ -1,24 +1,24 @@
-import type { TextAnswer } from '../scoring/score-texts.ts';
+import type { TextResult } from '../scoring/score-texts.ts';
 import type { ChunkCounts } from './chunk-row.ts';
 import type { ScoredRow } from './part.ts';
 import type { StagedRow } from './staged-chunk.ts';
 
-/** Counts a chunk: the rows by its part, what was paid by the answers. */
+/** Counts a chunk: its rows from its part, its costs from the results. */
 export function countChunk(
   staged: readonly StagedRow[],
   rows: readonly ScoredRow[],
-  answers: readonly TextAnswer[],
+  results: readonly TextResult[],
 ): ChunkCounts {
   return {
     ...countRowsOf(rows, staged.filter((row) => 'fault' in row).length),
-    cached: answers.filter(({ cached }) => cached).length,
-    calls: sum(answers.map(({ calls }) => calls)),
-    paidAgain: sum(answers.map(({ paidAgain }) => paidAgain)),
-    tokens: countTokens(answers.filter(({ calls }) => calls > 0)),
+    cached: results.filter(({ cached }) => cached).length,
+    calls: sum(results.map(({ calls }) => calls)),
+    paidAgain: sum(results.map(({ paidAgain }) => paidAgain)),
+    tokens: countTokens(results.filter(({ calls }) => calls > 0)),
   };
 }
 
-/** Counts the rows of a part, of which so many were bad from the first. What was paid is not seen in it. */
+/** Counts the rows of a part; `bad` of them were bad from the start. A part does not show what was paid. */
 export function countRowsOf(
   rows: readonly ScoredRow[],
   bad: number,
@@ -29,14 +29,14 @@ export function countRowsOf(
   return { rows: rows.length, scored, failed, bad, erased, sentiments: countSentiments(rows) };
 }
 
-/** How often each sentiment came for each topic (null: for the text as a whole), in lower case, in a fixed order. */
+/** How often each sentiment occurs for each topic (null: for the text as a whole), in lower case, in a fixed order. */
 function countSentiments(rows: readonly ScoredRow[]): ChunkCounts['sentiments'] {
   const counts = new Map<string, [topic: string | null, sentiment: string, rows: number]>();
   for (const { topicSentiments, sentiment } of rows) {
     const named = typeof topicSentiments === 'object' ? Object.entries(topicSentiments ?? {}) : [];
     for (const [topic, value] of [...named, [null, sentiment] as const]) {
       if (typeof value !== 'string') continue;
-      // The table takes well-formed text alone.
+      // The table accepts only well-formed text.
       const entry = [topic?.toWellFormed() ?? null, value.toLowerCase().toWellFormed()] as const;
       const name = JSON.stringify(entry);
       const [, , before] = counts.get(name) ?? [...entry, 0];
@@ -46,8 +46,8 @@ function countSentiments(rows: readonly ScoredRow[]): ChunkCounts['sentiments'] 
   return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
 }
 
-function countTokens(answers: readonly TextAnswer[]): ChunkCounts['tokens'] {
-  const usages = answers.map(({ result }) => result?.modelProviderUsage);
+function countTokens(results: readonly TextResult[]): ChunkCounts['tokens'] {
+  const usages = results.map(({ result }) => result?.modelProviderUsage);
   return {
     input: sum(usages.map((usage) => usage?.inputTokens)),
     output: sum(usages.map((usage) => usage?.outputTokens)),
@@ -56,7 +56,7 @@ function countTokens(answers: readonly TextAnswer[]): ChunkCounts['tokens'] {
   };
 }
 
-/** The sum of those that are numbers. */
+/** The sum of the values that are numbers. */
 const sum = (values: readonly unknown[]): number =>
   values.reduce<number>(
     (all, value) => all + (typeof value === 'number' || typeof value === 'bigint' ? Number(value) : 0),

@@ -5,27 +5,27 @@ import { type BatchPlace, batchPartition, type ChunkPlace, chunkSort } from './b
 const count = z.number();
 
 const countsSchema = z.object({
-  /** All rows of the chunk: scored, failed, bad and erased together. */
+  /** All rows of the chunk: scored, failed, bad and erased. */
   rows: count,
   scored: count,
   failed: count,
   bad: count,
-  /** Rows whose text was forgotten since. */
+  /** Rows whose text has been forgotten since. */
   erased: count,
-  /** Rows that found their result: by the cache, or by an equal text of the chunk. */
+  /** Rows whose result came from the cache, or from an equal text of the chunk. */
   cached: count,
   calls: count,
   paidAgain: count,
-  /** Of the calls alone: what was found cost nothing. */
+  /** Those of the calls; cached results cost nothing. */
   tokens: z.object({ input: count, output: count, total: count, reasoning: count }),
   /**
-   * How often each sentiment came, in lower case: [topic, sentiment, rows], the topic null for a text as a whole.
+   * How often each sentiment occurs, in lower case: [topic, sentiment, rows], the topic null for a text as a whole.
    * A list, since a topic may have any name.
    */
   sentiments: z.array(z.tuple([z.nullable(z.string()), z.string(), count])),
 });
 
-/** What came of a chunk. */
+/** The outcome of a chunk, in numbers. */
 export type ChunkCounts = z.infer<typeof countsSchema>;
 
 const chunkRowSchema = z.object({
@@ -33,12 +33,12 @@ const chunkRowSchema = z.object({
   /** SHA-256 of the staged object as it was split. */
   staged: z.string(),
   badRows: z.array(z.object({ line: z.number(), fault: z.string() })),
-  /** Key of the part; with the counts once the chunk has ended. */
+  /** Key of the part; set with the counts once the chunk has ended. */
   part: z.optional(z.string()),
   counts: z.optional(countsSchema),
 });
 
-/** A chunk's row in the table: open until its part is there. */
+/** A chunk's row in the table: open until its part is stored. */
 export type ChunkRow = z.infer<typeof chunkRowSchema>;
 
 export type EndedChunkRow = ChunkRow & { readonly part: string; readonly counts: ChunkCounts };
@@ -66,7 +66,7 @@ export async function readChunkRow(
   return stored && parseChunkRow(stored);
 }
 
-/** Writes a chunk's row over the one with the token `expected`; answers what stands there then, or undefined if it is gone. */
+/** Writes a chunk's row over the one with the token `expected`; returns the row then stored, undefined if none is. */
 export async function writeChunkRow(
   place: ChunkPlace,
   row: ChunkRow,

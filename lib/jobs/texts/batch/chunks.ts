@@ -3,18 +3,18 @@ import type { BadRow, Row } from '../rows/row-fields.ts';
 
 export type { BadRow, Row };
 
-/** What a source is read as: rows that can be scored, and rows that cannot, with the reason. */
+/** A row of a source: one that can be scored, or one that cannot, with the reason. */
 export type SourceRow = Row | BadRow;
 
-/** Rows that are scored by one job, in their order. `index` counts from 0. */
+/** The rows that one job scores, in order. `index` counts from 0. */
 export type Chunk = { readonly index: number; readonly rows: readonly SourceRow[] };
 
 export const isBad = (row: SourceRow): row is BadRow => 'fault' in row;
 
 /**
- * Cuts rows into chunks of at most 100 rows and 200 KB, counted in bytes of the texts as JSON, which is never less
- * than their UTF-8: so a chunk fits a message. A text that alone is larger, or blank, becomes a bad row. The borders
- * depend on the rows alone, and one chunk is held at a time.
+ * Cuts rows into chunks of at most 100 rows and 200 KB. The size is that of the texts as JSON, which is never less
+ * than their UTF-8, so a chunk fits in a message. A text that is larger than that on its own, or blank, becomes a bad
+ * row. The boundaries depend on the rows alone, and one chunk is held at a time.
  */
 export async function* cutChunks(rows: AsyncIterable<SourceRow>): AsyncGenerator<Chunk> {
   let index = 0;
@@ -32,7 +32,7 @@ export async function* cutChunks(rows: AsyncIterable<SourceRow>): AsyncGenerator
   if (held.length > 0) yield { index, rows: held };
 }
 
-/** The rows as chunks hold them: those that no chunk can score are bad. */
+/** The rows as chunks contain them: those that no chunk can score are bad rows. */
 export async function* checkedRows(rows: AsyncIterable<SourceRow>): AsyncGenerator<SourceRow> {
   for await (const row of rows) yield measured(row).row;
 }

@@ -3,31 +3,31 @@ import { type BatchPlace, batchPartition, HEADER_SORT, summaryKey } from './batc
 import { type BatchHeader, readHeader } from './batch-header.ts';
 import { type ChunkCounts, type EndedChunkRow, isEnded, parseChunkRow, readChunkRow } from './chunk-row.ts';
 
-/** How many bad rows a summary names; all of them are in the parts. */
+/** How many bad rows a summary lists; all of them are in the parts. */
 const MOST_BAD_ROWS = 1_000;
 
-/** Chunks that are looked at one by one, from the end, before all are listed. */
+/** How many chunks are checked one by one, from the last, before all are listed. */
 const PROBES = 8;
 
-/** `summary.json`: what came of a batch. It tells the same whoever writes it, so there is no time in it. */
+/** `summary.json`: the outcome of a batch. It is the same whichever worker writes it, so it contains no time. */
 export type Summary = {
   readonly version: 1;
   readonly batch: string;
   readonly chunks: number;
 } & Omit<ChunkCounts, 'sentiments'> & {
-    /** How often each sentiment came, in lower case: of texts as a whole, and by topic. */
+    /** How often each sentiment occurs, in lower case: for texts as a whole, and by topic. */
     readonly sentiments: {
       readonly overall: Readonly<Record<string, number>>;
       readonly topics: Readonly<Record<string, Readonly<Record<string, number>>>>;
     };
-    /** The first 1,000, in the order of the source. */
+    /** The first 1,000, in source order. */
     readonly badRows: readonly { readonly line: number; readonly fault: string }[];
     readonly parts: readonly { readonly key: string; readonly rows: number }[];
   };
 
 /**
- * Writes the summary of a batch once its header is there and all of its chunks have ended; undefined until then.
- * Whoever ends a chunk or writes the header calls it after that: so the last of them sees it all.
+ * Writes the summary of a batch once its header exists and all of its chunks have ended; undefined until then. It is
+ * called after each end of a chunk and after the header is written, so the last of these calls sees everything.
  */
 export async function finishBatch(batch: string, options: BatchPlace): Promise<Summary | undefined> {
   const header = await readHeader(batch, options);
@@ -39,7 +39,7 @@ export async function finishBatch(batch: string, options: BatchPlace): Promise<S
   return summary;
 }
 
-/** Jobs end roughly in their order, so that most of the time one of the last chunks spares the list of all. */
+/** Jobs end roughly in order: if any chunk is open, one of the last most likely is, so there is no need to list all. */
 async function lastHaveEnded(batch: string, { chunks }: BatchHeader, options: BatchPlace): Promise<boolean> {
   for (let chunk = chunks - 1; chunk >= Math.max(0, chunks - PROBES); chunk -= 1) {
     const stored = await readChunkRow({ batch, chunk }, options);
@@ -48,13 +48,13 @@ async function lastHaveEnded(batch: string, { chunks }: BatchHeader, options: Ba
   return true;
 }
 
-/** What the rows of a batch tell, its bad rows aside: those are cut while they are gathered. */
+/** The rows of a batch, without their bad rows: those are gathered separately, and cut to the limit meanwhile. */
 type Ended = {
   readonly chunks: readonly Omit<EndedChunkRow, 'badRows'>[];
   readonly badRows: Summary['badRows'];
 };
 
-/** All chunks in their order, or undefined as soon as one is open. */
+/** All chunks in order, or undefined if one is still open. */
 async function readEnded(batch: string, { table }: BatchPlace): Promise<Ended | undefined> {
   const chunks: (readonly [number, Omit<EndedChunkRow, 'badRows'>])[] = [];
   let badRows: Summary['badRows'] = [];
@@ -64,7 +64,7 @@ async function readEnded(batch: string, { table }: BatchPlace): Promise<Ended | 
     if (!isEnded(row)) return undefined;
     const { badRows: more, ...rest } = row;
     chunks.push([Number(stored.key.sort.replace('chunk-', '')), rest]);
-    // Not in the order of the source beyond 99,999 chunks.
+    // Beyond 99,999 chunks the table does not list them in source order.
     if (more.length > 0)
       badRows = [...badRows, ...more].sort((a, b) => a.line - b.line).slice(0, MOST_BAD_ROWS);
   }
@@ -110,6 +110,6 @@ function sumSentiments(chunks: Ended['chunks']): Summary['sentiments'] {
   return { overall: inOrder(overall), topics: inOrder(new Map(byTopic)) };
 }
 
-/** The members of a map as an object, by name. */
+/** The members of a map as an object, sorted by name. */
 const inOrder = <T>(members: ReadonlyMap<string, T>): Readonly<Record<string, T>> =>
   Object.fromEntries([...members].sort(([a], [b]) => (a < b ? -1 : 1)));

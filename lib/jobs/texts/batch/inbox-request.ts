@@ -4,7 +4,7 @@ import { filledText, wholeNumber } from '../../../json/inputs.ts';
 import { checkKey } from '../../../store/key.ts';
 import type { Store } from '../../../store/store.ts';
 import { printStored } from '../../../store/stored-json.ts';
-import { askedOfTexts } from '../../types/score/message.ts';
+import { scoringFields } from '../../types/score/message.ts';
 import { isBatchName, LONGEST_BATCH_NAME, type ScoreRequest } from './batch.ts';
 
 const isKey = (key: string) => {
@@ -28,18 +28,18 @@ const inboxSchema = z.strictObject(
         .array(filledText, { error: 'a list of column names' })
         .check(z.refine((names) => new Set(names).size === names.length, { error: 'each column only once' })),
     ),
-    ...askedOfTexts,
+    ...scoringFields,
     maxCalls: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
   },
   { error: 'an object' },
 );
 
-/** What an object `inbox/BATCH.json` asks for. */
+/** What an object `inbox/BATCH.json` requests. */
 export type InboxRequest = {
   readonly batch: string;
   /** The key of the texts in the store. */
   readonly object: string;
-  /** The names of columns: of the text, the user's id, and those that are to stand in the results. */
+  /** Column names: of the text, of the user's id, and of those to copy into the results. */
   readonly text: string;
   readonly id: string | undefined;
   readonly columns: readonly string[] | undefined;
@@ -56,13 +56,13 @@ export type RefusedInbox = {
 
 export type ParsedInbox = { readonly kind: 'request'; readonly request: InboxRequest } | RefusedInbox;
 
-/** Reads a request; every fault is told at once. `key` is the object's own, which names the batch. */
+/** Parses a request, and reports all of its faults at once. `key` is that of the object, and names the batch. */
 export function parseInboxRequest(key: string, body: Uint8Array): ParsedInbox {
   const batch = batchOf(key);
   const nameFaults = isBatchName(batch)
     ? []
     : [
-        `key: expected inbox/ and a batch of 1 to ${LONGEST_BATCH_NAME} of A-Z a-z 0-9 . _ : -, and .json, got ${JSON.stringify(key)}`,
+        `key: expected inbox/BATCH.json, with a batch name of 1 to ${LONGEST_BATCH_NAME} of A-Z a-z 0-9 . _ : -, got ${JSON.stringify(key)}`,
       ];
   const json = readJson(body);
   if (json.kind === 'fault') return { kind: 'refused', key, faults: [...nameFaults, json.fault] };
@@ -76,17 +76,17 @@ export function parseInboxRequest(key: string, body: Uint8Array): ParsedInbox {
     };
   }
   if (nameFaults.length > 0) return { kind: 'refused', key, faults: nameFaults };
-  const { object, text, id, columns, maxCalls, ...asked } = parsed.data;
-  const request = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+  const { object, text, id, columns, maxCalls, ...rest } = parsed.data;
+  const request = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   return { kind: 'request', request: { batch, object, text, id, columns, maxCalls, request } };
 }
 
-/** Tells that a request was refused, and why: `refused/inbox-BATCH.json`. Answers the key. */
+/** Reports a refused request, with the reasons, in `refused/inbox-BATCH.json`. Returns that key. */
 export async function writeRefusedInbox(
   store: Store,
   { key, faults }: Pick<RefusedInbox, 'key' | 'faults'>,
 ): Promise<string> {
-  // A name that is no batch's may hold anything.
+  // An invalid batch name may contain anything.
   const name = batchOf(key)
     .replace(/[^A-Za-z0-9._:-]/g, '_')
     .slice(0, LONGEST_BATCH_NAME);
@@ -101,6 +101,6 @@ function readJson(body: Uint8Array) {
   try {
     return { kind: 'json', value: JSON.parse(Buffer.from(body).toString('utf8')) as unknown } as const;
   } catch {
-    return { kind: 'fault', fault: `expected JSON, got ${body.byteLength} bytes that are none` } as const;
+    return { kind: 'fault', fault: `expected JSON, got ${body.byteLength} bytes that are not JSON` } as const;
   }
 }

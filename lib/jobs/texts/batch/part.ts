@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { parseJson, printJson } from '../../../json/json.ts';
 import { textHashOf } from '../cache/score-cache.ts';
-import type { TextAnswer } from '../scoring/score-texts.ts';
+import type { TextResult } from '../scoring/score-texts.ts';
 import { type ChunkPlace, partPrefix } from './batch.ts';
 import type { StagedRow } from './staged-chunk.ts';
 
-/** One line of a part: what came of one row. Names come in this order. */
+/** One line of a part: the outcome of one row. Names are written in this order. */
 export type ScoredRow = {
   /** The user's own id. */
   readonly id?: string | undefined;
-  /** Where the row stands in its file. */
+  /** The line of the row in its file. */
   readonly line: number;
-  /** Those that were asked for, if any. */
+  /** The requested columns, if any. */
   readonly columns?: Readonly<Record<string, string>> | undefined;
-  /** By which the text is forgotten. */
+  /** The hash that the text is forgotten by. */
   readonly textHash?: string;
   readonly topicSentiments?: unknown;
   readonly sentiment?: unknown;
@@ -24,25 +24,25 @@ export type ScoredRow = {
   readonly erased?: true;
 };
 
-/** A row with its answer, which is undefined where the job that was to score it did not. */
-export function scoredRow(row: StagedRow, answer: Answer | undefined): ScoredRow {
+/** A row with its result, which is undefined if its job did not score it. */
+export function scoredRow(row: StagedRow, scored: Score | undefined): ScoredRow {
   const { line } = row;
   if ('fault' in row) return { line, error: row.fault };
   const { id } = row;
   if ('erased' in row) return { id, line, erased: true };
   const columns = Object.keys(row.columns).length === 0 ? undefined : row.columns;
   const about = { id, line, columns, textHash: textHashOf(row.text) };
-  if (answer?.result === undefined) return { ...about, error: answer?.error ?? 'it was not scored' };
-  const { topicSentiments, sentiment, model } = answer.result;
+  if (scored?.result === undefined) return { ...about, error: scored?.error ?? 'the text was not scored' };
+  const { topicSentiments, sentiment, model } = scored.result;
   return { ...about, topicSentiments, sentiment, model };
 }
 
-type Answer = Pick<TextAnswer, 'result' | 'error'>;
+type Score = Pick<TextResult, 'result' | 'error'>;
 
-/** A part of these rows. The same rows give the same bytes, and so the same key. */
+/** A part with these rows. The same rows give the same bytes, and so the same key. */
 export function printPart(place: ChunkPlace, rows: readonly ScoredRow[]): Part {
   const body = gzipSync(rows.map((row) => `${printJson(row)}\n`).join(''));
-  // Which system compressed it: zlib tells, and the bytes would differ for no other reason.
+  // zlib writes the operating system here, the only reason that the bytes could differ.
   body[OPERATING_SYSTEM_AT] = UNKNOWN_SYSTEM;
   const sha256 = createHash('sha256').update(body).digest('hex');
   return { key: `${partPrefix(place)}${sha256.slice(0, 12)}.ndjson.gz`, body };

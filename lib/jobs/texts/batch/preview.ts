@@ -5,35 +5,35 @@ import { checkedRows, isBad, type SourceRow } from './chunks.ts';
 
 /** What a batch will take, before anything is sent. */
 export type Preview = {
-  /** Rows of the source, bad ones too. */
+  /** All rows of the source, including bad ones. */
   readonly rows: number;
   readonly badRows: number;
-  /** Different texts. */
+  /** Distinct texts. */
   readonly texts: number;
-  /** Of these, the ones whose result is there. */
+  /** Those of them whose result is in the cache. */
   readonly cached: number;
-  /** Calls to be made: the other ones. */
+  /** Calls to be made: one for each of the others. */
   readonly calls: number;
-  /** How long the calls take at the rate. */
+  /** How long the calls take at the given rate. */
   readonly seconds: number;
 };
 
 export type PreviewOptions = {
-  /** Opens the rows from their beginning. */
+  /** Opens the rows from the beginning. */
   readonly rows: () => AsyncIterable<SourceRow>;
   readonly request: ScoreRequest;
   readonly cache: ScoreCache;
-  /** Requests a second. */
+  /** Requests per second. */
   readonly rate: number;
-  /** Different texts whose hashes a pass may hold. Default 500,000, some 50 MB. */
+  /** The most distinct texts whose hashes a pass may hold. Default 500,000, about 50 MB. */
   readonly mostHeld?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * Counts what a batch will take. Memory is bounded: a pass holds the hashes of the texts that lie in its range of the
- * hashes, and reads the rows once. A range that turns out too full is halved while it is read, and the next pass
- * begins at its end; half a million different texts need one pass.
+ * Counts what a batch will take. Memory is bounded: each pass reads the rows once, and holds only the hashes in its
+ * range. A range that turns out to be too full is halved during the pass, and the next pass starts where it ends; half
+ * a million distinct texts need one pass.
  */
 export async function previewBatch(options: PreviewOptions): Promise<Preview> {
   let counted = { texts: 0, cached: 0 };
@@ -48,7 +48,7 @@ export async function previewBatch(options: PreviewOptions): Promise<Preview> {
   return { ...rows, ...counted, calls, seconds: Math.ceil(calls / options.rate) };
 }
 
-/** Counts rows alone: at least as many as calls, by one reading and without a look at the cache. */
+/** Counts only the rows, an upper bound for the calls: reads them once and does not look at the cache. */
 export async function countRows(
   source: AsyncIterable<SourceRow>,
   signal?: AbortSignal,
@@ -63,17 +63,17 @@ export async function countRows(
 }
 
 const MOST_HELD = 500_000;
-/** Ranges are of the first 32 bits of a hash. */
+/** Ranges are over the first 32 bits of a hash. */
 const HASH_SPACE = 2 ** 32;
-/** Texts that are looked up at once. */
+/** How many texts are looked up at once. */
 const LOOKED_UP = 50;
 
 async function countRange(from: number, options: PreviewOptions) {
   const { request, cache, mostHeld = MOST_HELD, signal } = options;
   let to = HASH_SPACE;
-  /** Texts in the range, and whether each has its result. */
+  /** Texts in the range, and whether each has a result. */
   const held = new Map<string, { readonly hash: number; isCached: boolean }>();
-  let asked: Promise<void>[] = [];
+  let lookups: Promise<void>[] = [];
   let [rows, badRows] = [0, 0];
   for await (const row of checkedRows(options.rows())) {
     signal?.throwIfAborted();
@@ -86,28 +86,28 @@ async function countRange(from: number, options: PreviewOptions) {
     if (hash < from || hash >= to || held.has(name)) continue;
     const entry = { hash, isCached: false };
     held.set(name, entry);
-    asked.push(
+    lookups.push(
       cache.find({ ...request, text: row.text }).then((result) => {
         entry.isCached = result !== undefined;
       }),
     );
-    if (asked.length >= LOOKED_UP) {
-      await Promise.all(asked);
-      asked = [];
+    if (lookups.length >= LOOKED_UP) {
+      await Promise.all(lookups);
+      lookups = [];
     }
     while (held.size > mostHeld && to - from > 1) {
       to = from + Math.ceil((to - from) / 2);
       for (const [other, { hash: at }] of held) if (at >= to) held.delete(other);
     }
   }
-  await Promise.all(asked);
+  await Promise.all(lookups);
   const cached = [...held.values()].filter(({ isCached }) => isCached).length;
   return { to, texts: held.size, cached, rows: { rows, badRows } };
 }
 
-/** 128 bits of a text's SHA-256: enough to tell texts apart, and half to hold. */
+/** 128 bits of a text's SHA-256: enough to tell texts apart, in half the memory. */
 function shortHash(text: string): { readonly name: string; readonly hash: number } {
-  // As JSON, which tells apart what UTF-8 does not: lone surrogates.
+  // As JSON, which keeps lone surrogates apart; UTF-8 does not.
   const digest = createHash('sha256').update(JSON.stringify(text)).digest();
   return { name: digest.toString('latin1', 0, 16), hash: digest.readUInt32BE(0) };
 }

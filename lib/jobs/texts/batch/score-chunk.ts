@@ -1,5 +1,5 @@
 import type { ScoreJob } from '../../types/score/message.ts';
-import { type Scored, scoreTexts, type TextAnswer } from '../scoring/score-texts.ts';
+import { type Scored, scoreTexts, type TextResult } from '../scoring/score-texts.ts';
 import type { ScoreTextsOptions } from '../scoring/score-texts-options.ts';
 import type { BatchPlace, ScoreRequest } from './batch.ts';
 import { type EndedChunk, endChunk, findEnd } from './end-chunk.ts';
@@ -9,14 +9,14 @@ export type ScoredChunk =
   | Exclude<Scored, { readonly kind: 'scored' }>
   | {
       readonly kind: 'scored';
-      readonly answers: readonly TextAnswer[];
+      readonly results: readonly TextResult[];
       readonly chunk: EndedChunk | undefined;
     };
 
 /**
- * Does a `score` job: scores its texts, and ends the chunk of the batch that it is a piece of, if it is one. Doing it
- * again does no harm: a chunk that has ended, or was erased, has no `answers` and costs no call. Throws as
- * `scoreTexts` and `endChunk` do.
+ * Does a `score` job: scores its texts and, if it belongs to a batch, ends its chunk. Repeating it does no harm: a
+ * chunk that has ended, or was erased, has no `results` and costs no call. Throws what `scoreTexts` and `endChunk`
+ * throw.
  */
 export async function scoreChunk(
   job: ScoreJob,
@@ -30,20 +30,20 @@ export async function scoreChunk(
   }
   const place = { batch, chunk };
   const found = await findEnd(place, options);
-  if (found !== undefined) return { kind: 'scored', answers: [], chunk: found };
+  if (found !== undefined) return { kind: 'scored', results: [], chunk: found };
   const { rows } = await readStaged(place, options.store);
-  // Texts that were forgotten since the message was sent are in it still.
+  // The message still contains texts that were forgotten after it was sent.
   const wanted = new Set(rows.flatMap((row) => ('text' in row ? [String(row.line)] : [])));
   const texts = job.texts.filter(({ id }) => wanted.has(id));
   const scored = await scoreTexts(texts, requestOf(job), options);
   return scored.kind === 'later'
     ? scored
-    : { ...scored, chunk: await endChunk(place, scored.answers, options) };
+    : { ...scored, chunk: await endChunk(place, scored.results, options) };
 }
 
-/** What a job asks of each of its texts. */
+/** What a job requests for each of its texts. */
 export function requestOf(job: ScoreJob): ScoreRequest {
   const { topics, instructions, model, modelConfiguration, reasoningConfig, sessionId } = job;
-  const asked = { topics, instructions, model, modelConfiguration, reasoningConfig, sessionId };
-  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+  const requested = { topics, instructions, model, modelConfiguration, reasoningConfig, sessionId };
+  return Object.fromEntries(Object.entries(requested).filter(([, value]) => value !== undefined));
 }

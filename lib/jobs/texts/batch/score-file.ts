@@ -8,7 +8,7 @@ import type { Summary } from './finish-batch.ts';
 import { scoreChunk } from './score-chunk.ts';
 import { type SplitOptions, splitChecked } from './split-batch.ts';
 
-/** How far a file has come; `rowsScored` of this run alone, `rows` of the whole file. */
+/** Progress of a file; `rowsScored` counts this run only, `rows` the whole file. */
 export type ScoreProgress = {
   readonly rowsScored: number;
   readonly rows: number;
@@ -16,7 +16,7 @@ export type ScoreProgress = {
 
 export type ScoreFileOptions = Omit<SplitOptions, 'send'> &
   ScoreTextsOptions & {
-    /** Chunks that are scored at once. Default 2: the second is under way while the first one's last answers come. */
+    /** Chunks that are scored at once. Default 2: the second one runs while the last results of the first arrive. */
     readonly chunksAtOnce?: number | undefined;
     readonly progress?: ((progress: ScoreProgress) => void) | undefined;
   };
@@ -26,9 +26,9 @@ export type ScoredFile = { readonly kind: 'scored'; readonly summary: Summary } 
 const CHUNKS_AT_ONCE = 2;
 
 /**
- * Scores a batch in this process: split as for the queue, but each chunk is scored where its message would be sent.
- * The same batch again goes on where it stopped. A failure that may pass, and outlasts the retries, is thrown once
- * the chunks under way have ended; so is the caller's abort.
+ * Scores a batch in this process: it is split as for the queue, but each chunk is scored when its message would be
+ * sent. Scoring the same batch again resumes where it stopped. A failure that may pass but outlasts the retries is
+ * thrown once the chunks in progress have ended; so is the caller's abort.
  */
 export async function scoreFile(request: BatchRequest, options: ScoreFileOptions): Promise<ScoredFile> {
   const checked: Checked = await checkBatch(request, options);
@@ -44,12 +44,12 @@ export async function scoreFile(request: BatchRequest, options: ScoreFileOptions
   const { summary, chunks } = await splitChecked(request, { ...options, send });
   if (summary === undefined)
     throw new Error(
-      `batch ${request.batch}: expected all of its ${chunks} chunks to have ended, but some are open`,
+      `batch ${request.batch}: expected all ${chunks} chunks to have ended, but some are still open`,
     );
   return { kind: 'scored', summary };
 }
 
-/** Scores a chunk, however long its turn or other workers take: there is no queue that it could go back to. */
+/** Scores a chunk, however long it waits for its turn or for other workers: there is no queue to return it to. */
 async function scoreInTime(message: ScoreJob, options: ScoreFileOptions): Promise<void> {
   for (;;) {
     const delayMs = await scoreChunk(message, options).then(
@@ -64,7 +64,7 @@ async function scoreInTime(message: ScoreJob, options: ScoreFileOptions): Promis
   }
 }
 
-/** Does all of them, so many at once. After a failure no further one begins, and it is thrown when the others end. */
+/** Acts on all items, `atOnce` at a time. After a failure no further one starts; it is thrown once the others end. */
 async function eachOf<T>(
   items: readonly T[],
   act: (item: T) => Promise<void>,

@@ -25,28 +25,28 @@ export type SplitBatch = {
   readonly chunks: number;
   readonly rows: number;
   readonly badRows: number;
-  /** Where every chunk has ended already. */
+  /** Set if every chunk has already ended. */
   readonly summary: Summary | undefined;
 };
 
-/** A chunk of this batch was split from other rows, or for another request, before. */
+/** A chunk of this batch was already split from other rows or for another request. */
 export class BatchConflictError extends Error {
   override readonly name = 'BatchConflictError';
 
   constructor({ batch, chunk }: ChunkPlace) {
     super(
-      `batch ${batch} was split before from other rows or for another request, as chunk ${chunk} tells: choose another name, or forget the old batch`,
+      `batch ${batch} was already split from other rows or for another request (chunk ${chunk} differs): choose another name, or forget the old batch`,
     );
   }
 }
 
-/** Messages that are handed over at once: what SQS takes. */
+/** How many messages are sent at once: the most that SQS accepts. */
 const MESSAGES_AT_ONCE = 10;
 
 /**
- * Splits a batch into jobs: stages each chunk, stores its row, hands over its message, and stores the header last.
- * The same request split again, after a crash or at the same time, gives the same chunks, rows and job ids; chunks
- * that have ended are left alone. Ten chunks are held at a time.
+ * Splits a batch into jobs: stages each chunk, stores its row, sends its message, and stores the header last. Splitting
+ * the same request again, after a crash or at the same time, gives the same chunks, rows and job ids; chunks that have
+ * ended are left alone. Ten chunks are held at a time.
  */
 export async function splitBatch(request: BatchRequest, options: SplitOptions): Promise<Split> {
   const checked = await checkBatch(request, options);
@@ -75,7 +75,7 @@ export async function splitChecked(
   return { kind: 'split', ...header, summary: await finishBatch(request.batch, options) };
 }
 
-/** Stages a chunk and stores its row; answers the message of its job, if there is anything left to score. */
+/** Stages a chunk and stores its row; returns the message of its job if anything is left to score. */
 async function stageChunk(
   { index, rows }: Chunk,
   { batch, request, host }: BatchRequest,
@@ -98,7 +98,7 @@ async function stageChunk(
   return undefined;
 }
 
-/** Stages a chunk unless something is there; false if that is something else. */
+/** Stages a chunk unless it is staged already; false if something else is. */
 async function stage(place: ChunkPlace, body: Buffer, { store }: BatchPlace): Promise<boolean> {
   const key = stagedKey(place);
   const put = await store.put(key, body, { condition: { ifAbsent: true } });

@@ -28,7 +28,7 @@ const stagedSchema = z.strictObject({
   rows: z.array(stagedRowSchema),
 });
 
-/** A chunk as the splitter staged it: all that is needed to write its part once its texts are scored. */
+/** A chunk as the splitter staged it: everything needed to write its part once its texts are scored. */
 export type StagedChunk = z.infer<typeof stagedSchema>;
 
 /** The bytes of a staged chunk and their SHA-256 in hex. */
@@ -39,7 +39,7 @@ export function printStaged(staged: StagedChunk): { readonly body: Buffer; reado
 
 export const parseStaged = (key: string, body: Buffer): StagedChunk => parseStored(key, body, stagedSchema);
 
-/** The staged chunk. Throws `StoredObjectError` if it is not there, or not one. */
+/** The staged chunk. Throws `StoredObjectError` if it is missing or invalid. */
 export async function readStaged(place: ChunkPlace, store: Store): Promise<StagedChunk> {
   return (await readStored(store, stagedKey(place), { what: 'a chunk', schema: stagedSchema })).value;
 }

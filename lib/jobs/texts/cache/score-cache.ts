@@ -8,63 +8,63 @@ import type { RowKey, StoredRow, Table } from '../../../table/table.ts';
 
 export type ScoreCacheOptions = {
   readonly table: Table;
-  /** The platform's host: equal texts on two platforms are two. */
+  /** The platform's host: the same text on two platforms is scored twice. */
   readonly host: string;
-  /** Who holds the claims, for people: a request id or a process. */
+  /** Who holds the claims, for people to read: a request id or a process. */
   readonly owner: string;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** A new name at each call, such as a UUID. */
   readonly newToken: () => string;
   /**
-   * How long a claim, and anew each send, keeps others away, in milliseconds: longer than one attempt may take.
+   * How long a claim keeps others away, in milliseconds; each send renews it. Longer than one attempt may take.
    * Default 90,000.
    */
   readonly leaseMs?: number;
-  /** How long a row is kept, in milliseconds. Default 90 days. */
-  readonly keepMs?: number;
+  /** How long a row is stored, in milliseconds. Default 90 days. */
+  readonly retentionMs?: number;
 };
 
-/** The results of all texts and requests, shared by all workers: whoever claims a text first pays for it. */
+/** The results of all texts and requests, shared by all workers: the first to claim a text pays for it. */
 export type ScoreCache = {
   /**
-   * The result, or the right to make it, unless somebody else has that. `payer` names the job that it is for: what the
-   * same job paid for in an earlier try is told with its calls.
+   * The result, or the right to make it, unless another worker has that right. `payer` names the job that the text
+   * belongs to: a result that the same job paid for in an earlier try is returned with the calls it took.
    */
   claim(request: SentimentRequest, payer?: string): Promise<Claimed>;
-  /** The result, if it is there; claims nothing. */
+  /** The result, if there is one; claims nothing. */
   find(request: SentimentRequest): Promise<Sentiment | undefined>;
 };
 
 export type Claimed =
-  /** `calls`: what the payer himself spent on it; 0 where it was somebody else. */
+  /** `calls`: those that this payer spent on it; 0 if another job paid. */
   | { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number }
-  /** Somebody else scores it, and has until then: epoch milliseconds. */
+  /** Another worker is scoring it, and holds it until then: epoch milliseconds. */
   | { readonly kind: 'held'; readonly untilMs: number }
   | { readonly kind: 'claimed'; readonly claim: TextClaim };
 
 /** The right to score a text. Failures of the table are thrown as `TableError`. */
 export type TextClaim = {
-  /** Sends that may have been executed without an answer that was kept, those of earlier holders too. */
+  /** Sends that may have been executed without their response being stored, including those of earlier holders. */
   readonly sends: () => number;
-  /** Notes that a send is about to leave. False if somebody else has the text now: nothing may be sent. */
+  /** Records that a send is about to leave. False if another worker has the text now: nothing may be sent. */
   send(): Promise<boolean>;
-  /** Notes that the last send was certainly not executed; the text stays claimed. */
+  /** Records that the last send was certainly not executed; the text stays claimed. */
   takeBack(): Promise<void>;
   /**
-   * Keeps the result. `kept` is the one that is there then, and `sends` the calls that it took: 0 where somebody else
-   * was faster, who counts them.
+   * Stores the result. `stored` is the one in the cache afterwards, and `sends` the calls that it took: 0 if another
+   * worker was faster, since that worker counts them.
    */
-  finish(result: Sentiment): Promise<{ readonly kept: Sentiment; readonly sends: number }>;
-  /** Gives the text back, with the number of sends whose answers were lost: the next holder counts them. */
+  finish(result: Sentiment): Promise<{ readonly stored: Sentiment; readonly sends: number }>;
+  /** Releases the text, with the number of sends whose responses were lost: the next holder counts them. */
   release(): Promise<void>;
-  /** Gives the text back as if nothing had been sent: the sends have been counted. */
+  /** Releases the text as if nothing had been sent: its sends have been counted. */
   forget(): Promise<void>;
 };
 
 const LEASE_MS = 90_000;
-const KEEP_MS = 90 * 24 * 3_600_000;
-/** Writers that are faster in a row before a claim gives up; each of them moved the row on. */
+const RETENTION_MS = 90 * 24 * 3_600_000;
+/** How often in a row other writers may be faster before a claim gives up; each of them changed the row. */
 const MOST_RACES = 50;
 
 export function createScoreCache(options: ScoreCacheOptions): ScoreCache {
@@ -87,7 +87,7 @@ export function createScoreCache(options: ScoreCacheOptions): ScoreCache {
           return { kind: 'claimed', claim: holdClaim({ key, row: mine, token: write.token }, options) };
         stored = write.current;
       }
-      throw new Error(`${key.partition}: others were faster ${MOST_RACES} times in a row`);
+      throw new Error(`${key.partition}: other workers were faster ${MOST_RACES} times in a row`);
     },
     async find(request) {
       const stored = await table.get(cacheKey(host, request));
@@ -97,19 +97,19 @@ export function createScoreCache(options: ScoreCacheOptions): ScoreCache {
   };
 }
 
-/** What the partition of every row begins with. */
+/** The start of every row's partition. */
 export const CACHE_PREFIX = 'score#';
 
-/** The row of a text and what is asked of it. A session does not make a request another one, nor do no topics. */
+/** The row of a text and its request. The session does not matter, nor whether topics are absent or an empty list. */
 export function cacheKey(host: string, request: SentimentRequest): RowKey {
   const { sessionId: _, topics = [], ...rest } = request;
   const given = Object.entries({ ...rest, ...(topics.length > 0 ? { topics } : {}) });
-  // Through text: members that are undefined are left out, at any depth.
-  const asked = parseJson(printJson(Object.fromEntries(given)));
-  return { partition: `${CACHE_PREFIX}${sha256(canonicalJson({ host, request: asked }))}`, sort: '-' };
+  // Through JSON text, which leaves out undefined members at any depth.
+  const requested = parseJson(printJson(Object.fromEntries(given)));
+  return { partition: `${CACHE_PREFIX}${sha256(canonicalJson({ host, request: requested }))}`, sort: '-' };
 }
 
-/** SHA-256 of a text's UTF-8, in hex: the name by which it is forgotten. */
+/** SHA-256 of a text's UTF-8, in hex: the name that it is forgotten by. */
 export const textHashOf = (text: string): string => sha256(text);
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -126,8 +126,8 @@ const cacheRowSchema = z.object({
 });
 
 /**
- * A text's row. FREE has lost sends and no holder; CLAIMED may be taken over once its lease has ended, at no cost; so
- * may SENT, and the text may be paid for again then; SCORED stays.
+ * A text's row. FREE: no holder, but sends whose responses were lost. CLAIMED: may be taken over at no cost once its
+ * lease has ended. SENT: may be taken over too, but the text may then be paid for again. SCORED: final.
  */
 export type CacheRow = z.infer<typeof cacheRowSchema>;
 
@@ -159,7 +159,7 @@ type Written =
 
 async function writeCacheRow({ key, row, expected }: Write, options: ScoreCacheOptions): Promise<Written> {
   const token = options.newToken();
-  const expiresAtMs = options.now() + (options.keepMs ?? KEEP_MS);
+  const expiresAtMs = options.now() + (options.retentionMs ?? RETENTION_MS);
   const result = await options.table.put(key, row, { expected, token, expiresAtMs });
   return result.kind === 'stored' ? { kind: 'stored', token } : result;
 }
@@ -170,11 +170,11 @@ function holdClaim(first: Held, options: ScoreCacheOptions): TextClaim {
   const { key } = first;
   let { row, token } = first;
   let isLost = false;
-  // A write that threw may have been made all the same: then its token stands in the row.
+  // A write that threw may have been made all the same: then the row has its token.
   const tokens = new Set<string>();
-  const own = { ...options, newToken: () => noted(options.newToken(), tokens) };
-  /** Moves the row on; false, for good, once somebody else has it. */
-  const move = async (changes: Partial<CacheRow>): Promise<boolean> => {
+  const own = { ...options, newToken: () => recorded(options.newToken(), tokens) };
+  /** Updates the row; false, from then on, once another worker has it. */
+  const update = async (changes: Partial<CacheRow>): Promise<boolean> => {
     if (isLost) return false;
     const leaseEndsMs = options.now() + (options.leaseMs ?? LEASE_MS);
     const next = { ...row, leaseEndsMs, ...changes };
@@ -192,51 +192,51 @@ function holdClaim(first: Held, options: ScoreCacheOptions): TextClaim {
   return {
     sends: () => row.sends,
     async send() {
-      if (!(await move({ state: 'SENT', sends: row.sends + 1 }))) return false;
+      if (!(await update({ state: 'SENT', sends: row.sends + 1 }))) return false;
       if (options.now() < row.leaseEndsMs) return true;
-      // The write took longer than the lease: another may have taken the text over by the time the request leaves.
-      await move({ state: 'CLAIMED', sends: row.sends - 1 });
+      // The write outlasted the lease: another worker may have taken the text over by the time the request leaves.
+      await update({ state: 'CLAIMED', sends: row.sends - 1 });
       return false;
     },
     takeBack: async () => {
       const sends = row.sends - 1;
-      await move({ state: 'CLAIMED', sends });
+      await update({ state: 'CLAIMED', sends });
     },
-    finish: (result) => keepResult(key, { row, token, tokens }, result, own),
+    finish: (result) => storeResult(key, { row, token, tokens }, result, own),
     release: async () => {
       if (row.sends === 0) await drop();
-      else await move({ state: 'FREE' });
+      else await update({ state: 'FREE' });
     },
     forget: drop,
   };
 }
 
-function noted(token: string, tokens: Set<string>): string {
+function recorded(token: string, tokens: Set<string>): string {
   tokens.add(token);
   return token;
 }
 
 /**
- * Writes the result over whatever stands there without one, also where somebody else has taken the text over since:
- * that spares them the call. A row that is gone was erased, and stays so.
+ * Writes the result over any row that has none, even if another worker has taken the text over since: that saves
+ * their call. A row that is gone was erased, and stays erased.
  */
-async function keepResult(
+async function storeResult(
   key: RowKey,
   mine: { readonly row: CacheRow; readonly token: string; readonly tokens: ReadonlySet<string> },
   result: Sentiment,
   options: ScoreCacheOptions,
-): Promise<{ readonly kept: Sentiment; readonly sends: number }> {
+): Promise<{ readonly stored: Sentiment; readonly sends: number }> {
   let { row, token } = mine;
   for (let race = 0; race < MOST_RACES; race += 1) {
     const paidAgain = Math.max(0, row.sends - 1);
     const scored: CacheRow = { ...row, state: 'SCORED', paidAgain, result: printJson(result) };
     const write = await writeCacheRow({ key, row: scored, expected: token }, options);
-    if (write.kind === 'stored') return { kept: result, sends: row.sends };
-    if (write.current === undefined) return { kept: result, sends: row.sends };
+    if (write.kind === 'stored') return { stored: result, sends: row.sends };
+    if (write.current === undefined) return { stored: result, sends: row.sends };
     row = parseCacheRow(write.current);
     token = write.current.token;
     if (row.state === 'SCORED')
-      return { kept: parseResult(row), sends: mine.tokens.has(token) ? row.sends : 0 };
+      return { stored: parseResult(row), sends: mine.tokens.has(token) ? row.sends : 0 };
   }
-  throw new Error(`${key.partition}: others were faster ${MOST_RACES} times in a row`);
+  throw new Error(`${key.partition}: other workers were faster ${MOST_RACES} times in a row`);
 }

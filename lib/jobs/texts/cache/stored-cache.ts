@@ -8,22 +8,23 @@ import type { Row, RowKey, Table } from '../../../table/table.ts';
 import { CACHE_FOLDER_NAME, scoresFolder } from '../batch/batch.ts';
 
 /**
- * A table for one process whose ended rows outlive it: results of texts, chunks that have ended, headers. They lie in
- * segments, objects that are added and never written again; only forgetting takes rows out of one, by writing the
- * rest anew. Two processes may add at once, and know nothing of each other's rows until they start again.
+ * A table for one process whose final rows outlive it: results of texts, chunks that have ended, headers. They are
+ * stored in segments: objects that are added and never changed. Only forgetting removes rows from a segment, by writing
+ * the remaining rows to a new one. Two processes may add segments at the same time; neither sees the other's rows until
+ * it restarts.
  */
 export type StoredCache = {
   readonly table: Table;
-  /** Makes durable what is not: the last results, and the deletion of rows. Ends of chunks are so at once. */
+  /** Makes durable what is not yet: the latest results and deletions of rows. Ends of chunks are durable at once. */
   flush(): Promise<void>;
 };
 
 const FOLDER = scoresFolder(CACHE_FOLDER_NAME);
-/** Results that a crash may cost: as many as wait for their segment. */
+/** Results that wait for their segment: the most that a crash can lose. */
 const MOST_WAITING = 50;
 const READ_AT_ONCE = 16;
 
-/** Reads all segments of the store into memory. Throws `StoredObjectError` for what is none. */
+/** Reads all segments of the store into memory. Throws `StoredObjectError` for an invalid segment. */
 export async function openStoredCache(store: Store): Promise<StoredCache> {
   const memory = createMemoryTable();
   const segments = await loadSegments(store, memory);
@@ -31,12 +32,12 @@ export async function openStoredCache(store: Store): Promise<StoredCache> {
   const erased = new Set<string>();
   const save = async () => {
     const added = [...waiting.values()];
-    const gone = new Set(erased);
-    await segments.erase(gone);
+    const removed = new Set(erased);
+    await segments.erase(removed);
     if (added.length > 0) await segments.add(added);
-    // Rows that came meanwhile wait for the next time.
+    // Rows that were added meanwhile wait for the next save.
     for (const line of added) if (waiting.get(nameOf(line)) === line) waiting.delete(nameOf(line));
-    for (const name of gone) erased.delete(name);
+    for (const name of removed) erased.delete(name);
   };
   let saving = Promise.resolve();
   const flush = () => {
@@ -47,7 +48,7 @@ export async function openStoredCache(store: Store): Promise<StoredCache> {
     ...memory,
     async put(key, row, options) {
       const result = await memory.put(key, row, options);
-      if (result.kind === 'other' || !hasEnded(row)) return result;
+      if (result.kind === 'other' || !isFinal(row)) return result;
       waiting.set(nameOf(key), { ...key, row });
       if (waiting.size >= MOST_WAITING || row['state'] !== 'SCORED') await flush();
       return result;
@@ -64,8 +65,8 @@ export async function openStoredCache(store: Store): Promise<StoredCache> {
   return { table, flush };
 }
 
-/** Rows that change no more: what is open, claimed or sent counts for nothing once the process has ended. */
-const hasEnded = ({ state }: Row) => state === undefined || state === 'SCORED' || state === 'ended';
+/** Rows that no longer change: an open chunk, a claim or a send means nothing once the process has ended. */
+const isFinal = ({ state }: Row) => state === undefined || state === 'SCORED' || state === 'ended';
 
 const lineSchema = z.object({
   partition: z.string(),
@@ -79,7 +80,7 @@ const nameOf = ({ partition, sort }: RowKey) => JSON.stringify([partition, sort]
 async function loadSegments(store: Store, memory: Table) {
   const keys: string[] = [];
   for await (const { key } of store.list(FOLDER)) keys.push(key);
-  /** The segments that hold a row: a later one holds its later state. */
+  /** The segments that hold each row; the latest one has its latest state. */
   const holders = new Map<string, string[]>();
   let next = 0;
   const hold = (key: string, lines: readonly StoredLine[]) => {
@@ -106,7 +107,7 @@ async function loadSegments(store: Store, memory: Table) {
   }
   return {
     add: (lines: readonly StoredLine[]) => write(next, lines),
-    /** Takes rows out of the segments that hold them. */
+    /** Removes rows from the segments that hold them. */
     async erase(names: ReadonlySet<string>): Promise<void> {
       for (const key of new Set([...names].flatMap((name) => holders.get(name) ?? []))) {
         const rest = (await readSegment(store, key)).filter((line) => !names.has(nameOf(line)));

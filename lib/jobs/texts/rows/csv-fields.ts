@@ -1,14 +1,14 @@
 import { CsvError } from 'csv-parse';
 import { parse } from 'csv-parse/sync';
 
-/** The fields of a row, or why they cannot be told apart. `isStrayQuote`: a quote stands in a field without quotes. */
+/** The fields of a row, or why they cannot be split. `isStrayQuote`: there is a quote inside an unquoted field. */
 export type CsvFields =
   | { readonly kind: 'fields'; readonly fields: readonly string[] }
   | { readonly kind: 'broken'; readonly fault: string; readonly isStrayQuote?: boolean };
 
 const broken = (fault: string, isStrayQuote = false): CsvFields => ({ kind: 'broken', fault, isStrayQuote });
 
-/** Splits the text of one row, without the end of its last line, as RFC 4180 says. */
+/** Splits the text of one row (without its final line ending) as RFC 4180 says. */
 export function csvFields(row: string, separator: string): CsvFields {
   try {
     const rows: string[][] = parse(row, {
@@ -18,8 +18,8 @@ export function csvFields(row: string, separator: string): CsvFields {
       max_record_size: 0,
     });
     const [fields, second] = rows;
-    if (second !== undefined) return broken('a line break: expected it in quotes');
-    // Without a character there is one field, and it is empty.
+    if (second !== undefined) return broken('a line break: expected it inside quotes');
+    // An empty row is one field, and it is empty.
     return { kind: 'fields', fields: fields ?? [''] };
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
@@ -27,11 +27,11 @@ export function csvFields(row: string, separator: string): CsvFields {
   }
 }
 
-/** The parser's own messages show what the field holds. */
+/** Used instead of the parser's own messages, which show what the field contains. */
 const FAULTS: Readonly<Record<string, string>> = {
   INVALID_OPENING_QUOTE:
-    'a broken quote: expected a field with quotes in it to be in quotes, got one that is not',
+    'a broken quote: expected a field that contains quotes to be quoted, got an unquoted one',
   CSV_INVALID_CLOSING_QUOTE:
-    'a broken quote: expected a separator or the end of the row after it, or the quote twice, got something else',
-  CSV_QUOTE_NOT_CLOSED: 'a broken quote: expected it to be closed, got the end',
+    'a broken quote: expected it to be doubled, or followed by a separator or the end of the row, got something else',
+  CSV_QUOTE_NOT_CLOSED: 'a broken quote: expected it to be closed, got the end of the row',
 };

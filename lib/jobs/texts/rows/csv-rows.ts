@@ -2,14 +2,14 @@ import { type CsvFields, csvFields } from './csv-fields.ts';
 import { createLookahead, type Lookahead } from './lookahead.ts';
 import { LONGEST_ROW, type SourceLine } from './source-lines.ts';
 
-/** A row of a CSV file, which begins at a line; or the line of a broken one, and what is wrong with it. */
+/** A row of a CSV file and the line where it starts; or the line of a broken row, and what is wrong with it. */
 export type CsvRow =
   | { readonly line: number; readonly fields: readonly string[] }
   | { readonly line: number; readonly fault: string };
 
-/** The row that begins where the reader stands: its text over all its lines. Blank lines are passed over. */
+/** Reads rows, which may span several lines. Blank lines are skipped. */
 export type CsvReader = {
-  /** The first row, whose separator is not known yet. */
+  /** The first row, before its separator is known. */
   readonly header: () => Promise<GatheredRow | undefined>;
   readonly rows: (options: {
     readonly separator: string;
@@ -17,7 +17,7 @@ export type CsvReader = {
   }) => AsyncGenerator<CsvRow>;
 };
 
-/** A row before its fields are split. `unclosed`: a quote that opens in its first line does not close. */
+/** A row before its fields are split. `unclosed`: a quote that opens on its first line does not close. */
 export type GatheredRow = {
   readonly line: number;
   readonly lines: readonly SourceLine[];
@@ -54,7 +54,7 @@ function parseRow({ text, unclosed }: GatheredRow, separator: string): CsvFields
 
 const UNCLOSED: CsvFields = {
   kind: 'broken',
-  fault: `a broken quote: expected it to be closed within ${LONGEST_ROW} characters, got no end of it`,
+  fault: `a broken quote: expected it to be closed within ${LONGEST_ROW} characters, got no closing quote`,
 };
 
 function withCount(parsed: CsvFields, expected: number): CsvFields {
@@ -66,14 +66,14 @@ function rowOf(row: GatheredRow, skippedLines: number, parsed: CsvFields | strin
   const { line } = row;
   const fault = typeof parsed === 'string' ? parsed : parsed.kind === 'broken' ? parsed.fault : undefined;
   if (fault === undefined) return { line, fields: (parsed as Extract<CsvFields, { kind: 'fields' }>).fields };
-  const skipped = skippedLines > 1 ? ` (lines ${line} to ${line + skippedLines - 1} are left out)` : '';
+  const skipped = skippedLines > 1 ? ` (lines ${line} to ${line + skippedLines - 1} are skipped)` : '';
   return { line, fault: `${fault}${skipped}` };
 }
 
 /**
- * Whether a broken row is to be left out up to the end of its first line only, and not up to the quote that seems to
- * close. So it is where a stray quote opens nothing, where the other one does not stand at the end of a field, and
- * where all other lines are rows of their own, the last of them with that quote opening a field.
+ * Whether to skip only the first line of a broken row, and not everything up to the quote that seems to close. True if
+ * the first quote is a stray one that opens nothing, if the other one is not at the end of a field, or if all other
+ * lines are rows of their own, the last of them with that quote opening a field.
  */
 function endsWithFirstLine(
   { lines: [first, ...others], unclosed }: GatheredRow,
@@ -95,8 +95,8 @@ const isOdd = (count: number) => count % 2 === 1;
 const quotesIn = (text: string) => text.split('"').length - 1;
 
 /**
- * The next row. Where all of its quotes are well formed, it ends with the first line up to which their number is even:
- * what is between two quotes of a quoted field is doubled.
+ * The next row. If all of its quotes are well formed, it ends with the first line at which their count is even: quotes
+ * inside a quoted field are doubled.
  */
 async function gatherRow(ahead: Lookahead<SourceLine>): Promise<GatheredRow | undefined> {
   let first = await ahead.at(0);

@@ -1,10 +1,10 @@
 import { analyse } from 'chardet';
 import { RowsError } from './rows-error.ts';
 
-/** Bytes of a source that its encoding is found by. */
+/** How many bytes of a source its encoding is detected from. */
 export const SAMPLE_BYTES = 256 * 1024;
 
-/** An encoding by the name that `TextDecoder` gives it, and the length of the mark that the bytes begin with. */
+/** An encoding by its name in `TextDecoder`, and the length of the byte order mark, 0 if there is none. */
 export type Encoding = { readonly name: string; readonly markBytes: number };
 
 const MARKS: readonly (Encoding & { readonly mark: readonly number[] })[] = [
@@ -14,20 +14,20 @@ const MARKS: readonly (Encoding & { readonly mark: readonly number[] })[] = [
 ];
 
 /**
- * The encoding of a source: the one that was asked for, else that of its byte order mark, else UTF-8 if most of what
- * is not ASCII is valid UTF-8, else the likeliest by the frequency of its bytes.
+ * The encoding of a source: the requested one, otherwise that of its byte order mark, otherwise UTF-8 if most of its
+ * non-ASCII content is valid UTF-8, otherwise the likeliest by byte frequency.
  */
-export function findEncoding(sample: Uint8Array, asked?: string): Encoding {
+export function findEncoding(sample: Uint8Array, requested?: string): Encoding {
   const marked = MARKS.find(({ mark }) => mark.every((byte, index) => sample[index] === byte));
-  const name = asked === undefined ? (marked?.name ?? guess(sample)) : nameOf(asked);
+  const name = requested === undefined ? (marked?.name ?? guess(sample)) : nameOf(requested);
   return { name, markBytes: marked?.name === name ? marked.markBytes : 0 };
 }
 
-function nameOf(asked: string): string {
-  const name = supported(asked);
+function nameOf(requested: string): string {
+  const name = supported(requested);
   if (name !== undefined) return name;
   const expected = 'an encoding such as utf-8, utf-16le or windows-1252';
-  throw new RowsError({ kind: 'option', option: 'encoding', expected, got: JSON.stringify(asked) });
+  throw new RowsError({ kind: 'option', option: 'encoding', expected, got: JSON.stringify(requested) });
 }
 
 function supported(label: string): string | undefined {
@@ -44,22 +44,22 @@ function guess(sample: Uint8Array): string {
   if (isMostlyUtf8(sample)) return 'utf-8';
   const [likeliest] = analyse(sample)
     .filter(({ name }) => !/^(ASCII|UTF-)/.test(name))
-    // Short Western texts are often taken for Baltic ones.
+    // Short Western texts are often mistaken for Baltic ones.
     .map(({ name, confidence }) => ({ name, weight: name === 'windows-1257' ? confidence / 3 : confidence }))
     .sort((a, b) => b.weight - a.weight);
   return supported(likeliest?.name ?? FALLBACK) ?? FALLBACK;
 }
 
-/** False where as many bytes are broken as characters are valid: other encodings make valid ones by chance, but few. */
+/** False if there are at least as many broken bytes as valid characters: other encodings are rarely valid by chance. */
 function isMostlyUtf8(sample: Uint8Array): boolean {
-  // As a stream, so that a character which the end of the sample cuts is not a broken one.
+  // As a stream, so that a character cut off by the end of the sample does not count as broken.
   const text = new TextDecoder().decode(sample, { stream: true });
   const broken = text.match(/\uFFFD/g)?.length ?? 0;
   if (broken === 0 || isUtf8(sample)) return true;
   return (text.match(/[\u0080-\uFFFC]/g)?.length ?? 0) > broken;
 }
 
-/** U+FFFD may also stand there as a character. */
+/** Decodes strictly: the sample may contain U+FFFD as a genuine character. */
 function isUtf8(sample: Uint8Array): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: true });

@@ -1,8 +1,8 @@
-/** What comes, to be looked at before it is taken. */
+/** Items of a source that can be read ahead before they are taken. */
 export type Lookahead<T> = {
-  /** The one that comes after `index` others, or undefined if there is none. */
+  /** The item `index` places ahead (0 is the next one), or undefined after the end. */
   readonly at: (index: number) => Promise<T | undefined>;
-  /** Takes the first `count`. */
+  /** Takes the next `count` items. */
   readonly drop: (count: number) => void;
 };
 
@@ -20,7 +20,7 @@ export function createLookahead<T>(source: AsyncIterator<T>): Lookahead<T> {
     },
     drop(count) {
       start += count;
-      // Not at each one: that would copy the rest as often.
+      // Not each time: that would copy the rest each time.
       if (start > 1_000 && start * 2 > held.length) [held, start] = [held.slice(start), 0];
     },
   };

@@ -1,9 +1,9 @@
 import { preview } from '../../../json/faults.ts';
 import { parseJson, printJson } from '../../../json/json.ts';
-import { askedColumns, type BadRow, type Row, type RowColumns, rowFrom } from './row-fields.ts';
+import { type BadRow, type Row, type RowColumns, requestedColumns, rowFrom } from './row-fields.ts';
 import type { SourceLine } from './source-lines.ts';
 
-/** The row of a line of NDJSON, or undefined for a blank line. */
+/** Parses a line of NDJSON into a row; undefined for a blank line. */
 export function ndjsonRow(
   { number: line, text, fault }: SourceLine,
   columns: RowColumns,
@@ -14,15 +14,15 @@ export function ndjsonRow(
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return {
       line,
-      fault: `the line: expected a JSON object, got ${value === undefined ? 'no JSON' : kindOf(value)}`,
+      fault: `the line: expected a JSON object, got ${value === undefined ? 'invalid JSON' : kindOf(value)}`,
     };
   const fields = new Map(Object.entries(value));
-  const wrong = askedColumns(columns).flatMap((name) => faultOf(name, fields, columns) ?? []);
+  const wrong = requestedColumns(columns).flatMap((name) => faultOf(name, fields, columns) ?? []);
   if (wrong.length > 0) return { line, fault: wrong.join('; ') };
   return rowFrom(line, columns, (name) => printed(fields.get(name)));
 }
 
-/** Undefined for what is no JSON, which undefined itself cannot be. */
+/** Undefined if the text is not JSON: no JSON value is undefined. */
 function jsonOf(text: string): unknown {
   try {
     return parseJson(text);
@@ -31,7 +31,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-const kindOf = (value: unknown) => (typeof value === 'string' ? 'a text' : preview(value));
+const kindOf = (value: unknown) => (typeof value === 'string' ? 'a string' : preview(value));
 
 function faultOf(
   name: string,
@@ -46,6 +46,6 @@ function faultOf(
   return undefined;
 }
 
-/** A value as a CSV would hold it: text as it is, null as nothing, all else as JSON. */
+/** A value as a CSV would hold it: strings as they are, null as nothing, anything else as JSON. */
 const printed = (value: unknown) =>
   typeof value === 'string' ? value : value === null ? '' : printJson(value);

@@ -4,13 +4,13 @@ import { RowsError } from './rows-error.ts';
 
 /** Bytes that can be looked at before they are read. */
 export type SourceBytes = {
-  /** At least `sizeBytes` from the beginning, or all there are. */
+  /** At least the first `sizeBytes`, or all there are. */
   readonly head: Uint8Array;
-  /** All of them, the head too. */
+  /** All of them, including the head. */
   readonly all: () => AsyncGenerator<Uint8Array>;
 };
 
-/** The bytes of a source, unpacked if they are gzip by their first two, with the first `sizeBytes` at hand. */
+/** The bytes of a source, decompressed if the first two say gzip, with the first `sizeBytes` available. */
 export async function openSource(
   bytes: AsyncIterable<Uint8Array>,
   sizeBytes: number,
@@ -47,7 +47,7 @@ async function peek(
 
 async function* gunzipped(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const source = Readable.from(bytes, { objectMode: true, highWaterMark: 1 });
-  // The callback is there for its own sake: the failure comes out of the loop.
+  // `pipeline` requires a callback; the failure is thrown by the loop.
   const unpacked = pipeline(source, createGunzip(), () => {});
   try {
     for await (const piece of unpacked) yield piece as Uint8Array;

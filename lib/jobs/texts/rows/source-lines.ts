@@ -1,9 +1,9 @@
 import type { Encoding } from './encoding.ts';
 
-/** The most bytes (UTF-16: code units) of a line, and of a row. */
+/** The most bytes (for UTF-16: code units) in a line or a row. */
 export const LONGEST_ROW = 1_048_576;
 
-/** A physical line: its number from 1, its text, and how it ended (`''`: at the end of the source). */
+/** A physical line: its number (from 1), its text, and its line ending (`''` at the end of the source). */
 export type SourceLine = {
   readonly number: number;
   readonly text: string;
@@ -13,8 +13,8 @@ export type SourceLine = {
 };
 
 /**
- * The physical lines of a source, which CRLF, LF or CR ends. A line that is too long is not held: it has a fault and
- * no text. One with bytes that the encoding does not know has a fault, and U+FFFD in their place.
+ * The physical lines of a source, each ended by CRLF, LF or CR. A line that is too long is not held in memory: it has
+ * a fault and no text. A line with bytes that are invalid in the encoding has a fault, and U+FFFD in their place.
  */
 export async function* sourceLines(
   bytes: AsyncIterable<Uint8Array>,
@@ -39,8 +39,9 @@ export async function* sourceLines(
 const isUtf16 = (name: string) => name.startsWith('utf-16');
 
 /**
- * The source as text in which a line can be found: code units of UTF-16, else one character a byte. No other encoding
- * uses the bytes of CR and LF within a character, so each line can be decoded alone, and a broken one harms no other.
+ * The source as text in which lines can be found: code units for UTF-16, otherwise one character per byte. No other
+ * encoding uses the bytes of CR and LF inside a character, so each line can be decoded alone, and a broken line does
+ * not affect the others.
  */
 async function* unitsOf(bytes: AsyncIterable<Uint8Array>, { name, markBytes }: Encoding) {
   let skip = markBytes;
@@ -60,15 +61,15 @@ async function* unitsOf(bytes: AsyncIterable<Uint8Array>, { name, markBytes }: E
       'utf16le',
     );
   }
-  // Half a character: a lone surrogate is as little one.
+  // Half a code unit is not a character, and neither is a lone surrogate.
   if (half.byteLength > 0) yield '\uD800';
 }
 
 const bufferOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** Makes text of the units of a line, or a fault beside it. */
+/** Turns the units of a line into text, with a fault if they are invalid. */
 function lineDecoder(name: string): (units: string) => Pick<SourceLine, 'text' | 'fault'> {
-  const fault = `the line: expected ${name}, got bytes that are none`;
+  const fault = `the line: expected ${name}, got invalid bytes`;
   if (isUtf16(name))
     return (units) => (units.isWellFormed() ? { text: units } : { text: units.toWellFormed(), fault });
   const strict = new TextDecoder(name, { fatal: true, ignoreBOM: true });
@@ -101,7 +102,7 @@ async function* rawLines(pieces: AsyncIterable<string>): AsyncGenerator<RawLine>
   let carried = '';
   for await (const piece of pieces) {
     const text = carried + piece;
-    // What follows a CR decides whether it ends the line alone.
+    // The character after a CR decides whether the CR ends the line by itself.
     carried = text.endsWith('\r') ? '\r' : '';
     const end = text.length - carried.length;
     let from = 0;

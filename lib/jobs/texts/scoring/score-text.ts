@@ -7,18 +7,18 @@ import type { ScoreRequest } from '../batch/batch.ts';
 import type { TextClaim } from '../cache/score-cache.ts';
 import type { ScoreTextsOptions } from './score-texts-options.ts';
 
-/** The outcome of a text, whosever ids it has. */
+/** The outcome of a text, which several ids may share. */
 export type TextOutcome =
   | { readonly kind: 'cached'; readonly result: Sentiment }
   | { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number }
   | { readonly kind: 'failed'; readonly error: string; readonly calls: number };
 
-/** Somebody else scores the text, until `untilMs`. */
+/** Another worker holds the text, until `untilMs`. */
 type HeldText = { readonly kind: 'held'; readonly untilMs: number };
 
 /**
- * Scores one text after the other or many at once. After the first failure that is thrown no further call leaves: the
- * rest of the texts would most likely fare alike.
+ * Scores texts one at a time or many at once. After the first failure that is thrown no further call leaves: the
+ * remaining texts would most likely fail too.
  */
 export function createTextScorer(request: ScoreRequest, options: ScoreTextsOptions) {
   let stopped: { readonly error: unknown } | undefined;
@@ -39,7 +39,7 @@ export function createTextScorer(request: ScoreRequest, options: ScoreTextsOptio
   };
 }
 
-/** Another text's failure ended the whole; it is thrown in the place of this. */
+/** The failure of another text stopped them all; that failure is thrown instead of this one. */
 class StoppedError extends Error {
   override readonly name = 'StoppedError';
 }
@@ -59,8 +59,8 @@ async function scoreText(request: SentimentRequest, run: Run): Promise<TextOutco
   for (let attempt = 1; ; attempt += 1) {
     const tried = await tryOnce(request, claim, run);
     switch (tried.kind) {
-      case 'answer':
-        return keep(tried.result, claim, run);
+      case 'result':
+        return store(tried.result, claim, run);
       case 'held':
         return tried;
       case 'failure': {
@@ -81,7 +81,7 @@ async function scoreText(request: SentimentRequest, run: Run): Promise<TextOutco
 }
 
 type Tried =
-  | { readonly kind: 'answer'; readonly result: Sentiment }
+  | { readonly kind: 'result'; readonly result: Sentiment }
   | { readonly kind: 'failure'; readonly error: PlatformError }
   | HeldText;
 
@@ -90,7 +90,7 @@ class NotSentError extends Error {
   override readonly name = 'NotSentError';
 }
 
-/** One attempt, noted in the cache before it leaves, and taken back where it was certainly not executed. */
+/** One attempt, recorded in the cache before it leaves, and taken back if it was certainly not executed. */
 async function tryOnce(request: SentimentRequest, claim: TextClaim, run: Run): Promise<Tried> {
   let left = false;
   const beforeSend = async () => {
@@ -100,7 +100,7 @@ async function tryOnce(request: SentimentRequest, claim: TextClaim, run: Run): P
   };
   try {
     return {
-      kind: 'answer',
+      kind: 'result',
       result: await run.analyze(request, { signal: run.signal, beforeSend, once: true }),
     };
   } catch (error) {
@@ -116,21 +116,21 @@ async function tryOnce(request: SentimentRequest, claim: TextClaim, run: Run): P
 
 const isOver = ({ deadlineMs, now }: Run) => deadlineMs !== undefined && now() >= deadlineMs;
 
-/** How the scoring of a text has gone: the attempts made (1 is the first), and how many of them met a refused token. */
-type Course = { readonly attempt: number; readonly startedMs: number; readonly refusedTokens: number };
+/** The attempts at a text so far. `attempt`: 1 is the first; `refusedTokens`: attempts whose token was refused. */
+type Progress = { readonly attempt: number; readonly startedMs: number; readonly refusedTokens: number };
 
 const isRefusedToken = (failure: PlatformFailure) => failure.kind === 'status' && failure.status === 401;
 
-/** Milliseconds before the next attempt, or `never` where the text itself is at fault. Throws what is not the text's. */
+/** Milliseconds before the next attempt, or `never` if the text itself is at fault. Throws any other failure. */
 async function retryDelay(
   error: PlatformError,
-  { attempt, startedMs, refusedTokens }: Course,
+  { attempt, startedMs, refusedTokens }: Progress,
   claim: TextClaim,
   run: Run,
 ): Promise<number | 'never'> {
   const { failure } = error;
   if (isOfText(error)) return 'never';
-  // The token source hears of a refused token and reads it anew: one more attempt tells.
+  // The token source learns of a refused token and reads it again: one more attempt shows whether that helped.
   if (isRefusedToken(failure) && refusedTokens === 1) return 0;
   const decision = decideRetry({
     failure,
@@ -152,7 +152,7 @@ const wasRefused = (failure: PlatformFailure) =>
 
 const REFUSALS: readonly number[] = [400, 403, 413, 415, 422];
 
-/** Whether another text might fare better: what fails for all of them is no text's fault. */
+/** Whether the text is at fault, so that another one might succeed. */
 function isOfText({ failure, attempts }: PlatformError): boolean {
   switch (failure.kind) {
     case 'status':
@@ -160,7 +160,7 @@ function isOfText({ failure, attempts }: PlatformError): boolean {
     case 'shape':
     case 'too-large':
       return true;
-    // A faulty token is an input too, found out by an attempt.
+    // An invalid token is an input fault too, but one that takes an attempt to find.
     case 'input':
       return attempts === 0;
     default:
@@ -168,21 +168,23 @@ function isOfText({ failure, attempts }: PlatformError): boolean {
   }
 }
 
-/** Gives the text back and throws. If that fails, the lease ends by itself. */
+/** Releases the text and throws the error. If the release fails, the lease runs out by itself. */
 async function giveBack(claim: TextClaim, error: unknown): Promise<never> {
   await claim.release().catch(() => undefined);
   throw error;
 }
 
-/** Waits between tries to keep a result, in milliseconds. */
-const KEEP_DELAYS_MS: readonly number[] = [500, 1_000, 2_000];
+/** Delays between tries to store a result, in milliseconds. */
+const STORE_DELAYS_MS: readonly number[] = [500, 1_000, 2_000];
 
-/** A result that cannot be kept is answered all the same: it was paid for. */
-async function keep(result: Sentiment, claim: TextClaim, run: Run): Promise<TextOutcome> {
-  for (const delayMs of [...KEEP_DELAYS_MS, undefined]) {
+/** Stores the result. One that cannot be stored is returned all the same: it was paid for. */
+async function store(result: Sentiment, claim: TextClaim, run: Run): Promise<TextOutcome> {
+  for (const delayMs of [...STORE_DELAYS_MS, undefined]) {
     try {
-      const { kept, sends } = await claim.finish(result);
-      return sends === 0 ? { kind: 'cached', result: kept } : { kind: 'scored', result: kept, calls: sends };
+      const { stored, sends } = await claim.finish(result);
+      return sends === 0
+        ? { kind: 'cached', result: stored }
+        : { kind: 'scored', result: stored, calls: sends };
     } catch {
       if (delayMs !== undefined) await run.sleep(delayMs);
     }

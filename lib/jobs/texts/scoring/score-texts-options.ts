@@ -11,16 +11,16 @@ export type Analyze = (request: SentimentRequest, options?: CallOptions) => Prom
 export type ScoreTextsOptions = {
   readonly cache: ScoreCache;
   readonly analyze: Analyze;
-  /** The job that the texts are of: what it paid for in an earlier try is counted as its own. */
+  /** The job that the texts belong to: what it paid for in an earlier try is counted as its own. */
   readonly payer?: string | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** From 0 up to 1. */
   readonly random: () => number;
-  /** Epoch milliseconds after which no call is begun and nobody is waited for. Default: none. */
+  /** Epoch milliseconds after which it starts no call and stops waiting. Default: none. */
   readonly deadlineMs?: number | undefined;
-  /** The longest that it waits for texts that others score, in milliseconds. Default 120,000. */
+  /** How long it waits for texts that other workers are scoring, in milliseconds. Default 120,000. */
   readonly maxWaitMs?: number | undefined;
   readonly retry?: Partial<RetryLimits> | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -3,23 +3,23 @@ import type { ScoreRequest } from '../batch/batch.ts';
 import { createTextScorer, type TextOutcome } from './score-text.ts';
 import type { ScoreTextsOptions } from './score-texts-options.ts';
 
-/** What came of one text: its sentiment, or why there is none. */
-export type TextAnswer = {
+/** The result of one text: its sentiment, or why there is none. */
+export type TextResult = {
   readonly id: string;
   readonly result?: Sentiment;
-  /** For people; the text is not in it. */
+  /** For people to read; it does not contain the text. */
   readonly error?: string;
-  /** Whether the result was there before: no call was made for it. */
+  /** Whether the result was found in the cache: no call was made for it. */
   readonly cached: boolean;
-  /** Calls that the platform may have executed for it, earlier lost ones too; 0 where the result was there. */
+  /** Calls that the platform may have executed for it, including earlier lost ones; 0 if the result was cached. */
   readonly calls: number;
-  /** How many of these calls came after one whose answer was lost: each may have been paid again. */
+  /** How many of these calls followed one whose response was lost: each may have been paid for again. */
   readonly paidAgain: number;
 };
 
 export type Scored =
-  | { readonly kind: 'scored'; readonly answers: readonly TextAnswer[] }
-  /** Others still score some of the texts, or the time is over: run the same again after the delay. */
+  | { readonly kind: 'scored'; readonly results: readonly TextResult[] }
+  /** Other workers are still scoring some of the texts, or time is up: run the same again after the delay. */
   | { readonly kind: 'later'; readonly waiting: number; readonly delayMs: number };
 
 const MAX_WAIT_MS = 120_000;
@@ -28,10 +28,10 @@ const LONGEST_POLL_MS = 5_000;
 const SHORTEST_DELAY_MS = 1_000;
 
 /**
- * Scores texts, equal ones once, each by the cache or by a call; all at once, since the client's pace bounds what is
- * in flight. Texts that another worker scores are waited for last. A text that the platform refuses for good has an
- * `error`, and the others go on; a failure that may pass is thrown (as `PlatformError`, `TableError` or the caller's
- * abort) once the calls under way have ended, and what was scored is in the cache then.
+ * Scores texts, equal ones once, each from the cache or by a call; all at once, since the client's pace bounds what is
+ * in flight. It waits for the texts of other workers last. A text that the platform refuses for good gets an `error`,
+ * and the others continue. A failure that may pass is thrown (`PlatformError`, `TableError` or the caller's abort) once
+ * the calls in progress have ended; by then whatever was scored is in the cache.
  */
 export async function scoreTexts(
   texts: readonly { readonly id: string; readonly text: string }[],
@@ -53,7 +53,7 @@ export async function scoreTexts(
       else outcomes.set(text, outcome);
     }
     open = open.filter((text) => !outcomes.has(text));
-    if (open.length === 0) return { kind: 'scored', answers: answersOf(texts, outcomes) };
+    if (open.length === 0) return { kind: 'scored', results: resultsOf(texts, outcomes) };
     if (options.now() + pollMs > endMs)
       return {
         kind: 'later',
@@ -64,28 +64,28 @@ export async function scoreTexts(
   }
 }
 
-/** Waits for all of them, and only then throws what the first of them threw: nothing goes on unseen. */
+/** Waits for all of them before it throws the first failure: none is left running. */
 async function allOf<T>(promises: readonly Promise<T>[]): Promise<readonly T[]> {
   await Promise.allSettled(promises);
   return Promise.all(promises);
 }
 
-function answersOf(
+function resultsOf(
   texts: readonly { readonly id: string; readonly text: string }[],
   outcomes: ReadonlyMap<string, TextOutcome>,
-): readonly TextAnswer[] {
-  const told = new Set<string>();
+): readonly TextResult[] {
+  const seen = new Set<string>();
   return texts.flatMap(({ id, text }) => {
     const outcome = outcomes.get(text);
     if (outcome === undefined) return [];
-    const isFirst = !told.has(text);
-    told.add(text);
-    return [answerOf(id, outcome, isFirst)];
+    const isFirst = !seen.has(text);
+    seen.add(text);
+    return [resultOf(id, outcome, isFirst)];
   });
 }
 
-/** The calls are counted at the first of equal texts; the others found the result. */
-function answerOf(id: string, outcome: TextOutcome, isFirst: boolean): TextAnswer {
+/** Calls are counted for the first of equal texts only; the others found the result. */
+function resultOf(id: string, outcome: TextOutcome, isFirst: boolean): TextResult {
   const calls = isFirst && outcome.kind !== 'cached' ? outcome.calls : 0;
   const counted = { calls, paidAgain: Math.max(0, calls - 1) };
   if (outcome.kind === 'failed') return { id, error: outcome.error, cached: false, ...counted };

@@ -4,7 +4,7 @@ import { type ScoreInput, type ScoreMessage, scoreChecks } from './message.ts';
 
 const TEXT = 'The delivery was late and the box was damaged. The support team was wonderful!';
 
-/** Scores texts. A repeat does no harm: the cache holds what was paid for. */
+/** Scores texts. A repeat does no harm: the cache has whatever was paid for. */
 export const score: JobTypeDefinition<ScoreMessage, ScoreInput> = {
   checks: scoreChecks,
   mayRepeat: () => true,
@@ -14,7 +14,7 @@ export const score: JobTypeDefinition<ScoreMessage, ScoreInput> = {
     const { scoreRunner } = await import('./runner.ts');
     return scoreRunner({ platform, cache, batches, now, sleep, random });
   },
-  /** The chunk of a batch that was not scored: its rows fail, and do not hold up the batch. */
+  /** Fails the rows of a chunk that was not scored, so that they do not hold up the batch. */
   async afterEnd({ batch, chunk }, { outcome: { status, error } }, { batches }) {
     if (batch === undefined || chunk === undefined || status === 'done') return;
     await failChunk({ batch, chunk }, error?.message ?? status, batches);

@@ -5,7 +5,7 @@ import type { MessageChecks } from '../../message/check-message.ts';
 import { common, isObject, together, whole } from '../../message/fields.ts';
 import type { JobBy } from '../../message/read-job.ts';
 
-/** The most texts of a job, and the most bytes of UTF-8 of all of them. */
+/** The most texts in a job, and the most bytes of UTF-8 that they may take together. */
 export const MOST_TEXTS = 100;
 export const MOST_TEXT_BYTES = 200 * 1024;
 
@@ -18,7 +18,7 @@ const textOfJob = z.strictObject(
       ),
     text: filledText,
   },
-  { error: 'an object of id and text' },
+  { error: 'an object with id and text' },
 );
 
 /** One text of a `score` job. The id is the caller's; the result names it. */
@@ -41,7 +41,7 @@ const texts = z.array(textOfJob, { error: 'a list of texts' }).check(
 const textBytes = (each: unknown) =>
   isObject(each) && typeof each['text'] === 'string' ? Buffer.byteLength(each['text']) : 0;
 
-/** A field that goes to the platform as it is: the endpoint's own rules decide on it. */
+/** A field that is sent to the platform unchanged: the endpoint's own rules check it. */
 const asSent = <Name extends Exclude<keyof SentimentRequest, 'text'>>(name: Name) =>
   z.optional(
     z
@@ -64,25 +64,25 @@ export const batchName = z.string({ error: 'text' }).check(
   }),
 );
 
-/** What a bulk request may ask of each of its texts: the message of every job of it has these fields. */
-export const askedOfTexts = {
+/** The fields that a bulk request may set for all of its texts; the message of each of its jobs has them. */
+export const scoringFields = {
   topics: asSent('topics'),
   instructions: asSent('instructions'),
   model: asSent('model'),
 } as const;
 
-/** What a bulk request is checked by, its rows aside. */
-export const bulkRequestChecks = { schema: z.strictObject(askedOfTexts), rules: [] } as const;
+/** What a bulk request is checked by, apart from its rows. */
+export const bulkRequestChecks = { schema: z.strictObject(scoringFields), rules: [] } as const;
 
 const scoreMessage = z.strictObject({
   ...common,
   type: z.literal('score', { error: 'score' }),
   texts,
-  ...askedOfTexts,
+  ...scoringFields,
   modelConfiguration: asSent('modelConfiguration'),
   reasoningConfig: asSent('reasoningConfig'),
   sessionId: asSent('sessionId'),
-  /** The bulk request that this job is a piece of, and which one, from 0. */
+  /** The bulk request that this job belongs to, and its chunk, from 0. */
   batch: z.optional(batchName),
   chunk: z.optional(wholeNumber(0, 9_999_999)),
 });
@@ -91,7 +91,7 @@ export type ScoreMessage = z.infer<typeof scoreMessage>;
 export type ScoreInput = z.input<typeof scoreMessage>;
 export type ScoreJob = JobBy<ScoreMessage>;
 
-/** What a message of a `score` job is checked by. */
+/** What the message of a `score` job is checked by. */
 export const scoreChecks: MessageChecks<ScoreMessage, ScoreInput> = {
   schema: scoreMessage,
   rules: together('batch', 'chunk'),

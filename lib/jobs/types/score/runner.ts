@@ -14,15 +14,15 @@ export type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'rand
 };
 
 /**
- * Scores texts, each paid for once. A text that the platform refuses fails alone. The response is `{results}`, one
- * for each text in their order; of a chunk of a batch `{batch, chunk, part}`: its results lie there.
+ * Scores texts, each paid for once. A text that the platform refuses fails alone. The response is `{results}`, one for
+ * each text in order; for a chunk of a batch it is `{batch, chunk, part}`, and the results are in that part.
  */
 export function scoreRunner({ platform, cache, batches, ...clock }: ScoreRunnerOptions): RunJob<ScoreJob> {
   return async (job, turn) => {
-    const analyze: Analyze = (asked, { beforeSend, ...options } = {}) =>
-      platform.sentiment.analyze(asked, {
+    const analyze: Analyze = (request, { beforeSend, ...options } = {}) =>
+      platform.sentiment.analyze(request, {
         ...options,
-        // The job's own note first: a text must not be noted as sent by a job that may send nothing.
+        // The job's own record first: a text must not be recorded as sent by a job that may not send.
         beforeSend: async () => {
           await turn.beforeSend();
           await beforeSend?.();
@@ -32,8 +32,8 @@ export function scoreRunner({ platform, cache, batches, ...clock }: ScoreRunnerO
     const scored = await scoreChunk(job, { ...clock, ...batches, cache, analyze, signal, deadlineMs });
     if (scored.kind === 'later')
       throw new HandBackError(`${scored.waiting} texts are not scored yet`, scored.delayMs);
-    const { answers, chunk: ended } = scored;
-    if (ended === undefined) return { status: 'done', response: printJson({ results: answers }) };
+    const { results, chunk: ended } = scored;
+    if (ended === undefined) return { status: 'done', response: printJson({ results }) };
     const { batch, chunk } = job;
     const part = ended.kind === 'gone' ? null : ended.part;
     return { status: 'done', response: printJson({ batch, chunk, part }) };

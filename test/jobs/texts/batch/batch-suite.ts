@@ -11,7 +11,7 @@ import { HOST, memoryStore, row, rowsOf, scriptedAnalyze, worker } from '../fake
 
 export const TOPICS = { topics: [{ topic: 'Price' }, { topic: 'Service' }] };
 
-/** 230 rows: moods take turns, each text comes twice, every 50th row is bad. */
+/** 230 rows: every third text is good, each text occurs twice, every 50th row is bad. */
 export const mixedRows: readonly SourceRow[] = Array.from({ length: 230 }, (_, index) =>
   index % 50 === 49
     ? { line: index + 1, fault: 'no text' }
@@ -58,7 +58,7 @@ export function world(
   return { store, table, place, messages, scoring, split, paid, slept };
 }
 
-/** Splits and scores a batch, a job after the other. */
+/** Splits and scores a batch, one job after another. */
 export async function runBatch(request: BatchRequest, { split, messages, scoring, place }: World) {
   const outcome = await splitBatch(request, split);
   for (const message of messages) await scoreChunk(message, { ...scoring, ...place });
@@ -72,7 +72,7 @@ export const partLines = (store: World['store'], batch = 'b1'): readonly ScoredR
     .filter(([key]) => key.startsWith(`scores/${batch}/part-`))
     .flatMap(([, body]) => [...parsePart(body)]);
 
-/** What a batch left for good: its parts and summary, by key. */
+/** What remains of a batch: its parts and summary, by key. */
 export const resultsOf = (store: World['store']) =>
   Object.fromEntries(
     [...store.objects]

@@ -19,7 +19,7 @@ import {
   world,
 } from './batch-suite.ts';
 
-test('a batch becomes jobs of its chunks, whose texts are named by their lines', async () => {
+test('a batch becomes one job per chunk, whose texts have their lines as ids', async () => {
   const { split, messages } = world();
 
   const outcome = await splitBatch(batchOf(mixedRows, { request: TOPICS }), split);
@@ -40,7 +40,7 @@ test('a batch becomes jobs of its chunks, whose texts are named by their lines',
   ]);
 });
 
-test('messages go in tens, and the header comes after all of them', async () => {
+test('sends messages in tens, and writes the header after all of them', async () => {
   const { split, place } = world();
   const sent: number[] = [];
   const headers: unknown[] = [];
@@ -58,7 +58,7 @@ test('messages go in tens, and the header comes after all of them', async () => 
   expect(headers).toEqual([undefined, undefined]);
 });
 
-test('every row has a line in its part, in the order of the source', async () => {
+test('every row has a line in its part, in source order', async () => {
   const one = world({}, scriptedAnalyze({ odd: [refusedText] }));
   const rows = [
     { line: 2, id: 'a', text: 'good', columns: { shop: 'Bonn', n: '1' } },
@@ -115,19 +115,19 @@ test('the summary agrees with a count of the lines', async () => {
     },
     badRows: [50, 100, 150, 200].map((line) => ({ line, fault: 'no text' })),
   });
-  // A call that was paid again has two inputs and one answer; only answers tell their tokens.
-  const answered = [...new Set(one.paid)];
-  expect(summary.cached).toBe(scored - answered.length);
+  // A text that was paid for again has two calls and one response; only a response reports tokens.
+  const paidTexts = [...new Set(one.paid)];
+  expect(summary.cached).toBe(scored - paidTexts.length);
   expect(summary.tokens).toEqual({
-    input: answered.reduce((sum, text) => sum + text.length, 0),
-    output: answered.length,
-    total: answered.reduce((sum, text) => sum + text.length + 1, 0),
+    input: paidTexts.reduce((sum, text) => sum + text.length, 0),
+    output: paidTexts.length,
+    total: paidTexts.reduce((sum, text) => sum + text.length + 1, 0),
     reasoning: 0,
   });
   expect(summary.parts.map(({ rows }: { rows: number }) => rows)).toEqual([100, 100, 30]);
 });
 
-test('a topic of any name, and sentiments in either case, are counted', async () => {
+test('counts topics of any name, and sentiments in either case', async () => {
   const names = ['__proto__', 'constructor', ''];
   const one = world(
     {},
@@ -153,7 +153,7 @@ test('a topic of any name, and sentiments in either case, are counted', async ()
   ]);
 });
 
-test('a batch split again sends the same for what is open, and leaves alone what has ended', async () => {
+test('splitting a batch again sends the same messages for open chunks, and leaves ended ones alone', async () => {
   const one = world();
   await splitBatch(batchOf(mixedRows), one.split);
   const [first, ...open] = one.messages.splice(0);
@@ -171,14 +171,14 @@ test.each([
   ['another request', batchOf(mixedRows, { request: TOPICS })],
   ['fewer rows', batchOf(mixedRows.slice(0, 200))],
   ['more rows', batchOf([...mixedRows, ...mixedRows])],
-])('a batch of %s under the same name is refused', async (_, other) => {
+])('refuses a batch of %s under the same name', async (_, other) => {
   const { split } = world();
   await splitBatch(batchOf(mixedRows), split);
 
-  await expect(splitBatch(other, split)).rejects.toThrow('batch b1 was split before from other rows');
+  await expect(splitBatch(other, split)).rejects.toThrow('batch b1 was already split from other rows');
 });
 
-test('a batch without rows, or with bad ones alone, ends at once', async () => {
+test('a batch without rows, or with only bad ones, ends at once', async () => {
   const [none, bad] = [world(), world()];
 
   const empty = await splitBatch(batchOf([]), none.split);
@@ -194,12 +194,12 @@ test('a batch without rows, or with bad ones alone, ends at once', async () => {
   });
 });
 
-test('the first end of a chunk stands: its counts stay, and the other part is deleted', async () => {
+test('the first end of a chunk stands: its counts remain, and the other part is deleted', async () => {
   const one = world();
   await splitBatch(batchOf([row(1, 'good')]), one.split);
   const scored = await scoreTexts([{ id: '1', text: 'good' }], {}, one.scoring);
-  const answers = scored.kind === 'scored' ? scored.answers : [];
-  const first = await endChunk({ batch: 'b1', chunk: 0 }, answers, one.place);
+  const results = scored.kind === 'scored' ? scored.results : [];
+  const first = await endChunk({ batch: 'b1', chunk: 0 }, results, one.place);
   const before = resultsOf(one.store);
 
   const second = await failChunk({ batch: 'b1', chunk: 0 }, 'it failed', one.place);
@@ -210,7 +210,7 @@ test('the first end of a chunk stands: its counts stay, and the other part is de
   expect(summaryOf(one.store)).toMatchObject({ scored: 1, calls: 1, cached: 0 });
 });
 
-test('two ends of one chunk leave one part and its counts, however their steps fall', async () => {
+test('two ends of one chunk leave one part and its counts, in any order of their steps', async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), async (scheduler) => {
       const one = world();
@@ -228,7 +228,7 @@ test('two ends of one chunk leave one part and its counts, however their steps f
           put: scheduler.scheduleFunction(one.table.put),
         },
       };
-      const answer = {
+      const result = {
         id: '1',
         result: { type: 'DEFAULT', sentiment: 'positive' },
         cached: false,
@@ -237,7 +237,7 @@ test('two ends of one chunk leave one part and its counts, however their steps f
       };
 
       const both = Promise.all([
-        endChunk({ batch: 'b1', chunk: 0 }, [answer], place),
+        endChunk({ batch: 'b1', chunk: 0 }, [result], place),
         failChunk({ batch: 'b1', chunk: 0 }, 'it failed', place),
       ]);
       await scheduler.waitFor(both);
@@ -253,7 +253,7 @@ test('two ends of one chunk leave one part and its counts, however their steps f
   );
 });
 
-test('a chunk whose job failed lets the batch finish, its rows failed by that error', async () => {
+test('a chunk whose job failed lets the batch finish, and its rows fail with that error', async () => {
   const one = world();
   await splitBatch(batchOf(mixedRows), one.split);
   for (const message of one.messages.slice(1)) await scoreChunk(message, { ...one.scoring, ...one.place });
@@ -264,7 +264,7 @@ test('a chunk whose job failed lets the batch finish, its rows failed by that er
   expect(partLines(one.store)[0]).toMatchObject({ line: 1, error: 'the token was refused' });
 });
 
-test('the summary is written by whoever ends last: a chunk, or the splitter', async () => {
+test('the last to finish writes the summary: a chunk, or the splitter', async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), async (scheduler) => {
       const one = world();
@@ -293,7 +293,7 @@ test('the summary is written by whoever ends last: a chunk, or the splitter', as
 });
 
 test.each([true, false])(
-  'a crash at any write, made: %s, and a run after it give the same parts and summary',
+  'a crash at any write (made: %s) and a second run give the same parts and summary',
   async (made) => {
     const whole = world();
     const counting = crashing(whole, Number.POSITIVE_INFINITY, true);
@@ -309,7 +309,7 @@ test.each([true, false])(
       cached: _cached,
       paidAgain: _again,
       tokens: _tokens,
-      ...told
+      ...counts
     } = summaryOf(whole.store);
 
     const writes = Array.from({ length: counting.writes() }, (_, index) => index + 1);
@@ -329,11 +329,11 @@ test.each([true, false])(
 
       const results = resultsOf(base.store);
       const summary = summaryOf(base.store);
-      // What the crash cost stands in the counts of money alone.
+      // The cost of the crash shows only in the counts of calls and tokens.
       delete results['scores/b1/summary.json'];
       expect(results, `at ${at}`).toEqual(parts);
       const { calls, cached, paidAgain, tokens, ...rest } = summary;
-      expect(rest).toEqual(told);
+      expect(rest).toEqual(counts);
       const repeats = platform.paid.length - new Set(platform.paid).size;
       expect(paidAgain).toBeGreaterThanOrEqual(repeats);
       expect(calls - paidAgain + cached).toBe(rest.scored);
@@ -343,7 +343,7 @@ test.each([true, false])(
   120_000,
 );
 
-test('no more than ten chunks are read before their messages are sent', async () => {
+test('reads no more than ten chunks before it sends their messages', async () => {
   const { split } = world();
   let read = 0;
   const readAtSend: number[] = [];
@@ -362,7 +362,7 @@ test('no more than ten chunks are read before their messages are sent', async ()
   expect(readAtSend.map((count) => count - 3_000)).toEqual([1_001, 2_001, 3_000]);
 });
 
-test('the largest chunk for the largest request fits a message', async () => {
+test('the largest chunk with the largest request fits in a message', async () => {
   const { split, messages } = world();
   const batch = 'b'.repeat(114);
   const rows = Array.from({ length: 100 }, (_, index) => row(9_999_900 + index, '"'.repeat(1_023)));
@@ -375,7 +375,7 @@ test('the largest chunk for the largest request fits a message', async () => {
   expect(scoreChecks.schema.safeParse(messages[0]).success).toBe(true);
 });
 
-test('a job of a chunk that has ended costs no call again, not even for the texts that failed', async () => {
+test('repeating the job of an ended chunk costs no call, not even for texts that failed', async () => {
   const one = world({}, scriptedAnalyze({ odd: [refusedText] }));
   await runBatch(batchOf([row(1, 'odd')]), one);
   const before = resultsOf(one.store);
@@ -385,7 +385,7 @@ test('a job of a chunk that has ended costs no call again, not even for the text
 
   expect(again).toMatchObject({
     kind: 'scored',
-    answers: [],
+    results: [],
     chunk: { kind: 'was-ended', summary: { failed: 1 } },
   });
   expect(one.paid).toEqual([]);

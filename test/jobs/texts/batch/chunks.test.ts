@@ -8,7 +8,7 @@ const cut = (rows: readonly SourceRow[]): Promise<Chunk[]> => Array.fromAsync(cu
 
 const lines = (count: number) => Array.from({ length: count }, (_, index) => row(index + 1, 'good'));
 
-test('a chunk holds at most 100 rows, bad ones too', async () => {
+test('a chunk has at most 100 rows, including bad ones', async () => {
   const rows = [...lines(150), { line: 151, fault: 'no text' }, ...lines(50)];
 
   const chunks = await cut(rows);
@@ -20,7 +20,7 @@ test('a chunk holds at most 100 rows, bad ones too', async () => {
   ]);
 });
 
-test('a chunk holds at most 200 KB of texts as JSON', async () => {
+test('a chunk has at most 200 KB of texts as JSON', async () => {
   const text = 'ä'.repeat(51_000);
 
   const chunks = await cut([row(1, text), row(2, text), row(3, 'x'.repeat(800))]);
@@ -28,7 +28,7 @@ test('a chunk holds at most 200 KB of texts as JSON', async () => {
   expect(chunks.map(({ rows }) => rows.length)).toEqual([2, 1]);
 });
 
-test('a text that is too large as JSON, or blank, is a bad row, with its line', async () => {
+test('a text that is blank, or too large as JSON, becomes a bad row with its line', async () => {
   const rows = [
     row(1, 'x'.repeat(204_799)),
     row(2, ' \n'),
@@ -46,11 +46,11 @@ test('a text that is too large as JSON, or blank, is a bad row, with its line', 
   expect(chunk?.rows[3]).toBe(rows[3]);
 });
 
-test('no chunks come of no rows', async () => {
+test('no rows make no chunks', async () => {
   expect(await cut([])).toEqual([]);
 });
 
-test('no more than a chunk and a row is read before it is given out', async () => {
+test('reads no more than a chunk and one row before it yields the chunk', async () => {
   let read = 0;
   const source = async function* source() {
     for (const each of lines(1_000)) {
@@ -65,7 +65,7 @@ test('no more than a chunk and a row is read before it is given out', async () =
   expect(read).toBe(101);
 });
 
-test('every row is in one chunk, in its order, and every chunk fits a message', async () => {
+test('every row is in one chunk, in order, and every chunk fits in a message', async () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.nat(120_000).map((length) => '\n'.repeat(length).concat('x')),

@@ -4,7 +4,7 @@ import { memoryStore } from '../fakes.ts';
 
 const bodyOf = (value: unknown) => Buffer.from(JSON.stringify(value));
 
-test('a request names its texts and what is asked of each', () => {
+test('a request names its texts and what to score them for', () => {
   const body = bodyOf({
     object: 'uploads/reviews.csv',
     text: 'Review',
@@ -27,7 +27,7 @@ test('a request names its texts and what is asked of each', () => {
   });
 });
 
-test('every fault is told at once', () => {
+test('reports every fault at once', () => {
   const body = bodyOf({
     object: '../secrets',
     columns: ['Shop', 'Shop'],
@@ -42,7 +42,7 @@ test('every fault is told at once', () => {
     kind: 'refused',
     key: 'inbox/a b.json',
     faults: [
-      'key: expected inbox/ and a batch of 1 to 114 of A-Z a-z 0-9 . _ : -, and .json, got "inbox/a b.json"',
+      'key: expected inbox/BATCH.json, with a batch name of 1 to 114 of A-Z a-z 0-9 . _ : -, got "inbox/a b.json"',
       'object: expected the key of an object in the store, got "../secrets"',
       'text: expected text, got nothing',
       'columns: expected each column only once, got a list of 2',
@@ -53,14 +53,14 @@ test('every fault is told at once', () => {
   });
 });
 
-test.each(['', 'not json', '[]', 'null', '"text"'])('%s is refused', (text) => {
+test.each(['', 'not json', '[]', 'null', '"text"'])('refuses the body %j', (text) => {
   expect(parseInboxRequest('inbox/b.json', Buffer.from(text))).toMatchObject({
     kind: 'refused',
     faults: [expect.stringContaining('expected')],
   });
 });
 
-test('a refused request is written beside the refused messages, under a name that is one', async () => {
+test('writes a refused request beside the refused messages, under a valid name', async () => {
   const store = memoryStore();
 
   const key = await writeRefusedInbox(store, { key: 'inbox/a b/../c.json', faults: ['no text'] });

@@ -8,7 +8,7 @@ import { batchOf, mixedRows, world } from './batch-suite.ts';
 const distinct = new Set(mixedRows.flatMap((each) => ('text' in each ? [each.text] : [])));
 
 test.each([undefined, 1, 7, 50])(
-  'it counts rows, texts and calls alike when a pass holds %s texts',
+  'counts the same rows, texts and calls when a pass holds %s texts',
   async (mostHeld) => {
     const { split, scoring } = world();
     await scoreTexts([{ id: '1', text: 'good 0' }], {}, scoring);
@@ -26,7 +26,7 @@ test.each([undefined, 1, 7, 50])(
   },
 );
 
-test('a pass reads the rows once, and half of the texts at a time need more than one', async () => {
+test('reads the rows once per pass, and needs several passes to hold half of the texts at a time', async () => {
   const { split } = world();
   let opened = 0;
   const rows = () => {
@@ -41,7 +41,7 @@ test('a pass reads the rows once, and half of the texts at a time need more than
   expect(opened).toBeLessThanOrEqual(6);
 });
 
-test('a batch over its limit of calls is refused before anything is sent', async () => {
+test('refuses a batch over its limit of calls before anything is sent', async () => {
   const { split, messages, store } = world();
 
   const refused = await splitBatch(batchOf(mixedRows), { ...split, maxCalls: 100 });
@@ -56,7 +56,7 @@ test('a batch over its limit of calls is refused before anything is sent', async
   expect([messages.length, store.objects.size]).toEqual([0, 0]);
 });
 
-test('a batch within its limit of calls begins', async () => {
+test('accepts a batch within its limit of calls', async () => {
   const { split } = world();
 
   expect(await splitBatch(batchOf(mixedRows), { ...split, maxCalls: distinct.size })).toMatchObject({
@@ -64,7 +64,7 @@ test('a batch within its limit of calls begins', async () => {
   });
 });
 
-test('a batch that takes more than ten days at the rate is refused with the arithmetic', async () => {
+test('refuses a batch that takes more than ten days at the given rate, with the arithmetic', async () => {
   const { split } = world();
   const rows = Array.from({ length: 100 }, (_, index) => row(index, `text ${index}`));
 
@@ -85,11 +85,11 @@ test('equal texts do not count against the ten days', async () => {
 });
 
 test.each([
-  ['a name that is none', { batch: 'a/b' }],
+  ['an invalid name', { batch: 'a/b' }],
   ['the name of the cache', { batch: '_cache' }],
   ['a name that is too long', { batch: 'b'.repeat(115) }],
   ['a request that leaves no room for texts', { request: { instructions: 'x'.repeat(50_000) } }],
-])('%s is refused', async (_, differences) => {
+])('refuses %s', async (_, differences) => {
   expect(await splitBatch(batchOf(mixedRows, differences), world().split)).toMatchObject({
     kind: 'refused',
     reasons: [expect.stringContaining('expected')],

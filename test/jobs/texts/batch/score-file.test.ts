@@ -6,7 +6,7 @@ import { forgetText } from '../../../../lib/jobs/texts/forget.ts';
 import { longWait, memoryStore, refusedText, row, scriptedAnalyze } from '../fakes.ts';
 import { batchOf, mixedRows, partLines, resultsOf, runBatch, summaryOf, world } from './batch-suite.ts';
 
-test('a file gives the parts and the summary that the queue would give', async () => {
+test('a file yields the same parts and summary as the queue', async () => {
   const [queue, here] = [world(), world()];
   await runBatch(batchOf(mixedRows), queue);
 
@@ -16,17 +16,21 @@ test('a file gives the parts and the summary that the queue would give', async (
   expect(scored).toEqual({ kind: 'scored', summary: summaryOf(queue.store) });
 });
 
-test('progress tells the rows that were scored, of all', async () => {
+test('reports how many of all rows are scored', async () => {
   const { split, scoring } = world();
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
 
-  await scoreFile(batchOf(mixedRows), { ...split, ...scoring, progress: (progress) => told.push(progress) });
+  await scoreFile(batchOf(mixedRows), {
+    ...split,
+    ...scoring,
+    progress: (progress) => reported.push(progress),
+  });
 
-  expect(told.at(-1)).toEqual({ rowsScored: 226, rows: 230 });
-  expect(told).toHaveLength(3);
+  expect(reported.at(-1)).toEqual({ rowsScored: 226, rows: 230 });
+  expect(reported).toHaveLength(3);
 });
 
-test('a file that takes more calls than allowed is refused', async () => {
+test('refuses a file that takes more calls than allowed', async () => {
   const { split, scoring, paid } = world();
 
   const refused = await scoreFile(batchOf(mixedRows), { ...split, ...scoring, maxCalls: 1 });
@@ -35,7 +39,7 @@ test('a file that takes more calls than allowed is refused', async () => {
   expect(paid).toEqual([]);
 });
 
-test('a long wait is waited for: there is no queue to go back to', async () => {
+test('sits out a long wait: there is no queue to return to', async () => {
   const { split, scoring, slept } = world({}, scriptedAnalyze({ good: [longWait] }));
 
   const scored = await scoreFile(batchOf([row(1, 'good')]), { ...split, ...scoring });
@@ -44,7 +48,7 @@ test('a long wait is waited for: there is no queue to go back to', async () => {
   expect(slept).toEqual([40_000]);
 });
 
-test('a file that stopped goes on where it was, in another process and without a table, and pays nothing twice', async () => {
+test('a stopped file resumes in another process, even without a table, and pays for nothing twice', async () => {
   const store = memoryStore();
   const first = await openStoredCache(store);
   const stopped = world({ store, table: first.table });
@@ -68,7 +72,7 @@ test('a file that stopped goes on where it was, in another process and without a
   expect([...stopped.paid, ...resumed.paid].sort()).toEqual([...new Set(whole.paid)].sort());
 });
 
-test('results are durable after every fifty, and segments are not written again', async () => {
+test('results become durable in groups of fifty, and segments are never rewritten', async () => {
   const store = memoryStore();
   const { table, flush } = await openStoredCache(store);
   const { split, scoring } = world({ store, table });
@@ -80,16 +84,16 @@ test('results are durable after every fifty, and segments are not written again'
   expect(keys.length).toBeGreaterThanOrEqual(3);
   expect([...store.objects.keys()].filter((key) => key.startsWith('scores/_cache/'))).toEqual(keys);
   const again = await openStoredCache(store);
-  const [loaded, kept] = await Promise.all([
+  const [loaded, stored] = await Promise.all([
     Array.fromAsync(again.table.scan('score#')),
     Array.fromAsync(table.scan('score#')),
   ]);
   expect(loaded.map(({ row: each }) => each).toSorted(byHash)).toEqual(
-    kept.map(({ row: each }) => each).toSorted(byHash),
+    stored.map(({ row: each }) => each).toSorted(byHash),
   );
 });
 
-test('what is claimed, sent or refused is not kept', async () => {
+test('does not store claims, sends and refusals', async () => {
   const store = memoryStore();
   const { table, flush } = await openStoredCache(store);
   const { split, scoring } = world({ store, table }, scriptedAnalyze({ odd: [refusedText] }));
@@ -102,7 +106,7 @@ test('what is claimed, sent or refused is not kept', async () => {
   expect(await Array.fromAsync(again.table.scan('score#'))).toEqual([]);
 });
 
-test('a text that is forgotten is in no segment', async () => {
+test('a forgotten text is in no segment', async () => {
   const store = memoryStore();
   const { table, flush } = await openStoredCache(store);
   const one = world({ store, table });

@@ -12,7 +12,7 @@ const good = (line: number, id: string, text: string) => ({ line, id, text, colu
 const bad = (line: number, fault: string) => ({ line, fault: expect.stringContaining(fault) });
 
 describe('a CSV file', () => {
-  test('is read by its header, with the lines where its rows begin', async () => {
+  test('is read by its header, with the lines where its rows start', async () => {
     const rows = await read('id,text,shop\r\n1,"one, ""two""\r\nthree",a\r\n\r\n2,four,b\r\n', {
       columns: ['shop'],
     });
@@ -23,7 +23,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  test('gives rows without an id column the numbers of their lines', async () => {
+  test('uses line numbers as ids if there is no id column', async () => {
     expect(await read('text\none\n\ntwo', { id: undefined })).toEqual([
       good(2, '2', 'one'),
       good(4, '4', 'two'),
@@ -35,29 +35,29 @@ describe('a CSV file', () => {
     ['semicolon', ';'],
     ['tab', '\t'],
     ['pipe', '|'],
-  ])('is separated by %s, which the header tells', async (_, separator) => {
+  ])('detects the separator from the header: %s', async (_, separator) => {
     const bytes = `id${separator}text${separator}"a,b;c"\n1${separator}"one, two; three"${separator}x\n`;
 
     expect(await read(bytes)).toEqual([good(2, '1', 'one, two; three')]);
   });
 
-  test('is separated as the columns that are asked for need it, where another character is more frequent', async () => {
+  test('prefers the separator that yields the requested columns to a more frequent character', async () => {
     expect(await read('id;text;a, b, c, d\n1;one;x\n')).toEqual([good(2, '1', 'one')]);
   });
 
-  test('is separated as it was told', async () => {
+  test('uses the given separator', async () => {
     expect(await read('id/text\n1/one\n', { separator: '/' })).toEqual([good(2, '1', 'one')]);
     await expect(read('id,text\n', { separator: '"' })).rejects.toThrow('separator: expected one character');
   });
 
-  test.each(['\n', '\r\n', '\r'])('may end its lines by %j', async (end) => {
+  test.each(['\n', '\r\n', '\r'])('accepts the line ending %j', async (end) => {
     expect(await read(['id,text', '1,one', '2,two'].join(end))).toEqual([
       good(2, '1', 'one'),
       good(3, '2', 'two'),
     ]);
   });
 
-  test('may have a long text over many lines', async () => {
+  test('accepts a long text over many lines', async () => {
     const text = '"quoted"\nline\n'.repeat(2_000);
 
     expect(await read(`id,text\n1,"${text.replaceAll('"', '""')}"\n2,two\n`)).toEqual([
@@ -74,16 +74,16 @@ describe('files as programs write them', () => {
     expect(await read(bytes)).toEqual([good(2, '1', 'Grüße aus Köln – 5 €'), good(3, '2', 'Schön')]);
   });
 
-  test('Excel: a line that names the separator, and a mark', async () => {
+  test('Excel: a line that names the separator, and a byte order mark', async () => {
     expect(await read('\uFEFFsep=;\r\nid;text\r\n1;a, b\r\n')).toEqual([good(3, '1', 'a, b')]);
   });
 
-  test('Excel: Unicode text, which is UTF-16 with tabs', async () => {
+  test('Excel: "Unicode text", which is UTF-16 with tabs', async () => {
     expect(await read(utf16le('id\ttext\r\n1\tgut 👍, ja\r\n'))).toEqual([good(2, '1', 'gut 👍, ja')]);
     expect(await read(utf16be('id\ttext\r\n1\tgut 👍, ja\r\n'))).toEqual([good(2, '1', 'gut 👍, ja')]);
   });
 
-  test('separators at the ends of all lines, as empty columns make them', async () => {
+  test('separators at the ends of all lines, from empty columns', async () => {
     expect(await read('id;text;;\n1;one;;\n;;;\n')).toEqual([
       good(2, '1', 'one'),
       bad(3, 'text: expected text'),
@@ -103,18 +103,18 @@ describe('files as programs write them', () => {
     ],
     ['iso-8859-7', 'Πολύ καλή εξυπηρέτηση, ευχαριστώ'],
     ['windows-1252', 'Très déçu du service, je ne reviendrai pas. Œuvre géniale à l’écran'],
-  ])('%s is found by its bytes', async (encoding, text) => {
+  ])('%s, detected from its bytes', async (encoding, text) => {
     expect(await read(singleBytes(`id\ttext\n1\t${text}\n`, encoding))).toEqual([good(2, '1', text)]);
   });
 
-  test('Shift_JIS, found by its bytes', async () => {
+  test('Shift_JIS, detected from its bytes', async () => {
     const text = '82b182f182c982bf82cd90a28a45814282c682c482e082e682a982c182bd82c58142';
     const bytes = Buffer.concat([Buffer.from('id,text\n1,'), Buffer.from(text, 'hex')]);
 
     expect(await read(bytes)).toEqual([good(2, '1', 'こんにちは世界。とてもよかったで。')]);
   });
 
-  test('the encoding that is asked for, which the bytes do not tell', async () => {
+  test('the requested encoding, which the bytes do not reveal', async () => {
     const bytes = singleBytes('id,text\n1,Labrīt kaķis\n', 'windows-1257');
 
     expect(await read(bytes, { encoding: 'windows-1257' })).toEqual([good(2, '1', 'Labrīt kaķis')]);
@@ -128,20 +128,20 @@ describe('files as programs write them', () => {
     expect(await read(gzipSync('{"id":1,"text":"one"}'))).toEqual([good(1, '1', 'one')]);
   });
 
-  test('gzip that is cut is an error, and no shorter file', async () => {
+  test('truncated gzip is an error, not a shorter file', async () => {
     const cut = gzipSync('id,text\n1,one\n').subarray(0, -6);
 
     await expect(read(cut)).rejects.toThrow(
-      'read rows: gzip: expected a whole file, got unexpected end of file',
+      'read rows: gzip: expected a complete file, got unexpected end of file',
     );
   });
 });
 
 describe('a header that cannot be used', () => {
-  test('lacks a column: the names that are there are told', async () => {
-    await expect(read('id;comment\n')).rejects.toThrow('got a header of "id", "comment"');
+  test('lacks a column: the error lists the names it has', async () => {
+    await expect(read('id;comment\n')).rejects.toThrow('got a header with "id", "comment"');
     await expect(read('id,comment\n1,one\n', { columns: ['shop'] })).rejects.toThrow(
-      'read rows: columns: expected "text", "shop", got a header of "id", "comment"',
+      'read rows: columns: expected "text", "shop", got a header with "id", "comment"',
     );
   });
 
@@ -151,12 +151,12 @@ describe('a header that cannot be used', () => {
     );
   });
 
-  test('is not there', async () => {
-    await expect(read('\n\n')).rejects.toThrow('the header line: expected names of columns, got nothing');
+  test('is missing', async () => {
+    await expect(read('\n\n')).rejects.toThrow('the header line: expected column names, got nothing');
   });
 
-  test('has a quote that does not close', async () => {
-    await expect(read('id,"text\n1,one\n')).rejects.toThrow('got a quote that does not close');
+  test('has an unclosed quote', async () => {
+    await expect(read('id,"text\n1,one\n')).rejects.toThrow('got an unclosed quote');
   });
 });
 
@@ -164,10 +164,10 @@ describe('a bad row does not stop the rest', () => {
   test.each([
     ['too few fields', '1', 'expected 2 fields, got 1'],
     ['too many fields', '1,one,two', 'expected 2 fields, got 3'],
-    ['an empty text', '1, ', 'text: expected text, got an empty one'],
-    ['an empty id', ',one', 'id: expected an id, got an empty one'],
-    ['a quote within a field without quotes', '1,5" disk', 'a broken quote'],
-    ['a quote within a quoted field', '1,"one "two" three"', 'a broken quote'],
+    ['an empty text', '1, ', 'text: expected text, got an empty value'],
+    ['an empty id', ',one', 'id: expected an id, got an empty value'],
+    ['a quote inside an unquoted field', '1,5" disk', 'a broken quote'],
+    ['a quote inside a quoted field', '1,"one "two" three"', 'a broken quote'],
     ['a quote that never closes', '1,"one', 'expected it to be closed'],
   ])('%s', async (_, row, fault) => {
     expect(await read(`id,text\n${row}\n2,two\n3,three\n`)).toEqual([
@@ -196,7 +196,7 @@ describe('a bad row does not stop the rest', () => {
     ]);
   });
 
-  test('nor do a quote that never closes and a stray one', async () => {
+  test('a quote that never closes and a stray one do not swallow the rows between them', async () => {
     expect(await read('id,text\n1,"one\n2,two\n3,7" disk\n4,four\n')).toEqual([
       bad(2, 'a broken quote'),
       good(3, '2', 'two'),
@@ -205,7 +205,7 @@ describe('a bad row does not stop the rest', () => {
     ]);
   });
 
-  test('nor do a stray quote and one at the end of a field', async () => {
+  test('a stray quote and one at the end of a field do not swallow the rows between them', async () => {
     expect(await read('id,text\n1,5" disk\n2,two\n3,"three" or "\n4,four\n')).toEqual([
       bad(2, 'a broken quote'),
       good(3, '2', 'two'),
@@ -214,21 +214,21 @@ describe('a bad row does not stop the rest', () => {
     ]);
   });
 
-  test('lines of a broken text that look like rows are left out with the others', async () => {
+  test('lines of a broken text that look like rows are skipped with the others', async () => {
     expect(await read('id,text\n1,"he said "hi"\nto me\nand so,"\n2,two\n')).toEqual([
-      bad(2, '(lines 2 to 4 are left out)'),
+      bad(2, '(lines 2 to 4 are skipped)'),
       good(5, '2', 'two'),
     ]);
   });
 
-  test('the lines of a broken text are not taken for rows, and are named', async () => {
+  test('the lines of a broken text are not read as rows, and are reported', async () => {
     expect(await read('id,text\n1,"he said "hi" to\nme, and\nyou, too"\n2,two\n')).toEqual([
-      bad(2, '(lines 2 to 4 are left out)'),
+      bad(2, '(lines 2 to 4 are skipped)'),
       good(5, '2', 'two'),
     ]);
   });
 
-  test('bytes that the encoding does not know', async () => {
+  test('bytes that are invalid in the encoding', async () => {
     const bytes = Buffer.concat([
       Buffer.from('id,text\n1,Grüße\n2,br'),
       Buffer.from([0xff]),
@@ -237,23 +237,23 @@ describe('a bad row does not stop the rest', () => {
 
     expect(await read(bytes)).toEqual([
       good(2, '1', 'Grüße'),
-      bad(3, 'expected utf-8, got bytes that are none'),
+      bad(3, 'expected utf-8, got invalid bytes'),
       good(4, '3', 'schön \uFFFD'),
     ]);
   });
 
-  test('a character of replacement is not taken for a broken one', async () => {
+  test('a genuine U+FFFD is not taken for a broken character', async () => {
     expect(await read('id,text\n1,br\uFFFDken\n')).toEqual([good(2, '1', 'br\uFFFDken')]);
   });
 
-  test('half a character of UTF-16', async () => {
+  test('a lone surrogate in UTF-16', async () => {
     expect(await read(utf16le('id,text\n1,a\uD800b\n2,two\n'))).toEqual([
       bad(2, 'expected utf-16le'),
       good(3, '2', 'two'),
     ]);
   });
 
-  test('a line that is too long, alone and within quotes', async () => {
+  test('a line that is too long, on its own and inside quotes', async () => {
     const long = 'x'.repeat(1_048_576);
     const rows = await Array.fromAsync(
       readRows(inPieces(Buffer.from(`id,text\n1,${long}\n2,"a\n${long}"\n3,three\n4,"four\n`), 60_000), {
@@ -273,7 +273,7 @@ describe('a bad row does not stop the rest', () => {
 });
 
 describe('an NDJSON file', () => {
-  test('is known by its name or its first character, and keeps the digits of ids', async () => {
+  test('is recognized by its name or its first character, and keeps the digits of ids', async () => {
     const line = '{"id":12345678901234567890,"text":"one","n":1.5,"o":{"a":null},"z":null}\r\n';
     const columns = ['n', 'o', 'z'];
 
@@ -286,20 +286,20 @@ describe('an NDJSON file', () => {
     expect(await read(`\n${line}`, { columns })).toEqual([row]);
     expect(await read(utf16be(`\n${line}`), { columns })).toEqual([row]);
     expect(await read(`\n${line}`, { columns, name: 'inbox/texts.JSONL.gz' })).toEqual([row]);
-    await expect(read(line, { name: 'texts.csv' })).rejects.toThrow('columns');
-    await expect(read(line, { format: 'csv' })).rejects.toThrow('columns');
+    await expect(read(line, { name: 'texts.csv' })).rejects.toThrow('column names');
+    await expect(read(line, { format: 'csv' })).rejects.toThrow('column names');
   });
 
   test.each([
-    ['no JSON', '{"id":1,"text":', 'expected a JSON object, got no JSON'],
+    ['invalid JSON', '{"id":1,"text":', 'expected a JSON object, got invalid JSON'],
     ['a list', '[1]', 'expected a JSON object, got a list of 1'],
     ['no text', '{"id":1}', 'text: expected a field, got none'],
-    ['a text that is none', '{"id":1,"text":5}', 'text: expected text, got 5'],
-    ['an empty text', '{"id":1,"text":" "}', 'text: expected text, got an empty one'],
+    ['a text that is not a string', '{"id":1,"text":5}', 'text: expected text, got 5'],
+    ['an empty text', '{"id":1,"text":" "}', 'text: expected text, got an empty value'],
     ['no id', '{"text":"one"}', 'id: expected a field, got none'],
-    ['an id that is none', '{"id":true,"text":"one"}', 'id: expected an id, got true'],
-    ['a name of all objects', '{"id":1,"toString":"one"}', 'text: expected a field, got none'],
-  ])('goes on after %s', async (_, line, fault) => {
+    ['an invalid id', '{"id":true,"text":"one"}', 'id: expected an id, got true'],
+    ['a name that every object inherits', '{"id":1,"toString":"one"}', 'text: expected a field, got none'],
+  ])('continues after %s', async (_, line, fault) => {
     expect(await read(`${line}\n{"id":"2","text":"two"}\n`, { format: 'ndjson' })).toEqual([
       bad(1, fault),
       good(2, '2', 'two'),
@@ -308,7 +308,7 @@ describe('an NDJSON file', () => {
 });
 
 describe('streaming', () => {
-  test('reads no more than the rows that were taken need, and closes the source', async () => {
+  test('reads no more than the consumed rows need, and closes the source', async () => {
     let given = 0;
     let closed = false;
     async function* endless() {
@@ -330,7 +330,7 @@ describe('streaming', () => {
     expect(closed).toBe(true);
   });
 
-  test('unpacks no more than the rows that were taken need', async () => {
+  test('decompresses no more than the consumed rows need', async () => {
     let given = 0;
     async function* endless() {
       for (;;) {
@@ -345,7 +345,7 @@ describe('streaming', () => {
     await rows.return(undefined);
   });
 
-  test('an error of the source comes out as it is', async () => {
+  test('an error of the source is thrown unchanged', async () => {
     async function* failing() {
       yield gzipSync('id,text\n1,one\n').subarray(0, 20);
       throw new Error('connection reset');
@@ -357,7 +357,7 @@ describe('streaming', () => {
   });
 });
 
-describe('whatever is printed comes back', () => {
+describe('whatever is printed is read back', () => {
   const ENCODERS = {
     'utf-8': (text: string) => Buffer.from(text),
     'utf-8 with mark': (text: string) => Buffer.from(`\uFEFF${text}`),
@@ -382,7 +382,7 @@ describe('whatever is printed comes back', () => {
   const quoted = (value: string, all: boolean) =>
     all || /[",;\t|\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 
-  test('as CSV in any separator, line end, quoting and encoding', async () => {
+  test('as CSV with any separator, line ending, quoting and encoding', async () => {
     await fc.assert(
       fc.asyncProperty(
         source,
@@ -394,8 +394,8 @@ describe('whatever is printed comes back', () => {
 
           const back = await Array.fromAsync(readRows(inPieces(bytes, pieceBytes), options));
 
-          const told = back.map((row) => ('fault' in row ? row : { ...row, line: 0 }));
-          expect(told).toEqual(
+          const read = back.map((row) => ('fault' in row ? row : { ...row, line: 0 }));
+          expect(read).toEqual(
             rows.map(({ id, text, other }) => ({ line: 0, id, text, columns: { other } })),
           );
         },

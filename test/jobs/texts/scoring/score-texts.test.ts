@@ -5,7 +5,7 @@ import { cacheKey, createScoreCache, textHashOf } from '../../../../lib/jobs/tex
 import { type Scored, scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
-import { answered, fakeCall, lost as lostAnswer, status } from '../../../platform/fake-call.ts';
+import { answered, fakeCall, lost as lostResponse, status } from '../../../platform/fake-call.ts';
 import {
   busy,
   HOST,
@@ -24,22 +24,22 @@ const textsOf = (...texts: readonly string[]) => texts.map((text, index) => ({ i
 const rowOf = async (table: ReturnType<typeof createMemoryTable>, text: string) =>
   (await table.get(cacheKey(HOST, { text })))?.row;
 
-const answers = (scored: Scored) => (scored.kind === 'scored' ? scored.answers : []);
+const resultsOf = (scored: Scored) => (scored.kind === 'scored' ? scored.results : []);
 
-test('equal texts are paid once, and every id has its answer', async () => {
+test('pays for equal texts once, and every id gets its result', async () => {
   const { analyze, paid } = scriptedAnalyze();
 
   const scored = await scoreTexts(textsOf('good', 'bad', 'good'), {}, worker(analyze).options);
 
   expect(paid).toEqual(['good', 'bad']);
-  expect(answers(scored)).toEqual([
+  expect(resultsOf(scored)).toEqual([
     { id: 't0', result: sentimentOf({ text: 'good' }), cached: false, calls: 1, paidAgain: 0 },
     { id: 't1', result: sentimentOf({ text: 'bad' }), cached: false, calls: 1, paidAgain: 0 },
     { id: 't2', result: sentimentOf({ text: 'good' }), cached: true, calls: 0, paidAgain: 0 },
   ]);
 });
 
-test('what was scored is found by an equal request, whatever its session, and not by another one', async () => {
+test('an equal request finds the cached result, whatever its session; a different request does not', async () => {
   const { analyze, paid } = scriptedAnalyze();
   const { options } = worker(analyze);
   await scoreTexts(textsOf('good'), { model: 'm1', topics: [] }, options);
@@ -51,11 +51,11 @@ test('what was scored is found by an equal request, whatever its session, and no
   );
   await scoreTexts(textsOf('good'), { model: 'm2' }, options);
 
-  expect(answers(same)[0]).toMatchObject({ cached: true, calls: 0 });
+  expect(resultsOf(same)[0]).toMatchObject({ cached: true, calls: 0 });
   expect(paid).toEqual(['good', 'good']);
 });
 
-test('a row keeps the hash of the text and the answer as it came, but not the text', async () => {
+test('a row stores the hash of the text and the unchanged response, but not the text', async () => {
   const { options, table } = worker(scriptedAnalyze().analyze);
 
   await scoreTexts(textsOf('good'), {}, options);
@@ -66,33 +66,33 @@ test('a row keeps the hash of the text and the answer as it came, but not the te
 });
 
 test.each<[string, readonly PlatformFailure[], { calls: number; paidAgain: number }]>([
-  ['a lost answer', [lost], { calls: 2, paidAgain: 1 }],
-  ['two errors of the server', [unavailable, unavailable], { calls: 3, paidAgain: 2 }],
+  ['a lost response', [lost], { calls: 2, paidAgain: 1 }],
+  ['two server errors', [unavailable, unavailable], { calls: 3, paidAgain: 2 }],
   ['a 429', [busy, busy], { calls: 1, paidAgain: 0 }],
-  ['a connection that was refused', [unreached], { calls: 1, paidAgain: 0 }],
-  ['a token that was read anew', [{ kind: 'status', status: 401 }], { calls: 1, paidAgain: 0 }],
-])('%s is tried again, and counted as paid again if it may have been executed', async (_, script, counts) => {
+  ['a refused connection', [unreached], { calls: 1, paidAgain: 0 }],
+  ['a refused token', [{ kind: 'status', status: 401 }], { calls: 1, paidAgain: 0 }],
+])('retries after %s, counted as paid again if it may have been executed', async (_, script, counts) => {
   const { analyze } = scriptedAnalyze({ good: script });
 
   const scored = await scoreTexts(textsOf('good'), {}, worker(analyze).options);
 
-  expect(answers(scored)).toMatchObject([{ cached: false, ...counts }]);
+  expect(resultsOf(scored)).toMatchObject([{ cached: false, ...counts }]);
 });
 
-test('a text that the platform refuses fails alone, and its row is free again', async () => {
+test('a text that the platform refuses fails alone, and its row is deleted', async () => {
   const { analyze } = scriptedAnalyze({ odd: [refusedText] });
   const { options, table } = worker(analyze);
 
   const scored = await scoreTexts(textsOf('odd', 'good'), {}, options);
 
-  expect(answers(scored)).toEqual([
+  expect(resultsOf(scored)).toEqual([
     { id: 't0', error: expect.stringContaining('answered 400'), cached: false, calls: 0, paidAgain: 0 },
     expect.objectContaining({ id: 't1', calls: 1 }),
   ]);
   expect(await rowOf(table, 'odd')).toBeUndefined();
 });
 
-test('a failure that may pass and outlasts its retries is thrown; the lost sends are counted the next time', async () => {
+test('throws a failure that may pass but outlasts its retries; the lost sends are counted next time', async () => {
   const { analyze, paid } = scriptedAnalyze({ good: [lost, lost] });
   const { options, table } = worker(analyze);
   const once = { ...options, retry: { maxRetries: 1 } };
@@ -102,14 +102,14 @@ test('a failure that may pass and outlasts its retries is thrown; the lost sends
   const again = await scoreTexts(textsOf('good', 'fine'), {}, once);
 
   expect(left).toMatchObject({ state: 'FREE', sends: 2 });
-  expect(answers(again)).toMatchObject([
+  expect(resultsOf(again)).toMatchObject([
     { calls: 3, paidAgain: 2 },
     { cached: true, calls: 0 },
   ]);
   expect(paid.filter((text) => text === 'fine')).toHaveLength(1);
 });
 
-test('a long wait is thrown at once, and leaves nothing claimed', async () => {
+test('throws a long wait at once, and leaves nothing claimed', async () => {
   const { analyze, paid } = scriptedAnalyze({ good: [longWait] });
   const { options, table, slept } = worker(analyze);
 
@@ -119,7 +119,7 @@ test('a long wait is thrown at once, and leaves nothing claimed', async () => {
   expect([paid, slept]).toEqual([[], []]);
 });
 
-test('an expired claim is taken over free of charge, an expired send is counted', async () => {
+test('takes over an expired claim free of charge, and counts an expired send', async () => {
   const table = createMemoryTable();
   const dead = worker(scriptedAnalyze().analyze, table, 'dead');
   await dead.cache.claim({ text: 'claimed' });
@@ -130,13 +130,13 @@ test('an expired claim is taken over free of charge, an expired send is counted'
 
   const scored = await scoreTexts(textsOf('claimed', 'sent'), {}, alive.options);
 
-  expect(answers(scored)).toMatchObject([
+  expect(resultsOf(scored)).toMatchObject([
     { calls: 1, paidAgain: 0 },
     { calls: 2, paidAgain: 1 },
   ]);
 });
 
-test('a text that another worker has is waited for, after the others', async () => {
+test('waits for a text that another worker holds, after the others', async () => {
   const table = createMemoryTable();
   const other = worker(scriptedAnalyze().analyze, table, 'other');
   const held = await other.cache.claim({ text: 'held' });
@@ -149,7 +149,7 @@ test('a text that another worker has is waited for, after the others', async () 
 
   const scored = await scoreTexts(textsOf('held', 'good'), {}, { ...options, sleep });
 
-  expect(answers(scored)).toMatchObject([
+  expect(resultsOf(scored)).toMatchObject([
     { id: 't0', cached: true },
     { id: 't1', cached: false },
   ]);
@@ -157,7 +157,7 @@ test('a text that another worker has is waited for, after the others', async () 
   expect(slept).toEqual([250, 500]);
 });
 
-test('who has waited to the deadline asks to be run again when the lease ends', async () => {
+test('asks to be run again when the lease ends, after waiting until the deadline', async () => {
   const table = createMemoryTable();
   await worker(scriptedAnalyze().analyze, table, 'other').cache.claim({ text: 'held' });
   const { options } = worker(scriptedAnalyze().analyze, table);
@@ -167,7 +167,7 @@ test('who has waited to the deadline asks to be run again when the lease ends', 
   expect(scored).toEqual({ kind: 'later', waiting: 1, delayMs: 89_250 });
 });
 
-test('no call is begun after the deadline', async () => {
+test('starts no call after the deadline', async () => {
   const { analyze, paid } = scriptedAnalyze();
   const { options, table } = worker(analyze);
 
@@ -178,7 +178,7 @@ test('no call is begun after the deadline', async () => {
   expect(await rowOf(table, 'good')).toBeUndefined();
 });
 
-test('a late answer is kept over the claim of whoever took the text over, and nobody pays again', async () => {
+test('stores a late result over the claim of the worker that took the text over, and nobody pays again', async () => {
   const table = createMemoryTable();
   const slow = worker(scriptedAnalyze().analyze, table, 'slow');
   const first = await slow.cache.claim({ text: 'good' });
@@ -205,7 +205,7 @@ test('an abort after the send leaves the text free, with the send counted', asyn
   expect(await rowOf(table, 'good')).toMatchObject({ state: 'FREE', sends: 1 });
 });
 
-test('a write whose answer was lost is known by its token', async () => {
+test('recognizes a write whose response was lost by its token', async () => {
   const table = createMemoryTable();
   let writes = 0;
   const flaky = {
@@ -213,17 +213,17 @@ test('a write whose answer was lost is known by its token', async () => {
     async put(...put: Parameters<typeof table.put>) {
       const result = await table.put(...put);
       writes += 1;
-      if (writes === 3) throw new Error('the answer was lost');
+      if (writes === 3) throw new Error('the response was lost');
       return result;
     },
   };
 
   const scored = await scoreTexts(textsOf('good'), {}, worker(scriptedAnalyze().analyze, flaky).options);
 
-  expect(answers(scored)).toMatchObject([{ cached: false, calls: 1, paidAgain: 0 }]);
+  expect(resultsOf(scored)).toMatchObject([{ cached: false, calls: 1, paidAgain: 0 }]);
 });
 
-test('two workers on the same texts pay each once, however their steps fall', async () => {
+test('two workers on the same texts pay for each once, in any order of their steps', async () => {
   const lists = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 6 });
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), lists, lists, async (scheduler, first, second) => {
@@ -245,20 +245,20 @@ test('two workers on the same texts pay each once, however their steps fall', as
       const both = Promise.all([run('one', first), run('two', second)]);
       await scheduler.waitFor(both);
 
-      const [one, two] = (await both).map(answers);
+      const [one, two] = (await both).map(resultsOf);
       expect(paid.toSorted()).toEqual([...new Set([...first, ...second])].sort());
       expect(one?.map(({ result }) => result)).toEqual(first.map((text) => sentimentOf({ text })));
-      const calls = [...(one ?? []), ...(two ?? [])].reduce((sum, answer) => sum + answer.calls, 0);
+      const calls = [...(one ?? []), ...(two ?? [])].reduce((sum, result) => sum + result.calls, 0);
       expect(calls).toBe(paid.length);
     }),
     { numRuns: 300 },
   );
 });
 
-test('through the client each attempt is noted before it leaves, and its failures are told apart', async () => {
+test('through the client, records each attempt before it leaves, and distinguishes its failures', async () => {
   const { platform, sent } = fakeCall([
     status(429, 7_000),
-    lostAnswer,
+    lostResponse,
     status(401),
     answered(sentimentOf({ text: 'good' })),
   ]);
@@ -266,13 +266,13 @@ test('through the client each attempt is noted before it leaves, and its failure
 
   const scored = await scoreTexts(textsOf('good'), {}, options);
 
-  expect(answers(scored)).toMatchObject([{ id: 't0', cached: false, calls: 2, paidAgain: 1 }]);
+  expect(resultsOf(scored)).toMatchObject([{ id: 't0', cached: false, calls: 2, paidAgain: 1 }]);
   expect(sent).toHaveLength(4);
   expect(slept).toEqual([7_000, 250, 0]);
   expect(await rowOf(table, 'good')).toMatchObject({ state: 'SCORED', sends: 2, paidAgain: 1 });
 });
 
-test('what the same job paid for in an earlier try is counted as its own, and by others as cached', async () => {
+test('what a job paid for in an earlier try counts as its own, and as cached for other jobs', async () => {
   const { analyze, paid } = scriptedAnalyze();
   const { options } = worker(analyze);
   await scoreTexts(textsOf('good', 'bad'), {}, { ...options, payer: 'job-1' });
@@ -281,14 +281,14 @@ test('what the same job paid for in an earlier try is counted as its own, and by
   const other = await scoreTexts(textsOf('good'), {}, { ...options, payer: 'job-2' });
 
   expect(paid).toEqual(['good', 'bad']);
-  expect(answers(again).map(({ cached, calls }) => ({ cached, calls }))).toEqual([
+  expect(resultsOf(again).map(({ cached, calls }) => ({ cached, calls }))).toEqual([
     { cached: false, calls: 1 },
     { cached: true, calls: 0 },
   ]);
-  expect(answers(other)).toMatchObject([{ cached: true, calls: 0 }]);
+  expect(resultsOf(other)).toMatchObject([{ cached: true, calls: 0 }]);
 });
 
-test('nothing leaves when the note of the send took longer than its lease', async () => {
+test('sends nothing if recording the send took longer than the lease', async () => {
   let nowMs = 0;
   const now = () => nowMs;
   const table = createMemoryTable();
