@@ -246,7 +246,7 @@ describe('formula set', () => {
 
     expect(stopped.code).toBe(1);
     expect(stopped.err).toContain(
-      `expected unchanged since ${lastModified - 1}, got changed at ${lastModified}; nothing was sent`,
+      `expected no change since ${lastModified - 1}, got one at ${lastModified}; nothing was sent`,
     );
     expect(gone.code).toBe(0);
     expect(sandbox.counts().formulaUpdates).toEqual({ [String(id)]: 1 });

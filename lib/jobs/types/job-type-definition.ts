@@ -10,37 +10,37 @@ import type { BatchPlace } from '../texts/batch/batch.ts';
 import type { RunJob } from '../turn.ts';
 
 /**
- * All that one type of jobs has of its own. Whatever handles messages and jobs is written once, for all types, and asks
- * the definition. `Message`: the message as it was checked; `Input`: as it is sent.
+ * Everything that is specific to one job type. The code that handles messages and jobs is written once, for all types,
+ * and consults the definition. `Message`: the message once checked; `Input`: the message as sent.
  */
 export type JobTypeDefinition<
   Message extends { readonly type: string; readonly id?: string | undefined },
   Input = unknown,
 > = {
   readonly checks: MessageChecks<Message, Input>;
-  /** True if a send of the job whose end nobody knows may be made again: it does no harm, or the job says so. */
+  /** True if a send may be repeated when its outcome is unknown: a repeat does no harm, or the job permits it. */
   readonly mayRepeat: (job: JobBy<Message>) => boolean;
-  /** How long one send may last, in milliseconds; `timeoutMs`: one attempt of a call, by the settings. */
+  /** How long one send may last, in milliseconds; `timeoutMs`: the configured limit of one attempt of a call. */
   readonly mustLastMs: (timeoutMs: number) => number;
-  /** Why the lists of SYNC_ALLOW do not allow a job, or undefined if they do. That its type is allowed is known. */
+  /** Why the lists of SYNC_ALLOW do not allow a job, or undefined if they do. Its type has been checked already. */
   readonly allowFault: (job: JobBy<Message>, lists: AllowLists) => string | undefined;
   /**
-   * Makes the runner. Its code is imported here and not before: who only checks messages does without. Throws where a
-   * setting is wrong.
+   * Makes the runner. Its code is imported only here: checking messages does not need it. Throws if a setting is
+   * invalid.
    */
   readonly openRunner: (parts: RunnerParts) => Promise<RunJob<JobBy<Message>>>;
-  /** Settles what hangs on the job once its end is in the ledger. Called again whenever its message is seen again. */
+  /** Does what must follow once the job's end is in the ledger. Called again whenever its message is received again. */
   readonly afterEnd: (job: JobBy<Message>, ended: EndedJobRow, parts: EndParts) => Promise<void>;
-  /** A message for the tour, with an id to wait for: its job must end well on the reference platform. */
+  /** A message for the tour, with an id to wait for: its job must succeed on the reference platform. */
   readonly sample: (records: SampleRecords) => Input & { readonly id: string };
 };
 
-/** What a runner may be made of. */
+/** What a runner can be made from. */
 export type RunnerParts = {
-  /** Its client has the patience of the settings. */
+  /** Its client waits for its turn as long as the settings allow. */
   readonly session: Session;
   readonly place: JobPlace;
-  /** A client that hands a job back to the queue rather than wait long. */
+  /** A client that returns a job to the queue rather than wait long for its turn. */
   readonly platform: Platform;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -49,10 +49,10 @@ export type RunnerParts = {
   readonly random: () => number;
 };
 
-/** What an ended job is settled with. */
+/** What `afterEnd` may use. */
 export type EndParts = { readonly store: Store; readonly batches: BatchPlace };
 
-/** Records of the reference platform, which samples name. */
+/** Records of the reference platform that samples refer to. */
 export type SampleRecords = {
   /** The package of code functions. */
   readonly packageId: string;

@@ -12,7 +12,7 @@ import { score } from './score/definition.ts';
 import { snapshot } from './snapshot/definition.ts';
 import { updateFormula } from './update-formula/definition.ts';
 
-/** What a job may do, by the `type` of its message: everything that knows of job types is made from this table. */
+/** What a job may do, by the `type` of its message: everything that handles job types is made from this table. */
 const table = {
   'run-function': runFunction,
   score,
@@ -23,21 +23,21 @@ const table = {
 
 export type JobType = keyof typeof table;
 
-/** The messages of each type as they were checked; a definition under another type's name does not compile. */
+/** The checked messages of each type; a definition under another type's name does not compile. */
 type Messages = {
   readonly [Type in JobType]: z.infer<(typeof table)[Type]['checks']['schema']> & { readonly type: Type };
 };
 
-/** A job of this type: what its message asks for, with its id filled in. */
+/** A job of this type: what its message requests, with its id filled in. */
 export type JobOf<Type extends JobType> = { readonly [Each in Type]: JobBy<Messages[Each]> }[Type];
 
 /** A job of any type. */
 export type Job = JobOf<JobType>;
 
-/** One runner a job type. */
+/** One runner for each job type. */
 export type Runners = { readonly [Type in JobType]: RunJob<JobOf<Type>> };
 
-/** The table, by the message of each type: so typed, a job and the definition of its type fit together. */
+/** The table, typed by the message of each type, so that a job matches the definition of its type. */
 const definitions: { readonly [Type in JobType]: JobTypeDefinition<Messages[Type]> } = table;
 
 /** The names of all job types. */
@@ -46,14 +46,14 @@ export const jobTypes = Object.keys(table) as readonly JobType[];
 /** Schema of the name of a job type. */
 export const jobType = z.enum(jobTypes, { error: `one of ${jobTypes.join(', ')}` });
 
-/** The job that a message of this type asks for, or why it cannot become one. */
+/** The job that a message of this type requests, or why it cannot become one. */
 export const readJobOf = <Type extends JobType>(
   type: Type,
   given: GivenMessage,
   options: { readonly messageId: string },
 ): ReadJob<JobOf<Type>> | RefusedMessage => readJob(definitions[type].checks, given, options);
 
-/** True if a send of the job whose end nobody knows may be made again. */
+/** True if a send of the job may be repeated when its outcome is unknown. */
 export const mayRepeat = <Type extends JobType>(job: JobOf<Type>): boolean =>
   definitions[job.type].mayRepeat(job);
 
@@ -72,14 +72,14 @@ export const runBy = <Type extends JobType>(
   turn: Turn,
 ): Promise<Outcome> => runners[job.type](job, turn);
 
-/** Settles what hangs on a job that ended. */
+/** Does what must follow the end of a job. */
 export const settleEnd = <Type extends JobType>(
   job: JobOf<Type>,
   ended: EndedJobRow,
   parts: EndParts,
 ): Promise<void> => definitions[job.type].afterEnd(job, ended, parts);
 
-/** The runners of a worker. Throws where a setting of one of them is wrong. */
+/** The runners of a worker. Throws if a setting for one of them is invalid. */
 export async function openRunners(parts: RunnerParts): Promise<Runners> {
   const opened = jobTypes.map(async (type) => [type, await definitions[type].openRunner(parts)] as const);
   return Object.fromEntries(await Promise.all(opened)) as Runners;

@@ -6,7 +6,7 @@ import { fakeWorker, leaseOf, messageOf } from '../fake-worker.ts';
 import { batchOf, world } from '../texts/batch/batch-suite.ts';
 import { row } from '../texts/fakes.ts';
 
-test('the rows of a chunk whose job failed fail by its error, however often its message comes', async () => {
+test('the rows of a chunk whose job failed fail with its error, however often its message is received', async () => {
   await using fake = await fakeWorker({
     score: async () => ({ status: 'failed', error: { kind: 'trouble', message: 'nobody scored it' } }),
   });
@@ -20,7 +20,7 @@ test('the rows of a chunk whose job failed fail by its error, however often its 
   expect(await fake.stored('scores/b1/summary.json')).toMatchObject({ rows: 2, failed: 2 });
 });
 
-test('a chunk whose job is done is left to its runner', async () => {
+test('leaves a chunk whose job is done to its runner', async () => {
   await using fake = await fakeWorker({ score: async () => ({ status: 'done', response: '{}' }) });
   const { split, messages } = world();
   await splitBatch(batchOf([row(1, 'good')]), { ...split, ...fake.worker.batches });
@@ -34,7 +34,7 @@ test.each([
   ['done', ['{"id":12}\n']],
   ['failed', []],
   ['unknown', []],
-] as const)('the formula of an update that is %s is logged, if it was set', async (status, logged) => {
+] as const)('logs the formula of an update that is %s only if it was set', async (status, logged) => {
   await using fake = await fakeWorker({ 'update-formula': async () => ({ status, response: '{"id":12}' }) });
   const message = { version: 1, type: 'update-formula', id: 'f', calculationId: '12', expression: '1' };
 

@@ -26,7 +26,7 @@ test('the sample of each type is a message of that type', () => {
   expect(new Set(jobs.map(({ id }) => id)).size).toBe(jobTypes.length);
 });
 
-test('no send lasts longer than what functions are given time for', () => {
+test('no send lasts longer than the time limit of code functions', () => {
   expect(Math.max(...jobs.map((job) => mustLastMs(job, 60_000)))).toBeLessThanOrEqual(
     jobTimes.codeFunctionMs,
   );

@@ -5,9 +5,9 @@ import type { MessageChecks } from '../../message/check-message.ts';
 import { common, each } from '../../message/fields.ts';
 import type { JobBy } from '../../message/read-job.ts';
 
-const expectedNames = `a list of, or names separated by commas of, ${expandNames.join(' and ')}`;
+const expectedNames = `names from ${expandNames.join(' and ')}, as a list or separated by commas`;
 
-/** A list of names, or the names separated by commas; goes out as a list. */
+/** A list of names, or the names separated by commas; parsed to a list. */
 const expand = z.pipe(
   z.custom<string | readonly string[]>((value) => namesIn(value) !== undefined, { error: expectedNames }),
   z.transform((value): readonly (typeof expandNames)[number][] => namesIn(value) ?? []),
@@ -30,7 +30,7 @@ export type DataFilesMessage = z.infer<typeof dataFilesMessage>;
 export type DataFilesInput = z.input<typeof dataFilesMessage>;
 export type DataFilesJob = JobBy<DataFilesMessage>;
 
-/** What a message of a `data-files` job is checked by. */
+/** What the message of a `data-files` job is checked by. */
 export const dataFilesChecks: MessageChecks<DataFilesMessage, DataFilesInput> = {
   schema: dataFilesMessage,
   rules: [],

@@ -10,7 +10,7 @@ type Read =
 
 /**
  * Reads the metadata of data files in parallel, within the pace: `{files, missing}`, each file as the platform sent
- * it. Ids that answer 404 or 403 are named, and fail nothing.
+ * it. Ids that get a 404 or 403 are listed as missing, and do not fail the job.
  */
 export function dataFilesRunner(call: Call): RunJob<DataFilesJob> {
   return async ({ ids, expand = [] }, turn) => {
@@ -37,7 +37,7 @@ export function dataFilesRunner(call: Call): RunJob<DataFilesJob> {
         response: `{"files":[${files.join(',')}],"missing":${JSON.stringify(missing)}}`,
       };
     } finally {
-      // After a failure the others need not leave any more.
+      // After a failure the remaining calls need not be sent.
       stop.abort();
     }
   };

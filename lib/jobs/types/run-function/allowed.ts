@@ -14,15 +14,15 @@ export function functionFault(
   if (packages !== undefined && !packages.some((allowed) => allowed.toLowerCase() === packageId))
     return notAllowed('packageId', packages, id);
   const name = `${packageId}/${packageVersion}/${functionName}`;
-  if (functions !== undefined && !functions.some((entry) => names(entry, name, functionName)))
+  if (functions !== undefined && !functions.some((entry) => matches(entry, name, functionName)))
     return notAllowed('functionName', functions, name);
   return undefined;
 }
 
 const LENGTH_OF_UUID = 36;
 
-/** Whether an entry means this function. Letter case matters in all but the package's UUID. */
-const names = (entry: string, full: string, functionName: string) =>
+/** Whether an entry names this function. Case matters except in the package's UUID. */
+const matches = (entry: string, full: string, functionName: string) =>
   entry.includes('/')
     ? entry.slice(0, LENGTH_OF_UUID).toLowerCase() + entry.slice(LENGTH_OF_UUID) === full
     : entry === functionName;

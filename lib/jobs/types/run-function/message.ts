@@ -12,7 +12,7 @@ const runFunctionMessage = z.strictObject({
   functionName: pathSegment,
   inputVariables: z.optional(z.record(z.string(), z.unknown(), { error: 'an object of input variables' })),
   settings: z.optional(z.looseObject({ getLogs: z.optional(yesOrNo) }, { error: 'an object of settings' })),
-  /** What happens when nobody knows whether it ran: by default it fails and is not sent again. */
+  /** What happens if it is unknown whether the function ran: by default the job fails and is not sent again. */
   onUnknown: z._default(z.enum(['fail', 'retry'], { error: 'fail or retry' }), 'fail'),
 });
 
@@ -20,7 +20,7 @@ export type RunFunctionMessage = z.infer<typeof runFunctionMessage>;
 export type RunFunctionInput = z.input<typeof runFunctionMessage>;
 export type RunFunctionJob = JobBy<RunFunctionMessage>;
 
-/** Two messages without an id are two runs, even of equal content. */
+/** Two messages without an id are two runs, even with equal content. */
 export const runFunctionChecks: MessageChecks<RunFunctionMessage, RunFunctionInput> = {
   schema: runFunctionMessage,
   rules: [],

@@ -5,7 +5,7 @@ import type { Outcome } from '../../ledger/job-row.ts';
 import type { RunJob } from '../../turn.ts';
 import type { RunFunctionJob } from './message.ts';
 
-/** Runs a code function, once. An execution that did not succeed is a failed job with all of it in the result. */
+/** Runs a code function, once. An execution that did not succeed is a failed job; its result has the whole execution. */
 export function functionRunner(call: Call): RunJob<RunFunctionJob> {
   return async ({ packageId, packageVersion: version, functionName, inputVariables, settings }, turn) => {
     const input = { path: { packageId, version, functionName }, body: { inputVariables, settings } };
@@ -14,7 +14,7 @@ export function functionRunner(call: Call): RunJob<RunFunctionJob> {
     const execution = executionSchema.safeParse(json);
     const response = text.trim();
     if (execution.success) return { ...ended(execution.data), response };
-    const message = 'the answer is not of the contract’s shape, so nobody knows how the function ended';
+    const message = 'the response does not match the contract, so the outcome of the function is unknown';
     return { status: 'unknown', error: { kind: 'shape', message }, response };
   };
 }
@@ -28,7 +28,7 @@ function ended({ status, executionId }: FunctionExecution): Pick<Outcome, 'statu
         status: 'unknown',
         error: {
           kind: 'running',
-          message: `execution ${executionId} was still running when it was answered`,
+          message: `execution ${executionId} was still running when the platform responded`,
         },
       };
     default:

@@ -4,7 +4,7 @@ import { isObject } from '../../message/fields.ts';
 import { readJob } from '../../message/read-job.ts';
 import { type SnapshotJob, snapshotChecks } from './message.ts';
 
-/** The input of a durable execution is none that a snapshot can be taken by; every fault is listed. */
+/** The input of a durable execution is invalid; every fault is listed. */
 export class ExecutionInputError extends Error {
   override readonly name = 'ExecutionInputError';
   readonly faults: readonly string[];
@@ -16,13 +16,13 @@ export class ExecutionInputError extends Error {
 }
 
 /**
- * The input of a snapshot's execution: the job as it was checked, and under `followers` the jobs that follow it. They are part
- * of the input, and not of what the function finds in its environment: a replay must find the same ones.
+ * The input of a snapshot's execution: the checked job, and under `followers` the jobs that follow it. They are part of
+ * the input, and not read from the function's environment, because a replay must find the same ones.
  */
 export const printExecutionInput = (job: SnapshotJob, followers: readonly SnapshotJob[]): string =>
   printJson(followers.length === 0 ? job : { ...job, followers });
 
-/** What an execution is to take. Throws `ExecutionInputError`. */
+/** The snapshot that an execution takes, and its followers. Throws `ExecutionInputError`. */
 export function parseExecutionInput(input: unknown): SnapshotAndFollowers {
   if (!isObject(input)) throw new ExecutionInputError('input', ['expected an object']);
   const { followers, ...job } = input;
@@ -32,7 +32,7 @@ export function parseExecutionInput(input: unknown): SnapshotAndFollowers {
   };
 }
 
-/** The snapshot jobs of a list. Throws `ExecutionInputError`, whose message begins with `name`. */
+/** The snapshot jobs in a list. Throws `ExecutionInputError` with a message that begins with `name`. */
 export function snapshotJobsOf(name: string, list: unknown): readonly SnapshotJob[] {
   if (!Array.isArray(list)) throw new ExecutionInputError(name, ['expected a list of snapshot jobs']);
   return list.map((each, index) => snapshotJobOf(`${name}[${index}]`, each));

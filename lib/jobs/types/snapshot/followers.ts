@@ -5,8 +5,8 @@ import { ExecutionInputError, snapshotJobsOf } from './execution-input.ts';
 import type { SnapshotJob } from './message.ts';
 
 /**
- * Reads the setting SYNC_FOLLOWERS: a JSON list of `snapshot` messages that give no ids, and so take them from the last
- * published run of another source: cards without datasets. Throws `ExecutionInputError` with what is wrong.
+ * Parses the setting SYNC_FOLLOWERS: a JSON list of `snapshot` messages that name no ids, and so take them from the
+ * last published run of another source: cards without datasets. Throws `ExecutionInputError` with all faults.
  */
 export function readFollowers(text: string | undefined): readonly SnapshotJob[] {
   if (text === undefined || text === '') return [];
@@ -18,7 +18,7 @@ export function readFollowers(text: string | undefined): readonly SnapshotJob[] 
   return followers;
 }
 
-/** `cards without datasets`. */
+/** Reads `cards without datasets`. */
 const MAY_FOLLOW = sources
   .flatMap((source) => {
     const { ids } = sourceDefinitions[source];
@@ -35,8 +35,8 @@ function jsonOf(text: string): unknown {
 }
 
 /**
- * What follows a job: the followers that take their ids from it, if it takes a whole source. A schedule of their own
- * would be a guess at how long it takes; a narrowed snapshot is in a place of its own, from which no ids are taken.
+ * The followers of a job: those that take their ids from its source, if it takes the whole source. Separate schedules
+ * would have to guess how long it takes. A narrowed snapshot has a place of its own, from which no ids are taken.
  */
 export const followersOf = (job: SnapshotJob, followers: readonly SnapshotJob[]): readonly SnapshotJob[] =>
   job.as === undefined ? followers.filter((follower) => linkedSource(follower) === job.source) : [];

@@ -9,14 +9,14 @@ const fields = { ...common, type: z.literal('snapshot', { error: 'snapshot' }) }
 
 const schemas = requestSchemasWith(fields);
 
-/** A snapshot whose source is not known: what can be checked all the same. */
-const ofNoSource = z.looseObject({
+/** What can be checked of a snapshot message whose source is unknown. */
+const unknownSource = z.looseObject({
   ...fields,
   ...commonFields,
   source: z.enum(sources, { error: `one of ${sources.join(', ')}` }),
 });
 
-/** A `snapshot` message as it was checked: a request with a version and an id. */
+/** A checked `snapshot` message: a request with a version and an id. */
 export type SnapshotMessage = { readonly [S in Source]: z.infer<(typeof schemas)[S]> }[Source];
 export type SnapshotJob = JobBy<SnapshotMessage>;
 
@@ -30,7 +30,7 @@ const snapshotMessage: z.ZodMiniType<SnapshotMessage> = z.pipe(
       if (error === undefined) return data;
       issues.push(...issuesOf(error));
     } else {
-      issues.push(...issuesOf(ofNoSource.safeParse(message).error));
+      issues.push(...issuesOf(unknownSource.safeParse(message).error));
     }
     return z.NEVER;
   }),
@@ -39,7 +39,7 @@ const snapshotMessage: z.ZodMiniType<SnapshotMessage> = z.pipe(
 const issuesOf = (error: z.core.$ZodError | undefined) =>
   (error?.issues ?? []).map((issue) => ({ ...issue, input: undefined }));
 
-/** What a message of a `snapshot` job is checked by. */
+/** What the message of a `snapshot` job is checked by. */
 export const snapshotChecks: MessageChecks<SnapshotMessage> = {
   schema: snapshotMessage,
   rules: requestRules,

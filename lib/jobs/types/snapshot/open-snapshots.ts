@@ -11,8 +11,8 @@ import { snapshotRunner } from './runner.ts';
 import { startSnapshotRunner } from './start-snapshot.ts';
 
 /**
- * The runner of snapshots: started as durable executions where there is a function for them, and else taken in this
- * process. Throws `ExecutionInputError` if SYNC_FOLLOWERS is wrong.
+ * The runner of snapshots: it starts durable executions if there is a function for them, and otherwise takes snapshots
+ * in this process. Throws `ExecutionInputError` if SYNC_FOLLOWERS is invalid.
  */
 export function openSnapshots(
   session: Session,
@@ -22,7 +22,7 @@ export function openSnapshots(
   const { SYNC_SNAPSHOT_FUNCTION: functionName, SYNC_STACK: stack, SYNC_FOLLOWERS } = settings;
   const followers = readFollowers(SYNC_FOLLOWERS);
   if (functionName !== undefined)
-    return startSnapshotRunner({ start: startedLater(functionName, session), stack, followers });
+    return startSnapshotRunner({ start: lazyStart(functionName, session), stack, followers });
   return snapshotRunner({
     now: Date.now,
     random: Math.random,
@@ -38,7 +38,7 @@ export function openSnapshots(
 }
 
 /** The SDK is loaded with the first execution. */
-function startedLater(functionName: string, { environment }: Session): StartExecution {
+function lazyStart(functionName: string, { environment }: Session): StartExecution {
   const start = once(async () => {
     const { lambdaExecutions } = await import('../../../snapshot/durable/start-execution.ts');
     return lambdaExecutions({ functionName, environment });

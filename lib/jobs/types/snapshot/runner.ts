@@ -19,11 +19,11 @@ export type SnapshotRunnerOptions = {
   readonly call: Call;
   readonly store: Store;
   readonly compression: Compression;
-  /** The platform's host, as manifests name it. */
+  /** The platform's host, as it appears in manifests. */
   readonly host: string;
   readonly callCounts: () => CallCounts;
   readonly paceCounts?: () => PaceCounts;
-  /** Where tables stand over the published runs. Default: nowhere. */
+  /** Where partitions are added for published runs. Default: nowhere. */
   readonly partitions?: Partitions | undefined;
   readonly now: () => number;
   readonly random: () => number;
@@ -31,8 +31,8 @@ export type SnapshotRunnerOptions = {
 };
 
 /**
- * Takes a snapshot in this process, and answers `{kind, place, run, records, refused}`. A refused run is a failed job:
- * the run is kept, and `publish` can still publish it.
+ * Takes a snapshot in this process, and returns `{kind, place, run, records, refused}`. A refused run is a failed job;
+ * the run remains, and `publish` can still publish it.
  */
 export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJob> {
   const { call, store, compression, host, callCounts, paceCounts, partitions, now, random, sleep } = options;
@@ -40,7 +40,7 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
     const place = placeOf(job.source, job.as);
     const saved = await beginRun(job, { store, compression, now, random, signal });
     const scan = await scanOfRun(saved.checkpoint, { call, store, sleep });
-    // Noted once, before the first page: from then on the platform has been asked.
+    // Recorded once, before the first page is requested.
     await beforeSend();
     const publication = await takeRun(saved, scan, {
       store,
@@ -54,7 +54,7 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
       random,
       signal,
     }).catch((error: unknown) => {
-      // The call that stopped the run tells whether it is worth another attempt.
+      // The failure of the call that stopped the run decides whether the job is worth another attempt.
       throw error instanceof SnapshotStoppedError && error.cause instanceof PlatformError
         ? error.cause
         : error;

@@ -8,15 +8,15 @@ import type { SnapshotJob } from './message.ts';
 
 export type StartSnapshotOptions = {
   readonly start: StartExecution;
-  /** The deployed stack's name: others of the same account may have jobs of the same ids. */
+  /** The deployed stack's name: other stacks in the account may have jobs with the same ids. */
   readonly stack: string;
-  /** What is taken after all calculations were published. */
+  /** The snapshots to take after one of all calculations has been published. */
   readonly followers: readonly SnapshotJob[];
 };
 
 /**
- * Starts a snapshot's durable execution, and answers `{started: NAME}`. The job is done with that; how the run ends is
- * told by its manifest. A second start of one job is one of the same name, and no second run.
+ * Starts a snapshot's durable execution, and returns `{started: NAME}`. That completes the job; the manifest reports
+ * how the run ends. Starting the same job again uses the same name, so there is no second run.
  */
 export function startSnapshotRunner({ start, stack, followers }: StartSnapshotOptions): RunJob<SnapshotJob> {
   return async (job, { signal, beforeSend }) => {
@@ -28,7 +28,7 @@ export function startSnapshotRunner({ start, stack, followers }: StartSnapshotOp
   };
 }
 
-/** The name of a job's execution; neither a stack's name nor an id holds a slash. */
+/** The name of a job's execution; neither a stack's name nor an id contains a slash. */
 export function executionName({ source, id }: Pick<SnapshotJob, 'source' | 'id'>, stack: string): string {
   const hash = createHash('sha256').update(`${stack}/${id}`).digest('hex');
   return `${source}-${hash.slice(0, 40)}`;

@@ -11,7 +11,7 @@ export const updateFormula: JobTypeDefinition<UpdateFormulaMessage, UpdateFormul
   mustLastMs: (timeoutMs) => timeoutMs,
   allowFault: () => undefined,
   openRunner: async ({ platform }) => (await import('./runner.ts')).formulaRunner(platform),
-  /** The formula that was set goes into the log of formulas. */
+  /** Adds the formula that was set to the log of formulas. */
   async afterEnd({ calculationId }, { outcome, finishedAt: finishedAtMs }, { store }) {
     const response = outcome.status === 'done' ? await responseOf(store, outcome) : undefined;
     if (response !== undefined) await keepFormula(store, { calculationId, finishedAtMs, response });

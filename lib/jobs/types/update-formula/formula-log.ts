@@ -2,31 +2,31 @@ import type { Store } from '../../../store/store.ts';
 
 const folderOf = (calculationId: string) => `formulas/${calculationId}/`;
 
-/** `20261121T091500123Z`: sorts by time, and is a name everywhere. */
+/** `20261121T091500123Z`: sorts by time, and is a valid name everywhere. */
 const timeName = (ms: number) => new Date(ms).toISOString().replaceAll(/[-:.]/g, '');
 
 /**
- * Keeps the calculation as an update answered it: the same bytes under the same key, however often it is called. The
- * platform has no history of formulas, so what was there before our first update is not known.
+ * Stores the calculation as returned by an update: the same bytes under the same key, however often it is called. The
+ * platform has no history of formulas, so the formula before our first update is unknown.
  */
 export async function keepFormula(
   store: Store,
-  { calculationId, finishedAtMs, response }: FormulaAnswer,
+  { calculationId, finishedAtMs, response }: FormulaResponse,
 ): Promise<string> {
   const key = `${folderOf(calculationId)}${timeName(finishedAtMs)}.json`;
   await store.put(key, Buffer.from(`${response}\n`), { contentType: 'application/json' });
   return key;
 }
 
-export type FormulaAnswer = {
+export type FormulaResponse = {
   readonly calculationId: string;
-  /** Epoch milliseconds at which it was answered. */
+  /** When the update finished, in epoch milliseconds. */
   readonly finishedAtMs: number;
   /** The calculation, as JSON text. */
   readonly response: string;
 };
 
-/** What our updates of a calculation answered, oldest first. */
+/** The responses to our updates of a calculation, oldest first. */
 export async function* readFormulaLog(
   store: Store,
   calculationId: string,

@@ -13,7 +13,7 @@ const updateFormulaMessage = z.strictObject({
   strict: z.optional(yesOrNo),
   /** Epoch milliseconds: a calculation that changed later is left alone. */
   unlessChangedSince: z.optional(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
-  /** The calculation's name, by which the search finds its row. */
+  /** The calculation's name, which the search finds its row by. */
   name: z.optional(filledText),
 });
 
@@ -21,7 +21,7 @@ export type UpdateFormulaMessage = z.infer<typeof updateFormulaMessage>;
 export type UpdateFormulaInput = z.input<typeof updateFormulaMessage>;
 export type UpdateFormulaJob = JobBy<UpdateFormulaMessage>;
 
-/** What a message of an `update-formula` job is checked by. */
+/** What the message of an `update-formula` job is checked by. */
 export const updateFormulaChecks: MessageChecks<UpdateFormulaMessage, UpdateFormulaInput> = {
   schema: updateFormulaMessage,
   rules: together('unlessChangedSince', 'name'),

@@ -5,7 +5,7 @@ import type { RunJob } from '../../turn.ts';
 import type { UpdateFormulaJob } from './message.ts';
 import { refuseIfChanged } from './refuse-if-changed.ts';
 
-/** Sets a calculation's formula, once, if nobody has changed it since; the answer must tell the expression sent. */
+/** Sets a calculation's formula, once, if nobody has changed it since; the response must have the expression sent. */
 export function formulaRunner(platform: Platform): RunJob<UpdateFormulaJob> {
   return async (job, { signal, beforeSend }) => {
     const { calculationId, expression, strict, unlessChangedSince: sinceMs, name } = job;
@@ -14,11 +14,11 @@ export function formulaRunner(platform: Platform): RunJob<UpdateFormulaJob> {
     const input = { path: { calculationId }, query: { strict }, body: { expression } };
     const { text, json } = await platform.call.raw(updateFormula, input, { signal, beforeSend, once: true });
     const response = text.trim();
-    const answered = calculationSchema.safeParse(json);
-    if (answered.success && answered.data.expression === expression) return { status: 'done', response };
-    const message = answered.success
-      ? 'the answered expression is not the one that was sent: look at the calculation'
-      : 'the answer is not of the contract’s shape: look at the calculation';
-    return { status: answered.success ? 'failed' : 'unknown', error: { kind: 'answer', message }, response };
+    const updated = calculationSchema.safeParse(json);
+    if (updated.success && updated.data.expression === expression) return { status: 'done', response };
+    const message = updated.success
+      ? 'the expression in the response is not the one that was sent: look at the calculation'
+      : 'the response does not match the contract: look at the calculation';
+    return { status: updated.success ? 'failed' : 'unknown', error: { kind: 'answer', message }, response };
   };
 }

@@ -50,7 +50,7 @@ function turn() {
   return { sent, signal, beforeSend, deadlineMs: undefined } satisfies Turn & { sent: string[] };
 }
 
-test('a job starts an execution of its name, asynchronously, and is done', async () => {
+test('a job starts an execution under its name, asynchronously, and is done', async () => {
   const outcome = await runnerOf()(calculations, turn());
 
   expect(outcome).toEqual({ status: 'done', response: `{"started":"${NAME}"}` });
@@ -59,13 +59,13 @@ test('a job starts an execution of its name, asynchronously, and is done', async
   ]);
 });
 
-test('a function may be named by its name and alias', async () => {
+test('accepts a function by its name and alias', async () => {
   await runnerOf({ functionName: 'snapshot:live' })(calculations, turn());
 
   expect(lambda.requests).toMatchObject([{ function: 'snapshot:live', name: NAME }]);
 });
 
-test('two starts of one job are one execution, also if its followers have changed meanwhile', async () => {
+test('two starts of one job are one execution, even if its followers have changed meanwhile', async () => {
   await runnerOf()(calculations, turn());
   await runnerOf()(calculations, turn());
   const again = await runnerOf({ followers: cards })(calculations, turn());
@@ -96,7 +96,7 @@ test('a worker starts executions as its settings say', async () => {
   ]);
 });
 
-test('a start that is refused is no started run: it is noted as sent, and fails', async () => {
+test('a refused start is recorded as sent, and fails', async () => {
   const { sent, ...rest } = turn();
 
   const refused = runnerOf({ functionName: 'no-such-function:live' })(calculations, rest);
@@ -112,7 +112,7 @@ describe('the name of an execution', () => {
     );
   });
 
-  test('tells stacks and jobs apart', () => {
+  test('distinguishes stacks and jobs', () => {
     const names = [
       executionName({ source: 'files', id: 'a' }, 'one'),
       executionName({ source: 'files', id: 'b' }, 'one'),
@@ -124,11 +124,11 @@ describe('the name of an execution', () => {
 });
 
 describe('followers', () => {
-  test('go with a job of all calculations, and are what the execution then takes', async () => {
+  test('accompany a job of all calculations, and are passed to its execution', async () => {
     await runnerOf({ followers: cards })(calculations, turn());
 
-    const asked = parseExecutionInput(lambda.requests[0]?.input);
-    expect(asked).toEqual({
+    const parsed = parseExecutionInput(lambda.requests[0]?.input);
+    expect(parsed).toEqual({
       request: calculations,
       followers: [
         { version: 1, type: 'snapshot', id: 'cards', source: 'cards', drill: true, accept: ['shrunk'] },
@@ -136,7 +136,7 @@ describe('followers', () => {
     });
   });
 
-  test('go with no other job', async () => {
+  test('accompany no other job', async () => {
     const runner = runnerOf({ followers: cards });
 
     await runner({ ...calculations, id: 'narrowed', name: 'sales', as: 'sales' }, turn());
