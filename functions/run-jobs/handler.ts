@@ -1,5 +1,5 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { openJobPlace } from '../../lib/jobs/job-place.ts';
+import { openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { jobTimes } from '../../lib/jobs/job-times.ts';
 import { leaseUntil, openWorker } from '../../lib/jobs/open-worker.ts';
 import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
@@ -42,12 +42,12 @@ async function open() {
   metrics.followPace(session.paceCounts);
   const { settings } = session;
   // Loaded here, like every client of the SDK.
-  const [place, { createSqsClient, createSqsQueue }] = await Promise.all([
-    openJobPlace(session),
+  const [storage, { createSqsClient, createSqsQueue }] = await Promise.all([
+    openJobStorage(session),
     import('../../lib/jobs/queue/sqs-queue.ts'),
   ]);
   return {
-    worker: await openWorker(session, place, {
+    worker: await openWorker(session, storage, {
       onFinished: metrics.jobFinished,
       onRefused: metrics.messageRefused,
       onSentiment: metrics.sentimentAnswered,

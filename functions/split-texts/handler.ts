@@ -1,5 +1,5 @@
 import type { EventBridgeEvent } from 'aws-lambda';
-import { openJobPlace } from '../../lib/jobs/job-place.ts';
+import { openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { splitInbox } from '../../lib/jobs/split-inbox.ts';
 import { once } from '../../lib/once.ts';
 import { openSession } from '../../lib/session.ts';
@@ -30,14 +30,14 @@ async function open() {
   const session = openSession({ environment: process.env, err: (line) => console.error(line) });
   const { settings, logger } = session;
   // Loaded here, like every client of the SDK.
-  const [place, { createSqsClient, createSqsQueue }] = await Promise.all([
-    openJobPlace(session),
+  const [storage, { createSqsClient, createSqsQueue }] = await Promise.all([
+    openJobStorage(session),
     import('../../lib/jobs/queue/sqs-queue.ts'),
   ]);
   return {
     session,
     metrics: createMetrics(process.env),
-    place,
+    storage,
     queue: createSqsQueue(needed(settings, 'SYNC_QUEUE_URL'), createSqsClient(process.env)),
     rate: settings.PLATFORM_RATE,
     logger,

@@ -9,7 +9,7 @@ import type { QueueMessage } from './queue/queue.ts';
 import { storeFailedMessage } from './redrive.ts';
 import { storeRefused } from './refused.ts';
 import { stagedOutcome, type TypedJobRow, writeResult } from './result.ts';
-import type { BatchPlace } from './texts/batch/batch.ts';
+import type { BatchStorage } from './texts/batch/batch.ts';
 import { createTurn, TurnLostError } from './turn.ts';
 import { type Job, mayRepeat, type Runners, runBy, settleEnd } from './types/job-types.ts';
 
@@ -25,7 +25,7 @@ export type JobFinished = {
 export type Worker = {
   readonly ledger: Ledger;
   readonly store: Store;
-  readonly batches: BatchPlace;
+  readonly batches: BatchStorage;
   readonly runners: Runners;
   readonly allow: Allow;
   /** Reports that a job has ended; the job's message is not acknowledged before this succeeds. */

@@ -5,7 +5,7 @@ import type { Session } from '../session.ts';
 import { sleep } from '../time/sleep.ts';
 import { readAllow } from './allow.ts';
 import type { JobFinished, Lease, Worker } from './handle-message.ts';
-import type { JobPlace } from './job-place.ts';
+import type { JobStorage } from './job-storage.ts';
 import { jobTimes } from './job-times.ts';
 import { renewLease } from './ledger/lease-renewal.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -22,11 +22,11 @@ export type WorkerHooks = {
 /** The worker of a process. Throws `AllowError` if SYNC_ALLOW is wrong, `ExecutionInputError` if SYNC_FOLLOWERS is. */
 export async function openWorker(
   session: Session,
-  place: JobPlace,
+  storage: JobStorage,
   hooks: WorkerHooks = {},
 ): Promise<Worker> {
   const { settings, logger } = session;
-  const { store, ledger, batches } = place;
+  const { store, ledger, batches } = storage;
   const clock = { now: Date.now, random: Math.random, sleep };
   const allow = readAllow(settings.SYNC_ALLOW);
   // A long wait hands a job back instead of being sat out. A snapshot would start over, so it waits patiently.
@@ -42,7 +42,7 @@ export async function openWorker(
     allow,
     logger,
     ...clock,
-    runners: await openRunners({ session, place, platform, ...clock }),
+    runners: await openRunners({ session, storage, platform, ...clock }),
     mustLastMs: (job) => mustLastMs(job, settings.PLATFORM_TIMEOUT_MS),
     async reportFinished(event) {
       await reportFinished(event);

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import type { Store } from '../store/store.ts';
-import type { JobPlace } from './job-place.ts';
+import type { JobStorage } from './job-storage.ts';
 import type { Queue } from './queue/queue.ts';
 import { parseInboxRequest, writeRefusedInbox } from './texts/batch/inbox-request.ts';
 import { splitBatch } from './texts/batch/split-batch.ts';
 import { RowsError, readRows } from './texts/rows/read-rows.ts';
 
 export type InboxOptions = {
-  readonly place: JobPlace;
+  readonly storage: JobStorage;
   readonly queue: Pick<Queue, 'send'>;
   /** The most requests per second. */
   readonly rate: number;
@@ -24,8 +24,8 @@ export type SplitInbox =
  * under `refused/`, with every reason. Repeating a request, such as when an event arrives twice, changes nothing.
  */
 export async function splitInbox(key: string, options: InboxOptions): Promise<SplitInbox> {
-  const { place, queue, rate, logger } = options;
-  const { store } = place;
+  const { storage, queue, rate, logger } = options;
+  const { store } = storage;
   const refuse = async (faults: readonly string[]): Promise<SplitInbox> => {
     const refused = await writeRefusedInbox(store, { key, faults });
     logger.warn({ key, refused, faults }, 'request refused');
@@ -44,10 +44,10 @@ export async function splitInbox(key: string, options: InboxOptions): Promise<Sp
   try {
     const rows = () => readRows(source.read(), { ...columns, name: object });
     const split = await splitBatch(
-      { batch, request, rows, host: place.host },
+      { batch, request, rows, host: storage.host },
       {
-        ...place.batches,
-        cache: place.cache,
+        ...storage.batches,
+        cache: storage.cache,
         rate,
         maxCalls,
         send: (messages) => queue.send(messages.map((message) => JSON.stringify(message))),

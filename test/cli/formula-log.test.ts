@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
-import { keepFormula } from '../../lib/jobs/types/update-formula/formula-log.ts';
+import { storeFormula } from '../../lib/jobs/types/update-formula/formula-log.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
@@ -98,7 +98,7 @@ test('--at of another time names the times there are, and exits 2', async () => 
 test('what could move the cursor is not shown in the list', async () => {
   const response = '{"expression":"MAX(`\\u001b[2J`)","status":"\\u202eVALID"}';
   const kept = { calculationId: id, finishedAtMs: 0, response };
-  await keepFormula(createDirectoryStore(folder), kept);
+  await storeFormula(createDirectoryStore(folder), kept);
 
   const { out } = await run(['formula', 'log', id]);
 

@@ -1,4 +1,4 @@
-import { openJobPlace } from '../../lib/jobs/job-place.ts';
+import { openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { openWorker, renewedLease } from '../../lib/jobs/open-worker.ts';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import { work } from '../../lib/jobs/work.ts';
@@ -12,10 +12,10 @@ import { sleep } from '../../lib/time/sleep.ts';
  */
 
 const session = openSession({ environment: process.env, err: () => undefined });
-const place = await openJobPlace(session);
+const storage = await openJobStorage(session);
 await work({
-  worker: await openWorker(session, place),
-  lease: renewedLease(place.ledger, 2_000),
+  worker: await openWorker(session, storage),
+  lease: renewedLease(storage.ledger, 2_000),
   queue: createSqsQueue(needed(session.settings, 'SYNC_QUEUE_URL'), createSqsClient(process.env)),
   concurrency: 20,
   visibilitySeconds: 3,

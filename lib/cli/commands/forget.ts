@@ -33,8 +33,8 @@ async function forget({ textHash, batch, json }: ForgetFlags, terminal: Terminal
   const { forgetBatch, forgetText } = await import('../../jobs/texts/forget.ts');
   const store = await openStoreOf(environment);
   const { table, flush } = await openScoreTable(tableName, store, environment);
-  const place = { store, table, newToken: randomUUID };
-  const erased = await (hash === undefined ? forgetBatch(name, place) : forgetText(hash, place));
+  const storage = { store, table, newToken: randomUUID };
+  const erased = await (hash === undefined ? forgetBatch(name, storage) : forgetText(hash, storage));
   await flush();
   terminal.out(json ? JSON.stringify(erased, undefined, 2) : shown(describe(erased)));
   return exitCodes.done;

@@ -129,10 +129,10 @@ async function keepAnswer(
   err: Terminal['err'],
 ): Promise<void> {
   const finishedAtMs = Date.now();
-  const { keepFormula } = await import('../../jobs/types/update-formula/formula-log.ts');
+  const { storeFormula } = await import('../../jobs/types/update-formula/formula-log.ts');
   try {
     const store = await session.store();
-    await keepFormula(store, { calculationId, finishedAtMs, response: printJson(calculation) });
+    await storeFormula(store, { calculationId, finishedAtMs, response: printJson(calculation) });
     err(
       `to go back: platform-sync formula log ${calculationId}, then platform-sync formula set ${calculationId} FILE`,
     );

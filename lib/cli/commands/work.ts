@@ -28,14 +28,14 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
   const { settings } = session;
   const queueUrl = settingFor('work', settings, 'SYNC_QUEUE_URL');
   const { asSettingsError, openQueue } = await import('../open-jobs.ts');
-  const { openJobPlace } = await import('../../jobs/job-place.ts');
+  const { openJobStorage } = await import('../../jobs/job-storage.ts');
   const { openWorker, renewedLease } = await import('../../jobs/open-worker.ts');
   const { work } = await import('../../jobs/work.ts');
   const { sleep } = await import('../../time/sleep.ts');
   const queue = await openQueue(queueUrl, terminal.environment);
-  const place = await openJobPlace(session);
+  const storage = await openJobStorage(session);
   const { ended, refused, onFinished, onRefused } = createEnds();
-  const worker = await openWorker(session, place, { onFinished }).catch((error: unknown) => {
+  const worker = await openWorker(session, storage, { onFinished }).catch((error: unknown) => {
     throw asSettingsError(error);
   });
   if (settings.SYNC_TABLE === undefined)
@@ -46,7 +46,7 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
   const counts = await work({
     worker,
     queue,
-    lease: renewedLease(place.ledger),
+    lease: renewedLease(storage.ledger),
     concurrency: flags.concurrency ?? settings.PLATFORM_CONCURRENCY,
     visibilitySeconds: VISIBILITY_SECONDS,
     drain: flags.drain === true,

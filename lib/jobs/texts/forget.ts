@@ -1,9 +1,9 @@
 import { preview } from '../../json/faults.ts';
 import type { Table } from '../../table/table.ts';
 import {
-  type BatchPlace,
+  type BatchStorage,
   batchPartition,
-  type ChunkPlace,
+  type ChunkId,
   isBatchName,
   SCORES_FOLDER,
   STAGED_FOLDER,
@@ -35,7 +35,7 @@ export type Erased = {
  * and in the parts of all batches, where its rows remain as lines without results. Reads every batch. It does not touch
  * the file that the text came from, messages on the queue, or the results of jobs.
  */
-export async function forgetText(textHash: string, options: BatchPlace): Promise<Erased> {
+export async function forgetText(textHash: string, options: BatchStorage): Promise<Erased> {
   const staged = await eraseFromStaged(textHash, options);
   // From here on, a chunk that ends is read without the text; the parts of chunks that ended before come next.
   const parts = await eraseFromParts(textHash, options);
@@ -49,7 +49,7 @@ export async function forgetText(textHash: string, options: BatchPlace): Promise
  * even if other batches share them. Jobs of the batch that still run end without a trace, except in the cache. Throws
  * `RangeError` for an invalid batch name.
  */
-export async function forgetBatch(batch: string, options: BatchPlace): Promise<Erased> {
+export async function forgetBatch(batch: string, options: BatchStorage): Promise<Erased> {
   const { store, table } = options;
   if (!isBatchName(batch)) throw new RangeError(`expected a batch name, got ${preview(batch)}`);
   // The rows first: without its row, a chunk that ends writes nothing.
@@ -60,7 +60,7 @@ export async function forgetBatch(batch: string, options: BatchPlace): Promise<E
   let [parts, rows] = [0, 0];
   for (const key of staged)
     for (const row of await readStagedRows(key, options)) if ('text' in row) hashes.add(textHashOf(row.text));
-  for (const key of results.filter((each) => placeOfPart(each) !== undefined)) {
+  for (const key of results.filter((each) => chunkOfPart(each) !== undefined)) {
     const held = await readPart(key, options);
     parts += 1;
     rows += held.length;
@@ -91,19 +91,19 @@ async function deleteRow(key: Parameters<Table['get']>[0], table: Table): Promis
   }
 }
 
-async function eraseFromStaged(textHash: string, options: BatchPlace) {
+async function eraseFromStaged(textHash: string, options: BatchStorage) {
   const batches = new Set<string>();
   let chunks = 0;
   for (const key of await keysOf(STAGED_FOLDER, options)) {
-    const place = placeOfStaged(key);
-    const stored = place && (await options.store.get(key));
-    if (place === undefined || stored === undefined) continue;
+    const chunkId = chunkOfStaged(key);
+    const stored = chunkId && (await options.store.get(key));
+    if (chunkId === undefined || stored === undefined) continue;
     const staged = parseStaged(key, stored.body);
     const rows = staged.rows.map((row) => withoutText(row, textHash));
     if (rows.every((row, index) => row === staged.rows[index])) continue;
     await options.store.put(key, printStaged({ ...staged, rows }).body);
-    await touchOpenRow(place, options);
-    batches.add(place.batch);
+    await touchOpenRow(chunkId, options);
+    batches.add(chunkId.batch);
     chunks += 1;
   }
   return { batches, chunks };
@@ -116,30 +116,30 @@ function withoutText(row: StagedRow, textHash: string): StagedRow {
 }
 
 /** Rewrites an open row, so that a worker that read the chunk with the text fails to end it, and reads it again. */
-async function touchOpenRow(place: ChunkPlace, options: BatchPlace): Promise<void> {
+async function touchOpenRow(chunkId: ChunkId, options: BatchStorage): Promise<void> {
   for (;;) {
-    const stored = await readChunkRow(place, options);
+    const stored = await readChunkRow(chunkId, options);
     if (stored === undefined || isEnded(stored.row)) return;
-    const now = await writeChunkRow(place, stored.row, stored.token, options);
+    const now = await writeChunkRow(chunkId, stored.row, stored.token, options);
     if (now?.row === stored.row) return;
   }
 }
 
-async function eraseFromParts(textHash: string, options: BatchPlace) {
+async function eraseFromParts(textHash: string, options: BatchStorage) {
   const batches = new Set<string>();
   let [parts, rows] = [0, 0];
   for (const key of await keysOf(SCORES_FOLDER, options)) {
-    const place = placeOfPart(key);
-    const held = place === undefined ? [] : await readPart(key, options);
+    const chunkId = chunkOfPart(key);
+    const held = chunkId === undefined ? [] : await readPart(key, options);
     const erased = held.filter((row) => row.textHash === textHash).length;
-    if (place === undefined || erased === 0) continue;
+    if (chunkId === undefined || erased === 0) continue;
     await replacePart(
-      place,
+      chunkId,
       key,
       held.map((row) => withoutResult(row, textHash)),
       options,
     );
-    batches.add(place.batch);
+    batches.add(chunkId.batch);
     parts += 1;
     rows += erased;
   }
@@ -154,54 +154,56 @@ const withoutResult = (row: ScoredRow, textHash: string): ScoredRow =>
  * run can find what this one left unfinished.
  */
 async function replacePart(
-  place: ChunkPlace,
+  chunkId: ChunkId,
   old: string,
   rows: readonly ScoredRow[],
-  options: BatchPlace,
+  options: BatchStorage,
 ): Promise<void> {
-  const part = printPart(place, rows);
+  const part = printPart(chunkId, rows);
   for (let isReplaced = false; !isReplaced; ) {
-    const stored = await readChunkRow(place, options);
+    const stored = await readChunkRow(chunkId, options);
     // A part that no row names is a leftover. If there is no row, the parts are all that is left of the batch.
     if (stored !== undefined && (!isEnded(stored.row) || stored.row.part !== old)) break;
     await options.store.put(part.key, part.body);
-    isReplaced = stored === undefined || (await renamePart(place, stored, { part: part.key, rows }, options));
+    isReplaced =
+      stored === undefined || (await renamePart(chunkId, stored, { part: part.key, rows }, options));
   }
-  await finishBatch(place.batch, options);
+  await finishBatch(chunkId.batch, options);
   await options.store.delete(old);
 }
 
 /** Makes the chunk's row name the new part; false if the row changed meanwhile. */
 async function renamePart(
-  place: ChunkPlace,
+  chunkId: ChunkId,
   { row, token }: StoredChunk,
   { part, rows }: { readonly part: string; readonly rows: readonly ScoredRow[] },
-  options: BatchPlace,
+  options: BatchStorage,
 ): Promise<boolean> {
   if (!isEnded(row)) return false;
   const next = { ...row, part, counts: { ...row.counts, ...countRowsOf(rows, row.counts.bad) } };
-  return (await writeChunkRow(place, next, token, options))?.row === next;
+  return (await writeChunkRow(chunkId, next, token, options))?.row === next;
 }
 
-async function readPart(key: string, { store }: BatchPlace): Promise<readonly ScoredRow[]> {
+async function readPart(key: string, { store }: BatchStorage): Promise<readonly ScoredRow[]> {
   const stored = await store.get(key);
   return stored === undefined ? [] : parsePart(stored.body);
 }
 
-async function readStagedRows(key: string, { store }: BatchPlace): Promise<readonly StagedRow[]> {
+async function readStagedRows(key: string, { store }: BatchStorage): Promise<readonly StagedRow[]> {
   const stored = await store.get(key);
   return stored === undefined ? [] : parseStaged(key, stored.body).rows;
 }
 
-async function keysOf(prefix: string, { store }: BatchPlace): Promise<readonly string[]> {
+async function keysOf(prefix: string, { store }: BatchStorage): Promise<readonly string[]> {
   const keys: string[] = [];
   for await (const { key } of store.list(prefix)) keys.push(key);
   return keys;
 }
 
-const placeOf = (key: string, pattern: RegExp): ChunkPlace | undefined => {
+const chunkOfKey = (key: string, pattern: RegExp): ChunkId | undefined => {
   const [, batch, chunk] = pattern.exec(key) ?? [];
   return batch === undefined ? undefined : { batch, chunk: Number(chunk) };
 };
-const placeOfStaged = (key: string) => placeOf(key, /^work\/scores\/([^/]+)\/chunk-(\d+)\.json$/);
-const placeOfPart = (key: string) => placeOf(key, /^scores\/([^/]+)\/part-(\d+)-[0-9a-f]{12}\.ndjson\.gz$/);
+const chunkOfStaged = (key: string) => chunkOfKey(key, /^work\/scores\/([^/]+)\/chunk-(\d+)\.json$/);
+const chunkOfPart = (key: string) =>
+  chunkOfKey(key, /^scores\/([^/]+)\/part-(\d+)-[0-9a-f]{12}\.ndjson\.gz$/);

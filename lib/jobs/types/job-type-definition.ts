@@ -2,11 +2,11 @@ import type { Platform } from '../../platform/client.ts';
 import type { Session } from '../../session.ts';
 import type { Store } from '../../store/store.ts';
 import type { AllowLists } from '../allow-lists.ts';
-import type { JobPlace } from '../job-place.ts';
+import type { JobStorage } from '../job-storage.ts';
 import type { EndedJobRow } from '../ledger/job-row.ts';
 import type { MessageChecks } from '../message/check-message.ts';
 import type { JobBy } from '../message/read-job.ts';
-import type { BatchPlace } from '../texts/batch/batch.ts';
+import type { BatchStorage } from '../texts/batch/batch.ts';
 import type { RunJob } from '../turn.ts';
 
 /**
@@ -39,7 +39,7 @@ export type JobTypeDefinition<
 export type RunnerParts = {
   /** Its client waits for its turn as long as the settings allow. */
   readonly session: Session;
-  readonly place: JobPlace;
+  readonly storage: JobStorage;
   /** A client that returns a job to the queue rather than wait long for its turn. */
   readonly platform: Platform;
   /** Epoch milliseconds. */
@@ -50,7 +50,7 @@ export type RunnerParts = {
 };
 
 /** What `afterEnd` may use. */
-export type EndParts = { readonly store: Store; readonly batches: BatchPlace };
+export type EndParts = { readonly store: Store; readonly batches: BatchStorage };
 
 /** Records of the reference platform that samples refer to. */
 export type SampleRecords = {

@@ -34,7 +34,7 @@ test('erases a text everywhere, and its rows keep their lines', async () => {
   await runBatch(batchOf(mixedRows), one);
   const before = summaryOf(one.store);
 
-  const erased = await forgetText(HASH, one.place);
+  const erased = await forgetText(HASH, one.storage);
 
   expect(erased).toEqual({ cacheRows: 1, stagedChunks: 1, parts: 1, rows: 1, batches: ['b1'] });
   expect(await everything(one)).not.toContain(HASH);
@@ -63,8 +63,8 @@ test('erases a text from staged chunks, whose jobs then end without it', async (
   const one = world();
   await splitBatch(batchOf([row(1, 'good 0'), row(2, 'bad')]), one.split);
 
-  const erased = await forgetText(HASH, one.place);
-  for (const message of one.messages) await scoreChunk(message, { ...one.scoring, ...one.place });
+  const erased = await forgetText(HASH, one.storage);
+  for (const message of one.messages) await scoreChunk(message, { ...one.scoring, ...one.storage });
 
   expect(erased).toMatchObject({ stagedChunks: 1, parts: 0, batches: ['b1'] });
   expect(partLines(one.store)[0]).toEqual({ id: 'user-1', line: 1, erased: true });
@@ -77,13 +77,13 @@ test('a text that is forgotten while its chunk ends is in no part, in any order 
     fc.asyncProperty(fc.scheduler(), async (scheduler) => {
       const one = world();
       await splitBatch(batchOf([row(1, 'good 0'), row(2, 'bad')]), one.split);
-      const place = {
-        ...one.place,
+      const storage = {
+        ...one.storage,
         store: {
-          ...one.place.store,
-          get: scheduler.scheduleFunction(one.place.store.get),
-          put: scheduler.scheduleFunction(one.place.store.put),
-          delete: scheduler.scheduleFunction(one.place.store.delete),
+          ...one.storage.store,
+          get: scheduler.scheduleFunction(one.storage.store.get),
+          put: scheduler.scheduleFunction(one.storage.store.put),
+          delete: scheduler.scheduleFunction(one.storage.store.delete),
         },
         table: {
           ...one.table,
@@ -94,8 +94,8 @@ test('a text that is forgotten while its chunk ends is in no part, in any order 
 
       await scheduler.waitFor(
         Promise.all([
-          forgetText(HASH, place),
-          ...one.messages.map((message) => scoreChunk(message, { ...one.scoring, ...place })),
+          forgetText(HASH, storage),
+          ...one.messages.map((message) => scoreChunk(message, { ...one.scoring, ...storage })),
         ]),
       );
 
@@ -116,13 +116,13 @@ test('erases a batch with its scores, and no other batch', async () => {
   one.messages.splice(0);
   await runBatch(batchOf([row(1, 'other')], { batch: 'b2' }), one);
 
-  const erased = await forgetBatch('b1', one.place);
+  const erased = await forgetBatch('b1', one.storage);
 
   expect(erased).toMatchObject({ stagedChunks: 3, parts: 3, rows: 230, batches: ['b1'] });
   expect(erased.cacheRows).toBe(new Set(one.paid).size - 1);
   expect(await everything(one)).not.toContain('b1');
   expect(summaryOf(one.store, 'b2')).toMatchObject({ scored: 1 });
-  expect(await forgetBatch('b1', one.place)).toEqual({
+  expect(await forgetBatch('b1', one.storage)).toEqual({
     cacheRows: 0,
     stagedChunks: 0,
     parts: 0,
@@ -134,37 +134,37 @@ test('erases a batch with its scores, and no other batch', async () => {
 test('a job of an erased batch ends without a trace', async () => {
   const one = world();
   await splitBatch(batchOf(mixedRows), one.split);
-  await forgetBatch('b1', one.place);
+  await forgetBatch('b1', one.storage);
 
   const [message] = one.messages;
-  const ended = message && (await scoreChunk(message, { ...one.scoring, ...one.place }));
+  const ended = message && (await scoreChunk(message, { ...one.scoring, ...one.storage }));
 
   expect(ended).toMatchObject({ kind: 'scored', chunk: { kind: 'gone' } });
   expect([one.store.objects.size, one.paid]).toEqual([0, []]);
 });
 
 test('refuses to forget an invalid batch name', async () => {
-  await expect(forgetBatch('_cache', world().place)).rejects.toThrow('expected a batch name, got "_cache"');
+  await expect(forgetBatch('_cache', world().storage)).rejects.toThrow('expected a batch name, got "_cache"');
 });
 
 test.each(['text', 'batch'] as const)(
   'forgetting a %s can be resumed after a crash at any write',
   async (what) => {
-    const forget = (place: World['place']) =>
-      what === 'text' ? forgetText(HASH, place) : forgetBatch('b1', place);
+    const forget = (storage: World['storage']) =>
+      what === 'text' ? forgetText(HASH, storage) : forgetBatch('b1', storage);
     const rows = [row(1, 'good 0'), row(2, 'bad'), row(3, 'good 0')];
     const whole = world();
     await runBatch(batchOf(rows), whole);
     const counting = crashing(whole, Number.POSITIVE_INFINITY, true);
-    await forget({ ...whole.place, ...counting });
+    await forget({ ...whole.storage, ...counting });
     const expected = resultsOf(whole.store);
 
     for (let at = 1; at <= counting.writes(); at += 1) {
       for (const made of [true, false]) {
         const one = world();
         await runBatch(batchOf(rows), one);
-        await expect(forget({ ...one.place, ...crashing(one, at, made) })).rejects.toThrow();
-        await forget(one.place);
+        await expect(forget({ ...one.storage, ...crashing(one, at, made) })).rejects.toThrow();
+        await forget(one.storage);
 
         expect(resultsOf(one.store), `at ${at}`).toEqual(expected);
         expect(await everything(one)).not.toContain(HASH);

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { canonicalJson } from '../../../json/canonical-json.ts';
-import { type BatchPlace, batchPartition, HEADER_SORT } from './batch.ts';
+import { type BatchStorage, batchPartition, HEADER_SORT } from './batch.ts';
 
 const headerSchema = z.object({ chunks: z.number(), rows: z.number(), badRows: z.number() });
 
@@ -9,7 +9,7 @@ export type BatchHeader = z.infer<typeof headerSchema>;
 
 const headerKey = (batch: string) => ({ partition: batchPartition(batch), sort: HEADER_SORT });
 
-export async function readHeader(batch: string, { table }: BatchPlace): Promise<BatchHeader | undefined> {
+export async function readHeader(batch: string, { table }: BatchStorage): Promise<BatchHeader | undefined> {
   const stored = await table.get(headerKey(batch));
   return stored && headerSchema.parse(stored.row);
 }
@@ -18,7 +18,7 @@ export async function readHeader(batch: string, { table }: BatchPlace): Promise<
 export async function writeHeader(
   batch: string,
   header: BatchHeader,
-  { table, newToken }: BatchPlace,
+  { table, newToken }: BatchStorage,
 ): Promise<boolean> {
   const put = await table.put(headerKey(batch), header, { expected: null, token: newToken() });
   if (put.kind === 'stored') return true;

@@ -7,7 +7,7 @@ import { batchName } from '../../types/score/message.ts';
 export type ScoreRequest = Omit<SentimentRequest, 'text'>;
 
 /** Where batches are stored. */
-export type BatchPlace = {
+export type BatchStorage = {
   readonly store: Store;
   readonly table: Table;
   /** A new name at each call, such as a UUID, for writes to the table. */
@@ -15,7 +15,7 @@ export type BatchPlace = {
 };
 
 /** One chunk of a batch; `chunk` counts from 0. */
-export type ChunkPlace = { readonly batch: string; readonly chunk: number };
+export type ChunkId = { readonly batch: string; readonly chunk: number };
 
 /** The longest batch name: a chunk's job id is the name and `.chunk-9999999`, at most 128 characters in all. */
 export const LONGEST_BATCH_NAME = 114;
@@ -31,11 +31,10 @@ export const CACHE_FOLDER_NAME = '_cache';
 const numbered = (chunk: number) => String(chunk).padStart(5, '0');
 
 /** The job that scores a chunk. */
-export const chunkJobId = ({ batch, chunk }: ChunkPlace) => `${batch}.chunk-${numbered(chunk)}`;
+export const chunkJobId = ({ batch, chunk }: ChunkId) => `${batch}.chunk-${numbered(chunk)}`;
 
 /** Where the rows of a chunk wait for its job. */
-export const stagedKey = ({ batch, chunk }: ChunkPlace) =>
-  `${stagedFolder(batch)}chunk-${numbered(chunk)}.json`;
+export const stagedKey = ({ batch, chunk }: ChunkId) => `${stagedFolder(batch)}chunk-${numbered(chunk)}.json`;
 export const stagedFolder = (batch: string) => `${STAGED_FOLDER}${batch}/`;
 export const STAGED_FOLDER = 'work/scores/';
 
@@ -45,7 +44,7 @@ export const SCORES_FOLDER = 'scores/';
 export const summaryKey = (batch: string) => `${scoresFolder(batch)}summary.json`;
 
 /** The start of the key of each part of a chunk; the rest is the start of its SHA-256 and the suffix. */
-export const partPrefix = ({ batch, chunk }: ChunkPlace) => `${scoresFolder(batch)}part-${numbered(chunk)}-`;
+export const partPrefix = ({ batch, chunk }: ChunkId) => `${scoresFolder(batch)}part-${numbered(chunk)}-`;
 
 /** The partition of a batch in the table: one row per chunk, and the header. */
 export const batchPartition = (batch: string) => `batch#${batch}`;

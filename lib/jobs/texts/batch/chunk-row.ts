@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { StoredRow } from '../../../table/table.ts';
-import { type BatchPlace, batchPartition, type ChunkPlace, chunkSort } from './batch.ts';
+import { type BatchStorage, batchPartition, type ChunkId, chunkSort } from './batch.ts';
 
 const count = z.number();
 
@@ -48,7 +48,7 @@ export const isEnded = (row: ChunkRow): row is EndedChunkRow =>
 
 export type StoredChunk = { readonly row: ChunkRow; readonly token: string };
 
-export const chunkRowKey = ({ batch, chunk }: ChunkPlace) => ({
+export const chunkRowKey = ({ batch, chunk }: ChunkId) => ({
   partition: batchPartition(batch),
   sort: chunkSort(chunk),
 });
@@ -59,22 +59,22 @@ export const parseChunkRow = ({ row, token }: StoredRow): StoredChunk => ({
 });
 
 export async function readChunkRow(
-  place: ChunkPlace,
-  { table }: BatchPlace,
+  chunkId: ChunkId,
+  { table }: BatchStorage,
 ): Promise<StoredChunk | undefined> {
-  const stored = await table.get(chunkRowKey(place));
+  const stored = await table.get(chunkRowKey(chunkId));
   return stored && parseChunkRow(stored);
 }
 
 /** Writes a chunk's row over the one with the token `expected`; returns the row then stored, undefined if none is. */
 export async function writeChunkRow(
-  place: ChunkPlace,
+  chunkId: ChunkId,
   row: ChunkRow,
   expected: string | null,
-  { table, newToken }: BatchPlace,
+  { table, newToken }: BatchStorage,
 ): Promise<StoredChunk | undefined> {
   const token = newToken();
-  const result = await table.put(chunkRowKey(place), row, { expected, token });
+  const result = await table.put(chunkRowKey(chunkId), row, { expected, token });
   if (result.kind === 'stored') return { row, token };
   return result.current && parseChunkRow(result.current);
 }

@@ -1,5 +1,5 @@
 import type { TextResult } from '../scoring/score-texts.ts';
-import type { BatchPlace, ChunkPlace } from './batch.ts';
+import type { BatchStorage, ChunkId } from './batch.ts';
 import { partPrefix } from './batch.ts';
 import { countChunk } from './chunk-counts.ts';
 import { type EndedChunkRow, isEnded, readChunkRow, writeChunkRow } from './chunk-row.ts';
@@ -24,24 +24,24 @@ export type EndedChunk =
  * results are the lines of the rows. Throws `StoredObjectError` if the staged chunk is missing.
  */
 export async function endChunk(
-  place: ChunkPlace,
+  chunkId: ChunkId,
   results: readonly TextResult[],
-  options: BatchPlace,
+  options: BatchStorage,
 ): Promise<EndedChunk> {
   const byLine = new Map(results.map((result) => [result.id, result]));
-  return end(place, { results, resultOf: (line) => byLine.get(String(line)) }, options);
+  return end(chunkId, { results, resultOf: (line) => byLine.get(String(line)) }, options);
 }
 
 /** Ends a chunk whose job failed or has an unknown outcome: each of its rows fails with this error. */
-export async function failChunk(place: ChunkPlace, error: string, options: BatchPlace): Promise<EndedChunk> {
-  return end(place, { results: [], resultOf: () => ({ error }) }, options);
+export async function failChunk(chunkId: ChunkId, error: string, options: BatchStorage): Promise<EndedChunk> {
+  return end(chunkId, { results: [], resultOf: () => ({ error }) }, options);
 }
 
 /** How a chunk ended, or that it is gone; undefined while it is open. */
-export async function findEnd(place: ChunkPlace, options: BatchPlace): Promise<EndedChunk | undefined> {
-  const stored = await readChunkRow(place, options);
+export async function findEnd(chunkId: ChunkId, options: BatchStorage): Promise<EndedChunk | undefined> {
+  const stored = await readChunkRow(chunkId, options);
   if (stored === undefined) return { kind: 'gone' };
-  return isEnded(stored.row) ? conclude('was-ended', place, stored.row, options) : undefined;
+  return isEnded(stored.row) ? conclude('was-ended', chunkId, stored.row, options) : undefined;
 }
 
 type Outcome = {
@@ -49,36 +49,36 @@ type Outcome = {
   readonly resultOf: (line: number) => Pick<TextResult, 'result' | 'error'> | undefined;
 };
 
-async function end(place: ChunkPlace, outcome: Outcome, options: BatchPlace): Promise<EndedChunk> {
+async function end(chunkId: ChunkId, outcome: Outcome, options: BatchStorage): Promise<EndedChunk> {
   const { store } = options;
-  const stored = await readChunkRow(place, options);
+  const stored = await readChunkRow(chunkId, options);
   if (stored === undefined) return { kind: 'gone' };
-  if (isEnded(stored.row)) return conclude('was-ended', place, stored.row, options);
+  if (isEnded(stored.row)) return conclude('was-ended', chunkId, stored.row, options);
 
-  const staged = await readStaged(place, store);
+  const staged = await readStaged(chunkId, store);
   const rows = staged.rows.map((row) => scoredRow(row, outcome.resultOf(row.line)));
-  const part = printPart(place, rows);
+  const part = printPart(chunkId, rows);
   // Parts that earlier attempts to end the chunk left behind: while its row is open, no row names them.
-  const leftovers = await Array.fromAsync(store.list(partPrefix(place)), ({ key }) => key);
+  const leftovers = await Array.fromAsync(store.list(partPrefix(chunkId)), ({ key }) => key);
   await store.put(part.key, part.body);
   const counts = countChunk(staged.rows, rows, outcome.results);
   const ended: EndedChunkRow = { ...stored.row, state: 'ended', part: part.key, counts };
-  const now = await writeChunkRow(place, ended, stored.token, options);
+  const now = await writeChunkRow(chunkId, ended, stored.token, options);
   if (now?.row === ended) {
     for (const key of leftovers) if (key !== part.key) await store.delete(key);
-    return conclude('ended', place, ended, options);
+    return conclude('ended', chunkId, ended, options);
   }
   // The row is still open but has changed: one of the chunk's texts was forgotten meanwhile.
-  if (now !== undefined && !isEnded(now.row)) return end(place, outcome, options);
+  if (now !== undefined && !isEnded(now.row)) return end(chunkId, outcome, options);
   if (now?.row.part !== part.key) await store.delete(part.key);
   return now !== undefined && isEnded(now.row)
-    ? conclude('was-ended', place, now.row, options)
+    ? conclude('was-ended', chunkId, now.row, options)
     : { kind: 'gone' };
 }
 
 const conclude = async (
   kind: 'ended' | 'was-ended',
-  { batch }: ChunkPlace,
+  { batch }: ChunkId,
   { part }: EndedChunkRow,
-  options: BatchPlace,
+  options: BatchStorage,
 ): Promise<EndedChunk> => ({ kind, part, summary: await finishBatch(batch, options) });

@@ -1,5 +1,5 @@
 import { printStored } from '../../../store/stored-json.ts';
-import { type BatchPlace, batchPartition, HEADER_SORT, summaryKey } from './batch.ts';
+import { type BatchStorage, batchPartition, HEADER_SORT, summaryKey } from './batch.ts';
 import { type BatchHeader, readHeader } from './batch-header.ts';
 import { type ChunkCounts, type EndedChunkRow, isEnded, parseChunkRow, readChunkRow } from './chunk-row.ts';
 
@@ -29,7 +29,7 @@ export type Summary = {
  * Writes the summary of a batch once its header exists and all of its chunks have ended; undefined until then. It is
  * called after each end of a chunk and after the header is written, so the last of these calls sees everything.
  */
-export async function finishBatch(batch: string, options: BatchPlace): Promise<Summary | undefined> {
+export async function finishBatch(batch: string, options: BatchStorage): Promise<Summary | undefined> {
   const header = await readHeader(batch, options);
   if (header === undefined || !(await lastHaveEnded(batch, header, options))) return undefined;
   const ended = await readEnded(batch, options);
@@ -40,7 +40,11 @@ export async function finishBatch(batch: string, options: BatchPlace): Promise<S
 }
 
 /** Jobs end roughly in order: if any chunk is open, one of the last most likely is, so there is no need to list all. */
-async function lastHaveEnded(batch: string, { chunks }: BatchHeader, options: BatchPlace): Promise<boolean> {
+async function lastHaveEnded(
+  batch: string,
+  { chunks }: BatchHeader,
+  options: BatchStorage,
+): Promise<boolean> {
   for (let chunk = chunks - 1; chunk >= Math.max(0, chunks - PROBES); chunk -= 1) {
     const stored = await readChunkRow({ batch, chunk }, options);
     if (stored === undefined || !isEnded(stored.row)) return false;
@@ -55,7 +59,7 @@ type Ended = {
 };
 
 /** All chunks in order, or undefined if one is still open. */
-async function readEnded(batch: string, { table }: BatchPlace): Promise<Ended | undefined> {
+async function readEnded(batch: string, { table }: BatchStorage): Promise<Ended | undefined> {
   const chunks: (readonly [number, Omit<EndedChunkRow, 'badRows'>])[] = [];
   let badRows: Summary['badRows'] = [];
   for await (const stored of table.list(batchPartition(batch))) {

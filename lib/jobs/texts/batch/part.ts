@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { parseJson, printJson } from '../../../json/json.ts';
 import { textHashOf } from '../cache/score-cache.ts';
 import type { TextResult } from '../scoring/score-texts.ts';
-import { type ChunkPlace, partPrefix } from './batch.ts';
+import { type ChunkId, partPrefix } from './batch.ts';
 import type { StagedRow } from './staged-chunk.ts';
 
 /** One line of a part: the outcome of one row. Names are written in this order. */
@@ -40,12 +40,12 @@ export function scoredRow(row: StagedRow, scored: Score | undefined): ScoredRow 
 type Score = Pick<TextResult, 'result' | 'error'>;
 
 /** A part with these rows. The same rows give the same bytes, and so the same key. */
-export function printPart(place: ChunkPlace, rows: readonly ScoredRow[]): Part {
+export function printPart(chunkId: ChunkId, rows: readonly ScoredRow[]): Part {
   const body = gzipSync(rows.map((row) => `${printJson(row)}\n`).join(''));
   // zlib writes the operating system here, the only reason that the bytes could differ.
   body[OPERATING_SYSTEM_AT] = UNKNOWN_SYSTEM;
   const sha256 = createHash('sha256').update(body).digest('hex');
-  return { key: `${partPrefix(place)}${sha256.slice(0, 12)}.ndjson.gz`, body };
+  return { key: `${partPrefix(chunkId)}${sha256.slice(0, 12)}.ndjson.gz`, body };
 }
 
 export type Part = { readonly key: string; readonly body: Buffer };

@@ -1,7 +1,7 @@
 import type { ScoreJob } from '../../types/score/message.ts';
 import { type Scored, scoreTexts, type TextResult } from '../scoring/score-texts.ts';
 import type { ScoreTextsOptions } from '../scoring/score-texts-options.ts';
-import type { BatchPlace, ScoreRequest } from './batch.ts';
+import type { BatchStorage, ScoreRequest } from './batch.ts';
 import { type EndedChunk, endChunk, findEnd } from './end-chunk.ts';
 import { readStaged } from './staged-chunk.ts';
 
@@ -20,7 +20,7 @@ export type ScoredChunk =
  */
 export async function scoreChunk(
   job: ScoreJob,
-  given: Omit<ScoreTextsOptions, 'payer'> & BatchPlace,
+  given: Omit<ScoreTextsOptions, 'payer'> & BatchStorage,
 ): Promise<ScoredChunk> {
   const options = { ...given, payer: job.id };
   const { batch, chunk } = job;
@@ -28,17 +28,17 @@ export async function scoreChunk(
     const scored = await scoreTexts(job.texts, requestOf(job), options);
     return scored.kind === 'later' ? scored : { ...scored, chunk: undefined };
   }
-  const place = { batch, chunk };
-  const found = await findEnd(place, options);
+  const chunkId = { batch, chunk };
+  const found = await findEnd(chunkId, options);
   if (found !== undefined) return { kind: 'scored', results: [], chunk: found };
-  const { rows } = await readStaged(place, options.store);
+  const { rows } = await readStaged(chunkId, options.store);
   // The message still contains texts that were forgotten after it was sent.
   const wanted = new Set(rows.flatMap((row) => ('text' in row ? [String(row.line)] : [])));
   const texts = job.texts.filter(({ id }) => wanted.has(id));
   const scored = await scoreTexts(texts, requestOf(job), options);
   return scored.kind === 'later'
     ? scored
-    : { ...scored, chunk: await endChunk(place, scored.results, options) };
+    : { ...scored, chunk: await endChunk(chunkId, scored.results, options) };
 }
 
 /** What a job requests for each of its texts. */

@@ -1,5 +1,5 @@
 import type { ScoreJob } from '../../types/score/message.ts';
-import { type BatchPlace, type ChunkPlace, chunkJobId, stagedKey } from './batch.ts';
+import { type BatchStorage, type ChunkId, chunkJobId, stagedKey } from './batch.ts';
 import { writeHeader } from './batch-header.ts';
 import type { BatchRequest } from './batch-request.ts';
 import { type CheckOptions, checkBatch, type Refusal } from './check-batch.ts';
@@ -9,7 +9,7 @@ import { endChunk } from './end-chunk.ts';
 import { finishBatch, type Summary } from './finish-batch.ts';
 import { printStaged, type StagedChunk } from './staged-chunk.ts';
 
-export type SplitOptions = BatchPlace &
+export type SplitOptions = BatchStorage &
   CheckOptions & {
     /**
      * Puts the messages of at most 10 jobs on the queue; throws unless all of them are there. The ids of a job’s texts
@@ -33,7 +33,7 @@ export type SplitBatch = {
 export class BatchConflictError extends Error {
   override readonly name = 'BatchConflictError';
 
-  constructor({ batch, chunk }: ChunkPlace) {
+  constructor({ batch, chunk }: ChunkId) {
     super(
       `batch ${batch} was already split from other rows or for another request (chunk ${chunk} differs): choose another name, or forget the old batch`,
     );
@@ -56,7 +56,7 @@ export async function splitBatch(request: BatchRequest, options: SplitOptions): 
 /** Splits a batch that has been checked. */
 export async function splitChecked(
   request: BatchRequest,
-  options: Pick<SplitOptions, keyof BatchPlace | 'send' | 'signal'>,
+  options: Pick<SplitOptions, keyof BatchStorage | 'send' | 'signal'>,
 ): Promise<SplitBatch> {
   const header = { chunks: 0, rows: 0, badRows: 0 };
   for await (const group of inGroups(cutChunks(request.rows()), MESSAGES_AT_ONCE)) {
@@ -79,28 +79,28 @@ export async function splitChecked(
 async function stageChunk(
   { index, rows }: Chunk,
   { batch, request, host }: BatchRequest,
-  options: BatchPlace,
+  options: BatchStorage,
 ): Promise<ScoreJob | undefined> {
-  const place = { batch, chunk: index };
+  const chunkId = { batch, chunk: index };
   const { body, sha256 } = printStaged({ version: 1, host, request, rows: rows.map(stagedRow) });
-  const stored = await readChunkRow(place, options);
-  const isStaged = stored?.row.state === 'ended' || (await stage(place, body, options));
+  const stored = await readChunkRow(chunkId, options);
+  const isStaged = stored?.row.state === 'ended' || (await stage(chunkId, body, options));
   const badRows = rows.filter(isBad).map(({ line, fault }) => ({ line, fault: fault.toWellFormed() }));
   const open: ChunkRow = { state: 'open', staged: sha256, badRows };
-  if (stored === undefined && !isStaged) throw new BatchConflictError(place);
-  const now = stored ?? (await writeChunkRow(place, open, null, options));
-  if (now?.row.staged !== sha256) throw new BatchConflictError(place);
+  if (stored === undefined && !isStaged) throw new BatchConflictError(chunkId);
+  const now = stored ?? (await writeChunkRow(chunkId, open, null, options));
+  if (now?.row.staged !== sha256) throw new BatchConflictError(chunkId);
   if (isEnded(now.row)) return undefined;
   const texts = rows.flatMap((row) => (isBad(row) ? [] : [{ id: String(row.line), text: row.text }]));
   if (texts.length > 0)
-    return { ...request, version: 1, type: 'score', id: chunkJobId(place), texts, ...place };
-  await endChunk(place, [], options);
+    return { ...request, version: 1, type: 'score', id: chunkJobId(chunkId), texts, ...chunkId };
+  await endChunk(chunkId, [], options);
   return undefined;
 }
 
 /** Stages a chunk unless it is staged already; false if something else is. */
-async function stage(place: ChunkPlace, body: Buffer, { store }: BatchPlace): Promise<boolean> {
-  const key = stagedKey(place);
+async function stage(chunkId: ChunkId, body: Buffer, { store }: BatchStorage): Promise<boolean> {
+  const key = stagedKey(chunkId);
   const put = await store.put(key, body, { condition: { ifAbsent: true } });
   return put.kind === 'stored' || (await store.get(key))?.body.equals(body) === true;
 }

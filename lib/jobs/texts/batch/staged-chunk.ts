@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { printJson } from '../../../json/json.ts';
 import type { Store } from '../../../store/store.ts';
 import { parseStored, readStored } from '../../../store/stored-json.ts';
-import { type ChunkPlace, type ScoreRequest, stagedKey } from './batch.ts';
+import { type ChunkId, type ScoreRequest, stagedKey } from './batch.ts';
 
 const line = z.number();
 
@@ -40,6 +40,6 @@ export function printStaged(staged: StagedChunk): { readonly body: Buffer; reado
 export const parseStaged = (key: string, body: Buffer): StagedChunk => parseStored(key, body, stagedSchema);
 
 /** The staged chunk. Throws `StoredObjectError` if it is missing or invalid. */
-export async function readStaged(place: ChunkPlace, store: Store): Promise<StagedChunk> {
-  return (await readStored(store, stagedKey(place), { what: 'a chunk', schema: stagedSchema })).value;
+export async function readStaged(chunkId: ChunkId, store: Store): Promise<StagedChunk> {
+  return (await readStored(store, stagedKey(chunkId), { what: 'a chunk', schema: stagedSchema })).value;
 }

@@ -10,7 +10,7 @@ export const score: JobTypeDefinition<ScoreMessage, ScoreInput> = {
   mayRepeat: () => true,
   mustLastMs: (timeoutMs) => timeoutMs,
   allowFault: () => undefined,
-  async openRunner({ platform, place: { cache, batches }, now, sleep, random }) {
+  async openRunner({ platform, storage: { cache, batches }, now, sleep, random }) {
     const { scoreRunner } = await import('./runner.ts');
     return scoreRunner({ platform, cache, batches, now, sleep, random });
   },

@@ -1,6 +1,6 @@
 import { printJson } from '../../../json/json.ts';
 import type { Platform } from '../../../platform/client.ts';
-import type { BatchPlace } from '../../texts/batch/batch.ts';
+import type { BatchStorage } from '../../texts/batch/batch.ts';
 import { scoreChunk } from '../../texts/batch/score-chunk.ts';
 import type { ScoreCache } from '../../texts/cache/score-cache.ts';
 import type { Analyze, ScoreTextsOptions } from '../../texts/scoring/score-texts-options.ts';
@@ -10,7 +10,7 @@ import type { ScoreJob } from './message.ts';
 export type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'random' | 'retry'> & {
   readonly platform: Platform;
   readonly cache: ScoreCache;
-  readonly batches: BatchPlace;
+  readonly batches: BatchStorage;
 };
 
 /**

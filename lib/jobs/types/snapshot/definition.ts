@@ -8,9 +8,9 @@ export const snapshot: JobTypeDefinition<SnapshotMessage> = {
   mayRepeat: () => true,
   mustLastMs: (timeoutMs) => timeoutMs,
   allowFault: () => undefined,
-  async openRunner({ session, place }) {
+  async openRunner({ session, storage }) {
     const { openSnapshots } = await import('./open-snapshots.ts');
-    return openSnapshots(session, place);
+    return openSnapshots(session, storage);
   },
   afterEnd: async () => undefined,
   sample: () => ({ version: 1, type: 'snapshot', id: 'tour-snapshot', source: 'cards' }),

@@ -1,6 +1,6 @@
 import { responseOf } from '../../result.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
-import { keepFormula } from './formula-log.ts';
+import { storeFormula } from './formula-log.ts';
 import { type UpdateFormulaInput, type UpdateFormulaMessage, updateFormulaChecks } from './message.ts';
 
 /** Sets a calculation's formula. */
@@ -14,7 +14,7 @@ export const updateFormula: JobTypeDefinition<UpdateFormulaMessage, UpdateFormul
   /** Adds the formula that was set to the log of formulas. */
   async afterEnd({ calculationId }, { outcome, finishedAt: finishedAtMs }, { store }) {
     const response = outcome.status === 'done' ? await responseOf(store, outcome) : undefined;
-    if (response !== undefined) await keepFormula(store, { calculationId, finishedAtMs, response });
+    if (response !== undefined) await storeFormula(store, { calculationId, finishedAtMs, response });
   },
   sample: ({ calculationId, expression }) => ({
     version: 1,

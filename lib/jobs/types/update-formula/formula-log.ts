@@ -9,7 +9,7 @@ const timeName = (ms: number) => new Date(ms).toISOString().replaceAll(/[-:.]/g,
  * Stores the calculation as returned by an update: the same bytes under the same key, however often it is called. The
  * platform has no history of formulas, so the formula before our first update is unknown.
  */
-export async function keepFormula(
+export async function storeFormula(
   store: Store,
   { calculationId, finishedAtMs, response }: FormulaResponse,
 ): Promise<string> {

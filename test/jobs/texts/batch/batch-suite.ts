@@ -46,22 +46,22 @@ export function world(
 ) {
   const messages: ScoreJob[] = [];
   const { options: scoring, newToken, slept } = worker(analyze, table, owner);
-  const place = { store: store as Store, table, newToken };
+  const storage = { store: store as Store, table, newToken };
   const split: SplitOptions = {
-    ...place,
+    ...storage,
     cache: scoring.cache,
     rate: 2,
     send: async (sent) => {
       messages.push(...sent);
     },
   };
-  return { store, table, place, messages, scoring, split, paid, slept };
+  return { store, table, storage, messages, scoring, split, paid, slept };
 }
 
 /** Splits and scores a batch, one job after another. */
-export async function runBatch(request: BatchRequest, { split, messages, scoring, place }: World) {
+export async function runBatch(request: BatchRequest, { split, messages, scoring, storage }: World) {
   const outcome = await splitBatch(request, split);
-  for (const message of messages) await scoreChunk(message, { ...scoring, ...place });
+  for (const message of messages) await scoreChunk(message, { ...scoring, ...storage });
   return outcome;
 }
 

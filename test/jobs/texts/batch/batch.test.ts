@@ -41,12 +41,12 @@ test('a batch becomes one job per chunk, whose texts have their lines as ids', a
 });
 
 test('sends messages in tens, and writes the header after all of them', async () => {
-  const { split, place } = world();
+  const { split, storage } = world();
   const sent: number[] = [];
   const headers: unknown[] = [];
   const send = async (messages: readonly unknown[]) => {
     sent.push(messages.length);
-    headers.push(await place.table.get({ partition: 'batch#b1', sort: '_header' }));
+    headers.push(await storage.table.get({ partition: 'batch#b1', sort: '_header' }));
   };
 
   await splitBatch(batchOf(Array.from({ length: 1_150 }, (_, index) => row(index, `text ${index}`))), {
@@ -157,7 +157,7 @@ test('splitting a batch again sends the same messages for open chunks, and leave
   const one = world();
   await splitBatch(batchOf(mixedRows), one.split);
   const [first, ...open] = one.messages.splice(0);
-  if (first !== undefined) await scoreChunk(first, { ...one.scoring, ...one.place });
+  if (first !== undefined) await scoreChunk(first, { ...one.scoring, ...one.storage });
   const before = resultsOf(one.store);
 
   await splitBatch(batchOf(mixedRows), one.split);
@@ -199,11 +199,11 @@ test('the first end of a chunk stands: its counts remain, and the other part is 
   await splitBatch(batchOf([row(1, 'good')]), one.split);
   const scored = await scoreTexts([{ id: '1', text: 'good' }], {}, one.scoring);
   const results = scored.kind === 'scored' ? scored.results : [];
-  const first = await endChunk({ batch: 'b1', chunk: 0 }, results, one.place);
+  const first = await endChunk({ batch: 'b1', chunk: 0 }, results, one.storage);
   const before = resultsOf(one.store);
 
-  const second = await failChunk({ batch: 'b1', chunk: 0 }, 'it failed', one.place);
-  const third = await endChunk({ batch: 'b1', chunk: 0 }, [], one.place);
+  const second = await failChunk({ batch: 'b1', chunk: 0 }, 'it failed', one.storage);
+  const third = await endChunk({ batch: 'b1', chunk: 0 }, [], one.storage);
 
   expect([first.kind, second.kind, third.kind]).toEqual(['ended', 'was-ended', 'was-ended']);
   expect(resultsOf(one.store)).toEqual(before);
@@ -215,12 +215,12 @@ test('two ends of one chunk leave one part and its counts, in any order of their
     fc.asyncProperty(fc.scheduler(), async (scheduler) => {
       const one = world();
       await splitBatch(batchOf([row(1, 'good')]), one.split);
-      const place = {
-        ...one.place,
+      const storage = {
+        ...one.storage,
         store: {
-          ...one.place.store,
-          put: scheduler.scheduleFunction(one.place.store.put),
-          delete: scheduler.scheduleFunction(one.place.store.delete),
+          ...one.storage.store,
+          put: scheduler.scheduleFunction(one.storage.store.put),
+          delete: scheduler.scheduleFunction(one.storage.store.delete),
         },
         table: {
           ...one.table,
@@ -237,8 +237,8 @@ test('two ends of one chunk leave one part and its counts, in any order of their
       };
 
       const both = Promise.all([
-        endChunk({ batch: 'b1', chunk: 0 }, [result], place),
-        failChunk({ batch: 'b1', chunk: 0 }, 'it failed', place),
+        endChunk({ batch: 'b1', chunk: 0 }, [result], storage),
+        failChunk({ batch: 'b1', chunk: 0 }, 'it failed', storage),
       ]);
       await scheduler.waitFor(both);
 
@@ -256,9 +256,9 @@ test('two ends of one chunk leave one part and its counts, in any order of their
 test('a chunk whose job failed lets the batch finish, and its rows fail with that error', async () => {
   const one = world();
   await splitBatch(batchOf(mixedRows), one.split);
-  for (const message of one.messages.slice(1)) await scoreChunk(message, { ...one.scoring, ...one.place });
+  for (const message of one.messages.slice(1)) await scoreChunk(message, { ...one.scoring, ...one.storage });
 
-  const ended = await failChunk({ batch: 'b1', chunk: 0 }, 'the token was refused', one.place);
+  const ended = await failChunk({ batch: 'b1', chunk: 0 }, 'the token was refused', one.storage);
 
   expect(ended).toMatchObject({ kind: 'ended', summary: { failed: 98, bad: 4, rows: 230 } });
   expect(partLines(one.store)[0]).toMatchObject({ line: 1, error: 'the token was refused' });
@@ -274,12 +274,12 @@ test('the last to finish writes the summary: a chunk, or the splitter', async ()
         get: scheduler.scheduleFunction(one.table.get),
         put: scheduler.scheduleFunction(one.table.put),
       };
-      const place = { ...one.place, table };
+      const storage = { ...one.storage, table };
       const split = {
         ...one.split,
         table,
         send: async (messages: typeof one.messages) => {
-          jobs.push(...messages.map((message) => scoreChunk(message, { ...one.scoring, ...place })));
+          jobs.push(...messages.map((message) => scoreChunk(message, { ...one.scoring, ...storage })));
         },
       } as typeof one.split;
 
@@ -381,7 +381,7 @@ test('repeating the job of an ended chunk costs no call, not even for texts that
   const before = resultsOf(one.store);
 
   const [message] = one.messages;
-  const again = message && (await scoreChunk(message, { ...one.scoring, ...one.place }));
+  const again = message && (await scoreChunk(message, { ...one.scoring, ...one.storage }));
 
   expect(again).toMatchObject({
     kind: 'scored',

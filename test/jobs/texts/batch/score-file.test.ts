@@ -112,7 +112,7 @@ test('a forgotten text is in no segment', async () => {
   const one = world({ store, table });
   await scoreFile(batchOf(mixedRows), { ...one.split, ...one.scoring });
 
-  await forgetText(textHashOf('good 0'), one.place);
+  await forgetText(textHashOf('good 0'), one.storage);
   await flush();
 
   const again = await openStoredCache(store);

@@ -5,22 +5,22 @@ import { createMemoryTable } from '../table/memory-table.ts';
 import type { Table } from '../table/table.ts';
 import { createLedger } from './ledger/create-ledger.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import type { BatchPlace } from './texts/batch/batch.ts';
+import type { BatchStorage } from './texts/batch/batch.ts';
 import { createScoreCache, type ScoreCache } from './texts/cache/score-cache.ts';
 
 /** What jobs share: the store, the table, and what is built on them. */
-export type JobPlace = {
+export type JobStorage = {
   readonly store: Store;
   readonly table: Table;
   readonly ledger: Ledger;
   readonly cache: ScoreCache;
-  readonly batches: BatchPlace;
+  readonly batches: BatchStorage;
   /** The platform's host. */
   readonly host: string;
 };
 
 /** Opens what jobs share, as the settings say: a table in DynamoDB, or in memory if none is set. */
-export async function openJobPlace(session: Session): Promise<JobPlace> {
+export async function openJobStorage(session: Session): Promise<JobStorage> {
   const { SYNC_TABLE: tableName, PLATFORM_BASE_URL, PLATFORM_TIMEOUT_MS } = session.settings;
   const store = await session.store();
   const table = tableName === undefined ? createMemoryTable() : await openTable(tableName, session);
