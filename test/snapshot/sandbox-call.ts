@@ -4,7 +4,7 @@ import { createPlatform } from '../../lib/platform/client.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
 
-/** The real client's call on a sandbox; it retries without waiting long. */
+/** The real client's call on a sandbox; it retries after short waits. */
 export const callOf = (sandbox: Sandbox, token = sandbox.token): Call =>
   createPlatform({
     baseUrl: sandbox.url,

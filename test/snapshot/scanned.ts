@@ -1,9 +1,9 @@
 import type { Scan, ScanOutcome } from '../../lib/snapshot/scan.ts';
 
-/** How a scan is begun that has taken nothing. */
+/** The start of a scan that has taken nothing yet. */
 export const fromBeginning = { from: undefined, takenKeys: async () => new Set<string>() };
 
-/** All that a scan tells, from its beginning or from a position; positions go through JSON, as in a checkpoint. */
+/** All that a scan returns, from its beginning or from a position. Positions go through JSON, as in a checkpoint. */
 export async function scanned<Position>(
   scan: Scan<Position>,
   {
@@ -13,7 +13,7 @@ export async function scanned<Position>(
   }: {
     readonly from?: Position | undefined;
     readonly signal?: AbortSignal;
-    /** Keys that were taken before this beginning. */
+    /** Keys that were taken before this start. */
     readonly taken?: readonly string[];
   } = {},
 ) {
@@ -33,7 +33,7 @@ export async function scanned<Position>(
   }
 }
 
-/** The same scan, gone on with from each of its positions in turn: what was there before, and the rest. */
+/** The same scan, resumed from each of its positions in turn: the lines before the position, and the rest. */
 export async function resumedEverywhere<Position>(scan: Scan<Position>) {
   const whole = await scanned(scan);
   const resumed = await Promise.all(

@@ -1,25 +1,25 @@
 import type { ScannedRecord } from '../../lib/snapshot/page/scanned-record.ts';
 import type { ReadSortedPage, SortedPage } from '../../lib/snapshot/sources/calculations/sorted-pages.ts';
 
-/** What happens before one request is answered; `after`: how much later than the latest the new row was created. */
+/** What happens before a response; `after` is how much later than the latest row the new one was created. */
 export type CreationChange =
   | { readonly kind: 'delete'; readonly at: number }
   | { readonly kind: 'add'; readonly after: number };
 
 export type SimulatedCreations = {
-  /** How much later than the one before it each row was created; 0 is at the same time. */
+  /** How much later than the row before it each row was created; 0 means at the same time. */
   readonly steps: readonly number[];
   /** Changes before each request, in turn; none once they are used up. */
   readonly changes: readonly (readonly CreationChange[])[];
-  /** Rows that the platform sends at most, whatever is asked; by request in turn. */
+  /** The most rows that the platform sends, whatever the request; by request in turn. */
   readonly caps?: readonly number[];
-  /** By request in turn: what decides the order of rows of one time. One number for all: it is stable. */
+  /** What decides the order of rows with the same time, by request in turn. With one number the order is stable. */
   readonly ties?: readonly number[];
 };
 
 type Row = { readonly id: number; readonly created: number };
 
-/** A platform sorted by creation, whose equal rows come in any order, and which knows what lived through. */
+/** A platform that sorts by creation, with equal rows in any order, and that knows which rows existed throughout. */
 export function simulateCreations({ steps, changes, caps = [5_000], ties = [0] }: SimulatedCreations) {
   let latest = 0;
   const first = steps.map((step, index): Row => {
@@ -60,12 +60,12 @@ export function simulateCreations({ steps, changes, caps = [5_000], ties = [0] }
   };
 }
 
-/** A number that looks drawn: another order of ids for each `tie`; 0 is the order of ids. */
+/** A number that looks random: each `tie` gives another order of ids; 0 gives their own order. */
 function mixed(id: number, tie: number): number {
   return tie === 0 ? id : Math.imul(id ^ Math.imul(tie, 0x9e3779b1), 0x85ebca6b) >>> 7;
 }
 
-/** A page of records that hold an id and the time of their creation. */
+/** A page of records with an id and the time of their creation. */
 export function createdPage(
   rows: readonly { readonly id: number; readonly created?: unknown }[],
   total: number | null = null,

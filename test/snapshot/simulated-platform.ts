@@ -1,18 +1,18 @@
 import { batchOf } from '../../lib/snapshot/page/record-batch.ts';
 import type { OffsetPage, ReadOffsetPage } from '../../lib/snapshot/sources/calculations/pages.ts';
 
-/** What happens to the platform's records before one request is answered; ids are picked by position. */
+/** What happens to the platform's records before a response; ids are picked by position. */
 export type Change = { readonly kind: 'delete'; readonly at: number } | { readonly kind: 'add' };
 
 export type SimulatedOptions = {
   readonly rows: number;
   /** Changes before each request, in turn; none once they are used up. */
   readonly changes: readonly (readonly Change[])[];
-  /** Rows that the platform sends at most, whatever is asked; by request in turn. */
+  /** The most rows that the platform sends, whatever the request; by request in turn. */
   readonly caps?: readonly number[];
 };
 
-/** A platform that changes while it is read, and knows the truth: which records lived through all of it. */
+/** A platform that changes while it is read, and that knows which records existed throughout. */
 export function simulatePlatform({ rows, changes, caps = [5_000] }: SimulatedOptions) {
   let live = Array.from({ length: rows }, (_, index) => index + 1);
   let highest = rows;
@@ -47,7 +47,7 @@ export function simulatePlatform({ rows, changes, caps = [5_000] }: SimulatedOpt
   };
 }
 
-/** A batch of records that hold nothing but their ids. */
+/** A batch of records that contain only their ids. */
 export const simulatedBatch = (ids: readonly (number | bigint)[]) =>
   batchOf(ids.map((id) => ({ key: String(id), value: { id }, line: `{"id":${id}}` })));
 

@@ -1,7 +1,7 @@
 import { anyNumberOf, each } from '../../json/inputs.ts';
 import type { Fields, SourceDefinition, SourceParts } from './source-definition.ts';
 
-/** A source by its parts, whose types are checked against one another here. */
+/** Makes a source from its parts, and checks their types against one another. */
 export const defineSource = <
   const Name extends string,
   F extends Fields,
@@ -17,6 +17,6 @@ export const defineSource = <
   openScan: async (selection, run) => parts.openScan(parts.selection.parse(selection), run),
 });
 
-/** The members that are there: a selection stores no others. */
+/** The members that are not undefined: a selection stores no others. */
 export const present = (members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));

@@ -4,9 +4,9 @@ import type { Scan } from '../scan.ts';
 import { type MissingId, missingId, missingIdSchema, refusedForMissing } from './missing-ids.ts';
 import { readAhead } from './read-ahead.ts';
 
-/** Where a fan-out goes on. What was read ahead is not in it, and is read again. */
+/** Where a fan-out resumes. It does not include what was read ahead, which is read again. */
 export type FanOutPosition = {
-  /** Index of the next id. */
+  /** The index of the next id. */
   readonly next: number;
   /** Records so far. */
   readonly records: number;
@@ -20,23 +20,23 @@ export const fanOutPosition: z.ZodMiniType<FanOutPosition> = z.object({
 });
 
 export type FanOutOptions = {
-  /** Without repeats, in the order in which their records are written. */
+  /** Without duplicates, in the order in which their records are written. */
   readonly ids: readonly string[];
   /** The records of one id, in order. */
   readonly read: (id: string, signal: AbortSignal) => Promise<RecordBatch>;
-  /** How many records there will be, where the ids tell; null where they do not. */
+  /** How many records there will be, if the ids determine it; otherwise null. */
   readonly total: number | null;
-  /** Ids that are read ahead of the one to be written, that one included. Default 8. */
+  /** How many ids are read ahead, including the one to be written next. Default 8. */
   readonly concurrency?: number | undefined;
 };
 
-/** Enough to keep the pace busy at an answer a second; memory holds as many answers. */
+/** Enough to use the whole pace if a response takes a second. Memory holds this many responses. */
 const CONCURRENCY = 8;
 
 /**
- * Reads one answer an id, in parallel, and writes them in the order of the ids: a step an id. An id that answers 404
- * or 403 is missing; every other error ends the scan and aborts what is under way. Each answer is whole, so what is
- * there is proved. Throws `TypeError` on a wrong `concurrency`.
+ * Reads one response per id, in parallel, and yields one step per id, in the order of the ids. If the platform responds
+ * 404 or 403, the id is missing; any other error ends the scan and aborts the reads under way. Each response is
+ * complete, so the scan is proved. Throws `TypeError` if `concurrency` is invalid.
  */
 export function fanOut(options: FanOutOptions): Scan<FanOutPosition> {
   const { ids, total, concurrency = CONCURRENCY } = options;
@@ -63,7 +63,7 @@ export function fanOut(options: FanOutOptions): Scan<FanOutPosition> {
 
 const START: FanOutPosition = { next: 0, records: 0, missing: [] };
 
-/** What one id came to. */
+/** The result of one id. */
 type One = { readonly batch: RecordBatch; readonly missing?: MissingId };
 
 async function readOne(id: string, read: FanOutOptions['read'], signal: AbortSignal): Promise<One> {

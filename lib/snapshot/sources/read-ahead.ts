@@ -1,16 +1,16 @@
 export type ReadAheadOptions<Item, Result> = {
   readonly items: readonly Item[];
-  /** `signal` is aborted when nobody needs the result any more. */
+  /** `signal` is aborted when the result is no longer needed. */
   readonly read: (item: Item, signal: AbortSignal) => Promise<Result>;
-  /** How many reads are under way, or done and not yet taken; at least 1. */
+  /** How many reads may be under way, or finished and not yet yielded; at least 1. */
   readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * Reads items in parallel and yields what came in their order. The first failure in time aborts every other read at
- * once: what came before the first item that is then missing is yielded, and the failure is thrown. A caller that leaves
- * early, or aborts, aborts what is under way.
+ * Reads items in parallel and yields the results in the order of the items. The first failure in time aborts all other
+ * reads at once; the results up to the first item that lacks one are still yielded, and then the failure is thrown. If
+ * the caller stops early or aborts, the reads under way are aborted.
  */
 export async function* readAhead<Item, Result>(
   options: ReadAheadOptions<Item, Result>,
@@ -22,12 +22,12 @@ export async function* readAhead<Item, Result>(
   const queue: Promise<Settled<Result>>[] = [];
   let started = 0;
   let first: { readonly error: unknown } | undefined;
-  // Never rejects: nobody may be there any more to catch it.
+  // Never rejects: there may be nobody left to catch it.
   const settle = async (item: Item): Promise<Settled<Result>> => {
     try {
       return { kind: 'read', result: await read(item, signal) };
     } catch (error) {
-      // The others fail by this one: none of them is to be told of in its place.
+      // The others fail because of this one, so none of them may be reported instead of it.
       first ??= { error };
       ended.abort();
       return { kind: 'failed', error: first.error };

@@ -4,7 +4,7 @@ import { gateNames } from '../gate-names.ts';
 import type { Fields, RequestRule, Selected } from './source-definition.ts';
 import { type Source, sourceDefinitions, sources } from './sources.ts';
 
-/** The name of a place of its own. */
+/** The name of a narrowed snapshot's own place. */
 export const placeName = z
   .string({ error: 'text' })
   .check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, { error: '1 to 64 letters, digits, _ or -' }));
@@ -15,23 +15,23 @@ const gate = z.enum(gateNames, { error: `one of ${gateNames.join(', ')}` });
 export const commonFields = {
   /** A place of its own for a narrowed snapshot. */
   as: z.optional(placeName),
-  /** Reasons for which a run is refused, and with which it is published all the same. */
+  /** Reasons to refuse a run that are accepted: the run is published in spite of them. */
   accept: z.optional(each(gate, { error: 'a list of reasons', most: gateNames.length })),
 } as const;
 
 type Bounds = 'fields' | 'unboundedFields';
 
-/** The fields of a request of one source, each with its schema; its lists are bounded unless `bounds` says otherwise. */
+/** The fields of a request of one source, each with its schema. Lists are bounded unless `bounds` says otherwise. */
 export function requestFields<S extends Source>(source: S, bounds: Bounds = 'fields') {
   const fields: (typeof sourceDefinitions)[S][Bounds] = sourceDefinitions[source][bounds];
   return { ...commonFields, source: z.literal(source), ...fields };
 }
 
-/** The schema of a request of one source that has more fields. */
+/** The schema of a request of one source with additional fields. */
 const schemaWith = <S extends Source, More extends Fields>(source: S, more: More, bounds?: Bounds) =>
   z.strictObject({ ...more, ...requestFields(source, bounds) });
 
-/** The schemas of the requests of all sources, each with more fields. */
+/** The schemas of the requests of all sources, each with additional fields. */
 export const requestSchemasWith = <More extends Fields>(more: More, bounds?: Bounds) =>
   Object.fromEntries(sources.map((source) => [source, schemaWith(source, more, bounds)])) as {
     readonly [S in Source]: ReturnType<typeof schemaWith<S, More>>;
@@ -39,10 +39,10 @@ export const requestSchemasWith = <More extends Fields>(more: More, bounds?: Bou
 
 type Requests = { readonly [S in Source]: z.infer<ReturnType<typeof schemaWith<S, Record<never, never>>>> };
 
-/** What a snapshot is to take, and under which name its runs are published: a message or the command asks for it. */
+/** What a snapshot takes, and the place where its runs are published; requested by a message or by the command. */
 export type SnapshotRequest = Requests[Source];
 
-/** A rule on several fields of a request of any source. */
+/** The rules of all sources on several fields of a request; each holds for requests of other sources. */
 export const requestRules: readonly RequestRule[] = sources.flatMap((source) =>
   sourceDefinitions[source].rules.map((rule) => ({
     ...rule,
@@ -50,18 +50,18 @@ export const requestRules: readonly RequestRule[] = sources.flatMap((source) =>
   })),
 );
 
-/** Each source with its own requests. */
+/** The sources, each typed with its own requests. */
 const definitions: {
   readonly [S in Source]: { selectionOf(request: Requests[S]): Selected };
 } = sourceDefinitions;
 
-/** What a run of the request takes. */
+/** What a run of the request takes from the source. */
 export function selectionOf<S extends Source>(request: Requests[S] & { readonly source: S }): Selected {
   const source: S = request.source;
   return definitions[source].selectionOf(request);
 }
 
-/** The source whose whole runs give a request its ids; undefined for one that needs none, or gives them itself. */
+/** The source whose published runs provide a request's ids; undefined if the request needs none or has its own. */
 export function linkedSource({ source, ...fields }: LinkableRequest): Source | undefined {
   const { ids } = sourceDefinitions[source];
   if (ids?.linked === undefined || fields[ids.field] !== undefined) return undefined;

@@ -3,7 +3,7 @@ import { faultsOf } from '../../json/faults.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import type { Scan } from '../scan.ts';
 
-/** The same scan for whoever stores its positions as JSON. It throws `StoredObjectError` on one that is not of the schema. */
+/** The same scan, for positions stored as JSON. Throws `StoredObjectError` if a position does not match the schema. */
 export const resumable =
   <Position>(scan: Scan<Position>, schema: z.ZodMiniType<Position>): Scan<unknown> =>
   (start) =>

@@ -4,7 +4,7 @@ import { dataFiles } from './data-files/definition.ts';
 import { files } from './files/definition.ts';
 import type { SourceDefinition } from './source-definition.ts';
 
-/** All that can be snapshotted, in the order in which it is listed and taken. */
+/** All sources that can be snapshotted, in the order in which they are listed and taken. */
 export const sourceDefinitions = {
   [calculations.name]: calculations,
   [files.name]: files,

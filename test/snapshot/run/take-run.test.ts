@@ -33,7 +33,7 @@ type Differences = Partial<SnapshotOptions> & {
   readonly sleep?: typeof sleep;
 };
 
-/** A snapshot of a sandbox by the real client, which retries without waiting long. */
+/** A snapshot of a sandbox by the real client, which retries after short waits. */
 async function snapshotOf(
   sandbox: Sandbox,
   { rate = 10_000, pageRows = 5_000, ...differences }: Differences = {},
@@ -61,7 +61,7 @@ async function snapshotOf(
   return takeRun(run, scan, options);
 }
 
-/** All lines of the published parts; each part's sha256 is held against the manifest on the way. */
+/** All lines of the published parts; each part's sha256 is checked against the manifest. */
 async function linesOf({ manifest }: Awaited<ReturnType<typeof snapshotOf>>): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const part of manifest.parts) {
@@ -72,7 +72,7 @@ async function linesOf({ manifest }: Awaited<ReturnType<typeof snapshotOf>>): Pr
   return lines;
 }
 
-test('holds every record exactly as the platform sent it, ids above 2^53 too', async () => {
+test('contains every record exactly as the platform sent it, including ids above 2^53', async () => {
   await using sandbox = await startPlatform({ calculations: 3_000 });
 
   const publication = await snapshotOf(sandbox, { pageRows: 700, partBytes: 50_000 });
@@ -91,7 +91,7 @@ test('holds every record exactly as the platform sent it, ids above 2^53 too', a
   expect(await linesOf(publication)).toEqual([...sandbox.calculations()]);
 });
 
-test('completes on a platform that fails one request in five and limits its rate, and equals its records exactly', async () => {
+test('finishes on a platform that fails one request in five and limits its rate, and equals its records exactly', async () => {
   await using sandbox = await startPlatform({
     calculations: 2_000,
     faults: 0.2,
@@ -106,7 +106,7 @@ test('completes on a platform that fails one request in five and limits its rate
   expect(await linesOf(publication)).toEqual([...sandbox.calculations()]);
 });
 
-test('holds every record that lived through it while others are deleted, added and changed', async () => {
+test('contains every record that existed throughout, while others are deleted, added and changed', async () => {
   await using sandbox = await startPlatform({ calculations: 2_000, churn: 400, latencyMs: 5 });
   const from = Date.now();
 
@@ -119,7 +119,7 @@ test('holds every record that lived through it while others are deleted, added a
   expect(new Set(sandbox.livedThrough(from, Date.now())).difference(new Set(ids))).toEqual(new Set());
 });
 
-test('reads a platform that sends fewer rows than were asked for', async () => {
+test('reads a platform that sends fewer rows than were requested', async () => {
   await using sandbox = await startPlatform({ calculations: 500, pageCap: 60 });
 
   const publication = await snapshotOf(sandbox);
@@ -127,7 +127,7 @@ test('reads a platform that sends fewer rows than were asked for', async () => {
   expect(await linesOf(publication)).toEqual([...sandbox.calculations()]);
 });
 
-test('is published where every reason against it is accepted, and nothing is forced', async () => {
+test('is published without force if every reason against it is accepted', async () => {
   await using sandbox = await startPlatform({ calculations: 300, degraded: 1 });
 
   const publication = await snapshotOf(sandbox, {
@@ -142,7 +142,7 @@ test('is published where every reason against it is accepted, and nothing is for
 });
 
 describe('is not published', () => {
-  test('when the platform keeps answering degraded', async () => {
+  test('when the platform stays degraded', async () => {
     await using sandbox = await startPlatform({ calculations: 300, degraded: 1 });
 
     const publication = await snapshotOf(sandbox, { sleep: async () => undefined });
@@ -153,7 +153,7 @@ describe('is not published', () => {
     });
   });
 
-  test('when it is refused for a reason beside the accepted ones', async () => {
+  test('when it is refused for a reason other than the accepted ones', async () => {
     await using sandbox = await startPlatform({ calculations: 300, degraded: 1 });
 
     const publication = await snapshotOf(sandbox, { sleep: async () => undefined, accept: ['degraded'] });
@@ -161,10 +161,10 @@ describe('is not published', () => {
     expect(publication).toMatchObject({ kind: 'refused', manifest: { refused: ['unproved'] } });
   });
 
-  test('when the platform does not keep the order', async () => {
+  test('when the platform does not keep to the order', async () => {
     await using sandbox = await startPlatform({ calculations: 300, ignoreOrder: true });
 
-    await expect(snapshotOf(sandbox)).rejects.toThrow(/did not keep the (as|des)cending order of ids/);
+    await expect(snapshotOf(sandbox)).rejects.toThrow(/did not keep to the (as|des)cending order of ids/);
     await expect(store.get('calculations/latest.json')).resolves.toBeUndefined();
   });
 

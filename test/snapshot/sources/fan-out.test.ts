@@ -3,24 +3,24 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { batchOf } from '../../../lib/snapshot/page/record-batch.ts';
 import { type FanOutOptions, fanOut } from '../../../lib/snapshot/sources/fan-out.ts';
 import { readAhead } from '../../../lib/snapshot/sources/read-ahead.ts';
-import { statusError } from '../answering-call.ts';
+import { statusError } from '../responding-call.ts';
 import { fromBeginning, resumedEverywhere, scanned } from '../scanned.ts';
 
 const unhandled: unknown[] = [];
-const note = (reason: unknown) => void unhandled.push(reason);
+const recordUnhandled = (reason: unknown) => void unhandled.push(reason);
 
 beforeEach(() => {
   unhandled.length = 0;
-  process.on('unhandledRejection', note);
+  process.on('unhandledRejection', recordUnhandled);
 });
 
 afterEach(async () => {
   await settled();
-  process.off('unhandledRejection', note);
+  process.off('unhandledRejection', recordUnhandled);
   expect(unhandled).toEqual([]);
 });
 
-/** Until everything that can go on by itself has. */
+/** Waits until everything that can continue on its own has done so. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 const ids = (count: number) => Array.from({ length: count }, (_, at) => `id${at}`);
@@ -31,7 +31,7 @@ const recordsOf = (...keys: readonly string[]) =>
 const fanOutOf = (options: Pick<FanOutOptions, 'ids' | 'read'> & Partial<FanOutOptions>) =>
   fanOut({ total: null, ...options });
 
-test('writes in the order of the ids, whichever answers first', async () => {
+test('writes in the order of the ids, whichever response is first', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),
@@ -49,7 +49,7 @@ test('writes in the order of the ids, whichever answers first', async () => {
   );
 });
 
-test('has no more ids in flight, or waiting to be written, than it was told', async () => {
+test('has no more ids in flight or waiting to be written than the concurrency allows', async () => {
   const started: string[] = [];
   const read = async (id: string) => {
     started.push(id);
@@ -84,7 +84,7 @@ test('reads in parallel', async () => {
   await scan.return(undefined as never);
 });
 
-test('ids that answer 404 or 403 are missing, in the order of the ids', async () => {
+test('ids with a 404 or 403 response are missing, in the order of the ids', async () => {
   const read = async (id: string) => {
     if (id === 'id1') throw statusError(403);
     if (id === 'id3') throw statusError(404);
@@ -106,7 +106,7 @@ test('ids that answer 404 or 403 are missing, in the order of the ids', async ()
   });
 });
 
-test('where every id is missing the run is incomplete; where none was asked for it is not', async () => {
+test('the run is incomplete if every id is missing, but not if none was requested', async () => {
   const read = () => Promise.reject(statusError(403));
 
   expect((await scanned(fanOutOf({ ids: ids(3), read }))).outcome.refused).toEqual(['incomplete']);
@@ -114,7 +114,7 @@ test('where every id is missing the run is incomplete; where none was asked for 
 });
 
 test.each([401, 500])(
-  '%i stops the scan: nothing more is read, what lies before it is written',
+  '%i stops the scan: nothing more is read, and what precedes it is written',
   async (status) => {
     const started: string[] = [];
     const read = async (id: string) => {
@@ -135,25 +135,25 @@ test.each([401, 500])(
   },
 );
 
-test('after a failure further on, nothing more begins while an earlier id is still awaited', async () => {
+test('after a failure of a later id, nothing more starts while an earlier id is still awaited', async () => {
   const started: string[] = [];
-  let answerFirst = () => {};
+  let respondToFirst = () => {};
   const read = async (id: string) => {
     started.push(id);
     if (id === 'id2') throw statusError(401);
-    if (id === 'id0') await new Promise<void>((resolve) => (answerFirst = resolve));
+    if (id === 'id0') await new Promise<void>((resolve) => (respondToFirst = resolve));
     return recordsOf(id);
   };
 
   const scan = scanned(fanOutOf({ ids: ids(100), read, concurrency: 4 }));
   await settled();
-  answerFirst();
+  respondToFirst();
 
   await expect(scan).rejects.toMatchObject({ failure: { status: 401 } });
   expect(started).toEqual(['id0', 'id1', 'id2', 'id3']);
 });
 
-test('a failure further on aborts what is under way at once; what is whole up to there is yielded', async () => {
+test('a failure of a later id aborts the reads under way at once; the complete results before it are yielded', async () => {
   const aborted: string[] = [];
   const read = (id: string, signal: AbortSignal) => {
     if (id === 'id0' || id === 'id2') return Promise.resolve(recordsOf(id));
@@ -176,7 +176,7 @@ test('a failure further on aborts what is under way at once; what is whole up to
   expect(aborted).toEqual(['id1', 'id4', 'id5']);
 });
 
-test.each([403, 404])('%i aborts nothing: it is an answer', async (status) => {
+test.each([403, 404])('%i aborts nothing: it is a response like any other', async (status) => {
   const signals: AbortSignal[] = [];
   const read = async (id: string, signal: AbortSignal) => {
     signals.push(signal);
@@ -192,7 +192,7 @@ test.each([403, 404])('%i aborts nothing: it is an answer', async (status) => {
   expect(signals).toHaveLength(5);
 });
 
-test('a caller that leaves early aborts what is under way, and nobody hears of it', async () => {
+test('if the caller stops early, the reads under way are aborted without an unhandled rejection', async () => {
   const signals: AbortSignal[] = [];
   const read = async (id: string, signal: AbortSignal) => {
     signals.push(signal);
@@ -210,7 +210,7 @@ test('a caller that leaves early aborts what is under way, and nobody hears of i
   expect(signals.every(({ aborted }) => aborted)).toBe(true);
 });
 
-test('an abort passes through, before the first call and while calls are under way', async () => {
+test('an abort is passed on, before the first call and while calls are under way', async () => {
   const stop = new AbortController();
   let calls = 0;
   const read = (_: string, signal: AbortSignal) => {
@@ -229,18 +229,18 @@ test('an abort passes through, before the first call and while calls are under w
   expect(calls).toBe(8);
 });
 
-test('gone on with from any position, it reads exactly the rest and tells the same', async () => {
-  const answers = fc.array(fc.constantFrom(0, 1, 3, 403, 404), { maxLength: 12 });
+test('resumed from any position, it reads exactly the rest and has the same outcome', async () => {
+  const anyReplies = fc.array(fc.constantFrom(0, 1, 3, 403, 404), { maxLength: 12 });
   await fc.assert(
-    fc.asyncProperty(answers, fc.integer({ min: 1, max: 5 }), async (answer, concurrency) => {
+    fc.asyncProperty(anyReplies, fc.integer({ min: 1, max: 5 }), async (replies, concurrency) => {
       const read = async (id: string) => {
-        const count = answer[Number(id.slice(2))] ?? 0;
+        const count = replies[Number(id.slice(2))] ?? 0;
         if (count > 100) throw statusError(count);
         return recordsOf(...ids(count).map((each) => `${id}/${each}`));
       };
 
       const { whole, resumed } = await resumedEverywhere(
-        fanOutOf({ ids: ids(answer.length), read, concurrency }),
+        fanOutOf({ ids: ids(replies.length), read, concurrency }),
       );
 
       for (const each of resumed) expect(each).toEqual(whole);

@@ -31,14 +31,14 @@ describe('the dates of files', () => {
     '2026-11-21T25:00:00Z',
     '2026-11-21T09:15:00',
     '2026-11-21 (about)',
-  ])('%j is refused, with what was expected', (text) => {
+  ])('%j is refused, and the error says what was expected', (text) => {
     expect(since(text).error?.issues).toMatchObject([
       { path: ['since'], message: 'a date such as 2026-11-21 or 2026-11-21T09:15:00Z' },
     ]);
   });
 });
 
-test('FileSets are in lower case, each once and in order, however they are given', () => {
+test('FileSets are in lower case, each once and sorted, however they are given', () => {
   const filesets = [OTHER.toUpperCase(), FILESET, OTHER];
 
   expect(bounded.files.parse({ source: 'files', filesets }).filesets).toEqual([FILESET, OTHER]);
@@ -47,7 +47,7 @@ test('FileSets are in lower case, each once and in order, however they are given
 describe('a list', () => {
   const ids = Array.from({ length: 10_001 }, (_, at) => String(at));
 
-  test('of a message holds as many entries as a message may, each once', () => {
+  test('in a message has at most as many entries as a message may, each once', () => {
     const faultsOf = (given: readonly string[]) =>
       bounded['data-files'].safeParse({ source: 'data-files', ids: given }).error?.issues;
 
@@ -55,7 +55,7 @@ describe('a list', () => {
     expect(faultsOf(['7', '07'])).toMatchObject([{ message: 'a list that names each only once' }]);
   });
 
-  test('that is not sent may be as long as it is, and repeat itself', () => {
+  test('that is not sent may have any length and contain duplicates', () => {
     const request = { source: 'data-files', ids: [...ids, '07'] };
 
     expect(unbounded['data-files'].parse(request).ids).toEqual([...ids, '7']);
@@ -68,7 +68,7 @@ describe('the ids of a request', () => {
     [{ source: 'cards', datasets: ['a'] }, undefined],
     [{ source: 'calculations' }, undefined],
     [{ source: 'data-files' }, undefined],
-  ] as const)('of %j are those that %j link to', (request, source) => {
+  ] as const)('of %j are those that the records of %j link to', (request, source) => {
     expect(linkedSource(request)).toBe(source);
   });
 });
@@ -88,7 +88,7 @@ describe.each(sources)('the definition of %s', (source) => {
     expect(name).toBe(source);
   });
 
-  test('has options of fields that its requests have', () => {
+  test('has only options for fields of its requests', () => {
     const unknown = options.map(({ field }) => field).filter((field) => !Object.hasOwn(fields, field));
 
     expect(unknown).toEqual([]);
@@ -100,7 +100,7 @@ describe.each(sources)('the definition of %s', (source) => {
     expect(Object.keys(columns)).toEqual(expect.arrayContaining([...named, ...records.sets]));
   });
 
-  test('samples itself by its own options', () => {
+  test('has a sample that uses its own options', () => {
     const argv = sample({ filesetIds: [FILESET], datasetIds: ['d'], dataFileIds: ['7'] });
 
     const flags = options.map((option) => option.flags.split(' ', 1)[0]);

@@ -48,11 +48,11 @@ test.each([
     },
   ],
   ['a fan-out', fanOutPosition, { next: 2, records: 1, missing: [{ id: 'a', status: 403 }] }],
-])('a position of %s comes back from a checkpoint as it was', (_of, schema, position) => {
+])('a position of %s is read from a checkpoint as it was saved', (_of, schema, position) => {
   expect(schema.parse(JSON.parse(JSON.stringify(position)))).toEqual(position);
 });
 
-test('a scan is not begun from what is no position of it, and the error names what is wrong', () => {
+test('a scan does not start from an invalid position, and the error says what is wrong', () => {
   const none = fanOut({ ids: [], read: async () => emptyBatch, total: 0 });
   const scan = resumable(none, fanOutPosition);
 

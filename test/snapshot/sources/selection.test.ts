@@ -3,15 +3,15 @@ import { givenIds } from '../../../lib/snapshot/sources/given-ids.ts';
 import { sourceDefinitions } from '../../../lib/snapshot/sources/sources.ts';
 
 describe('given ids', () => {
-  test('are listed in full while they are few', () => {
+  test('are listed in full if they are few', () => {
     expect(givenIds(['40001', '40030'])).toEqual(['40001', '40030']);
   });
 
-  test('are the same in whatever order and however often they were given', () => {
+  test('are the same whatever their order and however often they are given', () => {
     expect(givenIds(['b', 'a', 'b'])).toEqual(['a', 'b']);
   });
 
-  test('are listed up to a thousand, and from then on given by their number and the sha256 of their lines', () => {
+  test('are listed up to a thousand; beyond that their number and the sha256 of their lines are given', () => {
     const ids = Array.from({ length: 1_001 }, (_, at) => String(40_000 + at));
 
     const listed = givenIds(ids.slice(0, 1_000));

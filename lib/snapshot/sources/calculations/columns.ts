@@ -1,6 +1,6 @@
 import type { Columns } from '../source-definition.ts';
 
-/** The fields of calculations by the contract; `Columns` says how they are typed. */
+/** The fields of calculations according to the contract; `Columns` explains their types. */
 export const calculationColumns = {
   id: 'string',
   name: 'string',

@@ -6,26 +6,26 @@ import { totalsSchema } from '../../scan.ts';
 /** A row with the time of its creation, in epoch milliseconds. */
 export type CreatedRow = { readonly record: ScannedRecord; readonly created: number };
 
-/** How far a scan by creation time has come; plain JSON. */
+/** How far a scan by creation time has progressed; plain JSON. */
 export type CreatedPosition = {
-  /** The highest time that there was at the start, which is to be passed; null if that could not be told. */
+  /** The highest time at the start of the scan, which must be passed; null if it could not be determined. */
   readonly target: number | null;
-  /** Where the next page starts: at a row below `last`, as far as is known; rows may have slid below it since. */
+  /** Where the next page starts: as far as is known, at a row below `last`; rows may have slid below it since. */
   readonly next: number;
   readonly stepBack: number;
-  /** The highest time taken, and the ids taken that have it: as many as records may share one time. */
+  /** The highest time taken, and all ids taken with that time. */
   readonly last: { readonly created: number; readonly ids: readonly Id[] } | null;
-  /** Pages in a row that began as far on as they could, and got no further than `last`. */
+  /** How many pages in a row began as late as they could and still did not get past `last`. */
   readonly tries: number;
-  /** The last time that more records share than a page holds; null if none does. Such a run is not proved. */
+  /** The last time shared by more records than a page holds; null if there is none. Such a run is not proved. */
   readonly tooMany: number | null;
-  /** Records taken. */
+  /** The number of records taken. */
   readonly taken: number;
-  /** Rows of the smallest page that had any. */
+  /** The number of rows of the smallest page that was not empty. */
   readonly smallest: number;
-  /** Pages since one brought something new. */
+  /** The number of pages since one brought something new. */
   readonly idle: number;
-  /** True if a page was degraded and stayed so. */
+  /** True if a page stayed degraded. */
   readonly degraded: boolean;
   readonly totals: { readonly start: number | null; readonly end: number | null };
 };
@@ -44,13 +44,13 @@ export const createdPosition: z.ZodMiniType<CreatedPosition> = z.object({
   totals: totalsSchema,
 });
 
-/** Pages that get no further than one time before it is held to have more records than a page. */
+/** After this many pages that do not get past a time, it is assumed to have more records than fit in a page. */
 const MOST_TRIES = 3;
 
-/** True while rows of a time are walked through that no page can prove. */
+/** True while the scan reads rows of a time that no page can prove. */
 const isUnprovable = ({ last, tooMany }: CreatedPosition) => last !== null && tooMany === last.created;
 
-/** True if nothing is lost before a page that starts at `offset`; where nothing can prove it, an overlap has to do. */
+/** True if nothing is lost before a page that starts at `offset`; if no page can prove it, an overlap must suffice. */
 export function isSeamProved(
   position: CreatedPosition,
   rows: readonly CreatedRow[],
@@ -63,7 +63,7 @@ export function isSeamProved(
   return first < last.created || (first === last.created && isUnprovable(position));
 }
 
-/** The rows that were not taken before: all later ones, and of the last time those with another id. */
+/** The rows that were not taken before: all later ones, and those of the last time with new ids. */
 export function freshRows({ last }: CreatedPosition, rows: readonly CreatedRow[]): readonly CreatedRow[] {
   if (last === null) return rows;
   const known = new Set(last.ids);
@@ -72,7 +72,7 @@ export function freshRows({ last }: CreatedPosition, rows: readonly CreatedRow[]
   );
 }
 
-/** The position with fresh rows taken; they ascend. */
+/** The position after the fresh rows are taken; they are in ascending order. */
 export function withTaken(position: CreatedPosition, fresh: readonly CreatedRow[]): CreatedPosition {
   const created = fresh.at(-1)?.created;
   if (created === undefined) return { ...position, idle: position.idle + 1 };
@@ -82,7 +82,7 @@ export function withTaken(position: CreatedPosition, fresh: readonly CreatedRow[
   return { ...position, last, taken: position.taken + fresh.length, idle: 0 };
 }
 
-/** The position past a proved page whose fresh rows are taken. `before`: the position that the page was asked from. */
+/** The position after a proved page whose fresh rows are taken. `before` is the position before the page was read. */
 export function pastPage(
   position: CreatedPosition,
   { before, rows, offset }: { before: CreatedPosition; rows: readonly CreatedRow[]; offset: number },
@@ -91,27 +91,27 @@ export function pastPage(
   const below = rows.findLastIndex(({ created }) => last !== null && created < last.created);
   const lastRow = Math.max(0, rows.length - 1);
   const next = offset + (isUnprovable(position) ? lastRow : Math.max(0, below));
-  // The page began at the last row below a time, or at the first of all, and did not reach the end of that time.
+  // The page began at the last row below a time, or at the very first row, and did not reach the end of that time.
   const isStuck =
     next === offset && last !== null && last.created === before.last?.created && below < lastRow;
   const smallest = Math.min(position.smallest, Math.max(1, rows.length));
   return { ...position, next, stepBack: 0, tries: isStuck ? position.tries + 1 : 0, smallest };
 }
 
-/** The position further back, twice as far each time. */
+/** The position a step further back, twice as far each time. */
 export const steppedBack = (position: CreatedPosition): CreatedPosition => ({
   ...position,
   stepBack: Math.max(1, position.stepBack * 2),
   idle: position.idle + 1,
 });
 
-/** The position that gives up the proof where page after page got no further. */
-export function givenUpProof(position: CreatedPosition): CreatedPosition {
+/** The position, without hope of a proof if page after page got no further. */
+export function withoutProofIfStuck(position: CreatedPosition): CreatedPosition {
   const { tries, last } = position;
   return tries < MOST_TRIES || last === null ? position : { ...position, tooMany: last.created, tries: 0 };
 }
 
-/** True if a page of an unprovable walk is its end: nothing came but the row that it overlaps by. */
+/** True if an unprovable time ends with this page: it brought nothing but the row that it overlaps by. */
 export function isWalkedThrough(position: CreatedPosition, rows: readonly CreatedRow[]): boolean {
   return isUnprovable(position) && position.idle > 0 && rows.length <= 1;
 }

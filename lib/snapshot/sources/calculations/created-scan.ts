@@ -4,11 +4,11 @@ import {
   type CreatedPosition,
   type CreatedRow,
   freshRows,
-  givenUpProof,
   isSeamProved,
   isWalkedThrough,
   pastPage,
   steppedBack,
+  withoutProofIfStuck,
   withTaken,
 } from './created-position.ts';
 import { createCreationTime } from './creation-time.ts';
@@ -17,34 +17,35 @@ import { OrderError, ScanError } from './offset-scan.ts';
 import type { ReadSortedPage, SortedPageRequest } from './sorted-pages.ts';
 
 /*
- * Why nothing is lost. The time of creation is fixed, and what is added gets the highest; but many rows may share one,
- * and in which order those come may change from page to page. So only what one page says by itself counts.
- * Say all rows below the time `last` were taken, and of those at `last` the ones whose ids we hold. A page that starts
- * at offset 0, or with a row **below** `last`, has before it only rows below `last`: taken, or gone. It holds whole
- * every time between its first and its last one, so that after it all rows below its last time were taken: the same
- * holds again. A page that starts at `last` proves nothing: rows of that time may lie before it that no page showed.
- * A row that lives through is not above the highest time at the start, so all were taken once `last` is above it. If
- * nothing later came, the highest time is asked for whole: a page of the descending order at offset 0 that ends below
- * `last` has all rows from `last` on. If no row is below `last`, the page is all there is if another at its end is
- * empty, and read again it still has each of its rows: they were there when the other one was empty, and so were no
- * others. If a time has more rows than a page, no page shows it whole; they are walked through, and nothing is proved.
+ * Why nothing is lost. The time of creation never changes, and added rows get the highest. But many rows may share one
+ * time, and their order may differ from page to page. So only what a single page shows by itself counts.
+ * Suppose all rows below the time `last` were taken, and of those at `last` the ones whose ids we hold. Before a page
+ * that starts at offset 0, or with a row **below** `last`, there are only rows below `last`: taken, or gone. The page
+ * contains all rows of every time between its first and its last one, so after it all rows below its last time were
+ * taken: we are where we began. A page that starts at `last` proves nothing: rows of that time may precede it that no
+ * page has shown. A row that exists throughout is not above the highest time at the start, so all such rows were taken
+ * once `last` is above that. If nothing later was added, the highest time must be read in one page: a page in
+ * descending order at offset 0 that ends below `last` has all rows from `last` on. If no row is below `last`, the page
+ * is all there is if the page after it is empty and, read again, it still has each of its rows: they existed when the
+ * other page was empty, and no others did. If a time has more rows than a page, no page shows all of them; they are
+ * read page by page, and nothing is proved.
  */
 
 export type CreatedScanOptions = {
   /** Pages in the order of `created`. */
   readonly readPage: ReadSortedPage;
-  /** Rows a page asks for, 1 to 5000; the platform may send fewer. */
+  /** How many rows each page requests, 1 to 5000; the platform may send fewer. */
   readonly limit: number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
-/** Pages that may bring nothing new, beyond those that read again what was taken, before the scan is given up. */
+/** How many pages may bring nothing new, beyond those that reread what was taken, before the scan gives up. */
 const IDLE_PAGES = 64;
 
 /**
  * Reads all rows in the order of their creation, by offset, each page overlapping the last by all rows of its last
- * time. Throws `OrderError` where the platform contradicts the order, `ScanError` where the scan comes no further,
- * and `PlatformError` of kind `shape` for a row without a time.
+ * time. Throws `OrderError` if the platform contradicts the order, `ScanError` if the scan makes no progress, and
+ * `PlatformError` of kind `shape` for a row without a time.
  */
 export function createdScan(options: CreatedScanOptions): Scan<CreatedPosition> {
   return async function* scan({ from, signal }) {
@@ -52,8 +53,8 @@ export function createdScan(options: CreatedScanOptions): Scan<CreatedPosition> 
     let position = from ?? (await startAt(reader, options.limit));
     const step = (fresh: readonly CreatedRow[]) => ({
       batch: batchOf(fresh.map(({ record }) => record)),
-      position: { ...position, ...reader.told() },
-      total: reader.told().totals.end,
+      position: { ...position, ...reader.reported() },
+      total: reader.reported().totals.end,
     });
     for (;;) {
       refuseStall(position);
@@ -67,28 +68,28 @@ export function createdScan(options: CreatedScanOptions): Scan<CreatedPosition> 
       const fresh = freshRows(before, rows);
       position = pastPage(withTaken(before, fresh), { before, rows, offset });
       if (fresh.length > 0) yield step(fresh);
-      if (isPassed(position)) return outcomeOf(position, reader.told());
+      if (isPassed(position)) return outcomeOf(position, reader.reported());
       if (fresh.length === 0 || isReached(position)) {
         const rest = await restAtEnd(position, rows, reader);
         if (rest !== null) {
           position = withTaken(position, rest);
           if (rest.length > 0) yield step(rest);
-          return outcomeOf(position, reader.told());
+          return outcomeOf(position, reader.reported());
         }
       }
-      position = givenUpProof(position);
+      position = withoutProofIfStuck(position);
     }
   };
 }
 
-/** True if all rows that there were at the start lie below `last`. */
+/** True if all rows that existed at the start are below `last`. */
 const isPassed = ({ target, last }: CreatedPosition) =>
   target !== null && last !== null && last.created > target;
 
 const isReached = ({ target, last, tooMany }: CreatedPosition) =>
   target !== null && last?.created === target && tooMany !== target;
 
-/** The rows that are left where no later ones come, ascending; null if it is not the end, or cannot be told to be. */
+/** The remaining rows, in ascending order, if no later ones follow; null if this is not known to be the end. */
 async function restAtEnd(
   position: CreatedPosition,
   page: readonly CreatedRow[],
@@ -101,7 +102,7 @@ async function restAtEnd(
   return isWalkedThrough(position, page) && top.every(({ created }) => created <= last) ? [] : null;
 }
 
-/** True if the rows of a page at offset 0 are all there are, whatever the order: see above. */
+/** True if the rows of a page at offset 0 are all there are, in whatever order (see above). */
 async function isAll(top: readonly CreatedRow[], read: Reader['read']): Promise<boolean> {
   if (top.length === 0) return true;
   if ((await read({ ascending: false, offset: top.length })).length > 0) return false;
@@ -109,43 +110,46 @@ async function isAll(top: readonly CreatedRow[], read: Reader['read']): Promise<
   return top.every(({ record }) => again.has(record.key));
 }
 
-/** True if the rows tell by themselves that they descend: of equal ones nobody can say. */
+/** True if the rows themselves show that they descend; equal ones do not. */
 const showsDescent = (rows: readonly CreatedRow[]) => (rows[0]?.created ?? 0) > (rows.at(-1)?.created ?? 0);
 
 async function startAt({ read }: Reader, limit: number): Promise<CreatedPosition> {
   const two = await read({ ascending: false, offset: 0, limit: 2 });
   const top = showsDescent(two) || two.length < 2 ? two : await read({ ascending: false, offset: 0 });
   const target = showsDescent(top) ? (top[0]?.created ?? null) : null;
-  const told = { degraded: false, totals: { start: null, end: null } };
+  const reported = { degraded: false, totals: { start: null, end: null } };
   const counts = { stepBack: 0, tries: 0, taken: 0, smallest: limit, idle: 0 };
-  return { target, next: 0, last: null, tooMany: null, ...counts, ...told };
+  return { target, next: 0, last: null, tooMany: null, ...counts, ...reported };
 }
 
-type Told = Pick<CreatedPosition, 'degraded' | 'totals'>;
+type Reported = Pick<CreatedPosition, 'degraded' | 'totals'>;
 
 type Reader = {
   readonly read: (
     request: Omit<SortedPageRequest, 'signal' | 'limit'> & { limit?: number },
   ) => Promise<readonly CreatedRow[]>;
-  /** What the pages told of the whole. */
-  readonly told: () => Told;
+  /** What the pages have reported about the whole. */
+  readonly reported: () => Reported;
 };
 
-/** Reads rows that are in the order that was asked, and notes what their pages tell of the whole. */
+/** Reads rows, checks that they are in the requested order, and collects what their pages report about the whole. */
 function createReader(
   { readPage, limit, sleep }: CreatedScanOptions,
   from: CreatedPosition | undefined,
   signal: AbortSignal | undefined,
 ): Reader {
   const timeOf = createCreationTime();
-  let told: Told = { degraded: from?.degraded ?? false, totals: from?.totals ?? { start: null, end: null } };
+  let reported: Reported = {
+    degraded: from?.degraded ?? false,
+    totals: from?.totals ?? { start: null, end: null },
+  };
   return {
-    told: () => told,
+    reported: () => reported,
     async read(request) {
       const page = await readUndegraded(() => readPage({ limit, ...request, signal }), sleep, signal);
-      const { start, end } = told.totals;
+      const { start, end } = reported.totals;
       const totals = { start: start ?? page.total, end: page.total ?? end };
-      told = { degraded: told.degraded || page.degraded, totals };
+      reported = { degraded: reported.degraded || page.degraded, totals };
       const rows = page.records.map((record) => ({ record, created: timeOf(record) }));
       refuseDisorder(rows, request);
       return rows;
@@ -165,19 +169,19 @@ function refuseDisorder(
       seen.add(record.key);
       continue;
     }
-    const order = `the platform did not keep the ${ascending ? 'ascending' : 'descending'} order of created`;
+    const order = `the platform did not keep to the ${ascending ? 'ascending' : 'descending'} order of created`;
     const what = isRepeat ? 'came twice' : `(${created}) came after ${before?.created}`;
     throw new OrderError(`${order}: record ${record.key} ${what} at row ${offset + at}`);
   }
 }
 
-/** Bounds the requests: reading all again after a step back is allowed, going round for ever is not. */
+/** Bounds the requests: rereading everything after a step back is allowed, looping forever is not. */
 function refuseStall({ idle, taken, smallest, next }: CreatedPosition): void {
   if (idle <= IDLE_PAGES + taken / Math.max(1, smallest - 1)) return;
-  throw new ScanError(`the scan came no further: ${idle} pages up to row ${next} brought nothing new`);
+  throw new ScanError(`the scan made no progress: ${idle} pages up to row ${next} brought nothing new`);
 }
 
-function outcomeOf({ tooMany }: CreatedPosition, { degraded, totals }: Told): ScanOutcome {
+function outcomeOf({ tooMany }: CreatedPosition, { degraded, totals }: Reported): ScanOutcome {
   const proved = tooMany === null && !degraded;
   return { proved, totals, order: 'created', missing: [], refused: degraded ? ['degraded'] : [] };
 }

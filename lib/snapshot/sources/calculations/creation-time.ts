@@ -3,10 +3,10 @@ import { membersOf, shapeError } from '../../page/record-line.ts';
 import type { ScannedRecord } from '../../page/scanned-record.ts';
 
 /**
- * Makes a function that answers when a record was created, in epoch milliseconds, from epoch milliseconds or ISO text
- * (without a zone: as if in UTC, since only the order counts). What is finer than a millisecond is cut: more records
- * are equal then, and none changes places. All must come in the one form or in the other: a platform that sorts a
- * mixture need not sort it by time. Throws `PlatformError` of kind `shape`.
+ * Makes a function that returns when a record was created, in epoch milliseconds, from epoch milliseconds or ISO text
+ * (read as UTC if it has no zone, since only the order matters). Anything finer than a millisecond is cut off: more
+ * records are then equal, but their order does not change. All records must use the same form: a platform that sorts a
+ * mixture may not sort it by time. Throws `PlatformError` of kind `shape`.
  */
 export function createCreationTime(): (record: ScannedRecord) => number {
   let form: 'epoch milliseconds' | 'ISO text' | undefined;

@@ -4,19 +4,19 @@ import { defineSource, present } from '../define-source.ts';
 import { resumable } from '../resumable.ts';
 import { calculationColumns } from './columns.ts';
 
-/** The most rows of a page that the platform allows. */
+/** The most rows that the platform allows in a page. */
 const PAGE_ROWS = 5_000;
 
 export const calculations = defineSource({
   name: 'calculations',
-  takes: 'All calculations, or those that the search narrows to (then with --as).',
+  takes: 'All calculations, or only those that match a search (then with --as).',
   fields: (list) => ({
     name: z.optional(z.string({ error: 'text' })),
     filters: z.optional(list(filledText, { error: 'a list of filter fields', most: 100 })),
   }),
   rules: [
     {
-      // A part must not be taken for the whole.
+      // A narrowed snapshot must not be mistaken for the whole.
       at: 'as',
       expected: (named) =>
         `a place of its own, since ${named('name')} or ${named('filters')} narrow the snapshot`,
@@ -41,13 +41,13 @@ export const calculations = defineSource({
   options: [
     {
       flags: '--name <text>',
-      help: 'those whose name the search finds by this text',
+      help: 'only calculations whose name matches this text',
       field: 'name',
       kind: 'text',
     },
     {
       flags: '--filter <field>',
-      help: 'those that a filter field of the search keeps; may be given again',
+      help: 'only calculations that match this filter field; may be repeated',
       field: 'filters',
       kind: 'list',
     },

@@ -6,51 +6,51 @@ import type { OffsetPage, ReadOffsetPage } from './pages.ts';
 import { createPagesAhead } from './pages-ahead.ts';
 
 /*
- * Why nothing is lost. Ids are fixed and the order is theirs, so a row never moves past another: while rows are
- * deleted, what follows them moves to lower offsets, and what is added comes at the end. Say we have taken all rows up
- * to id `last`, and read a page that starts at offset s. If s is 0, no row lies before the page. If the page's first
- * id is not above `last`, every row before it has a lower id still, and was taken or is gone. In both cases the rows
- * of the page above `last` are the very next ones: the seam is proved. If the first id is above `last`, rows between
- * may have slid below s: step back and read again, twice as far each time, until a page proves it or s is 0.
- * A row that lives through the whole scan is not above the highest id that there was at the start: once a proved page
- * reaches that, all of them have been taken. If that row was deleted meanwhile, a proved page will one day add nothing;
- * a short page does not tell the end, since the platform may cap any page, but the highest id asked anew does: if it is
- * not above `last`, nothing is left to take.
+ * Why nothing is lost. Ids never change and the rows are sorted by id, so a row never moves past another: when rows are
+ * deleted, those after them move to lower offsets, and added rows come at the end. Suppose we have taken all rows up to
+ * id `last`, and read a page that starts at offset s. If s is 0, there is no row before the page. If the page's first
+ * id is not above `last`, every row before it has an even lower id, and was taken or is gone. In both cases the rows of
+ * the page above `last` are the very next ones: the seam is proved. If the first id is above `last`, rows in between
+ * may have slid below s: step back and read again, twice as far each time, until a page proves the seam or s is 0.
+ * A row that exists throughout the scan is not above the highest id at the start: once a proved page reaches that id,
+ * all such rows have been taken. If the row with that id is deleted in the meantime, a proved page will at some point
+ * add nothing. A short page does not prove the end, since the platform may cap any page, but requesting the highest id
+ * again does: if it is not above `last`, nothing is left to take.
  */
 
 export type OffsetScanOptions = {
   readonly readPage: ReadOffsetPage;
-  /** Rows a page asks for, 1 to 5000; the platform may send fewer. */
+  /** How many rows each page requests, 1 to 5000; the platform may send fewer. */
   readonly limit: number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Pages that are fetched while one is dealt with; each is held in memory, so fewer if they are large. Default 2. */
+  /** How many pages are fetched while one is processed; fewer if they are large, as memory holds each. Default 2. */
   readonly pagesAhead?: number;
 };
 
-/** The order that was asked for was not kept, or the scan came no further: what was read cannot be called complete. */
+/** The rows are not in the requested order, or the scan makes no progress: what was read may be incomplete. */
 export class ScanError extends Error {
   override readonly name = 'ScanError';
 }
 
-/** An answer contradicts the order that was asked for: the rows may be read all the same, in no order. */
+/** A response contradicts the requested order. The rows can still be read, without an order. */
 export class OrderError extends ScanError {}
 
-/** How far an offset scan has come; plain JSON. */
+/** How far an offset scan has progressed; plain JSON. */
 export type OffsetPosition = {
-  /** The highest id that there was at the start, which is to be reached; null if there was none. */
+  /** The highest id at the start of the scan, which must be reached; null if there was none. */
   readonly target: Id | null;
   /** The offset after the last row read; rows may have slid below it since. */
   readonly next: number;
   readonly stepBack: number;
   /** The highest id taken. */
   readonly last: Id | null;
-  /** Records taken. */
+  /** The number of records taken. */
   readonly taken: number;
-  /** Rows of the smallest page that had any. */
+  /** The number of rows of the smallest page that was not empty. */
   readonly smallest: number;
-  /** Pages since one brought something new. */
+  /** The number of pages since one brought something new. */
   readonly idle: number;
-  /** True if a page was degraded and stayed so. */
+  /** True if a page stayed degraded. */
   readonly degraded: boolean;
   readonly totals: { readonly start: number | null; readonly end: number | null };
 };
@@ -69,18 +69,18 @@ export const offsetPosition: z.ZodMiniType<OffsetPosition> = z.object({
 
 const PAGES_AHEAD = 2;
 
-/** Of pages as large as the last one, as many are fetched ahead as fit in this, and at least one. */
+/** As many pages of the last one's size are fetched ahead as fit into this, but at least one. */
 const AHEAD_BYTES = 8 * 1024 * 1024;
 
-/** Pages that may bring nothing new, beyond those that read again what was taken, before the scan is given up. */
+/** How many pages may bring nothing new, beyond those that reread what was taken, before the scan gives up. */
 const IDLE_PAGES = 64;
 
-/** Where the highest id stands. Of two rows one can tell whether the platform kept the descending order at all. */
+/** The page with the highest id. It has two rows to show whether the platform respected the descending order at all. */
 const TOP = { ascending: false, offset: 0, limit: 2 } as const;
 
 /**
- * Reads all rows in the order of ids, by offset, each page overlapping the last by one row. Throws `ScanError` where
- * the platform contradicts the order, or where the scan comes no further.
+ * Reads all rows in the order of ids, by offset, each page overlapping the last by one row. Throws `OrderError` if the
+ * platform contradicts the order, and `ScanError` if the scan makes no progress.
  */
 export function offsetScan(options: OffsetScanOptions): Scan<OffsetPosition> {
   const { limit, pagesAhead = PAGES_AHEAD } = options;
@@ -95,7 +95,7 @@ export function offsetScan(options: OffsetScanOptions): Scan<OffsetPosition> {
         const offset = Math.max(0, position.next - 1 - position.stepBack);
         const page = await ahead.take(offset);
         refuseDisorder(page.keys, { ascending: true, offset });
-        position = noted(position, page);
+        position = withReported(position, page);
         if (!isSeamProved(position, page, offset)) {
           position = { ...position, stepBack: Math.max(1, position.stepBack * 2), idle: position.idle + 1 };
           continue;
@@ -108,7 +108,7 @@ export function offsetScan(options: OffsetScanOptions): Scan<OffsetPosition> {
         if (known === page.keys.length) {
           const now = await top();
           end = highestOf(now);
-          // A degraded answer may lack the very row that is asked for.
+          // A degraded response may lack the very row that was requested.
           position = { ...position, degraded: position.degraded || now.degraded };
         }
         if (!hasReached(position, end)) continue;
@@ -121,7 +121,7 @@ export function offsetScan(options: OffsetScanOptions): Scan<OffsetPosition> {
   };
 }
 
-/** Where the pages after a proved one will most likely start: each at the last row of the one before, by its stride. */
+/** Where the pages after a proved one will most likely start: each a stride, its rows but one, after the one before. */
 function offsetsAhead(
   position: OffsetPosition,
   { keys, sizeBytes }: OffsetPage,
@@ -132,7 +132,7 @@ function offsetsAhead(
   if (stride < 1 || target === null || hasReached(position, target)) return [];
   const pages = Math.min(most, Math.max(1, Math.floor(AHEAD_BYTES / sizeBytes)));
   const offsets = Array.from({ length: pages }, (_, index) => next - 1 + index * stride);
-  // What lies behind the told total would most likely be empty. It is a hint: a page not fetched early is fetched late.
+  // Beyond the reported total pages are most likely empty. If the total is wrong, a page is merely fetched later.
   return offsets.filter((offset) => totals.end === null || offset + 1 < totals.end);
 }
 
@@ -143,8 +143,8 @@ function startAt(top: OffsetPage, limit: number): OffsetPosition {
   return { target, next: 0, stepBack: 0, last: null, taken: 0, smallest: limit, idle: 0, degraded, totals };
 }
 
-/** The position with what a page tells of the whole, whether or not its seam is proved. */
-function noted(position: OffsetPosition, { degraded, total }: OffsetPage): OffsetPosition {
+/** The position with what a page reports about the whole, whether or not its seam is proved. */
+function withReported(position: OffsetPosition, { degraded, total }: OffsetPage): OffsetPosition {
   const totals = { ...position.totals, end: total ?? position.totals.end };
   return { ...position, degraded: position.degraded || degraded, totals };
 }
@@ -154,14 +154,14 @@ function isSeamProved({ last }: OffsetPosition, { keys }: OffsetPage, offset: nu
   return offset === 0 || (first !== undefined && last !== null && compareIds(first, last) <= 0);
 }
 
-/** How many rows at the start of a proved page were taken before. */
+/** How many rows at the start of a proved page were already taken. */
 function knownRows({ last }: OffsetPosition, { keys }: OffsetPage): number {
   if (last === null) return 0;
   const fresh = keys.findIndex((key) => compareIds(key, last) > 0);
   return fresh < 0 ? keys.length : fresh;
 }
 
-/** The position past a proved page. */
+/** The position after a proved page. */
 function past(position: OffsetPosition, { keys }: OffsetPage, offset: number, known: number): OffsetPosition {
   const fresh = keys.length - known;
   return {
@@ -175,16 +175,16 @@ function past(position: OffsetPosition, { keys }: OffsetPage, offset: number, kn
   };
 }
 
-/** True if nothing up to `end` is left to take: the id to reach, or null where the platform has none. */
+/** True if nothing up to `end` is left to take. `end` is the id to reach, or null if the platform has no rows. */
 function hasReached({ last, idle }: OffsetPosition, end: Id | null): boolean {
   if (end === null) return idle > 0;
   return last !== null && compareIds(last, end) >= 0;
 }
 
-/** Bounds the requests: reading all again after a step back is allowed, going round for ever is not. */
+/** Bounds the requests: rereading everything after a step back is allowed, looping forever is not. */
 function refuseStall({ idle, taken, smallest, next }: OffsetPosition): void {
   if (idle <= IDLE_PAGES + taken / Math.max(1, smallest - 1)) return;
-  throw new ScanError(`the scan came no further: ${idle} pages up to row ${next} brought nothing new`);
+  throw new ScanError(`the scan made no progress: ${idle} pages up to row ${next} brought nothing new`);
 }
 
 function highestOf({ keys }: OffsetPage): Id | null {
@@ -203,7 +203,7 @@ function refuseDisorder(keys: readonly Id[], { ascending, offset }: Order): void
   if (at < 0) return;
   const order = ascending ? 'ascending' : 'descending';
   const where = `${keys[at]} came after ${keys[at - 1]} at row ${offset + at}`;
-  throw new OrderError(`the platform did not keep the ${order} order of ids: ${where}`);
+  throw new OrderError(`the platform did not keep to the ${order} order of ids: ${where}`);
 }
 
 function withDegradedRetry({ readPage, sleep }: OffsetScanOptions) {

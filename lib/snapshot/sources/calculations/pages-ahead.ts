@@ -1,19 +1,19 @@
-/** Reads the page at an offset. `signal` is aborted when nobody waits for it any more. */
+/** Reads the page at an offset. `signal` is aborted when nobody is waiting for it anymore. */
 export type ReadAt<Page> = (offset: number, signal: AbortSignal) => Promise<Page>;
 
-/** Pages that are fetched before they are asked for, by offset. */
+/** Pages that are fetched before they are needed, by offset. */
 export type PagesAhead<Page> = {
-  /** The page at an offset: the one that is under way, or else a new one. */
+  /** The page at an offset: the one already under way, or a new one. */
   readonly take: (offset: number) => Promise<Page>;
-  /** Fetches these pages and gives up all others: what was planned before may lie elsewhere now. */
+  /** Fetches these pages and aborts all others: the rows planned for before may be elsewhere now. */
   readonly plan: (offsets: readonly number[]) => void;
-  /** Gives up all that is under way. */
+  /** Aborts all pages under way. */
   readonly stop: () => void;
 };
 
 /**
- * Overlaps the platform's time with ours. That a page was fetched early is no harm: its seam is proved by what it
- * holds, not by when it was read.
+ * Overlaps the platform's time with ours. Fetching a page early does no harm: its seam is proved by its contents, not
+ * by when it was read.
  */
 export function createPagesAhead<Page>(
   read: ReadAt<Page>,
@@ -23,7 +23,7 @@ export function createPagesAhead<Page>(
   const start = (offset: number) => {
     const left = new AbortController();
     const page = read(offset, signal === undefined ? left.signal : AbortSignal.any([signal, left.signal]));
-    // Thrown when it is taken; a page that is given up has nobody to tell.
+    // The error is thrown when the page is taken; nobody needs that of an aborted page.
     page.catch(() => undefined);
     return { page, left };
   };

@@ -10,17 +10,17 @@ import { scanPage } from '../../page/page-scanner.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
 import { jsonTypesOf } from '../../page/record-fields.ts';
 
-/** One page, as it came: nothing in it is trusted yet. */
+/** One page, as received: nothing in it is trusted yet. */
 export type OffsetPage = {
-  /** The ids of its rows, in its order. */
+  /** The ids of its rows, in order. */
   readonly keys: readonly Id[];
-  /** The rows from this one on, ready to be written; asked for once, since they may take the page's memory over. */
+  /** The rows from this one on, ready to be written. Call it only once: they may reuse the page's memory. */
   readonly from: (row: number) => RecordBatch;
-  /** Of the whole page, decoded. */
+  /** The size of the whole page, decoded. */
   readonly sizeBytes: number;
-  /** True if the platform says that rows may be lacking. */
+  /** True if the platform says that rows may be missing. */
   readonly degraded: boolean;
-  /** Rows in all, as the platform tells; null if it does not. */
+  /** The total number of rows as reported by the platform; null if it does not report it. */
   readonly total: number | null;
 };
 
@@ -36,8 +36,8 @@ export type ReadOffsetPage = (request: {
 export type CalculationSelection = Pick<CalculationSearch, 'name' | 'filters'>;
 
 /**
- * Pages of calculations whose records keep the bytes that the platform sent; only the id is required of them. They are
- * not parsed: the page is proved to be valid JSON while its records are found, which takes half the time.
+ * Reads pages of calculations. Their records are the bytes as sent by the platform, and only need an id. They are not
+ * parsed: the page is validated as JSON while its records are found, which takes half the time.
  */
 export function calculationPageReader(call: Call, selection: CalculationSelection = {}): ReadOffsetPage {
   return ({ ascending, offset, limit, signal }) => {

@@ -12,16 +12,16 @@ import { type UnorderedPosition, unorderedPosition, unorderedScan } from './unor
 export type CalculationScanOptions = {
   readonly call: Call;
   readonly selection: CalculationSelection;
-  /** Rows a page asks for, 1 to 5000; the platform may send fewer. */
+  /** How many rows each page requests, 1 to 5000; the platform may send fewer. */
   readonly limit: number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
-/** How far a scan of calculations has come, by the order in which it reads them; plain JSON. */
+/** How far a scan of calculations has progressed, by the order in which it reads them; plain JSON. */
 export type CalculationPosition =
   | { readonly mode: 'id'; readonly at: OffsetPosition }
   | { readonly mode: 'created'; readonly at: CreatedPosition }
-  /** `order`: the one that is asked for, and was not kept. */
+  /** `order` is the one that is requested and that the platform did not keep to. */
   | { readonly mode: 'unordered'; readonly order: SortField; readonly at: UnorderedPosition };
 
 type SortField = 'id' | 'created';
@@ -33,10 +33,10 @@ export const calculationPosition: z.ZodMiniType<CalculationPosition> = z.discrim
 ]);
 
 /**
- * Reads all calculations: in the order of ids; by `created` if the very first request is answered 400; and in no order
- * at all, each id once and never proved, once an answer contradicts the order that was asked. While an order is kept
- * no ids are: what was taken is then known from the parts of the run. Throws `PlatformError`, and `ScanError` where the
- * scan comes no further.
+ * Reads all calculations: in the order of ids; by `created` if the platform responds 400 to the very first request; and
+ * in no order at all, each id once and never proved, once a response contradicts the requested order. An ordered scan
+ * does not remember ids, so what it took is then read from the parts of the run. Throws `PlatformError`, and
+ * `ScanError` if the scan makes no progress.
  */
 export function calculationScan(options: CalculationScanOptions): Scan<CalculationPosition> {
   return async function* scan(start) {
@@ -52,7 +52,7 @@ export function calculationScan(options: CalculationScanOptions): Scan<Calculati
   };
 }
 
-/** How a scan in an order ended: whole, or because the order is refused, or because it is not kept. */
+/** How an ordered scan ended: complete, or because the platform refused the order or did not keep to it. */
 type Ended = { readonly kind: 'ended'; readonly outcome: ScanOutcome };
 type Refused = { readonly kind: 'refused' };
 type Unordered = { readonly kind: 'unordered'; readonly order: SortField };
@@ -121,7 +121,7 @@ async function* tagged<At>(
       yield { ...value, position: tag(value.position) };
     }
   } finally {
-    // A caller who leaves early ends what is under way below, too.
+    // A caller that stops early also ends the steps below.
     await steps.return(undefined as never);
   }
 }

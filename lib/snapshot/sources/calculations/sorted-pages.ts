@@ -6,13 +6,13 @@ import type { ScannedRecord } from '../../page/scanned-record.ts';
 import { sliceRecords } from '../../page/slice-records.ts';
 import type { CalculationSelection } from './pages.ts';
 
-/** One page of calculations, parsed, as it came: nothing in it is trusted yet. */
+/** One page of calculations, parsed, as received: nothing in it is trusted yet. */
 export type SortedPage = {
-  /** The rows in the page's order; their lines are the text the platform sent. */
+  /** The rows in the page's order; their lines are the text as sent by the platform. */
   readonly records: readonly ScannedRecord[];
-  /** True if the platform says that rows may be lacking. */
+  /** True if the platform says that rows may be missing. */
   readonly degraded: boolean;
-  /** Rows in all, as the platform tells; null if it does not. */
+  /** The total number of rows as reported by the platform; null if it does not report it. */
   readonly total: number | null;
 };
 
@@ -26,7 +26,7 @@ export type SortedPageRequest = {
 /** Reads the page of `limit` rows from `offset`, in the order of the field that the reader was made for. */
 export type ReadSortedPage = (request: SortedPageRequest) => Promise<SortedPage>;
 
-/** Pages of calculations in the order of `field`; only the id is required of a row. Throws `PlatformError`. */
+/** Reads pages of calculations in the order of `field`; a row only needs an id. Throws `PlatformError`. */
 export function sortedPageReader(
   call: Call,
   selection: CalculationSelection,

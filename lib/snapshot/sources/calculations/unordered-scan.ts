@@ -7,31 +7,31 @@ import { ScanError } from './offset-scan.ts';
 import type { ReadSortedPage, SortedPage } from './sorted-pages.ts';
 
 /*
- * Without an order nothing tells a lost row from one that never was. So the rows are read from the first to an empty
- * page, each id is kept once, and that is done again until a round brings nothing new: what slid past in one round,
- * since rows were deleted or came in another order, shows in the next. It is a best effort and no proof.
+ * Without an order, a lost row looks the same as one that never existed. So the rows are read from the first to an
+ * empty page, each id is taken once, and that is repeated until a round brings nothing new: a row missed in one round,
+ * because rows were deleted or came in another order, shows up in the next. This is a best effort and not a proof.
  */
 
 export type UnorderedScanOptions = {
   readonly readPage: ReadSortedPage;
-  /** Rows a page asks for, 1 to 5000; the platform may send fewer. */
+  /** How many rows each page requests, 1 to 5000; the platform may send fewer. */
   readonly limit: number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
-/** How far an unordered scan has come; plain JSON. What it took is not in it, but in the parts of the run. */
+/** How far an unordered scan has progressed; plain JSON. The rows taken are not in it, but in the parts of the run. */
 export type UnorderedPosition = {
-  /** How often all rows were begun to be read; 1 is the first time. */
+  /** The number of the round, in which all rows are read; 1 is the first. */
   readonly round: number;
   /** The offset after the last row read. */
   readonly next: number;
   /** True if the round has brought something new. */
   readonly isNew: boolean;
-  /** Rows of the smallest page that had any. */
+  /** The number of rows of the smallest page that was not empty. */
   readonly smallest: number;
-  /** Pages of the round since one brought something new. */
+  /** The number of pages of the round since one brought something new. */
   readonly idle: number;
-  /** True if a page was degraded and stayed so. */
+  /** True if a page stayed degraded. */
   readonly degraded: boolean;
   readonly totals: { readonly start: number | null; readonly end: number | null };
 };
@@ -46,17 +46,17 @@ export const unorderedPosition: z.ZodMiniType<UnorderedPosition> = z.object({
   totals: totalsSchema,
 });
 
-/** Rounds at most, on a platform that has something new in each of them. */
+/** The most rounds, for a platform that has something new in each of them. */
 const MOST_ROUNDS = 4;
 
-/** Pages that may bring nothing new, beyond those that read again what was taken, before the scan is given up. */
+/** How many pages may bring nothing new, beyond those that reread what was taken, before the scan gives up. */
 const IDLE_PAGES = 64;
 
 /**
- * Reads all rows in whatever order they come, but for those that the run has taken, each id once; its outcome is never
- * proved. Memory holds every id of the source, which is the price of keeping each once without an order. The first step
- * brings nothing but the position: wherever the run is stopped from then on, it is gone on with without an order.
- * Throws `ScanError` where the scan comes no further.
+ * Reads all rows in whatever order they come, except those that the run has already taken, each id once; its outcome is
+ * never proved. Memory holds every id of the source: without an order there is no other way to take each one once. The
+ * first step yields only a position: wherever the run is stopped after that, it resumes without an order. Throws
+ * `ScanError` if the scan makes no progress.
  */
 export function unorderedScan({ readPage, limit, sleep }: UnorderedScanOptions): Scan<UnorderedPosition> {
   return async function* scan({ from, signal, takenKeys }) {
@@ -84,20 +84,20 @@ function startAt(limit: number): UnorderedPosition {
   return { round: 1, next: 0, isNew: false, smallest: limit, idle: 0, degraded: false, totals };
 }
 
-/** The position past a page, `fresh` of whose rows are new; an empty one ends a round and counts for nothing else. */
+/** The position after a page with `fresh` new rows. An empty page ends a round and is otherwise ignored. */
 function past(
   position: UnorderedPosition,
   { records, degraded, total }: SortedPage,
   fresh: number,
 ): UnorderedPosition {
   const { start, end } = position.totals;
-  const told = {
+  const reported = {
     degraded: position.degraded || degraded,
     totals: { start: start ?? total, end: total ?? end },
   };
-  if (records.length === 0) return { ...position, ...told };
+  if (records.length === 0) return { ...position, ...reported };
   return {
-    ...told,
+    ...reported,
     round: position.round,
     next: position.next + records.length,
     isNew: position.isNew || fresh > 0,
@@ -106,15 +106,15 @@ function past(
   };
 }
 
-/** Adds a key; false if it was there. */
+/** Adds a key; false if it was already there. */
 function isFirst(key: Id, taken: Set<Id>): boolean {
   if (taken.has(key)) return false;
   taken.add(key);
   return true;
 }
 
-/** A platform that sends rows for every offset would never be done. */
+/** A scan of a platform that sends rows for every offset would never end. */
 function refuseStall({ idle, smallest, next }: UnorderedPosition, taken: number): void {
   if (idle <= IDLE_PAGES + taken / smallest) return;
-  throw new ScanError(`the scan came no further: ${idle} pages up to row ${next} brought nothing new`);
+  throw new ScanError(`the scan made no progress: ${idle} pages up to row ${next} brought nothing new`);
 }

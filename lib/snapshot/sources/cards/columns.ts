@@ -1,8 +1,8 @@
 import type { Columns } from '../source-definition.ts';
 
-/** The fields of cards by the contract; `Columns` says how they are typed. */
+/** The fields of cards according to the contract; `Columns` explains their types. */
 export const cardColumns = {
-  // Only where it is another than datasourceId.
+  // Only if it differs from datasourceId.
   _datasetId: 'string',
   id: 'string',
   urn: 'string',

@@ -12,9 +12,9 @@ export const cards = defineSource({
   takes:
     'The cards of each dataset; without ids, of every dataset that the last published calculations link to.',
   fields: (list) => ({
-    /** Without them the datasets that the last published calculations link to. */
+    /** Default: the datasets that the last published calculations link to. */
     datasets: z.optional(list(filledText, { error: 'a list of dataset ids', most: 10_000 })),
-    /** Whether cards count that use a dataset only in a drill. */
+    /** Whether to include cards that use a dataset only in a drill. */
     drill: z._default(yesOrNo, true),
   }),
   rules: [],
@@ -37,10 +37,10 @@ export const cards = defineSource({
   },
   columns: cardColumns,
   options: [
-    { flags: '--dataset <id>', help: 'a dataset; may be given again', field: 'datasets', kind: 'list' },
+    { flags: '--dataset <id>', help: 'a dataset; may be repeated', field: 'datasets', kind: 'list' },
     {
       flags: '--datasets-from <file>',
-      help: 'datasets from a file, one id a line; - reads standard input',
+      help: 'a file with one dataset id a line; - reads standard input',
       field: 'datasets',
       kind: 'lines',
     },
@@ -52,6 +52,6 @@ export const cards = defineSource({
       value: false,
     },
   ],
-  // Without ids: those that the calculations before it link to.
+  // Without ids: the datasets that the calculations, taken before, link to.
   sample: () => [],
 });

@@ -12,17 +12,17 @@ export { fanOutPosition } from '../fan-out.ts';
 
 export type CardsScanOptions = {
   readonly call: Call;
-  /** In any order; repeats are left out. */
+  /** In any order; duplicates are skipped. */
   readonly datasetIds: readonly string[];
-  /** Whether to add cards that use a dataset only in a drill. */
+  /** Whether to include cards that use a dataset only in a drill. */
   readonly drill: boolean;
-  /** Datasets that are read ahead. Default 8. */
+  /** How many datasets are read ahead. Default 8. */
   readonly concurrency?: number | undefined;
 };
 
 /**
  * Scans the cards of each dataset, in the order of the datasets' ids as text, and within one in the order of the
- * cards' ids as integers. Key: `DATASETID/CARDID`. A card that comes twice for a dataset is kept once, the first.
+ * cards' ids as integers. Key: `DATASETID/CARDID`. If a dataset has a card twice, only the first is taken.
  */
 export function cardsScan({ call, datasetIds, drill, concurrency }: CardsScanOptions): Scan<FanOutPosition> {
   return fanOut({
@@ -37,7 +37,7 @@ type Reading = { readonly call: Call; readonly drill: boolean; readonly signal: 
 
 async function cardsOf(datasetId: string, { call, drill, signal }: Reading): Promise<RecordBatch> {
   const { text, json } = await call.raw(listCards, { path: { datasetId }, query: { drill } }, { signal });
-  if (!Array.isArray(json)) throw shapeOf(datasetId, 'the answer: expected an array of cards');
+  if (!Array.isArray(json)) throw shapeOf(datasetId, 'the response: expected an array of cards');
   const sources = sliceRecords(`{"cards":${text}}`, 'cards');
   const cards = json.map((value: unknown, at) => {
     const id = idDigits(membersOf(value)['id']);
@@ -57,9 +57,9 @@ type Card = {
 };
 
 function cardRecord(datasetId: string, { id, value, source }: Card): ScannedRecord {
-  // A drill's card names the dataset that it is built on, which may be another one.
-  const isToldByItself = value['datasourceId'] === datasetId;
-  const first = isToldByItself ? undefined : { name: '_datasetId', text: datasetId };
+  // A card found through a drill names the dataset that it is built on, which may be a different one.
+  const namesDataset = value['datasourceId'] === datasetId;
+  const first = namesDataset ? undefined : { name: '_datasetId', text: datasetId };
   return scannedRecord({ key: `${datasetId}/${id}`, value, source, first });
 }
 

@@ -1,6 +1,6 @@
 import type { Columns, HiveType } from '../source-definition.ts';
 
-/** The fields of data files by the contract; `Columns` says how they are typed. */
+/** The fields of data files according to the contract; `Columns` explains their types. */
 export const dataFileColumns = {
   dataFileId: 'string',
   name: 'string',

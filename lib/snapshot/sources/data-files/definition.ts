@@ -29,10 +29,10 @@ export const dataFiles = defineSource({
   },
   columns: dataFileColumns,
   options: [
-    { flags: '--id <id>', help: 'a data file; may be given again', field: 'ids', kind: 'list' },
+    { flags: '--id <id>', help: 'a data file; may be repeated', field: 'ids', kind: 'list' },
     {
       flags: '--ids-from <file>',
-      help: 'ids from a file, one a line; - reads standard input',
+      help: 'a file with one id a line; - reads standard input',
       field: 'ids',
       kind: 'lines',
     },

@@ -10,31 +10,31 @@ export { fanOutPosition } from '../fan-out.ts';
 
 export type DataFilesScanOptions = {
   readonly call: Call;
-  /** In any order; repeats are left out. */
+  /** In any order; duplicates are skipped. */
   readonly ids: readonly Id[];
   /** Any of `revisions` and `metadata`. */
   readonly expand: readonly string[];
-  /** Data files that are read ahead. Default 8. */
+  /** How many data files are read ahead. Default 8. */
   readonly concurrency?: number | undefined;
 };
 
 /**
  * Scans the metadata of data files, in the order of their ids as integers. Key: the id's digits. The line is the
- * whole answer. Throws `TypeError` on an id that is no integer.
+ * whole response. Throws `TypeError` if an id is not an integer.
  */
 export function dataFilesScan({
   call,
-  ids: asked,
+  ids: requested,
   expand,
   concurrency,
 }: DataFilesScanOptions): Scan<FanOutPosition> {
-  const ids = [...new Set(asked.map(digitsOf))].sort(compareIds);
+  const ids = [...new Set(requested.map(digitsOf))].sort(compareIds);
   const query = expand.length === 0 ? {} : { expand: expand.join(',') };
   const read = async (id: Id, signal: AbortSignal): Promise<RecordBatch> => {
     const { text, json } = await call.raw(getDataFile, { path: { dataFileId: id }, query }, { signal });
     const value = membersOf(json);
     const key = idDigits(value['dataFileId']);
-    if (key !== id) throw otherThanAsked(id, key);
+    if (key !== id) throw wrongId(id, key);
     return batchOf([scannedRecord({ key, value, source: text.trim() })]);
   };
   return fanOut({ ids, read, total: ids.length, concurrency });
@@ -47,9 +47,5 @@ function digitsOf(id: Id): Id {
   return digits;
 }
 
-const otherThanAsked = (id: Id, got: Id | undefined) =>
-  shapeError(
-    getDataFile.name,
-    `data file ${id}`,
-    `dataFileId: expected ${id}, got ${got ?? 'nothing that is an integer'}`,
-  );
+const wrongId = (id: Id, got: Id | undefined) =>
+  shapeError(getDataFile.name, `data file ${id}`, `dataFileId: expected ${id}, got ${got ?? 'no integer'}`);

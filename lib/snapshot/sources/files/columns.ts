@@ -1,6 +1,6 @@
 import type { Columns } from '../source-definition.ts';
 
-/** The fields of files by the contract; `Columns` says how they are typed. */
+/** The fields of files according to the contract; `Columns` explains their types. */
 export const fileColumns = {
   _filesetId: 'string',
   id: 'string',

@@ -26,9 +26,9 @@ const selectionSchema = z.strictObject({
 
 export const files = defineSource({
   name: 'files',
-  takes: 'All files of each FileSet, or those that the search narrows to.',
+  takes: 'All files of each FileSet, or only those that match a search.',
   fields: (list) => ({
-    /** In lower case, each once and in order: the same FileSets are the same selection. */
+    /** In lower case, each once and sorted, so that the same FileSets are the same selection. */
     filesets: z.pipe(
       list(uuid, { error: 'a list of FileSet ids', most: 1_000 }),
       z.transform((ids: string[]) => [...new Set(ids.map((id) => id.toLowerCase()))].sort()),
@@ -58,39 +58,44 @@ export const files = defineSource({
   records: {
     key: { owner: ['_filesetId'], id: 'id', isInteger: false },
     label: 'path',
-    // Signed anew for every response.
+    // Signed again for every response.
     volatile: ['downloadUrl'],
     sets: [],
-    // A cursor goes through files in no order that the platform names.
+    // The platform does not say in which order a cursor returns files.
     inKeyOrder: false,
   },
   columns: fileColumns,
   options: [
-    { flags: '--fileset <id>', help: 'a FileSet; may be given again', field: 'filesets', kind: 'list' },
-    { flags: '--directory <path>', help: 'those below this directory', field: 'directory', kind: 'text' },
+    { flags: '--fileset <id>', help: 'a FileSet; may be repeated', field: 'filesets', kind: 'list' },
+    {
+      flags: '--directory <path>',
+      help: 'only files below this directory',
+      field: 'directory',
+      kind: 'text',
+    },
     {
       flags: '--immediate',
-      help: 'only those directly in it',
+      help: 'only files directly in that directory',
       field: 'immediate',
       kind: 'switch',
       value: true,
     },
     {
       flags: '--where <field:operator:value>',
-      help: 'those that a filter keeps; !OPERATOR negates, commas separate the values of IN; may be given again',
+      help: 'only files that match this filter; !OPERATOR negates, commas separate the values of IN; may be repeated',
       field: 'where',
       kind: 'list',
       entry: { expected: EXPECTED_WHERE, read: readWhere },
     },
     {
       flags: '--since <date>',
-      help: 'those created at this time or later (ISO 8601)',
+      help: 'only files created at this time or later (ISO 8601)',
       field: 'since',
       kind: 'text',
     },
     {
       flags: '--until <date>',
-      help: 'those created at this time or earlier (ISO 8601)',
+      help: 'only files created at this time or earlier (ISO 8601)',
       field: 'until',
       kind: 'text',
     },

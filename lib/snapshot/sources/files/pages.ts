@@ -8,20 +8,20 @@ import { sliceRecords } from '../../page/slice-records.ts';
 /** One page of a FileSet's files. */
 export type ScannedFilePage = {
   readonly batch: RecordBatch;
-  /** The cursor that was sent along; null if there is none. */
+  /** The cursor sent with the page; null if there is none. */
   readonly next: string | null;
-  /** Files in all, as the platform tells; null if it does not. */
+  /** The total number of files as reported by the platform; null if it does not report it. */
   readonly total: number | null;
 };
 
-/** Reads the page after the cursor `next`; null is the beginning. */
+/** Reads the page after the cursor `next`; null means the first page. */
 export type ReadFilePage = (request: {
   readonly filesetId: string;
   readonly next: string | null;
   readonly signal?: AbortSignal | undefined;
 }) => Promise<ScannedFilePage>;
 
-/** Pages of files whose records keep the text the platform sent, with `_filesetId` before it. */
+/** Reads pages of files. Their records are the text as sent by the platform, with `_filesetId` added at the start. */
 export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
   const { directoryPath, immediateChildren, limit, ...body } = search;
   return async ({ filesetId, next, signal }) => {
@@ -39,7 +39,7 @@ export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
   };
 }
 
-/** An answer that holds neither files nor a page is some other answer, not the end of a list. */
+/** A response with neither files nor a page context is not a page: it must not be taken for the end of a list. */
 function pageOf(json: unknown, filesetId: string) {
   const { files = null, pageContext = null } = membersOf(json);
   if (Array.isArray(files)) return { values: files as readonly unknown[], context: membersOf(pageContext) };

@@ -9,40 +9,41 @@ import { filePageReader, type ReadFilePage, type ScannedFilePage } from './pages
 import { hasSeen, noCursors, type SeenCursors, seenCursorsSchema, withCursor } from './seen-cursors.ts';
 
 /*
- * Why a cursor holds under change, and how far. The cursor is the sort key of the last row, so the next page begins
- * behind that key whatever was added or deleted meanwhile: a file whose key stays comes exactly once. A file whose
- * key changes while its FileSet is read (a rename, if the order is that of paths; the default order is not published)
- * can come twice, or not at all. Only an order by something fixed, such as `fieldSort` by id, rules both out. Repeats
- * are not taken out here: it would take every id of the FileSet in memory, and in every position.
+ * Why a cursor works while files change, and how far. The cursor is the sort key of the last row, so the next page
+ * begins after that key, whatever was added or deleted in the meantime: a file whose key does not change is returned
+ * exactly once. A file whose key changes while its FileSet is read (a rename, if the order is by path; the default
+ * order is not documented) can be returned twice, or not at all. Only sorting by something fixed, such as `fieldSort`
+ * by id, rules out both. Duplicates are not removed here: that would need every id of the FileSet in memory, and in
+ * every position.
  */
 
 export type FilesScanOptions = {
   readonly call: Call;
-  /** UUIDs in either case, read in this order; repeats are left out. */
+  /** UUIDs in upper or lower case, read in this order; duplicates are skipped. */
   readonly filesetIds: readonly string[];
   readonly search: FileSearch;
-  /** Files a page asks for. Default that of `search`, or else 1000. */
+  /** How many files each page requests. Default: the limit of `search`, or else 1000. */
   readonly limit?: number | undefined;
 };
 
-/** Where a scan of files goes on. */
+/** Where a scan of files resumes. */
 export type FilesPosition = {
-  /** Index of the FileSet. */
+  /** The index of the FileSet. */
   readonly fileset: number;
-  /** The cursor to go on from in it; null is its beginning. */
+  /** The cursor to continue from in it; null means its beginning. */
   readonly next: string | null;
   /** Cursors followed in it. */
   readonly cursors: SeenCursors;
   /** Its totals; null before its first page. */
   readonly open: Totals | null;
-  /** Totals of the FileSets before it, summed. */
+  /** The sum of the totals of the FileSets before it. */
   readonly done: Totals;
   /** Records so far. */
   readonly records: number;
   readonly missing: readonly MissingId[];
-  /** False once a list went round instead of coming to an end. */
+  /** False once a list has looped instead of ending. */
   readonly ended: boolean;
-  /** True once a FileSet went missing after some of it had been read. */
+  /** True once a FileSet has gone missing after part of it was read. */
   readonly cut: boolean;
 };
 
@@ -62,13 +63,13 @@ type Totals = ScanOutcome['totals'];
 
 const LIMIT = 1000;
 
-/** A bound that no honest list reaches; past it the list is an error. */
+/** More pages than any real list has: a list that reaches this is an error. */
 const MAX_PAGES = 100_000;
 
 /**
  * Scans the files of FileSets by cursor. Key: `FILESETID/FILEID`. A list ends at a cursor that is null, absent or
- * was followed before, and at an empty page. A FileSet that answers 404 or 403 is missing. The run is refused as
- * `incomplete` if all are, or if one went missing half-read.
+ * was followed before, and at an empty page. A FileSet for which the platform responds 404 or 403 is missing. The run
+ * is refused as `incomplete` if all FileSets are missing, or if one went missing when it was half read.
  */
 export function filesScan({
   call,
@@ -82,7 +83,7 @@ export function filesScan({
     let position = from;
     for (let id = ids[position.fileset]; id !== undefined; id = ids[position.fileset]) {
       signal?.throwIfAborted();
-      // While FileSets are left that were not asked, how many files there are in all is not known.
+      // The total number of files is unknown until the last FileSet has been requested.
       const isLast = position.fileset === ids.length - 1;
       const step = await readStep(id, position, { readPage, signal });
       position = step.position;
@@ -106,7 +107,7 @@ const START: FilesPosition = {
 
 type Reading = { readonly readPage: ReadFilePage; readonly signal: AbortSignal | undefined };
 
-/** The next page of a FileSet, or that the FileSet is missing. */
+/** The step for the next page of a FileSet, or for a missing FileSet. */
 async function readStep(
   filesetId: string,
   position: FilesPosition,
@@ -133,7 +134,7 @@ function afterPage(before: FilesPosition, { batch, next, total }: ScannedFilePag
   const open = { start: before.open === null ? total : before.open.start, end: total };
   const position = { ...before, open, records: before.records + batch.keys.length };
   if (batch.keys.length === 0 || next === null) return nextFileset(position);
-  // On its last page the platform repeats the cursor that it was sent. An older one would lead round in a circle.
+  // On the last page the platform repeats the cursor that it was sent. An older cursor means a loop.
   if (next === before.next) return nextFileset(position);
   if (hasSeen(before.cursors, next)) return nextFileset({ ...position, ended: false });
   return { ...position, next, cursors: withCursor(before.cursors, next) };
@@ -148,19 +149,19 @@ const nextFileset = (position: FilesPosition): FilesPosition => ({
   done: position.open === null ? position.done : sumOf(position),
 });
 
-/** Totals of all FileSets up to this one; null once one did not tell. */
+/** The totals of all FileSets up to this one; null once the platform did not report one of them. */
 function sumOf({ done, open }: FilesPosition): Totals {
   const sum = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b);
   return open === null ? done : { start: sum(done.start, open.start), end: sum(done.end, open.end) };
 }
 
-function outcomeOf({ done, missing, ended, cut }: FilesPosition, asked: number): ScanOutcome {
+function outcomeOf({ done, missing, ended, cut }: FilesPosition, requested: number): ScanOutcome {
   return {
     proved: ended,
     totals: done,
     order: 'cursor',
     missing,
-    refused: cut ? ['incomplete'] : refusedForMissing(missing, asked),
+    refused: cut ? ['incomplete'] : refusedForMissing(missing, requested),
   };
 }
 

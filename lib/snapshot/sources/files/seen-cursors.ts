@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 
 /**
- * Cursors that were followed, for noticing that a list goes round: hashes of the latest ones, and an anchor for a
- * circle longer than that. Plain JSON whose size has a bound (about 7 KB), however long the list.
+ * Cursors that were followed, to detect a list that loops: hashes of the latest ones, and an anchor for a loop longer
+ * than that. Plain JSON of a bounded size (about 7 KB), however long the list.
  */
 export type SeenCursors = {
-  /** Cursors added in all. */
+  /** The number of cursors added in total. */
   readonly count: number;
   readonly latest: readonly string[];
-  /** The cursor whose number was the last power of two: a circle of any length comes by one in the end (Brent). */
+  /** The cursor whose number was the last power of two: a loop of any length reaches one in the end (Brent). */
   readonly anchor: string | null;
 };
 
@@ -38,5 +38,5 @@ export function withCursor({ count, latest, anchor }: SeenCursors, cursor: strin
   };
 }
 
-/** 64 bits: two of a few hundred cursors are alike once in 10^14 lists. */
+/** 64 bits: two of a few hundred cursors collide in one of 10^14 lists. */
 const hashOf = (cursor: string) => createHash('sha256').update(cursor).digest('base64url').slice(0, 11);

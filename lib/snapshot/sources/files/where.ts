@@ -6,7 +6,7 @@ const upperCase = z.pipe(
   z.transform((text: string) => text.toUpperCase()),
 );
 
-/** A filter of the search of files. */
+/** A filter of a file search. */
 export const whereSchema = z.strictObject(
   {
     field: filledText,
@@ -19,12 +19,12 @@ export const whereSchema = z.strictObject(
 
 export type Where = z.input<typeof whereSchema>;
 
-/** What `readWhere` reads. */
+/** What `readWhere` expects. */
 export const EXPECTED_WHERE = 'FIELD:OPERATOR:VALUE such as size:GREATER_THAN:1000, or FIELD:IS_NULL';
 
 /**
- * `FIELD:OPERATOR:VALUE` as a filter; `!OPERATOR` negates it, IN takes its values between commas, IS_NULL takes none.
- * Undefined for any other text.
+ * Parses `FIELD:OPERATOR:VALUE` as a filter: `!OPERATOR` negates it, IN takes values separated by commas, IS_NULL takes
+ * none. Undefined for any other text.
  */
 export function readWhere(text: string): Where | undefined {
   const [, field, not, operator, value] = /^([^:]+):(!?)([A-Za-z_]+)(?::(.*))?$/s.exec(text) ?? [];

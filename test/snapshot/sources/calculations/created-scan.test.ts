@@ -20,24 +20,24 @@ const rowAt = (id: number, created: number) => ({ id, created });
 const scanOf = (readPage: ReadSortedPage, limit: number) =>
   createdScan({ readPage, limit, sleep: async () => undefined });
 
-/** A platform that answers the same two pages for ever: one for the latest rows, one for all the others. */
+/** A platform that sends the same two pages forever: one for the latest rows, one for all other requests. */
 const fixedPages =
   (top: SortedPage, page: SortedPage): ReadSortedPage =>
   async ({ ascending }) =>
     ascending ? page : top;
 
-/** The reader, and what it was asked for: `>` is ascending, `<` descending, and then the offset. */
+/** The reader, and its requests: `>` is ascending, `<` descending, followed by the offset. */
 function watched(readPage: ReadSortedPage) {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const read: ReadSortedPage = (request) => {
-    asked.push(`${request.ascending ? '>' : '<'}${request.offset}`);
+    requested.push(`${request.ascending ? '>' : '<'}${request.offset}`);
     return readPage(request);
   };
-  return { asked, read };
+  return { requested, read };
 }
 
-describe('a platform that holds still', () => {
-  test('is read whole, in the order of creation, and proved', async () => {
+describe('a platform that does not change', () => {
+  test('is read completely, in the order of creation, and proved', async () => {
     const platform = simulateCreations({ steps: [1, 1, 0, 1, 0, 0, 1, 1], changes: [] });
 
     const { keys, outcome } = await scanned(scanOf(platform.readPage, 5));
@@ -52,16 +52,16 @@ describe('a platform that holds still', () => {
     });
   });
 
-  test('overlaps each page by all rows of the last time and one below, and asks for the latest at the end', async () => {
+  test('is read in pages that overlap by all rows of the last time and one below, and the latest rows last', async () => {
     const platform = simulateCreations({ steps: [1, 1, 1, 0, 1, 1, 1, 1], changes: [] });
-    const { asked, read } = watched(platform.readPage);
+    const { requested, read } = watched(platform.readPage);
 
     await scanned(scanOf(read, 4));
 
-    expect(asked).toEqual(['<0', '>0', '>1', '>3', '>5', '<0']);
+    expect(requested).toEqual(['<0', '>0', '>1', '>3', '>5', '<0']);
   });
 
-  test('without records is read as none, and proved', async () => {
+  test('without records gives an empty, proved result', async () => {
     const platform = simulateCreations({ steps: [], changes: [] });
 
     const { keys, outcome } = await scanned(scanOf(platform.readPage, 4));
@@ -70,7 +70,7 @@ describe('a platform that holds still', () => {
     expect(outcome.proved).toBe(true);
   });
 
-  test('with one record is read whole, and proved', async () => {
+  test('with one record is read completely, and proved', async () => {
     const platform = simulateCreations({ steps: [1], changes: [] });
 
     const { keys, outcome } = await scanned(scanOf(platform.readPage, 4));
@@ -79,7 +79,7 @@ describe('a platform that holds still', () => {
     expect(outcome.proved).toBe(true);
   });
 
-  test('whose records were all created at once is proved if a page holds them', async () => {
+  test('whose records were all created at the same time is proved if a page holds them all', async () => {
     const platform = simulateCreations({ steps: [1, 0, 0, 0], changes: [], ties: [3, 7, 9] });
 
     const { keys, outcome } = await scanned(scanOf(platform.readPage, 4));
@@ -88,7 +88,7 @@ describe('a platform that holds still', () => {
     expect(outcome.proved).toBe(true);
   });
 
-  test('with more records of one time than a page holds is read to its end, and not proved', async () => {
+  test('with more records of one time than a page holds is read to the end, and not proved', async () => {
     const platform = simulateCreations({ steps: [1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1], changes: [] });
 
     const { keys, outcome } = await scanned(scanOf(platform.readPage, 4));
@@ -97,7 +97,7 @@ describe('a platform that holds still', () => {
     expect(outcome).toMatchObject({ proved: false, refused: [] });
   });
 
-  test('with the most of one time at the end is read to its end, and not proved', async () => {
+  test('with the most records of one time at the end is read to the end, and not proved', async () => {
     const platform = simulateCreations({ steps: [1, 1, 0, 0, 0, 0, 0, 0, 0], changes: [] });
 
     const { keys, outcome } = await scanned(scanOf(platform.readPage, 4));
@@ -107,21 +107,21 @@ describe('a platform that holds still', () => {
   });
 });
 
-test('rows deleted before the page are noticed, and the scan steps back to what slid below it', async () => {
+test('rows deleted before the page are detected, and the scan steps back to what slid below it', async () => {
   const deletions = Array.from({ length: 3 }, (): CreationChange => ({ kind: 'delete', at: 0 }));
   const steps = [1, 1, 1, 1, 1, 1, 1, 1, 1, 1];
   const platform = simulateCreations({ steps, changes: [[], [], deletions] });
-  const { asked, read } = watched(platform.readPage);
+  const { requested, read } = watched(platform.readPage);
 
   const { keys, outcome } = await scanned(scanOf(read, 4));
 
-  expect(asked.slice(0, 5)).toEqual(['<0', '>0', '>2', '>1', '>0']);
+  expect(requested.slice(0, 5)).toEqual(['<0', '>0', '>2', '>1', '>0']);
   expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10']);
   expect(outcome.proved).toBe(true);
 });
 
-test('a page that starts at the last time proves nothing: rows of that time may lie before it', async () => {
-  // Rows 3 to 5 share a time and the first page ends with row 3. Then row 1 goes, and row 3 comes last of its time.
+test('a page that starts at the last time proves nothing: rows of that time may precede it', async () => {
+  // Rows 3 to 5 share a time and the first page ends with row 3. Then row 1 is deleted, and row 3 moves last in its time.
   const pages = [
     [rowAt(8, 6), rowAt(7, 5)],
     [rowAt(1, 1), rowAt(2, 2), rowAt(3, 3)],
@@ -131,17 +131,17 @@ test('a page that starts at the last time proves nothing: rows of that time may 
     [rowAt(8, 6), rowAt(7, 5)],
   ];
   let requests = 0;
-  const { asked, read } = watched(async () => createdPage(pages[requests++] ?? []));
+  const { requested, read } = watched(async () => createdPage(pages[requests++] ?? []));
 
   const { keys, outcome } = await scanned(scanOf(read, 9));
 
-  expect(asked).toEqual(['<0', '>0', '>1', '>0', '>3', '<0']);
+  expect(requested).toEqual(['<0', '>0', '>1', '>0', '>3', '<0']);
   expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
   expect(outcome.proved).toBe(true);
 });
 
-describe('what is not as it should be', () => {
-  test('an order that the platform did not keep stops the scan', async () => {
+describe('a fault of the platform', () => {
+  test('an order that the platform did not keep to stops the scan', async () => {
     const top = createdPage([{ id: 9, created: 9 }]);
     const page = createdPage([
       { id: 1, created: 5 },
@@ -150,12 +150,12 @@ describe('what is not as it should be', () => {
 
     await expect(scanned(scanOf(fixedPages(top, page), 9))).rejects.toThrow(
       new OrderError(
-        'the platform did not keep the ascending order of created: record 2 (3) came after 5 at row 1',
+        'the platform did not keep to the ascending order of created: record 2 (3) came after 5 at row 1',
       ),
     );
   });
 
-  test('a record that comes twice in a page stops the scan', async () => {
+  test('a record that occurs twice in a page stops the scan', async () => {
     const page = createdPage([
       { id: 1, created: 5 },
       { id: 1, created: 5 },
@@ -164,17 +164,17 @@ describe('what is not as it should be', () => {
     await expect(scanned(scanOf(fixedPages(page, page), 9))).rejects.toThrow('record 1 came twice at row 1');
   });
 
-  test('a platform that sorts upwards only is noticed, though its first rows are all of one time', async () => {
+  test('a platform that only sorts in ascending order is detected, even if its first rows share one time', async () => {
     const platform = simulateCreations({ steps: [1, 0, 1, 1, 1, 1, 1], changes: [] });
     const readPage: ReadSortedPage = ({ ascending, offset, limit }) =>
       platform.readPage({ ascending: true, offset, limit: ascending ? limit : 2 });
 
     await expect(scanned(scanOf(readPage, 4))).rejects.toThrow(
-      'did not keep the descending order of created',
+      'did not keep to the descending order of created',
     );
   });
 
-  test('a platform that sends the same page for ever is given up', async () => {
+  test('the scan gives up on a platform that sends the same page forever', async () => {
     const top = createdPage([
       { id: 99, created: 99 },
       { id: 98, created: 98 },
@@ -184,14 +184,14 @@ describe('what is not as it should be', () => {
       { id: 2, created: 2 },
     ]);
 
-    await expect(scanned(scanOf(fixedPages(top, page), 2))).rejects.toThrow('the scan came no further');
+    await expect(scanned(scanOf(fixedPages(top, page), 2))).rejects.toThrow('the scan made no progress');
   });
 
   test.each([
     [undefined, 'got nothing'],
     [null, 'got null'],
     ['yesterday', 'got other text'],
-  ])('a record with %s for its creation is refused by its name', async (created, got) => {
+  ])('a record with %s as its creation is refused, and the error names the record', async (created, got) => {
     const page = createdPage([{ id: 17, created }]);
 
     await expect(scanned(scanOf(fixedPages(page, page), 2))).rejects.toMatchObject({
@@ -251,7 +251,7 @@ describe('a platform that changes while it is read', () => {
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('add' as const), after: fc.nat(2) }) },
   );
   const changes = fc.array(fc.array(change, { maxLength: 6 }), { maxLength: 20 });
-  /** How much later each row was created than the one before it: many at the same time. */
+  /** How much later each row was created than the one before it; many were created at the same time. */
   const steps = fc.array(fc.constantFrom(0, 0, 1, 1, 2), { maxLength: 40 });
   const ties = fc.oneof(
     fc.constant([0]),
@@ -261,7 +261,7 @@ describe('a platform that changes while it is read', () => {
   const schedule = fc.record({ steps, changes, ties, caps });
   const limits = fc.integer({ min: 2, max: 12 });
 
-  test('takes no record twice, ends, and loses none that lived through if it calls itself proved', async () => {
+  test('gives no record twice, ends, and loses none that exists throughout if the scan calls itself proved', async () => {
     const runs = scaled(500, 5_000);
     let proved = 0;
     await fc.assert(
@@ -282,7 +282,7 @@ describe('a platform that changes while it is read', () => {
     expect(proved).toBeGreaterThan(runs * 0.3);
   });
 
-  test('is proved wherever a page holds each time whole, and a row below and above it', async () => {
+  test('is proved whenever a page holds all rows of any time, and a row below and above it', async () => {
     const provable: fc.Arbitrary<SimulatedCreations> = fc.record({
       steps: fc
         .array(fc.integer({ min: 1, max: 3 }), { maxLength: 14 })
@@ -311,7 +311,7 @@ describe('a platform that changes while it is read', () => {
     );
   });
 
-  test('goes on from any of its positions as if it had never stopped', async () => {
+  test('can be resumed from any position as if the scan had never stopped', async () => {
     await fc.assert(
       fc.asyncProperty(schedule, limits, async (simulated, limit) => {
         const { positions } = await scanned(scanOf(simulateCreations(simulated).readPage, limit));

@@ -11,7 +11,7 @@ import type { Scan } from '../../../../lib/snapshot/scan.ts';
 import { calculationScan } from '../../../../lib/snapshot/sources/calculations/scan.ts';
 import { createDirectoryStore } from '../../../../lib/store/directory.ts';
 import type { Store } from '../../../../lib/store/store.ts';
-import { answeringCall, statusError } from '../../answering-call.ts';
+import { respondingCall, statusError } from '../../responding-call.ts';
 
 let folder: string;
 let store: Store;
@@ -29,13 +29,13 @@ const IDS = ROWS.map(({ id }) => String(id));
 type Body = { sort: { field: string; ascending: boolean }; offset: number; limit: number };
 
 /**
- * A platform of 16 rows that sorts by one field, until rows from the tenth on are asked for: from then on it answers
- * in another order. Call `failAt` is answered 500.
+ * A platform of 16 rows that sorts by one field, until rows from the tenth on are requested: from then on it sends
+ * them in another order. It responds 500 to call `failAt`.
  */
 function losingPlatform(field: 'id' | 'created', failAt = Number.POSITIVE_INFINITY) {
   let calls = 0;
   let isLost = false;
-  const call = answeringCall(({ body }) => {
+  const call = respondingCall(({ body }) => {
     const { sort, offset, limit } = body as Body;
     if (sort.field !== field) throw statusError(400);
     calls += 1;
@@ -55,7 +55,7 @@ const begin = () =>
     { store, now: Date.now, random: Math.random },
   );
 
-/** One slice; without a size for its parts it keeps one open until something closes it. */
+/** One slice. Without a part size it leaves one part open until something closes it. */
 const slice = (saved: Saved, scan: Scan<unknown>, differences: Partial<SliceOptions> = {}) =>
   takeSlice(saved, {
     store,
@@ -66,7 +66,7 @@ const slice = (saved: Saved, scan: Scan<unknown>, differences: Partial<SliceOpti
 
 const ofOnePart: Partial<SliceOptions> = { partBytes: 0, isOver: () => true };
 
-/** A run that has two parts, and goes on with `rest`. */
+/** A run that has two parts, and is resumed with `rest`. */
 async function afterTwoParts(scan: Scan<unknown>, rest: Partial<SliceOptions> = {}): Promise<Saved> {
   const first = await slice(await begin(), scan, ofOnePart);
   return slice(await slice(first, scan, ofOnePart), scan, rest);
@@ -74,8 +74,8 @@ async function afterTwoParts(scan: Scan<unknown>, rest: Partial<SliceOptions> = 
 
 const again = ({ checkpoint }: Saved) => resumeRun(store, 'calculations', checkpoint.run);
 
-/** All that a run tells at its end, with the ids of each of its parts as they are stored. */
-async function toldBy({ checkpoint }: Saved) {
+/** What a run has stored at its end, with the ids of each of its parts. */
+async function storedBy({ checkpoint }: Saved) {
   const parts = await readParts(store, checkpoint.lastPart);
   const ids: string[][] = [];
   for (const part of parts) {
@@ -101,9 +101,9 @@ const whole = {
   },
 };
 
-/** Expects what an undisturbed run tells: each id once over all parts, rightly counted. */
+/** Expects what an undisturbed run stores: each id once over all parts, counted correctly. */
 async function expectWhole(saved: Saved): Promise<void> {
-  const { ids, counts, checkpoint } = await toldBy(saved);
+  const { ids, counts, checkpoint } = await storedBy(saved);
   expect(ids.flat().toSorted()).toEqual(IDS.toSorted());
   expect(counts).toEqual(
     ids.map((keys) => ({ records: keys.length, firstKey: keys[0], lastKey: keys.at(-1) })),
@@ -112,16 +112,16 @@ async function expectWhole(saved: Saved): Promise<void> {
 }
 
 describe.each(['id', 'created'] as const)('an order of %s that is lost after several parts', (field) => {
-  test('leaves every id exactly once over all parts, those of the open part too', async () => {
+  test('leaves every id exactly once over all parts, including the open part', async () => {
     const saved = await afterTwoParts(losingPlatform(field).scan);
 
-    const { ids } = await toldBy(saved);
+    const { ids } = await storedBy(saved);
     await expectWhole(saved);
     expect(ids).toHaveLength(4);
     expect(ids.slice(0, 3).flat()).toEqual(expect.arrayContaining(IDS.slice(0, 9)));
   });
 
-  test('leaves the same where the run is stopped at each of its checkpoints', async () => {
+  test('leaves the same if the run is stopped at each of its checkpoints', async () => {
     const { scan } = losingPlatform(field);
 
     let saved = await begin();
@@ -135,13 +135,13 @@ describe.each(['id', 'created'] as const)('an order of %s that is lost after sev
     await expectWhole(saved);
   });
 
-  test('leaves the same whichever call fails, with the run gone on with after it', async () => {
+  test('leaves the same whichever call fails, if the run is resumed after it', async () => {
     let failures = 0;
 
     for (let failAt = 1; failAt <= 20; failAt += 1) {
       const { scan } = losingPlatform(field, failAt);
       const begun = await begin();
-      // A page that was read ahead and is not used may fail unseen.
+      // A page that was read ahead but is not used may fail unnoticed.
       const saved = await slice(begun, scan).catch(() => undefined);
       failures += saved === undefined ? 1 : 0;
       await expectWhole(saved ?? (await slice(await again(begun), scan)));
@@ -150,7 +150,7 @@ describe.each(['id', 'created'] as const)('an order of %s that is lost after sev
     expect(failures).toBeGreaterThan(14);
   });
 
-  test('leaves the same whichever object is the last that a killed process stored', async () => {
+  test('leaves the same whichever object a killed process stored last', async () => {
     let kills = 0;
 
     for (let isKilled = true; isKilled; ) {
@@ -169,12 +169,12 @@ describe.each(['id', 'created'] as const)('an order of %s that is lost after sev
       kills += 1;
     }
 
-    // The part that was open, its note and the checkpoint; then the same for the rest.
+    // The open part, its entry and the checkpoint; then the same for the rest.
     expect(kills - 1).toBe(6);
   });
 });
 
-/** The store until so many objects have been put; whatever comes after that fails. */
+/** The store until this many objects have been put; every put after that fails. */
 function storeUntil(puts: number): Store {
   let left = puts;
   const put: Store['put'] = async (...args) => {

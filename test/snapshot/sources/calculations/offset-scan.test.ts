@@ -26,13 +26,13 @@ async function scanned({ from, ...options }: ScanOptions & { readonly from?: Off
   }
 }
 
-/** A platform that answers the same two pages for ever: one for the highest ids, one for all the others. */
+/** A platform that sends the same two pages forever: one for the highest ids, one for all other requests. */
 function fixedPages(top: readonly (number | bigint)[], page: readonly (number | bigint)[]): ReadOffsetPage {
   return async ({ ascending }) => simulatedPage(ascending ? page : top);
 }
 
-describe('a platform that holds still', () => {
-  test('is read whole, in the order of ids, and proved', async () => {
+describe('a platform that does not change', () => {
+  test('is read completely, in the order of ids, and proved', async () => {
     const platform = simulatePlatform({ rows: 10, changes: [] });
 
     const { keys, outcome } = await scanned({ readPage: platform.readPage, limit: 4 });
@@ -47,38 +47,38 @@ describe('a platform that holds still', () => {
     });
   });
 
-  test('overlaps each page with the last by one row, and asks for no page past the highest id', async () => {
+  test('is read in pages that overlap by one row, and no page past the highest id is requested', async () => {
     const platform = simulatePlatform({ rows: 10, changes: [] });
-    const asked: number[] = [];
+    const requested: number[] = [];
     const readPage: ReadOffsetPage = async (request) => {
-      asked.push(request.offset);
+      requested.push(request.offset);
       return platform.readPage(request);
     };
 
     await scanned({ readPage, limit: 4 });
 
-    expect(asked).toEqual([0, 0, 3, 6]);
+    expect(requested).toEqual([0, 0, 3, 6]);
   });
 
   test.each([
     ['small', 10, [0, 0, 3, 6]],
     ['large', 5_000_000, [0, 0, 3]],
-  ])('has two pages of a %s kind fetched ahead, or one that is large', async (_, sizeBytes, expected) => {
+  ])('has two pages of %s size fetched ahead, or one that is large', async (_, sizeBytes, expected) => {
     const platform = simulatePlatform({ rows: 20, changes: [] });
-    const asked: number[] = [];
+    const requested: number[] = [];
     const readPage: ReadOffsetPage = async (request) => {
-      asked.push(request.offset);
+      requested.push(request.offset);
       return { ...(await platform.readPage(request)), sizeBytes };
     };
     const steps = offsetScan({ readPage, limit: 4, sleep: async () => undefined })(fromBeginning);
 
     await steps.next();
 
-    expect(asked).toEqual(expected);
+    expect(requested).toEqual(expected);
     await steps.return(undefined as never);
   });
 
-  test('without records is read as none, and proved', async () => {
+  test('without records gives an empty, proved result', async () => {
     const platform = simulatePlatform({ rows: 0, changes: [] });
 
     const { keys, outcome } = await scanned({ readPage: platform.readPage, limit: 4 });
@@ -87,7 +87,7 @@ describe('a platform that holds still', () => {
     expect(outcome.proved).toBe(true);
   });
 
-  test('that sends fewer rows than were asked for is read by the rows that came', async () => {
+  test('that sends fewer rows than were requested is read by the rows received', async () => {
     const platform = simulatePlatform({ rows: 10, changes: [], caps: [3] });
 
     const { keys } = await scanned({ readPage: platform.readPage, limit: 5_000 });
@@ -104,7 +104,7 @@ describe('a platform that holds still', () => {
   });
 });
 
-test('rows deleted before the page are noticed, and the scan steps back to what slid below it', async () => {
+test('rows deleted before the page are detected, and the scan steps back to what slid below it', async () => {
   const deletions: readonly Change[] = [
     { kind: 'delete', at: 0 },
     { kind: 'delete', at: 0 },
@@ -118,7 +118,7 @@ test('rows deleted before the page are noticed, and the scan steps back to what 
   expect(outcome.proved).toBe(true);
 });
 
-test('an empty page is not the end: rows before it may have gone', async () => {
+test('an empty page is not the end: rows before it may have been deleted', async () => {
   const ten: readonly Change[] = Array.from({ length: 6 }, () => ({ kind: 'delete', at: 0 }));
   const platform = simulatePlatform({ rows: 12, changes: [[], [], [], ten] });
 
@@ -137,27 +137,27 @@ test('a short page that adds nothing is not the end: the platform may cap any pa
   expect(keys.at(-1)).toBe('9');
 });
 
-test('an order that the platform did not keep stops the scan', async () => {
+test('an order that the platform did not keep to stops the scan', async () => {
   const scan = scanned({ readPage: fixedPages([9], [1, 5, 3, 9]), limit: 10 });
 
   await expect(scan).rejects.toThrow(
-    new ScanError('the platform did not keep the ascending order of ids: 3 came after 5 at row 2'),
+    new ScanError('the platform did not keep to the ascending order of ids: 3 came after 5 at row 2'),
   );
 });
 
-test('a platform that does not sort downwards is noticed: its first row is not the highest', async () => {
+test('a platform that does not sort in descending order is detected: its first row is not the highest', async () => {
   const scan = scanned({ readPage: fixedPages([1, 2], [1, 2, 3, 4]), limit: 10 });
 
-  await expect(scan).rejects.toThrow('did not keep the descending order of ids: 2 came after 1');
+  await expect(scan).rejects.toThrow('did not keep to the descending order of ids: 2 came after 1');
 });
 
-test('a platform that sends the same page for ever is given up', async () => {
+test('the scan gives up on a platform that sends the same page forever', async () => {
   const scan = scanned({ readPage: fixedPages([99], [1, 2, 3, 4]), limit: 4 });
 
-  await expect(scan).rejects.toThrow('the scan came no further');
+  await expect(scan).rejects.toThrow('the scan made no progress');
 });
 
-test('a degraded page is read again with longer and longer waits', async () => {
+test('a degraded page is read again after longer and longer waits', async () => {
   const platform = simulatePlatform({ rows: 3, changes: [] });
   const slept: number[] = [];
   let requests = 0;
@@ -185,7 +185,7 @@ test('a platform that stays degraded is not called proved', async () => {
   expect(outcome).toMatchObject({ proved: false, refused: ['degraded'] });
 });
 
-test('an end that a degraded answer tells is not called proved', async () => {
+test('an end reported by a degraded response is not called proved', async () => {
   const deletions: readonly Change[] = [{ kind: 'delete', at: 3 }];
   const platform = simulatePlatform({ rows: 4, changes: [[], deletions] });
   let tops = 0;
@@ -212,7 +212,7 @@ describe('a platform that changes while it is read', () => {
     caps: fc.array(fc.integer({ min: 2, max: 9 }), { minLength: 1, maxLength: 4 }),
   });
 
-  test('loses no record that lived through the scan, takes none twice, and ends', async () => {
+  test('loses no record that exists throughout the scan, takes none twice, and ends', async () => {
     await fc.assert(
       fc.asyncProperty(schedule, async ({ limit, ...simulated }) => {
         const platform = simulatePlatform(simulated);
@@ -228,7 +228,7 @@ describe('a platform that changes while it is read', () => {
     );
   });
 
-  test('goes on from any of its positions as if it had never stopped', async () => {
+  test('can be resumed from any position as if the scan had never stopped', async () => {
     await fc.assert(
       fc.asyncProperty(schedule, async ({ limit, ...simulated }) => {
         const { positions } = await scanned({ readPage: simulatePlatform(simulated).readPage, limit });

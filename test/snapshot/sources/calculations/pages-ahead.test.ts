@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
 import { createPagesAhead } from '../../../../lib/snapshot/sources/calculations/pages-ahead.ts';
 
-/** A reader that remembers which offsets were asked for, and which of them were given up. */
+/** A reader that remembers which offsets were requested, and which of them were aborted. */
 function createReader() {
-  const asked: number[] = [];
-  const givenUp: number[] = [];
+  const requested: number[] = [];
+  const aborted: number[] = [];
   const read = async (offset: number, signal: AbortSignal) => {
-    asked.push(offset);
-    signal.addEventListener('abort', () => givenUp.push(offset));
+    requested.push(offset);
+    signal.addEventListener('abort', () => aborted.push(offset));
     return `page ${offset}`;
   };
-  return { asked, givenUp, read };
+  return { requested, aborted, read };
 }
 
-test('a page that was planned is not asked for again when it is taken', async () => {
-  const { asked, read } = createReader();
+test('a planned page is not requested again when it is taken', async () => {
+  const { requested, read } = createReader();
   const ahead = createPagesAhead(read, undefined);
 
   ahead.plan([10, 20]);
@@ -22,21 +22,21 @@ test('a page that was planned is not asked for again when it is taken', async ()
   ahead.plan([20, 30]);
 
   expect(page).toBe('page 10');
-  expect(asked).toEqual([10, 20, 30]);
+  expect(requested).toEqual([10, 20, 30]);
 });
 
-test('what a new plan leaves out is given up, and so is all at the end', () => {
-  const { givenUp, read } = createReader();
+test('pages missing from a new plan are aborted, and so are all pages at the end', () => {
+  const { aborted, read } = createReader();
   const ahead = createPagesAhead(read, undefined);
 
   ahead.plan([10, 20]);
   ahead.plan([20, 25]);
   ahead.stop();
 
-  expect(givenUp).toEqual([10, 20, 25]);
+  expect(aborted).toEqual([10, 20, 25]);
 });
 
-test('a page that failed tells so when it is taken, and nobody when it is given up', async () => {
+test('the error of a page is thrown when the page is taken, and ignored when the page is aborted', async () => {
   const ahead = createPagesAhead((offset) => Promise.reject(new Error(`no page ${offset}`)), undefined);
 
   ahead.plan([10, 20]);

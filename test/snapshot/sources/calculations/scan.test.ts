@@ -12,14 +12,14 @@ import {
   calculationScan,
 } from '../../../../lib/snapshot/sources/calculations/scan.ts';
 import { createDirectoryStore } from '../../../../lib/store/directory.ts';
-import { answeringCall, statusError } from '../../answering-call.ts';
+import { respondingCall, statusError } from '../../responding-call.ts';
 import { callOf } from '../../sandbox-call.ts';
 import { resumedEverywhere, scanned } from '../../scanned.ts';
 
 const scanOf = (call: Call, differences: Partial<CalculationScanOptions> = {}) =>
   calculationScan({ call, selection: {}, limit: 5_000, sleep: async () => undefined, ...differences });
 
-/** A run of a sandbox through to its publication. */
+/** A run of a sandbox, up to and including its publication. */
 async function published(sandbox: Sandbox, limit = 5_000) {
   const folder = await mkdtemp(join(tmpdir(), 'snapshot-'));
   try {
@@ -44,13 +44,13 @@ type Body = {
   readonly limit: number;
 };
 
-/** A call answered with these rows by `rowsFor`, and the sort fields it was asked for. */
+/** A call that responds with the rows of `rowsFor`, and the sort fields that were requested. */
 function callWith(rowsFor: (body: Body) => readonly object[]) {
   const fields: string[] = [];
-  const call = answeringCall(({ body }) => {
-    const asked = body as Body;
-    fields.push(asked.sort.field);
-    return printJson({ results: rowsFor(asked) });
+  const call = respondingCall(({ body }) => {
+    const request = body as Body;
+    fields.push(request.sort.field);
+    return printJson({ results: rowsFor(request) });
   });
   return { call, fields };
 }
@@ -60,7 +60,7 @@ const slice = (all: readonly object[], { sort, offset, limit }: Body) =>
   (sort.ascending ? all : all.toReversed()).slice(offset, offset + limit);
 
 describe('a platform that sorts by id', () => {
-  test('is read by id, with every record as it was sent', async () => {
+  test('is read by id, and every record is as it was sent', async () => {
     await using sandbox = await startPlatform({ calculations: 500 });
 
     const { lines, positions, outcome } = await scanned(scanOf(callOf(sandbox), { limit: 100 }));
@@ -70,7 +70,7 @@ describe('a platform that sorts by id', () => {
     expect(new Set(positions.map(({ position }) => position.mode))).toEqual(new Set(['id']));
   });
 
-  test('is gone on with from each position', async () => {
+  test('is resumed from each position', async () => {
     await using sandbox = await startPlatform({ calculations: 300 });
 
     const { whole, resumed } = await resumedEverywhere(scanOf(callOf(sandbox), { limit: 100 }));
@@ -83,7 +83,7 @@ describe('a platform that sorts by id', () => {
 describe('a platform that refuses to sort by id', () => {
   const refusedSortFields = ['id'];
 
-  test('is read by creation, published, and proved to hold every record as it was sent', async () => {
+  test('is read by creation and published, proved to contain every record as it was sent', async () => {
     await using sandbox = await startPlatform({ calculations: 3_000, refusedSortFields });
 
     const { lines, outcome } = await scanned(scanOf(callOf(sandbox), { limit: 700 }));
@@ -97,7 +97,7 @@ describe('a platform that refuses to sort by id', () => {
     });
   });
 
-  test('is gone on with from each position', async () => {
+  test('is resumed from each position', async () => {
     await using sandbox = await startPlatform({ calculations: 1_500, refusedSortFields });
 
     const { whole, resumed } = await resumedEverywhere(scanOf(callOf(sandbox), { limit: 400 }));
@@ -106,7 +106,7 @@ describe('a platform that refuses to sort by id', () => {
     for (const each of resumed) expect(each).toEqual(whole);
   });
 
-  test('is not proved where its pages are smaller than an import, yet read to the end', async () => {
+  test('is not proved if its pages are smaller than an import, but is read to the end', async () => {
     await using sandbox = await startPlatform({ calculations: 3_000, refusedSortFields, pageCap: 12 });
 
     const { lines, outcome } = await scanned(scanOf(callOf(sandbox)));
@@ -115,7 +115,7 @@ describe('a platform that refuses to sort by id', () => {
     expect(outcome).toMatchObject({ proved: false, order: 'created' });
   });
 
-  test('and by creation too is the failure that it answered', async () => {
+  test('and by creation, too, fails with its own error', async () => {
     const { call, fields } = callWith(() => {
       throw statusError(400);
     });
@@ -124,7 +124,7 @@ describe('a platform that refuses to sort by id', () => {
     expect(fields).toEqual(['id', 'created']);
   });
 
-  test('only later, after it had sorted by it, is a failure and no other order', async () => {
+  test('only later, after it has sorted by it, fails and is not read in another order', async () => {
     const { call, fields } = callWith((body) => {
       if (fields.length > 1) throw statusError(400);
       return slice(rows(1, 2, 3), body);
@@ -134,7 +134,7 @@ describe('a platform that refuses to sort by id', () => {
     expect(new Set(fields)).toEqual(new Set(['id']));
   });
 
-  test.each([403, 404, 500])('by %i is a failure and no other order', async (status) => {
+  test.each([403, 404, 500])('with %i fails and is not read in another order', async (status) => {
     const { call, fields } = callWith(() => {
       throw statusError(status);
     });
@@ -144,12 +144,12 @@ describe('a platform that refuses to sort by id', () => {
   });
 });
 
-describe('a platform that does not keep the order', () => {
+describe('a platform that does not keep to the order', () => {
   test.each([
     ['of ids', []],
     ['of creation', ['id']],
   ])(
-    '%s is read whole, each id once, and the run is refused as unproved',
+    '%s is read completely, each id once, and the run is refused as unproved',
     async (_what, refusedSortFields) => {
       await using sandbox = await startPlatform({
         calculations: 1_000,
@@ -169,7 +169,7 @@ describe('a platform that does not keep the order', () => {
     },
   );
 
-  test.each(['id', 'created'])('of %s any more is read on without what was taken', async (field) => {
+  test.each(['id', 'created'])('of %s any longer is read on, without what was taken', async (field) => {
     let inOrder = true;
     const { call } = callWith((body) => {
       if (body.sort.field !== field) throw statusError(400);
@@ -189,7 +189,7 @@ describe('a platform that does not keep the order', () => {
     expect(outcome.proved).toBe(false);
   });
 
-  test('any more once a run has been gone on with is read on without what was taken before', async () => {
+  test('any longer once a run has been resumed is read on, without what was taken before', async () => {
     const ordered = callWith((body) => slice(rows(1, 2, 3, 4, 5, 6), body));
     const { positions } = await scanned(scanOf(ordered.call, { limit: 3 }));
     const shuffled = callWith(({ offset }) => rows(3, 1, 6, 2, 5, 4).slice(offset, offset + 3));
@@ -206,18 +206,18 @@ describe('a platform that does not keep the order', () => {
   test.each([
     ['of ids', []],
     ['of creation', ['id']],
-  ])('%s is gone on with from each position', async (_what, refusedSortFields) => {
+  ])('%s is resumed from each position', async (_what, refusedSortFields) => {
     await using sandbox = await startPlatform({ calculations: 300, ignoreOrder: true, refusedSortFields });
 
     const { whole, resumed } = await resumedEverywhere(scanOf(callOf(sandbox), { limit: 100 }));
 
-    // The sandbox answers each request in an order of its own.
+    // The sandbox responds to each request in a different order.
     const sorted = ({ lines, outcome }: typeof whole) => ({ lines: lines.toSorted(), outcome });
     expect(resumed.length).toBeGreaterThan(2);
     for (const each of resumed) expect(sorted(each)).toEqual(sorted(whole));
   });
 
-  test('once is held to have none for the rest of the run', async () => {
+  test('just once is assumed to have none for the rest of the run', async () => {
     const shuffled = callWith(({ offset }) => rows(3, 1, 2).slice(offset));
     const { positions } = await scanned(scanOf(shuffled.call));
     const ordered = callWith((body) => slice(rows(1, 2, 3), body));
@@ -228,9 +228,9 @@ describe('a platform that does not keep the order', () => {
     expect(outcome).toMatchObject({ proved: false, order: 'none' });
   });
 
-  test('and sends the same for ever is given up', async () => {
+  test('and sends the same page forever makes the scan give up', async () => {
     const { call } = callWith(() => rows(3, 1, 2));
 
-    await expect(scanned(scanOf(call))).rejects.toThrow('the scan came no further');
+    await expect(scanned(scanOf(call))).rejects.toThrow('the scan made no progress');
   });
 });

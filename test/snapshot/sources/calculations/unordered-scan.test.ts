@@ -9,7 +9,7 @@ import { createdPage } from '../../simulated-creations.ts';
 const scanOf = (readPage: ReadSortedPage) =>
   unorderedScan({ readPage, limit: 3, sleep: async () => undefined });
 
-/** Rows of each round in turn, by their ids; the last round comes again and again. A round ends at its empty page. */
+/** The ids of the rows in each round; the last round is repeated. A round ends at its empty page. */
 function roundsOf(...rounds: readonly (readonly number[])[]) {
   let round = 0;
   let requests = 0;
@@ -26,7 +26,7 @@ function roundsOf(...rounds: readonly (readonly number[])[]) {
   return { readPage, rounds: () => round, requests: () => requests };
 }
 
-test('keeps each id once, in the order they came, and is never proved', async () => {
+test('takes each id once, in the order received, and is never proved', async () => {
   const { readPage } = roundsOf([3, 1, 3, 2, 1, 5, 4]);
 
   const { keys, outcome } = await scanned(scanOf(readPage));
@@ -41,7 +41,7 @@ test('keeps each id once, in the order they came, and is never proved', async ()
   });
 });
 
-test('leaves out what was taken before it', async () => {
+test('skips what was taken before', async () => {
   const { readPage } = roundsOf([3, 1, 2]);
 
   const { keys } = await scanned(scanOf(readPage), { taken: ['1', '2'] });
@@ -49,7 +49,7 @@ test('leaves out what was taken before it', async () => {
   expect(keys).toEqual(['3']);
 });
 
-test('reads all again until a round brings nothing new', async () => {
+test('reads everything again until a round brings nothing new', async () => {
   const platform = roundsOf([1, 2, 3], [1, 2, 3, 4]);
 
   const { keys } = await scanned(scanOf(platform.readPage));
@@ -58,7 +58,7 @@ test('reads all again until a round brings nothing new', async () => {
   expect(platform.rounds()).toBe(3);
 });
 
-test('ends after four rounds though each brings something new', async () => {
+test('ends after four rounds even if each brings something new', async () => {
   const platform = roundsOf([1], [2], [3], [4], [5]);
 
   const { keys } = await scanned(scanOf(platform.readPage));
@@ -66,7 +66,7 @@ test('ends after four rounds though each brings something new', async () => {
   expect(keys).toEqual(['1', '2', '3', '4']);
 });
 
-test('tells in the outcome that a page stayed degraded', async () => {
+test('reports in the outcome that a page stayed degraded', async () => {
   const { readPage } = roundsOf([1, 2, 3]);
   const degraded: ReadSortedPage = async (request) => ({ ...(await readPage(request)), degraded: true });
 
@@ -78,10 +78,10 @@ test('tells in the outcome that a page stayed degraded', async () => {
 test('gives up on a platform that sends rows for every offset', async () => {
   const scan = scanOf(async () => createdPage([{ id: 1 }, { id: 2 }]));
 
-  await expect(scanned(scan)).rejects.toThrow('the scan came no further');
+  await expect(scanned(scan)).rejects.toThrow('the scan made no progress');
 });
 
-test('tells before it reads anything that the order is lost', async () => {
+test('yields its position, without an order, before it reads anything', async () => {
   const platform = roundsOf([1, 2, 3]);
 
   const { value } = await scanOf(platform.readPage)(fromBeginning).next();
@@ -90,7 +90,7 @@ test('tells before it reads anything that the order is lost', async () => {
   expect(platform.requests()).toBe(0);
 });
 
-test('is gone on with from each position, with the same rounds, totals and doubts', async () => {
+test('is resumed from each position, with the same rounds, totals and refusals', async () => {
   const readPage: ReadSortedPage = async ({ offset }) => {
     const rows = [5, 1, 4, 2, 3, 7, 6].slice(offset, offset + 3).map((id) => ({ id }));
     return { ...createdPage(rows, 90 + offset), degraded: offset === 0 };
@@ -103,7 +103,7 @@ test('is gone on with from each position, with the same rounds, totals and doubt
   for (const each of resumed) expect(each).toEqual(whole);
 });
 
-test('reads all again after a round that was gone on with, if its earlier part brought something new', async () => {
+test('reads everything again after a resumed round if its earlier part brought something new', async () => {
   const before = roundsOf([1, 2, 3]);
   const { positions } = await scanned(scanOf(before.readPage));
   const after = roundsOf([1, 2, 3], [4, 1, 2, 3]);
@@ -117,7 +117,7 @@ test('reads all again after a round that was gone on with, if its earlier part b
 });
 
 describe('rows in another order in every round', () => {
-  test('are all taken once if no page lacks them', async () => {
+  test('are all taken once if no page lacks any', async () => {
     const round = fc.uniqueArray(fc.nat(60), { maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(fc.array(round, { minLength: 1, maxLength: 4 }), round, async (rounds, before) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
 import { cardsScan } from '../../../../lib/snapshot/sources/cards/scan.ts';
 import { caught } from '../../../platform/caught.ts';
-import { answeringCall, scriptedCall } from '../../answering-call.ts';
+import { respondingCall, scriptedCall } from '../../responding-call.ts';
 import { callOf } from '../../sandbox-call.ts';
 import { resumedEverywhere, scanned } from '../../scanned.ts';
 
@@ -12,7 +12,7 @@ const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const scanOf = (text: string) =>
   cardsScan({ call: scriptedCall([text]).call, datasetIds: ['d1'], drill: true });
 
-test('reads the cards of each dataset in the order of the datasets, whatever order they were given in', async () => {
+test('reads the cards of each dataset in the order of the datasets’ ids, whatever order they are given in', async () => {
   await using sandbox = await startPlatform({ ...small, datasets: 12, cards: 150 });
   const { datasets } = sandbox.ids();
   const datasetIds = [...datasets, ...datasets].reverse();
@@ -28,7 +28,7 @@ test('reads the cards of each dataset in the order of the datasets, whatever ord
   expect(outcome).toMatchObject({ proved: true, order: 'ids', missing: [], refused: [] });
 });
 
-test('without drill, cards that use a dataset only in a drill are left out', async () => {
+test('without drill, cards that use a dataset only in a drill are skipped', async () => {
   await using sandbox = await startPlatform({ ...small, datasets: 4, cards: 150 });
   const { datasets: datasetIds } = sandbox.ids();
 
@@ -38,7 +38,7 @@ test('without drill, cards that use a dataset only in a drill are left out', asy
   expect(keys.length).toBeLessThan(150);
 });
 
-test('a card says first whose it is where it does not say so itself', async () => {
+test('a card gets its dataset’s id first if it does not name the dataset itself', async () => {
   const text =
     '[{"id":1,"datasourceId":"d1"},{"id":2,"datasourceId":"d2"},{ "id":3},{"id":4,"datasourceId":null}]';
 
@@ -53,7 +53,7 @@ test('a card says first whose it is where it does not say so itself', async () =
   ]);
 });
 
-test('cards come in the order of their ids as integers of any size, byte for byte, each once', async () => {
+test('cards are written in the order of their ids as integers of any size, byte for byte, each once', async () => {
   const text =
     ' [ {"id":9007199254740993,"datasourceId":"d1","x":1.10},{"id":"20","datasourceId":"d1"},' +
     '{"id":3, "datasourceId":"d1"},\n{"id":9007199254740992,"datasourceId":"d1"},{"id":20,"datasourceId":"d1"}]\n';
@@ -69,13 +69,13 @@ test('cards come in the order of their ids as integers of any size, byte for byt
   ]);
 });
 
-test('a card that holds a raw line end is printed anew', async () => {
+test('a card with a raw line end is printed again', async () => {
   const { lines } = await scanned(scanOf('[{"id":9007199254740993,\n"datasourceId":"d2"}]'));
 
   expect(lines).toEqual(['{"_datasetId":"d1","id":9007199254740993,"datasourceId":"d2"}']);
 });
 
-test('datasets that are not there, or not ours, are missing', async () => {
+test('datasets that do not exist, or that we may not read, are missing', async () => {
   await using probe = await startPlatform({ ...small, datasets: 3, cards: 30 });
   const [forbidden = ''] = probe.ids().datasets;
   await using sandbox = await startPlatform({ ...small, datasets: 3, cards: 30, forbidden: [forbidden] });
@@ -96,14 +96,14 @@ test.each([
   ['[7]', 'card 0'],
   ['[{"id":1.5}]', 'card 0'],
   ['{"cards":[]}', 'expected an array of cards'],
-])('%s is refused by name', async (text, fault) => {
+])('%s is refused, and the error names the dataset', async (text, fault) => {
   const error = await caught(scanned(scanOf(text)));
 
   expect(error.failure).toEqual({ kind: 'shape', faults: [expect.stringContaining(fault)] });
   expect(error.message).toContain('cards of dataset d1');
 });
 
-test('a token that is refused ends the scan after the calls under way', async () => {
+test('a refused token ends the scan after the calls under way', async () => {
   await using sandbox = await startPlatform({ ...small, datasets: 60, cards: 0 });
   const call = callOf(sandbox, 'another-token');
 
@@ -115,7 +115,7 @@ test('a token that is refused ends the scan after the calls under way', async ()
   expect(sandbox.counts().requests).toBeLessThanOrEqual(4);
 });
 
-test('gone on with from any position, it reads exactly the rest and tells the same', async () => {
+test('resumed from any position, it reads exactly the rest and has the same outcome', async () => {
   await using sandbox = await startPlatform({ ...small, datasets: 9, cards: 40 });
   const datasetIds = [...sandbox.ids().datasets, UNKNOWN];
 
@@ -128,16 +128,16 @@ test('gone on with from any position, it reads exactly the rest and tells the sa
   for (const each of resumed) expect(each).toEqual(whole);
 });
 
-test('asks for each dataset once, with drill as told', async () => {
-  const asked: unknown[] = [];
-  const call = answeringCall(({ path, query }) => {
-    asked.push([path?.['datasetId'], query?.['drill']]);
+test('requests each dataset once, with the drill option as given', async () => {
+  const requested: unknown[] = [];
+  const call = respondingCall(({ path, query }) => {
+    requested.push([path?.['datasetId'], query?.['drill']]);
     return '[]';
   });
 
   await scanned(cardsScan({ call, datasetIds: ['b', 'a', 'b'], drill: false }));
 
-  expect(asked).toEqual([
+  expect(requested).toEqual([
     ['a', false],
     ['b', false],
   ]);

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
 import { dataFilesScan } from '../../../../lib/snapshot/sources/data-files/scan.ts';
 import { caught } from '../../../platform/caught.ts';
-import { answeringCall } from '../../answering-call.ts';
+import { respondingCall } from '../../responding-call.ts';
 import { callOf } from '../../sandbox-call.ts';
 import { resumedEverywhere, scanned } from '../../scanned.ts';
 
 const small = { calculations: 0, datasets: 1, cards: 0, fileSets: 0 };
 
-test('reads each data file once, in the order of ids as integers, revisions included', async () => {
+test('reads each data file once with its revisions, in the order of ids as integers', async () => {
   await using sandbox = await startPlatform({ ...small, dataFiles: 30 });
   const { dataFiles } = sandbox.ids();
   const ids = [...dataFiles, ...dataFiles].reverse();
@@ -30,13 +30,13 @@ test('reads each data file once, in the order of ids as integers, revisions incl
   });
 });
 
-test('the line is the whole answer, byte for byte', async () => {
+test('the line is the whole response, byte for byte', async () => {
   const texts: Record<string, string> = {
     '9': ' {"dataFileId":9,"x": 1.10 }\n',
     '10': '{"dataFileId":"010"}',
     '9007199254740993': '{"name":"n",\n"dataFileId":9007199254740993}',
   };
-  const call = answeringCall(({ path }) => texts[String(path?.['dataFileId'])] ?? '');
+  const call = respondingCall(({ path }) => texts[String(path?.['dataFileId'])] ?? '');
 
   const { keys, lines } = await scanned(
     dataFilesScan({ call, ids: ['9007199254740993', '10', '9', '009'], expand: [] }),
@@ -50,7 +50,7 @@ test('the line is the whole answer, byte for byte', async () => {
   ]);
 });
 
-test('data files that are not there, or not ours, are missing', async () => {
+test('data files that do not exist, or that we may not read, are missing', async () => {
   await using probe = await startPlatform({ ...small, dataFiles: 5 });
   const [forbidden = ''] = probe.ids().dataFiles;
   await using sandbox = await startPlatform({ ...small, dataFiles: 5, forbidden: [forbidden] });
@@ -66,25 +66,25 @@ test('data files that are not there, or not ours, are missing', async () => {
 });
 
 test.each([
-  ['{"name":"lost"}', 'expected 7, got nothing'],
-  ['[]', 'expected 7, got nothing'],
+  ['{"name":"lost"}', 'expected 7, got no integer'],
+  ['[]', 'expected 7, got no integer'],
   ['{"dataFileId":8}', 'expected 7, got 8'],
-])('%s is refused by name', async (text, fault) => {
+])('%s is refused, and the error names the data file', async (text, fault) => {
   const error = await caught(
-    scanned(dataFilesScan({ call: answeringCall(() => text), ids: ['7'], expand: [] })),
+    scanned(dataFilesScan({ call: respondingCall(() => text), ids: ['7'], expand: [] })),
   );
 
   expect(error.failure).toEqual({ kind: 'shape', faults: [expect.stringContaining(fault)] });
   expect(error.message).toContain('data file 7');
 });
 
-test('an id that is no integer is refused before anything is sent', () => {
-  const call = answeringCall(() => '{}');
+test('an id that is not an integer is refused before anything is sent', () => {
+  const call = respondingCall(() => '{}');
 
   expect(() => dataFilesScan({ call, ids: ['7', 'seven'], expand: [] })).toThrow('got "seven"');
 });
 
-test('gone on with from any position, it reads exactly the rest and tells the same', async () => {
+test('resumed from any position, it reads exactly the rest and has the same outcome', async () => {
   await using sandbox = await startPlatform({ ...small, dataFiles: 14 });
   const ids = ['1', ...sandbox.ids().dataFiles];
 

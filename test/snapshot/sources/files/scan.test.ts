@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
 import { filesScan } from '../../../../lib/snapshot/sources/files/scan.ts';
 import { caught } from '../../../platform/caught.ts';
-import { answeringCall, scriptedCall, statusError } from '../../answering-call.ts';
+import { respondingCall, scriptedCall, statusError } from '../../responding-call.ts';
 import { callOf } from '../../sandbox-call.ts';
 import { fromBeginning, resumedEverywhere, scanned } from '../../scanned.ts';
 
@@ -13,7 +13,7 @@ const UNKNOWN = '2d9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c33';
 
 const small = { calculations: 0, datasets: 1, cards: 0, dataFiles: 0 };
 
-/** A page with a file of each id. */
+/** A page with one file for each id. */
 const page = (ids: readonly string[], next?: unknown, total?: number) =>
   JSON.stringify({ files: ids.map((id) => ({ id })), pageContext: { next, total } });
 
@@ -22,7 +22,7 @@ const scanOf = (texts: readonly string[], filesetIds: readonly string[] = [FILES
   return { scan: filesScan({ call, filesetIds, search: {} }), inputs };
 };
 
-test('reads every file of each FileSet, in turn, and says first whose it is', async () => {
+test('reads every file of each FileSet in turn, and puts the FileSet’s id first', async () => {
   await using sandbox = await startPlatform({ ...small, fileSets: 2, filesPerSet: 250 });
   const [first = '', second = ''] = sandbox.ids().fileSets;
   const call = callOf(sandbox);
@@ -47,7 +47,7 @@ test('reads every file of each FileSet, in turn, and says first whose it is', as
   });
 });
 
-test('each file that was there all the time is there exactly once, though files come and go', async () => {
+test('each file that exists throughout is read exactly once, while others are added and deleted', async () => {
   await using sandbox = await startPlatform({ ...small, fileSets: 1, filesPerSet: 400 });
   const [filesetId = ''] = sandbox.ids().fileSets;
   const before = new Set([...sandbox.files(filesetId)].map((row) => JSON.parse(row).id));
@@ -78,7 +78,7 @@ test('a search narrows what is read', async () => {
   expect(lines.every((line) => JSON.parse(line).fileType === 'DIRECTORY')).toBe(true);
 });
 
-test('a record stays as it was sent, byte for byte', async () => {
+test('a record is written as it was sent, byte for byte', async () => {
   const text = `{"files": [ {"id":"a","size":9007199254740993,"x":1.10} ,{ "id" : "b\\u00e9"  }], "pageContext":{}}`;
 
   const { keys, lines } = await scanned(scanOf([text]).scan);
@@ -90,7 +90,7 @@ test('a record stays as it was sent, byte for byte', async () => {
   ]);
 });
 
-test('a record that holds a raw line end is printed anew, its digits whole', async () => {
+test('a record with a raw line end is printed again, with all digits', async () => {
   const text = '{"files":[{"id":"a",\r\n "size": 9007199254740993}],"pageContext":{}}';
 
   const { lines } = await scanned(scanOf([text]).scan);
@@ -113,7 +113,7 @@ test.each([
   expect(outcome).toMatchObject({ proved: true });
 });
 
-test('a list that goes round ends, and is not proved', async () => {
+test('a list that loops ends, and is not proved', async () => {
   const { scan } = scanOf([page(['a'], 'k'), page(['b'], 'l'), page(['c'], 'm'), page(['d'], 'k')]);
 
   const { keys, outcome } = await scanned(scan);
@@ -133,7 +133,7 @@ test('a cursor that looks like an address is sent as a cursor', async () => {
   ]);
 });
 
-test('totals are those of the first and the last page of each FileSet, and unknown if one tells none', async () => {
+test('totals are those of the first and the last page of each FileSet, and unknown if one page has none', async () => {
   const known = scanOf([page(['a'], 'k', 7), page(['b'], null, 6), page(['c'], null, 1)], [FILESET, OTHER]);
   const unknown = scanOf([page(['a'], null, 7), page(['c'], null)], [FILESET, OTHER]);
 
@@ -141,7 +141,7 @@ test('totals are those of the first and the last page of each FileSet, and unkno
   expect((await scanned(unknown.scan)).outcome.totals).toEqual({ start: null, end: null });
 });
 
-test('a FileSet that is not there, or not ours, is missing and fails no other', async () => {
+test('a FileSet that does not exist, or that we may not read, is missing and does not fail the others', async () => {
   await using sandbox = await startPlatform({ ...small, fileSets: 2, filesPerSet: 20, forbidden: [OTHER] });
   const [first = '', second = ''] = sandbox.ids().fileSets;
   const filesetIds = [OTHER, first, UNKNOWN, second];
@@ -158,7 +158,7 @@ test('a FileSet that is not there, or not ours, is missing and fails no other', 
   });
 });
 
-test('where every FileSet is missing the run is incomplete', async () => {
+test('the run is incomplete if every FileSet is missing', async () => {
   await using sandbox = await startPlatform({ ...small, fileSets: 0 });
   const call = callOf(sandbox);
 
@@ -167,8 +167,8 @@ test('where every FileSet is missing the run is incomplete', async () => {
   expect(outcome).toMatchObject({ refused: ['incomplete'], missing: [{ id: OTHER }, { id: UNKNOWN }] });
 });
 
-test('a FileSet that goes missing half-read makes the run incomplete', async () => {
-  const call = answeringCall(({ path, query }) => {
+test('a FileSet that goes missing when it is half read makes the run incomplete', async () => {
+  const call = respondingCall(({ path, query }) => {
     if (path?.['filesetId'] === OTHER) return page(['b'], null);
     if (query?.['next'] === undefined) return page(['a'], 'k');
     throw statusError(403);
@@ -186,7 +186,7 @@ test.each([
   ['{"files":{},"pageContext":{}}', 'files: expected an array'],
   ['{"message":"hello"}', 'files: expected an array'],
   ['{"files":[{"id":"a"}],"pageContext":{"next":7}}', 'pageContext.next'],
-])('%s is refused by name', async (text, fault) => {
+])('%s is refused, and the error names the FileSet', async (text, fault) => {
   const error = await caught(scanned(scanOf([text]).scan));
 
   expect(error.failure).toEqual({
@@ -196,7 +196,7 @@ test.each([
   expect(error.message).toContain(`files of FileSet ${FILESET}`);
 });
 
-test('a token that is refused ends the scan', async () => {
+test('a refused token ends the scan', async () => {
   await using sandbox = await startPlatform({ ...small, fileSets: 2, filesPerSet: 5 });
   const call = callOf(sandbox, 'another-token');
 
@@ -205,7 +205,7 @@ test('a token that is refused ends the scan', async () => {
   expect(error.failure).toMatchObject({ kind: 'status', status: 401 });
 });
 
-test('gone on with from any position, it reads exactly the rest and tells the same', async () => {
+test('resumed from any position, it reads exactly the rest and has the same outcome', async () => {
   await using sandbox = await startPlatform({ ...small, fileSets: 3, filesPerSet: 23, forbidden: [OTHER] });
   const [first = '', second = '', third = ''] = sandbox.ids().fileSets;
   const call = callOf(sandbox);
@@ -222,8 +222,8 @@ test('gone on with from any position, it reads exactly the rest and tells the sa
   );
 });
 
-test('a list that goes round is noticed from any position too', async () => {
-  const call = answeringCall(({ query }) => {
+test('a list that loops is detected from any position, too', async () => {
+  const call = respondingCall(({ query }) => {
     const at = Number(query?.['next'] ?? 0);
     return page([String(at)], String(at === 9 ? 4 : at + 1));
   });
@@ -236,7 +236,7 @@ test('a list that goes round is noticed from any position too', async () => {
 
 test('an abort ends the scan', async () => {
   const stop = new AbortController();
-  const call = answeringCall(() => {
+  const call = respondingCall(() => {
     stop.abort(new Error('enough'));
     return page(['a'], 'k');
   });

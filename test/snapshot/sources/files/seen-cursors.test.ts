@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hasSeen, noCursors, withCursor } from '../../../../lib/snapshot/sources/files/seen-cursors.ts';
 
-/** How many cursors of a list are followed until one is known; the list leads from its end back to `start`. */
+/** How many cursors of a list are followed until one is known; the end of the list leads back to `start`. */
 function followed(start: number, length: number): number {
   let seen = noCursors;
   let at = 0;
@@ -13,7 +13,7 @@ function followed(start: number, length: number): number {
   return seen.count;
 }
 
-test('a circle of up to 500 cursors is noticed at once', () => {
+test('a loop of up to 500 cursors is detected at once', () => {
   fc.assert(
     fc.property(fc.nat(300), fc.integer({ min: 1, max: 500 }), (start, length) => {
       expect(followed(start, length)).toBe(start + length);
@@ -22,12 +22,12 @@ test('a circle of up to 500 cursors is noticed at once', () => {
   );
 });
 
-test('a longer circle is noticed too, within three times its way', () => {
+test('a longer loop is detected too, within three times its length', () => {
   expect(followed(100, 1_900)).toBeLessThanOrEqual(3 * 2_000);
   expect(followed(0, 501)).toBeLessThanOrEqual(3 * 501);
 });
 
-test('what is kept has a bound, however long the list', () => {
+test('what is remembered is bounded, however long the list', () => {
   const seen = Array.from({ length: 3_000 }, (_, at) => `cursor ${at}`).reduce(withCursor, noCursors);
 
   expect(seen.count).toBe(3_000);

@@ -15,7 +15,7 @@ test.each([
 });
 
 test.each(['', 'size', 'size:EQUALS', ':EQUALS:1', 'size::1', 'size:=:1', 'hash:IS_NULL:1'])(
-  '%j is none',
+  '%j is not a filter',
   (text) => {
     expect(readWhere(text)).toBeUndefined();
   },
