@@ -1,27 +1,27 @@
-/** The JSON types that each field of the records has had so far. */
+/** The JSON types seen so far in each field of the records. */
 export type FieldTypes = Record<string, JsonType[]>;
 export type JsonType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'null';
 
-/** Gathers the types of the top-level fields of records; memory grows with their names, not with the records. */
+/** Collects the types of the records' top-level fields. Memory grows with the number of names, not of records. */
 export function createFieldTypes(known: FieldTypes = {}) {
   const types = new Map<string, Set<JsonType>>();
-  const note = (name: string, type: JsonType) => {
+  const addType = (name: string, type: JsonType) => {
     const seen = types.get(name);
     if (seen === undefined) types.set(name, new Set([type]));
     else seen.add(type);
   };
   const merge = (more: FieldTypes) => {
-    for (const [name, each] of Object.entries(more)) for (const type of each) note(name, type);
+    for (const [name, each] of Object.entries(more)) for (const type of each) addType(name, type);
   };
   merge(known);
   return {
-    /** Notes the fields of one record. */
+    /** Adds the fields of one record. */
     add(record: object): void {
-      for (const [name, value] of Object.entries(record)) note(name, jsonType(value));
+      for (const [name, value] of Object.entries(record)) addType(name, jsonType(value));
     },
-    /** Notes what was seen elsewhere. */
+    /** Adds types that were seen elsewhere. */
     merge,
-    /** All that was seen, in the order of names and types. */
+    /** All types seen, sorted by name and type. */
     seen: (): FieldTypes =>
       Object.fromEntries([...types].sort().map(([name, seen]) => [name, [...seen].sort()])),
   };

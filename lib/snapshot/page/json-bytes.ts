@@ -1,15 +1,15 @@
 /*
- * A validator of JSON over bytes, by RFC 8259: each `skipX` takes where something starts and answers the byte after
- * its end, or throws. It makes no value and no text. Its bytes must be valid UTF-8: only ASCII means something here.
+ * A JSON validator over bytes, by RFC 8259. Each `skipX` takes the index where something starts, and returns the index
+ * after its end or throws. It creates no values and no strings. The bytes must be valid UTF-8: only ASCII matters here.
  *
- * Bytes are read with `?? END`: one past the end matches nothing, so that every branch ends in its error, and as long
- * as V8 has seen none it costs nothing. Functions are longer than elsewhere where a call more was measured to cost.
+ * Bytes are read with `?? END`. A byte past the end matches nothing, so every branch ends in its error; as long as V8
+ * has seen none, the check is free. Some functions are long because an extra call was measured to be slower.
  */
 
-/** UTF-8, and the same bytes as a view, which reads four at once. */
+/** UTF-8, and the same bytes as a view, which reads four of them at once. */
 export type JsonBytes = { readonly bytes: Buffer; readonly view: DataView };
 
-/** Nesting beyond this many arrays and objects is refused, as section 9 allows: each level takes stack. */
+/** Deeper nesting of arrays and objects is refused, as section 9 allows: each level uses stack. */
 export const MAX_DEPTH = 512;
 
 const END = -1;
@@ -68,7 +68,7 @@ function skipArray(json: JsonBytes, start: number, depth: number): number {
   }
 }
 
-/** A member's name, its colon and the space around that: ends where the value starts. */
+/** A member's name, its colon and the space around the colon: ends where the value starts. */
 export function skipName(json: JsonBytes, at: number): number {
   const { bytes } = json;
   if (bytes[at] !== QUOTE) throw unexpected(bytes, at);
@@ -78,10 +78,11 @@ export function skipName(json: JsonBytes, at: number): number {
 }
 
 /**
- * The text whose opening quote is at `quote`. Four bytes are looked at together, as an int32: subtraction lends a
- * byte's high bit where that byte is lower than what is taken from it. `^ 0x02` swaps the quote (0x22) with the space
- * (0x20), so that "below 0x21" means a control character or a quote; `^ 0x5c` makes a backslash 0, below 0x01. Bytes
- * beyond ASCII have the high bit themselves and are never special. The lowest mark is exact, and only it is used.
+ * The string whose opening quote is at `quote`. Four bytes are checked together, as an int32: subtraction sets a byte's
+ * high bit if the byte is lower than what is subtracted from it. `^ 0x02` swaps the quote (0x22) with the space (0x20),
+ * so that "below 0x21" means a control character or a quote; `^ 0x5c` turns a backslash into 0, which is below 0x01.
+ * Bytes beyond ASCII have the high bit set anyway and are never special. Only the lowest mark is exact and only it is
+ * used.
  */
 export function skipText({ bytes, view }: JsonBytes, quote: number): number {
   const lastWord = bytes.length - 4;
@@ -131,7 +132,7 @@ function skipNumber(bytes: Uint8Array, start: number): number {
   return skipDigits(bytes, sign === PLUS || sign === MINUS ? at + 2 : at + 1);
 }
 
-/** One digit or more. */
+/** One or more digits. */
 function skipDigits(bytes: Uint8Array, start: number): number {
   let at = start;
   while (isDigit(bytes[at] ?? END)) at += 1;
@@ -143,7 +144,7 @@ function isDigit(byte: number): boolean {
   return byte >= ZERO && byte <= NINE;
 }
 
-/** Four bytes, as an int32 of them reads: `true`, `null`, and what follows the first letter of `false`. */
+/** Four letters as an int32: `true`, `null`, and what follows the first letter of `false`. */
 const TRUE = 0x65757274;
 const NULL = 0x6c6c756e;
 const ALSE = 0x65736c61;
@@ -155,7 +156,7 @@ function skipLetters({ bytes, view }: JsonBytes, start: number, letters: number)
   throw unexpected(bytes, at);
 }
 
-/** White space, or none. */
+/** White space, possibly none. */
 export function skipSpace(bytes: Uint8Array, start: number): number {
   let at = start;
   for (;;) {
@@ -165,10 +166,10 @@ export function skipSpace(bytes: Uint8Array, start: number): number {
   }
 }
 
-/** What to throw where a byte, or the end, cannot stand. */
+/** The error for a byte, or an end, that JSON does not allow at `at`. */
 export function unexpected(bytes: Uint8Array, at: number): SyntaxError {
   const byte = bytes[at];
-  if (byte === undefined) return new SyntaxError(`invalid JSON: it ends at byte ${at} and is not whole`);
+  if (byte === undefined) return new SyntaxError(`invalid JSON: it is incomplete and ends at byte ${at}`);
   return new SyntaxError(`invalid JSON: unexpected 0x${byte.toString(16).padStart(2, '0')} at byte ${at}`);
 }
 

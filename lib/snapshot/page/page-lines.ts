@@ -4,16 +4,16 @@ import { holdsLineEnd, type ScannedPageBytes } from './page-scanner.ts';
 const LINE_FEED = 0x0a;
 
 /**
- * The records of a page from index `from` on as NDJSON, each as it came and ended by a line feed. `bytes` are those
- * that were scanned; the lines are made in them where that can be, and they are no JSON any more. A record with line
- * ends between its tokens is printed anew: on one line, same values.
+ * The records of a page from index `from` on as NDJSON, each as received and followed by a line feed. `bytes` are those
+ * that were scanned. If possible the lines are made in place, and the bytes are then no longer JSON. A record with line
+ * ends between its tokens is printed again on one line, with the same values.
  */
 export function linesOf(page: ScannedPageBytes, bytes: Buffer, from: number): Buffer {
   if (from >= page.records) return Buffer.alloc(0);
   return linesInPlace(page, bytes, from) ?? copyOneByOne(page, bytes, from);
 }
 
-/** The bytes with the commas turned into line feeds, where nothing else is between the records; else undefined. */
+/** The bytes with commas turned into line feeds; undefined if anything but a comma is between two records. */
 function linesInPlace({ records, starts, ends }: ScannedPageBytes, bytes: Buffer, from: number) {
   const first = starts[from] ?? 0;
   const end = ends[records - 1] ?? 0;

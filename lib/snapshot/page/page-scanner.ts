@@ -15,9 +15,9 @@ import {
 import { textAt, typesByName } from './record-fields.ts';
 import { type FoundRecords, findRecords, type RecordFailure } from './record-finder.ts';
 
-/** Where the records of a page lie in its bytes, and what is known of them without parsing them. */
+/** Where the records of a page are in its bytes, and what is known about them without parsing them. */
 export type ScannedPageBytes = {
-  /** How many. */
+  /** How many records there are. */
   readonly records: number;
   /** By record: the digits of its key. */
   readonly keys: readonly Id[];
@@ -25,11 +25,11 @@ export type ScannedPageBytes = {
   readonly starts: readonly number[];
   /** By record: the byte after its last one. */
   readonly ends: readonly number[];
-  /** By the name of a top-level field: all types that its values have, as `JSON_TYPE_BITS`. */
+  /** By the name of a top-level field: all types of its values, as `JSON_TYPE_BITS`. */
   readonly fields: ReadonlyMap<string, number>;
   /** The other members of the page, parsed: integers beyond 2^53 are bigints. */
   readonly head: Readonly<Record<string, unknown>>;
-  /** True if there is a line end between the tokens of a record. Texts hold none as they are. */
+  /** True if there is a line end between the tokens of a record. Valid strings contain no raw line ends. */
   readonly hasLineEnd: (record: number) => boolean;
 };
 
@@ -38,7 +38,7 @@ export type PageShapeFailure =
   | { readonly kind: 'no-array'; readonly member: string }
   | RecordFailure;
 
-/** Valid JSON, but no page of records. A position is a record's in its page, 0 is the first. */
+/** Valid JSON, but not a page of records. A position is that of a record in its page; 0 is the first. */
 export class PageShapeError extends Error {
   override readonly name = 'PageShapeError';
   readonly failure: PageShapeFailure;
@@ -49,14 +49,14 @@ export class PageShapeError extends Error {
 }
 
 /**
- * Finds the records of a page, the elements of the array `member` of a JSON object, without parsing them. All of it is
- * proved to be valid: UTF-8, and one JSON value by RFC 8259, nested `MAX_DEPTH` deep at most. A byte order mark is
- * passed over, as `Response.json` does.
+ * Finds the records of a page, the elements of the array `member` of a JSON object, without parsing them. The whole
+ * page is validated: it must be UTF-8 and one JSON value by RFC 8259, nested at most `MAX_DEPTH` deep. A byte order
+ * mark is skipped, as in `Response.json`.
  *
- * A record's key is its top-level `keyField`: an integer, or the digits of one as text. Where a member occurs twice
- * the last one counts, as for `JSON.parse`; the types of a field that a record has twice are both noted.
+ * A record's key is its top-level `keyField`: an integer, or the digits of one as text. If a member occurs twice the
+ * last one wins, as in `JSON.parse`; if a record has a field twice, both types are recorded.
  *
- * Throws `SyntaxError`, with the byte, if it is not valid; else `PageShapeError`.
+ * Throws `SyntaxError`, with the byte, if the page is not valid JSON, and `PageShapeError` if it is not a page.
  */
 export function scanPage(bytes: Buffer, member: string, keyField: string): ScannedPageBytes {
   refuseInvalidUtf8(bytes);
@@ -73,16 +73,16 @@ export function scanPage(bytes: Buffer, member: string, keyField: string): Scann
   return { records: keys.length, keys, starts, ends, fields: typesByName(fields), head, hasLineEnd };
 }
 
-/** True if the bytes hold a line end, of either kind. */
+/** True if the bytes contain a line feed or a carriage return. */
 export function holdsLineEnd(bytes: Buffer): boolean {
   return bytes.includes(0x0a) || bytes.includes(0x0d);
 }
 
 type Top = {
   readonly isObject: boolean;
-  /** The records of the array that counts; undefined if there is none. */
+  /** The records of the last array with the name; undefined if there is none. */
   readonly found: FoundRecords | undefined;
-  /** Where the other members' values lie, by name. */
+  /** Where the values of the other members are, by name. */
   readonly others: ReadonlyMap<string, readonly [start: number, end: number]>;
 };
 
@@ -120,14 +120,14 @@ function scanMembers(json: JsonBytes, start: number, { member, keyField }: Names
   }
 }
 
-/** The byte order mark, U+FEFF in UTF-8, or nothing. */
+/** The length of the byte order mark, U+FEFF in UTF-8; 0 if there is none. */
 function markLength(bytes: Uint8Array): number {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }
 
 function refuseInvalidUtf8(bytes: Buffer): void {
   if (isUtf8(bytes)) return;
-  // Decoding puts U+FFFD for what is wrong: up to there the bytes come back as they were.
+  // Decoding replaces invalid bytes by U+FFFD; the bytes before them are unchanged.
   const decoded = Buffer.from(bytes.toString());
   const wrong = bytes.findIndex((byte, index) => byte !== decoded[index]);
   throw new SyntaxError(`invalid UTF-8 at byte ${wrong < 0 ? bytes.length : wrong}`);

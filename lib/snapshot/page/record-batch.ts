@@ -1,18 +1,18 @@
 import { createFieldTypes, type FieldTypes } from './field-types.ts';
 import type { ScannedRecord } from './scanned-record.ts';
 
-/** Records on their way to a part, in order: as many lines as keys. */
+/** Records on their way to a part, in order. There are as many lines as keys. */
 export type RecordBatch = {
   readonly keys: readonly string[];
-  /** The records as NDJSON, each line ended. UTF-8. */
+  /** The records as NDJSON in UTF-8; every line ends in a line feed. */
   readonly lines: Uint8Array;
   /** The JSON types of their fields. */
   readonly fields: FieldTypes;
-  /** Gives the memory of `lines` back; to be called once they are written, if at all. */
+  /** Frees the memory of `lines`. Optional to call, and only once they are written. */
   readonly release?: () => void;
 };
 
-/** The batch of records that were parsed one by one. */
+/** A batch of records that were parsed one by one. */
 export function batchOf(records: readonly ScannedRecord[]): RecordBatch {
   const fieldTypes = createFieldTypes();
   for (const record of records) fieldTypes.add(record.value);

@@ -1,7 +1,7 @@
 import type { JsonType } from './field-types.ts';
 import { type JsonBytes, skipName, skipText } from './json-bytes.ts';
 
-/** A set of JSON types is a number: the bits of its types. */
+/** A set of JSON types is one number: the bits of its types. */
 export const JSON_TYPE_BITS = {
   string: 1,
   number: 2,
@@ -17,7 +17,7 @@ export function jsonTypesOf(bits: number): JsonType[] {
   return types.filter((type) => (bits & JSON_TYPE_BITS[type]) !== 0);
 }
 
-/** The bit of the type of a value, by its first byte; what starts no other value starts a number, or is refused. */
+/** The bit of a value's type, by its first byte. A byte that starts no other value starts a number, or is refused. */
 const bitOfFirstByte = new Uint8Array(256).fill(JSON_TYPE_BITS.number);
 for (const [first, type] of Object.entries({
   '"': 'string',
@@ -31,34 +31,34 @@ for (const [first, type] of Object.entries({
 }
 
 /**
- * The names of the top-level fields of a page's records, and the types they had. A field is a small number.
+ * The names of the top-level fields of a page's records, and the types seen in them. A field is a small number.
  *
- * Records have one layout, mostly: which field follows which is remembered, with the place where its name was last
- * written out. If the same bytes come again they are that field, and neither validated nor decoded a second time.
+ * Most records have the same layout, so the order of the fields is remembered, with the position where each name was
+ * last decoded. If the same bytes come again they are that field, and they are not validated or decoded again.
  */
 export type RecordFields = {
   readonly json: JsonBytes;
   readonly byName: Map<string, number>;
   /** By field. */
   readonly types: number[];
-  /** By field: the field that came after it the last time. */
+  /** By field: the field that followed it last time. */
   readonly next: number[];
-  /** By field: where its name starts, the last time that it was decoded. */
+  /** By field: where its name starts in the place where it was last decoded. */
   readonly starts: number[];
-  /** By field: the bytes of its name, its colon, and the space around that. */
+  /** By field: the number of bytes of its name, its colon, and the space around the colon. */
   readonly lengths: number[];
 };
 
-/** What comes before the first field of a record. */
+/** Stands for the field before the first one of a record. */
 export const BEFORE_FIRST = 0;
 
 export function createRecordFields(json: JsonBytes): RecordFields {
-  // Longer than what is left of the page anywhere, so that no bytes are a field that never came.
+  // Longer than the rest of the page at any position, so that no bytes match a field that was never seen.
   const never = json.bytes.length;
   return { json, byName: new Map(), types: [0], next: [BEFORE_FIRST], starts: [0], lengths: [never] };
 }
 
-/** The field of this name. */
+/** The field with this name. */
 export function fieldNamed(fields: RecordFields, name: string): number {
   const known = fields.byName.get(name);
   if (known !== undefined) return known;
@@ -71,7 +71,7 @@ export function fieldNamed(fields: RecordFields, name: string): number {
   return field;
 }
 
-/** The field whose name starts at `at`, after the field `previous`. After its `lengths` comes its value, or space. */
+/** The field whose name starts at `at`, after the field `previous`. Its value, or space, follows its `lengths`. */
 export function fieldAt(fields: RecordFields, previous: number, at: number): number {
   const expected = fields.next[previous] ?? BEFORE_FIRST;
   if (isRepeated(fields.json, at, fields.starts[expected] ?? 0, fields.lengths[expected] ?? 0))
@@ -84,24 +84,27 @@ export function fieldAt(fields: RecordFields, previous: number, at: number): num
   return field;
 }
 
-/** Notes the type of a field's value that starts at `at`. */
-export function noteType(fields: RecordFields, field: number, at: number): void {
+/** Adds the type of the field's value that starts at `at`. */
+export function addType(fields: RecordFields, field: number, at: number): void {
   const bit = bitOfFirstByte[fields.json.bytes[at] ?? 0] ?? 0;
   fields.types[field] = (fields.types[field] ?? 0) | bit;
 }
 
-/** The types by name, of the fields that came. */
+/** The types of the fields that were seen, by name. */
 export function typesByName(fields: RecordFields): Map<string, number> {
   const named = [...fields.byName].map(([name, field]) => [name, fields.types[field] ?? 0] as const);
   return new Map(named.filter(([, types]) => types !== 0));
 }
 
-/** The text whose opening quote is at `at`. */
+/** The string whose opening quote is at `at`. */
 export function textAt(json: JsonBytes, at: number): string {
   return JSON.parse(json.bytes.toString('utf8', at, skipText(json, at))) as string;
 }
 
-/** True if the bytes at `at` are those at `earlier`: four at a time, the last four once more. False below four. */
+/**
+ * True if the bytes at `at` equal those at `earlier`. They are compared four at a time; the last four may overlap those
+ * before them. Always false for fewer than four bytes.
+ */
 function isRepeated({ bytes, view }: JsonBytes, at: number, earlier: number, length: number): boolean {
   const last = length - 4;
   if (last < 0 || at + length > bytes.length) return false;

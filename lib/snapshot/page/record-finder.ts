@@ -11,20 +11,20 @@ import {
   unexpected,
 } from './json-bytes.ts';
 import {
+  addType,
   BEFORE_FIRST,
   createRecordFields,
   fieldAt,
   fieldNamed,
-  noteType,
   type RecordFields,
 } from './record-fields.ts';
 
-/** What makes an element no record, or one without a key. A position is an element's in its array, 0 is the first. */
+/** Why an element is not a record with a key. A position is that of an element in its array; 0 is the first. */
 export type RecordFailure =
   | { readonly kind: 'no-record'; readonly position: number }
   | { readonly kind: 'no-key'; readonly position: number; readonly keyField: string };
 
-/** The records of an array, by their place in its bytes. */
+/** The records of an array, by their position in its bytes. */
 export type FoundRecords = {
   /** By record: the digits of its key. */
   readonly keys: readonly Id[];
@@ -33,15 +33,15 @@ export type FoundRecords = {
   readonly fields: RecordFields;
   /** The byte after the array. */
   readonly end: number;
-  /** The first failure, told and not thrown: what follows may be invalid JSON, which comes first. */
+  /** The first failure. It is returned, not thrown: invalid JSON after it takes precedence. */
   readonly failure: RecordFailure | undefined;
 };
 
-/** The array is within the page, and a record's values are within page, array and record. */
+/** The array is nested in the page, and a record's values are nested in the page, the array and the record. */
 const RECORD_DEPTH = 2;
 const FIELD_DEPTH = 3;
 
-/** The records of the array that starts at `start`, validated whole. Throws `SyntaxError` if it is not valid JSON. */
+/** The records of the array that starts at `start`. All of it is validated: throws `SyntaxError` if it is not JSON. */
 export function findRecords(json: JsonBytes, start: number, keyField: string): FoundRecords {
   const { bytes } = json;
   const fields = createRecordFields(json);
@@ -68,7 +68,7 @@ export function findRecords(json: JsonBytes, start: number, keyField: string): F
 
 const NO_KEY = -1;
 
-/** Which field is the key, and where its value starts in the record at hand, or `NO_KEY`. */
+/** Which field is the key, and where its value starts in the current record, or `NO_KEY`. */
 type KeyPlace = { readonly keyField: number; key: number };
 
 function skipRecord(json: JsonBytes, start: number, fields: RecordFields, place: KeyPlace): number {
@@ -78,10 +78,10 @@ function skipRecord(json: JsonBytes, start: number, fields: RecordFields, place:
   if (bytes[at] === CLOSE_OBJECT) return at + 1;
   for (;;) {
     field = fieldAt(fields, field, at);
-    // A name that came again may have more space after it than before.
+    // A repeated name may have more space after it than the last time.
     const value = skipSpace(bytes, at + (fields.lengths[field] ?? 0));
     if (field === place.keyField) place.key = value;
-    noteType(fields, field, value);
+    addType(fields, field, value);
     at = skipSpace(bytes, skipValue(json, value, FIELD_DEPTH));
     if (bytes[at] === CLOSE_OBJECT) return at + 1;
     if (bytes[at] !== COMMA) throw unexpected(bytes, at);
@@ -89,7 +89,7 @@ function skipRecord(json: JsonBytes, start: number, fields: RecordFields, place:
   }
 }
 
-/** The digits of the key whose value starts at `start`; undefined if it is no integer, or there is none. */
+/** The digits of the key whose value starts at `start`; undefined if it is missing or not an integer. */
 function keyAt(json: JsonBytes, start: number): Id | undefined {
   if (start === NO_KEY) return undefined;
   const { bytes } = json;
@@ -101,7 +101,7 @@ function keyAt(json: JsonBytes, start: number): Id | undefined {
     if (digit < 0 || digit > 9) return idDigits(parseJson(bytes.toString('utf8', start, end)));
     integer = integer * 10 + digit;
   }
-  // To print a number is faster than to make a text of bytes, and up to 15 digits it is exact.
+  // Printing a number is faster than decoding bytes, and exact for up to 15 digits.
   return end - start <= 15 ? String(integer) : bytes.toString('latin1', start, end);
 }
 

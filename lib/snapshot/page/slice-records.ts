@@ -1,7 +1,7 @@
 /**
  * The source text of each element of an array that is a direct member of a JSON object: `"results": [ {…}, {…} ]`.
- * `text` must be valid JSON (parse it first): then texts are the only place where a bracket does not nest, and they
- * are passed over. Where the member occurs twice the last one counts, as for `JSON.parse`. No such array: no elements.
+ * `text` must be valid JSON (parse it first): then only brackets inside strings do not nest, and strings are skipped.
+ * If the member occurs twice the last one wins, as in `JSON.parse`. Without such an array there are no elements.
  */
 export function sliceRecords(text: string, member: string): readonly string[] {
   let slices: string[] = [];
@@ -35,5 +35,5 @@ export function sliceRecords(text: string, member: string): readonly string[] {
   return slices;
 }
 
-/** Texts whole, and the characters that give JSON its structure. */
+/** Whole strings, and the characters that give JSON its structure. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],]/gs;

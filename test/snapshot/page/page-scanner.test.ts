@@ -12,7 +12,7 @@ const scan = (text: string) => scanPage(Buffer.from(text), 'results', 'id');
 const linesFrom = (text: string, from = 0) => linesOf(scan(text), Buffer.from(text), from).toString();
 const fieldsOf = (text: string) =>
   Object.fromEntries([...scan(text).fields].map(([name, bits]) => [name, jsonTypesOf(bits)]));
-/** A page whose one record has this as a value. */
+/** A page with one record, which has this as a value. */
 const pageWith = (value: string) => `{"results":[{"id":1,"x":${value}}]}`;
 
 /** What is thrown, or undefined. */
@@ -31,11 +31,11 @@ const failureOf = (text: string) => {
   return error instanceof PageShapeError ? error.failure : error;
 };
 
-describe('what a page is', () => {
+describe('a page', () => {
   const text =
     '{"totalHits": 3, "results":[{"id":9007199254740993,"n":1.10},{"id":7,"a":[{}],"n":null},{"id":-8}],"hasMore":false,"degraded":true}';
 
-  test('records are counted, their keys keep all digits, and their bytes are found', () => {
+  test('the records are counted, their keys have all digits, and their bytes are found', () => {
     const page = scan(text);
 
     expect(page.records).toBe(3);
@@ -54,14 +54,14 @@ describe('what a page is', () => {
     });
   });
 
-  test('the types of the top-level fields are gathered over all records', () => {
+  test('the types of the top-level fields are collected over all records', () => {
     expect(fieldsOf(text)).toEqual({ id: ['number'], n: ['number', 'null'], a: ['array'] });
     expect(
       fieldsOf('{"results":[{"id":"1","t":true,"s":""},{"s":{},"t":false,"id":2},{"id":3,"x":{"y":1}}]}'),
     ).toEqual({ id: ['string', 'number'], t: ['boolean'], s: ['string', 'object'], x: ['object'] });
   });
 
-  test('a field that starts like the one expected is not taken for it', () => {
+  test('a field that starts like the expected one is not mistaken for it', () => {
     expect(fieldsOf('{"results":[{"id":1,"name":1},{"id":2,"names":""},{"id":3,"nam":null}]}')).toEqual({
       id: ['number'],
       name: ['number'],
@@ -111,7 +111,7 @@ describe('what a page is', () => {
   });
 });
 
-describe('what is no page of records', () => {
+describe('what is not a page of records', () => {
   test.each([
     ['[]', { kind: 'no-object' }],
     ['null', { kind: 'no-object' }],
@@ -136,16 +136,16 @@ describe('what is no page of records', () => {
     );
   });
 
-  test('invalid JSON comes before a wrong shape', () => {
+  test('invalid JSON is reported before a wrong shape', () => {
     expect(refusalOf('{"results":[1,{"id":}]}')).toBeInstanceOf(SyntaxError);
     expect(refusalOf('[1,]')).toBeInstanceOf(SyntaxError);
   });
 });
 
-describe('what is no JSON', () => {
+describe('what is not JSON', () => {
   test.each([
-    ['', 'invalid JSON: it ends at byte 0 and is not whole'],
-    ['{"results":[{"id":1', 'invalid JSON: it ends at byte 19 and is not whole'],
+    ['', 'invalid JSON: it is incomplete and ends at byte 0'],
+    ['{"results":[{"id":1', 'invalid JSON: it is incomplete and ends at byte 19'],
     ['{"results":[{"id":1}]}x', 'invalid JSON: unexpected 0x78 at byte 22'],
     ['{"results":[{"id":trux}]}', 'invalid JSON: unexpected 0x78 at byte 21'],
     ['{"results":[{"id":1,}]}', 'invalid JSON: unexpected 0x7d at byte 20'],
@@ -166,7 +166,7 @@ describe('what is no JSON', () => {
     '0 -0 1 10 1.0 0.5 -1.25 1e5 1E+5 1e-5 0e0 0.0e00 1e05 - 01 -01 00 1. .5 -.5 1e 1e+ 1.e5 1.5e +1 0x1 1_0 1f NaN Infinity -Infinity'
       .split(' ')
       .map((number) => [number]),
-  )('%s is a number exactly if JSON.parse says so', (number) => {
+  )('%s is a number if and only if JSON.parse says so', (number) => {
     expectSameVerdict(Buffer.from(pageWith(number)));
     expectSameVerdict(Buffer.from(pageWith(`[${number}]`)));
   });
@@ -175,18 +175,18 @@ describe('what is no JSON', () => {
     'true false null tru fals nul truee nulll True nUll t f n undefined trxe falsx [] {} [,] [1,] [1] [1 2] {,} {"a"} {"a":} {"a":1,} {a:1} {1:1} {"a":1"b":2} [}'
       .split(/ (?!2)/)
       .map((value) => [value]),
-  )('%s is a value exactly if JSON.parse says so', (value) => {
+  )('%s is a value if and only if JSON.parse says so', (value) => {
     expectSameVerdict(Buffer.from(pageWith(value)));
     expectSameVerdict(Buffer.from(`{"results":[],"x":${value}}`));
   });
 
-  test('every byte after a backslash is judged as JSON.parse does', () => {
+  test('every byte after a backslash is judged as by JSON.parse', () => {
     for (let code = 0; code < 128; code += 1) {
       expectSameVerdict(Buffer.from(pageWith(`"ab\\${String.fromCharCode(code)}0041"`)));
     }
   });
 
-  test('every byte in a text, at every place of a word of four, is judged as JSON.parse does', () => {
+  test('every byte in a string, at every position in a word of four, is judged as by JSON.parse', () => {
     for (let code = 0; code < 128; code += 1) {
       for (const before of ['', 'a', 'ab', 'abc', 'abcd']) {
         expectSameVerdict(Buffer.from(pageWith(`"${before}${String.fromCharCode(code)}é-tail"`)));
@@ -208,7 +208,7 @@ describe('what is no JSON', () => {
     ['\\\\\\'],
     ['\u007f'],
     ['\u2028'],
-  ])('the text %j is judged as JSON.parse does', (text) => {
+  ])('the string %j is judged as by JSON.parse', (text) => {
     expectSameVerdict(Buffer.from(pageWith(`"${text}"`)));
     expectSameVerdict(Buffer.from(`{"results":[{"id":1,"${text}":1}]}`));
   });
@@ -221,7 +221,7 @@ describe('what is no JSON', () => {
     }
   });
 
-  test('nesting is bounded, and one level less is taken', () => {
+  test('nesting beyond the limit is refused, and one level less is accepted', () => {
     const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
     const withinRecord = MAX_DEPTH - 3;
 
@@ -237,7 +237,7 @@ describe('what is no JSON', () => {
 });
 
 describe('the lines of a page', () => {
-  test('are its records to the letter, from the one asked for', () => {
+  test('are its records byte for byte, from the requested one on', () => {
     const text = '{"results":[{"id":1,"n": 1.10},{"id":2},{"id":3}]}';
 
     expect(linesFrom(text)).toBe('{"id":1,"n": 1.10}\n{"id":2}\n{"id":3}\n');
@@ -246,11 +246,11 @@ describe('the lines of a page', () => {
     expect(linesFrom('{"results":[]}')).toBe('');
   });
 
-  test('hold what is between the records no longer', () => {
+  test('no longer contain what is between the records', () => {
     expect(linesFrom('{"results":[ {"id":1} ,\n{"id":2},{"id":3} ]}')).toBe('{"id":1}\n{"id":2}\n{"id":3}\n');
   });
 
-  test('are printed anew where a record has line ends, with all digits', () => {
+  test('are printed again if a record has line ends, with all digits', () => {
     const text = '{"results":[{"id":1,"x":"\\n"},{\r"id":9007199254740993},{"id":3,"y":[\n1]}]}';
 
     expect([0, 1, 2].map(scan(text).hasLineEnd)).toEqual([false, true, true]);
@@ -272,7 +272,7 @@ const page = fc
   .map(([before, results, after]) => ({ ...before, results, ...after, results2: 0 }));
 
 describe('any page', () => {
-  test('is what parsing it whole tells, whatever the white space', () => {
+  test('gives the same as parsing it whole, whatever the white space', () => {
     fc.assert(
       fc.property(page, fc.constantFrom('', ' ', '   ', '\t', '\n'), (value, space) => {
         const text = JSON.stringify(
@@ -280,7 +280,7 @@ describe('any page', () => {
           (_key, part) => (typeof part === 'bigint' ? JSON.rawJSON(String(part)) : part),
           space,
         );
-        // Where V8 has seen a name that ends in a backslash, it takes another that goes on with `\"` for the same.
+        // Once V8 has seen a name that ends in a backslash, it mistakes one that continues with `\"` for the same.
         fc.pre(!/\\\\"\s*:/.test(text));
         const { results, ...head } = parseJson(text) as { results: Record<string, unknown>[] };
         fc.pre(Array.isArray(results) && results.every((each) => idDigits(each['id']) !== undefined));
@@ -300,12 +300,12 @@ describe('any page', () => {
     );
   });
 
-  test('with bytes changed, put in, taken out or cut off is taken exactly if it is still one', () => {
-    const telling = fc.constantFrom(...Buffer.from('"\\{}[]:,0123456789.eE+-tfnu \n\r\t\u0000\u001f/é'));
-    const byte = fc.oneof(telling, fc.nat(255));
+  test('with bytes changed, inserted, removed or cut off is accepted if and only if it is still a page', () => {
+    const tellingBytes = fc.constantFrom(...Buffer.from('"\\{}[]:,0123456789.eE+-tfnu \n\r\t\u0000\u001f/é'));
+    const byte = fc.oneof(tellingBytes, fc.nat(255));
     const edit = fc.record({ at: fc.nat(), remove: fc.nat(2), add: fc.array(byte, { maxLength: 2 }) });
     const cut = fc.option(fc.nat());
-    // Records of one layout, whose names come again.
+    // Records with the same layout, whose names are repeated.
     const alike = [1, 2n ** 64n, 3].map((id) => ({ id, name: 'é"\\', links: [{}, [-1.5]], on: true }));
     const pages = fc.oneof(page, fc.constant({ totalHits: 1e21, results: alike, hasMore: null }));
     fc.assert(
@@ -341,7 +341,7 @@ function naiveFields(records: readonly Record<string, unknown>[]): Record<string
   );
 }
 
-/** The scanner refuses as invalid what `JSON.parse` refuses, refuses as no page what is none, and takes the rest. */
+/** The scanner refuses as invalid what `JSON.parse` refuses, refuses what is not a page, and accepts the rest. */
 function expectSameVerdict(bytes: Buffer): void {
   const error = refusal(() => scanPage(bytes, 'results', 'id'));
   const verdict =

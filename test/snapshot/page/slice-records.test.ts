@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parseJson } from '../../../lib/json/json.ts';
 import { sliceRecords } from '../../../lib/snapshot/page/slice-records.ts';
 
-test('each element comes as it was sent, to the letter', () => {
+test('each element is returned as it was sent, byte for byte', () => {
   const text =
     '{"totalHits": 3, "results": [ {"id": 9007199254740993, "n": 1.10}, {"a":[{}]},{}  ], "hasMore":false}';
 
@@ -12,7 +12,7 @@ test('each element comes as it was sent, to the letter', () => {
   expect(slices).toEqual(['{"id": 9007199254740993, "n": 1.10}', '{"a":[{}]}', '{}']);
 });
 
-test('brackets, commas and quotes within texts are no structure', () => {
+test('brackets, commas and quotes within strings are not structure', () => {
   const text = '{"a":"],[{\\"","results":[{"x":"]}\\\\"},{"results":[1,2]}]}';
 
   expect(sliceRecords(text, 'results')).toEqual(['{"x":"]}\\\\"}', '{"results":[1,2]}']);
@@ -28,7 +28,7 @@ test.each([
   ['{"results":[1],"results":{}}', []],
   ['{"r\\u0065sults":[7]}', ['7']],
   ['{"other":"results","x":[1]}', []],
-])('%s holds %j', (text, expected) => {
+])('%s contains %j', (text, expected) => {
   expect(sliceRecords(text, 'results')).toEqual(expected);
 });
 
