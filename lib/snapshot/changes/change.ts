@@ -2,7 +2,7 @@ import { canonicalJson } from '../../json/canonical-json.ts';
 import { parseJson } from '../../json/json.ts';
 import type { RecordRules } from '../sources/source-definition.ts';
 
-/** What became of one record from one run to the next. `before` and `after` are its lines in the parts. */
+/** What happened to one record from one run to the next. `before` and `after` are its lines in the parts. */
 export type Change =
   | { readonly change: 'added'; readonly key: string; readonly after: string }
   | { readonly change: 'removed'; readonly key: string; readonly before: string }
@@ -15,7 +15,7 @@ export type Change =
       readonly fields: readonly string[];
     };
 
-/** The change from one line to another; undefined if they hold the same, or there is neither. */
+/** The change from one line to another; undefined if they are equal, or neither exists. */
 export function changeBetween(
   key: string,
   lines: { readonly before: string | undefined; readonly after: string | undefined },
@@ -29,7 +29,7 @@ export function changeBetween(
   return fields.length === 0 ? undefined : { change: 'changed', key, before, after, fields };
 }
 
-/** A change as one line of `_changes.ndjson.gz`, without its end: the records byte for byte as in the parts. */
+/** A change as one line of `_changes.ndjson.gz`, without the line end: the records byte for byte as in the parts. */
 export function printChange(change: Change): string {
   const before = 'before' in change ? `,"before":${change.before}` : '';
   const after = 'after' in change ? `,"after":${change.after}` : '';
@@ -37,7 +37,7 @@ export function printChange(change: Change): string {
   return `{"change":"${change.change}","key":${JSON.stringify(change.key)}${before}${after},"fields":${JSON.stringify(fields)}}`;
 }
 
-/** The fields of a record by name; a line that is no object has none. */
+/** The fields of a record by name; a line that is not an object has none. */
 export function fieldsOf(line: string): ReadonlyMap<string, unknown> {
   const record = parseJson(line);
   return new Map(typeof record === 'object' && record !== null ? Object.entries(record) : []);

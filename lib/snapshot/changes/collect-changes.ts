@@ -2,7 +2,7 @@ import type { Change } from './change.ts';
 import type { ComparisonStep } from './comparison.ts';
 import { type ChangeCounts, createChangeCounter } from './count-changes.ts';
 
-/** Reads a comparison to its end: counts every change and keeps the first `limit`. */
+/** Reads a comparison to its end: counts every change and collects the first `limit`. */
 export async function collectChanges(
   steps: AsyncIterable<ComparisonStep>,
   limit: number,

@@ -6,15 +6,15 @@ import { HASH_SPACE } from './key-hash.ts';
 import { compareRecordKeys } from './record-key.ts';
 import { runRecords } from './run-records.ts';
 
-/** Bytes of records that a pass may hold; the size of a record is estimated from above (`held-records.ts`). */
+/** The bytes of records that a pass may hold; the estimate of a record's size is an upper bound (`held-records.ts`). */
 const MEMORY_BYTES = 128_000_000;
-/** How full the next pass is meant to be: hashes spread evenly, but not perfectly. */
+/** How full the next pass should be: hashes are spread evenly, but not perfectly. */
 const FILL = 0.9;
 
 /**
- * Compares two runs in any order: each pass reads both and holds the records whose key's hash lies in its range.
- * A range that turns out too wide for the bound is narrowed while it is read, and the next pass begins at its end.
- * Changes come by pass, and within a pass in key order.
+ * Compares two runs in any order: each pass reads both and holds the records whose key hash is in its range. A range
+ * that turns out to be too wide for the memory bound is narrowed while it is read, and the next pass begins at its end.
+ * Changes are ordered by pass, and within a pass by key.
  */
 export async function* compareInPasses(comparison: Comparison): AsyncGenerator<Change> {
   const { memoryBytes = MEMORY_BYTES, observe } = comparison;

@@ -1,16 +1,16 @@
 /** Which of the two runs. */
 export type RunSide = 'before' | 'after';
 
-/** What a comparison tells of itself while it goes on. */
+/** What a comparison reports while it runs. */
 export type ComparisonEvent =
-  /** A key came again in one run: the later record counts. A comparison that starts again tells it again. */
+  /** A key was repeated in one run: the last record wins. A comparison that restarts reports it again. */
   | { readonly kind: 'repeated-key'; readonly side: RunSide; readonly key: string }
-  /** The runs are not in key order and are compared in passes. */
+  /** A run is not in key order, so the runs are compared in passes. */
   | { readonly kind: 'not-in-key-order'; readonly reason: string }
-  /** What a pass holds after each record that it took. Bytes by estimate. */
+  /** What a pass holds in memory after each record that it added. Bytes are estimated. */
   | { readonly kind: 'held'; readonly records: number; readonly bytes: number }
-  /** A pass is over; 1 is the first. */
+  /** A pass has finished; 1 is the first. */
   | { readonly kind: 'pass'; readonly pass: number; readonly records: number };
 
-/** Takes notice of an event; what it throws ends the comparison. */
+/** Called with each event; if it throws, the comparison ends. */
 export type ObserveComparison = (event: ComparisonEvent) => void;

@@ -4,18 +4,18 @@ import type { Source } from '../sources/sources.ts';
 import type { Change } from './change.ts';
 import type { ObserveComparison } from './comparison-events.ts';
 
-/** Two runs of a source to be compared. */
+/** Two runs of a source to compare. */
 export type Comparison = {
   readonly store: Store;
   readonly source: Source;
-  /** The run to compare with; undefined is a run without records. */
+  /** The run to compare with; undefined means a run without records. */
   readonly before: Pick<Manifest, 'parts'> | undefined;
   readonly after: Pick<Manifest, 'parts'>;
-  /** Most that the records held at once may take, in bytes. Default 128 MB. A single record may be larger. */
+  /** The most memory that the records may take at once, in bytes. Default 128 MB. A single record may exceed it. */
   readonly memoryBytes?: number;
   readonly signal?: AbortSignal | undefined;
   readonly observe?: ObserveComparison;
 };
 
-/** A change; or `restart`: every change told before it is void, and all are told again. */
+/** A change, or `restart`: every change yielded before it is void, and all are yielded again. */
 export type ComparisonStep = Change | { readonly change: 'restart' };

@@ -1,9 +1,9 @@
 import type { ComparisonStep } from './comparison.ts';
 
-/** How many records changed, as a manifest's `changes` tells. */
+/** How many records changed, as in a manifest's `changes`. */
 export type ChangeCounts = { readonly added: number; readonly removed: number; readonly changed: number };
 
-/** Counts the steps of a comparison; a restart begins at 0 again. */
+/** Counts the changes of a comparison; a restart sets the counts back to 0. */
 export function createChangeCounter() {
   let counts = { added: 0, removed: 0, changed: 0 };
   return {

@@ -2,14 +2,14 @@ import { canonicalJson } from '../../json/canonical-json.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import { type Change, fieldsOf } from './change.ts';
 
-/** Characters of a value that are shown. */
+/** The number of characters shown of a value. */
 const SHOWN = 60;
-/** Equal characters shown before the first that differs. */
+/** The number of equal characters shown before the first that differs. */
 const LEAD = 12;
 
 /**
- * Changes in words, one line a record and one for each field that differs. The lines hold the platform's text as it
- * is, line ends too: a terminal needs each made safe.
+ * Changes in words: one line a record, and one for each field that differs. The lines contain the platform's text
+ * unchanged, line ends included: each must be made safe before it is printed to a terminal.
  */
 export function describeChanges(source: Source, changes: readonly Change[]): readonly string[] {
   return changes.flatMap((change) => {
@@ -32,7 +32,7 @@ function fieldLines(change: Change): readonly string[] {
 const printField = (fields: ReadonlyMap<string, unknown>, name: string): string =>
   fields.has(name) ? canonicalJson(fields.get(name)) : '(absent)';
 
-/** Both texts from shortly before where they begin to differ. */
+/** Both texts, from shortly before the point where they differ. */
 function shortenPair(before: string, after: string): readonly [string, string] {
   const [old, now] = [[...before], [...after]];
   if (old.length <= SHOWN && now.length <= SHOWN) return [before, after];

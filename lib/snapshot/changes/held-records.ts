@@ -2,21 +2,21 @@ import type { ObserveComparison, RunSide } from './comparison-events.ts';
 import { keyHash } from './key-hash.ts';
 import type { StoredRecord } from './run-records.ts';
 
-/** A key's lines in both runs, as far as they were read. */
+/** A key's lines in both runs, as far as they have been read. */
 export type HeldRecord = {
   before: string | undefined;
   after: string | undefined;
-  /** The runs in which the key came again. */
+  /** The runs in which the key is repeated. */
   readonly repeated: RunSide[];
 };
 
-/** How much of a range is kept when it is too wide. */
-const KEPT = 0.75;
+/** The share of a range that remains when it is narrowed. */
+const KEPT_SHARE = 0.75;
 
 /**
- * Holds the records whose key's hash lies in a range (`from` up to, not including, `to`) within a number of bytes:
- * once they are more, the range is narrowed from its upper end and what lies beyond is let go, so that all that is
- * left in the range is whole. One key is always held, however large.
+ * Holds the records whose key hash is in a range (from `from` up to, but not including, `to`) in at most `memoryBytes`.
+ * When they exceed that, the range is narrowed at its upper end and the records beyond it are dropped, so that the
+ * remaining range is complete. At least one key is always held, however large.
  */
 export function createHeldRecords(
   range: { readonly from: number; readonly to: number },
@@ -28,7 +28,7 @@ export function createHeldRecords(
   let bytes = 0;
 
   const narrow = () => {
-    to = range.from + Math.max(1, Math.floor((to - range.from) * KEPT));
+    to = range.from + Math.max(1, Math.floor((to - range.from) * KEPT_SHARE));
     for (const [key, record] of records) {
       if (record.hash < to) continue;
       bytes -= sizeOf(key, record);
@@ -40,7 +40,7 @@ export function createHeldRecords(
     records: records as ReadonlyMap<string, HeldRecord>,
     bytes: () => bytes,
     to: () => to,
-    /** Takes a record of one run if it lies in the range; a later one of the same key takes its place. */
+    /** Adds a record of one run if it is in the range; a later one with the same key replaces it. */
     add(side: RunSide, { key, line }: StoredRecord): void {
       const hash = keyHash(key);
       if (hash < range.from || hash >= to) return;
@@ -49,7 +49,7 @@ export function createHeldRecords(
       if (known === undefined) records.set(key, record);
       else bytes -= sizeOf(key, known);
       if (record[side] !== undefined && !record.repeated.includes(side)) record.repeated.push(side);
-      // Most records do not change: the same text is held once.
+      // Most records do not change: equal text is held once.
       record[side] = line === record.before ? record.before : line;
       bytes += sizeOf(key, record);
       while (bytes > memoryBytes && records.size > 1 && to - range.from > 1) narrow();
@@ -58,10 +58,10 @@ export function createHeldRecords(
   };
 }
 
-/** What an entry of a map and its object take beside the texts: about 190 on V8 in Node 24, rounded up. */
+/** The size of a map entry and its object without the texts: about 190 on V8 in Node 24, rounded up. */
 const ENTRY_BYTES = 250;
 
-/** Bytes that a key takes at most: two a character, a line that is the same on both sides once. */
+/** The most bytes that a key can take: two a character; a line that is the same on both sides counts once. */
 function sizeOf(key: string, { before, after }: HeldRecord): number {
   const characters = key.length + (before?.length ?? 0) + (after === before ? 0 : (after?.length ?? 0));
   return ENTRY_BYTES + 2 * characters;

@@ -5,14 +5,14 @@ import type { RunSide } from './comparison-events.ts';
 import { compareRecordKeys } from './record-key.ts';
 import { runRecords, type StoredRecord } from './run-records.ts';
 
-/** A run turned out not to be in the order of its keys; the message names the key. */
+/** A run is not in the order of its keys; the message names the key. */
 export class KeyOrderError extends Error {
   override readonly name = 'KeyOrderError';
 }
 
 /**
- * Compares two runs that are in key order, in that order; holds two records of each. Throws `KeyOrderError` as soon
- * as a key is below the one before it: what was told until then may be wrong.
+ * Compares two runs that are in key order, in that order, and holds two records of each in memory. Throws
+ * `KeyOrderError` as soon as a key is below the one before it: the changes yielded until then may be wrong.
  */
 export async function* mergeRuns(comparison: Comparison): AsyncGenerator<Change> {
   const rules = sourceDefinitions[comparison.source].records;
@@ -38,7 +38,7 @@ export async function* mergeRuns(comparison: Comparison): AsyncGenerator<Change>
 
 type Records = AsyncGenerator<StoredRecord, undefined>;
 
-/** The records of a run; of records with the same key only the last. */
+/** The records of a run; only the last of those with the same key. */
 async function* orderedRecords(comparison: Comparison, side: RunSide): Records {
   const { store, source, signal, observe } = comparison;
   const compare = compareRecordKeys(sourceDefinitions[source].records.key);
@@ -46,7 +46,7 @@ async function* orderedRecords(comparison: Comparison, side: RunSide): Records {
   for await (const records of runRecords({ store, source, run: comparison[side], signal })) {
     for (const record of records) {
       const order = last === undefined ? -1 : compare(last.key, record.key);
-      if (order > 0) throw new KeyOrderError(`${record.key} comes after ${last?.key} in the run ${side}`);
+      if (order > 0) throw new KeyOrderError(`${record.key} follows ${last?.key} in the ${side} run`);
       if (order === 0) observe?.({ kind: 'repeated-key', side, key: record.key });
       else if (last !== undefined) yield last;
       last = record;

@@ -15,9 +15,9 @@ export type PartLinesOptions = {
 };
 
 /**
- * The lines of a part, in bunches as they arrive; unpacked by its suffix, no faster than they are taken. The bytes
- * are held against the manifest's sha256 at the end of the part: only then are its lines certain. Throws
- * `StoredObjectError` that names a part that is missing, altered, or cannot be unpacked.
+ * The lines of a part, in batches as they arrive, decompressed according to its suffix and no faster than the caller
+ * reads. The bytes are checked against the manifest's sha256 at the end of the part: only then are its lines certain.
+ * Throws `StoredObjectError` that names a part that is missing, altered, or cannot be decompressed.
  */
 export async function* partLines(options: PartLinesOptions): AsyncGenerator<readonly string[]> {
   const { store, part, signal } = options;
@@ -25,14 +25,14 @@ export async function* partLines(options: PartLinesOptions): AsyncGenerator<read
   if (bytes === undefined) throw missingObject(store, part.key, 'a part');
   const unpacked = createDecompressor(part.key);
   const pumped = pipeline(checked(bytes, part), unpacked, withSignal(signal));
-  // The same failure comes out of `unpacked`, where it is waited for.
+  // `unpacked` fails with the same error, and is awaited.
   pumped.catch(() => undefined);
   try {
     yield* splitLines(unpacked);
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof StoredObjectError || error instanceof StoreError) throw error;
-    throw new StoredObjectError('invalid', `${part.key} in ${store.location}: cannot be unpacked`, {
+    throw new StoredObjectError('invalid', `${part.key} in ${store.location}: cannot be decompressed`, {
       cause: error,
     });
   } finally {
@@ -66,7 +66,7 @@ async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<readon
     const lines: string[] = [];
     let from = 0;
     for (let end = chunk.indexOf(LINE_END); end !== -1; end = chunk.indexOf(LINE_END, from)) {
-      // Each line is decoded by itself: a slice of a longer text would keep the whole text in memory.
+      // Each line is decoded on its own: a slice of a longer text would keep the whole text in memory.
       if (carried.length === 0) lines.push(chunk.toString('utf8', from, end));
       else lines.push(Buffer.concat([...carried, chunk.subarray(from, end)]).toString('utf8'));
       carried = [];

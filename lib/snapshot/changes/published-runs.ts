@@ -4,13 +4,13 @@ import { findStored } from '../../store/stored-json.ts';
 import { MANIFEST_NAME, type Place } from '../keys.ts';
 import { type Latest, readLatest } from '../manifest.ts';
 
-/** A run that was published: its name and the key of its manifest. */
+/** A published run: its name and the key of its manifest. */
 export type PublishedRun = { readonly run: string; readonly manifest: string };
 
 /**
  * The published runs of a place, newest first; none before the first publication. A run is published once `latest.json`
- * has been moved to it or past it. What lies there and did not start before the run that is named now is on its way, or
- * was left by a publisher that was killed: it is left out. Throws `StoredObjectError`.
+ * has been moved to it or past it. Any other run in the folder that did not start before the one named now is either
+ * being published or was left by a publisher that was killed, so it is left out. Throws `StoredObjectError`.
  */
 export async function publishedRuns(
   store: Store,
@@ -28,13 +28,13 @@ export async function publishedRuns(
   return runs.sort((a, b) => newestFirst(a, b, latest));
 }
 
-/** The run of a manifest's key below its place. */
+/** The run of a manifest, by its key relative to the place; undefined for any other object. */
 const runOf = (key: string): string | undefined => {
   const [, run, name] = /^dt=[^/]+\/run=([^/]+)\/([^/]+)$/.exec(key) ?? [];
   return name === MANIFEST_NAME ? run : undefined;
 };
 
-/** A run's name begins with the second in which it started, and sorts by it. */
+/** The second in which a run started. Its name begins with it, and so sorts by it. */
 const second = (run: string): string => run.split('-', 1)[0] ?? '';
 
 const startSchema = z.object({ startedAt: z.string() });
@@ -42,7 +42,7 @@ const startSchema = z.object({ startedAt: z.string() });
 async function isPublished(store: Store, { run, manifest }: PublishedRun, latest: Latest): Promise<boolean> {
   if (run === latest.run) return true;
   if (second(run) !== second(latest.run)) return second(run) < second(latest.run);
-  // Names end in chance: within a second only the manifest tells which started first.
+  // Names end in random digits: within a second only the manifest shows which run started first.
   const stored = await findStored(store, manifest, startSchema);
   return stored !== undefined && stored.value.startedAt < latest.startedAt;
 }

@@ -2,8 +2,8 @@ import { compareIds, idDigits } from '../../platform/id.ts';
 import type { RecordKey } from '../sources/source-definition.ts';
 
 /**
- * A record's key, from its fields: an id, after its owner and a slash where there is one. Undefined if a field that it
- * needs is absent.
+ * A record's key, from its fields: an id, preceded by its owner and a slash if it has an owner. Undefined if a field
+ * that it needs is absent.
  */
 export function recordKey({ owner, id, isInteger }: RecordKey, record: unknown): string | undefined {
   if (typeof record !== 'object' || record === null) return undefined;
@@ -14,20 +14,20 @@ export function recordKey({ owner, id, isInteger }: RecordKey, record: unknown):
   return owning === undefined ? undefined : `${owning}/${own}`;
 }
 
-/** The fields that a key needs, for people. */
+/** The fields that a key needs, in words. */
 export function describeKey({ owner, id, isInteger }: RecordKey): string {
   const own = isInteger ? `an integer as its ${id}` : id;
   return owner === undefined ? own : `${owner.join(' or ')}${isInteger ? ',' : ''} and ${own}`;
 }
 
-/** Orders two keys: integers by their value, whatever their size, after the text of their owners; other keys as text. */
+/** Compares two keys: those with integer ids by owner, as text, and then by value, of any size; all others as text. */
 export function compareRecordKeys({ owner, isInteger }: RecordKey): (a: string, b: string) => number {
   if (!isInteger) return compareTexts;
   return owner === undefined ? compareIds : compareOwned;
 }
 
 function compareOwned(a: string, b: string): number {
-  // An owner's id may hold slashes, an integer cannot.
+  // An owner's id may contain slashes; an integer cannot.
   const [left, right] = [a.lastIndexOf('/'), b.lastIndexOf('/')];
   return (
     compareTexts(a.slice(0, left), b.slice(0, right)) || compareIds(a.slice(left + 1), b.slice(right + 1))

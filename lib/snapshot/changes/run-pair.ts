@@ -6,9 +6,9 @@ export type RunPairOptions = {
   readonly store: Store;
   /** The published runs, newest first; at least one. */
   readonly runs: readonly PublishedRun[];
-  /** Default: the run that `now` was compared with when it was published; if it is gone, the one published before. */
+  /** Default: the run that `now` was compared with when it was published; if that is gone, the run before it. */
   readonly old: string | undefined;
-  /** Default: the last published. */
+  /** Default: the last published run. */
   readonly now: string | undefined;
 };
 

@@ -6,20 +6,20 @@ import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import { partLines } from './part-lines.ts';
 import { describeKey, recordKey } from './record-key.ts';
 
-/** A record as it stands in a part. */
+/** A record as it is stored in a part. */
 export type StoredRecord = { readonly key: string; readonly line: string };
 
 export type RunRecordsOptions = {
   readonly store: Store;
   readonly source: Source;
-  /** The run; undefined is a run without records. */
+  /** The run; undefined means a run without records. */
   readonly run: Pick<Manifest, 'parts'> | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * The records of a run in the order of its parts, in bunches as they arrive. Throws `StoredObjectError` that names
- * the part which is not what the manifest says, or the line which is no record.
+ * The records of a run in the order of its parts, in batches as they arrive. Throws `StoredObjectError` that names the
+ * part that does not match the manifest, or the line that is not a record.
  */
 export async function* runRecords(options: RunRecordsOptions): AsyncGenerator<readonly StoredRecord[]> {
   const { store, source, run, signal } = options;

@@ -11,14 +11,14 @@ export const CHANGES_NAME = '_changes.ndjson.gz';
 export type WriteChangesOptions = {
   readonly store: Store;
   readonly key: string;
-  /** What `compareRuns` tells. */
+  /** The steps that `compareRuns` yields. */
   readonly changes: AsyncIterable<ComparisonStep>;
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * Writes changes as gzipped lines under a key and answers their counts. The same changes give the same bytes.
- * Memory holds the compressed object: it is stored once it is whole, and not at all if the comparison fails.
+ * Writes changes as gzipped lines under a key and returns their counts. The same changes give the same bytes.
+ * Memory holds the compressed object: it is stored once it is complete, and not at all if the comparison fails.
  */
 export async function writeChanges(options: WriteChangesOptions): Promise<ChangeCounts> {
   const { store, key, changes, signal } = options;
@@ -41,25 +41,25 @@ export async function writeChanges(options: WriteChangesOptions): Promise<Change
   }
 }
 
-/** Characters that are gathered before the compressor is asked. */
-const BUNCH = 65_536;
+/** The number of characters that are buffered before they are given to the compressor. */
+const BUFFERED = 65_536;
 
 function openLines() {
   const compressor = createGzip({ level: 6 });
   const chunks: Buffer[] = [];
   compressor.on('data', (chunk: Buffer) => chunks.push(chunk));
-  let bunch: string[] = [];
+  let buffered: string[] = [];
   let characters = 0;
   const flush = async () => {
-    const text = bunch.join('');
-    [bunch, characters] = [[], 0];
+    const text = buffered.join('');
+    [buffered, characters] = [[], 0];
     if (text !== '' && !compressor.write(text)) await once(compressor, 'drain');
   };
   return {
     async write(line: string): Promise<void> {
-      bunch.push(line, '\n');
+      buffered.push(line, '\n');
       characters += line.length + 1;
-      if (characters >= BUNCH) await flush();
+      if (characters >= BUFFERED) await flush();
     },
     async end(): Promise<Buffer> {
       await flush();

@@ -36,8 +36,8 @@ async function compare({ source = 'calculations', before, after, partRecords = 3
 /** A calculation as a line: its id as digits, its name. */
 const line = (id: bigint | number, name: string) => `{"id":${id},"name":"${name}"}`;
 
-describe('what is a change', () => {
-  test('records that came, went and differ are told in the order of their keys', async () => {
+describe('a change', () => {
+  test('added, removed and changed records are yielded in the order of their keys', async () => {
     const { counts, changes } = await compare({
       before: [line(1, 'one'), line(2, 'two'), line(10, 'ten')],
       after: [line(2, 'TWO'), line(9, 'nine'), line(10, 'ten')],
@@ -53,12 +53,12 @@ describe('what is a change', () => {
 
   test.each([
     ['white space and the order of members', '{"id":1,"a":{"x":1,"y":2}}', '{ "a": {"y":2,"x":1}, "id":1}'],
-    ['another way to write a number', '{"id":1,"a":1}', '{"id":1,"a":1.0}'],
+    ['a different notation of a number', '{"id":1,"a":1}', '{"id":1,"a":1.0}'],
     ['an exponent and its digits', '{"id":1,"a":1e20}', '{"id":1,"a":100000000000000000000}'],
-    ['another way to write a text', '{"id":1,"a":"é"}', '{"id":1,"a":"\\u00e9"}'],
+    ['a different notation of a string', '{"id":1,"a":"é"}', '{"id":1,"a":"\\u00e9"}'],
     ['the order of functions', '{"id":1,"functions":["SUM","AVG"]}', '{"id":1,"functions":["AVG","SUM"]}'],
-    ['a repeat in functions', '{"id":1,"functions":["SUM"]}', '{"id":1,"functions":["SUM","SUM"]}'],
-  ])('%s is none', async (_what, before, after) => {
+    ['a duplicate in functions', '{"id":1,"functions":["SUM"]}', '{"id":1,"functions":["SUM","SUM"]}'],
+  ])('%s is not a change', async (_what, before, after) => {
     const { changes } = await compare({ before: [before], after: [after] });
 
     expect(changes).toEqual([]);
@@ -67,23 +67,28 @@ describe('what is a change', () => {
   test.each([
     ['a digit beyond 2^53', '{"id":1,"a":9007199254740993}', '{"id":1,"a":9007199254740992}', ['a']],
     ['the order of another array', '{"id":1,"links":[1,2]}', '{"id":1,"links":[2,1]}', ['links']],
-    ['a function more', '{"id":1,"functions":["SUM"]}', '{"id":1,"functions":["SUM","AVG"]}', ['functions']],
+    [
+      'an additional function',
+      '{"id":1,"functions":["SUM"]}',
+      '{"id":1,"functions":["SUM","AVG"]}',
+      ['functions'],
+    ],
     ['null instead of nothing', '{"id":1}', '{"id":1,"a":null}', ['a']],
     ['a text instead of a number', '{"id":1,"a":1}', '{"id":1,"a":"1"}', ['a']],
     ['two fields, by name', '{"id":1,"z":1,"a":1}', '{"id":1,"a":2}', ['a', 'z']],
     [
-      'a field with the name of a prototype',
+      'a field named like a property of the prototype',
       '{"id":1,"__proto__":1}',
       '{"id":1,"__proto__":2}',
       ['__proto__'],
     ],
-  ])('%s is one', async (_what, before, after, fields) => {
+  ])('%s is a change', async (_what, before, after, fields) => {
     const { changes } = await compare({ before: [before], after: [after] });
 
     expect(changes).toEqual([{ change: 'changed', key: '1', before, after, fields }]);
   });
 
-  test('a download URL that was signed anew is no change of a file, though it is part of its record', async () => {
+  test('a download URL that was signed again is not a change of a file, although it is part of its record', async () => {
     const before = '{"_filesetId":"s","id":"f","name":"a","downloadUrl":"https://x/1"}';
     const signed = '{"_filesetId":"s","id":"f","name":"a","downloadUrl":"https://x/2"}';
     const renamed = '{"_filesetId":"s","id":"f","name":"b","downloadUrl":"https://x/2"}';
@@ -99,7 +104,7 @@ describe('what is a change', () => {
 });
 
 describe('keys', () => {
-  test('ids beyond 2^53 that a double cannot tell apart are different records in numeric order', async () => {
+  test('ids beyond 2^53 that a double cannot distinguish are different records in numeric order', async () => {
     const [low, high, higher] = [9007199254740992n, 9007199254740993n, 10n ** 40n];
 
     const { changes } = await compare({
@@ -113,7 +118,7 @@ describe('keys', () => {
     ]);
   });
 
-  test('cards are ordered by dataset and then by number, and _datasetId goes before datasourceId', async () => {
+  test('cards are ordered by dataset and then by number, and _datasetId takes precedence over datasourceId', async () => {
     const observed: ComparisonEvent[] = [];
     const after = [
       '{"_datasetId":"a","id":9,"datasourceId":"z"}',
@@ -132,13 +137,13 @@ describe('keys', () => {
     expect(observed).toEqual([]);
   });
 
-  test('data files are told by dataFileId', async () => {
+  test('data files are identified by dataFileId', async () => {
     const { changes } = await compare({ source: 'data-files', before: ['{"dataFileId":7}'], after: [] });
 
     expect(changes).toEqual([{ change: 'removed', key: '7', before: '{"dataFileId":7}' }]);
   });
 
-  test('of a key that comes twice in a run the last record counts, and it is told', async () => {
+  test('if a key occurs twice in a run the last record wins, and the repeat is reported', async () => {
     const observed: ComparisonEvent[] = [];
 
     const { changes } = await compare({
@@ -154,7 +159,7 @@ describe('keys', () => {
     ]);
   });
 
-  test('the same holds where the runs are in no order', async () => {
+  test('the same holds if the runs are unordered', async () => {
     const observed: ComparisonEvent[] = [];
 
     const { changes } = await compare({
@@ -186,16 +191,16 @@ describe('runs of any size and order', () => {
     expect(counts).toEqual({ added: 2, removed: 0, changed: 0 });
   });
 
-  test('a run that turns out unordered after changes were told voids them and starts again', async () => {
+  test('if a run turns out to be unordered after changes were yielded, they are voided and the comparison restarts', async () => {
     const before = await storeRun(store, 'old', [line(1, 'a'), line(3, 'c'), line(2, 'b')]);
     const after = await storeRun(store, 'new', [line(2, 'b'), line(3, 'c')]);
 
-    const told = [];
+    const yielded = [];
     for await (const step of compareRuns({ store, source: 'calculations', before, after })) {
-      told.push('key' in step ? `${step.change} ${step.key}` : step.change);
+      yielded.push('key' in step ? `${step.change} ${step.key}` : step.change);
     }
 
-    expect(told).toEqual(['removed 1', 'restart', 'removed 1']);
+    expect(yielded).toEqual(['removed 1', 'restart', 'removed 1']);
   });
 
   test('a run in order is read once', async () => {
@@ -261,7 +266,7 @@ describe('memory', () => {
   const many = Array.from({ length: 400 }, (_, at) => line((at * 7_919) % 1_009, `name ${at}`));
   const others = many.map((text, at) => (at % 5 === 0 ? text.replace('name', 'other') : text));
 
-  test('what is held never passes the bound, and more passes make up for it', async () => {
+  test('the records held never exceed the bound, and more passes make up for it', async () => {
     const observed: ComparisonEvent[] = [];
 
     const { counts } = await compare({
@@ -281,7 +286,7 @@ describe('memory', () => {
     expect(passes.reduce((sum, { records }) => sum + records, 0)).toBe(400);
   });
 
-  test('enough memory makes it one pass', async () => {
+  test('enough memory needs only one pass', async () => {
     const observed: ComparisonEvent[] = [];
 
     await compare({ before: many, after: others, observe: (event) => observed.push(event) });
@@ -289,7 +294,7 @@ describe('memory', () => {
     expect(observed.filter(({ kind }) => kind === 'pass')).toEqual([{ kind: 'pass', pass: 1, records: 400 }]);
   });
 
-  test('a bound below any record holds one at a time', async () => {
+  test('with a bound below any record, one is held at a time', async () => {
     const observed: ComparisonEvent[] = [];
 
     const { counts } = await compare({

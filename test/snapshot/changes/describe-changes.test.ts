@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeChanges } from '../../../lib/snapshot/changes/describe-changes.ts';
 
-test('a change is told by the record’s name and key, and each field by what it was and is', () => {
+test('a change shows the record’s name and key, and the old and new value of each field', () => {
   const lines = describeChanges('calculations', [
     { change: 'added', key: '1', after: '{"id":1,"name":"Revenue"}' },
     { change: 'removed', key: '2', before: '{"id":2,"name":null}' },
@@ -24,7 +24,7 @@ test('a change is told by the record’s name and key, and each field by what it
   ]);
 });
 
-test('files are known by their path and cards by their title', () => {
+test('files are shown by their path and cards by their title', () => {
   const file = { change: 'added', key: 's/f', after: '{"path":"/a/b.csv","name":"b.csv"}' } as const;
   const card = { change: 'added', key: 'd/1', after: '{"title":"Sales"}' } as const;
 
@@ -32,7 +32,7 @@ test('files are known by their path and cards by their title', () => {
   expect(describeChanges('cards', [card])).toEqual(['added Sales (d/1)']);
 });
 
-test('long values are shown from shortly before where they differ', () => {
+test('long values are shown from shortly before the point where they differ', () => {
   const before = `{"name":"n","expression":"${'a'.repeat(200)}OLD${'b'.repeat(200)}"}`;
   const after = `{"name":"n","expression":"${'a'.repeat(200)}NEW${'b'.repeat(200)}"}`;
 

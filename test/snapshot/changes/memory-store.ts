@@ -1,6 +1,6 @@
 import type { Store } from '../../../lib/store/store.ts';
 
-/** A store in memory for what a comparison does with one: put, get and stream. Streams come in small chunks. */
+/** A store in memory with what a comparison needs: put, get and stream. Streams return small chunks. */
 export function createMemoryStore(): Store & { readonly objects: Map<string, Buffer> } {
   const objects = new Map<string, Buffer>();
   const unsupported = () => {

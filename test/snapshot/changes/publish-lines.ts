@@ -13,7 +13,7 @@ export type PublishedLines = {
   readonly manifest?: Partial<Manifest>;
 };
 
-/** Lays a published run into a store as publishing does, and moves `latest.json` to it. */
+/** Stores a published run as publishing does, and moves `latest.json` to it. */
 export async function publishLines(store: Store, published: PublishedLines): Promise<void> {
   const { place = 'calculations', run, lines = [], manifest } = published;
   const folder = publishedFolder(place, run);

@@ -11,7 +11,7 @@ import type { Store } from '../../../lib/store/store.ts';
 import { publishedManifest } from '../published-manifest.ts';
 import { monday, tuesday, wednesday } from './publish-lines.ts';
 
-/** Three that started within one second; their names sort otherwise than their starts. */
+/** Three runs that started within one second; their names sort differently from their starts. */
 const first: Run = { id: '20261119T090000Z-dddddd', startedAt: '2026-11-19T09:00:00.100Z' };
 const second: Run = { id: '20261119T090000Z-ffffff', startedAt: '2026-11-19T09:00:00.200Z' };
 const third: Run = { id: '20261119T090000Z-eeeeee', startedAt: '2026-11-19T09:00:00.300Z' };
@@ -46,13 +46,13 @@ async function publishKilled(run: Run): Promise<void> {
 
 const listed = async () => (await publishedRuns(store, 'calculations')).map(({ run }) => run);
 
-test('none is published before the first one is, though its manifest lies there', async () => {
+test('no run is published before the first publication, even if its manifest exists', async () => {
   await publishKilled(monday);
 
   expect(await listed()).toEqual([]);
 });
 
-test('a run whose publisher was killed before moving latest.json is left out, and can be published later', async () => {
+test('a run whose publisher was killed before moving latest.json is not listed, and can be published later', async () => {
   await publish(monday);
   await publishKilled(tuesday);
 
@@ -64,7 +64,7 @@ test('a run whose publisher was killed before moving latest.json is left out, an
   expect(await listed()).toEqual([tuesday.id, monday.id]);
 });
 
-test('so is one that started within the second of the last published, whatever their names', async () => {
+test('nor is one that started in the same second as the last published run, whatever their names', async () => {
   await publish(first);
   await publish(second);
   await publishKilled(third);
@@ -77,7 +77,7 @@ test('so is one that started within the second of the last published, whatever t
   expect((await listed()).toSorted()).toEqual([first.id, third.id, second.id]);
 });
 
-test('a run counts as published once latest.json has been moved past it', async () => {
+test('a run is published once latest.json has been moved past it', async () => {
   await publish(monday);
   await publishKilled(tuesday);
   await publish(wednesday);

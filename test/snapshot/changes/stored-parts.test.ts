@@ -33,7 +33,7 @@ const compare = (before: Pick<Manifest, 'parts'>, after: Pick<Manifest, 'parts'>
 const keyOf = (run: Pick<Manifest, 'parts'>) => run.parts[0]?.key ?? '';
 
 describe('reading parts', () => {
-  test('gzip and zstd parts hold the same records', async () => {
+  test('gzip and zstd parts contain the same records', async () => {
     const before = await storeRun(store, 'old', thousand, { compression: 'gzip', partRecords: 300 });
     const after = await storeRun(store, 'new', thousand, { compression: 'zstd', partRecords: 450 });
 
@@ -42,7 +42,7 @@ describe('reading parts', () => {
     expect(counts).toEqual({ added: 0, removed: 0, changed: 0 });
   });
 
-  test('a part that is missing is named', async () => {
+  test('the error for a missing part names it', async () => {
     const run = await storeRun(store, 'new', thousand);
     await store.delete(keyOf(run));
 
@@ -51,7 +51,7 @@ describe('reading parts', () => {
     );
   });
 
-  test('a part whose bytes are another part’s is named with both checksums', async () => {
+  test('the error for a part with another part’s bytes names it and both checksums', async () => {
     const run = await storeRun(store, 'new', thousand);
     const other = await storeRun(store, 'other', [line(1, 'a')]);
     await store.copy(keyOf(other), keyOf(run));
@@ -66,7 +66,7 @@ describe('reading parts', () => {
     ['emptied', () => Buffer.alloc(0)],
     ['overwritten with something else', () => Buffer.from('not gzip at all')],
     ['given a tail', (body: Buffer) => Buffer.concat([body, Buffer.from([0])])],
-  ])('a part that was %s is named', async (_how, damage) => {
+  ])('the error for a part that was %s names it', async (_how, damage) => {
     const run = await storeRun(store, 'new', thousand);
     const stored = await store.get(keyOf(run));
     await store.put(keyOf(run), damage(stored?.body ?? Buffer.alloc(0)));
@@ -77,7 +77,7 @@ describe('reading parts', () => {
     await expect(failed).rejects.toThrow(keyOf(run));
   });
 
-  test('a line that is no record is named by its part and number', async () => {
+  test('the error for a line that is not a record names its part and number', async () => {
     const noJson = await storeRun(store, 'a', [line(1, 'a'), '{"id":2']);
     const noKey = await storeRun(store, 'b', [line(1, 'a'), line(2, 'b'), '{"id":"x"}']);
 
@@ -116,7 +116,7 @@ describe('writing changes', () => {
       .update((await store.get(key))?.body ?? '')
       .digest('hex');
 
-  test('one line a change, with the records byte for byte, and the counts as the answer', async () => {
+  test('writes one line a change, with the records byte for byte, and returns the counts', async () => {
     const before = await storeRun(store, 'old', ['{"id":1, "a":1.0}', '{"id":2}']);
     const after = await storeRun(store, 'new', ['{"id": 1,"a":9007199254740993}', '{"id":3}']);
 
@@ -133,7 +133,7 @@ describe('writing changes', () => {
     );
   });
 
-  test('what was told before a restart is not in the object', async () => {
+  test('changes yielded before a restart are not in the object', async () => {
     const before = await storeRun(store, 'old', thousand);
     const after = await storeRun(store, 'new', [line(0, 'new'), ...thousand.slice(2), line(1, '')]);
 
@@ -150,7 +150,7 @@ describe('writing changes', () => {
     expect(await read('changes.gz')).toBe('');
   });
 
-  test('the same changes give the same bytes however slowly they come', async () => {
+  test('the same changes give the same bytes, however slowly they arrive', async () => {
     const run = await storeRun(store, 'new', thousand);
     async function* slowly(steps: AsyncIterable<ComparisonStep>) {
       for await (const step of steps) {

@@ -4,12 +4,12 @@ import type { Manifest } from '../../../lib/snapshot/manifest.ts';
 import type { Store } from '../../../lib/store/store.ts';
 
 export type StoredRunOptions = {
-  /** Records a part. Default: all in one. */
+  /** The number of records in each part. Default: all in one. */
   readonly partRecords?: number;
   readonly compression?: 'gzip' | 'zstd';
 };
 
-/** Stores lines as the parts of a run and answers the parts as a manifest lists them. */
+/** Stores lines as the parts of a run, and returns the parts as a manifest lists them. */
 export async function storeRun(
   store: Store,
   run: string,
