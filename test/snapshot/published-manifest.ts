@@ -1,6 +1,6 @@
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
 
-/** A manifest of a plain published run; a test names only what matters to it. */
+/** A manifest of an ordinary published run; a test gives only what matters to it. */
 export function publishedManifest(differences: Partial<Manifest> = {}): Manifest {
   return {
     version: 1,

@@ -3,12 +3,12 @@ import type { Manifest } from '../manifest.ts';
 
 /** A run as the gates see it. */
 export type GatedRun = Pick<Manifest, 'records' | 'fields' | 'selection' | 'consistency'> & {
-  /** What the scan itself knows to refuse the run, such as `degraded`. */
+  /** The gates that refuse the run because of what the scan itself found, such as `degraded`. */
   readonly scanRefused: readonly GateName[];
 };
 
 /**
- * The reasons for which a run is not published, in a fixed order; none means that it is. `last` is the run that is
+ * The reasons not to publish a run, in a fixed order; if there are none, it is published. `last` is the run that is
  * published now.
  */
 export function refusals(run: GatedRun, last: Manifest | undefined): readonly GateName[] {
@@ -24,7 +24,7 @@ export function refusals(run: GatedRun, last: Manifest | undefined): readonly Ga
   return (Object.keys(gates) as GateName[]).filter((name) => gates[name]);
 }
 
-/** True if a field has a JSON type that it did not have, null aside; a field that came or went is no change. */
+/** True if a field has a JSON type that it did not have before. Null and added or removed fields are ignored. */
 function typeChanged(now: Manifest['fields'], before: Manifest['fields']): boolean {
   return Object.entries(now).some(([name, types]) => {
     const known = before[name]?.filter((type) => type !== 'null') ?? [];
@@ -32,7 +32,7 @@ function typeChanged(now: Manifest['fields'], before: Manifest['fields']): boole
   });
 }
 
-/** JSON with the names of every object in order, so that equal selections print alike. */
+/** JSON with the names of every object sorted, so that equal selections give equal text. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

@@ -13,18 +13,18 @@ import { type PartitionOfRun, type Partitions, PartitionsError, partitionOf } fr
 
 export type GluePartitionsOptions = {
   readonly database: string;
-  /** The store that the runs lie in: `s3://bucket/prefix`, without a slash at its end. */
+  /** The store that contains the runs: `s3://bucket/prefix`, without a slash at its end. */
   readonly location: string;
   /** Where region, endpoint, credentials and a proxy are looked up; what is absent is left to the SDK. */
   readonly environment: AwsEnvironment;
   readonly sleep?: (ms: number) => Promise<unknown>;
 };
 
-/** Two others that add, remove or change the same partition meanwhile are more than there can be. */
+/** Enough, since at most one other process adds, removes or changes the same partition at the same time. */
 const MOST_ROUNDS = 3;
 const PAUSE_MS = 200;
 
-/** The partitions of the Glue tables of a database. The client times out and tries three times, or `AWS_MAX_ATTEMPTS`. */
+/** The partitions of a database's Glue tables. The client times out and tries three times, or `AWS_MAX_ATTEMPTS`. */
 export function gluePartitions({
   database,
   location,
@@ -46,20 +46,20 @@ export function gluePartitions({
       },
     };
     for (let round = 1; ; round += 1) {
-      const mayGoOn = ignoring(round < MOST_ROUNDS);
+      const mayContinue = ignoring(round < MOST_ROUNDS);
       const create = new CreatePartitionCommand({ ...named(partition), PartitionInput });
-      const created = await despiteOthers(() => client.send(create), sleep).catch(
-        mayGoOn('AlreadyExistsException'),
+      const created = await retryingConflicts(() => client.send(create), sleep).catch(
+        mayContinue('AlreadyExistsException'),
       );
       if (created !== undefined) return;
-      // It may lie elsewhere: setting it asks for one right less than looking first.
+      // It may point elsewhere. Updating it needs one permission fewer than looking first.
       const update = new UpdatePartitionCommand({
         ...named(partition),
         PartitionValueList: values,
         PartitionInput,
       });
-      const updated = await despiteOthers(() => client.send(update), sleep).catch(
-        mayGoOn('EntityNotFoundException'),
+      const updated = await retryingConflicts(() => client.send(update), sleep).catch(
+        mayContinue('EntityNotFoundException'),
       );
       if (updated !== undefined) return;
     }
@@ -68,13 +68,15 @@ export function gluePartitions({
   async function drop(partition: PartitionOfRun): Promise<void> {
     const PartitionValues = [...partition.values];
     const remove = new DeletePartitionCommand({ ...named(partition), PartitionValues });
-    await despiteOthers(() => client.send(remove), sleep).catch(ignoring(true)('EntityNotFoundException'));
+    await retryingConflicts(() => client.send(remove), sleep).catch(
+      ignoring(true)('EntityNotFoundException'),
+    );
   }
 
-  const told =
-    (act: string, { table, values }: PartitionOfRun) =>
+  const failedTo =
+    (action: string, { table, values }: PartitionOfRun) =>
     (cause: unknown) => {
-      throw new PartitionsError(`${act} ${values.join('/')} in ${database}.${table}`, failureOf(cause), {
+      throw new PartitionsError(`${action} ${values.join('/')} in ${database}.${table}`, failureOf(cause), {
         cause,
       });
     };
@@ -82,16 +84,16 @@ export function gluePartitions({
   return {
     async add(place, run) {
       const partition = partitionOf(place, run);
-      if (partition !== undefined) await put(partition).catch(told('add the partition', partition));
+      if (partition !== undefined) await put(partition).catch(failedTo('add the partition', partition));
     },
     async remove(place, run) {
       const partition = partitionOf(place, run);
-      if (partition !== undefined) await drop(partition).catch(told('remove the partition', partition));
+      if (partition !== undefined) await drop(partition).catch(failedTo('remove the partition', partition));
     },
   };
 }
 
-/** A partition is read by its own description of the parts, so it takes over the table's as it is now. */
+/** Athena reads a partition by its own description of the parts, so it gets a copy of the table's current one. */
 async function describeTable(
   client: GlueClient,
   { DatabaseName, TableName }: { readonly DatabaseName: string; readonly TableName: string },
@@ -100,7 +102,7 @@ async function describeTable(
   return Table?.StorageDescriptor ?? {};
 }
 
-/** Turns one refusal of Glue into undefined, if it may be ignored; throws everything else. */
+/** Turns the named error of Glue into undefined if it may be ignored; throws all others. */
 const ignoring =
   (mayIgnore: boolean) =>
   (name: string) =>
@@ -108,8 +110,11 @@ const ignoring =
     if (!mayIgnore || !(error instanceof Error) || error.name !== name) throw error;
   };
 
-/** Tries again, after a pause, what another change of the table held up. The SDK does not. */
-async function despiteOthers<T>(work: () => Promise<T>, sleep: (ms: number) => Promise<unknown>): Promise<T> {
+/** Retries, after a pause, what failed because of a concurrent change of the table. The SDK does not. */
+async function retryingConflicts<T>(
+  work: () => Promise<T>,
+  sleep: (ms: number) => Promise<unknown>,
+): Promise<T> {
   for (let round = 1; ; round += 1) {
     try {
       return await work();

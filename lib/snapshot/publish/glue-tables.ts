@@ -1,7 +1,7 @@
 import type { Source } from '../sources/sources.ts';
 
-/** The Glue table over the published runs of a source: its name may hold no `-`, which SQL would have to quote. */
+/** The Glue table over the published runs of a source. Its name has no `-`, which would have to be quoted in SQL. */
 export const glueTableOf = (source: Source): string => source.replaceAll('-', '_');
 
-/** What tells one partition of those tables from another: the parts of a run's folder, in their order. */
+/** The partition keys of those tables: the components of a run's folder, in order. */
 export const gluePartitionKeys = ['dt', 'run'] as const;

@@ -11,8 +11,8 @@ export type OpenPartitionsOptions = {
 };
 
 /**
- * The partitions that publishing adds, as the settings tell; undefined where no database is set. The SDK is loaded with
- * the first of them.
+ * The partitions that publishing adds, according to the settings; undefined if no database is set. The SDK is loaded
+ * when the first partition is added or removed.
  */
 export function openPartitions({
   database,

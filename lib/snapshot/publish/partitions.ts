@@ -4,18 +4,18 @@ import { isSource } from '../sources/sources.ts';
 import { type gluePartitionKeys, glueTableOf } from './glue-tables.ts';
 
 /**
- * The partitions of the tables over published runs: one a run, so that a run whose partition is absent is in no table.
- * Both may be repeated. A narrowed snapshot (`SOURCE.NAME`) has no table: for its place they do nothing. Throws
- * `PartitionsError`.
+ * The partitions of the tables over published runs: one a run, so a run without a partition is in no table. Both
+ * functions may be repeated. A narrowed snapshot (`SOURCE.NAME`) has no table: for its place they do nothing. They
+ * throw `PartitionsError`.
  */
 export type Partitions = {
-  /** Adds the run's partition, or sets one that is there to where the run lies now. */
+  /** Adds the run's partition, or points an existing one at the run's current folder. */
   add(place: Place, run: Run): Promise<void>;
-  /** Removes the run's partition; that there is none is no error. Never touches an object. */
+  /** Removes the run's partition; a missing one is not an error. Never touches an object. */
   remove(place: Place, run: Run): Promise<void>;
 };
 
-/** Where a run goes in the tables. `folder` is its key in the store, and ends in a slash. */
+/** Where a run is in the tables. `folder` is its key in the store, and ends in a slash. */
 export type PartitionOfRun = {
   readonly table: string;
   /** In the order of `gluePartitionKeys`. */
@@ -39,12 +39,12 @@ export type PartitionsFailure =
   | { readonly kind: 'denied'; readonly code: string }
   | { readonly kind: 'other'; readonly code: string };
 
-/** The one error of partitions. Its message says what was tried, on what, and what came back. */
+/** The only error of partitions. Its message says what was tried, on what, and what came back. */
 export class PartitionsError extends Error {
   override readonly name = 'PartitionsError';
   readonly failure: PartitionsFailure;
 
-  /** `tried` names the act and its object: `add the partition 2026-11-21/RUN to sync.cards`. */
+  /** `tried` names the action and its object: `add the partition 2026-11-21/RUN in sync.cards`. */
   constructor(tried: string, failure: PartitionsFailure, options: { readonly cause: unknown }) {
     const cause = options.cause instanceof Error ? ` (${options.cause.message})` : '';
     super(`${tried}: ${failure.kind}, ${failure.code}${cause}`, options);

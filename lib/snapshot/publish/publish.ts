@@ -9,11 +9,11 @@ import type { Run } from '../run-id.ts';
 import { type GatedRun, refusals } from './gates.ts';
 import type { Partitions } from './partitions.ts';
 
-/** How a finished run ended. `key` is where its manifest lies; `latest` what `latest.json` names now. */
+/** What happened to a finished run. `key` is the key of its manifest; `latest` is what `latest.json` names now. */
 export type Publication =
   | { readonly kind: 'published'; readonly manifest: Manifest; readonly key: string }
   | { readonly kind: 'refused'; readonly manifest: Manifest; readonly key: string }
-  /** A run that started later was published meanwhile; this one stays under `work/`. */
+  /** A run that started later was published in the meantime; this one stays under `work/`. */
   | {
       readonly kind: 'superseded';
       readonly manifest: Manifest;
@@ -25,30 +25,31 @@ export type PublishOptions = {
   readonly store: Store;
   readonly source: Place;
   readonly run: Run;
-  /** All that the run found out; its parts lie in the work folder. */
+  /** All that the run found; its parts are in the work folder. */
   readonly finished: FinishedRun;
   /** Publish although a gate refused. */
   readonly force: boolean;
-  /** Reasons that are accepted: they do not refuse this run. Default: none. */
+  /** Accepted reasons: they do not refuse this run. Default: none. */
   readonly accept?: readonly GateName[] | undefined;
-  /** Where tables stand over the published runs. Default: nowhere. */
+  /** The tables over the published runs. Default: none. */
   readonly partitions?: Partitions | undefined;
 };
 
-/** A manifest before the gates have spoken. */
+/** A manifest before the gates have decided. */
 export type FinishedRun = Omit<Manifest, 'publishable' | 'refused' | 'forced' | 'changes'> &
   Pick<GatedRun, 'scanRefused'>;
 
-/** Publishers that move `latest.json` between our reading and our writing, before we give up. */
+/** How often another publisher may move `latest.json` between our read and our write before we give up. */
 const MOST_RACES = 20;
 
 /**
  * Publishes a finished run unless a gate refuses: copies its parts, writes its changes and its manifest, and then
- * moves `latest.json` on condition that nobody moved it meanwhile. If somebody did, all is judged and compared again
- * with their run, so `latest.json` never goes back to an earlier start. A run that is published already stays so.
+ * moves `latest.json` on condition that nobody else has moved it in the meantime. If somebody has, the run is judged
+ * and compared again, against their run, so `latest.json` never goes back to an earlier start. A run that is already
+ * published stays published.
  *
- * The run's partition is added just before `latest.json` moves, so that whoever follows it finds the run in the tables;
- * a run that does not get there has its partition removed again.
+ * The run's partition is added just before `latest.json` moves, so that anyone who follows it finds the run in the
+ * tables. If `latest.json` does not move to the run, its partition is removed again.
  */
 export async function publishRun(options: PublishOptions): Promise<Publication> {
   for (let race = 0; race < MOST_RACES; race += 1) {
@@ -56,7 +57,7 @@ export async function publishRun(options: PublishOptions): Promise<Publication> 
     if (publication !== 'lost-race') return publication;
   }
   throw new Error(
-    `${latestKey(options.source)} was moved by others ${MOST_RACES} times in a row; nothing was published`,
+    `${latestKey(options.source)} was moved by other publishers ${MOST_RACES} times in a row; nothing was published`,
   );
 }
 
@@ -65,7 +66,7 @@ async function tryToPublish(options: PublishOptions): Promise<Publication | 'los
   const latest = await readLatest(store, source);
   const last = latest === undefined ? undefined : await readManifest(store, latest.manifest);
   if (latest?.run === run.id && last !== undefined) {
-    // Perhaps it was published before there were tables.
+    // It may have been published before there were tables.
     await partitions?.add(source, run);
     return { kind: 'published', manifest: last, key: latest.manifest };
   }
@@ -82,7 +83,7 @@ async function tryToPublish(options: PublishOptions): Promise<Publication | 'los
     return { kind: 'superseded', manifest, key: workKey, latest };
   }
   if (!publishable && !force) {
-    // A publisher that was stopped may have added it, before another run to compare with was published.
+    // A publisher that was stopped may have added it while the last published run was a different one.
     await partitions?.remove(source, run);
     return { kind: 'refused', manifest, key: workKey };
   }
@@ -100,8 +101,8 @@ async function tryToPublish(options: PublishOptions): Promise<Publication | 'los
 }
 
 /**
- * Takes back what was laid down for a run that `latest.json` did not move to: whoever lists what was published must not
- * find it. Not if it moved there all the same, by another publisher of this run.
+ * Removes what was written for a run that `latest.json` did not move to: nobody who lists the published runs may find
+ * it. Does nothing if another publisher of this run moved it there after all.
  */
 async function withdraw({ store, source, run, partitions }: PublishOptions, key: string): Promise<void> {
   if ((await readLatest(store, source))?.run === run.id) return;
@@ -109,7 +110,7 @@ async function withdraw({ store, source, run, partitions }: PublishOptions, key:
   await store.delete(key);
 }
 
-/** A run that `latest.json` was moved past is in the tables if its manifest counts it among the published ones. */
+/** A run that `latest.json` was moved past belongs in the tables if it was published, that is, if it has a manifest. */
 async function settlePartition(
   { store, source, run, partitions }: PublishOptions,
   key: string,
@@ -120,7 +121,7 @@ async function settlePartition(
 }
 
 /**
- * Copies exactly the manifest's parts into the run's folder, and compares them with the last run. Answers the manifest
+ * Copies exactly the manifest's parts into the run's folder, and compares them with the last run. Returns the manifest
  * with the new keys and the counts of changes.
  */
 async function copyRun(
@@ -141,7 +142,7 @@ async function copyRun(
   return { ...manifest, parts, changes: { against: last.run, ...counts } };
 }
 
-/** A finished run that was not published, as its manifest under `work/` tells it. Throws `StoredObjectError`. */
+/** A finished run that was not published, read from its manifest under `work/`. Throws `StoredObjectError`. */
 export async function readFinishedRun(store: Store, source: Place, run: string): Promise<FinishedRun> {
   const {
     publishable: _p,

@@ -31,27 +31,27 @@ describe('against a last run of 100 records', () => {
       { ...run, scanRefused: ['degraded'], consistency: 'best-effort' },
       ['degraded', 'unproved'],
     ],
-    ['an unproved one', { ...run, consistency: 'best-effort' }, ['unproved']],
-    ['one that read nothing', { ...run, scanRefused: ['incomplete'] }, ['incomplete']],
-    ['another type', { ...run, fields: { id: ['string'] } }, ['type']],
+    ['an unproved run', { ...run, consistency: 'best-effort' }, ['unproved']],
+    ['a run that read nothing', { ...run, scanRefused: ['incomplete'] }, ['incomplete']],
+    ['a different type', { ...run, fields: { id: ['string'] } }, ['type']],
     ['null where there was text', { ...run, fields: { id: ['number'], name: ['null'] } }, []],
-    ['a field gone and a new one', { ...run, fields: { id: ['number'], extra: ['array'] } }, []],
-    ['another selection', { ...run, selection: { name: 'x' } }, ['selection']],
+    ['a removed field and a new one', { ...run, fields: { id: ['number'], extra: ['array'] } }, []],
+    ['a different selection', { ...run, selection: { name: 'x' } }, ['selection']],
   ] as const satisfies readonly (readonly [string, GatedRun, readonly string[]])[])(
-    '%s is judged by its reasons',
+    '%s is refused for the right reasons, if any',
     (_name, judged, reasons) => {
       expect(refusals(judged, last)).toEqual(reasons);
     },
   );
 });
 
-test('a field that was only ever null may become anything', () => {
+test('a field that was always null may become anything', () => {
   const last = publishedManifest({ records: 100, fields: { name: ['null'] } });
 
   expect(refusals(run, last)).toEqual([]);
 });
 
-test('a selection is the same whatever the order of its names', () => {
+test('selections are equal whatever the order of their names', () => {
   const last = publishedManifest({ records: 100, selection: { a: 1, b: { c: 2, d: 3 } } });
 
   expect(refusals({ ...run, selection: { b: { d: 3, c: 2 }, a: 1 } }, last)).toEqual([]);

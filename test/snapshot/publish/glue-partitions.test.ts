@@ -59,7 +59,7 @@ test('adding it again leaves one', async () => {
   expect(glue.partitions('calculations')).toEqual([before]);
 });
 
-test('one that lies elsewhere is set to where the run lies now', async () => {
+test('a partition that points elsewhere is moved to the run’s current folder', async () => {
   await partitionsIn('s3://old-bucket').add('calculations', monday);
 
   await partitionsIn('s3://bucket').add('calculations', monday);
@@ -73,7 +73,7 @@ test('one that lies elsewhere is set to where the run lies now', async () => {
   ]);
 });
 
-test('a partition is removed, and removing one that is not there is no error', async () => {
+test('a partition is removed, and removing a missing one is not an error', async () => {
   const partitions = partitionsIn('s3://bucket/sync');
   await partitions.add('calculations', monday);
 
@@ -84,7 +84,7 @@ test('a partition is removed, and removing one that is not there is no error', a
   expect(operations()).toEqual(['GetTable', 'CreatePartition', 'DeletePartition', 'DeletePartition']);
 });
 
-test('a narrowed snapshot has no table: nothing is asked', async () => {
+test('a narrowed snapshot has no table: no request is sent', async () => {
   const partitions = partitionsIn('s3://bucket/sync');
 
   await partitions.add('calculations.finance', monday);
@@ -93,7 +93,7 @@ test('a narrowed snapshot has no table: nothing is asked', async () => {
   expect(glue.requests).toEqual([]);
 });
 
-test('a table that is not there is an error that says what was tried on what', async () => {
+test('the error for a missing table says what was tried on what', async () => {
   const added = partitionsIn('s3://bucket/sync').add('cards', monday);
 
   const error = await added.catch((thrown: unknown) => thrown);

@@ -44,7 +44,7 @@ describe('as the client throws it', () => {
   };
   const sent = () => glue.calls().map(({ args: [command] }) => command.constructor.name);
 
-  test('a partition that is there is set, and one that has gone meanwhile is created', async () => {
+  test('an existing partition is updated, and one that has disappeared in the meantime is created', async () => {
     glue.on(CreatePartitionCommand).rejectsOnce(there).resolves({});
     glue.on(UpdatePartitionCommand).rejects(gone);
 
@@ -58,7 +58,7 @@ describe('as the client throws it', () => {
     ]);
   });
 
-  test('a partition that others add and remove all the time is an error in the end', async () => {
+  test('a partition that others keep adding and removing is an error in the end', async () => {
     glue.on(CreatePartitionCommand).rejects(there);
     glue.on(UpdatePartitionCommand).rejects(gone);
 
@@ -68,7 +68,7 @@ describe('as the client throws it', () => {
     expect(sent()).toHaveLength(6);
   });
 
-  test('a table that others change meanwhile is tried again after a pause', async () => {
+  test('a table that is being changed by others is retried after a pause', async () => {
     glue.on(CreatePartitionCommand).rejectsOnce(contested).rejects(there);
     glue.on(UpdatePartitionCommand).rejectsOnce(contested).resolves({});
     const { add, slept } = partitions();
@@ -84,7 +84,7 @@ describe('as the client throws it', () => {
     expect(slept).toEqual([200, 200]);
   });
 
-  test('a table that others change all the time is an error in the end', async () => {
+  test('a table that others keep changing is an error in the end', async () => {
     glue.on(DeletePartitionCommand).rejects(contested);
 
     const remove = partitions().remove('calculations', monday);
@@ -113,7 +113,7 @@ describe('as the client throws it', () => {
     });
   });
 
-  test('want of credentials is denied', async () => {
+  test('missing credentials are reported as denied', async () => {
     glue.on(GetTableCommand).rejects(Object.assign(new Error('none'), { name: 'CredentialsProviderError' }));
 
     const add = partitions().add('calculations', monday);
@@ -148,7 +148,7 @@ describe('over a connection', () => {
     expect(glue.operations()).toHaveLength(3);
   });
 
-  test('a partition whose creation had no response is there: it is set', async () => {
+  test('a partition whose creation got no response exists, and is updated', async () => {
     await using glue = await glueOver(
       jsonReply({ Table: { Name: 'calculations' } }),
       lost,

@@ -23,12 +23,12 @@ let folder: string;
 let store: Store;
 let glue: LocalGlue;
 let partitions: Partitions;
-/** Runs that `latest.json` was moved to while they were in no table. */
-let unseen: string[];
+/** Runs that were in no table when `latest.json` was moved to them. */
+let withoutPartition: string[];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'partitions-'));
-  unseen = [];
+  withoutPartition = [];
   glue = await startGlue({ database: 'sync', tables: { calculations: {} } });
   const environment = {
     AWS_ENDPOINT_URL_GLUE: glue.endpoint,
@@ -55,20 +55,20 @@ function watched(inner: Store): Store {
       const result = await inner.put(key, body, options);
       if (key !== latestKey('calculations') || result.kind !== 'stored') return result;
       const { run } = JSON.parse(Buffer.from(body).toString()) as { run: string };
-      if (!inTable().includes(run)) unseen.push(run);
+      if (!inTable().includes(run)) withoutPartition.push(run);
       return result;
     },
   };
 }
 
-/** What a publisher writes to, and where it may be stopped: before or after its nth act. */
+/** What a publisher writes to. It may be stopped before or after its nth action. */
 type Place = { readonly store: Store; readonly partitions: Partitions };
 
 function stoppedAt(at: number, when: 'before' | 'after', happens: () => Promise<unknown>): Place {
-  let acts = 0;
-  const act = async <T>(go: () => Promise<T>): Promise<T> => {
-    acts += 1;
-    const isHere = acts === at;
+  let actions = 0;
+  const action = async <T>(go: () => Promise<T>): Promise<T> => {
+    actions += 1;
+    const isHere = actions === at;
     if (isHere && when === 'before') await happens();
     const result = await go();
     if (isHere && when === 'after') await happens();
@@ -77,13 +77,13 @@ function stoppedAt(at: number, when: 'before' | 'after', happens: () => Promise<
   return {
     store: {
       ...store,
-      put: (...args) => act(() => store.put(...args)),
-      copy: (...args) => act(() => store.copy(...args)),
-      delete: (...args) => act(() => store.delete(...args)),
+      put: (...args) => action(() => store.put(...args)),
+      copy: (...args) => action(() => store.copy(...args)),
+      delete: (...args) => action(() => store.delete(...args)),
     },
     partitions: {
-      add: (...args) => act(() => partitions.add(...args)),
-      remove: (...args) => act(() => partitions.remove(...args)),
+      add: (...args) => action(() => partitions.add(...args)),
+      remove: (...args) => action(() => partitions.remove(...args)),
     },
   };
 }
@@ -110,7 +110,7 @@ async function publish(
   });
 }
 
-/** A publisher that is killed at an act; one that has fewer acts comes to its end. */
+/** A publisher that is killed at an action; one with fewer actions finishes. */
 const publishKilled = (run: Run, at: number, when: 'before' | 'after', meanwhile = async () => {}) =>
   publish(
     run,
@@ -122,15 +122,15 @@ const publishKilled = (run: Run, at: number, when: 'before' | 'after', meanwhile
     if (!(error instanceof Error && error.message === 'killed')) throw error;
   });
 
-test('a published run is in its table, and was so before latest.json named it', async () => {
+test('a published run is in its table, and was there before latest.json named it', async () => {
   await publish(monday);
   await publish(tuesday);
 
   expect(inTable()).toEqual([monday.id, tuesday.id]);
-  expect(unseen).toEqual([]);
+  expect(withoutPartition).toEqual([]);
 });
 
-test('a refused run is in no table until it is published by force', async () => {
+test('a refused run is in no table until it is forcibly published', async () => {
   await publish(monday);
   await publish(tuesday, undefined, { records: 1 });
   const refused = inTable();
@@ -141,7 +141,7 @@ test('a refused run is in no table until it is published by force', async () => 
   expect(inTable()).toEqual([monday.id, tuesday.id]);
 });
 
-test('a run that gives way to a later one is in no table', async () => {
+test('a run superseded by a later one is in no table', async () => {
   await publish(tuesday);
 
   const { kind } = await publish(monday);
@@ -150,7 +150,7 @@ test('a run that gives way to a later one is in no table', async () => {
   expect(inTable()).toEqual([tuesday.id]);
 });
 
-test('publishing again a run that another was published after leaves it in its table', async () => {
+test('a run stays in its table if it is published again after a later one', async () => {
   await publish(monday);
   await publish(tuesday);
 
@@ -160,7 +160,7 @@ test('publishing again a run that another was published after leaves it in its t
   expect(inTable()).toEqual([monday.id, tuesday.id]);
 });
 
-test('publishing the last run again puts it into a table that came later', async () => {
+test('publishing the last run again adds it to a table created in the meantime', async () => {
   await publish(monday);
   await partitions.remove('calculations', monday);
 
@@ -181,7 +181,7 @@ test('a run that was stopped just before latest.json, and is then refused, is in
   expect(inTable()).toEqual([monday.id]);
 });
 
-test('a run that lost the race is in no table from then on, though its publisher is killed', async () => {
+test('a run that lost the race is no longer in the table, even if its publisher is killed', async () => {
   const stopped = stoppedAt(5, 'before', () => publish(tuesday));
   const killed: Store = {
     ...stopped.store,
@@ -197,62 +197,62 @@ test('a run that lost the race is in no table from then on, though its publisher
   expect(await published()).toEqual([tuesday.id]);
 });
 
-/** The acts of a publisher that loses the race and goes through once more: 5, 2 to withdraw, 6 with the changes. */
-const ACTS = 14;
+/** More than the actions of a publisher that loses the race and tries again: 5, 2 to withdraw, 6 with the changes. */
+const ACTIONS = 14;
 
-const moments = Array.from({ length: ACTS }, (_, index) => index + 1).flatMap(
-  (act) =>
+const moments = Array.from({ length: ACTIONS }, (_, index) => index + 1).flatMap(
+  (action) =>
     [
-      { act, when: 'before' },
-      { act, when: 'after' },
+      { action, when: 'before' },
+      { action, when: 'after' },
     ] as const,
 );
 
-describe.each(moments)('a publisher that is stopped $when its act $act', ({ act, when }) => {
+describe.each(moments)('a publisher that is stopped $when its action $action', ({ action, when }) => {
   test.each([
     { name: 'an earlier run', slow: monday, quick: tuesday },
     { name: 'a later run', slow: tuesday, quick: monday },
-  ])('while another goes through, with $name: the table holds what is published', async ({ slow, quick }) => {
+  ])('while another finishes, with $name: the table contains what is published', async ({ slow, quick }) => {
     await publish(
       slow,
-      stoppedAt(act, when, () => publish(quick)),
+      stoppedAt(action, when, () => publish(quick)),
     );
     await publish(quick);
 
     expect(inTable().toSorted()).toEqual((await published()).toSorted());
     expect(await readLatest(store, 'calculations')).toMatchObject({ run: tuesday.id });
-    expect(unseen).toEqual([]);
+    expect(withoutPartition).toEqual([]);
   });
 
   test.each([
     { name: 'an earlier run', slow: monday, quick: tuesday },
     { name: 'a later run', slow: tuesday, quick: monday },
   ])(
-    'and killed, with $name, and goes on after another: the table holds what is published',
+    'and killed, with $name, and repeated after another: the table contains what is published',
     async ({ slow, quick }) => {
-      await publishKilled(slow, act, when);
+      await publishKilled(slow, action, when);
       await publish(quick);
       await publish(slow);
 
       expect(inTable().toSorted()).toEqual((await published()).toSorted());
-      expect(unseen).toEqual([]);
+      expect(withoutPartition).toEqual([]);
     },
   );
 
-  test('and killed once another went through, and goes on: the table holds what is published', async () => {
-    await publishKilled(monday, act, when, async () => void (await publish(tuesday)));
+  test('and killed after another finished, and repeated: the table contains what is published', async () => {
+    await publishKilled(monday, action, when, async () => void (await publish(tuesday)));
     await publish(tuesday);
     await publish(monday);
 
     expect(inTable().toSorted()).toEqual((await published()).toSorted());
-    expect(unseen).toEqual([]);
+    expect(withoutPartition).toEqual([]);
   });
 
   test('while another publishes the same run: it stays published, for both', async () => {
     const other = { kind: '' };
     const { kind } = await publish(
       monday,
-      stoppedAt(act, when, async () => {
+      stoppedAt(action, when, async () => {
         other.kind = (await publish(monday)).kind;
       }),
     );

@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-/** A run whose one part lies in its work folder. */
+/** A run with one part in its work folder. */
 async function finishedRun(run: Run, differences: Partial<FinishedRun> = {}): Promise<FinishedRun> {
   const key = `work/calculations/${run.id}/part-00000-0123456789ab.ndjson.gz`;
   const body = gzipSync(`{"id":1,"name":"of ${run.id}"}\n`);
@@ -59,7 +59,7 @@ const publish = async (run: Run, differences: Partial<FinishedRun> = {}, force =
     force,
   });
 
-test('a finished run is copied to its folder, told by its manifest, and named by latest.json', async () => {
+test('a finished run is copied to its folder, described by its manifest, and named by latest.json', async () => {
   const publication = await publish(monday);
 
   const latest = await readLatest(store, 'calculations');
@@ -83,7 +83,7 @@ test('a finished run is copied to its folder, told by its manifest, and named by
   );
 });
 
-test('a run after the first tells its changes against the one before', async () => {
+test('a run after the first has its changes against the one before', async () => {
   await publish(monday);
 
   const { manifest } = await publish(tuesday);
@@ -100,7 +100,7 @@ test('a run after the first tells its changes against the one before', async () 
   });
 });
 
-test('a run that is published already stays published as it is', async () => {
+test('a run that is already published stays as it is', async () => {
   const first = await publish(monday);
 
   const again = await publish(monday);
@@ -108,8 +108,8 @@ test('a run that is published already stays published as it is', async () => {
   expect(again).toEqual(first);
 });
 
-describe('with two publishers, one stopped before each of its writes while the other goes through', () => {
-  /** A store whose writes wait at one of them until the other publisher is done. */
+describe('with two publishers, one paused before each of its writes while the other finishes', () => {
+  /** A store in which one write waits until the other publisher has finished. */
   function stoppedAt(write: number, meanwhile: () => Promise<unknown>): Store {
     let writes = 0;
     const pass = async () => {
@@ -124,7 +124,7 @@ describe('with two publishers, one stopped before each of its writes while the o
   }
 
   test.each([1, 2, 3, 4, 5, 6, 7])(
-    'at write %i, the later run stays latest and both tell the truth',
+    'at write %i, the later run stays latest and both outcomes are true',
     async (write) => {
       await finishedRun(monday);
       await finishedRun(tuesday);
@@ -145,7 +145,7 @@ describe('with two publishers, one stopped before each of its writes while the o
   );
 
   test.each([1, 2, 3, 4, 5, 6, 7])(
-    'at write %i, a later run that was stopped is compared with the one that came between',
+    'at write %i, a later run that was paused is compared with the one published in between',
     async (write) => {
       const slow = await publish(
         tuesday,
@@ -174,7 +174,7 @@ test('a refused run stays under work/, and the last one stays published', async 
   await expect(store.get(`work/calculations/${tuesday.id}/_manifest.json`)).resolves.toBeDefined();
 });
 
-test('a refused run is published by force, and its manifest says so', async () => {
+test('a refused run can be published by force, and its manifest says so', async () => {
   await publish(monday);
 
   const publication = await publish(tuesday, { records: 4 }, true);
@@ -186,7 +186,7 @@ test('a refused run is published by force, and its manifest says so', async () =
   await expect(readLatest(store, 'calculations')).resolves.toMatchObject({ run: tuesday.id });
 });
 
-test('latest.json never goes back to a run that started earlier', async () => {
+test('latest.json never moves back to a run that started earlier', async () => {
   await publish(tuesday);
 
   const publication = await publish(monday);
@@ -195,7 +195,7 @@ test('latest.json never goes back to a run that started earlier', async () => {
   await expect(readLatest(store, 'calculations')).resolves.toMatchObject({ run: tuesday.id });
 });
 
-describe('with another publisher between the reading and the moving of latest.json', () => {
+describe('with another publisher between reading and moving latest.json', () => {
   /** A store in which something happens just before the first conditional put. */
   function interrupted(happens: () => Promise<unknown>): Store {
     let pending = true;
@@ -211,7 +211,7 @@ describe('with another publisher between the reading and the moving of latest.js
     };
   }
 
-  test('an earlier run gives way to the later one', async () => {
+  test('an earlier run is superseded by the later one', async () => {
     const publication = await publish(
       monday,
       {},
@@ -223,7 +223,7 @@ describe('with another publisher between the reading and the moving of latest.js
     await expect(readLatest(store, 'calculations')).resolves.toMatchObject({ run: tuesday.id });
   });
 
-  test('a later run is judged again against the one that came between', async () => {
+  test('a later run is judged again, against the one published in between', async () => {
     const publication = await publish(
       tuesday,
       {},
@@ -236,7 +236,7 @@ describe('with another publisher between the reading and the moving of latest.js
   });
 });
 
-test('a latest.json that is not ours is an error that names it', async () => {
+test('the error for an invalid latest.json names it', async () => {
   await store.put('calculations/latest.json', Buffer.from('{"run": 7}'));
 
   await expect(publish(monday)).rejects.toThrow(
