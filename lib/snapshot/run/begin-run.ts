@@ -21,8 +21,8 @@ export type BeginOptions = {
 };
 
 /**
- * Begins a run of what was asked for: finds its ids and stores them, so that the run can be resumed. Throws
- * `StoredObjectError` if they are to come from another source and none of its runs has been published.
+ * Begins a run of a request: finds its ids and stores them, so that the run can be resumed. Throws `StoredObjectError`
+ * if the ids come from another source and none of its runs has been published.
  */
 export async function beginRun(
   request: SnapshotRequest,
@@ -40,7 +40,7 @@ export async function beginRun(
 
 type FoundIds = {
   readonly ids?: readonly string[];
-  /** With the member that names the ids: those that are linked may be others from night to night. */
+  /** Includes the member that names the ids. Linked ids may change from night to night: only their source is named. */
   readonly selection: Readonly<Record<string, unknown>>;
   readonly idsFrom?: string;
 };

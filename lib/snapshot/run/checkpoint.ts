@@ -21,11 +21,11 @@ const checkpointSchema = z.object({
   selection: z.record(z.string(), z.unknown()),
   idsFrom: z.optional(z.string()),
   compression: z.enum(['gzip', 'zstd']),
-  /** Where the scan goes on; null at its beginning. Its shape is the scan's own. */
+  /** Where the scan resumes; null at its beginning. Its shape depends on the scan. */
   position: z.nullable(z.unknown()),
-  /** How the scan ended; null while it has not. */
+  /** How the scan ended; null until it has. */
   outcome: z.nullable(outcomeSchema),
-  /** How many parts are durable, and where the last of them is told; each tells where the one before it is. */
+  /** How many parts are durable, and the key of the last one's entry; each entry has the key of the one before it. */
   parts: z.number(),
   lastPart: z.nullable(z.string()),
   records: z.number(),
@@ -33,12 +33,12 @@ const checkpointSchema = z.object({
   calls: z.object({ requests: z.number(), retries: z.number(), throttled: z.number(), waitedMs: z.number() }),
 });
 
-/** How far a run has come, at its last durable part: all that another process needs to go on. Small, however long the run. */
+/** The progress of a run up to its last durable part: all that another process needs to resume it. Always small. */
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
-const partNoteSchema = z.object({ part: partSchema, previous: z.nullable(z.string()) });
+const partEntrySchema = z.object({ part: partSchema, previous: z.nullable(z.string()) });
 
-/** Another process moved the run's checkpoint: two of them must not go on with one run. */
+/** Another process moved the run's checkpoint: two processes must not take the same run. */
 export class CheckpointConflictError extends Error {
   override readonly name = 'CheckpointConflictError';
 }
@@ -58,7 +58,7 @@ export async function readCheckpoint(
   throw new StoredObjectError('missing', `${what}: expected a checkpoint, got none`);
 }
 
-/** Stores a checkpoint in the place of the one with `etag` (undefined: of none), and answers its etag. */
+/** Replaces the checkpoint with this `etag` (undefined: stores the first one), and returns the new etag. */
 export async function saveCheckpoint(
   store: Store,
   checkpoint: Checkpoint,
@@ -69,22 +69,22 @@ export async function saveCheckpoint(
   const put = await store.put(key, printStored(checkpoint), { condition });
   if (put.kind === 'stored') return put.etag;
   throw new CheckpointConflictError(
-    `run ${checkpoint.run} is being gone on with by another process; this one stops`,
+    `run ${checkpoint.run} is being resumed by another process; this one stops`,
   );
 }
 
-/** Notes a durable part beside it, with where the one before it is noted. Answers the note's key. */
-export async function notePart(store: Store, part: Part, previous: string | null): Promise<string> {
+/** Stores the entry of a durable part next to the part, with the key of the previous entry. Returns the entry's key. */
+export async function recordPart(store: Store, part: Part, previous: string | null): Promise<string> {
   const key = `${part.key}.json`;
   await store.put(key, printStored({ part, previous }));
   return key;
 }
 
-/** All parts of a run, first to last, followed back from the note of the last. */
+/** All parts of a run, first to last, found by following the entries back from the last one. */
 export async function readParts(store: Store, lastPart: string | null): Promise<Part[]> {
   const parts: Part[] = [];
   for (let key = lastPart; key !== null; ) {
-    const { value } = await readStored(store, key, { what: "a part's note", schema: partNoteSchema });
+    const { value } = await readStored(store, key, { what: 'a part entry', schema: partEntrySchema });
     parts.push(value.part);
     key = value.previous;
   }

@@ -5,7 +5,7 @@ import { partLines } from '../changes/part-lines.ts';
 import { readLatest, readManifest } from '../manifest.ts';
 import type { Source } from '../sources/sources.ts';
 
-/** Ids that the records of a source link to, and the published run that they are from. */
+/** Ids that the records of a source link to, and the published run that they were read from. */
 export type LinkedIds = { readonly ids: readonly string[]; readonly run: string };
 
 export type LinkedIdsOptions = {
@@ -13,14 +13,14 @@ export type LinkedIdsOptions = {
   readonly from: Source;
   /** The ids that one record links to. */
   readonly idsIn: (record: unknown) => readonly string[];
-  /** What the ids are of, for people: `datasets`. */
+  /** What the ids identify, for messages: `datasets`. */
   readonly field: string;
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * The ids that the last published run of a whole source links to, each once, in the order of their text. Throws
- * `StoredObjectError` if none has been published.
+ * The ids that the last published run of a whole source links to, each once and sorted as text. Throws
+ * `StoredObjectError` if no run has been published.
  */
 export async function linkedIds({ store, from, idsIn, field, signal }: LinkedIdsOptions): Promise<LinkedIds> {
   const latest = await readLatest(store, from);

@@ -17,24 +17,24 @@ export type PartWriterOptions = {
 
 /**
  * Writes batches of records into one part at a time. Memory holds one compressed part: its name ends in its sha256,
- * so it is stored once it is whole.
+ * so it can only be stored once it is complete.
  */
 export function createPartWriter({ store, folder, compression }: PartWriterOptions) {
-  // Every part is gathered in the same memory: a new buffer for each would be held twice until it is collected.
+  // All parts use the same memory: with a new buffer for each, two would be held until the old one is collected.
   const compressed = gatherBytes();
   let open: OpenPart | undefined;
   return {
-    /** Adds records in their order; resolves once the batch before them has been compressed: one may be under way. */
+    /** Adds records in order. Resolves once the previous batch has been compressed, so that one may be under way. */
     async write(batch: RecordBatch): Promise<void> {
       if (batch.keys.length === 0) return;
       open ??= openPart(compression, compressed);
       await open.write(batch);
     },
-    /** Bytes that the open part has been compressed to so far. */
+    /** The compressed size of the open part so far, in bytes. */
     compressedBytes: () => compressed.sizeBytes(),
     /**
-     * Stores the open part under its number, and answers it; undefined if nothing was written. A part that could not
-     * be stored stays: the next close tries again.
+     * Stores the open part under its number, and returns it; undefined if nothing was written. A part that could not
+     * be stored stays open: the next close tries again.
      */
     async close(index: number): Promise<Part | undefined> {
       if (open === undefined) return undefined;
@@ -60,7 +60,7 @@ function openPart(compression: Compression, compressed: GatheredBytes) {
   let drained: Promise<unknown> = Promise.resolve();
   compressor.on('data', compressed.add);
   const ended = once(compressor, 'end');
-  // Awaited when the part ends; until then a failure is told by the write that meets it.
+  // Awaited when the part ends; until then a failure is reported by the write that meets it.
   ended.catch(() => undefined);
   return {
     async write({ keys, lines, release }: RecordBatch): Promise<void> {
@@ -86,7 +86,7 @@ function written(compressor: Transform, bytes: Uint8Array): Promise<void> {
   });
 }
 
-/** Output comes in chunks of this size: each is a turn of the event loop, and of Node's 16 KB a page needs sixty. */
+/** The size of output chunks. Each costs a turn of the event loop: with Node's 16 KB a page would need sixty. */
 const CHUNK_BYTES = 1024 * 1024;
 
 function createCompressor(compression: Compression): Transform {

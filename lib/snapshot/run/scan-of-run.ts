@@ -8,7 +8,7 @@ import { readStoredIds } from './stored-ids.ts';
 
 export type ScanParts = Omit<RunToScan, 'ids'> & { readonly store: Store };
 
-/** The scan of a run, by what its checkpoint says: the same for a run that begins and for one that is resumed. */
+/** The scan of a run according to its checkpoint: the same for a new run and for one that is resumed. */
 export async function scanOfRun(
   { source: place, run, selection }: Checkpoint,
   { store, ...parts }: ScanParts,

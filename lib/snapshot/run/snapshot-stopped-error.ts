@@ -1,6 +1,6 @@
 import type { Place } from '../keys.ts';
 
-/** A run that ended before it was finished. What was read is kept: `resume` with its name goes on. */
+/** A run that stopped before it was finished. What was read is saved: `--resume` with the run's name resumes it. */
 export class SnapshotStoppedError extends Error {
   override readonly name = 'SnapshotStoppedError';
   readonly source: Place;

@@ -7,7 +7,7 @@ const idsSchema = z.object({ ids: z.array(z.string()) });
 
 const idsKey = (place: Place, run: string) => `${workFolder(place, { id: run })}_ids.json`;
 
-/** Keeps the ids of a run, so that it can be gone on with although the file or run they came from has changed. */
+/** Stores the ids of a run, so that it can be resumed even if the file or run they came from has changed. */
 export async function storeIds(
   store: Store,
   place: Place,
@@ -17,7 +17,7 @@ export async function storeIds(
   await store.put(idsKey(place, run), printStored({ ids }));
 }
 
-/** The ids that were kept for a run. Throws `StoredObjectError` if there are none. */
+/** The stored ids of a run. Throws `StoredObjectError` if there are none. */
 export async function readStoredIds(store: Store, place: Place, run: string): Promise<readonly string[]> {
   const key = idsKey(place, run);
   return (await readStored(store, key, { what: "the run's ids", schema: idsSchema })).value.ids;

@@ -11,39 +11,39 @@ import { type Checkpoint, readCheckpoint, readParts, saveCheckpoint } from './ch
 import { SnapshotStoppedError } from './snapshot-stopped-error.ts';
 import { type Saved, type SnapshotProgress, takeSlice } from './take-slice.ts';
 
-/** What a snapshot works with, whichever its source. Times in milliseconds, sizes in bytes. */
+/** What a snapshot of any source needs. Times in milliseconds, sizes in bytes. */
 export type SnapshotOptions = {
   readonly store: Store;
-  /** The host that the manifest names. */
+  /** The platform's host, as written in the manifest. */
   readonly platform: string;
-  /** What the calls of this process have come to so far. */
+  /** The calls of this process so far. */
   readonly callCounts: () => CallCounts;
-  /** What the pace has granted this process so far. Default: the manifest does not tell. */
+  /** What the pace has granted this process so far. Default: not in the manifest. */
   readonly paceCounts?: (() => PaceCounts) | undefined;
   /** Publish although a gate refused. */
   readonly force: boolean;
-  /** Reasons that do not refuse this run; every other one does. Default: none. */
+  /** Reasons that do not refuse this run; all others do. Default: none. */
   readonly accept?: readonly GateName[] | undefined;
-  /** Where tables stand over the published runs. Default: nowhere. */
+  /** The tables over the published runs. Default: none. */
   readonly partitions?: Partitions | undefined;
   readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** From 0 up to 1. */
   readonly random: () => number;
-  /** Stops the run at its next durable part; it can be gone on with. */
+  /** Stops the run at its next durable part; the run can be resumed. */
   readonly signal?: AbortSignal | undefined;
-  /** Compressed size at which a part is closed. */
+  /** The compressed size at which a part is closed. */
   readonly partBytes?: number;
 };
 
-/** A run that is to start, as its checkpoint and its manifest will say. */
+/** A run to start, as its checkpoint and its manifest will describe it. */
 export type NewRun = Pick<Checkpoint, 'source' | 'compression' | 'selection'> & {
-  /** Where given ids came from, in words. */
+  /** Where the ids of the request came from, in words. */
   readonly idsFrom?: string | undefined;
 };
 
-/** Begins a run, and answers the checkpoint it starts from. */
+/** Starts a run, and returns its first checkpoint. */
 export async function startRun(
   { source, compression, selection, idsFrom }: NewRun,
   { store, now, random }: Pick<SnapshotOptions, 'store' | 'now' | 'random'>,
@@ -70,7 +70,7 @@ export async function startRun(
 
 /**
  * Takes a run from its checkpoint to its end and publishes it unless a gate refuses for a reason that is not accepted.
- * Throws `SnapshotStoppedError` around whatever stopped it; whatever was published before stays as it was.
+ * Throws `SnapshotStoppedError` around whatever stopped it; earlier published runs stay as they were.
  */
 export async function takeRun(
   started: Saved,
@@ -87,7 +87,7 @@ export async function takeRun(
   }
 }
 
-/** Publishes a run whose scan has ended, unless a gate refuses. Throws if it has not ended. */
+/** Publishes a run whose scan has finished, unless a gate refuses. Throws if the scan has not finished. */
 export async function publishTaken(
   checkpoint: Checkpoint,
   options: Pick<
@@ -110,7 +110,7 @@ export async function publishTaken(
 export const resumeRun = (store: Store, source: Place, run: string): Promise<Saved> =>
   readCheckpoint(store, source, run);
 
-/** What a run found out, before the gates have spoken. */
+/** What a run found, before the gates have decided. */
 async function finishedRun(
   checkpoint: Checkpoint,
   { store, platform, now, paceCounts }: Pick<SnapshotOptions, 'store' | 'platform' | 'now' | 'paceCounts'>,
@@ -122,12 +122,12 @@ async function finishedRun(
     parts: _count,
     version: _version,
     compression: _compression,
-    ...told
+    ...facts
   } = checkpoint;
-  if (outcome === null) throw new Error(`run ${checkpoint.run} has not ended`);
+  if (outcome === null) throw new Error(`run ${checkpoint.run} has not finished`);
   return {
     version: 1,
-    ...told,
+    ...facts,
     finishedAt: new Date(now()).toISOString(),
     platform,
     ...(paceCounts === undefined ? {} : { pace: paceCounts() }),

@@ -4,7 +4,7 @@ import { workFolder } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 import { createFieldTypes } from '../page/field-types.ts';
 import type { Scan, ScanOutcome } from '../scan.ts';
-import { type Checkpoint, notePart, saveCheckpoint } from './checkpoint.ts';
+import { type Checkpoint, recordPart, saveCheckpoint } from './checkpoint.ts';
 import { createPartWriter } from './part-writer.ts';
 import { readTakenKeys } from './taken-keys.ts';
 
@@ -15,24 +15,24 @@ export type SliceOptions = {
   readonly callCounts: () => CallCounts;
   /** A part is closed once its compressed bytes reach this. Default 16 MB. */
   readonly partBytes?: number;
-  /** Asked after each step of the scan: true makes what was taken a part and ends the slice. Default: never. */
+  /** Called after each step of the scan: true closes the part and ends the slice. Default: always false. */
   readonly isOver?: () => boolean;
-  /** Told after each step of the scan. */
+  /** Called after each step of the scan. */
   readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
-  /** Ends the scan; what has been read by then is kept. */
+  /** Ends the scan; what has been read by then is saved. */
   readonly signal?: AbortSignal | undefined;
 };
 
 export type SnapshotProgress = { readonly records: number; readonly total: number | null };
 
-/** A checkpoint and the etag under which it is stored. */
+/** A checkpoint and the etag of its stored object. */
 export type Saved = { readonly checkpoint: Checkpoint; readonly etag: string };
 
 const PART_BYTES = 16_000_000;
 
 /**
- * Goes on with a run from its checkpoint: until the scan ends, the slice is over, or something fails. Whatever ends
- * it, what was read is made a part and the checkpoint moves on; a failure is thrown after that.
+ * Resumes a run from its checkpoint until the scan ends, the slice is over, or something fails. Whatever ends it, the
+ * records read so far become a part and the checkpoint advances; a failure is thrown after that.
  */
 export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Saved> {
   const { scan, signal, partBytes = PART_BYTES, isOver = () => false, onProgress } = options;
@@ -65,7 +65,7 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
   }
 }
 
-/** What a slice has taken since its checkpoint, and how that becomes durable. */
+/** What a slice has taken since its checkpoint, and how it becomes durable. */
 function startProgress(saved: Saved, { store, callCounts }: SliceOptions) {
   let { checkpoint, etag } = saved;
   const { source, run, compression } = checkpoint;
@@ -75,7 +75,7 @@ function startProgress(saved: Saved, { store, callCounts }: SliceOptions) {
   const callsOfRun = checkpoint.calls;
   let position = checkpoint.position;
   let records = checkpoint.records;
-  /** Stored, but not noted yet: noting it may have failed, and its records are in no other part. */
+  /** A part that is stored but not recorded: recording it may have failed, and its records are in no other part. */
   let stored: Part | undefined;
   return {
     records: () => records,
@@ -86,11 +86,11 @@ function startProgress(saved: Saved, { store, callCounts }: SliceOptions) {
       records += batch.keys.length;
       position = after;
     },
-    /** Makes what was added a durable part, and moves the checkpoint past it. */
+    /** Makes the added records a durable part, and moves the checkpoint past it. */
     async save(outcome: ScanOutcome | null): Promise<Saved> {
       stored ??= await writer.close(checkpoint.parts);
       const lastPart =
-        stored === undefined ? checkpoint.lastPart : await notePart(store, stored, checkpoint.lastPart);
+        stored === undefined ? checkpoint.lastPart : await recordPart(store, stored, checkpoint.lastPart);
       checkpoint = {
         ...checkpoint,
         position,
@@ -113,7 +113,7 @@ function startProgress(saved: Saved, { store, callCounts }: SliceOptions) {
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-/** The calls of a run: those of earlier processes, and what this one has made since. */
+/** The calls of a run: those of earlier processes plus those that this one has made since. */
 function added(earlier: CallCounts, now: CallCounts, before: CallCounts): CallCounts {
   return {
     requests: earlier.requests + now.requests - before.requests,

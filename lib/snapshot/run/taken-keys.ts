@@ -5,7 +5,7 @@ import { type Checkpoint, readParts } from './checkpoint.ts';
 
 /**
  * The keys of all records in the durable parts of a run, read one part after another. Throws `StoredObjectError` that
- * names a part or a note which is missing or altered.
+ * names a part or part entry that is missing or altered.
  */
 export async function readTakenKeys(
   store: Store,

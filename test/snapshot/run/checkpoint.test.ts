@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
   type Checkpoint,
-  notePart,
   readCheckpoint,
   readParts,
+  recordPart,
   saveCheckpoint,
 } from '../../../lib/snapshot/run/checkpoint.ts';
 import { readStoredIds, storeIds } from '../../../lib/snapshot/run/stored-ids.ts';
@@ -51,7 +51,7 @@ const partOf = (index: number) => ({
   lastKey: 'b',
 });
 
-test('a checkpoint comes back as it was saved, with an etag under which it can be moved on', async () => {
+test('a checkpoint is read as it was saved, with an etag that lets it advance', async () => {
   const begun = checkpointOf();
   const further = checkpointOf({ position: { next: 'cursor' }, records: 10, fields: { id: ['string'] } });
 
@@ -63,7 +63,7 @@ test('a checkpoint comes back as it was saved, with an etag under which it can b
   expect(await readCheckpoint(store, 'files.recent', RUN)).toEqual({ checkpoint: further, etag: second });
 });
 
-test('of two processes that go on with one run, the one that comes second is told to stop', async () => {
+test('of two processes that resume the same run, the second one stops', async () => {
   const etag = await saveCheckpoint(store, checkpointOf(), undefined);
   await saveCheckpoint(store, checkpointOf({ records: 10 }), etag);
 
@@ -71,13 +71,13 @@ test('of two processes that go on with one run, the one that comes second is tol
 
   await expect(second).rejects.toMatchObject({
     name: 'CheckpointConflictError',
-    message: `run ${RUN} is being gone on with by another process; this one stops`,
+    message: `run ${RUN} is being resumed by another process; this one stops`,
   });
   const { checkpoint } = await readCheckpoint(store, 'files.recent', RUN);
   expect(checkpoint.records).toBe(10);
 });
 
-test('a run that is there already is not begun again', async () => {
+test('a run that already exists is not started again', async () => {
   await saveCheckpoint(store, checkpointOf({ records: 10 }), undefined);
 
   const again = saveCheckpoint(store, checkpointOf(), undefined);
@@ -85,7 +85,7 @@ test('a run that is there already is not begun again', async () => {
   await expect(again).rejects.toMatchObject({ name: 'CheckpointConflictError' });
 });
 
-test('a run without a checkpoint is named, with its place', async () => {
+test('a run without a checkpoint is reported with its place', async () => {
   await saveCheckpoint(store, checkpointOf(), undefined);
 
   await expect(readCheckpoint(store, 'files', RUN)).rejects.toMatchObject({
@@ -94,7 +94,7 @@ test('a run without a checkpoint is named, with its place', async () => {
   });
 });
 
-test('a checkpoint that was damaged is named by its key', async () => {
+test('a damaged checkpoint is reported by its key', async () => {
   const key = `work/files/${RUN}/_checkpoint.json`;
   await store.put(key, Buffer.from('{"version":1,'));
 
@@ -104,10 +104,10 @@ test('a checkpoint that was damaged is named by its key', async () => {
   });
 });
 
-test('the notes of parts lead from the last back to the first, and come in order', async () => {
-  const first = await notePart(store, partOf(0), null);
-  const second = await notePart(store, partOf(1), first);
-  const third = await notePart(store, partOf(2), second);
+test('the part entries lead from the last back to the first, and are returned in order', async () => {
+  const first = await recordPart(store, partOf(0), null);
+  const second = await recordPart(store, partOf(1), first);
+  const third = await recordPart(store, partOf(2), second);
 
   const parts = await readParts(store, third);
 
@@ -119,19 +119,19 @@ test('a run without parts has none', async () => {
   expect(await readParts(store, null)).toEqual([]);
 });
 
-test('a note that is gone is named', async () => {
-  const first = await notePart(store, partOf(0), null);
-  const second = await notePart(store, partOf(1), first);
+test('a missing part entry is reported', async () => {
+  const first = await recordPart(store, partOf(0), null);
+  const second = await recordPart(store, partOf(1), first);
   await store.delete(first);
 
   await expect(readParts(store, second)).rejects.toMatchObject({
     name: 'StoredObjectError',
-    message: `${first} in ${folder}: expected a part's note, got nothing`,
+    message: `${first} in ${folder}: expected a part entry, got nothing`,
   });
 });
 
-test('a note that was damaged is named', async () => {
-  const first = await notePart(store, partOf(0), null);
+test('a damaged part entry is reported', async () => {
+  const first = await recordPart(store, partOf(0), null);
   await store.put(first, Buffer.from('{"part":{}}'));
 
   await expect(readParts(store, first)).rejects.toMatchObject({
@@ -142,7 +142,7 @@ test('a note that was damaged is named', async () => {
   });
 });
 
-test('ids are kept with their run, and their absence is named', async () => {
+test('ids are stored with their run, and missing ids are reported', async () => {
   await storeIds(store, 'cards', RUN, ['b', 'a']);
 
   expect(await readStoredIds(store, 'cards', RUN)).toEqual(['b', 'a']);

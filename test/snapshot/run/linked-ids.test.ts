@@ -13,7 +13,7 @@ const links = (...resources: readonly unknown[]) =>
 
 const dataset = (id: string) => ({ type: 'DATA_SOURCE', id });
 
-test('each dataset that a calculation links to comes once, in the order of the ids’ text', async () => {
+test('each dataset that a calculation links to is returned once, sorted by id as text', async () => {
   const store = createMemoryStore();
   const lines = [links(dataset('c'), dataset('a')), links(dataset('a')), links(dataset('B'), dataset('10'))];
   await publishLines(store, { run: tuesday, lines });
@@ -23,7 +23,7 @@ test('each dataset that a calculation links to comes once, in the order of the i
   expect(linked).toEqual({ ids: ['10', 'B', 'a', 'c'], run: tuesday.id });
 });
 
-test('links to anything else are left out; the case of the type makes no difference', async () => {
+test('links to anything else are skipped; the case of the type makes no difference', async () => {
   const store = createMemoryStore();
   const lines = [
     links({ type: 'CARD', id: 'dr:9:1' }, { type: 'data_source', id: 'lower' }),
@@ -36,7 +36,7 @@ test('links to anything else are left out; the case of the type makes no differe
   expect(ids).toEqual(['lower']);
 });
 
-test('calculations without links, and links of another shape, hide none of the others', async () => {
+test('calculations without links, and links of another shape, do not hide the others', async () => {
   const store = createMemoryStore();
   const lines = ['{"id":1}', '{"id":2,"links":null}', links(null, { type: 'CARD' }, dataset('found'))];
   await publishLines(store, { run: tuesday, lines });
@@ -46,7 +46,7 @@ test('calculations without links, and links of another shape, hide none of the o
   expect(ids).toEqual(['found']);
 });
 
-test('they are those of the last published run, over all of its parts', async () => {
+test('the ids come from all parts of the last published run', async () => {
   const store = createMemoryStore();
   await publishLines(store, { run: tuesday, lines: [links(dataset('of-tuesday'))] });
   await publishLines(store, { run: wednesday, lines: [links(dataset('of-wednesday'))] });
@@ -56,7 +56,7 @@ test('they are those of the last published run, over all of its parts', async ()
   expect(linked).toEqual({ ids: ['of-wednesday'], run: wednesday.id });
 });
 
-test('those of a narrowed snapshot do not count: without a whole one it says what is missing', async () => {
+test('a narrowed snapshot is ignored: without a whole one the error says what is missing', async () => {
   const store = createMemoryStore();
   await publishLines(store, { place: 'calculations.mine', run: tuesday, lines: [links(dataset('a'))] });
 

@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-test('a part tells its lines, its size, its sha256 and its first and last key', async () => {
+test('a part has its lines, size, sha256, and first and last keys', async () => {
   const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });
 
   await parts.write(simulatedBatch([1, 2]));
@@ -64,7 +64,7 @@ test('without records there is no part', async () => {
   await expect(parts.close(0)).resolves.toBeUndefined();
 });
 
-test('the same records give the same bytes, so that a part made again has the same name', async () => {
+test('the same records give the same bytes, so that a rewritten part has the same name', async () => {
   const make = async () => {
     const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });
     await parts.write(simulatedBatch([1]));
@@ -76,7 +76,7 @@ test('the same records give the same bytes, so that a part made again has the sa
   expect(first).toEqual(second);
 });
 
-test('a part that could not be stored is stored by the next close, whole', async () => {
+test('a part that could not be stored is stored completely by the next close', async () => {
   let faults = 1;
   const put: Store['put'] = async (...given) => {
     if (faults-- > 0) throw new Error('no room');
@@ -93,13 +93,13 @@ test('a part that could not be stored is stored by the next close, whole', async
   expect(await parts.close(1)).toBeUndefined();
 });
 
-test('memory is given back once the lines are written, and not before', async () => {
+test('memory is released once the lines are written, and not before', async () => {
   const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });
   const released: string[] = [];
   const batch = (id: number) => {
     const made = simulatedBatch([id]);
     const lines = Buffer.from(made.lines);
-    // Overwritten when it is given back: bytes that are still needed would be missing in the part.
+    // Overwritten when it is released: bytes that are still needed would be missing from the part.
     const release = () => {
       released.push(`${id}`);
       lines.fill(0);

@@ -56,7 +56,7 @@ async function linesOf(lastPart: string | null): Promise<string> {
 const all =
   '{"id":1}\n{"id":2}\n{"id":3}\n{"id":4}\n{"id":5}\n{"id":6}\n{"id":7}\n{"id":8}\n{"id":9}\n{"id":10}\n';
 
-test('a scan that fails leaves a checkpoint behind what it had read, and the rest is taken from there', async () => {
+test('a scan that fails leaves a checkpoint after what it has read, and the rest is taken from there', async () => {
   const failed = takeSlice(await begin(), slice({ scan: countingScan(7) }));
   await expect(failed).rejects.toThrow('failed at 7');
   const saved = await resumeRun(store, 'calculations', '20261118T090000Z-800000');
@@ -73,7 +73,7 @@ test('slices of one part each take the same as one slice', async () => {
   let slices = 0;
 
   while (saved.checkpoint.outcome === null) {
-    // A part is closed as soon as the compressor has put out a header, that is after every step.
+    // A part is closed as soon as the compressor has written a header, which is after every step.
     saved = await takeSlice(saved, slice({ partBytes: 0, isOver: () => true }));
     slices += 1;
   }
@@ -83,7 +83,7 @@ test('slices of one part each take the same as one slice', async () => {
   expect(await linesOf(saved.checkpoint.lastPart)).toBe(all);
 });
 
-test('of two processes that go on with one run, one stops', async () => {
+test('of two processes that resume the same run, one stops', async () => {
   const saved = await begin();
 
   const both = await Promise.allSettled([takeSlice(saved, slice()), takeSlice(saved, slice())]);
@@ -97,7 +97,7 @@ test('of two processes that go on with one run, one stops', async () => {
   expect(await linesOf(checkpoint.lastPart)).toBe(all);
 });
 
-test('the calls of all processes of a run are added up', async () => {
+test('the calls of all processes of a run are summed', async () => {
   let requests = 100;
   const callCounts = () => ({ requests, retries: 0, throttled: 1, waitedMs: 5 });
   const counting: Scan<unknown> = async function* count(options) {
@@ -112,27 +112,27 @@ test('the calls of all processes of a run are added up', async () => {
   expect(checkpoint.calls).toEqual({ requests: 6, retries: 0, throttled: 0, waitedMs: 0 });
 });
 
-test('a scan that asks for the keys taken finds those of the open part and of earlier slices, each stored once', async () => {
-  const asked: string[][] = [];
-  const asking: Scan<unknown> = async function* ask(start) {
+test('a scan that requests the taken keys gets those of the open part and of earlier slices, each stored once', async () => {
+  const received: string[][] = [];
+  const requesting: Scan<unknown> = async function* request(start) {
     for await (const step of countingScan()(start)) {
       yield step;
-      if (Number(step.position) % 4 === 0) asked.push([...(await start.takenKeys())]);
+      if (Number(step.position) % 4 === 0) received.push([...(await start.takenKeys())]);
     }
-    asked.push([...(await start.takenKeys())], [...(await start.takenKeys())]);
+    received.push([...(await start.takenKeys())], [...(await start.takenKeys())]);
     return { proved: true, totals: { start: 10, end: 10 }, order: 'id', missing: [], refused: [] };
   };
   const first = await takeSlice(await begin(), slice({ partBytes: 0, isOver: () => true }));
 
-  const { checkpoint } = await takeSlice(first, slice({ scan: asking }));
+  const { checkpoint } = await takeSlice(first, slice({ scan: requesting }));
 
   const upTo = (last: number) => Array.from({ length: last }, (_, index) => String(index + 1));
-  expect(asked).toEqual([upTo(4), upTo(8), upTo(10), upTo(10)]);
+  expect(received).toEqual([upTo(4), upTo(8), upTo(10), upTo(10)]);
   expect(checkpoint).toMatchObject({ parts: 4, records: 10 });
   expect(await linesOf(checkpoint.lastPart)).toBe(all);
 });
 
-test('a part that is stored but could not be noted is noted before the checkpoint moves past it', async () => {
+test('a part that is stored but could not be recorded is recorded before the checkpoint moves past it', async () => {
   let refusals = 1;
   const put: Store['put'] = async (key, ...rest) => {
     if (key.endsWith('.gz.json') && refusals-- > 0) throw new Error('the store was busy');
