@@ -2,54 +2,54 @@ import { afterStepFailure } from '../../lib/snapshot/durable/after-step-failure.
 import type { DurableSteps } from '../../lib/snapshot/durable/durable-steps.ts';
 import { StoreError } from '../../lib/store/error.ts';
 
-/** What befalls one try of a step. */
+/** What goes wrong in one attempt of a step. */
 export type Mishap =
   /** It fails before it does anything. */
   | 'fails-before'
-  /** All that it does is done, and then it fails. */
+  /** It does everything, and then fails. */
   | 'fails-after'
-  /** The invocation ends when all is done, before the answer is kept. */
+  /** It does everything, and the invocation ends before the result is stored. */
   | 'killed-after'
-  /** The invocation is given up while the step goes on, beside the one that comes after it. */
+  /** The invocation ends while the step continues, at the same time as the next invocation. */
   | 'outlived';
 
 export type FakeDurableOptions = {
-  /** Asked for each try of a step, 1 the first of all. Default: nothing befalls any. */
+  /** Called for each attempt of a step; 1 is the very first. Default: nothing goes wrong. */
   readonly mishap?: (attempt: number) => Mishap | undefined;
-  /** What is left of an invocation, by how often it was asked in it; 1 is the first time. Default: 900,000. */
-  readonly remainingMs?: (asked: number) => number;
+  /** What is left of an invocation at each call within it; 1 is the first call. Default: 900,000. */
+  readonly remainingMs?: (calls: number) => number;
 };
 
-/** What was kept of an execution, in its order. `answer` is JSON. */
-type Kept =
+/** What was stored for an execution, in order. `result` is JSON. */
+type StoredEntry =
   | { readonly kind: 'wait'; readonly ms: number }
-  | { readonly kind: 'step'; readonly name: string; readonly answer: string }
+  | { readonly kind: 'step'; readonly name: string; readonly result: string }
   | { readonly kind: 'failed'; readonly name: string; readonly error: Error };
 
-/** How an execution went: what it answered or threw, what was kept, and how many invocations it took. */
+/** How an execution went: what it returned or threw, what was stored, and how many invocations it took. */
 export type DurableOutcome<T> = {
   readonly result: PromiseSettledResult<T>;
-  readonly kept: readonly Kept[];
+  readonly stored: readonly StoredEntry[];
   readonly invocations: number;
 };
 
-/** Not a failure of a step, and so never seen by what is run. */
+/** Not a failure of a step, and so never seen by the code that runs. */
 type Suspended = { readonly kind: 'suspended' };
 
-/** A failure that may pass. */
-const passing = () => new StoreError('put a part', { kind: 'busy', code: 'SlowDown' });
+/** A temporary failure. */
+const temporary = () => new StoreError('put a part', { kind: 'busy', code: 'SlowDown' });
 
 const MOST_INVOCATIONS = 500;
 
 /**
- * Runs something as a durable execution, in memory and without waiting: from its beginning in each invocation, with the
- * answers that were kept. Throws if an invocation does not come by what an earlier one came by.
+ * Runs something as a durable execution, in memory and without waiting: each invocation runs it from its beginning with
+ * the stored results. Throws if an invocation does not reach the same steps and waits as an earlier one.
  */
 export async function runDurable<T>(
   run: (steps: DurableSteps) => Promise<T>,
   { mishap = () => undefined, remainingMs = () => 900_000 }: FakeDurableOptions = {},
 ): Promise<DurableOutcome<T>> {
-  const kept: Kept[] = [];
+  const stored: StoredEntry[] = [];
   const background: Promise<unknown>[] = [];
   let tries = 0;
   let failures = 0;
@@ -57,38 +57,38 @@ export async function runDurable<T>(
   const invoke = (): Promise<Suspended | PromiseSettledResult<T>> =>
     new Promise((resolve, reject) => {
       let at = 0;
-      let asked = 0;
+      let calls = 0;
       const suspend = (): Promise<never> => {
         resolve({ kind: 'suspended' });
         return new Promise(() => undefined);
       };
-      const replayed = (told: string): Kept | undefined => {
-        const before = kept[at];
+      const replayed = (reached: string): StoredEntry | undefined => {
+        const before = stored[at];
         at += 1;
         const was = before === undefined || before.kind === 'wait' ? before?.kind : before.name;
-        if (was !== undefined && was !== told) reject(new Error(`came by ${told} where it was ${was}`));
+        if (was !== undefined && was !== reached) reject(new Error(`reached ${reached} instead of ${was}`));
         return before;
       };
       const tryStep = async (name: string, act: () => Promise<unknown>): Promise<unknown> => {
         tries += 1;
-        const met = mishap(tries);
+        const mishapOfTry = mishap(tries);
         try {
-          if (met === 'fails-before') throw passing();
+          if (mishapOfTry === 'fails-before') throw temporary();
           const acting = act();
-          if (met === 'outlived') {
+          if (mishapOfTry === 'outlived') {
             background.push(acting.catch(() => undefined));
             return await suspend();
           }
-          const answer = JSON.stringify(await acting);
-          if (met === 'fails-after') throw passing();
-          if (met === 'killed-after') return await suspend();
-          kept.push({ kind: 'step', name, answer });
+          const result = JSON.stringify(await acting);
+          if (mishapOfTry === 'fails-after') throw temporary();
+          if (mishapOfTry === 'killed-after') return await suspend();
+          stored.push({ kind: 'step', name, result });
           failures = 0;
-          return JSON.parse(answer);
+          return JSON.parse(result);
         } catch (error) {
           failures += 1;
           if (afterStepFailure(error, failures, 0).kind === 'retry') return suspend();
-          kept.push({ kind: 'failed', name, error: error as Error });
+          stored.push({ kind: 'failed', name, error: error as Error });
           throw error;
         }
       };
@@ -96,16 +96,16 @@ export async function runDurable<T>(
         step: async <A>(name: string, act: () => Promise<A>) => {
           const before = replayed(name);
           if (before?.kind === 'failed') throw before.error;
-          return (before?.kind === 'step' ? JSON.parse(before.answer) : tryStep(name, act)) as A;
+          return (before?.kind === 'step' ? JSON.parse(before.result) : tryStep(name, act)) as A;
         },
         wait: async (ms) => {
           if (replayed('wait') !== undefined) return;
-          kept.push({ kind: 'wait', ms });
+          stored.push({ kind: 'wait', ms });
           await suspend();
         },
         remainingMs: () => {
-          asked += 1;
-          return remainingMs(asked);
+          calls += 1;
+          return remainingMs(calls);
         },
       };
       run(steps).then(
@@ -118,7 +118,7 @@ export async function runDurable<T>(
     const ended = await invoke();
     if ('kind' in ended) continue;
     await Promise.all(background);
-    return { result: ended, kept, invocations };
+    return { result: ended, stored, invocations };
   }
-  throw new Error(`not ended after ${MOST_INVOCATIONS} invocations`);
+  throw new Error(`not finished after ${MOST_INVOCATIONS} invocations`);
 }

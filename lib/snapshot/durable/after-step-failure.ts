@@ -12,8 +12,8 @@ export type AfterStepFailure =
   | { readonly kind: 'stop' };
 
 /**
- * Retries of a step of a durable run. Waits between them cost nothing, so they outlast an outage of an hour; what the
- * platform tells to wait for (429, the pace) has no limit but the execution's own.
+ * The retries of a step of a durable run. Waits between them cost nothing, so they outlast an outage of an hour; waits
+ * that the platform asks for (429, the pace) are limited only by the execution itself.
  */
 const LIMITS: RetryLimits = {
   maxRetries: 20,
@@ -23,12 +23,12 @@ const LIMITS: RetryLimits = {
   budgetMs: Number.POSITIVE_INFINITY,
 };
 
-/** Retries after an error that nobody has a name for. */
+/** The most retries after an unknown error. */
 const MOST_UNNAMED = 4;
 
 /**
- * What becomes of a step that threw: retried where the failure may pass, stopped at once where it will not. `attempt`
- * is the one that failed, 1 the first; `random` from 0 up to 1.
+ * What to do after a step that threw: retry if the failure may be temporary, stop at once if it is permanent. `attempt`
+ * is the one that failed, 1 is the first; `random` is from 0 up to 1.
  */
 export function afterStepFailure(error: unknown, attempt: number, random: number): AfterStepFailure {
   if (error instanceof SnapshotStoppedError) return afterStepFailure(error.cause, attempt, random);
@@ -41,7 +41,7 @@ export function afterStepFailure(error: unknown, attempt: number, random: number
   return attempt > most ? { kind: 'stop' } : { kind: 'retry', delayMs: backoffMs(attempt, random, LIMITS) };
 }
 
-/** Several failures of one step: it stops if one of them will not pass, and waits for the longest. */
+/** Several failures of one step: it stops if one of them is permanent, and otherwise waits for the longest delay. */
 function afterAll(errors: readonly unknown[], attempt: number, random: number): AfterStepFailure {
   let delayMs = 0;
   for (const error of errors) {
@@ -53,7 +53,7 @@ function afterAll(errors: readonly unknown[], attempt: number, random: number): 
 }
 
 function retriesFor(error: unknown): number {
-  // Another process moved the checkpoint: the next attempt reads it anew.
+  // Another process moved the checkpoint: the next attempt reads it again.
   if (error instanceof CheckpointConflictError) return LIMITS.maxRetries;
   if (error instanceof StoredObjectError) return 0;
   if (error instanceof PartitionsError) return error.failure.kind === 'other' ? LIMITS.maxRetries : 0;

@@ -12,41 +12,41 @@ import { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
 import { publishTaken } from '../run/take-run.ts';
 import { takeSlice } from '../run/take-slice.ts';
 import type { SnapshotRequest } from '../sources/request.ts';
-import { type Brought, type DurableSteps, stepAndPause } from './durable-steps.ts';
+import { type DurableSteps, type StepResult, stepAndPause } from './durable-steps.ts';
 
-/** What a durable run works with. Times in milliseconds. */
+/** What a durable run needs. Times in milliseconds. */
 export type DurableRunOptions = {
-  /** Its patience is short: what takes longer to pass is waited for between steps. */
+  /** Its waits are short: longer ones take place between steps. */
   readonly call: Call;
   readonly store: Store;
   readonly compression: Compression;
-  /** The platform's host, as manifests name it. */
+  /** The platform's host, as written in manifests. */
   readonly host: string;
   readonly callCounts: () => CallCounts;
-  /** What the pace has granted this process so far. Default: manifests do not tell. */
+  /** What the pace has granted this process so far. Default: not in the manifests. */
   readonly paceCounts?: () => PaceCounts;
-  /** Where tables stand over the published runs. Default: nowhere. */
+  /** The tables over the published runs. Default: none. */
   readonly partitions?: Partitions | undefined;
-  /** Told of each run that ended, at least once. */
+  /** Called with each run that ended, at least once. */
   readonly onEnded?: (ended: EndedRun) => void;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** How long a slice goes on; it ends with the page in hand. Default 3 minutes. */
+  /** How long a slice runs; it ends after the current page. Default 3 minutes. */
   readonly sliceMs?: number;
-  /** What the page in hand, its part and the checkpoint may take after that. Default 3 minutes. */
+  /** The time that the current page, its part and the checkpoint may take after that. Default 3 minutes. */
   readonly marginMs?: number;
-  /** What publishing may take: it copies, and compares with the run before. Default 10 minutes. */
+  /** The time that publishing may take: it copies, and compares with the last run. Default 10 minutes. */
   readonly publishMs?: number;
-  /** Compressed size at which a part is closed. */
+  /** The compressed size at which a part is closed. */
   readonly partBytes?: number;
-  /** Rows a page of calculations asks for. */
+  /** How many rows each page of calculations requests. */
   readonly pageRows?: number;
 };
 
-/** How a durable run ended: small, whatever it holds. */
+/** How a durable run ended. Small, however large the run. */
 export type EndedRun = {
   readonly kind: Publication['kind'];
   readonly place: Place;
@@ -55,7 +55,7 @@ export type EndedRun = {
   readonly refused: readonly string[];
 };
 
-/** How far a run has come, as a step answers it. */
+/** How far a run has progressed, as returned by a step. */
 type Stage = {
   readonly run: string;
   readonly records: number;
@@ -63,20 +63,20 @@ type Stage = {
   readonly hasEnded: boolean;
 };
 
-/** Milliseconds, unless the options say otherwise. A slice and its margin fit twice into an invocation of 15 minutes. */
+/** Default times in milliseconds. A slice and its margin fit twice into an invocation of 15 minutes. */
 const TIMES = { sliceMs: 180_000, marginMs: 180_000, publishMs: 600_000 } as const;
 
-/** Left of an invocation when a slice that hangs is cut: its part and the checkpoint are stored in that time. */
+/** The time left of an invocation when a hanging slice is aborted, to store its part and the checkpoint. */
 const TO_SAVE_MS = 15_000;
 
 /**
- * Takes a run as a durable execution: its beginning, each slice and its publication are a step each. The run's progress
- * is the checkpoint in the store, and a step's answer only tells of it. So a step that is done again, because it failed,
- * ran out of time or its answer was lost, goes on from the last durable part: nothing is taken twice, since a checkpoint
- * is only ever put in the place of the one it was made from, together with the position behind its parts; a part that
- * no checkpoint tells of is in no manifest. A repeated beginning leaves a run that nobody goes on with.
+ * Takes a run as a durable execution: its beginning, each slice and its publication are one step each. The run's
+ * progress is the checkpoint in the store; a step's result only reports it. A step is repeated if it failed, ran out of
+ * time or its result was lost, and then resumes from the last durable part. Nothing is taken twice: a checkpoint only
+ * ever replaces the one it was made from, and holds the position after its parts; a part that no checkpoint names is in
+ * no manifest. A repeated beginning leaves behind a run that nobody resumes.
  *
- * Throws `SnapshotStoppedError` for what will not pass; the run is kept, and `--resume` can go on with it.
+ * Throws `SnapshotStoppedError` for permanent failures. The run is not deleted, and `--resume` can resume it.
  */
 export async function takeDurableRun(
   request: SnapshotRequest,
@@ -97,7 +97,7 @@ export async function takeDurableRun(
     }
     return await stepAndPause(steps, `publish-${place}`, () => publish(request, run, options));
   } catch (error) {
-    const what = run === '' ? `${place} was not begun` : `run ${run} of ${place} was stopped`;
+    const what = run === '' ? `${place} was not started` : `run ${run} of ${place} was stopped`;
     const why = error instanceof Error ? error.message : String(error);
     throw new SnapshotStoppedError(place, run, new Error(`${what}: ${why}`, { cause: error }));
   }
@@ -109,17 +109,17 @@ const timesOf = ({
   publishMs = TIMES.publishMs,
 }: DurableRunOptions) => ({ sliceMs, publishMs, sliceNeedsMs: sliceMs + marginMs });
 
-/** Takes one slice from wherever the store says that the run has come to, and tells how far that is now. */
+/** Takes one slice from the run's checkpoint in the store, and returns how far the run has progressed. */
 async function takeNextSlice(
   place: Place,
   run: string,
   { remainingMs }: DurableSteps,
   options: DurableRunOptions,
-): Promise<Brought<Stage>> {
+): Promise<StepResult<Stage>> {
   const { store, now } = options;
   const { sliceMs, sliceNeedsMs, publishMs } = timesOf(options);
   const saved = await readCheckpoint(store, place, run);
-  // It is told to have ended already where the answer of the step that ended it was lost.
+  // The scan has already ended if the result of the step that ended it was lost.
   if (saved.checkpoint.outcome !== null) return { value: stageOf(saved.checkpoint), nextNeedsMs: publishMs };
   const overAtMs = now() + sliceMs;
   const cut = AbortSignal.timeout(Math.max(1, remainingMs() - TO_SAVE_MS));
@@ -130,10 +130,10 @@ async function takeNextSlice(
     signal: cut,
   }).catch(async (error: unknown) => {
     if (!cut.aborted) throw error;
-    const kept = await readCheckpoint(store, place, run);
-    // Without a page in all that time the platform hangs: that is a failure, for which there is a longer wait.
-    if (kept.etag === saved.etag) throw error;
-    return kept;
+    const current = await readCheckpoint(store, place, run);
+    // Not a single page in all that time means that the platform hangs: that is a failure, with a longer wait.
+    if (current.etag === saved.etag) throw error;
+    return current;
   });
   const stage = stageOf(taken.checkpoint);
   return { value: stage, nextNeedsMs: stage.hasEnded ? publishMs : sliceNeedsMs };
@@ -150,7 +150,7 @@ async function publish(
   { source, as, accept }: SnapshotRequest,
   run: string,
   options: DurableRunOptions,
-): Promise<Brought<EndedRun>> {
+): Promise<StepResult<EndedRun>> {
   const place = placeOf(source, as);
   const { checkpoint } = await readCheckpoint(options.store, place, run);
   const { kind, manifest } = await publishTaken(checkpoint, {

@@ -2,19 +2,19 @@ import type { SnapshotRequest } from '../sources/request.ts';
 import { type DurableRunOptions, type EndedRun, takeDurableRun } from './durable-run.ts';
 import type { DurableSteps } from './durable-steps.ts';
 
-/** A snapshot, and what is taken once it was published: cards, whose datasets come from the calculations. */
+/** A snapshot, and those taken once it is published: cards, whose datasets come from the calculations. */
 export type SnapshotAndFollowers = {
   readonly request: SnapshotRequest;
   readonly followers: readonly SnapshotRequest[];
 };
 
-/** How the run ended; `followers`: how each of them did, absent if none was taken. */
+/** How the run ended. `followers` says how each of them ended, and is absent if none was taken. */
 export type EndedSnapshot = EndedRun & { readonly followers?: readonly EndedRun[] };
 
 /**
- * Takes a run and, only if it was published, its followers, one after another: what they take from it is there by then.
- * After a run that was refused or superseded they are left out, for they would read the run before, or belong to the
- * later one. A follower that is stopped does not keep the next from being taken; the error tells of all of them.
+ * Takes a run and then, only if it was published, its followers one after another: what they need from it is there by
+ * then. After a refused or superseded run the followers are skipped: they would read the run before it, or belong to
+ * the later one. A follower that is stopped does not prevent the next; the error reports all of them.
  */
 export async function takeDurableSnapshot(
   { request, followers }: SnapshotAndFollowers,

@@ -6,19 +6,19 @@ import { type AwsEnvironment, awsClientConfig } from '../../aws/client-config.ts
 export type Execution = { readonly name: string; readonly input: string };
 
 /**
- * Starts an execution and resolves once it is sure to run. One whose name was started before is not started again, so
- * it may be repeated. Throws `AwsError`; the execution may have been started then.
+ * Starts an execution and resolves once it is certain to run. An execution is started once for each name, so the call
+ * may be repeated. Throws `AwsError`; the execution may have been started even then.
  */
 export type StartExecution = (execution: Execution, signal?: AbortSignal) => Promise<void>;
 
 export type LambdaExecutionOptions = {
-  /** A function with its version or alias, by ARN or name: Lambda starts durable executions of no other. */
+  /** A function with its version or alias, by ARN or name: Lambda starts durable executions only of these. */
   readonly functionName: string;
   /** Where region, endpoint, credentials and a proxy are looked up; what is absent is left to the SDK. */
   readonly environment: AwsEnvironment;
 };
 
-/** Starts durable executions of a Lambda function, which run on without the caller. */
+/** Starts durable executions of a Lambda function, which run independently of the caller. */
 export function lambdaExecutions({ functionName, environment }: LambdaExecutionOptions): StartExecution {
   const client = new LambdaClient(
     awsClientConfig(environment, { service: 'LAMBDA', connectionTimeoutMs, requestTimeoutMs }),
@@ -37,7 +37,7 @@ export function lambdaExecutions({ functionName, environment }: LambdaExecutionO
         try {
           await client.send(command, signal === undefined ? {} : { abortSignal: signal });
         } catch (error) {
-          // The same name with another input, such as other followers: the run that the name stands for is under way.
+          // The name was used with another input, such as other followers: the run with this name is under way.
           if (!(error instanceof DurableExecutionAlreadyStartedException)) throw error;
         }
       },

@@ -14,15 +14,15 @@ const busy = new StoreError('put a part', { kind: 'busy', code: 'SlowDown' });
 const conflict = new CheckpointConflictError('another process moved it');
 const denied = new StoreError('put a part', { kind: 'denied', code: 'AccessDenied' });
 
-describe('a step is tried again after', () => {
+describe('a step is retried after', () => {
   test.each([
     ['an error of the platform', status(503)],
     ['a time-out', platform({ kind: 'timeout', timeoutMs: 60_000, phase: 'exchange' })],
     ['a store that is busy', busy],
-    ['a checkpoint that somebody else moved', conflict],
-    ['failures that may all pass', new AggregateError([status(503), busy, conflict])],
-    ['a stop that was caused by one', new SnapshotStoppedError('files', 'a run', status(503))],
-    ['an error without a name', new Error('who knows')],
+    ['a checkpoint that another process moved', conflict],
+    ['several temporary failures', new AggregateError([status(503), busy, conflict])],
+    ['a stop caused by such a failure', new SnapshotStoppedError('files', 'a run', status(503))],
+    ['an unknown error', new Error('who knows')],
   ])('%s', (_, error) => {
     expect(afterStepFailure(error, 1, 0.5)).toEqual({ kind: 'retry', delayMs: 1_000 });
   });
@@ -33,17 +33,17 @@ describe('a step ends the run at once after', () => {
     ['400', status(400)],
     ['401', status(401)],
     ['403', status(403)],
-    ['an answer of another shape', platform({ kind: 'shape', faults: ['id: expected an integer'] })],
-    ['an object that is not what it should be', new StoredObjectError('invalid', 'no manifest')],
-    ['a store that is closed to us', denied],
-    ['several failures of which one will not pass', new AggregateError([busy, status(401)])],
-    ['a stop that was caused by one', new SnapshotStoppedError('files', 'a run', status(403))],
+    ['a response of another shape', platform({ kind: 'shape', faults: ['id: expected an integer'] })],
+    ['an invalid object', new StoredObjectError('invalid', 'no manifest')],
+    ['a store that denies access', denied],
+    ['several failures of which one is permanent', new AggregateError([busy, status(401)])],
+    ['a stop caused by such a failure', new SnapshotStoppedError('files', 'a run', status(403))],
   ])('%s', (_, error) => {
     expect(afterStepFailure(error, 1, 0.5)).toMatchObject({ kind: 'stop' });
   });
 });
 
-test('waits double up to ten minutes, and end with the twentieth', () => {
+test('waits double up to ten minutes, and there are twenty', () => {
   const after = [1, 2, 9, 20, 21].map((attempt) => afterStepFailure(status(503), attempt, 0.5));
 
   expect(after).toEqual([
@@ -55,7 +55,7 @@ test('waits double up to ten minutes, and end with the twentieth', () => {
   ]);
 });
 
-test('what the platform tells to wait for is waited for, however often', () => {
+test('waits that the platform asks for are respected, however many', () => {
   const throttled = platform({ kind: 'status', status: 429, retryAfterMs: 90_000 });
   const paused = platform({ kind: 'wait', waitMs: 40_000, maxWaitMs: 20_000 });
 

@@ -51,9 +51,9 @@ const openStore = () => {
   const directory = createDirectoryStore(join(folder, String(++stores)));
   moved = 0;
   const put: Store['put'] = async (key, ...rest) => {
-    const answer = await directory.put(key, ...rest);
-    if (key.endsWith('latest.json') && answer.kind === 'stored') moved += 1;
-    return answer;
+    const result = await directory.put(key, ...rest);
+    if (key.endsWith('latest.json') && result.kind === 'stored') moved += 1;
+    return result;
   };
   return { ...directory, put };
 };
@@ -62,7 +62,7 @@ beforeEach(() => {
   store = openStore();
 });
 
-/** Slices of one page each, of a twentieth of all calculations, unless a test says otherwise. */
+/** Slices of one page each; a page is a twentieth of all calculations unless a test says otherwise. */
 const optionsOf = (differences: Partial<DurableRunOptions> = {}): DurableRunOptions => ({
   call: callOf(sandbox),
   store,
@@ -83,7 +83,8 @@ const cards: SnapshotRequest = { source: 'cards', drill: true };
 const take = (differences: Partial<DurableRunOptions> = {}, durable: FakeDurableOptions = {}) =>
   runDurable((steps) => takeDurableRun(calculations, steps, optionsOf(differences)), durable);
 
-const stepsOf = (kept: readonly { readonly kind: string }[]) => kept.filter(({ kind }) => kind === 'step');
+const stepsOf = (stored: readonly { readonly kind: string }[]) =>
+  stored.filter(({ kind }) => kind === 'step');
 
 async function published(place: 'calculations' | 'cards' = 'calculations') {
   const latest = await readLatest(store, place);
@@ -100,11 +101,11 @@ async function linesOf({ parts }: Manifest): Promise<readonly string[]> {
 
 type Before = (operation: string, signal: AbortSignal | undefined) => Promise<void> | void;
 
-/** The call, with something that happens before each. */
+/** A call that first runs `before`. */
 function callAfter(before: Before, call = callOf(sandbox)): Call {
   const after =
-    <Args extends readonly unknown[], Answer>(method: (...args: Args) => Promise<Answer>) =>
-    async (...args: Args): Promise<Answer> => {
+    <Args extends readonly unknown[], Result>(method: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
       const [{ name }] = args as unknown as Parameters<Call>;
       await before(name, (args.at(-1) as CallOptions | undefined)?.signal);
       return method(...args);
@@ -118,7 +119,7 @@ function callAfter(before: Before, call = callOf(sandbox)): Call {
 const refusal = (operation: string, status: number) =>
   new PlatformError({ kind: 'status', status }, { operation, about: 'a test', attempts: 1 });
 
-/** A call that fails as a platform that is busy does, each time that `fails` says so. */
+/** A call that fails like a busy platform whenever `fails` returns true. */
 const flakyCall = (fails: () => boolean): Call =>
   callAfter((operation) => {
     if (fails()) throw refusal(operation, 503);
@@ -135,8 +136,8 @@ test('twenty slices take the same as one, with failures between', async () => {
   let calls = 0;
   const call = flakyCall(() => ++calls % 7 === 0);
 
-  // A slice whose step fails afterwards, or that its invocation outlives, was taken all the same, how far is chance: so
-  // pages are small for twenty that are kept.
+  // A slice whose step fails afterwards, or outlives its invocation, was taken all the same, to a random point. Small
+  // pages leave twenty that are stored.
   const cut = await take(
     { call, pageRows: (CALCULATIONS / 100) | 0 },
     { mishap: (attempt) => mishaps[attempt % mishaps.length] },
@@ -146,8 +147,8 @@ test('twenty slices take the same as one, with failures between', async () => {
   const whole = await take({ sliceMs: 60_000 });
   const one = await published();
 
-  expect(stepsOf(cut.kept).length).toBeGreaterThanOrEqual(22);
-  expect(stepsOf(whole.kept)).toHaveLength(3);
+  expect(stepsOf(cut.stored).length).toBeGreaterThanOrEqual(22);
+  expect(stepsOf(whole.stored)).toHaveLength(3);
   expect(slices.lines).toEqual(one.lines);
   expect(slices.lines).toEqual([...sandbox.calculations()]);
   expect(slices.manifest).toMatchObject({ records: CALCULATIONS, consistency: 'proved' });
@@ -155,7 +156,7 @@ test('twenty slices take the same as one, with failures between', async () => {
   expect([movedByCut, moved]).toEqual([1, 1]);
 });
 
-test('whatever befalls the steps, each record is published once', async () => {
+test('whatever goes wrong in the steps, each record is published once', async () => {
   const mishap = fc.constantFrom<Mishap | undefined>(
     undefined,
     undefined,
@@ -188,7 +189,7 @@ test('whatever befalls the steps, each record is published once', async () => {
   );
 });
 
-test('a step that was given up cannot take the checkpoint back, however late it wakes', async () => {
+test('an abandoned step cannot move the checkpoint back, however late it resumes', async () => {
   const options = optionsOf();
   let asleep: Saved | undefined;
   let late: PromiseSettledResult<Saved> | undefined;
@@ -211,29 +212,29 @@ test('a step that was given up cannot take the checkpoint back, however late it 
   expect(result).toMatchObject({ value: { kind: 'published', records: CALCULATIONS } });
 });
 
-/** The run under `work/`, where there is one only. */
+/** The only run under `work/`. */
 async function onlyRun(): Promise<string> {
   const [, , run = ''] = (await store.list('work/calculations/').next()).value?.key.split('/') ?? [];
   return run;
 }
 
-test('what a step answers stays small, however many parts there are', async () => {
-  const { kept } = await take({ pageRows: 20, partBytes: 1 });
+test('the result of a step stays small, however many parts there are', async () => {
+  const { stored } = await take({ pageRows: 20, partBytes: 1 });
 
-  const sizes = kept.map((each) => (each.kind === 'step' ? each.answer.length : 0));
+  const sizes = stored.map((each) => (each.kind === 'step' ? each.result.length : 0));
   const { manifest } = await published();
   expect(manifest.parts.length).toBeGreaterThanOrEqual(100);
   expect(Math.max(...sizes)).toBeLessThan(250);
 });
 
-test('an invocation with too little time left is ended by a short wait, and a new one goes on', async () => {
-  // Of 900 s each step takes 200, so that the fourth of an invocation has less than a slice and its margin left.
-  const { result, kept, invocations } = await take(
+test('an invocation with too little time left ends in a short wait, and a new one continues', async () => {
+  // Each step takes 200 of the 900 s, so after the fourth an invocation has less than a slice and its margin left.
+  const { result, stored, invocations } = await take(
     { pageRows: CALCULATIONS / 8, marginMs: 180_000, sliceMs: 0 },
-    { remainingMs: (asked) => 900_000 - Math.ceil(asked / 2) * 200_000 },
+    { remainingMs: (calls) => 900_000 - Math.ceil(calls / 2) * 200_000 },
   );
 
-  const waits = kept.filter(({ kind }) => kind === 'wait');
+  const waits = stored.filter(({ kind }) => kind === 'wait');
   expect(result.status).toBe('fulfilled');
   expect(waits.length).toBeGreaterThan(0);
   expect(waits).toEqual(waits.map(() => ({ kind: 'wait', ms: 1_000 })));
@@ -241,7 +242,7 @@ test('an invocation with too little time left is ended by a short wait, and a ne
   expect((await published()).lines).toEqual([...sandbox.calculations()]);
 });
 
-test('a slice that hangs is cut before its invocation ends, and keeps the pages that it had', async () => {
+test('a hanging slice is aborted before its invocation ends, and its pages are saved', async () => {
   let calls = 0;
   const hanging = callAfter((_operation, signal) => {
     calls += 1;
@@ -251,18 +252,18 @@ test('a slice that hangs is cut before its invocation ends, and keeps the pages 
     });
   });
 
-  const { result, kept } = await take(
+  const { result, stored } = await take(
     { call: hanging, sliceMs: 60_000 },
-    { remainingMs: (asked) => (asked === 2 ? 15_300 : 900_000) },
+    { remainingMs: (calls) => (calls === 2 ? 15_300 : 900_000) },
   );
 
   expect(result.status).toBe('fulfilled');
-  expect(stepsOf(kept)).toHaveLength(4);
+  expect(stepsOf(stored)).toHaveLength(4);
   expect((await published()).lines).toEqual([...sandbox.calculations()]);
 });
 
-describe('what will not pass', () => {
-  test('a token that is refused ends the run at once, and the error says so', async () => {
+describe('permanent failures', () => {
+  test('a refused token ends the run at once, and the error says so', async () => {
     let tries = 0;
     const call = callOf(sandbox, 'an-old-token');
 
@@ -283,12 +284,12 @@ describe('what will not pass', () => {
     expect(await readLatest(store, 'calculations')).toBeUndefined();
   });
 
-  test('cards without published calculations are not begun', async () => {
+  test('cards without published calculations are not started', async () => {
     const { result } = await runDurable((steps) => takeDurableRun(cards, steps, optionsOf()));
 
     expect(result).toMatchObject({
       status: 'rejected',
-      reason: { message: expect.stringMatching(/^cards was not begun: .*expected a published snapshot/) },
+      reason: { message: expect.stringMatching(/^cards was not started: .*expected a published snapshot/) },
     });
   });
 });
@@ -305,7 +306,7 @@ describe('followers', () => {
       durable,
     );
 
-  test('cards are taken by the datasets of the calculations that were published just before', async () => {
+  test('cards are taken from the datasets of the calculations published just before', async () => {
     const { result } = await followed(
       {},
       { mishap: (attempt) => (attempt % 2 ? 'killed-after' : undefined) },
@@ -320,7 +321,7 @@ describe('followers', () => {
     expect(moved).toBe(2);
   });
 
-  test('after calculations that were refused no cards are taken', async () => {
+  test('no cards are taken after refused calculations', async () => {
     await followed();
     const before = await published('cards');
     const empty = await startPlatform({ calculations: 0, datasets: 6, cards: 40, fileSets: 0, dataFiles: 0 });
@@ -332,7 +333,7 @@ describe('followers', () => {
     expect((await published('cards')).manifest.run).toBe(before.manifest.run);
   });
 
-  test('an error of theirs says that the calculations were published', async () => {
+  test('the error of a failed follower says that the calculations were published', async () => {
     const noCards = callAfter((operation) => {
       if (operation === 'listCards') throw refusal(operation, 400);
     });

@@ -26,7 +26,7 @@ test.for([
   ['a failure', jsonError('ServiceException', 500), 3, 'ServiceException: about ServiceException'],
   ['no response', lost, 3, 'ECONNRESET'],
   ['no such function', jsonError('ResourceNotFoundException', 404), 1, 'ResourceNotFoundException: about'],
-  ['no right', jsonError('AccessDeniedException', 403), 1, 'AccessDeniedException: about'],
+  ['no permission', jsonError('AccessDeniedException', 403), 1, 'AccessDeniedException: about'],
   ['expired credentials', jsonError('ExpiredTokenException', 403), 1, 'ExpiredTokenException: about'],
   ['a wrong input', jsonError('InvalidRequestContentException', 400), 1, 'InvalidRequestContentException'],
 ] as const)('%s is reported with the execution and its function', async ([, reply, requests, said]) => {
@@ -38,7 +38,7 @@ test.for([
   expect(lambda.requests).toHaveLength(requests);
 });
 
-test('an execution whose start had no response is started again by its name', async () => {
+test('an execution whose start got no response is started again by its name', async () => {
   await using lambda = await lambdaOver(lost, started);
 
   await lambda.start(execution);
@@ -47,7 +47,7 @@ test('an execution whose start had no response is started again by its name', as
   expect(names).toEqual(['calculations-0123', 'calculations-0123']);
 });
 
-test('an execution that was started before, with whatever input, is started', async () => {
+test('an execution that was started before, with any input, counts as started', async () => {
   await using lambda = await lambdaOver(jsonError('DurableExecutionAlreadyStartedException', 409));
 
   await lambda.start(execution);
@@ -55,7 +55,7 @@ test('an execution that was started before, with whatever input, is started', as
   expect(lambda.requests).toHaveLength(1);
 });
 
-test('another conflict is no started execution', async () => {
+test('any other conflict is an error', async () => {
   const cause = new ResourceConflictException({
     message: 'being created',
     $metadata: { httpStatusCode: 409 },
