@@ -3,14 +3,14 @@ import { isKey } from '../store/key.ts';
 import type { Run } from './run-id.ts';
 import { isSource, type Source } from './sources/sources.ts';
 
-/** Where the runs of a source lie: its name, or that and the name that a narrowed snapshot was given. */
+/** Where the runs of a source are stored: its name, plus the name given to a narrowed snapshot if there is one. */
 export type Place = Source | `${Source}.${string}`;
 
-/** The place of a source under a name of its own, or without one. */
+/** The place of a source, with or without a name of its own. */
 export const placeOf = (source: Source, name: string | undefined): Place =>
   name === undefined ? source : `${source}.${name}`;
 
-/** The source of a place, and the name that a narrowed snapshot was given. */
+/** The source of a place, and the name given to its narrowed snapshot. */
 export function partsOf(place: Place): { readonly source: Source; readonly name: string | undefined } {
   const { source, name } = split(place);
   if (isSource(source)) return { source, name };
@@ -20,7 +20,7 @@ export function partsOf(place: Place): { readonly source: Source; readonly name:
 /** The source of a place. */
 export const sourceOf = (place: Place): Source => partsOf(place).source;
 
-/** Reads `SOURCE` or `SOURCE.NAME`; undefined if the text is neither. */
+/** Parses `SOURCE` or `SOURCE.NAME`; undefined if the text is neither. */
 export function parsePlace(text: string): Place | undefined {
   const { source, name } = split(text);
   if (!isSource(source) || !isKey(text) || text.includes('/') || name === '') return undefined;
@@ -42,14 +42,14 @@ function split(text: string) {
 export type Compression = 'gzip' | 'zstd';
 export const compressionSuffix = { gzip: 'gz', zstd: 'zst' } as const satisfies Record<Compression, string>;
 
-/** Where a run lies while it is made. Ends in a slash. */
+/** The folder of a run while it is being taken. Ends in a slash. */
 export const workFolder = (place: Place, run: Pick<Run, 'id'>) => `work/${place}/${run.id}/`;
 
-/** Where a published run lies. Ends in a slash. */
+/** The folder of a published run. Ends in a slash. */
 export const publishedFolder = (place: Place, run: Run) =>
   `${place}/dt=${run.startedAt.slice(0, 10)}/run=${run.id}/`;
 
-/** What points at the last published run of a source. */
+/** The key of the object that points at the last published run of a source. */
 export const latestKey = (place: Place) => `${place}/latest.json`;
 
 /** A part's file name: its number and the start of its sha256. */

@@ -15,8 +15,8 @@ export const partSchema = z.object({
 });
 
 /**
- * A part that is durable: its key (under the run's work folder, or once published under the run's), its compressed
- * size in bytes, and the keys of its first and last record.
+ * A durable part: its key (in the run's work folder, or in its published folder once it is published), its compressed
+ * size in bytes, and the keys of its first and last records.
  */
 export type Part = z.infer<typeof partSchema>;
 
@@ -24,9 +24,9 @@ const manifestSchema = z.object({
   version: z.literal(1),
   source: z.string(),
   run: z.string(),
-  /** What was asked for: the same selection makes two runs comparable. */
+  /** What was requested. Two runs are comparable if their selections are the same. */
   selection: z.record(z.string(), z.unknown()),
-  /** Where ids came from that were not all of the source, in words. */
+  /** Where the ids came from if they were not all ids of the source, in words. */
   idsFrom: z.optional(z.string()),
   startedAt: z.string(),
   finishedAt: z.string(),
@@ -38,12 +38,12 @@ const manifestSchema = z.object({
   missing: z.array(z.object({ id: z.string(), status: z.number() })),
   parts: z.array(partSchema),
   fields: z.record(z.string(), z.array(z.string())),
-  /** Null while nothing has been compared: for a first run. */
+  /** Null if nothing has been compared, as for a first run. */
   changes: z.nullable(
     z.object({ against: z.string(), added: z.number(), removed: z.number(), changed: z.number() }),
   ),
   calls: z.object({ requests: z.number(), retries: z.number(), throttled: z.number(), waitedMs: z.number() }),
-  /** What the pace has granted the process that ended the run, in all. */
+  /** What the pace granted in total to the process that finished the run. */
   pace: z.optional(
     z.object({
       granted: z.number(),
@@ -60,14 +60,14 @@ const manifestSchema = z.object({
   forced: z.boolean(),
 });
 
-/** What a run holds and how that is known: `_manifest.json`. */
+/** What a run contains and how that is known: `_manifest.json`. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
 const latestSchema = z.object({ run: z.string(), manifest: z.string(), startedAt: z.string() });
 /** The last published run of a source: `latest.json`. `manifest` is a key. */
 export type Latest = z.infer<typeof latestSchema>;
 
-/** The manifest under a key. Throws `StoredObjectError` if there is none, or it is not one. */
+/** The manifest under a key. Throws `StoredObjectError` if it is missing or invalid. */
 export async function readManifest(store: Store, key: string): Promise<Manifest> {
   return (await readStored(store, key, { what: 'a manifest', schema: manifestSchema })).value;
 }

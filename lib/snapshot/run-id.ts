@@ -1,12 +1,12 @@
 /** One run of one source. */
 export type Run = {
-  /** The run's name, in order of its start: `20261121T091500Z-3fa9c1`. */
+  /** The run's name, which sorts by its start: `20261121T091500Z-3fa9c1`. */
   readonly id: string;
   /** When it started, ISO 8601 with milliseconds, UTC. */
   readonly startedAt: string;
 };
 
-/** Names a run by its start (epoch milliseconds) and 24 random bits: `random` gives numbers from 0 up to 1. */
+/** Names a run by its start (epoch milliseconds) and 24 random bits. `random` returns numbers from 0 up to 1. */
 export function createRun(nowMs: number, random: () => number): Run {
   const startedAt = new Date(nowMs).toISOString();
   const start = `${startedAt.slice(0, 19).replaceAll(/[-:]/g, '')}Z`;

@@ -16,7 +16,7 @@ const KILLS = scaled(4, 20);
 
 type Run = { readonly sandbox: Sandbox; readonly aws: LocalAws; readonly run: string | undefined };
 
-/** Runs a snapshot process that is killed by SIGKILL; returns its run, and whether it came to its end all the same. */
+/** Runs a snapshot process and kills it with SIGKILL; returns its run, and whether it finished before that. */
 async function runAndKill({ sandbox, aws, run }: Run, kills: number) {
   const argv = [
     'test/snapshot/snapshot-process.ts',
@@ -30,21 +30,21 @@ async function runAndKill({ sandbox, aws, run }: Run, kills: number) {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...aws.settings },
   });
-  const said = text(child.stdout);
+  const output = text(child.stdout);
   const ended = once(child, 'exit');
-  // Ever different moments: from the first request to the middle of a part and, however far it is then, a time after it.
+  // Always a different moment: after a number of requests or, one time in three, at a time after the first request.
   const isTimed = kills % 3 === 2;
   const enough = before + (isTimed ? 1 : 1 + ((kills * 7) % 12));
   while (child.exitCode === null && sandbox.counts().requests < enough) await delay(2);
   if (isTimed) await Promise.race([ended, delay(70 + ((kills * 67) % 200))]);
   child.kill('SIGKILL');
   await ended;
-  const [name, ...rest] = (await said).split('\n');
+  const [name, ...rest] = (await output).split('\n');
   return { run: name || run, ended: rest.includes('published') };
 }
 
 test(
-  'a run that is killed again and again at any moment goes on, and holds what an undisturbed one holds',
+  'a run that is killed again and again at any moment is resumed, and ends up the same as an undisturbed one',
   async () => {
     await using sandbox = await startPlatform({ calculations: RECORDS, latencyMs: 10 });
     await using aws = await startAws({ buckets: ['killed'] });

@@ -8,7 +8,7 @@ import { openStore } from '../../lib/store/open.ts';
 import { sleep } from '../../lib/time/sleep.ts';
 
 /*
- * A snapshot in a process of its own, for tests that kill it: `snapshot-process.ts URL TOKEN STORE [RUN]`. Prints the
+ * A snapshot in its own process, for tests that kill it: `snapshot-process.ts URL TOKEN STORE [RUN]`. Prints the
  * run's name as soon as it can be resumed, and `published` at its end. Pages and parts are small.
  */
 
@@ -26,7 +26,7 @@ const saved =
   run === undefined
     ? await startRun({ source: 'calculations', compression: 'gzip', selection: {} }, clock)
     : await resumeRun(store, 'calculations', run);
-// The code of the scan is loaded here: who kills the process shall meet it while it scans.
+// This loads the code of the scan, so that a kill after the name is printed hits the process while it scans.
 const scan = await scanOfRun(saved.checkpoint, { call, store, sleep, pageRows: 100 });
 console.log(saved.checkpoint.run);
 const platform = new URL(url).host;
