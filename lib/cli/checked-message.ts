@@ -3,8 +3,8 @@ import type { GivenMessage } from '../jobs/message/fields.ts';
 import { UsageError } from './usage-error.ts';
 
 /**
- * The message that a command was asked for, checked as one that came by the queue. `names`: the arguments and options
- * that its fields were typed as. Throws `UsageError` with every fault.
+ * The message that a command's arguments describe, checked like one from the queue. `names`: the arguments and options
+ * that set its fields. Throws `UsageError` with every fault.
  */
 export function checkedMessage<Message>(
   checks: Pick<MessageChecks<Message>, 'schema' | 'rules'>,

@@ -1,4 +1,4 @@
-/** Rows of cells as lines: columns, each as wide as its widest cell. A row may have more cells than the header. */
+/** Prints rows as lines, with each column as wide as its widest cell. A row may have more cells than the header. */
 export function inColumns(
   header: readonly string[],
   rows: readonly (readonly string[])[],

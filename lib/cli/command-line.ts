@@ -23,7 +23,7 @@ import { exitCodes, shownJson, shownLines, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 /**
- * Runs one command line and answers its exit code: 0 done, 1 failed, 2 wrong usage or settings, 3 incomplete. Never
+ * Runs one command line and returns its exit code: 0 done, 1 failed, 2 wrong usage or settings, 3 incomplete. Never
  * throws and never ends the process.
  */
 export async function runCommandLine(
@@ -44,10 +44,12 @@ export async function runCommandLine(
 
 function createProgram(terminal: Terminal, finish: Finish): Command {
   const program = new Command('platform-sync')
-    .description('Carries the metadata of an analytics platform into S3, and carries work out to it.')
+    .description(
+      'Copies the metadata of an analytics platform into S3 or a directory, and sends work back to it.',
+    )
     .configureHelp({ helpWidth: 100 })
-    .showHelpAfterError('(--help tells more)')
-    // An option after the name of a command is that command's, also where the one above has one of the same name.
+    .showHelpAfterError('(see --help)')
+    // An option after a command's name belongs to that command, even if its parent has one of the same name.
     .enablePositionalOptions();
   const escaping = escapingJson(program, terminal);
   for (const add of COMMANDS) add(program, escaping, finish);
@@ -73,7 +75,7 @@ const COMMANDS: readonly AddCommand[] = [
   addSandbox,
 ];
 
-/** The terminal for commands: under `--json` what they print is JSON, made safe to show here for all of them. */
+/** The terminal for commands. With `--json` they print JSON, which is made safe to show here for all of them. */
 function escapingJson(program: Command, terminal: Terminal): Terminal {
   let isJson = false;
   program.hook('preAction', (_, command) => {
@@ -82,7 +84,7 @@ function escapingJson(program: Command, terminal: Terminal): Terminal {
   return { ...terminal, out: (text) => terminal.out(isJson ? shownJson(text) : text) };
 }
 
-/** Every command throws instead of ending the process, and writes where the terminal says. */
+/** Makes every command throw instead of ending the process, and write to the terminal. */
 function configure(command: Command, terminal: Terminal): void {
   command.exitOverride().configureOutput({
     writeOut: (text) => terminal.out(text.trimEnd()),
@@ -94,7 +96,7 @@ function configure(command: Command, terminal: Terminal): void {
 function explain(error: unknown, { err, signal }: Terminal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
   if (signal.aborted) {
-    err('interrupted: stopped as asked');
+    err('interrupted: stopped as requested');
     return exitCodes.failed;
   }
   err(`platform-sync: ${shownLines(error instanceof Error ? error.message : String(error))}`);

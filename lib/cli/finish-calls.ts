@@ -1,8 +1,8 @@
 import type { Analyze } from '../jobs/texts/scoring/score-texts-options.ts';
 
 /**
- * Lets a call that has left come to its end, also when its signal is aborted: it is paid for, and its answer is kept.
- * One that waits for its turn ends at once.
+ * Lets a call that has left finish, even if its signal is aborted: it is paid for, so its response must be stored. A
+ * call that still waits for its turn ends at once.
  */
 export const finishingCalls =
   (analyze: Analyze): Analyze =>

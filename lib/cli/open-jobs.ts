@@ -8,7 +8,7 @@ import type { Table } from '../table/table.ts';
 import { UsageError } from './usage-error.ts';
 
 /*
- * What commands on jobs open without the platform. Loaded with the command that needs it.
+ * What the commands for jobs open without the platform. Loaded only with a command that needs it.
  */
 
 /** The table of the ledger and the cache. */
@@ -34,17 +34,15 @@ export function allowOf(setting: string | undefined): Allow {
   }
 }
 
-/** A wrong SYNC_ALLOW as a wrong setting; any other error as it is. */
+/** Turns a wrong SYNC_ALLOW into a `SettingsError`; any other error stays as it is. */
 export const asSettingsError = (error: unknown): unknown =>
   error instanceof AllowError ? new SettingsError(error.faults) : error;
 
-/** Ids of jobs as they were typed. Throws `UsageError` for what is none. */
+/** Checks ids of jobs, as typed. Throws `UsageError` for an invalid one. */
 export function checkedJobIds(ids: readonly string[]): readonly string[] {
   for (const id of ids) {
     if (!jobId.safeParse(id).success)
-      throw new UsageError(
-        `id of a job: expected 1 to 128 of A-Z a-z 0-9 . _ : -, got ${JSON.stringify(id)}`,
-      );
+      throw new UsageError(`job id: expected 1 to 128 of A-Z a-z 0-9 . _ : -, got ${JSON.stringify(id)}`);
   }
   return ids;
 }

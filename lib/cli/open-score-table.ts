@@ -3,7 +3,7 @@ import type { Environment } from '../settings.ts';
 import type { Store } from '../store/store.ts';
 import { openTable } from './open-jobs.ts';
 
-/** Where scores are cached and chunks counted: the table of the settings, or files of the store where there is none. */
+/** Where scores are cached and chunks counted: the table that is set, or files in the store if there is none. */
 export async function openScoreTable(
   tableName: string | undefined,
   store: Store,

@@ -16,7 +16,7 @@ export const numberOption =
     return value;
   };
 
-/** An option's value as one of a few names, in whatever case it was typed. */
+/** An option's value as one of a few names; upper and lower case are the same. */
 export const choiceOption =
   <Name extends string>(names: readonly Name[]) =>
   (text: string): Name => {
@@ -25,7 +25,7 @@ export const choiceOption =
     throw new InvalidArgumentError(`Expected one of ${names.join(', ')}, got ${JSON.stringify(text)}.`);
   };
 
-/** Gathers an option that may be given again. */
+/** Collects the values of an option that may be repeated. */
 export const collected = <Value>(value: Value, before: readonly Value[] = []): readonly Value[] => [
   ...before,
   value,
@@ -33,7 +33,7 @@ export const collected = <Value>(value: Value, before: readonly Value[] = []): r
 
 export type TopicGiven = { readonly topic: string; readonly description?: string };
 
-/** Gathers topics, each `NAME` or `NAME=DESCRIPTION`. */
+/** Collects topics, each `NAME` or `NAME=DESCRIPTION`. */
 export function topicOption(text: string, before: readonly TopicGiven[] = []): readonly TopicGiven[] {
   const at = text.indexOf('=');
   const given =
@@ -67,14 +67,14 @@ export async function readText(file: string, { readInput }: Pick<Terminal, 'read
   }
 }
 
-/** The lines of a file, or of standard input for `-`, without white space around them; at least one. */
+/** The lines of a file, or of standard input for `-`, trimmed and without empty ones. Throws if there are none. */
 export async function readLines(
   file: string,
   terminal: Pick<Terminal, 'readInput'>,
 ): Promise<readonly string[]> {
   const lines = (await readText(file, terminal)).split(/\r?\n/).map((line) => line.trim());
   const filled = lines.filter((line) => line !== '');
-  if (filled.length === 0) throw new UsageError(`${file}: expected at least one id, one a line, got none`);
+  if (filled.length === 0) throw new UsageError(`${file}: expected at least one id, one per line, got none`);
   return filled;
 }
 

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import type { Terminal } from './terminal.ts';
 
-/** npm passes on a Ctrl-C that the terminal has sent to this process already: a repeat so soon is the same one. */
+/** npm forwards a Ctrl-C that the terminal has already sent to this process: a repeat this soon is the same one. */
 const REPEAT_MS = 250;
 
 /** The terminal of this process. The first Ctrl-C asks the command to stop; the second ends the process at once. */
@@ -9,7 +9,7 @@ export function processTerminal(): Terminal {
   const stop = new AbortController();
   let stoppedMs = Number.NaN;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    // Stays until the second one: others that end the process when they find no listener left must find this one.
+    // Stays until the second one: libraries that end the process when they find no other listener must find this one.
     const onSignal = () => {
       if (stop.signal.aborted) {
         if (performance.now() - stoppedMs < REPEAT_MS) return;
@@ -17,7 +17,7 @@ export function processTerminal(): Terminal {
         process.kill(process.pid, signal);
       }
       stoppedMs = performance.now();
-      // A process that is ending can catch nothing: it lives until the repeat has come.
+      // A process that is exiting cannot catch signals, so it stays alive until the repeat has arrived.
       setTimeout(() => undefined, REPEAT_MS);
       stop.abort(new Error(`stopped by ${signal}`));
     };

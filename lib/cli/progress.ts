@@ -2,7 +2,7 @@ import { SingleBar } from 'cli-progress';
 import type { CallCounts } from '../platform/events.ts';
 import type { SnapshotProgress } from '../snapshot/run/take-slice.ts';
 
-/** A line of progress at most this often, in milliseconds, where there is no terminal. */
+/** Without a terminal, a line of progress is printed at most this often, in milliseconds. */
 const LINE_EVERY_MS = 3_000;
 
 export type ProgressOptions = {
@@ -10,7 +10,7 @@ export type ProgressOptions = {
   readonly screen: NodeJS.WriteStream | undefined;
   readonly err: (text: string) => void;
   readonly callCounts: () => CallCounts;
-  /** Records that earlier processes took of the same run: they say nothing of the rate. Default 0. */
+  /** Records that earlier processes took in the same run; they do not count towards the rate. Default 0. */
   readonly recordsBefore?: number;
   /** What is counted. Default: records, requests. */
   readonly nouns?: Nouns;
@@ -18,7 +18,7 @@ export type ProgressOptions = {
   readonly now: () => number;
 };
 
-/** The words for what comes and for what is sent. */
+/** The words for what is received and for what is sent. */
 export type Nouns = readonly [records: string, requests: string];
 
 export type Progress = {
@@ -27,7 +27,7 @@ export type Progress = {
   readonly end: () => void;
 };
 
-/** Tells how far a snapshot has come: as a bar on a terminal, else in plain lines that a log can keep. */
+/** Shows the progress of a snapshot: as a bar on a terminal, otherwise in plain lines that suit a log. */
 export function createProgress(source: string, options: ProgressOptions): Progress {
   return options.screen === undefined ? plainLines(source, options) : bar(source, options.screen, options);
 }
@@ -80,7 +80,7 @@ export type PaceOfProgress = {
   readonly nouns?: Nouns | undefined;
 };
 
-/** Records, requests, rate, throttling and the time left, in a line. */
+/** Records, requests, rate, throttling and the time left, in one line. */
 export function describeProgress(
   { records, total }: SnapshotProgress,
   counts: CallCounts,

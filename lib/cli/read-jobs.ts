@@ -12,7 +12,7 @@ export type ReadJobs =
   | { readonly kind: 'jobs'; readonly jobs: readonly ReadJob[] }
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
-/** The jobs of a JOBS.ndjson, each with its id, or every fault of it. */
+/** The jobs in a JOBS.ndjson, each with its id, or every fault in it. */
 export async function readJobs(text: string, allow: Allow): Promise<ReadJobs> {
   const read = await readJobLines(linesOf(text), { allow });
   if (read.kind === 'faults') return read;
@@ -21,7 +21,8 @@ export async function readJobs(text: string, allow: Allow): Promise<ReadJobs> {
   const faults = jobs
     .filter((job) => Buffer.byteLength(job.text) > MOST_MESSAGE_BYTES)
     .map(
-      ({ id }) => `a job that was given the id ${id}: expected at most ${MOST_MESSAGE_BYTES} bytes with it`,
+      ({ id }) =>
+        `the job that was given the id ${id}: expected at most ${MOST_MESSAGE_BYTES} bytes, including the id`,
     );
   return faults.length === 0 ? { kind: 'jobs', jobs } : { kind: 'faults', faults };
 }
@@ -31,13 +32,14 @@ async function* linesOf(text: string): AsyncGenerator<string> {
 }
 
 /**
- * A `run-function` without an id gets one here. The queue would give it one, too, but another one to each copy: a send
- * that is repeated after its answer was lost would run the function twice.
+ * A `run-function` without an id gets one here. The queue would also give it one, but a different one to each copy: a
+ * send that is repeated after its response was lost would run the function twice.
  */
 function withId(text: string, allow: Allow): ReadJob {
   const made = randomUUID();
   const parsed = parseMessage(text, { messageId: made, allow });
-  if (parsed.kind === 'refused') throw new Error(`a checked line is refused: ${parsed.faults.join('; ')}`);
+  if (parsed.kind === 'refused')
+    throw new Error(`a line that was checked is refused: ${parsed.faults.join('; ')}`);
   const { id } = parsed.job;
   return { id, text: id === made ? printJson({ ...(parseJson(text) as object), id }) : text };
 }

@@ -19,17 +19,17 @@ export function addRequestOptions(command: Command, source: Source): void {
   for (const option of sourceDefinitions[source].options) command.addOption(optionOf(option));
 }
 
-/** The names of the options of a source that the command was given. */
+/** The names of the source's options that were given to the command. */
 export const optionsGiven = (command: Command, source: Source): readonly string[] =>
   given(command, source).map(({ name }) => name);
 
 export type ReadRequest = {
   readonly request: SnapshotRequest;
-  /** Where its ids came from, in words; undefined where no file gives them. */
+  /** Where its ids came from, in words; undefined if not from a file. */
   readonly idsFrom: string | undefined;
 };
 
-/** The request that the command's options make, checked as that of a message is. Throws `UsageError` with every fault. */
+/** The request that the options describe, checked like that of a message. Throws `UsageError` with every fault. */
 export async function readRequest(
   command: Command,
   source: Source,
@@ -73,7 +73,7 @@ const entryReader =
     throw new InvalidArgumentError(`Expected ${entry?.expected}, got ${JSON.stringify(text)}.`);
   };
 
-/** Nothing is sent, so that lists of ids may be as long as they are. */
+/** No message is sent, so lists of ids may be of any length. */
 const schemas = requestSchemasWith({}, 'unboundedFields');
 
 /** The value of `--as`. */
@@ -84,7 +84,7 @@ export function checkPlaceName(as: string | undefined): string | undefined {
   throw new UsageError(faultsOf(error, as, { place: () => '--as' }).join('; '));
 }
 
-/** What the fields of a request are typed as: `--id or --ids-from`. */
+/** The options that set the fields of a request, as typed: `--id or --ids-from`. */
 function typedAs(source: Source): FieldNames {
   const options = Object.groupBy(sourceDefinitions[source].options, ({ field }) => field);
   const flags = Object.entries(options).map(([field, of = []]) => [

@@ -1,10 +1,10 @@
-// The sources are TypeScript that Node 24 runs as it is, so an older Node must stop here, in plain JavaScript.
+// Node 24 runs the TypeScript sources as they are, so an older Node must stop here, in plain JavaScript.
 const wanted = 24;
 const major = Number(process.versions.node.split('.')[0]);
 if (major < wanted) {
   process.stderr.write(
-    `platform-sync needs Node ${wanted} or newer and was started by Node ${process.versions.node}.\n` +
-      'Run it as `npx platform-sync …` or by an npm script: `npm ci` installs the right Node beside it.\n' +
+    `platform-sync needs Node ${wanted} or newer, but was started by Node ${process.versions.node}.\n` +
+      'Run it as `npx platform-sync …` or from an npm script: `npm ci` installs the right Node with it.\n' +
       'If `npm ci` was run with --ignore-scripts, run `npm rebuild node` first.\n',
   );
   process.exit(2);

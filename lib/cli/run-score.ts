@@ -39,7 +39,7 @@ export type ScoreFlags = {
   readonly json?: true;
 };
 
-/** Scores a file, or tells what it would take; answers the exit code. */
+/** Scores a file, or reports what that would take; returns the exit code. */
 export async function runScore(file: string, flags: ScoreFlags, terminal: Terminal): Promise<number> {
   const session = openSession(terminal);
   await checkFile(file);
@@ -60,7 +60,7 @@ export async function runScore(file: string, flags: ScoreFlags, terminal: Termin
   }
 }
 
-/** The rows are read more than once, so that a pipe is none. */
+/** The rows are read more than once, so a pipe cannot be used. */
 async function checkFile(file: string): Promise<void> {
   const got = await stat(file).then(
     (stats) => (stats.isFile() ? undefined : 'something else'),
@@ -70,7 +70,7 @@ async function checkFile(file: string): Promise<void> {
     throw new UsageError(`${file}: expected a file that can be read more than once, got ${got}`);
 }
 
-/** What is asked of every text. Throws `UsageError` with every fault: nothing is sent by halves. */
+/** The request for every text. Throws `UsageError` with every fault, before anything is sent. */
 function requestOf({ topic: topics, instructions, model }: ScoreFlags): BatchRequest['request'] {
   const request = {
     ...(topics === undefined ? {} : { topics: [...topics] }),
@@ -80,7 +80,7 @@ function requestOf({ topic: topics, instructions, model }: ScoreFlags): BatchReq
   return checkedMessage(bulkRequestChecks, request, TYPED_AS);
 }
 
-/** What the fields of a bulk request are typed as. */
+/** The options that set the fields of a bulk request. */
 const TYPED_AS = { topics: '--topic', instructions: '--instructions', model: '--model' };
 
 const rowsOf = (file: string, { text, id, columns, encoding, separator }: ScoreFlags) =>
@@ -124,8 +124,8 @@ async function score(
   flags: ScoredFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const wayOn = shown(wayOnOf(flags, request.batch));
-  terminal.err(`batch ${request.batch}; if it is stopped, to go on: ${wayOn}`);
+  const resumeCommand = shown(resumeCommandOf(flags, request.batch));
+  terminal.err(`batch ${request.batch}; to resume it after a stop: ${resumeCommand}`);
   const progress = createProgress('score', {
     screen: terminal.screen,
     err: terminal.err,
@@ -149,15 +149,15 @@ async function score(
   } catch (error) {
     progress.end();
     if (!(error instanceof RowsError) && !(error instanceof BatchConflictError))
-      terminal.err(`stopped; to go on: ${wayOn}`);
+      terminal.err(`stopped; to resume: ${resumeCommand}`);
     throw error;
   } finally {
     await flush();
   }
 }
 
-/** The command line that goes on with the batch: what is scored is not paid for again. */
-function wayOnOf(flags: ScoredFlags, batch: string): string {
+/** The command line that resumes the batch: what has been scored is not paid for again. */
+function resumeCommandOf(flags: ScoredFlags, batch: string): string {
   const { file, text, id, topic = [], instructions, model, columns, maxCalls, encoding, separator } = flags;
   const given: readonly (readonly [string, string | number | undefined])[] = [
     ['--text', text],
@@ -178,7 +178,7 @@ function wayOnOf(flags: ScoredFlags, batch: string): string {
   return ['platform-sync score', quoted(file), ...words].join(' ');
 }
 
-/** A file that cannot be read as it was told to, or a batch of other rows, is told as what was typed. */
+/** Turns a file that cannot be read as requested, or a batch of other rows, into wrong usage of what was typed. */
 function asUsageOf(file: string, error: unknown): unknown {
   if (error instanceof BatchConflictError)
     return new UsageError(`--batch: ${error.message}`, { cause: error });

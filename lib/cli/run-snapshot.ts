@@ -15,15 +15,15 @@ import { showPublication } from './show-publication.ts';
 import type { Terminal } from './terminal.ts';
 import { asUsage } from './usage-error.ts';
 
-/** What is to be taken: a new run of a request, or the rest of one that was stopped. */
+/** What to take: a new run of a request, or the rest of one that was stopped. */
 export type RunToTake =
   | { readonly kind: 'new'; readonly request: SnapshotRequest; readonly idsFrom: string | undefined }
   | { readonly kind: 'resumed'; readonly place: Place; readonly run: string };
 
-/** The flags that say how a run is taken, and not what. */
+/** The flags that say how a run is taken, not what it takes. */
 export type RunFlags = { readonly force?: true; readonly json?: true };
 
-/** Takes or resumes a run, publishes it, shows it, and answers the exit code. */
+/** Takes or resumes a run, publishes it, shows it, and returns the exit code. */
 export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: Terminal): Promise<number> {
   // One slot at a time: a snapshot can wait, and must not keep jobs waiting.
   const session = openSession({ ...terminal, greed: 'one' });
@@ -59,8 +59,8 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
     return showPublication(publication, store, flags, terminal);
   } catch (error) {
     progress.end();
-    if (error instanceof SnapshotStoppedError && (await mayGoOn(store, error)))
-      terminal.err(`stopped; to go on: ${resumeCommand(place, error.run)}`);
+    if (error instanceof SnapshotStoppedError && (await canResume(store, error)))
+      terminal.err(`stopped; to resume: ${resumeCommand(place, error.run)}`);
     throw error;
   }
 }
@@ -71,14 +71,14 @@ function resumeCommand(place: Place, run: string): string {
 }
 
 /**
- * False where the run would come to the same again: the platform cannot be asked for it, or answers 400 before anything
- * of it is durable.
+ * False if the run would only fail again: its request cannot be sent, or the platform responded with 400 before
+ * anything was durable.
  */
-async function mayGoOn(store: Store, { cause, source, run }: SnapshotStoppedError): Promise<boolean> {
+async function canResume(store: Store, { cause, source, run }: SnapshotStoppedError): Promise<boolean> {
   const failure = cause instanceof PlatformError ? cause.failure : undefined;
   if (failure?.kind === 'input') return false;
   if (failure?.kind !== 'status' || failure.status !== 400) return true;
-  // Where the checkpoint cannot be read it is not known, and the way on is told.
+  // If the checkpoint cannot be read, nobody knows, so the command is shown.
   const parts = await resumeRun(store, source, run).then(
     ({ checkpoint }) => checkpoint.parts,
     () => undefined,

@@ -3,7 +3,7 @@ import { LONGEST_BATCH_NAME } from '../jobs/texts/batch/batch.ts';
 import { batchName } from '../jobs/types/score/message.ts';
 import { UsageError } from './usage-error.ts';
 
-/** The name of a batch as it was typed. Throws `UsageError`. */
+/** Checks the name of a batch, as typed. Throws `UsageError`. */
 export function checkedBatch(name: string): string {
   if (batchName.safeParse(name).success && name.length <= LONGEST_BATCH_NAME) return name;
   throw new UsageError(
@@ -11,7 +11,7 @@ export function checkedBatch(name: string): string {
   );
 }
 
-/** The SHA-256 of a text as it was typed, in lower case. Throws `UsageError`. */
+/** Checks the SHA-256 of a text, as typed, and returns it in lower case. Throws `UsageError`. */
 export function checkedHash(hash: string): string {
   if (/^[0-9a-f]{64}$/i.test(hash)) return hash.toLowerCase();
   throw new UsageError(
@@ -19,10 +19,10 @@ export function checkedHash(hash: string): string {
   );
 }
 
-/** What the file's name may take of the batch's; the time takes 17. */
+/** The most characters of a file's name in a batch's name; the time takes another 17. */
 const MOST_OF_FILE = 80;
 
-/** A batch's name by its file and the time at which it begins: `reviews-20261121T091500Z`. */
+/** A batch's name, made of its file and the time at which it starts: `reviews-20261121T091500Z`. */
 export function batchNameOf(file: string, nowMs: number): string {
   const stem = basename(file).replace(/(\.(csv|tsv|ndjson|jsonl))?(\.gz)?$/i, '');
   const time = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, '');

@@ -7,7 +7,7 @@ const MEANING = {
   SYNC_QUEUE_URL: 'the URL of the jobs queue',
 } as const satisfies Partial<Record<SettingName, string>>;
 
-/** A setting that a command cannot do without. Throws `UsageError` that says what it is. */
+/** A setting that a command cannot do without. Throws a `UsageError` that says what the setting is. */
 export function settingFor(
   command: string,
   settings: Partial<SyncSettings>,

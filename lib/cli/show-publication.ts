@@ -4,7 +4,7 @@ import type { Publication } from '../snapshot/publish/publish.ts';
 import type { Store } from '../store/store.ts';
 import { exitCodes, shownLines, type Terminal } from './terminal.ts';
 
-/** Shows a finished run, as its manifest or in words, and answers the exit code. */
+/** Shows a finished run, as its manifest or in words, and returns the exit code. */
 export function showPublication(
   publication: Publication,
   store: Pick<Store, 'location'>,
@@ -36,7 +36,7 @@ export function describePublication(publication: Publication, store: Pick<Store,
   ].join('\n');
 }
 
-/** Ids that a line names; the manifest names all. */
+/** The most ids that a line names; the manifest names all. */
 const SHOWN_MISSING = 5;
 
 function missing({ missing: ids }: Manifest): readonly string[] {
@@ -55,17 +55,17 @@ function outcome(publication: Publication): readonly string[] {
   switch (kind) {
     case 'published':
       return manifest.forced
-        ? [`published by force although refused as: ${manifest.refused.join(', ')}`]
+        ? [`published by force, although refused as: ${manifest.refused.join(', ')}`]
         : ['published'];
     case 'refused':
       return [
         `not published; refused as: ${manifest.refused.join(', ')}`,
         ...manifest.refused.map((reason) => `  ${REASONS[reason as GateName] ?? reason}`),
-        `the last published run stays as it is; to publish all the same: platform-sync publish ${manifest.source} ${manifest.run} --force`,
+        `the last published run stays as it is; to publish this one anyway: platform-sync publish ${manifest.source} ${manifest.run} --force`,
       ];
     case 'superseded':
       return [
-        `not published: run ${publication.latest.run}, which started later, has been published meanwhile`,
+        `not published: run ${publication.latest.run}, which started later, has been published in the meantime`,
       ];
     default:
       return publication satisfies never;
@@ -73,12 +73,12 @@ function outcome(publication: Publication): readonly string[] {
 }
 
 const REASONS = {
-  empty: 'empty: no records, though the last run had some',
-  shrunk: 'shrunk: less than half of the last run’s records',
-  degraded: 'degraded: the platform said that its answers may lack rows, and it stayed so',
-  type: 'type: a field has another JSON type than in the last run',
-  selection: 'selection: other records were asked for than in the last run',
-  incomplete: 'incomplete: nothing that was asked for could be read',
+  empty: 'empty: no records, although the last run had some',
+  shrunk: 'shrunk: fewer than half of the last run’s records',
+  degraded: 'degraded: the platform kept reporting that its responses may lack rows',
+  type: 'type: a field has a different JSON type from the last run’s',
+  selection: 'selection: the run does not request the same records as the last run',
+  incomplete: 'incomplete: nothing that was requested could be read',
   unproved: 'unproved: it could not be proved that no record was lost while the pages were read',
 } as const satisfies Record<GateName, string>;
 

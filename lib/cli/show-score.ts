@@ -10,7 +10,7 @@ import { UsageError } from './usage-error.ts';
 type Flags = { readonly json?: true };
 type Output = Pick<Terminal, 'out' | 'err'>;
 
-/** Shows what came of a batch, as its summary or in words, and answers the exit code. */
+/** Shows the outcome of a batch, as its summary or in words, and returns the exit code. */
 export function showSummary(
   summary: Summary,
   store: Pick<Store, 'location'>,
@@ -26,9 +26,9 @@ function describeSummary(summary: Summary, { location }: Pick<Store, 'location'>
   const reasoning = tokens.reasoning === 0 ? '' : `, ${number(tokens.reasoning)} for reasoning`;
   return [
     `batch ${batch}: ${number(rows)} rows: ${number(scored)} scored, ${number(failed)} failed, ${number(bad)} bad${erased === 0 ? '' : `, ${number(erased)} erased`}`,
-    `calls: ${number(calls)}, ${number(paidAgain)} of them paid again after a lost answer; rows from the cache: ${number(cached)}`,
-    `tokens: ${number(tokens.input)} in, ${number(tokens.output)} out, ${number(tokens.total)} in all${reasoning}`,
-    ...sentimentLines({ 'as a whole': sentiments.overall }),
+    `calls: ${number(calls)}, ${number(paidAgain)} of them paid again after a lost response; rows from the cache: ${number(cached)}`,
+    `tokens: ${number(tokens.input)} in, ${number(tokens.output)} out, ${number(tokens.total)} in total${reasoning}`,
+    ...sentimentLines({ overall: sentiments.overall }),
     ...sentimentLines(sentiments.topics),
     ...badLines(summary.badRows, bad),
     `parts: ${summary.parts.length} in ${location}/${scoresFolder(batch)}`,
@@ -40,11 +40,11 @@ const sentimentLines = (topics: Summary['sentiments']['topics']) =>
   Object.entries(topics)
     .filter(([, counts]) => Object.keys(counts).length > 0)
     .map(([topic, counts]) => {
-      const told = Object.entries(counts).map(([sentiment, count]) => `${number(count)} ${sentiment}`);
-      return `${shown(topic)}: ${told.join(', ')}`;
+      const counted = Object.entries(counts).map(([sentiment, count]) => `${number(count)} ${sentiment}`);
+      return `${shown(topic)}: ${counted.join(', ')}`;
     });
 
-/** Bad rows that are named. */
+/** The most bad rows that are named. */
 export const NAMED_BAD_ROWS = 20;
 
 const badLines = (bad: readonly BadRow[], all: number) => [
@@ -52,7 +52,7 @@ const badLines = (bad: readonly BadRow[], all: number) => [
   ...(all > NAMED_BAD_ROWS ? [`  and ${number(all - NAMED_BAD_ROWS)} more bad rows`] : []),
 ];
 
-/** Shows why a batch did not begin, and answers the exit code. Throws `UsageError` where the request is at fault. */
+/** Shows why a batch did not start, and returns the exit code. Throws `UsageError` if the request is at fault. */
 export function showRefusal({ reasons, preview }: Refusal, { json }: Flags, { out, err }: Output): number {
   if (preview === undefined) throw new UsageError(reasons.join('\n'));
   if (json) out(JSON.stringify({ refused: reasons, preview }, undefined, 2));
@@ -70,7 +70,7 @@ export type Previewed = Preview & {
   readonly rate: number;
 };
 
-/** Shows what a batch would take, and answers the exit code. */
+/** Shows what a batch would take, and returns the exit code. */
 export function showPreview(
   { bad, reasons, ...preview }: Previewed,
   { json }: Flags,
@@ -81,8 +81,8 @@ export function showPreview(
   const words = [
     `${number(rows)} rows, ${number(badRows)} of them bad`,
     ...badLines(bad, badRows),
-    `${number(texts)} different texts, ${number(cached)} of them cached`,
-    `${number(calls)} calls to be made, which take ${duration(seconds)} at ${rate} a second`,
+    `${number(texts)} distinct texts, ${number(cached)} of them cached`,
+    `${number(calls)} calls to make, which take ${duration(seconds)} at ${rate} a second`,
     ...reasons.map((reason) => `would be refused: ${reason}`),
     'nothing was sent',
   ];

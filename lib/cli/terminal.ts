@@ -1,21 +1,21 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Environment } from '../settings.ts';
 
-/** What a command may touch of the process around it. */
+/** What a command may use of the process that it runs in. */
 export type Terminal = {
   readonly environment: Environment;
-  /** Results. With `--json` exactly one JSON value. */
+  /** Results. With `--json`, exactly one JSON value. */
   readonly out: (text: string) => void;
   /** Progress, hints, faults. */
   readonly err: (text: string) => void;
-  /** Where a progress bar may be drawn; undefined where nobody watches. */
+  /** Where a progress bar may be drawn; undefined if nobody is watching. */
   readonly screen: NodeJS.WriteStream | undefined;
   readonly readInput: () => Promise<string>;
   /** Aborted by Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;
 };
 
-/** How a command ended, as the exit code tells it. */
+/** How a command ended, as its exit code. */
 export const exitCodes = {
   done: 0,
   failed: 1,
@@ -25,18 +25,18 @@ export const exitCodes = {
   incomplete: 3,
 } as const;
 
-/** One line of somebody else's text, safe to show: terminal control characters taken out. */
+/** One line of somebody else's text, safe to show: terminal control characters are removed. */
 export function shown(text: string): string {
   // What is left of a sequence, and every other control character, could still move the cursor.
   return stripVTControlCharacters(text).replaceAll(/\p{Cc}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, ' ');
 }
 
-/** The same over several lines: line ends stay. */
+/** The same for several lines; line breaks stay. */
 export const shownLines = (text: string): string => text.split('\n').map(shown).join('\n');
 
-/** JSON that may hold somebody else's text, safe to show: what could move the cursor or turn the text is escaped. */
+/** JSON that may hold somebody else's text, safe to show: what could move the cursor or reverse the text is escaped. */
 export const shownJson = (json: string): string =>
-  // The lower controls are escaped in all JSON. These stand in strings alone: the value stays the same.
+  // JSON always escapes the lower controls. These occur only in strings, so the value stays the same.
   json.replaceAll(
     /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -8,10 +8,10 @@ import { createDynamoTable } from '../table/dynamo-table.ts';
 import { sleep } from '../time/sleep.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A stack takes no address on loopback: this one stands for it. */
+/** A stack does not accept a loopback address, so this one stands in for it. */
 const BASE_URL = 'https://tour.invalid';
 
-/** All jobs of the tour together. */
+/** The limit for all jobs of the tour together. */
 const LONGEST_MS = 60_000;
 const LOOK_EVERY_MS = 100;
 
@@ -27,7 +27,7 @@ export type TourAwsOptions = {
 
 export type RunJobsOptions = {
   readonly environment: Terminal['environment'];
-  /** The jobs that are waited for. */
+  /** The jobs to wait for. */
   readonly ids: readonly string[];
 };
 
@@ -38,7 +38,7 @@ export type TourAws = AsyncDisposable & {
   readonly runJobs: (options: RunJobsOptions) => Promise<void>;
 };
 
-/** The stack of the tour, as `cdk synth` makes it, over local services. Throws what the command said if it failed. */
+/** The stack of the tour, as `cdk synth` makes it, over local services. If the command fails, throws its output. */
 export async function startTourAws(options: TourAwsOptions): Promise<TourAws> {
   const { platform, store, rate, onLog, signal } = options;
   await using started = new AsyncDisposableStack();
@@ -51,9 +51,9 @@ export async function startTourAws(options: TourAwsOptions): Promise<TourAws> {
       texts: { [BASE_URL]: platform.url },
       secret: platform.token,
       overrides: {
-        // The bucket of the stack ends with the tour, and what the tour made is to be looked at after it.
+        // The stack's bucket ends with the tour, but what the tour made should still be there to look at.
         SYNC_STORE: store,
-        // Nobody takes executions from the local Lambda: a snapshot is taken by its job.
+        // Nothing runs executions of the local Lambda here: a snapshot's job takes it itself.
         SYNC_SNAPSHOT_FUNCTION: '',
       },
       onLog,

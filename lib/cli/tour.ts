@@ -11,29 +11,29 @@ import { runCommandLine } from './command-line.ts';
 import { exitCodes, type Terminal } from './terminal.ts';
 import type { TourAws } from './tour-aws.ts';
 
-/** Apart from the store that commands use without a setting, so that a tour never meets a user's own runs. */
+/** Not the store that commands use by default, so that a tour never touches a user's own runs. */
 const FOLDER = './platform-sync-data/tour';
 
-/** Requests a second, of commands and of the function. */
+/** Requests a second, for commands and for the function. */
 const RATE = 200;
 
 /** Records that the platform changes between the two rounds of snapshots. */
 const CHANGES = 300;
 
-/** Runs one command of the tour, with what it reads from standard input; answers its exit code. */
+/** Runs one command of the tour, with what it reads from standard input; returns its exit code. */
 type Run = (argv: readonly string[], input?: string) => Promise<number>;
 
 /**
- * The main job on real input: starts the reference platform and the local AWS, takes snapshots of all sources,
- * lets the platform change, takes them again and shows what changed, runs jobs of every type through the queue by the
- * bundle that is deployed, and tells where everything lies. Answers the exit code.
+ * The main job on real input: starts the reference platform and the local AWS, takes snapshots of all sources, lets the
+ * platform change, takes them again and shows what changed, runs jobs of every type through the queue with the bundle
+ * that is deployed, and says where everything is. Returns the exit code.
  */
 export async function tour(terminal: Terminal): Promise<number> {
   // Loaded here, so that the command line does not pay for the servers.
   const { startPlatform } = await import('../sandbox/platform/start-platform.ts');
   const { startTourAws } = await import('./tour-aws.ts');
   await using platform = await startPlatform({});
-  terminal.out('The stack is made as it would be deployed: cdk synth.');
+  terminal.out('Building the stack as it would be deployed, with cdk synth.');
   await using aws = await startTourAws({
     platform,
     store: FOLDER,
@@ -62,7 +62,7 @@ export async function tour(terminal: Terminal): Promise<number> {
   await run(['runs']);
   await checkFormula(platform, run, first);
   await runJobs({ platform, aws, run, terminal: inTour, first });
-  terminal.out(`\nEverything lies in ${resolve(FOLDER)}. To play on: npx platform-sync sandbox`);
+  terminal.out(`\nEverything is in ${resolve(FOLDER)}. To try more: npx platform-sync sandbox`);
   return codes.find((code) => code !== exitCodes.done) ?? exitCodes.done;
 }
 
@@ -78,7 +78,7 @@ function terminalOfTour(terminal: Terminal, platform: Sandbox, aws: Terminal['en
       PLATFORM_RATE: String(RATE),
       SYNC_STORE: FOLDER,
       SYNC_COMPRESSION: 'gzip',
-      // What a user has set for a platform of their own is not for the tour.
+      // What users have set for their own platform must not affect the tour.
       SYNC_GLUE_DATABASE: '',
       SYNC_SNAPSHOT_FUNCTION: '',
       SYNC_EVENT_BUS: '',
@@ -88,7 +88,7 @@ function terminalOfTour(terminal: Terminal, platform: Sandbox, aws: Terminal['en
   };
 }
 
-/** All sources, each as its definition samples it. */
+/** Takes a snapshot of each source, as its definition samples it. */
 async function takeAll(platform: Sandbox, run: Run): Promise<void> {
   for (const source of sources)
     await run(['snapshot', source, ...sourceDefinitions[source].sample(sampleRecords(platform))]);
@@ -118,7 +118,7 @@ type JobsOfTour = {
   readonly first: FirstRecord;
 };
 
-/** One job of every type, by way of the queue and the bundle that is deployed, in a process of its own. */
+/** Runs one job of every type through the queue, with the bundle that is deployed, in a process of its own. */
 async function runJobs({ platform, aws, run, terminal, first }: JobsOfTour): Promise<void> {
   const { codePackages } = await import('../sandbox/platform/functions/packages.ts');
   const { sampleMessages } = await import('../jobs/types/job-types.ts');
@@ -129,14 +129,14 @@ async function runJobs({ platform, aws, run, terminal, first }: JobsOfTour): Pro
     expression: formulaOf(platform, first),
   });
   await run(['submit', '-'], messages.map((message) => `${JSON.stringify(message)}\n`).join(''));
-  terminal.out(`\nThe function takes them from the queue: its bundle, in a process of its own.`);
+  terminal.out(`\nThe function’s bundle takes them from the queue, in a process of its own.`);
   await aws.runJobs({ environment: terminal.environment, ids: messages.map(({ id }) => id) });
   await run(['jobs']);
   await run(['jobs', 'tour-sentiment']);
   await run(['formula', 'log', first.id]);
 }
 
-/** Shows what the first snapshot left behind, read back from the store; answers its first record. */
+/** Shows what the first snapshot left behind, read back from the store; returns its first record. */
 async function showStored(out: Terminal['out']): Promise<FirstRecord> {
   const store = await openStore(FOLDER);
   const latest = await readLatest(store, 'calculations');
@@ -145,7 +145,7 @@ async function showStored(out: Terminal['out']): Promise<FirstRecord> {
   if (part === undefined) throw new Error('expected a part of calculations, got none');
   const line = await firstLine(store, part);
   const range = `from id ${part.firstKey} to ${parts.at(-1)?.lastKey}`;
-  out(`\nThe manifest of calculations tells ${records} records, consistency: ${consistency}, ${range}.`);
+  out(`\nThe manifest of calculations says: ${records} records, consistency: ${consistency}, ${range}.`);
   out(`Its first record: ${line.slice(0, 100)}…`);
   return { id: part.firstKey, line };
 }

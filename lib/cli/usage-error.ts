@@ -1,13 +1,13 @@
 import { StoredObjectError } from '../store/stored-json.ts';
 
-/** A command was given something it cannot take; the message says what was expected and what came. */
+/** A command was given something it cannot use; the message says what was expected and what it got. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
 /**
- * What the failed reading of a run says: that `option` named a run that is not there, or else the error as it is. An
- * object that is there and cannot be read is not a matter of usage.
+ * Turns a failed read of a run into a `UsageError` if `option` named a run that does not exist; otherwise returns the
+ * error as it is. An object that exists but cannot be read is not wrong usage.
  */
 export const asUsage = (option: string, error: unknown): unknown =>
   error instanceof StoredObjectError && error.kind === 'missing'

@@ -17,11 +17,11 @@ type CallFlags = {
 export const addCall: AddCommand = (program, terminal, finish) => {
   program
     .command('call')
-    .description('Run one code function. It is sent once: whatever happens, never again.')
-    .argument('<package>', 'the package’s id, a UUID')
-    .argument('<version>', 'a released version of it')
-    .argument('<function>', 'the function’s name')
-    .option('--input <json>', 'its input variables, a JSON object', objectOption)
+    .description('Run one code function. The call is sent only once, whatever happens.')
+    .argument('<package>', 'the id of the package, a UUID')
+    .argument('<version>', 'a released version of the package')
+    .argument('<function>', 'the name of the function')
+    .option('--input <json>', 'the input variables, as a JSON object', objectOption)
     .option('--logs', 'show what the function logged')
     .option('--json', 'print the whole execution as one JSON value')
     .action(async (packageId: string, packageVersion: string, functionName: string, flags: CallFlags) => {
@@ -48,7 +48,7 @@ export const addCall: AddCommand = (program, terminal, finish) => {
     });
 };
 
-/** What the fields of the message are typed as. */
+/** The arguments and options that set the fields of the message. */
 const TYPED_AS = {
   packageId: 'package',
   packageVersion: 'version',
@@ -63,6 +63,8 @@ function show(execution: FunctionExecution, { out, err }: Terminal): void {
   const { status, result, errorInformation } = execution;
   if (result !== undefined && result !== null) out(shownJson(printJson(result, 2)));
   if (status.toUpperCase() === 'SUCCESS') return;
-  err(`platform-sync: the function ended as ${shown(status)} (execution ${shown(execution.executionId)})`);
+  err(
+    `platform-sync: the function ended with status ${shown(status)} (execution ${shown(execution.executionId)})`,
+  );
   for (const message of errorInformation?.errorMessages ?? []) err(`  ${shown(message)}`);
 }

@@ -19,42 +19,47 @@ import { UsageError } from '../usage-error.ts';
 
 type DiffFlags = { readonly limit?: number; readonly memory: number; readonly json?: true };
 
-/** Changes that are listed unless `--limit` says otherwise: for people, and for machines. */
+/** How many changes are listed unless `--limit` says otherwise: for people, and for machines. */
 const LISTED = 20;
 const LISTED_JSON = 1_000;
 
-/** `diff [SOURCE] [OLD] [NEW]`: what changed from one published run to another. Needs the store only. */
+/** `diff [SOURCE] [OLD] [NEW]`: what changed between two published runs. Needs only the store. */
 export const addDiff: AddCommand = (program, terminal, finish) => {
   program
     .command('diff')
-    .description('What changed from one published run to another.')
+    .description('Show what changed between two published runs.')
     .argument(
       '[source]',
-      `${sources.join(', ')}, or SOURCE.NAME; all published if none is given`,
+      `one of ${sources.join(', ')}, or SOURCE.NAME (default: every published source)`,
       placeArgument,
     )
-    .argument('[old]', 'the earlier run; by default the one that NEW was compared with when it was published')
-    .argument('[new]', 'the later run; by default the last published')
+    .argument('[old]', 'the earlier run (default: the one that NEW was compared with when it was published)')
+    .argument('[new]', 'the later run (default: the last published one)')
     .option(
       '--limit <n>',
-      `changes to list (default: ${LISTED}, with --json ${LISTED_JSON})`,
+      `the most changes to list (default: ${LISTED}; with --json: ${LISTED_JSON})`,
       numberOption(0, 1e6),
     )
-    .option('--memory <mb>', 'memory for records that come in no order', numberOption(1, 100_000), 128)
-    .option('--json', 'print one JSON value: an object, or a list of them if no source is given')
+    .option(
+      '--memory <mb>',
+      'megabytes of memory for comparing records that are not in order',
+      numberOption(1, 100_000),
+      128,
+    )
+    .option('--json', 'print one JSON value: an object, or a list of objects if no source is given')
     .action(
       async (place: Place | undefined, old: string | undefined, now: string | undefined, flags: DiffFlags) =>
         finish(await diff({ place, old, now }, flags, terminal)),
     );
 };
 
-type Asked = {
+type Requested = {
   readonly place: Place | undefined;
   readonly old: string | undefined;
   readonly now: string | undefined;
 };
 
-async function diff({ place, old, now }: Asked, flags: DiffFlags, terminal: Terminal): Promise<number> {
+async function diff({ place, old, now }: Requested, flags: DiffFlags, terminal: Terminal): Promise<number> {
   const store = await openStoreOf(terminal.environment);
   const values: string[] = [];
   let published = false;
@@ -76,12 +81,12 @@ async function diff({ place, old, now }: Asked, flags: DiffFlags, terminal: Term
   return exitCodes.done;
 }
 
-/** Runs that an error names. */
+/** The most runs that an error names. */
 const NAMED = 10;
 
 function unknownRun(place: Place, run: string, runs: readonly PublishedRun[]): UsageError {
   const names = runs.slice(0, NAMED).map((each) => each.run);
-  const rest = runs.length > NAMED ? `, and ${runs.length - NAMED} before` : '';
+  const rest = runs.length > NAMED ? `, and ${runs.length - NAMED} earlier ones` : '';
   return new UsageError(`${place}: expected a published run (${names.join(', ')}${rest}), got ${run}`);
 }
 
@@ -94,7 +99,7 @@ type Compared = {
 
 type Difference = {
   readonly place: Place;
-  /** Null if nothing was published before; then nothing was compared either. */
+  /** Null if nothing was published before; in that case nothing was compared. */
   readonly old: string | null;
   readonly now: string;
   readonly counts: ChangeCounts | undefined;
@@ -120,34 +125,34 @@ async function compare(
   return { place, old: before.run, now: after.run, ...found };
 }
 
-/** Tells once for each run that a key came twice in it. */
+/** Warns, once for each run, that a key appears in it more than once. */
 function warnOfRepeats(place: Place, runs: Readonly<Record<RunSide, string>>, err: Terminal['err']) {
-  const told = new Set<RunSide>();
+  const warned = new Set<RunSide>();
   return (event: ComparisonEvent): void => {
-    if (event.kind !== 'repeated-key' || told.has(event.side)) return;
-    told.add(event.side);
-    const which = `${event.key} comes more than once in run ${runs[event.side]}`;
-    err(shown(`${place}: ${which}, and others may too; the last record of each counts`));
+    if (event.kind !== 'repeated-key' || warned.has(event.side)) return;
+    warned.add(event.side);
+    const which = `key ${event.key} appears more than once in run ${runs[event.side]}`;
+    err(shown(`${place}: ${which}, and other keys may too; only the last record of each key is compared`));
   };
 }
 
 function printDifference({ place, old, now, counts, changes }: Difference): string {
   const { added = null, removed = null, changed = null } = counts ?? {};
   const head = JSON.stringify({ source: place, old, new: now, added, removed, changed });
-  // The records stand as in the parts: parsed and printed again, numbers could come out otherwise.
+  // The records are printed as they are in the parts: parsing and printing them again could change their numbers.
   return `${head.slice(0, -1)},"changes":[${changes.map((change) => `\n${printChange(change)}`).join(',')}]}`;
 }
 
 function describeDifference({ place, old, now, counts, changes }: Difference): readonly string[] {
   if (counts === undefined)
-    return [`${place}: ${now} is the first published run; there is none to compare it with`];
-  const told = (['added', 'removed', 'changed'] as const).map(
+    return [`${place}: ${now} is the first published run; there is nothing to compare it with`];
+  const counted = (['added', 'removed', 'changed'] as const).map(
     (kind) => `${counts[kind].toLocaleString('en')} ${kind}`,
   );
   const left = counts.added + counts.removed + counts.changed - changes.length;
   return [
-    `${place}: ${old} → ${now}: ${told.join(', ')}`,
+    `${place}: ${old} → ${now}: ${counted.join(', ')}`,
     ...describeChanges(sourceOf(place), changes).map((line) => `  ${line}`),
-    ...(left > 0 ? [`  and ${left.toLocaleString('en')} more; --limit lists more`] : []),
+    ...(left > 0 ? [`  and ${left.toLocaleString('en')} more; use --limit to list more`] : []),
   ];
 }

@@ -8,13 +8,13 @@ import { UsageError } from '../usage-error.ts';
 
 type ForgetFlags = { readonly textHash?: string; readonly batch?: string; readonly json?: true };
 
-/** `forget`: erases a text, or a batch, from the cache, the staged chunks and the scores. Needs no platform. */
+/** `forget`: erases a text, or a batch, from cache, staged chunks and scores. Does not need the platform. */
 export const addForget: AddCommand = (program, terminal, finish) => {
   program
     .command('forget')
-    .description('Erase a text or a batch: texts, scores and cache rows.')
-    .option('--text-hash <hash>', 'the SHA-256 of the text, in hex, as the parts name it')
-    .option('--batch <name>', 'the batch, with all of its texts')
+    .description('Erase one text, or a whole batch: texts, scores and cache rows.')
+    .option('--text-hash <hash>', 'the SHA-256 of the text in hex, as recorded in the parts')
+    .option('--batch <name>', 'the batch, with all its texts')
     .option('--json', 'print what was erased as one JSON value')
     .action(async (flags: ForgetFlags) => finish(await forget(flags, terminal)));
 };
@@ -41,7 +41,7 @@ async function forget({ textHash, batch, json }: ForgetFlags, terminal: Terminal
 }
 
 function describe({ cacheRows, stagedChunks, parts, rows, batches }: Erased): string {
-  if (cacheRows + stagedChunks + parts === 0 && batches.length === 0) return 'nothing was there to erase';
+  if (cacheRows + stagedChunks + parts === 0 && batches.length === 0) return 'there was nothing to erase';
   const found = `cache rows: ${cacheRows}, staged chunks: ${stagedChunks}, parts: ${parts}, rows in them: ${rows}`;
   return `erased: ${found}; batches: ${batches.join(', ') || 'none'}`;
 }

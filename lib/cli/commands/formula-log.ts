@@ -11,18 +11,18 @@ import { UsageError } from '../usage-error.ts';
 
 type LogFlags = { readonly at?: string; readonly json?: true };
 
-/** `formula log ID`: what our updates of a calculation answered. Needs the store only, not the platform. */
+/** `formula log ID`: the calculation after each of our updates. Needs only the store, not the platform. */
 export function addFormulaLog(formula: Command, terminal: Terminal, finish: Finish): void {
   formula
     .command('log')
-    .description('What our updates of a calculation answered, newest last.')
+    .description('Show a calculation as it was after each of our updates, newest last.')
     .argument('<id>', 'the calculation’s id', calculationId)
-    .option('--at <time>', 'print just the expression of this time, as it is')
-    .option('--json', 'print the whole list, or with --at the calculation, as one JSON value')
+    .option('--at <time>', 'print only the expression stored at this time, ready to be set again')
+    .option('--json', 'print the whole list, or with --at that calculation, as one JSON value')
     .action(async (id: string, flags: LogFlags) => finish(await showLog(id, flags, terminal)));
 }
 
-/** The digits of a calculation's id as it was typed. Throws `UsageError`. */
+/** The digits of a calculation's id, as typed. Throws `UsageError`. */
 export function calculationId(given: string): string {
   const id = idDigits(given);
   if (id !== undefined) return id;
@@ -34,16 +34,16 @@ async function showLog(id: string, { at, json }: LogFlags, terminal: Terminal): 
   const entries = await readEntries(store, id, terminal.signal);
   if (at !== undefined) {
     const { calculation } = entryAt(entries, at, id);
-    // The expression is not made safe to show: it is to be set again, character by character.
+    // Not made safe to show: the expression must stay exact, character by character, so that it can be set again.
     terminal.out(json ? printJson(calculation, 2) : expressionOf(calculation, at));
     return exitCodes.done;
   }
   if (json) terminal.out(printJson(entries, 2));
   else if (entries.length === 0)
-    terminal.out(`no update of calculation ${id} is kept in ${shown(store.location)}`);
+    terminal.out(`no update of calculation ${id} is stored in ${shown(store.location)}`);
   else for (const line of inColumns(HEADER, entries.map(cells))) terminal.out(line);
   terminal.err(
-    `what calculation ${id} was before our first update cannot be had: the platform keeps no history of formulas`,
+    `the formula of calculation ${id} before our first update cannot be recovered: the platform has no history`,
   );
   return exitCodes.done;
 }
@@ -63,8 +63,10 @@ async function readEntries(store: Store, id: string, signal: AbortSignal): Promi
 function entryAt(entries: readonly Entry[], at: string, id: string): Entry {
   const found = entries.find(({ time }) => time === at);
   if (found !== undefined) return found;
-  const times = entries.map(({ time }) => time).join(', ') || 'there is none';
-  throw new UsageError(`--at: expected a time of calculation ${id} (${times}), got ${JSON.stringify(at)}`);
+  const times = entries.map(({ time }) => time).join(', ') || 'there are none';
+  throw new UsageError(
+    `--at: expected the time of an update of calculation ${id} (${times}), got ${JSON.stringify(at)}`,
+  );
 }
 
 function expressionOf({ expression }: Entry['calculation'], at: string): string {

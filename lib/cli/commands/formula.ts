@@ -12,9 +12,11 @@ import { numberOption, readText } from '../options.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
 import { addFormulaLog, calculationId } from './formula-log.ts';
 
-/** `formula check` parses a formula here; `formula set` updates one on the platform; `formula log` tells what it was. */
+/** `formula check` parses a formula here; `formula set` sets one on the platform; `formula log` shows earlier ones. */
 export const addFormula: AddCommand = (program, terminal, finish) => {
-  const formula = program.command('formula').description('Check formulas here, or set them on the platform.');
+  const formula = program
+    .command('formula')
+    .description('Check a formula here, set one on the platform, or show what was set before.');
   addCheck(formula, terminal, finish);
   addSet(formula, terminal, finish);
   addFormulaLog(formula, terminal, finish);
@@ -23,9 +25,9 @@ export const addFormula: AddCommand = (program, terminal, finish) => {
 function addCheck(formula: Command, terminal: Terminal, finish: Finish): void {
   formula
     .command('check')
-    .description('Parse a formula here, without the platform, and tell what the platform would of it.')
-    .argument('<file>', 'the file that holds it, or - for standard input')
-    .option('--json', 'print one JSON value')
+    .description('Parse a formula here and report what the platform would say about it.')
+    .argument('<file>', 'the file that holds the formula; - for standard input')
+    .option('--json', 'print the analysis as one JSON value')
     .action(async (file: string, flags: { readonly json?: true }) => {
       const text = withoutFinalLineEnd(await readText(file, terminal));
       const analysis = await analyze(text);
@@ -35,7 +37,7 @@ function addCheck(formula: Command, terminal: Terminal, finish: Finish): void {
     });
 }
 
-/** The parser is loaded when a formula is to be parsed: it is no small part of what all commands would load. */
+/** Loads the parser only when there is a formula to parse: it is large, and other commands start without it. */
 async function analyze(text: string): Promise<FormulaAnalysis> {
   const { analyzeFormula } = await import('../../formula/analyze.ts');
   return analyzeFormula(text);
@@ -52,24 +54,24 @@ type SetFlags = {
 function addSet(formula: Command, terminal: Terminal, finish: Finish): void {
   formula
     .command('set')
-    .description('Set a calculation’s formula. It is sent once: whatever happens, never again.')
-    .argument('<id>', 'the calculation’s id')
-    .argument('<file>', 'the file that holds the formula, or - for standard input')
+    .description('Set the formula of a calculation. The update is sent only once, whatever happens.')
+    .argument('<id>', 'the id of the calculation')
+    .argument('<file>', 'the file that holds the formula; - for standard input')
     .option('--strict', 'have the platform refuse a formula that it cannot parse')
-    .option('--dry-run', 'check all of it and send nothing')
+    .option('--dry-run', 'check everything, but send nothing')
     .option(
       '--unless-changed-since <ms>',
-      'stop if it was changed after this time, in epoch milliseconds; needs --name',
+      'stop if the calculation was changed after this time, in epoch milliseconds; needs --name',
       numberOption(0, Number.MAX_SAFE_INTEGER),
     )
-    .option('--name <name>', 'its name, by which the search finds it')
-    .option('--json', 'print the answered calculation as one JSON value')
+    .option('--name <name>', 'the name of the calculation, which the search finds it by')
+    .option('--json', 'print the updated calculation as one JSON value')
     .action(async (id: string, file: string, flags: SetFlags) =>
       finish(await setFormula(id, file, flags, terminal)),
     );
 }
 
-/** The message that would ask for the same. Throws `UsageError`. */
+/** The `update-formula` message that would do the same. Throws `UsageError`. */
 async function messageOf(id: string, file: string, flags: SetFlags, terminal: Terminal) {
   const { strict, unlessChangedSince, name } = flags;
   const expression = withoutFinalLineEnd(await readText(file, terminal));
@@ -113,16 +115,16 @@ async function setFormula(given: string, file: string, flags: SetFlags, terminal
     ...(strict === undefined ? {} : { strict }),
   });
   terminal.out(flags.json ? printJson(calculation, 2) : shownLines(describeCalculation(calculation)));
-  await keepAnswer(id, calculation, session, terminal.err);
+  await storeUpdated(id, calculation, session, terminal.err);
   if (calculation.expression === expression) return exitCodes.done;
   terminal.err(
-    'platform-sync: the answered expression is not the one that was sent; look at the calculation',
+    'platform-sync: the platform returned a different expression from the one that was sent; check the calculation',
   );
   return exitCodes.failed;
 }
 
-/** Keeps what was answered, so that a later update can be gone back from. The formula is set whether or not it is kept. */
-async function keepAnswer(
+/** Stores the updated calculation, so that its formula can be restored later. The formula is set even if this fails. */
+async function storeUpdated(
   calculationId: string,
   calculation: Calculation,
   session: Session,
@@ -134,11 +136,11 @@ async function keepAnswer(
     const store = await session.store();
     await storeFormula(store, { calculationId, finishedAtMs, response: printJson(calculation) });
     err(
-      `to go back: platform-sync formula log ${calculationId}, then platform-sync formula set ${calculationId} FILE`,
+      `to restore an earlier formula: platform-sync formula log ${calculationId}, then platform-sync formula set ${calculationId} FILE`,
     );
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    err(shownLines(`platform-sync: the formula is set, and not kept for formula log: ${reason}`));
+    err(shownLines(`platform-sync: the formula is set, but could not be stored for formula log: ${reason}`));
   }
 }
 
@@ -164,5 +166,5 @@ function describeCalculation({ id, name, status, dataType, lastModified }: Calcu
   return `calculation ${id} “${shown(name)}” set: ${status ?? 'no status'}, ${dataType ?? 'no type'}, changed at ${lastModified ?? 'an unknown time'}`;
 }
 
-/** An editor ends a file with a line end that is no part of the formula. */
+/** Editors end a file with a line break that is not part of the formula. */
 const withoutFinalLineEnd = (text: string): string => text.replace(/^\uFEFF/, '').replace(/\r?\n$/, '');

@@ -13,16 +13,16 @@ type JobsFlags = { readonly limit: number; readonly state?: JobState; readonly j
 
 const STATES = ['CLAIMED', 'SENT', 'DONE', 'FAILED', 'UNKNOWN'] as const satisfies readonly JobState[];
 
-/** `jobs [ID]`: what the ledger knows; `jobs cancel ID`: stops what has not been sent. Needs no platform. */
+/** `jobs [ID]`: what the ledger holds; `jobs cancel ID`: cancels what has not been sent. Does not need the platform. */
 export const addJobs: AddCommand = (program, terminal, finish) => {
   const jobs = program
     .command('jobs')
-    .description('The jobs of the ledger, newest first, or what came of one.')
+    .description('List the jobs in the ledger, newest first, or show the result of one.')
     .enablePositionalOptions()
-    .argument('[id]', 'a job: prints its result, or what the ledger knows of it')
-    .option('--limit <n>', 'jobs to list', numberOption(1, 10_000), 20)
-    .option('--state <state>', `only those in this state: ${STATES.join(', ')}`, choiceOption(STATES))
-    .option('--json', 'print one JSON value')
+    .argument('[id]', 'the job to show: its result, or its row in the ledger if it has no result yet')
+    .option('--limit <n>', 'the most jobs to list', numberOption(1, 10_000), 20)
+    .option('--state <state>', `only jobs in this state: one of ${STATES.join(', ')}`, choiceOption(STATES))
+    .option('--json', 'print the jobs as one JSON value')
     .action(async (id: string | undefined, flags: JobsFlags) =>
       finish(await (id === undefined ? listJobs(flags, terminal) : showJob(id, terminal))),
     );
@@ -44,7 +44,7 @@ async function listJobs({ limit, state, json }: JobsFlags, terminal: Terminal): 
     if (state !== undefined && row.state !== state) continue;
     found += 1;
     newest.push(row);
-    // A ledger may hold far more than are listed.
+    // The ledger may hold far more jobs than are listed.
     if (newest.length >= 2 * limit) newest = newestOf(newest, limit);
   }
   const listed = newestOf(newest, limit).map(toListed);
@@ -52,7 +52,8 @@ async function listJobs({ limit, state, json }: JobsFlags, terminal: Terminal): 
   else if (listed.length === 0) terminal.out(`no jobs${state === undefined ? '' : ` are ${state}`}`);
   else for (const line of inColumns(HEADER, listed.map(cells))) terminal.out(line);
   const left = found - listed.length;
-  if (left > 0) terminal.err(`${left} earlier ${left === 1 ? 'job' : 'jobs'} not listed; --limit lists more`);
+  if (left > 0)
+    terminal.err(`${left} earlier ${left === 1 ? 'job' : 'jobs'} not listed; use --limit to list more`);
   return exitCodes.done;
 }
 
@@ -63,7 +64,7 @@ const time = (ms: number | undefined) => (ms === undefined ? null : new Date(ms)
 
 const toListed = ({ id, type, state, attempts, startedAt, finishedAt, outcome }: JobRow) => ({
   id,
-  // Null where the job was cancelled before its message was seen.
+  // Null if the job was cancelled before its message was seen.
   type: type ?? null,
   state,
   attempts,
@@ -85,21 +86,21 @@ const cells = ({ id, type, state, attempts, startedAt, finishedAt, error }: Retu
     error === null ? '' : `${error.kind}: ${error.message}`,
   ].map(shown);
 
-/** Prints JSON with and without `--json`: a result is of no other form. */
+/** Prints JSON with or without `--json`: a result has no other form. */
 async function showJob(given: string, terminal: Terminal): Promise<number> {
   const { checkedJobIds } = await import('../open-jobs.ts');
   const [id = ''] = checkedJobIds([given]);
   const ledger = await openLedgerFor('jobs', terminal);
   const row = await ledger.read(id);
   if (row === undefined) {
-    terminal.err(`platform-sync: job ${id}: the ledger does not know it`);
+    terminal.err(`platform-sync: job ${id}: not in the ledger`);
     return exitCodes.failed;
   }
   terminal.out(shownJson((await resultOf(row, terminal)) ?? JSON.stringify(known(row), undefined, 2)));
   return exitCodes.done;
 }
 
-/** The result as it lies in the store, if there is one. */
+/** The stored result, if there is one. */
 async function resultOf({ id, type, dt, outcome }: JobRow, terminal: Terminal): Promise<string | undefined> {
   if (type === undefined || outcome === undefined) return undefined;
   const { resultKey } = await import('../../jobs/result.ts');
@@ -117,9 +118,9 @@ const known = (row: JobRow) => {
 function addCancel(jobs: Command, terminal: Terminal, finish: Finish): void {
   jobs
     .command('cancel')
-    .description('Stop jobs that have not been sent, also ones whose messages have not been seen yet.')
-    .argument('<id...>', 'the jobs')
-    .option('--json', 'print what became of each as one JSON value')
+    .description('Cancel jobs that have not been sent, even if their messages have not been seen yet.')
+    .argument('<id...>', 'the ids of the jobs')
+    .option('--json', 'print what happened to each job as one JSON value')
     .action(async (ids: readonly string[], flags: { readonly json?: true }) =>
       finish(await cancel(ids, flags, terminal)),
     );
@@ -133,16 +134,16 @@ async function cancel(
   const { checkedJobIds } = await import('../open-jobs.ts');
   const ids = checkedJobIds(given);
   const ledger = await openLedgerFor('jobs cancel', terminal);
-  const became: { id: string; became: CancelAnswer['kind']; state: JobState; isCancelled: boolean }[] = [];
+  const outcomes: { id: string; became: CancelAnswer['kind']; state: JobState; isCancelled: boolean }[] = [];
   for (const id of ids) {
     terminal.signal.throwIfAborted();
-    const answer = await ledger.cancel(id);
-    const isCancelled = answer.row.outcome?.error?.kind === 'cancelled';
-    became.push({ id, became: answer.kind, state: answer.row.state, isCancelled });
-    if (!json) terminal.out(shown(`${id}: ${describeCancel(answer)}`));
+    const outcome = await ledger.cancel(id);
+    const isCancelled = outcome.row.outcome?.error?.kind === 'cancelled';
+    outcomes.push({ id, became: outcome.kind, state: outcome.row.state, isCancelled });
+    if (!json) terminal.out(shown(`${id}: ${describeCancel(outcome)}`));
   }
-  if (json) terminal.out(JSON.stringify(became, undefined, 2));
-  return became.every(({ isCancelled }) => isCancelled) ? exitCodes.done : exitCodes.incomplete;
+  if (json) terminal.out(JSON.stringify(outcomes, undefined, 2));
+  return outcomes.every(({ isCancelled }) => isCancelled) ? exitCodes.done : exitCodes.incomplete;
 }
 
 function describeCancel({ kind, row }: CancelAnswer): string {
@@ -150,10 +151,10 @@ function describeCancel({ kind, row }: CancelAnswer): string {
     case 'cancelled':
       return row.type === undefined ? 'cancelled; its message has not been seen yet' : 'cancelled';
     case 'sent':
-      return 'already sent, cannot be stopped';
+      return 'already sent; it cannot be cancelled';
     case 'ended': {
       const error = row.outcome?.error?.kind;
-      return `ended as ${row.state}${error === undefined ? '' : ` (${error})`}`;
+      return `already ended as ${row.state}${error === undefined ? '' : ` (${error})`}`;
     }
     default:
       return kind satisfies never;

@@ -16,9 +16,9 @@ export const addPublish: AddCommand = (program, terminal, finish) => {
   program
     .command('publish')
     .description('Publish a finished run that was refused.')
-    .argument('<source>', 'the source, or SOURCE.NAME for a snapshot with a place of its own', placeArgument)
-    .argument('<run>', 'the run', runArgument)
-    .option('--force', 'publish although a gate refuses; the manifest says so')
+    .argument('<source>', 'the source of the run, or SOURCE.NAME if it has a place of its own', placeArgument)
+    .argument('<run>', 'the run, such as 20261121T091500Z-3fa9c1', runArgument)
+    .option('--force', 'publish even if a gate refuses; the manifest says so')
     .option('--json', 'print the manifest as one JSON value')
     .action(async (source: Place, run: string, flags: PublishFlags) =>
       finish(await publish(source, run, flags, terminal)),

@@ -7,13 +7,15 @@ import { exitCodes, shownLines, type Terminal } from '../terminal.ts';
 
 type RedriveFlags = { readonly json?: true };
 
-/** `redrive [ID...]`: opens failed jobs again and moves dead letters back. Needs no platform. */
+/** `redrive [ID...]`: reopens failed jobs and moves dead letters back. Does not need the platform. */
 export const addRedrive: AddCommand = (program, terminal, finish) => {
   program
     .command('redrive')
-    .description('Open failed jobs again, never unknown ones; without ids, move dead letters back too.')
-    .argument('[id...]', 'jobs; all failed ones if none is given')
-    .option('--json', 'print what became of them as one JSON value')
+    .description(
+      'Reopen failed jobs, never unknown ones; without ids, also move dead letters back to the queue.',
+    )
+    .argument('[id...]', 'the ids of the jobs (default: all failed jobs)')
+    .option('--json', 'print what happened to them as one JSON value')
     .action(async (ids: readonly string[], flags: RedriveFlags) =>
       finish(await redrive(ids, flags, terminal)),
     );
@@ -42,12 +44,12 @@ async function redrive(
   const unknown = isAll
     ? await unknownIds(ledger)
     : redriven.left.filter(({ state }) => state === 'UNKNOWN').map(({ id }) => id);
-  const told: Told = { ...redriven, unknown, movedBack };
-  terminal.out(json ? JSON.stringify(told, undefined, 2) : shownLines(describe(told)));
+  const report: Report = { ...redriven, unknown, movedBack };
+  terminal.out(json ? JSON.stringify(report, undefined, 2) : shownLines(describe(report)));
   return isAll || redriven.left.length === 0 ? exitCodes.done : exitCodes.incomplete;
 }
 
-/** How many dead letters were moved; null where no dead-letter queue is set. */
+/** How many dead letters were moved; null if no dead-letter queue is set. */
 async function moveBack(
   { SYNC_DEAD_LETTER_URL: url }: SyncSettings,
   queue: { readonly send: (bodies: readonly string[]) => Promise<void> },
@@ -67,22 +69,22 @@ async function unknownIds(ledger: {
   return ids.sort();
 }
 
-type Told = Redriven & { readonly unknown: readonly string[]; readonly movedBack: number | null };
+type Report = Redriven & { readonly unknown: readonly string[]; readonly movedBack: number | null };
 
-/** Ids of a kind that are named; `--json` names all. */
+/** The most ids of a kind that are listed; `--json` lists all. */
 const NAMED = 20;
 
-function describe({ opened, left, unknown, movedBack }: Told): string {
+function describe({ opened, left, unknown, movedBack }: Report): string {
   const others = left.filter(({ state }) => state !== 'UNKNOWN').map(({ id, state }) => `${id} (${state})`);
   return [
-    `opened again: ${opened.length}`,
+    `reopened: ${opened.length}`,
     ...named(opened),
     ...(movedBack === null ? [] : [`dead letters moved back: ${movedBack}`]),
-    ...(others.length === 0 ? [] : [`left as they are: ${others.length}`, ...named(others)]),
+    ...(others.length === 0 ? [] : [`left unchanged: ${others.length}`, ...named(others)]),
     ...(unknown.length === 0
       ? []
       : [
-          `unknown, never opened again: ${unknown.length}; each may have been executed, so a person has to look at it`,
+          `unknown, never reopened: ${unknown.length}; each may have been executed, so a person must check it`,
           ...named(unknown),
         ]),
   ].join('\n');

@@ -11,14 +11,18 @@ import { exitCodes, shown, type Terminal } from '../terminal.ts';
 
 type RunsFlags = { readonly limit: number; readonly json?: true };
 
-/** `runs [SOURCE]`: what has been published, newest first. Needs the store only, not the platform. */
+/** `runs [SOURCE]`: the published runs, newest first. Needs only the store, not the platform. */
 export const addRuns: AddCommand = (program, terminal, finish) => {
   program
     .command('runs')
-    .description('What has been published, newest first.')
-    .argument('[source]', `${sources.join(', ')}, or SOURCE.NAME; all if none is given`, placeArgument)
-    .option('--limit <n>', 'runs of each source', numberOption(1, 10_000), 20)
-    .option('--json', 'print a list of runs as one JSON value')
+    .description('List the published runs, newest first.')
+    .argument(
+      '[source]',
+      `one of ${sources.join(', ')}, or SOURCE.NAME (default: every source)`,
+      placeArgument,
+    )
+    .option('--limit <n>', 'the most runs to list for each source', numberOption(1, 10_000), 20)
+    .option('--json', 'print the runs as one JSON value')
     .action(async (place: Place | undefined, flags: RunsFlags) =>
       finish(await listRuns(place, flags, terminal)),
     );
@@ -39,7 +43,8 @@ async function listRuns(place: Place | undefined, flags: RunsFlags, terminal: Te
   if (flags.json) terminal.out(JSON.stringify(listed, undefined, 2));
   else if (listed.length === 0) terminal.out(`nothing has been published in ${shown(store.location)}`);
   else for (const line of inColumns(HEADER, listed.map(cells))) terminal.out(line);
-  if (left > 0) terminal.err(`${left} earlier ${left === 1 ? 'run' : 'runs'} not listed; --limit lists more`);
+  if (left > 0)
+    terminal.err(`${left} earlier ${left === 1 ? 'run' : 'runs'} not listed; use --limit to list more`);
   return exitCodes.done;
 }
 
@@ -54,7 +59,7 @@ function toListed(source: Place, manifest: Manifest) {
     finishedAt,
     durationMs: Date.parse(finishedAt) - Date.parse(startedAt),
     records,
-    // Null for a first run, which was compared with none.
+    // Null for a first run, which was not compared with any.
     against: changes?.against ?? null,
     added: changes?.added ?? null,
     removed: changes?.removed ?? null,
@@ -67,7 +72,7 @@ function toListed(source: Place, manifest: Manifest) {
 
 const HEADER = 'SOURCE,RUN,STARTED,SECONDS,RECORDS,ADDED,REMOVED,CHANGED,CONSISTENCY'.split(',');
 
-/** What a run was forced over comes last. */
+/** The reasons that a run was forced over come last. */
 function cells(run: ListedRun): readonly string[] {
   const { source, startedAt, durationMs, consistency, forced, refused } = run;
   const counts = [run.records, run.added, run.removed, run.changed];

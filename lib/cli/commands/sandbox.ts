@@ -21,22 +21,34 @@ export const addSandbox: AddCommand = (program, terminal, finish) => {
     .description(
       'Start the reference platform and local S3, SQS and DynamoDB on loopback, and print the settings that reach them.',
     )
-    .option('--seed <n>', 'what its records are made from (1)', numberOption(0, 4_294_967_295))
-    .option('--calculations <n>', 'how many calculations it has (20000)', numberOption(0, 10_000_000))
-    .option('--latency <ms>', 'hold every answer back (0)', numberOption(0, 600_000))
+    .option(
+      '--seed <n>',
+      'the seed that its records are generated from (default: 1)',
+      numberOption(0, 4_294_967_295),
+    )
+    .option(
+      '--calculations <n>',
+      'how many calculations it has (default: 20000)',
+      numberOption(0, 10_000_000),
+    )
+    .option(
+      '--latency <ms>',
+      'milliseconds to delay every response by (default: 0)',
+      numberOption(0, 600_000),
+    )
     .option(
       '--rate <n>',
-      'requests a second that it lets through; more answer 429 (no limit)',
+      'requests a second that it accepts; it responds to any more with 429 (default: no limit)',
       numberOption(0.01, 100_000, { whole: false }),
     )
     .option(
       '--faults <p>',
-      'the share of requests that fail in some way, 0 to 1 (0)',
+      'the share of requests that fail in some way, from 0 to 1 (default: 0)',
       numberOption(0, 1, { whole: false }),
     )
     .option(
       '--churn <n>',
-      'records added, changed or deleted a second (0)',
+      'records added, changed or deleted per second (default: 0)',
       numberOption(0, 10_000, { whole: false }),
     )
     .option('--json', 'print the settings as one JSON value')
@@ -50,7 +62,7 @@ const BUCKET = 'platform-sync-sandbox';
 const QUEUE = 'platform-sync-jobs';
 const DEAD_LETTER_QUEUE = 'platform-sync-dead-letters';
 const TABLE = 'platform-sync';
-/** Of the jobs queue: attempts are counted by the ledger, receives only limit crashes. */
+/** For the jobs queue. The ledger counts attempts; receives only limit crashes. */
 const MAX_RECEIVE_COUNT = 1_000;
 
 async function serve(

@@ -8,9 +8,11 @@ import type { RunFlags, RunToTake } from '../run-snapshot.ts';
 import type { Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** `snapshot SOURCE`: takes all records of a source into the store and publishes them. */
+/** `snapshot SOURCE`: copies all records of a source into the store and publishes them. */
 export const addSnapshot: AddCommand = (program, terminal, finish) => {
-  const snapshot = program.command('snapshot').description('Take all records of a source into the store.');
+  const snapshot = program
+    .command('snapshot')
+    .description('Copy all records of a source into the store, and publish them.');
   for (const source of sources) addSource(snapshot.command(source), source, terminal, finish);
 };
 
@@ -20,13 +22,13 @@ function addSource(command: Command, source: Source, terminal: Terminal, finish:
   command.description(sourceDefinitions[source].takes);
   addRequestOptions(command, source);
   command
-    .option('--as <name>', 'a place of its own for a narrowed snapshot: SOURCE.NAME/')
-    .option('--resume <run>', 'go on with a run that was stopped', runArgument)
-    .option('--force', 'publish although a gate refused; the manifest says so')
+    .option('--as <name>', 'give a narrowed snapshot a place of its own: SOURCE.NAME/')
+    .option('--resume <run>', 'resume a run that was stopped', runArgument)
+    .option('--force', 'publish even if a gate refuses; the manifest says so')
     .option('--json', 'print the manifest as one JSON value')
     .action(async (flags: SnapshotFlags) => {
       const taken = await runToTake(command, source, flags, terminal);
-      // Loaded when it is asked for, so that the other commands start without it.
+      // Loaded only when it is needed, so that the other commands start without it.
       const { runSnapshot } = await import('../run-snapshot.ts');
       finish(await runSnapshot(taken, flags, terminal));
     });
@@ -42,7 +44,7 @@ async function runToTake(
   const given = optionsGiven(command, source);
   if (given.length > 0)
     throw new UsageError(
-      `--resume: expected nothing else that selects records, since the run has its selection, got ${given.join(', ')}`,
+      `--resume: expected nothing else that selects records, since the run already has its selection, got ${given.join(', ')}`,
     );
   return { kind: 'resumed', place: placeOf(source, checkPlaceName(as)), run };
 }

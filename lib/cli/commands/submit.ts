@@ -7,13 +7,13 @@ import { UsageError } from '../usage-error.ts';
 
 type SubmitFlags = { readonly dryRun?: true; readonly json?: true };
 
-/** `submit JOBS.ndjson`: puts jobs on the queue, one a line; all of them are checked before any is sent. */
+/** `submit JOBS.ndjson`: puts jobs on the queue, one per line; all of them are checked before any is sent. */
 export const addSubmit: AddCommand = (program, terminal, finish) => {
   program
     .command('submit')
-    .description('Put jobs on the queue: all lines are checked before any is sent.')
-    .argument('<file>', 'one job a line as JSON; - for standard input')
-    .option('--dry-run', 'check all of it and send nothing')
+    .description('Put jobs on the queue; every line is checked before any is sent.')
+    .argument('<file>', 'the jobs as JSON, one per line; - for standard input')
+    .option('--dry-run', 'check everything, but send nothing')
     .option('--json', 'print how many were sent, and their ids, as one JSON value')
     .action(async (file: string, flags: SubmitFlags) => finish(await submit(file, flags, terminal)));
 };
@@ -26,7 +26,7 @@ async function submit(file: string, flags: SubmitFlags, terminal: Terminal): Pro
   const read = await readJobs(await readText(file, terminal), allowOf(settings.SYNC_ALLOW));
   if (read.kind === 'faults') {
     const faults = read.faults.map((fault) => `  ${fault}`).join('\n');
-    throw new UsageError(`${file}: expected jobs, one a line; nothing was sent, since\n${faults}`);
+    throw new UsageError(`${file}: expected one job per line; nothing was sent:\n${faults}`);
   }
   if (queueUrl === undefined) {
     const ids = read.jobs.map(({ id }) => id);
@@ -54,7 +54,7 @@ async function send(
     return exitCodes.done;
   } catch (error) {
     terminal.err(
-      `platform-sync: ${sent} of ${jobs(all.length)} are on the queue for certain; a line whose job has an id, or is no run-function, can be submitted again and runs once`,
+      `platform-sync: ${sent} of ${jobs(all.length)} are certainly on the queue; a job that has an id, or is not a run-function, can be submitted again and still runs only once`,
     );
     throw error;
   } finally {

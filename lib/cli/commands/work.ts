@@ -9,18 +9,22 @@ import { exitCodes, type Terminal } from '../terminal.ts';
 
 type WorkFlags = { readonly drain?: true; readonly concurrency?: number; readonly json?: true };
 
-/** `work`: consumes the queue in this process, as the deployed worker would, until Ctrl-C or, drained, its end. */
+/** `work`: consumes the queue here, as the deployed worker would, until Ctrl-C or, with `--drain`, until it is empty. */
 export const addWork: AddCommand = (program, terminal, finish) => {
   program
     .command('work')
-    .description('Run the jobs of the queue here; Ctrl-C finishes those that run.')
-    .option('--drain', 'end when the queue holds nothing more')
-    .option('--concurrency <n>', 'jobs at once (PLATFORM_CONCURRENCY)', numberOption(1, 1_000))
+    .description('Run the jobs on the queue in this process; Ctrl-C finishes the running ones, then stops.')
+    .option('--drain', 'stop when the queue is empty')
+    .option(
+      '--concurrency <n>',
+      'the most jobs to run at once (default: PLATFORM_CONCURRENCY)',
+      numberOption(1, 1_000),
+    )
     .option('--json', 'print the counts as one JSON value')
     .action(async (flags: WorkFlags) => finish(await consume(flags, terminal)));
 };
 
-/** How long a message is nobody else's at a time. */
+/** How long a received message is hidden from other workers, at a time. */
 const VISIBILITY_SECONDS = 60;
 
 async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
@@ -40,9 +44,9 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
   });
   if (settings.SYNC_TABLE === undefined)
     terminal.err(
-      'platform-sync: SYNC_TABLE is not set: the ledger is in the memory of this process, and guards jobs against a second run within this process only',
+      'platform-sync: SYNC_TABLE is not set: the ledger is in the memory of this process, so another process may run the same jobs again',
     );
-  using _ = everyFewSeconds(progressTeller(ended, queue, terminal.err));
+  using _ = everyFewSeconds(progressReporter(ended, queue, terminal.err));
   const counts = await work({
     worker,
     queue,
@@ -54,13 +58,14 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
     sleep,
     onRefused,
   });
-  if (terminal.signal.aborted) terminal.err('stopped as asked; what was not begun is still on the queue');
+  if (terminal.signal.aborted)
+    terminal.err('stopped as requested; jobs that were not started are still on the queue');
   return show(summarize(counts, ended, refused), flags, terminal);
 }
 
 type Ended = ReadonlyMap<string, JobFinished['status']>;
 
-/** How each job ended, by its id, and which messages were refused. Both may be reported twice. */
+/** Records how each job ended, by its id, and which messages were refused. Both may be reported twice. */
 function createEnds() {
   const ended = new Map<string, JobFinished['status']>();
   const refused = new Set<string>();
@@ -83,19 +88,19 @@ function everyFewSeconds(act: () => Promise<void>): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** Tells how far the work is, unless it is where it was: a worker may have nothing to do for days. */
-function progressTeller(ended: Ended, queue: Queue, err: Terminal['err']): () => Promise<void> {
-  let told = '';
+/** Reports progress, unless nothing has changed: a worker may have nothing to do for days. */
+function progressReporter(ended: Ended, queue: Queue, err: Terminal['err']): () => Promise<void> {
+  let reported = '';
   return async () => {
-    // The queue's own failures end the work, and are told there.
+    // A failure of the queue itself ends the work, and is reported there.
     const counts = await queue.counts().catch(() => undefined);
     const rest =
       counts === undefined
-        ? 'the queue does not tell what waits'
+        ? 'the queue does not report its counts'
         : `${counts.waiting} waiting, ${counts.inFlight} in flight, ${counts.delayed} delayed`;
     const line = `work: ${wordsOf(countEnds(ended))}; ${rest}`;
-    if (line !== told) err(line);
-    told = line;
+    if (line !== reported) err(line);
+    reported = line;
   };
 }
 
@@ -111,7 +116,7 @@ const wordsOf = ({ done, failed, unknown }: ReturnType<typeof countEnds>) =>
 const summarize = (counts: WorkCounts, ended: Ended, refused: ReadonlySet<string>) => ({
   ...countEnds(ended),
   refused: refused.size,
-  /** Times that a message went back to the queue: as it was told to, and because it could not be handled. */
+  /** How often a message went back to the queue: on purpose, and because it could not be handled. */
   handedBack: counts.later,
   notHandled: counts.failed,
 });
