@@ -53,7 +53,7 @@ test.each([
   expect(out()).toBe('');
 });
 
-test('a UUID that is none is refused before anything is sent, with exit 2', async () => {
+test('an invalid UUID exits 2 before anything is sent', async () => {
   const { terminal, err } = createFakeTerminal({
     PLATFORM_BASE_URL: 'http://127.0.0.1:9',
     PLATFORM_TOKEN: 't',
@@ -65,7 +65,7 @@ test('a UUID that is none is refused before anything is sent, with exit 2', asyn
   expect(err()).toContain('package: expected a UUID (8-4-4-4-12 hex digits), got "no-uuid"');
 });
 
-test('a token that the platform echoes in its answer is not shown', async () => {
+test('a token that the platform echoes in its response is not shown', async () => {
   await using platform = await startServer((response, seen) =>
     json({ message: `bad token ${seen.headers['x-service-developer-token']}` }, 401)(response, seen),
   );

@@ -33,7 +33,7 @@ async function run(argv: readonly string[], input = '') {
 }
 
 describe('snapshot calculations', () => {
-  test('publishes, tells what it did, and exits 0', async () => {
+  test('publishes, reports what it did, and exits 0', async () => {
     const { code, out } = await run(['snapshot', 'calculations']);
 
     expect(code).toBe(0);
@@ -59,7 +59,7 @@ describe('snapshot calculations', () => {
     });
   });
 
-  test('that a gate refuses exits 3 and keeps the last run; --force publishes it', async () => {
+  test('that a gate refuses exits 3 and leaves the last run published; --force publishes it', async () => {
     await run(['snapshot', 'calculations']);
     await sandbox.close();
     sandbox = await startPlatform({ calculations: 40 });
@@ -73,7 +73,7 @@ describe('snapshot calculations', () => {
     expect(JSON.parse(forced.out)).toMatchObject({ records: 40, refused: ['shrunk'], forced: true });
   });
 
-  test('with a token that is refused exits 1 and says what to look at', async () => {
+  test('with a refused token exits 1 and says what to check', async () => {
     sandbox.setToken('another');
 
     const { code, err } = await run(['snapshot', 'calculations']);
@@ -119,7 +119,7 @@ describe('call', () => {
     });
   });
 
-  test('of a function that fails says why and exits 1, though the platform answers 200', async () => {
+  test('of a function that fails says why and exits 1, although the platform responds with 200', async () => {
     const trials = codePackages[1]?.id ?? '';
 
     const { code, err } = await run([
@@ -132,12 +132,12 @@ describe('call', () => {
     ]);
 
     expect(code).toBe(1);
-    expect(err).toContain('the function ended as FAILED');
+    expect(err).toContain('the function ended with status FAILED');
     expect(err).toContain('no luck');
   });
 
   test.each([[[]], [['--json']]])(
-    'with %j prints what could move the cursor escaped: the same value, as JSON',
+    'with %j escapes what could move the cursor; the JSON value stays the same',
     async (flags) => {
       const trials = codePackages[1]?.id ?? '';
       const value = {
@@ -162,7 +162,7 @@ describe('call', () => {
     },
   );
 
-  test('of a version that is not released exits 1', async () => {
+  test('of an unreleased version exits 1', async () => {
     const { code, err } = await run(['call', packageId, '9.9.9', 'addNumbers']);
 
     expect(code).toBe(1);
@@ -171,7 +171,7 @@ describe('call', () => {
 });
 
 describe('formula check', () => {
-  test('with --json prints what could move the cursor escaped', async () => {
+  test('with --json escapes what could move the cursor', async () => {
     const { out } = await run(['formula', 'check', '-', '--json'], 'SUM(`\u202eAmount`)');
 
     expect(JSON.parse(out)).toMatchObject({ columns: ['\u202eAmount'] });
@@ -179,7 +179,7 @@ describe('formula check', () => {
     expect(out).not.toContain('\u202e');
   });
 
-  test('tells what the platform would of a formula, without the platform', async () => {
+  test('reports what the platform would say about a formula, without the platform', async () => {
     const { code, out } = await run(['formula', 'check', '-'], 'SUM(`Amount`) / 2\n');
 
     expect(code).toBe(0);
@@ -188,7 +188,7 @@ describe('formula check', () => {
     expect(sandbox.counts().requests).toBe(0);
   });
 
-  test('names the place of a fault and exits 1', async () => {
+  test('names the position of a fault and exits 1', async () => {
     const { code, out } = await run(['formula', 'check', '-'], 'SUM(`Amount`');
 
     expect(code).toBe(1);
@@ -204,7 +204,7 @@ describe('formula set', () => {
       lastModified: number;
     };
 
-  test('sets the formula and prints the calculation that was answered', async () => {
+  test('sets the formula and prints the updated calculation', async () => {
     const { code, out } = await run(
       ['formula', 'set', String(firstRow().id), '-', '--json'],
       'MAX(`Amount`)\n',
@@ -225,7 +225,7 @@ describe('formula set', () => {
     expect(sandbox.counts().formulaUpdates).toEqual({});
   });
 
-  test('with --strict does not send what does not parse', async () => {
+  test('with --strict does not send a formula that does not parse', async () => {
     const { code, err } = await run(['formula', 'set', String(firstRow().id), '-', '--strict'], 'MAX(');
 
     expect(code).toBe(1);
@@ -233,7 +233,7 @@ describe('formula set', () => {
     expect(sandbox.counts().formulaUpdates).toEqual({});
   });
 
-  test('stops if the calculation was changed since, and goes on if not', async () => {
+  test('stops if the calculation has been changed since, and otherwise continues', async () => {
     const { id, name, lastModified } = firstRow();
     const guarded = (sinceMs: number) =>
       run(

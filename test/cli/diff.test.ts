@@ -40,7 +40,7 @@ async function publishThree() {
   await publishLines(store, { run: wednesday, lines: [line(2, 'two'), line(3, 'three')] });
 }
 
-test('without runs the last published is compared with the one before', async () => {
+test('without arguments, the last published run is compared with the one before', async () => {
   await publishThree();
 
   const { code, out } = await diff('calculations');
@@ -55,7 +55,7 @@ test('without runs the last published is compared with the one before', async ()
   );
 });
 
-test('or with the one that its manifest says it was compared with', async () => {
+test('or with the run that its manifest says it was compared with', async () => {
   await publishThree();
   const changes = { against: monday.id, added: 0, removed: 0, changed: 1 };
   await publishLines(store, { run: wednesday, lines: [line(1, 'eins')], manifest: { changes } });
@@ -79,7 +79,7 @@ test('two runs may be named', async () => {
   expect(out).toContain(`calculations: ${monday.id} → ${tuesday.id}: 1 added, 0 removed, 1 changed`);
 });
 
-test('--json prints one value whose records stand digit for digit', async () => {
+test('--json prints one value with the exact digits of the records', async () => {
   const id = 9007199254740993n;
   await publishLines(store, { run: monday, lines: [`{"id":${id},"a":1.0}`] });
   await publishLines(store, { run: tuesday, lines: [`{"id":${id},"a":2.50}`] });
@@ -99,7 +99,7 @@ test('--json prints one value whose records stand digit for digit', async () => 
   });
 });
 
-test('--json without a source prints a list of every source that has been published', async () => {
+test('--json without a source prints a list with every published source', async () => {
   await publishThree();
   await publishLines(store, { place: 'data-files', run: monday, lines: ['{"dataFileId":1}'] });
 
@@ -111,14 +111,14 @@ test('--json without a source prints a list of every source that has been publis
   ]);
 });
 
-test('--limit bounds what is listed, not what is counted', async () => {
+test('--limit limits what is listed, not what is counted', async () => {
   await publishThree();
 
   const people = await diff('calculations', '--limit', '1');
   const machines = await diff('calculations', '--limit', '1', '--json');
 
   expect(people.out).toContain('1 added, 1 removed');
-  expect(people.out).toContain('\n  and 1 more; --limit lists more');
+  expect(people.out).toContain('\n  and 1 more; use --limit to list more');
   expect(JSON.parse(machines.out)).toMatchObject({ added: 1, removed: 1, changes: [{ key: '1' }] });
 });
 
@@ -147,7 +147,7 @@ test('control characters of the platform’s text do not reach the terminal', as
   expect(out.split('\n').slice(1)).toEqual(['  added gone added fake (9)  (1)']);
 });
 
-test('a key that comes twice is told', async () => {
+test('warns of a key that appears twice', async () => {
   await publishLines(store, { run: monday, lines: [line(1, 'a'), line(1, 'b')] });
   await publishLines(store, { run: tuesday, lines: [line(1, 'b')] });
 
@@ -155,20 +155,22 @@ test('a key that comes twice is told', async () => {
 
   expect(out).toContain('0 added, 0 removed, 0 changed');
   expect(err).toBe(
-    `calculations: 1 comes more than once in run ${monday.id}, and others may too; the last record of each counts`,
+    `calculations: key 1 appears more than once in run ${monday.id}, and other keys may too; only the last record of each key is compared`,
   );
 });
 
-test('a first run has none to be compared with, which is no failure', async () => {
+test('a first run has nothing to be compared with, which is not a failure', async () => {
   await publishLines(store, { run: monday, lines: [line(1, 'a')] });
 
   const { code, out } = await diff('calculations');
 
   expect(code).toBe(0);
-  expect(out).toBe(`calculations: ${monday.id} is the first published run; there is none to compare it with`);
+  expect(out).toBe(
+    `calculations: ${monday.id} is the first published run; there is nothing to compare it with`,
+  );
 });
 
-test('where nothing has been published the exit code is 1', async () => {
+test('exits 1 if nothing has been published', async () => {
   const one = await diff('cards');
   const all = await diff();
 
@@ -176,7 +178,7 @@ test('where nothing has been published the exit code is 1', async () => {
   expect(all.code).toBe(1);
 });
 
-test('an unknown run is a wrong use that names the published ones', async () => {
+test('an unknown run is wrong usage; the message names the published runs', async () => {
   await publishThree();
 
   const failed = diff('calculations', 'yesterday');
@@ -187,6 +189,6 @@ test('an unknown run is a wrong use that names the published ones', async () => 
   });
 });
 
-test.each(['reports', 'files.', 'files/../x', '../files'])('%s is no source', async (source) => {
+test.each(['reports', 'files.', 'files/../x', '../files'])('%s is not a source', async (source) => {
   await expect(diff(source)).rejects.toThrow(/Expected calculations, files, cards, data-files/);
 });

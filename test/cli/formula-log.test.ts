@@ -33,21 +33,23 @@ async function run(argv: readonly string[], { input = '', store = folder } = {})
 
 const set = (input: string) => run(['formula', 'set', id, '-'], { input });
 
-/** What was there before our first update. */
-const NO_HISTORY = /cannot be had: the platform keeps no history of formulas$/;
+/** The note about the formula before our first update. */
+const NO_HISTORY = /cannot be recovered: the platform has no history$/;
 
-test('formula set keeps what was answered, and says how to go back', async () => {
+test('formula set stores the updated calculation, and says how to restore an earlier formula', async () => {
   const { code, err } = await set('MAX(`Amount`)');
 
   const { out } = await run(['formula', 'log', id, '--json']);
   expect(code).toBe(0);
-  expect(err).toBe(`to go back: platform-sync formula log ${id}, then platform-sync formula set ${id} FILE`);
+  expect(err).toBe(
+    `to restore an earlier formula: platform-sync formula log ${id}, then platform-sync formula set ${id} FILE`,
+  );
   expect(JSON.parse(out)).toMatchObject([
     { time: expect.stringMatching(/^\d{8}T\d{9}Z$/), calculation: { id, expression: 'MAX(`Amount`)' } },
   ]);
 });
 
-test('formula log lists the updates, newest last, and says that the one before cannot be had', async () => {
+test('formula log lists the updates, newest last, and says that the formula before them cannot be recovered', async () => {
   await set('MAX(`Amount`)');
   await set('SUM(`Amount`)\n  / 2');
 
@@ -62,16 +64,16 @@ test('formula log lists the updates, newest last, and says that the one before c
   expect(err).toMatch(NO_HISTORY);
 });
 
-test('where nothing is kept it says so, and that the one before cannot be had', async () => {
+test('formula log says if nothing is stored, and that the formula before cannot be recovered', async () => {
   const people = await run(['formula', 'log', id]);
   const machines = await run(['formula', 'log', id, '--json']);
 
-  expect(people).toMatchObject({ code: 0, out: `no update of calculation ${id} is kept in ${folder}` });
+  expect(people).toMatchObject({ code: 0, out: `no update of calculation ${id} is stored in ${folder}` });
   expect(people.err).toMatch(NO_HISTORY);
   expect(machines.out).toBe('[]');
 });
 
-test('--at prints just that expression, which formula set takes back as it was', async () => {
+test('--at prints only that expression, exactly as formula set takes it', async () => {
   const expression = "CASE WHEN `A` = 'a\tb' THEN 1\n  ELSE 2 END\n";
   await set(`${expression}\n`);
   await set('MAX(`Amount`)');
@@ -86,26 +88,28 @@ test('--at prints just that expression, which formula set takes back as it was',
   expect(log.at(-1).calculation.expression).toBe(expression);
 });
 
-test('--at of another time names the times there are, and exits 2', async () => {
+test('--at with an unknown time lists the known times, and exits 2', async () => {
   await set('MAX(`Amount`)');
 
   const { code, err } = await run(['formula', 'log', id, '--at', 'yesterday']);
 
   expect(code).toBe(2);
-  expect(err).toMatch(/--at: expected a time of calculation \d+ \(\d{8}T\d{9}Z\), got "yesterday"/);
+  expect(err).toMatch(
+    /--at: expected the time of an update of calculation \d+ \(\d{8}T\d{9}Z\), got "yesterday"/,
+  );
 });
 
-test('what could move the cursor is not shown in the list', async () => {
+test('the list leaves out what could move the cursor', async () => {
   const response = '{"expression":"MAX(`\\u001b[2J`)","status":"\\u202eVALID"}';
-  const kept = { calculationId: id, finishedAtMs: 0, response };
-  await storeFormula(createDirectoryStore(folder), kept);
+  const entry = { calculationId: id, finishedAtMs: 0, response };
+  await storeFormula(createDirectoryStore(folder), entry);
 
   const { out } = await run(['formula', 'log', id]);
 
   expect(out.split('\n')[1]).toBe('19700101T000000000Z  -          VALID  MAX(``)');
 });
 
-test('a formula that is set and cannot be kept is a warning', async () => {
+test('warns if the formula was set but could not be stored', async () => {
   const file = join(folder, 'file');
   await writeFile(file, '');
 
@@ -114,11 +118,11 @@ test('a formula that is set and cannot be kept is a warning', async () => {
   expect(code).toBe(0);
   expect(out).toContain(`calculation ${id}`);
   expect(err).toContain(
-    'the formula is set, and not kept for formula log: open the store: expected a directory',
+    'the formula is set, but could not be stored for formula log: open the store: expected a directory',
   );
 });
 
-test('an id that is none exits 2', async () => {
+test('an invalid id exits 2', async () => {
   const { code, err } = await run(['formula', 'log', 'abc']);
 
   expect(code).toBe(2);

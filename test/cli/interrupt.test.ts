@@ -45,9 +45,9 @@ const requested = (sandbox: Sandbox, count: number) =>
     timeout: 10_000,
   });
 
-/** The command line that goes on, as it was printed, without the program's name. */
-const wayOn = (err: string): readonly string[] =>
-  /^stopped; to go on: platform-sync (.*)$/m.exec(err)?.[1]?.split(' ') ?? [];
+/** The command line that resumes, as it was printed, without the program's name. */
+const resumeArgs = (err: string): readonly string[] =>
+  /^stopped; to resume: platform-sync (.*)$/m.exec(err)?.[1]?.split(' ') ?? [];
 
 async function checkpointOf(place: string, run: string) {
   return JSON.parse(await readFile(join(folder, `work/${place}/${run}/_checkpoint.json`), 'utf8'));
@@ -61,8 +61,8 @@ async function published(place: string) {
   return { manifest, lines };
 }
 
-describe('a token that is revoked half-way', () => {
-  test('ends files with 1, keeps what was read, and the run goes on to exactly the truth', async () => {
+describe('a token that is revoked halfway', () => {
+  test('exits 1 for files and keeps what was read; the resumed run holds exactly what is there', async () => {
     await using sandbox = await startPlatform({
       calculations: 0,
       fileSets: 2,
@@ -76,10 +76,10 @@ describe('a token that is revoked half-way', () => {
     sandbox.setToken('another');
 
     const stopped = await stopping;
-    const [, , , , , runName = ''] = wayOn(stopped.err);
+    const [, , , , , runName = ''] = resumeArgs(stopped.err);
     const checkpoint = await checkpointOf('files.both', runName);
     sandbox.setToken(TOKEN);
-    const resumed = await run(sandbox, wayOn(stopped.err));
+    const resumed = await run(sandbox, resumeArgs(stopped.err));
 
     const { manifest, lines } = await published('files.both');
     const truth = [first, second].flatMap((id) =>
@@ -88,7 +88,7 @@ describe('a token that is revoked half-way', () => {
     expect(stopped.code).toBe(1);
     expect(stopped.err).toContain('answered 401');
     expect(stopped.err).toContain('Is the token right, and neither expired nor revoked?');
-    expect(wayOn(stopped.err)).toEqual(['snapshot', 'files', '--as', 'both', '--resume', runName]);
+    expect(resumeArgs(stopped.err)).toEqual(['snapshot', 'files', '--as', 'both', '--resume', runName]);
     expect(checkpoint).toMatchObject({ parts: 1, outcome: null });
     expect(checkpoint.records).toBeGreaterThanOrEqual(1_000);
     expect(checkpoint.records).toBeLessThan(5_000);
@@ -98,7 +98,7 @@ describe('a token that is revoked half-way', () => {
     expect(lines.toSorted()).toEqual(truth.sort());
   });
 
-  test('ends data files with 1, and the run goes on by the ids it was given, though they are given no more', async () => {
+  test('exits 1 for data files; the resumed run has its ids, although they are not given again', async () => {
     await using sandbox = await startPlatform({ calculations: 0, fileSets: 0, dataFiles: 40, latencyMs: 40 });
     const { dataFiles } = sandbox.ids();
     const stopping = run(sandbox, ['snapshot', 'data-files', '--ids-from', '-'], dataFiles.join('\n'));
@@ -107,7 +107,7 @@ describe('a token that is revoked half-way', () => {
 
     const stopped = await stopping;
     sandbox.setToken(TOKEN);
-    const resumed = await run(sandbox, wayOn(stopped.err), 'and something else');
+    const resumed = await run(sandbox, resumeArgs(stopped.err), 'and something else');
 
     const { manifest, lines } = await published('data-files');
     expect(stopped.code).toBe(1);
@@ -118,24 +118,24 @@ describe('a token that is revoked half-way', () => {
     expect(lines.map((line) => String(JSON.parse(line).dataFileId))).toEqual(dataFiles);
   });
 
-  test('and stays so ends the resumed run the same way, with the same way on', async () => {
+  test('and stays revoked ends the resumed run the same way, with the same command to resume', async () => {
     await using sandbox = await startPlatform({ calculations: 100, token: 'another' });
 
     const stopped = await run(sandbox, ['snapshot', 'calculations']);
-    const again = await run(sandbox, wayOn(stopped.err));
+    const again = await run(sandbox, resumeArgs(stopped.err));
 
     expect(again.code).toBe(1);
     expect(again.err).toContain('answered 401');
-    expect(wayOn(again.err)).toEqual(wayOn(stopped.err));
+    expect(resumeArgs(again.err)).toEqual(resumeArgs(stopped.err));
   });
 });
 
-describe('a request that the platform refuses as wrong with 400', () => {
+describe('a request that the platform refuses with 400', () => {
   const page = json({ files: [{ id: 'one', path: '/one' }], pageContext: { next: 'further' } });
   const refusal = json({ message: 'no such field' }, 400);
   const argv = ['snapshot', 'files', '--fileset', FILESET, '--where', 'colour:EQUALS:red'];
 
-  test('before anything is durable ends with the platform’s words, and no way on is told', async () => {
+  test('before anything is durable ends with the platform’s words, and no command to resume', async () => {
     await using platform = await startServer(refusal);
     const { terminal, err } = createFakeTerminal(settingsOf(platform));
 
@@ -143,10 +143,10 @@ describe('a request that the platform refuses as wrong with 400', () => {
 
     expect(code).toBe(1);
     expect(err()).toContain('answered 400: no such field');
-    expect(err()).not.toContain('to go on');
+    expect(err()).not.toContain('to resume');
   });
 
-  test('after a part is durable tells the way on', async () => {
+  test('after a part is durable says how to resume', async () => {
     await using platform = await startServer(page, refusal);
     const { terminal, err } = createFakeTerminal(settingsOf(platform));
 
@@ -154,12 +154,12 @@ describe('a request that the platform refuses as wrong with 400', () => {
 
     expect(code).toBe(1);
     expect(err()).toContain('answered 400: no such field');
-    expect(wayOn(err()).slice(0, -1)).toEqual(['snapshot', 'files', '--resume']);
+    expect(resumeArgs(err()).slice(0, -1)).toEqual(['snapshot', 'files', '--resume']);
   });
 });
 
 describe('--resume', () => {
-  test('of a run that is not there is wrong usage: exit 2', async () => {
+  test('of a run that does not exist is wrong usage: exit 2', async () => {
     await using sandbox = await startPlatform({ calculations: 1 });
 
     const { code, err } = await run(sandbox, ['snapshot', 'calculations', '--resume', RUN]);
@@ -170,7 +170,7 @@ describe('--resume', () => {
     );
   });
 
-  test('of a run whose checkpoint is damaged is a failure: exit 1, and its name', async () => {
+  test('of a run whose checkpoint is damaged fails with exit 1 and names the checkpoint', async () => {
     await using sandbox = await startPlatform({ calculations: 1 });
     const key = `work/calculations/${RUN}/_checkpoint.json`;
     await createDirectoryStore(folder).put(key, Buffer.from('{"version":1,'));
@@ -191,7 +191,7 @@ describe('Ctrl-C', () => {
       env: { ...process.env, ...settingsOf(sandbox) },
     });
 
-  test('ends a snapshot with 1 at once and says how to go on; that very command line completes it', async () => {
+  test('ends a snapshot with 1 at once and says how to resume; that very command line completes it', async () => {
     await using sandbox = await startPlatform({ calculations: 2_000, pageCap: 250, latencyMs: 150 });
     const child = platformSync(['snapshot', 'calculations'], sandbox);
     const said = text(child.stderr);
@@ -201,7 +201,7 @@ describe('Ctrl-C', () => {
 
     const [code] = await once(child, 'exit');
     const endedAfterMs = performance.now() - interruptedMs;
-    const argv = wayOn(await said);
+    const argv = resumeArgs(await said);
     const checkpoint = await checkpointOf('calculations', argv.at(-1) ?? '');
     const resumed = platformSync([...argv, '--json'], sandbox);
     const manifest = JSON.parse(await text(resumed.stdout));
@@ -209,7 +209,7 @@ describe('Ctrl-C', () => {
     const { lines } = await published('calculations');
     expect(code).toBe(1);
     expect(endedAfterMs).toBeLessThan(1_500);
-    expect(await said).toContain('interrupted: stopped as asked');
+    expect(await said).toContain('interrupted: stopped as requested');
     expect(argv.slice(0, -1)).toEqual(['snapshot', 'calculations', '--resume']);
     expect(checkpoint).toMatchObject({ parts: 1, outcome: null });
     expect(checkpoint.records).toBeGreaterThan(0);
@@ -217,7 +217,7 @@ describe('Ctrl-C', () => {
     expect(lines).toEqual([...sandbox.calculations()]);
   });
 
-  test('that npm passes on as well is one Ctrl-C', async () => {
+  test('that npm forwards as well is one Ctrl-C', async () => {
     await using sandbox = await startPlatform({ calculations: 2_000, pageCap: 250, latencyMs: 150 });
     const child = platformSync(['snapshot', 'calculations'], sandbox);
     const said = text(child.stderr);
@@ -227,10 +227,10 @@ describe('Ctrl-C', () => {
     const [code, signal] = await once(child, 'exit');
 
     expect({ code, signal }).toEqual({ code: 1, signal: null });
-    expect(wayOn(await said).slice(0, -1)).toEqual(['snapshot', 'calculations', '--resume']);
+    expect(resumeArgs(await said).slice(0, -1)).toEqual(['snapshot', 'calculations', '--resume']);
   });
 
-  test('before the first page is there leaves a run that can be gone on with', async () => {
+  test('before the first page has arrived leaves a run that can be resumed', async () => {
     await using sandbox = await startPlatform({ calculations: 100, latencyMs: 400 });
     const { terminal, err, interrupt } = createFakeTerminal(settingsOf(sandbox));
     const stopping = runCommandLine(['snapshot', 'calculations'], terminal);
@@ -238,10 +238,10 @@ describe('Ctrl-C', () => {
     interrupt();
 
     const code = await stopping;
-    const resumed = await run(sandbox, wayOn(err()));
+    const resumed = await run(sandbox, resumeArgs(err()));
 
     expect(code).toBe(1);
-    expect(err()).toContain('interrupted: stopped as asked');
+    expect(err()).toContain('interrupted: stopped as requested');
     expect(resumed.code).toBe(0);
     expect((await published('calculations')).lines).toEqual([...sandbox.calculations()]);
   });

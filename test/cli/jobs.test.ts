@@ -17,7 +17,7 @@ const call = (id: string, functionName: string, inputVariables: object) => ({
 const adds = (id: string) => call(id, 'addNumbers', { first: 40, second: 2 });
 const throws = (id: string) => call(id, 'throwsError', { message: 'no luck' });
 
-/** The ledger of the settings, at a time of its own. */
+/** The ledger that is set, at a time of its own. */
 const ledgerOf = ({ shared }: Jobs, now: () => number = Date.now) =>
   createLedger({ table: createDynamoTable({ tableName: 'ledger', environment: shared }), now });
 
@@ -53,7 +53,7 @@ test('jobs are listed as a table, newest first, without the platform', async () 
   expect(out).not.toContain('\u001b');
 });
 
-test('--state and --limit narrow the list, and what is left out is counted', async () => {
+test('--state and --limit narrow the list, and the rest is counted', async () => {
   await using jobs = await startJobs();
   await sentLongAgo(jobs, 'old');
   for (const id of ['a', 'b', 'c']) await ledgerOf(jobs).cancel(id);
@@ -61,10 +61,10 @@ test('--state and --limit narrow the list, and what is left out is counted', asy
   const { out, err } = await jobs.runWithoutPlatform(['jobs', '--state', 'failed', '--limit', '1', '--json']);
 
   expect(JSON.parse(out)).toMatchObject([{ type: null, state: 'FAILED', error: { kind: 'cancelled' } }]);
-  expect(err).toBe('2 earlier jobs not listed; --limit lists more');
+  expect(err).toBe('2 earlier jobs not listed; use --limit to list more');
 });
 
-test('a job that ended is shown by its result', async () => {
+test('a job that has ended is shown by its result', async () => {
   await using jobs = await startJobs();
   await jobs.run(['submit', '-'], lines([adds('sum')]));
   await jobs.run(['work', '--drain']);
@@ -75,7 +75,7 @@ test('a job that ended is shown by its result', async () => {
   expect(JSON.parse(out)).toMatchObject({ version: 1, id: 'sum', status: 'done', response: { result: 42 } });
 });
 
-test('a job without a result is shown as the ledger knows it, and one that it does not know exits 1', async () => {
+test('a job without a result is shown by its row in the ledger; an unknown one exits 1', async () => {
   await using jobs = await startJobs();
   await sentLongAgo(jobs, 'old');
 
@@ -83,13 +83,13 @@ test('a job without a result is shown as the ledger knows it, and one that it do
   const other = await jobs.runWithoutPlatform(['jobs', 'other']);
 
   expect(JSON.parse(known.out)).toMatchObject({ id: 'old', state: 'SENT', attempts: 1, finishedAt: null });
-  expect(other).toEqual({ code: 1, out: '', err: 'platform-sync: job other: the ledger does not know it' });
+  expect(other).toEqual({ code: 1, out: '', err: 'platform-sync: job other: not in the ledger' });
 });
 
 test.for([
   [['jobs'], 'jobs: expected SYNC_TABLE, the DynamoDB table that holds the ledger of jobs, got nothing'],
   [['jobs', 'cancel', 'a'], 'jobs cancel: expected SYNC_TABLE'],
-  [['jobs', 'a b'], 'id of a job: expected 1 to 128 of A-Z a-z 0-9 . _ : -, got "a b"'],
+  [['jobs', 'a b'], 'job id: expected 1 to 128 of A-Z a-z 0-9 . _ : -, got "a b"'],
   [['jobs', '--state', 'LOST'], 'Expected one of CLAIMED, SENT, DONE, FAILED, UNKNOWN, got "LOST"'],
   [['redrive'], 'redrive: expected SYNC_TABLE'],
 ] as const)('%j without settings exits 2', async ([argv, expected]) => {
@@ -101,7 +101,7 @@ test.for([
   expect(err).toContain(expected);
 });
 
-test('cancel says of each job what became of it, and a cancelled one is never sent', async () => {
+test('cancel says what happened to each job, and a cancelled one is never sent', async () => {
   await using jobs = await startJobs();
   await jobs.run(['submit', '-'], lines([adds('done')]));
   await jobs.run(['work', '--drain']);
@@ -114,13 +114,13 @@ test('cancel says of each job what became of it, and a cancelled one is never se
   expect(code).toBe(3);
   expect(out.split('\n')).toEqual([
     'early: cancelled; its message has not been seen yet',
-    'sent: already sent, cannot be stopped',
-    'done: ended as DONE',
+    'sent: already sent; it cannot be cancelled',
+    'done: already ended as DONE',
   ]);
   expect(jobs.sandbox.counts().executions).toHaveLength(1);
 });
 
-test('cancel again is as good, and --json tells the same', async () => {
+test('a job may be cancelled again, and --json reports the same', async () => {
   await using jobs = await startJobs();
   await jobs.runWithoutPlatform(['jobs', 'cancel', 'early']);
 
@@ -130,7 +130,7 @@ test('cancel again is as good, and --json tells the same', async () => {
   expect(JSON.parse(out)).toMatchObject([{ id: 'early', became: 'ended', state: 'FAILED' }]);
 });
 
-test('redrive opens failed jobs again, moves dead letters back, and names the unknown ones', async () => {
+test('redrive reopens failed jobs, moves dead letters back, and names the unknown jobs', async () => {
   await using jobs = await startJobs();
   await jobs.run(['submit', '-'], lines([throws('thrown')]));
   await jobs.run(['work', '--drain']);
@@ -146,16 +146,16 @@ test('redrive opens failed jobs again, moves dead letters back, and names the un
 
   expect(code).toBe(0);
   expect(out.split('\n')).toEqual([
-    'opened again: 1',
+    'reopened: 1',
     '  thrown',
     'dead letters moved back: 1',
-    'unknown, never opened again: 1; each may have been executed, so a person has to look at it',
+    'unknown, never reopened: 1; each may have been executed, so a person must check it',
     '  nobody-knows',
   ]);
   expect(worked).toMatchObject({ done: 1, failed: 1 });
 });
 
-test('redrive of named jobs leaves what has not failed, exits 3, and moves no dead letter', async () => {
+test('redrive of named jobs leaves those that have not failed, exits 3, and moves no dead letters', async () => {
   await using jobs = await startJobs();
   await jobs.run(['submit', '-'], lines([adds('sum')]));
   await jobs.run(['work', '--drain']);
@@ -182,7 +182,7 @@ test('redrive of named jobs leaves what has not failed, exits 3, and moves no de
   expect(waiting).toBe(1);
 });
 
-test('redrive leaves a job whose message is not here, such as one that was cancelled early', async () => {
+test('redrive leaves a job whose message it does not have, such as one that was cancelled early', async () => {
   await using jobs = await startJobs();
   await jobs.runWithoutPlatform(['jobs', 'cancel', 'early']);
 
@@ -191,6 +191,6 @@ test('redrive leaves a job whose message is not here, such as one that was cance
   await jobs.run(['work', '--drain']);
 
   expect(code).toBe(3);
-  expect(out.split('\n')).toEqual(['opened again: 0', 'left as they are: 1', '  early (FAILED)']);
+  expect(out.split('\n')).toEqual(['reopened: 0', 'left unchanged: 1', '  early (FAILED)']);
   expect(jobs.sandbox.counts().executions).toEqual([]);
 });

@@ -48,7 +48,7 @@ const reservation: Reservation = {
   tally: { ...noTally, granted: 1_200, used: 1_190, wasted: 10, waitedMs: 61_000, throttled: 2 },
 };
 
-test('tells the budget and what the fleet has used of it', async () => {
+test('shows the budget and what the fleet has used of it', async () => {
   await budget().reserve(reservation);
 
   const { code, out } = await pace([]);
@@ -57,14 +57,14 @@ test('tells the budget and what the fleet has used of it', async () => {
   expect(out.split('\n')).toEqual([
     `${host}: open`,
     'rate: 50 a second',
-    'wait: 0.0 s for a call that comes now',
-    'slots: 1,200 granted; of those whose end is known 1,190 used and 10 wasted; 0 at the safe rate',
-    'a process tells what became of its slots when it reserves the next: of its last ones nobody knows',
-    'calls: waited 61 s in all; 2 throttled in 0 incidents',
+    'wait: 0.0 s for a call made now',
+    'slots: 1,200 granted; of those reported so far, 1,190 used and 10 wasted; 0 at the safe rate',
+    'a process reports its slots when it reserves the next ones, so its last ones are never reported',
+    'calls: waited 61 s in total; 2 throttled in 0 incidents',
   ]);
 });
 
-test('tells what a 429 has done to the rate', async () => {
+test('shows what a 429 has done to the rate', async () => {
   const nowMs = Date.now();
   await budget().reserve(reservation);
   await budget().lower({ incidents: 0, fromMs: nowMs + 60_000, lowered: { rate: 35, atMs: nowMs } });
@@ -72,13 +72,13 @@ test('tells what a 429 has done to the rate', async () => {
   const { out } = await pace([]);
 
   expect(out).toContain(
-    `rate: 50 a second, 35 a second now: lowered after a 429 at ${new Date(nowMs).toISOString()}`,
+    `rate: 50 a second; now 35 a second, lowered after a 429 at ${new Date(nowMs).toISOString()}`,
   );
-  expect(out).toMatch(/^wait: (59|60)\.\d s for a call that comes now$/m);
+  expect(out).toMatch(/^wait: (59|60)\.\d s for a call made now$/m);
   expect(out).toContain('in 1 incident');
 });
 
-test('--json prints one JSON value, also where nothing has been sent yet', async () => {
+test('--json prints one JSON value, even if nothing has been sent yet', async () => {
   const { code, out } = await pace(['--json'], { PLATFORM_RATE: '7.5' });
 
   expect(code).toBe(0);
@@ -118,7 +118,7 @@ describe('an operator', () => {
   });
 });
 
-test('every command of a table sends by its budget', async () => {
+test('every command with a table sends within its budget', async () => {
   await using sandbox = await startPlatform({
     calculations: 30,
     datasets: 1,
@@ -145,14 +145,14 @@ test('every command of a table sends by its budget', async () => {
   expect(JSON.parse(out).granted).toBeGreaterThan(0);
 });
 
-test('without a table it says what it needs', async () => {
+test('says that it needs a table if none is set', async () => {
   const { code, err } = await pace([], { SYNC_TABLE: '' });
 
   expect(code).toBe(2);
   expect(err).toContain('pace: expected SYNC_TABLE, the DynamoDB table that holds the budget, got nothing');
 });
 
-test('a table that is not there is told', async () => {
+test('reports a table that does not exist', async () => {
   const { code, err } = await pace([], { SYNC_TABLE: 'no-such-table' });
 
   expect(code).toBe(1);

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 const platformSync = (argv: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
   spawn(process.execPath, ['lib/cli/bin.js', ...argv], { env: { ...process.env, ...environment } });
 
-test('sandbox prints the settings that reach it, a snapshot by them works, and Ctrl-C ends it with 0', async () => {
+test('sandbox prints the settings that reach it, a snapshot works with them, and Ctrl-C ends it with 0', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'process-'));
   const sandbox = platformSync(['sandbox', '--json', '--calculations', '300']);
   const [printed] = (await once(sandbox.stdout, 'data')) as [Buffer];
@@ -31,14 +31,14 @@ test('sandbox prints the settings that reach it, a snapshot by them works, and C
   expect(code).toBe(0);
 });
 
-test('an older Node is told what to do, and exits 2', async () => {
+test('an older Node exits 2 and says what to do', async () => {
   const script =
     "Object.defineProperty(process.versions, 'node', { value: '20.1.0' }); await import('./lib/cli/require-node.js');";
 
   const child = spawn(process.execPath, ['--input-type=module', '-e', script]);
   const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
 
-  expect(said).toContain('platform-sync needs Node 24 or newer and was started by Node 20.1.0');
+  expect(said).toContain('platform-sync needs Node 24 or newer, but was started by Node 20.1.0');
   expect(said).toContain('npm ci');
   expect(code).toBe(2);
 });

@@ -22,7 +22,7 @@ describe('off a terminal', () => {
     return { at, lines, end: progress.end };
   };
 
-  test('a line comes at most every 3 seconds, however often something is told', () => {
+  test('a line is printed at most every 3 seconds, however often there is an update', () => {
     const { at, lines } = startPlain();
 
     at(100, 1);
@@ -35,7 +35,7 @@ describe('off a terminal', () => {
     expect(lines.map((line) => line.split(' records')[0])).toEqual(['files: 3', 'files: 5']);
   });
 
-  test('it tells records, requests, rate and the time that is left', () => {
+  test('a line shows records, requests, rate and the time left', () => {
     const { at, lines } = startPlain();
 
     at(4_000, 8_000, 20_000);
@@ -43,7 +43,7 @@ describe('off a terminal', () => {
     expect(lines).toEqual(['files: 8,000 of about 20,000 records, 1,234 requests, 2,000 a second, 6 s left']);
   });
 
-  test('a run that is gone on with tells its rate by what came since, not by what was there before', () => {
+  test('the rate of a resumed run counts only what has been read since', () => {
     const { at, lines } = startPlain(10_000);
 
     at(4_000, 10_400, 11_000);
@@ -51,7 +51,7 @@ describe('off a terminal', () => {
     expect(lines).toEqual(['files: 10,400 of about 11,000 records, 1,234 requests, 100 a second, 6 s left']);
   });
 
-  test('a run that ends sooner than that tells nothing', () => {
+  test('a run that ends sooner prints nothing', () => {
     const { at, lines, end } = startPlain();
 
     at(2_000, 200, 200);
@@ -64,13 +64,13 @@ describe('off a terminal', () => {
 describe('in words', () => {
   const pace = { elapsedMs: 10_000, recordsBefore: 0 };
 
-  test('a total that is not known is left out, and so is the time', () => {
+  test('an unknown total is left out, and so is the time left', () => {
     expect(describeProgress({ records: 50, total: null }, calls, pace)).toBe(
       '50 records, 1,234 requests, 5 a second',
     );
   });
 
-  test('throttled requests are told if there are any', () => {
+  test('throttled requests are shown if there are any', () => {
     expect(describeProgress({ records: 50, total: null }, { ...calls, throttled: 7 }, pace)).toBe(
       '50 records, 1,234 requests, 5 a second, 7 throttled',
     );
@@ -84,7 +84,7 @@ describe('in words', () => {
     expect(describeProgress({ records: 1_000, total }, calls, pace)).toContain(expected);
   });
 
-  test('more records than the total leave no time, and no time at all gives no endless rate', () => {
+  test('more records than the total leave no time, and no elapsed time gives no infinite rate', () => {
     expect(describeProgress({ records: 30, total: 20 }, calls, pace)).toBe(
       '30 of about 20 records, 1,234 requests, 3 a second',
     );

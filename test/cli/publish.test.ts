@@ -32,7 +32,7 @@ async function run(argv: readonly string[], environment: Readonly<Record<string,
   return { code, out: out(), err: err() };
 }
 
-/** Takes a snapshot of data files and answers its manifest. */
+/** Takes a snapshot of data files and returns its manifest. */
 async function snapshot(...ids: readonly string[]): Promise<Manifest> {
   const argv = ['snapshot', 'data-files', '--json', ...ids.flatMap((id) => ['--id', id])];
   const { out } = await run(argv, {
@@ -46,25 +46,25 @@ async function snapshot(...ids: readonly string[]): Promise<Manifest> {
 const latest = async () => JSON.parse(await readFile(join(folder, 'data-files/latest.json'), 'utf8'));
 
 describe('publish', () => {
-  test('of a run that was refused is refused again: exit 3, the reason, and the command that would do it', async () => {
+  test('of a refused run is refused again: exit 3, the reason, and the command that would publish it', async () => {
     const { run: refused } = await snapshot('7');
 
     const { code, out } = await run(['publish', 'data-files', refused]);
 
     expect(code).toBe(3);
     expect(out).toContain('not published; refused as: incomplete');
-    expect(out).toContain(`to publish all the same: platform-sync publish data-files ${refused} --force`);
+    expect(out).toContain(`to publish this one anyway: platform-sync publish data-files ${refused} --force`);
     await expect(latest()).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  test('--force publishes it, needs no platform, and the manifest tells that it was forced', async () => {
+  test('--force publishes it without the platform, and the manifest says that it was forced', async () => {
     const { run: refused } = await snapshot('7');
 
     const { code, out } = await run(['publish', 'data-files', refused, '--force']);
 
     const { run: published, manifest } = await latest();
     expect(code).toBe(0);
-    expect(out).toContain('published by force although refused as: incomplete');
+    expect(out).toContain('published by force, although refused as: incomplete');
     expect(published).toBe(refused);
     expect(JSON.parse(await readFile(join(folder, manifest), 'utf8'))).toMatchObject({
       run: refused,
@@ -90,7 +90,7 @@ describe('publish', () => {
     expect(err).toContain('not published; refused as: empty, selection, incomplete');
   });
 
-  test('of a run that is published already changes nothing and exits 0', async () => {
+  test('of a run that is already published changes nothing and exits 0', async () => {
     const [id = ''] = sandbox.ids().dataFiles;
     const { run: published } = await snapshot(id);
     const before = await latest();
@@ -102,7 +102,7 @@ describe('publish', () => {
     expect(await latest()).toEqual(before);
   });
 
-  test('of a run that started before the published one is not done, even by force: exit 3', async () => {
+  test('of a run that started before the published one does nothing, even by force: exit 3', async () => {
     const [id = ''] = sandbox.ids().dataFiles;
     const { run: earlier } = await snapshot('7');
     const { run: later } = await snapshot(id);
@@ -110,11 +110,13 @@ describe('publish', () => {
     const { code, out } = await run(['publish', 'data-files', earlier, '--force']);
 
     expect(code).toBe(3);
-    expect(out).toContain(`not published: run ${later}, which started later, has been published meanwhile`);
+    expect(out).toContain(
+      `not published: run ${later}, which started later, has been published in the meantime`,
+    );
     expect(await latest()).toMatchObject({ run: later });
   });
 
-  test('of a run that is not there, or lies in another place, exits 2 and names where it looked', async () => {
+  test('of a run that does not exist, or is in another place, exits 2 and names where it looked', async () => {
     const { run: refused } = await snapshot('7');
 
     const unknown = await run(['publish', 'data-files', '20261121T091500Z-3fa9c1']);
@@ -142,7 +144,7 @@ test('publish of a run whose manifest is damaged exits 1 and names it', async ()
   );
 });
 
-describe('what the platform named itself cannot move the cursor', () => {
+describe('names from the platform cannot move the cursor', () => {
   const hostile = 'x\u001b[2J\u009b2J\u007f\u202e\u200f\u061c\u2066';
   const manifest = publishedManifest({
     idsFrom: hostile,
@@ -174,7 +176,7 @@ describe('what the platform named itself cannot move the cursor', () => {
   });
 });
 
-test('ids that are missing are named up to five, and the rest counted', () => {
+test('the first five missing ids are named, and the rest counted', () => {
   const { terminal, out } = createFakeTerminal();
   const missing = ['1', '2', '3', '4', '5', '6', '7'].map((id) => ({ id, status: 404 }));
   const manifest = publishedManifest({ missing, records: 1 });

@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 describe('ids', () => {
-  test('are read from a file one a line, whatever ends its lines and whatever stands around them', async () => {
+  test('are read from a file, one per line, with any line ending and any white space around them', async () => {
     const file = join(folder, 'ids.txt');
     await writeFile(file, '\ufeff40001\r\n\n  40030\t\n40059');
     const { terminal } = createFakeTerminal();
@@ -36,10 +36,12 @@ describe('ids', () => {
     expect(ids).toEqual(['a', 'b']);
   });
 
-  test('in a file without any are refused', async () => {
+  test('are required: an empty file is refused', async () => {
     const { terminal } = createFakeTerminal({}, ' \n');
 
-    await expect(readLines('-', terminal)).rejects.toThrow('expected at least one id, one a line, got none');
+    await expect(readLines('-', terminal)).rejects.toThrow(
+      'expected at least one id, one per line, got none',
+    );
   });
 });
 
@@ -89,7 +91,7 @@ test.each([
     '--id or --ids-from: expected them as options or in a file, got both',
   ],
   [['snapshot', 'files', '--as', '../x', '--resume', RUN], '--as: expected 1 to 64 letters, digits, _ or -'],
-  [['snapshot', 'data-files', '--ids-from', '-'], '-: expected at least one id, one a line, got none'],
+  [['snapshot', 'data-files', '--ids-from', '-'], '-: expected at least one id, one per line, got none'],
   [['snapshot', 'cards', '--datasets-from', 'no/such'], 'no/such: expected a file that can be read'],
   [['snapshot', 'cards', '--dataset', '..'], 'datasetId: expected a name, not empty, "." or ".."'],
   [['snapshot', 'calculations', '--resume', 'last'], badRun('last')],
@@ -99,9 +101,9 @@ test.each([
   [['publish', 'calculations', 'last'], badRun('last')],
   [
     ['publish', 'kalkulations', RUN],
-    'Expected calculations, files, cards, data-files, or one of them with .NAME',
+    'Expected one of calculations, files, cards, data-files, with or without a .NAME after it, got',
   ],
-])('%j is wrong usage: it says what was expected and what came, and exits 2', async (argv, expected) => {
+])('%j is wrong usage: it says what was expected and what it got, and exits 2', async (argv, expected) => {
   const environment = {
     PLATFORM_BASE_URL: 'http://127.0.0.1:9',
     PLATFORM_TOKEN: 'a-token',
@@ -112,7 +114,7 @@ test.each([
   const code = await runCommandLine(argv, terminal);
 
   expect(err()).toContain(expected);
-  expect(err()).not.toContain('to go on');
+  expect(err()).not.toContain('to resume');
   expect(code).toBe(2);
   expect(out()).toBe('');
 });

@@ -85,16 +85,16 @@ test('--json prints them as a list, of all sources if none is given', async () =
   ]);
 });
 
-test('--limit lists the newest and tells how many are left', async () => {
+test('--limit lists the newest and says how many are left', async () => {
   await publishTwo();
 
   const { out, err } = await runs('calculations', '--limit', '1', '--json');
 
   expect(JSON.parse(out)).toMatchObject([{ run: tuesday.id }]);
-  expect(err).toBe('1 earlier run not listed; --limit lists more');
+  expect(err).toBe('1 earlier run not listed; use --limit to list more');
 });
 
-test('a run that lies there but has not been published yet is left out', async () => {
+test('a run whose folder is there but which has not been published yet is left out', async () => {
   await publishLines(store, { run: tuesday });
   const latest = await store.get('calculations/latest.json');
   await publishLines(store, { run: wednesday });
@@ -105,7 +105,7 @@ test('a run that lies there but has not been published yet is left out', async (
   expect(JSON.parse(out)).toMatchObject([{ run: tuesday.id }]);
 });
 
-test('where nothing has been published it says so', async () => {
+test('says if nothing has been published', async () => {
   const people = await runs();
   const machines = await runs('--json');
 

@@ -70,7 +70,7 @@ async function scoredRows(batch: string): Promise<readonly Record<string, unknow
 }
 
 describe('score', () => {
-  test('scores each text once, names the bad rows, tells it in words, and exits 3', async () => {
+  test('scores each text once, names the bad rows, describes the outcome, and exits 3', async () => {
     const file = await write('reviews.csv', REVIEWS);
 
     const { code, out, err } = await run(
@@ -82,15 +82,17 @@ describe('score', () => {
     expect(code).toBe(3);
     expect(out.split('\n')).toEqual([
       'batch mine: 4 rows: 3 scored, 0 failed, 1 bad',
-      'calls: 2, 0 of them paid again after a lost answer; rows from the cache: 1',
-      expect.stringMatching(/^tokens: [\d,]+ in, [\d,]+ out, [\d,]+ in all/),
+      'calls: 2, 0 of them paid again after a lost response; rows from the cache: 1',
+      expect.stringMatching(/^tokens: [\d,]+ in, [\d,]+ out, [\d,]+ in total/),
       'delivery: 1 negative, 2 not_applicable',
       'support: 1 not_applicable, 2 positive',
       '  line 4: review: expected text, got an empty value',
       `parts: 1 in ${store()}/scores/mine/`,
       `summary: ${store()}/scores/mine/summary.json`,
     ]);
-    expect(err).toContain(`to go on: platform-sync score ${file} --text review --id id --topic 'support=`);
+    expect(err).toContain(
+      `to resume it after a stop: platform-sync score ${file} --text review --id id --topic 'support=`,
+    );
     expect(err).toMatch(/ --columns shop --batch mine$/m);
     expect(rows).toMatchObject([
       { id: '1', columns: { shop: 'A' }, topicSentiments: { support: 'POSITIVE' } },
@@ -114,17 +116,17 @@ describe('score', () => {
     expect(sandbox.counts().sentimentCalls).toEqual({ wonderful: 1, awful: 1 });
   });
 
-  test('a batch is named by its file and the time, if it is not told', async () => {
+  test('a batch without a name is named after its file and the time', async () => {
     const file = await write('my reviews (2).csv', 'text\nwonderful\n');
 
     const { err } = await run('score', file, '--text', 'text');
 
     expect(err).toMatch(
-      /^batch my-reviews-2-?-\d{8}T\d{6}Z; if it is stopped, to go on: platform-sync score '/,
+      /^batch my-reviews-2-?-\d{8}T\d{6}Z; to resume it after a stop: platform-sync score '/,
     );
   });
 
-  test('Ctrl-C ends it once the calls under way have, and what it says then goes on without paying twice', async () => {
+  test('Ctrl-C ends it after the calls in flight; the command that it prints resumes without paying twice', async () => {
     await sandbox.close();
     sandbox = await start(150);
     const texts = Array.from({ length: 300 }, (_, index) => `wonderful ${index}`);
@@ -139,19 +141,19 @@ describe('score', () => {
     stopping.interrupt();
     const stopped = await stopping.ended;
     const before = Object.keys(sandbox.counts().sentimentCalls).length;
-    const [, wayOn = ''] = /^stopped; to go on: platform-sync (.*)$/m.exec(stopped.err) ?? [];
-    const resumed = await begin([...wayOn.split(' '), '--json'], many).ended;
+    const [, resumeArgs = ''] = /^stopped; to resume: platform-sync (.*)$/m.exec(stopped.err) ?? [];
+    const resumed = await begin([...resumeArgs.split(' '), '--json'], many).ended;
 
     const calls = Object.values(sandbox.counts().sentimentCalls);
     expect(stopped.code).toBe(1);
-    expect(stopped.err).toContain('interrupted: stopped as asked');
+    expect(stopped.err).toContain('interrupted: stopped as requested');
     expect(before).toBeLessThan(300);
     expect(resumed.code).toBe(0);
     expect(JSON.parse(resumed.out)).toMatchObject({ batch: 'many', rows: 300, scored: 300, failed: 0 });
     expect(calls).toEqual(Array.from({ length: 300 }, () => 1));
   });
 
-  test('--dry-run tells what it would take and sends nothing', async () => {
+  test('--dry-run reports what it would take and sends nothing', async () => {
     const file = await write('reviews.csv', REVIEWS);
 
     const people = await run('score', file, '--text', 'review', '--dry-run');
@@ -161,8 +163,8 @@ describe('score', () => {
     expect(people.out.split('\n')).toEqual([
       '4 rows, 1 of them bad',
       '  line 4: review: expected text, got an empty value',
-      '2 different texts, 0 of them cached',
-      '2 calls to be made, which take 1 s at 1000 a second',
+      '2 distinct texts, 0 of them cached',
+      '2 calls to make, which take 1 s at 1000 a second',
       'nothing was sent',
     ]);
     expect(JSON.parse(machines.out)).toMatchObject({ dryRun: true, rows: 4, badRows: 1, texts: 2, calls: 2 });
@@ -221,14 +223,14 @@ describe('score', () => {
     expect(sandbox.counts().requests).toBe(0);
   });
 
-  test('a file that is not there exits 2', async () => {
+  test('a file that does not exist exits 2', async () => {
     const { code, err } = await run('score', join(folder, 'none.csv'), '--text', 'review');
 
     expect(code).toBe(2);
     expect(err).toContain('none.csv: expected a file that can be read more than once, got ENOENT');
   });
 
-  test('another file under the name of a batch exits 2', async () => {
+  test('another file under the name of an existing batch exits 2', async () => {
     await run('score', await write('a.csv', 'text\nwonderful\n'), '--text', 'text', '--batch', 'one');
 
     const file = await write('b.csv', 'text\nawful\n');
@@ -274,13 +276,13 @@ describe('forget', () => {
     expect(JSON.parse(again.out)).toMatchObject({ cached: 1, calls: 1 });
   });
 
-  test('erases a batch with all that it knows', async () => {
+  test('erases a batch with everything in it', async () => {
     const { code, out } = await forget('--batch', 'one');
     const again = await forget('--batch', 'one');
 
     expect(code).toBe(0);
     expect(out).toMatch(/^erased: cache rows: 2, staged chunks: 1, parts: 1, rows in them: 2; batches: one$/);
-    expect(again.out).toBe('nothing was there to erase');
+    expect(again.out).toBe('there was nothing to erase');
   });
 
   test.for([

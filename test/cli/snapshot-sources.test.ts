@@ -54,7 +54,7 @@ async function published(place: string) {
   return { manifest, lines };
 }
 
-/** The lines of a snapshot of some of the sandbox's FileSets, in an order of their own. */
+/** The lines of a snapshot of some of the sandbox's FileSets, sorted. */
 const fileLines = (filesets: readonly string[], matches: (row: FileRow) => boolean = () => true) =>
   filesets
     .flatMap((id) =>
@@ -65,7 +65,7 @@ const fileLines = (filesets: readonly string[], matches: (row: FileRow) => boole
     .sort();
 
 describe('snapshot files', () => {
-  test('takes all files of every FileSet that was named, and none of the others', async () => {
+  test('takes all files of every named FileSet, and no others', async () => {
     const [first = '', second = ''] = sandbox.ids().fileSets;
 
     const { code, out } = await run(['snapshot', 'files', '--fileset', second, '--fileset', first]);
@@ -77,7 +77,7 @@ describe('snapshot files', () => {
     expect(manifest.selection).toEqual({ filesets: [first, second].sort() });
   });
 
-  test('names a FileSet that is not there, and takes the others', async () => {
+  test('names a FileSet that does not exist, and takes the others', async () => {
     const [fileset = ''] = sandbox.ids().fileSets;
 
     const { code, out } = await run(['snapshot', 'files', '--fileset', fileset, '--fileset', NO_DATASET]);
@@ -97,7 +97,7 @@ describe('snapshot files', () => {
       { directory: '/Archive' },
     ],
     [
-      'what lies directly in a directory',
+      'what is directly in a directory',
       ['--directory', 'Archive/', '--immediate'],
       ({ path }) => /^\/Archive\/[^/]*$/.test(path),
       { directory: 'Archive/', immediate: true },
@@ -109,7 +109,7 @@ describe('snapshot files', () => {
       { where: [{ field: 'size', operator: 'GREATER_THAN', value: ['100000000'] }] },
     ],
     [
-      'a filter turned round',
+      'a negated filter',
       ['--where', 'fileType:!EQUALS:TEXT'],
       ({ fileType }) => fileType !== 'TEXT',
       { where: [{ field: 'fileType', operator: 'EQUALS', value: ['TEXT'], not: true }] },
@@ -137,22 +137,19 @@ describe('snapshot files', () => {
       ({ created }) => created >= '2024-06-01T00:00:00.000Z' && created <= '2025-06-01T00:00:00.000Z',
       { since: '2024-06-01T00:00:00.000Z', until: '2025-06-01T00:00:00.000Z' },
     ],
-  ])(
-    'narrowed to %s takes exactly those, and the manifest tells it',
-    async (_, flags, matches, selection) => {
-      const [fileset = ''] = sandbox.ids().fileSets;
+  ])('narrowed to %s takes exactly those, and the manifest says so', async (_, flags, matches, selection) => {
+    const [fileset = ''] = sandbox.ids().fileSets;
 
-      const { code } = await run(['snapshot', 'files', '--fileset', fileset, ...flags]);
+    const { code } = await run(['snapshot', 'files', '--fileset', fileset, ...flags]);
 
-      const { manifest, lines } = await published('files');
-      const expected = fileLines([fileset], matches);
-      expect(code).toBe(0);
-      expect(lines.toSorted()).toEqual(expected);
-      expect(manifest.selection).toEqual({ filesets: [fileset], ...selection });
-      expect(expected.length).toBeGreaterThan(0);
-      expect(expected.length).toBeLessThan(1_300);
-    },
-  );
+    const { manifest, lines } = await published('files');
+    const expected = fileLines([fileset], matches);
+    expect(code).toBe(0);
+    expect(lines.toSorted()).toEqual(expected);
+    expect(manifest.selection).toEqual({ filesets: [fileset], ...selection });
+    expect(expected.length).toBeGreaterThan(0);
+    expect(expected.length).toBeLessThan(1_300);
+  });
 
   test('with another selection in the same place is refused with 3; in a place of its own it is not', async () => {
     const [fileset = ''] = sandbox.ids().fileSets;
@@ -164,13 +161,13 @@ describe('snapshot files', () => {
 
     expect(refused.code).toBe(3);
     expect(refused.out).toContain('not published; refused as: selection');
-    expect(refused.out).toContain('other records were asked for than in the last run');
+    expect(refused.out).toContain('the run does not request the same records as the last run');
     expect((await published('files')).manifest.records).toBe(1_300);
     expect(apart.code).toBe(0);
     expect((await published('files.not-text')).manifest.records).toBeLessThan(1_300);
   });
 
-  test('with the same FileSets in another order and case is the same selection', async () => {
+  test('with the same FileSets in another order and case has the same selection', async () => {
     const [first = '', second = ''] = sandbox.ids().fileSets;
     await run(['snapshot', 'files', '--fileset', first, '--fileset', second]);
 
@@ -200,7 +197,7 @@ describe('snapshot files', () => {
     expect(code).toBe(1);
     expect(err).toContain('answered 400');
     expect(err).toContain('unknown filter field colour');
-    expect(err).not.toContain('to go on');
+    expect(err).not.toContain('to resume');
   });
 });
 
@@ -252,7 +249,7 @@ const cardsIn = (lines: readonly string[]) =>
 const LINK = /"type":"DATA_SOURCE","id":"([^"]+)"/g;
 
 describe('snapshot cards', () => {
-  test('takes the cards of each dataset that was named', async () => {
+  test('takes the cards of each named dataset', async () => {
     const datasets = sandbox.ids().datasets.slice(3, 6);
 
     const { code } = await run(['snapshot', 'cards', ...datasets.flatMap((id) => ['--dataset', id])]);
@@ -264,7 +261,7 @@ describe('snapshot cards', () => {
     expect(manifest.idsFrom).toBeUndefined();
   });
 
-  test('takes the datasets from a file and from standard input alike, and tells which', async () => {
+  test('takes the datasets from a file or from standard input, and records which', async () => {
     const datasets = sandbox.ids().datasets.slice(0, 4);
     const file = join(folder, 'datasets.txt');
     await writeFile(file, `${datasets.join('\r\n')}\r\n`);
@@ -326,7 +323,7 @@ describe('snapshot cards', () => {
 
     expect(code).toBe(1);
     expect(err).toContain('expected a published snapshot of calculations to take datasets from, got none');
-    expect(err).not.toContain('to go on');
+    expect(err).not.toContain('to resume');
     expect(out).toBe('');
   });
 });
@@ -346,7 +343,7 @@ describe('snapshot data-files', () => {
     expect(manifest.selection).toEqual({ ids: [first, second], expand: ['revisions', 'metadata'] });
   });
 
-  test('names ids that are not there as missing, and exits 0', async () => {
+  test('names ids that do not exist as missing, and exits 0', async () => {
     const { dataFiles } = sandbox.ids();
 
     const { code, out } = await run(
@@ -372,7 +369,7 @@ describe('snapshot data-files', () => {
 
     expect(code).toBe(3);
     expect(out).toContain('not published; refused as: incomplete');
-    expect(out).toContain('nothing that was asked for could be read');
+    expect(out).toContain('nothing that was requested could be read');
     await expect(published('data-files')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });
@@ -381,13 +378,13 @@ test.each([
   [['calculations', '--name', 'x', '--as', 'x'], 'name'],
   [['cards', '--no-drill'], 'drill'],
   [['data-files', '--id', '1'], 'id'],
-])('%j with --resume is wrong usage: the run has its selection', async (argv, named) => {
+])('%j with --resume is wrong usage: the run already has its selection', async (argv, named) => {
   const { terminal, err } = createFakeTerminal();
 
   const code = await runCommandLine(['snapshot', ...argv, '--resume', '20261121T142243Z-068a5f'], terminal);
 
   expect(code).toBe(2);
   expect(err()).toContain(
-    `--resume: expected nothing else that selects records, since the run has its selection, got ${named}`,
+    `--resume: expected nothing else that selects records, since the run already has its selection, got ${named}`,
   );
 });

@@ -48,7 +48,7 @@ export async function startJobs({ latencyMs = 0 }: { readonly latencyMs?: number
     folder,
     sandbox,
     settings,
-    /** All settings but the platform's. */
+    /** All settings except the platform's. */
     shared,
     begin,
     run: (argv: readonly string[], input = '') => begin(argv, settings, input).ended,

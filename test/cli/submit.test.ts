@@ -10,7 +10,7 @@ const call = {
   functionName: 'addNumbers',
 };
 
-test('every fault of every line is told with its number, and nothing is sent', async () => {
+test('every fault of every line is reported with its line number, and nothing is sent', async () => {
   await using jobs = await startJobs();
   const input = `${lines([score('a')])}{"version":\n\n${lines([{ type: 'score', texts: [] }, score('a')])}`;
 
@@ -18,14 +18,14 @@ test('every fault of every line is told with its number, and nothing is sent', a
 
   const counts = await jobs.queue.counts();
   expect({ code, out }).toEqual({ code: 2, out: '' });
-  expect(err).toContain('-: expected jobs, one a line; nothing was sent, since');
+  expect(err).toContain('-: expected one job per line; nothing was sent:');
   expect(err).toMatch(/^ {2}line 2: message: expected JSON/m);
   expect(err).toMatch(/^ {2}line 4: texts: expected a list of? ?.*1 to 100|^ {2}line 4: texts: /m);
   expect(err).toMatch(/^ {2}line 5: id: expected an id that no other line has, got a/m);
   expect(counts.waiting).toBe(0);
 });
 
-test('all jobs are sent, more than one batch of them, and their ids are told', async () => {
+test('all jobs are sent, in more than one batch, and their ids are printed', async () => {
   await using jobs = await startJobs();
   const ids = Array.from({ length: 23 }, (_, index) => `job-${index}`);
 
@@ -37,7 +37,7 @@ test('all jobs are sent, more than one batch of them, and their ids are told', a
   expect(counts.waiting).toBe(23);
 });
 
-test('a function without an id is sent with one, and the others have that of their content', async () => {
+test('a run-function without an id is sent with one; the others get theirs from their content', async () => {
   await using jobs = await startJobs();
   const { id: _, ...withoutId } = score('a');
 
@@ -70,14 +70,14 @@ test('a type that SYNC_ALLOW leaves out is a fault of its line', async () => {
   expect(err).toContain('line 1: type: expected an allowed value (data-files), got "score"');
 });
 
-test('a queue that cannot be reached is told with what was sent, and exits 1', async () => {
+test('reports a queue that cannot be reached and how much was sent, and exits 1', async () => {
   await using jobs = await startJobs();
   const environment = { ...jobs.shared, SYNC_QUEUE_URL: `${jobs.shared.SYNC_QUEUE_URL}-of-nobody` };
 
   const { code, out, err } = await jobs.begin(['submit', '-'], environment, lines([score('a')])).ended;
 
   expect({ code, out }).toEqual({ code: 1, out: '0 jobs sent' });
-  expect(err).toContain('0 of 1 job are on the queue for certain');
+  expect(err).toContain('0 of 1 job are certainly on the queue');
 });
 
 test.for([

@@ -12,7 +12,7 @@ const call = (id: string, functionName: string, inputVariables: object) => ({
 });
 const adds = (id: string) => call(id, 'addNumbers', { first: 40, second: 2 });
 
-test('a drained queue has all jobs done, each once, and exits 0', async () => {
+test('--drain does every job once, and exits 0', async () => {
   await using jobs = await startJobs();
   const score = { type: 'score', id: 'texts', texts: [{ id: '1', text: 'This is wonderful.' }] };
   await jobs.run(['submit', '-'], lines([adds('sum'), score]));
@@ -28,7 +28,7 @@ test('a drained queue has all jobs done, each once, and exits 0', async () => {
   expect(jobs.sandbox.counts().executions).toHaveLength(1);
 });
 
-test('a job that failed is told and exits 3', async () => {
+test('reports a failed job and exits 3', async () => {
   await using jobs = await startJobs();
   const input = lines([adds('sum'), call('thrown', 'throwsError', { message: 'no luck' })]);
   await jobs.run(['submit', '-'], input);
@@ -39,7 +39,7 @@ test('a job that failed is told and exits 3', async () => {
   expect(out).toBe('jobs: 1 done, 1 failed, 0 unknown, 0 refused; 0 handed back, 0 not handled');
 });
 
-test('a message that was refused is told and exits 3', async () => {
+test('reports a refused message and exits 3', async () => {
   await using jobs = await startJobs();
   await jobs.queue.send(['no job']);
 
@@ -49,7 +49,7 @@ test('a message that was refused is told and exits 3', async () => {
   expect(JSON.parse(out)).toMatchObject({ done: 0, failed: 0, refused: 1 });
 });
 
-test('Ctrl-C finishes what runs, leaves the rest on the queue, and exits 0', async () => {
+test('Ctrl-C finishes the running jobs, leaves the rest on the queue, and exits 0', async () => {
   await using jobs = await startJobs({ latencyMs: 1_000 });
   await jobs.run(['submit', '-'], lines(['a', 'b', 'c', 'd'].map(adds)));
 
@@ -61,13 +61,13 @@ test('Ctrl-C finishes what runs, leaves the rest on the queue, and exits 0', asy
   const { waiting, inFlight } = await jobs.queue.counts();
   const { done } = JSON.parse(out);
   expect(code).toBe(0);
-  expect(err).toContain('stopped as asked; what was not begun is still on the queue');
+  expect(err).toContain('stopped as requested; jobs that were not started are still on the queue');
   expect(done).toBeGreaterThanOrEqual(1);
   expect(done).toBeLessThan(4);
   expect(waiting + inFlight).toBe(4 - done);
 });
 
-test('progress is told in plain lines every few seconds, each only once', async () => {
+test('prints progress in plain lines every few seconds, each only once', async () => {
   await using jobs = await startJobs({ latencyMs: 7_000 });
   await jobs.run(['submit', '-'], lines([adds('sum')]));
 
@@ -76,7 +76,7 @@ test('progress is told in plain lines every few seconds, each only once', async 
   expect(err).toBe('work: 0 done, 0 failed, 0 unknown; 0 waiting, 1 in flight, 0 delayed');
 });
 
-test('without SYNC_TABLE it warns, and works', async () => {
+test('works without SYNC_TABLE, with a warning', async () => {
   await using jobs = await startJobs();
   const { SYNC_TABLE: _, ...settings } = jobs.settings;
   await jobs.run(['submit', '-'], lines([adds('sum')]));
@@ -87,7 +87,7 @@ test('without SYNC_TABLE it warns, and works', async () => {
   expect(err).toContain('SYNC_TABLE is not set: the ledger is in the memory of this process');
 });
 
-test('without SYNC_QUEUE_URL it says what is needed and exits 2', async () => {
+test('without SYNC_QUEUE_URL exits 2 and says what is needed', async () => {
   await using jobs = await startJobs();
 
   const { code, err } = await jobs.begin(['work'], { ...jobs.settings, SYNC_QUEUE_URL: '' }).ended;
