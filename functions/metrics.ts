@@ -9,28 +9,28 @@ import { listCards } from '../lib/platform/operations/list-cards.ts';
 import type { Sentiment } from '../lib/platform/records.ts';
 import type { Environment } from '../lib/settings.ts';
 
-/** What a function measures: sums, which `flush` prints as CloudWatch's embedded metrics at an invocation's end. */
+/** What a function measures: sums, which `flush` prints as CloudWatch embedded metrics at the end of an invocation. */
 export type FunctionMetrics = {
   readonly observe: (event: PlatformEvent) => void;
   readonly jobFinished: (event: Pick<JobFinished, 'type' | 'status'>) => void;
   readonly messageRefused: () => void;
   readonly onSafeRate: () => void;
-  readonly sentimentAnswered: (answer: Sentiment) => void;
+  readonly textScored: (sentiment: Sentiment) => void;
   readonly snapshotEnded: (ended: { readonly place: string; readonly kind: 'published' | 'refused' }) => void;
-  /** From now on each flush tells what the pace has granted since the one before. */
+  /** From now on, each flush reports what the pace has granted since the previous one. */
   readonly followPace: (counts: () => PaceCounts) => void;
   readonly flush: () => void;
 };
 
-/** Powertools' own metrics, or what stands in for them. */
+/** Powertools' own metrics, or a stand-in for them. */
 type Printer = Pick<Metrics, 'addMetric' | 'addDimensions' | 'publishStoredMetrics'>;
 
-/** Measures for the stack that SYNC_STACK names: it is the dimension `service` of each metric. */
+/** Measures for the stack that SYNC_STACK names, which is the dimension `service` of each metric. */
 export function createMetrics(
   { SYNC_STACK: stack = 'local' }: Environment,
   printer: Printer = new Metrics({ namespace: metricNamespace, serviceName: stack }),
 ): FunctionMetrics {
-  /** Sums by name, of all and of each value of a further dimension. */
+  /** Sums by name: over everything, and for each value of another dimension. */
   const sums = new Map<
     string,
     { readonly dimensions: Dimensions; readonly values: Map<MetricName, number> }
@@ -63,7 +63,7 @@ export function createMetrics(
     jobFinished: ({ type, status }) => addBoth(JOB_METRICS[status], { type }),
     messageRefused: () => add('MessagesRefused', 1),
     onSafeRate: () => add('SafeRate', 1),
-    sentimentAnswered: ({ modelProviderUsage: usage }) => add('SentimentTokens', usage?.totalTokens ?? 0),
+    textScored: ({ modelProviderUsage: usage }) => add('SentimentTokens', usage?.totalTokens ?? 0),
     snapshotEnded: ({ place, kind }) => addBoth(SNAPSHOT_METRICS[kind], { place }),
     flush() {
       addPace();
@@ -96,7 +96,7 @@ const SNAPSHOT_METRICS = {
   refused: 'SnapshotsRefused',
 } as const satisfies Record<string, MetricName>;
 
-/** A single record that the token's user may not read is named in the manifest, and nothing to wake anybody for. */
+/** A single record that the token's user may not read is named in the manifest, and no reason to wake anybody up. */
 const MAY_BE_FORBIDDEN: readonly string[] = [listCards.name, getDataFile.name];
 
 function measuresOf(event: PlatformEvent): Readonly<Partial<Record<MetricName, number>>> {

@@ -33,15 +33,15 @@ export type DeadLetterAlarm =
   | 'SchedulesDeadLetters'
   | 'EventsDeadLetters';
 
-/** What an alarm watches: it goes off above a value, at the first occurrence if none is named. */
+/** What an alarm watches. It goes off above a value: by default, at the first occurrence. */
 type Watch = {
   readonly says: string;
   readonly metric: IMetric;
   readonly above?: number;
   readonly periods?: number;
-  /** It goes off where nothing is counted, and no data is nothing. */
+  /** It goes off if nothing is counted; no data means nothing. */
   readonly needsData?: boolean;
-  /** The section of the runbook, where it is not the alarm's name. */
+  /** The section of the runbook, if it is not the alarm's name. */
   readonly section?: string;
 };
 
@@ -73,11 +73,11 @@ export class Alarms extends Construct {
     return alarm;
   }
 
-  /** Who is told. */
+  /** Who is notified. */
   private topics({ email, topicArn }: Instance['alarms']): readonly ITopic[] {
     const given = topicArn === undefined ? [] : [Topic.fromTopicArn(this, 'GivenTopic', topicArn)];
     if (email === undefined) return given;
-    // CloudWatch may not use the key that AWS manages for topics.
+    // CloudWatch may not use the AWS managed key for topics.
     const key = new Key(this, 'Key', { enableKeyRotation: true, description: 'Alarms of platform-sync' });
     key.grantEncryptDecrypt(new ServicePrincipal('cloudwatch.amazonaws.com'));
     const topic = new Topic(this, 'Topic', { masterKey: key, enforceSSL: true });
@@ -91,7 +91,7 @@ const FIVE_MINUTES = Duration.minutes(5);
 const HOUR = Duration.hours(1);
 const DAY = Duration.days(1);
 
-/** Of so few requests a share says nothing. */
+/** With fewer requests than this, a share says nothing. */
 const FEWEST_REQUESTS = 20;
 
 type Watches = Readonly<Record<string, Watch>>;
@@ -123,7 +123,7 @@ const platformWatches = ({ metrics }: AlarmsProps): Watches => ({
     periods: 3,
   },
   SafeRate: {
-    says: 'The table of the budget is away: every process sends at the safe rate.',
+    says: 'The table of the budget cannot be reached: processes send at the safe rate.',
     metric: metrics('SafeRate'),
   },
 });
@@ -134,7 +134,7 @@ const jobWatches = ({ metrics, alarms, queues }: AlarmsProps): Watches => ({
     metric: metrics('MessagesRefused'),
   },
   JobsFailed: { says: 'Jobs failed.', metric: metrics('JobsFailed') },
-  JobsUnknown: { says: 'Nobody knows whether jobs were done.', metric: metrics('JobsUnknown') },
+  JobsUnknown: { says: 'It is unknown whether some jobs were executed.', metric: metrics('JobsUnknown') },
   OldestJob: {
     says: `A job has waited for more than ${alarms.oldestJobHours} hours.`,
     metric: oldest(queues),
@@ -144,11 +144,11 @@ const jobWatches = ({ metrics, alarms, queues }: AlarmsProps): Watches => ({
 
 const functionWatches = ({ functions }: AlarmsProps): Watches => ({
   FunctionErrors: {
-    says: 'A function of the stack fails.',
+    says: 'A function of the stack is failing.',
     metric: sumOf(functions.map(({ function: each }) => each.metricErrors({ period: FIVE_MINUTES }))),
   },
   FunctionThrottles: {
-    says: 'Lambda has no room for a function of the stack.',
+    says: 'Lambda throttles a function of the stack.',
     metric: sumOf(functions.map(({ function: each }) => each.metricThrottles({ period: FIVE_MINUTES }))),
     periods: 3,
   },
@@ -169,8 +169,8 @@ const spendingWatches = ({ metrics, alarms }: AlarmsProps): Watches => ({
 
 const DEAD_LETTERS = {
   JobsDeadLetters: 'Messages could be neither done nor refused.',
-  TextsDeadLetters: 'Requests of the inbox could not be split.',
-  SnapshotsDeadLetters: 'Executions of snapshots failed, timed out or were stopped.',
+  TextsDeadLetters: 'Requests in the inbox could not be split.',
+  SnapshotsDeadLetters: 'Snapshot executions failed, timed out or were stopped.',
   SchedulesDeadLetters: 'A schedule could not put its job on the queue.',
   EventsDeadLetters: 'An event rule could not put its job on the queue.',
 } as const satisfies Record<DeadLetterAlarm, string>;
@@ -221,7 +221,7 @@ const oldest = (queues: readonly IQueue[]) =>
 
 const sumOf = (metrics: readonly IMetric[]) => combined('SUM', metrics);
 
-/** One value of several metrics; one that has no data counts as nothing. */
+/** One value of several metrics; a metric without data counts as 0. */
 function combined(by: 'SUM' | 'MAX', metrics: readonly IMetric[]): MathExpression {
   const named = metrics.map((metric, index) => [`m${index}`, metric] as const);
   const filled = named.map(([name]) => `FILL(${name}, 0)`);

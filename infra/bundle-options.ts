@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { BuildOptions } from 'esbuild';
 
-/** The project's folder: handlers are named from here, wherever the command runs. */
+/** The project's folder. Paths of handlers start here, wherever the command runs. */
 export const root = join(import.meta.dirname, '..');
 
-/** Packages in CommonJS ask for Node's own modules by `require`, which a module does not have. */
+/** CommonJS packages load Node's own modules with `require`, which an ES module does not have. */
 const REQUIRE = `import{createRequire}from'node:module';const require=createRequire(import.meta.url);`;
 
-/** How the code of a function is bundled, whatever its entry. Nothing is written. */
+/** How the code of a function is bundled, whatever its entry point. Nothing is written. */
 export const bundleOptions = {
   absWorkingDir: root,
   outdir: join(root, 'bundle'),

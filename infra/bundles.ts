@@ -5,21 +5,21 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { buildSync } from 'esbuild';
 import { bundleOptions, root } from './bundle-options.ts';
 
-/** The file of a function that is deployed, by the name of its folder. */
+/** The file of a deployed function, by the name of its folder. */
 export const handlerFile = (name: string) => join(root, 'functions', name, 'handler.ts');
 
-/** What of a bundle is called: its file is `index.mjs`. */
+/** What Lambda calls in a bundle, whose file is `index.mjs`. */
 export const HANDLER = 'index.handler';
 
 /**
- * The code of a function: all that it uses, the SDK's clients too, and nothing else. What is imported when it is needed
- * is a file of its own beside `index.mjs`: only so does esbuild leave out the unused parts of it.
+ * The code of a function: all that it uses, including the SDK's clients, and nothing else. What is imported only when
+ * needed is a file of its own beside `index.mjs`: otherwise esbuild would not leave out its unused parts.
  */
 export function bundled(name: string): Code {
   const file = handlerFile(name);
   if (!existsSync(file)) throw new Error(`functions/${name}: expected handler.ts, got no such file`);
   return Code.fromAsset(dirname(file), {
-    // By the bundle's bytes: the sources lie elsewhere too.
+    // By the bundle's bytes: its sources are not all in this folder.
     assetHashType: AssetHashType.OUTPUT,
     bundling: {
       // Never pulled: bundling here always succeeds or throws.
@@ -40,7 +40,7 @@ export type Bundle = Readonly<Record<string, Uint8Array>>;
 
 const bundles = new Map<string, Bundle>();
 
-/** The same for the same sources. Made once in a process, however many stacks there are. */
+/** The same for the same sources. Made once in a process, for any number of stacks. */
 export function bundleOf(name: string): Bundle {
   const made = bundles.get(name) ?? bundle(handlerFile(name));
   bundles.set(name, made);

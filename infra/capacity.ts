@@ -1,4 +1,4 @@
-/** Numbers by which processes are shared out. */
+/** What the number of processes of each function is computed from. */
 export type CapacityNeeds = {
   /** Requests a second that the fleet may send. */
   readonly rate: number;
@@ -14,21 +14,21 @@ export type CapacityNeeds = {
   readonly snapshots: number;
 };
 
-/** Processes at once, at most, of each function that sends. */
+/** The most processes at once, for each function that sends. */
 export type Capacity = {
   readonly jobs: number;
   readonly functions: number;
   readonly snapshots: number;
 };
 
-/** SQS starts with no fewer. */
+/** The fewest that an SQS event source accepts. */
 const FEWEST = 2;
 
 const MOST = 1_000;
 
 /**
- * By Little's law rate × latency requests are in flight, `concurrency` in each process; a code function has a process
- * of its own. Code functions take what the others leave of the workers.
+ * By Little's law, rate × latency requests are in flight, `concurrency` of them in each process; a code function has a
+ * process to itself. Code functions get the workers that the others leave.
  */
 export function capacityOf(needs: CapacityNeeds): Capacity {
   const { rate, concurrency, latencyMs, codeFunctionMs, workers, snapshots } = needs;
@@ -39,5 +39,5 @@ export function capacityOf(needs: CapacityNeeds): Capacity {
 
 const bounded = (wanted: number, most: number) => Math.max(FEWEST, Math.min(Math.ceil(wanted), most, MOST));
 
-/** The fewest workers that every function can be given its processes of. */
+/** The fewest workers that give every function its processes. */
 export const fewestWorkers = ({ snapshots }: Pick<CapacityNeeds, 'snapshots'>) => 2 * FEWEST + snapshots;

@@ -10,7 +10,7 @@ import { type Column, viewText } from './presto-view.ts';
 import { savedQueries } from './saved-queries.ts';
 
 export type CatalogProps = {
-  /** Where the published runs lie, and where the results of queries go. */
+  /** Where the published runs are, and where query results go. */
   readonly bucket: IBucket;
   /** The store's prefix in the bucket, with or without slashes at its ends. Default: none. */
   readonly prefix?: string;
@@ -19,14 +19,14 @@ export type CatalogProps = {
 const TABLE_NAMES = sources.map(glueTableOf);
 const PARTITION_KEYS: readonly Column[] = gluePartitionKeys.map((name) => ({ name, type: 'string' }));
 
-/** Results can be had again by asking again. */
-const RESULTS_KEPT = Duration.days(30);
+/** A query can always be run again. */
+const RESULTS_LIFETIME = Duration.days(30);
 
 /**
- * The published runs as tables: a Glue database with one table a source, a view of the latest run of each, an Athena
+ * The published runs as tables: a Glue database with one table for each source, a view of its latest run, an Athena
  * workgroup and its saved queries. Publishing adds a partition for a run (`grantPublish`); a run without one is in no
- * table. What lies beside the parts in a run's folder, `_manifest.json` and `_changes.ndjson.gz`, is not read: Athena
- * takes names that begin with `_` for hidden files. Nor is `latest.json`, since tables read only their partitions.
+ * table. The files beside the parts in a run's folder, `_manifest.json` and `_changes.ndjson.gz`, are not read: Athena
+ * treats names that begin with `_` as hidden files. Nor is `latest.json`, since tables read only their partitions.
  */
 export class Catalog extends Construct {
   /** What `SYNC_GLUE_DATABASE` is set to. */
@@ -38,7 +38,7 @@ export class Catalog extends Construct {
     super(scope, id);
     const folder = prefix.replaceAll(/^\/+|\/+$/g, '');
     const root = folder === '' ? '' : `${folder}/`;
-    // SQL that names it needs no quotes.
+    // So that SQL needs no quotes around it.
     this.databaseName = Names.uniqueResourceName(this, {
       separator: '_',
       allowedSpecialCharacters: '_',
@@ -66,7 +66,7 @@ export class Catalog extends Construct {
       }).addResourceDependency(workGroup);
   }
 
-  /** Lets publishing add, set and remove partitions of these tables, and read how a table describes its parts. */
+  /** Lets publishing add, update and remove partitions of these tables, and read how a table describes its parts. */
   grantPublish(grantee: IGrantable): Grant {
     const { databaseName } = this;
     const arn = (resource: string, resourceName?: string) =>
@@ -74,7 +74,7 @@ export class Catalog extends Construct {
     return Grant.addToPrincipal({
       grantee,
       actions: ['glue:GetTable', 'glue:CreatePartition', 'glue:UpdatePartition', 'glue:DeletePartition'],
-      // Glue asks for the right on all three: the catalog, the database and the table.
+      // Glue requires the permission on all three: the catalog, the database and the table.
       resourceArns: [
         arn('catalog'),
         arn('database', databaseName),
@@ -90,14 +90,14 @@ export class Catalog extends Construct {
       databaseName: database.ref,
       tableInput: {
         name,
-        description: `The records of ${source}, a partition a published run`,
+        description: `The records of ${source}, one partition for each published run`,
         tableType: 'EXTERNAL_TABLE',
         parameters: { EXTERNAL: 'TRUE', classification: 'json' },
         partitionKeys: [...PARTITION_KEYS],
         storageDescriptor: {
           columns: [...columnsOf(source)],
           location: `${location}${source}/`,
-          // Parts are told from one another by their suffixes: .gz and .zst are both understood.
+          // The suffix of a part says how it is compressed: .gz and .zst are both understood.
           inputFormat: 'org.apache.hadoop.mapred.TextInputFormat',
           outputFormat: 'org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat',
           serdeInfo: SERDE,
@@ -128,16 +128,16 @@ export class Catalog extends Construct {
   #addWorkGroup(bucket: IBucket, resultsFolder: string): CfnWorkGroup {
     const key = bucket.encryptionKey;
     if (bucket instanceof Bucket)
-      bucket.addLifecycleRule({ id: 'athena-results', prefix: resultsFolder, expiration: RESULTS_KEPT });
+      bucket.addLifecycleRule({ id: 'athena-results', prefix: resultsFolder, expiration: RESULTS_LIFETIME });
     else
       Annotations.of(this).addWarningV2(
         'platform-sync:results-kept',
-        `results of queries stay under ${resultsFolder}: expire them where the bucket is made`,
+        `query results stay under ${resultsFolder}: expire them where the bucket is created`,
       );
     return new CfnWorkGroup(this, 'WorkGroup', {
       name: Names.uniqueResourceName(this, { separator: '-', maxLength: 128 }).toLowerCase(),
       description: 'Queries over the published runs of platform-sync',
-      // Its saved queries are of this stack, and go with it.
+      // Its saved queries belong to this stack, and go with it.
       recursiveDeleteOption: true,
       workGroupConfiguration: {
         enforceWorkGroupConfiguration: true,
@@ -158,8 +158,9 @@ export class Catalog extends Construct {
 
 /**
  * OpenX reads the platform's names, in either case and at any depth, under Glue's lower-case ones, ignores fields that
- * no column names, and reads any value into a text column: an id keeps its digits. (Hive's own JSON reader fails where a
- * value is of another type than its column.) A line that is no JSON fails the query: no row is left out silently.
+ * no column names, and reads any value into a text column, so that an id keeps its digits. (Hive's own JSON reader
+ * fails if a value has another type than its column.) A line that is not JSON fails the query: no row is left out
+ * silently.
  */
 const SERDE = {
   serializationLibrary: 'org.openx.data.jsonserde.JsonSerDe',

@@ -1,18 +1,18 @@
 import * as z from 'zod/mini';
 import { filled, name, text, uuid } from './config-fields.ts';
 
-/** A field of an event: names and places from its root. */
+/** A path to a field of an event: names and indexes from its root. */
 export const isEventPath = (value: unknown): value is string =>
   typeof value === 'string' && /^\$(\.[A-Za-z0-9_-]+|\[\d+\])+$/.test(value);
 
-/** What a rule hands on: a text that begins with `$.` is the event's field there, of whatever JSON type. */
+/** What a rule passes on: a text that begins with `$.` stands for the event's field at that path, of any JSON type. */
 const inputValue = z.unknown().check(
   z.refine((value) => faultIn(value) === undefined, {
-    error: 'JSON without < and >, and texts that begin with $ as paths such as $.detail.object.key',
+    error: 'JSON without < and >, in which a text that begins with $ is a path such as $.detail.object.key',
   }),
 );
 
-/** EventBridge takes what is between < and > for a variable. */
+/** EventBridge treats what is between < and > as a variable. */
 function faultIn(value: unknown): string | undefined {
   if (typeof value === 'string') {
     const isPath = !value.startsWith('$') || isEventPath(value);
@@ -41,9 +41,9 @@ const pattern = z.record(filled('a field of the event'), z.unknown(), {
 export const eventRuleSchema = z.strictObject(
   {
     name,
-    /** As EventBridge takes it: names of fields to lists of what matches. */
+    /** As EventBridge has it: names of fields with lists of what matches. */
     pattern: pattern.check(
-      z.refine(isPattern, { error: 'an event pattern: fields, and lists of what matches at their ends' }),
+      z.refine(isPattern, { error: 'an event pattern: fields, each ending in a list of what matches' }),
     ),
     packageId: uuid('a package'),
     packageVersion: pathSegment,

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-/* What fields of the configuration look like. The text of an error says what was expected. */
+/* What the fields of the configuration look like. An error's text says what was expected. */
 
 export const text = (error: string, pattern: RegExp) =>
   z.string({ error }).check(z.refine((value) => pattern.test(value), { error }));
@@ -43,7 +43,7 @@ function isBare(value: string): boolean {
   return [bare, `${bare}/`].includes(value.toLowerCase());
 }
 
-/** Of a secret with the six characters that AWS adds: without them a policy would need a wildcard. */
+/** The ARN of a secret with the six characters that AWS adds: without them, a policy would need a wildcard. */
 export const secretArn = text(
   'the whole ARN of a secret, with the six characters at its end',
   /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+-[A-Za-z0-9]{6}$/,

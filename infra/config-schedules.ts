@@ -10,8 +10,8 @@ import {
 } from '../lib/contract.ts';
 import { text, whole } from './config-fields.ts';
 
-/** EventBridge Scheduler's six fields; one of the two days must be `?`. */
-const EXPECTED_CRON = 'a cron of six fields, such as 0 2 * * ? *, with ? for one of the two days';
+/** EventBridge Scheduler's six fields, of which one of the two days must be `?`. */
+const EXPECTED_CRON = 'a cron expression of six fields, such as 0 2 * * ? *, with ? for one of the two days';
 const cron = text(
   EXPECTED_CRON,
   /^[0-9*,/-]+ [0-9*,/-]+ (\? [0-9A-Z*,/-]+ [0-9A-Z*,/#L-]+|[0-9*,/LW-]+ [0-9A-Z*,/-]+ \?) [0-9*,/-]+$/,
@@ -32,14 +32,14 @@ const timeZone = z.string({ error: 'a time zone' }).check(
 
 /** When a snapshot is taken, and how late it may be. */
 const timing = {
-  /** An alarm tells if this many hours pass without a published run. CloudWatch looks back a week at most. */
+  /** An alarm goes off if this many hours pass without a published run. CloudWatch looks back at most a week. */
   publishedWithinHours: z._default(whole(1, 168), 26),
-  /** Needed, but for a snapshot that follows another source: that is taken after each run of it. */
+  /** Required, except for a snapshot that follows another source: that one is taken after each run of the source. */
   cron: z.optional(cron),
   timeZone: z._default(timeZone, 'UTC'),
 } as const;
 
-/** A field that is checked as the functions check it, and stays as it was given: they read it again. */
+/** Checks a field as the functions check it, but leaves it as given, since they read it again. */
 function asGiven(field: z.core.$ZodType) {
   const faultsIn = (value: unknown) => z.core.safeParse(field, value).error?.issues ?? [];
   const checked = z.unknown().check(({ value, issues }) => {
@@ -48,7 +48,7 @@ function asGiven(field: z.core.$ZodType) {
   return faultsIn(undefined).length === 0 ? z.optional(checked) : checked;
 }
 
-/** All that a `snapshot` message of the source may ask for, and its timing. */
+/** All that a `snapshot` message of the source may contain, and the timing. */
 function scheduleOf(source: Source) {
   const fields = requestFields(source);
   const given: Readonly<Record<never, never>> = Object.fromEntries(
@@ -66,10 +66,10 @@ export const scheduleSchema = z.discriminatedUnion(
   { error: `a schedule of ${LISTED}` },
 );
 
-/** What is taken and when; beside these the fields of its source, as they were given. */
+/** What is taken and when, with the fields of its source as they were given. */
 export type Schedule = z.infer<typeof scheduleSchema>;
 
-/** Where the runs of a schedule lie. */
+/** Where the runs of a schedule are. */
 export const placeOf = ({ source, as }: Pick<Schedule, 'source' | 'as'>) => placeOfSource(source, as);
 
 /** The `snapshot` message of a schedule, without an id. */
@@ -78,7 +78,7 @@ export function messageOf(schedule: Schedule): Readonly<Record<string, unknown>>
   return { version: 1, type: 'snapshot', ...request };
 }
 
-/** Cards without datasets: they follow the calculations that they take their datasets from. */
+/** True for cards without datasets: they follow the calculations that they take their datasets from. */
 export const follows = (schedule: Schedule) => linkedSource(schedule) !== undefined;
 
 type Raw = Readonly<Record<string, unknown>>;
@@ -89,7 +89,7 @@ type ScheduleRule = {
   readonly holds: (raw: Raw) => boolean;
 };
 
-/** When a schedule of the source needs a cron: always, or where it gives the ids that it would take from another. */
+/** When a schedule of the source needs a cron: always, or if it gives ids that it could take from another. */
 function cronRules(source: Source): readonly ScheduleRule[] {
   const { ids } = sourceDefinitions[source];
   if (ids?.linked === undefined)
@@ -110,14 +110,14 @@ function cronRules(source: Source): readonly ScheduleRule[] {
     },
     {
       at: 'cron',
-      expected: `a cron, since ${field} are given`,
+      expected: `a cron expression, since ${field} are given`,
       holds: ({ source: of, [field]: given, cron: at }) =>
         of !== source || given === undefined || at !== undefined,
     },
   ];
 }
 
-/** Rules on several fields of a schedule, on what came: each at its field. */
+/** Rules on several fields of a schedule as given, each reported at one field. */
 export const scheduleRules: readonly ScheduleRule[] = [
   ...requestRules.map(({ at, expected, holds }) => ({ at, expected: expected((field) => field), holds })),
   ...sources.flatMap(cronRules),

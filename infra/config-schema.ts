@@ -18,24 +18,24 @@ import {
 } from './config-fields.ts';
 import { scheduleSchema } from './config-schedules.ts';
 
-/** As CloudWatch Logs takes them. */
+/** The retentions that CloudWatch Logs accepts. */
 const logDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
 
-/** How long things are kept, in days. Rows of the ledger stay 30 days, scores in the cache 90. */
+/** How long things are stored, in days. Rows of the ledger stay 30 days, scores in the cache 90. */
 const lifetimes = z.strictObject(
   {
-    /** Runs in the making, staged texts and responses: longer than the 14 days that a message may wait. */
+    /** Unfinished runs, staged texts and responses: longer than the 14 days that a message may wait. */
     work: z._default(whole(15, 3_650), 30),
     /** Versions of an object that are no longer the newest, and deleted objects. */
     oldVersions: z._default(whole(1, 3_650), 30),
     results: z._default(whole(1, 3_650), 90),
-    /** Requests to score and whatever else is put into `inbox/`. */
+    /** Requests to score, and anything else in `inbox/`. */
     texts: z._default(whole(15, 3_650), 90),
     scores: z._default(whole(15, 3_650), 365),
     refused: z._default(whole(1, 3_650), 90),
-    /** Published runs of the schedules, the newest too: for ever if absent. */
+    /** Published runs of the schedules, including the newest: forever if absent. */
     runs: z.optional(whole(30, 36_500)),
     logs: z._default(
       z
@@ -51,18 +51,18 @@ const alarms = z.strictObject(
   {
     email: z.optional(email),
     topicArn: z.optional(topicArn),
-    /** A bulk request may keep the queue busy for days: above this the oldest job is too old. */
+    /** A bulk request may occupy the queue for days: above this, the oldest job is too old. */
     oldestJobHours: z._default(whole(1, 336), 24),
-    /** Texts that are scored a day: each costs credits. */
+    /** Texts scored per day: each costs credits. */
     sentimentCallsPerDay: z._default(whole(1, 1_000_000_000), 50_000),
     sentimentTokensPerDay: z._default(whole(1, 1_000_000_000_000), 20_000_000),
-    /** Where the runbook is read; alarms link its sections. */
+    /** Where to read the runbook; alarms link to its sections. */
     runbook: z._default(filled('a URL or path of the runbook'), 'infra/RUNBOOK.md'),
   },
   { error: 'an object of alarms' },
 );
 
-/** What jobs may use, as SYNC_ALLOW has it. */
+/** What jobs may use, in the form of SYNC_ALLOW. */
 const allow = z.strictObject(
   {
     types: z.optional(
@@ -90,14 +90,14 @@ export const instanceSchema = z.strictObject(
     account: z.optional(awsAccount),
     region: z.optional(region),
     baseUrl: origin,
-    /** A secret that is there already; without it the stack makes one. */
+    /** A secret that already exists; without it, the stack creates one. */
     tokenSecretArn: z.optional(secretArn),
     tokenHeader: z.optional(text('a header name', /^[\w!#$%&'*+.^`|~-]+$/)),
     rate: z._default(number(0.001, 10_000), 2),
     concurrency: z._default(whole(1, 1_000), 8),
-    /** The most processes at once: 10 if absent, or as many as are needed. */
+    /** The most processes at once. If absent: 10, or more if the schedules need more. */
     workers: z.optional(whole(1, 10_000)),
-    /** What a call takes on average, and what a code function takes: processes are computed from them. */
+    /** How long a call and a code function take on average: the numbers of processes are computed from these. */
     latencyMs: z._default(whole(1, 60_000), 1_000),
     codeFunctionMs: z._default(whole(1, 330_000), 10_000),
     timeoutMs: z.optional(whole(1_000, 300_000)),

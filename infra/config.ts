@@ -33,40 +33,40 @@ function fromText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ConfigError([`platform-sync: expected JSON, got ${text.length} characters that are none`]);
+    throw new ConfigError([`platform-sync: expected JSON, got ${text.length} characters that are not JSON`]);
   }
 }
 
 function faultsOf(issue: z.core.$ZodIssue, given: unknown): readonly string[] {
   const { path } = issue;
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => told([...path, key], 'no such field', given));
-  return [told(path, issue.message, given)];
+    return issue.keys.map((key) => faultText([...path, key], 'no such field', given));
+  return [faultText(path, issue.message, given)];
 }
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Rules that hold between fields, on what came: they are told beside the faults of single fields. */
+/** Rules between fields, checked on what was given: reported beside the faults of single fields. */
 function ruleFaults(given: unknown): readonly string[] {
   const instances = listIn(given, 'instances');
   const empty =
     isObject(given) && Array.isArray(given['instances']) && instances.length === 0
-      ? [told(['instances'], 'at least one instance', given)]
+      ? [faultText(['instances'], 'at least one instance', given)]
       : [];
   return [
     ...empty,
     ...repeated(instances, ({ name }) => name).map((index) =>
-      told(['instances', index, 'name'], 'a name that no other instance has', given),
+      faultText(['instances', index, 'name'], 'a name that no other instance has', given),
     ),
     ...instances.flatMap((instance, index) =>
-      instanceFaults(instance, (path, expected) => told(['instances', index, ...path], expected, given)),
+      instanceFaults(instance, (path, expected) => faultText(['instances', index, ...path], expected, given)),
     ),
   ];
 }
 
-type Tell = (path: readonly PropertyKey[], expected: string) => string;
+type Describe = (path: readonly PropertyKey[], expected: string) => string;
 
-function instanceFaults(instance: Raw, tell: Tell): readonly string[] {
+function instanceFaults(instance: Raw, describe: Describe): readonly string[] {
   const schedules = listIn(instance, 'schedules');
   const rules = listIn(instance, 'eventRules');
   const { workers } = instance;
@@ -75,21 +75,21 @@ function instanceFaults(instance: Raw, tell: Tell): readonly string[] {
     ...schedules.flatMap((schedule, index) =>
       scheduleRules
         .filter(({ holds }) => !holds(schedule))
-        .map(({ at, expected }) => tell(['schedules', index, at], expected)),
+        .map(({ at, expected }) => describe(['schedules', index, at], expected)),
     ),
     ...repeated(schedules, ({ source, as = '' }) => `${source}.${as}`).map((index) =>
-      tell(['schedules', index, 'as'], 'a place that no other schedule has'),
+      describe(['schedules', index, 'as'], 'a place that no other schedule has'),
     ),
     ...repeated(rules, ({ name }) => name).map((index) =>
-      tell(['eventRules', index, 'name'], 'a name that no other rule has'),
+      describe(['eventRules', index, 'name'], 'a name that no other rule has'),
     ),
     ...(typeof workers === 'number' && workers < fewest
-      ? [tell(['workers'], `at least ${fewest}: 2 for jobs, 2 for code functions, 1 a schedule`)]
+      ? [describe(['workers'], `at least ${fewest}: 2 for jobs, 2 for code functions, 1 for each schedule`)]
       : []),
   ];
 }
 
-/** Where something stands again that stood before. */
+/** The places of items whose key already appeared before them. */
 function repeated(list: readonly Raw[], keyOf: (raw: Raw) => unknown): readonly number[] {
   const keys = list.map(keyOf);
   return keys.flatMap((key, index) => (key !== undefined && keys.indexOf(key) < index ? [index] : []));
@@ -103,7 +103,7 @@ const listIn = (value: unknown, name: string): readonly Raw[] => {
 const isObject = (value: unknown): value is Raw =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function told(path: readonly PropertyKey[], expected: string, given: unknown): string {
+function faultText(path: readonly PropertyKey[], expected: string, given: unknown): string {
   let at: unknown = given;
   for (const key of path) at = typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined;
   const name = path.length === 0 ? 'platform-sync' : path.map(String).join('.');

@@ -29,7 +29,7 @@ const THIRD = 8;
 
 const DAY = Duration.days(1);
 
-/** Is it well? The first row answers: what is red is not, and the figures of the last day say what was done. */
+/** Is it well? The first row shows: what is red is not, and the figures of the last day say what was done. */
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);

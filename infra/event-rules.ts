@@ -12,7 +12,7 @@ export type EventRulesProps = {
   readonly jobs: Queue;
 };
 
-/** Events that become `run-function` messages; those that could not be put on the queue lie in the dead letters. */
+/** Events that become `run-function` messages. Those that cannot be put on the queue go to the dead-letter queue. */
 export class EventRules extends Construct {
   readonly deadLetters: Queue;
 
@@ -36,7 +36,7 @@ export class EventRules extends Construct {
   }
 }
 
-/** An event that comes twice is one job: its id is the event's. Two rules for one event would be one job too. */
+/** The job's id is the event's, so an event that is delivered twice is one job. So are two rules for one event. */
 function messageOf({ packageId, packageVersion, functionName, inputVariables, onUnknown }: EventRule) {
   return {
     version: 1,
@@ -50,7 +50,7 @@ function messageOf({ packageId, packageVersion, functionName, inputVariables, on
   };
 }
 
-/** The value with each path as a field of the event. */
+/** The value, with each path replaced by the event's field. */
 function withFields(value: unknown): unknown {
   if (isEventPath(value)) return EventField.fromPath(value);
   if (Array.isArray(value)) return value.map(withFields);

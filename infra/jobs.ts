@@ -24,18 +24,18 @@ export type JobsProps = FunctionDefaults & {
 };
 
 /**
- * A code function may take the whole of its time, and its invocation must still be able to claim the job before and to
- * write and answer after it. The rest is for what a batch waits for its turn.
+ * A code function may use all of its time, and its invocation must still be able to claim the job before it, and to
+ * store the outcome and respond after it. The rest is for the wait of a batch for its turn.
  */
 const TIME_LIMIT = Duration.millis(jobTimes.codeFunctionMs + jobTimes.toAnswerMs).plus(Duration.seconds(65));
 
-/** What is refused is acknowledged: only what can be neither done nor refused comes back so often. */
+/** Refused messages are acknowledged: only a message that can be neither done nor refused comes back this often. */
 const MOST_RECEIVES = 1_000;
 
 /**
- * The queue that takes jobs of all types, and one for code functions alone, one at a time: a slow one holds up nobody
- * there. Event rules send to it, and so may whoever runs many. Both have the same dead letters, which go back on the
- * queue of all types.
+ * The queue for jobs of all types, and one for code functions only, which takes them one at a time: a slow one holds up
+ * no other. Event rules send to the second queue, and so may anyone who runs many functions. Both queues share one
+ * dead-letter queue, whose messages go back to the queue of all types.
  */
 export class Jobs extends Construct {
   readonly queue: Queue;

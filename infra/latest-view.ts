@@ -7,7 +7,7 @@ export function latestView(source: Source): SavedQuery {
   return {
     name: `latest_${table}`,
     description:
-      'The latest published run. It is looked up among the partitions: that reads no part, and finds a run without records.',
+      'The latest published run. It is looked up in the partitions, which reads no part and also finds a run without records.',
     sql: `SELECT *\nFROM ${table}\nWHERE run = (SELECT max(run) FROM "${table}$partitions")`,
   };
 }

@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { type MetricName, metricNamespace } from '../lib/contract.ts';
 
-/** The functions' own metrics of a stack: sums over five minutes, or as said. */
+/** The metrics that the functions of a stack report: sums over five minutes unless a period is given. */
 export const ownMetrics =
   (stackName: string) =>
   (metricName: MetricName, period = Duration.minutes(5), dimensions: Readonly<Record<string, string>> = {}) =>

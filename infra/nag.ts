@@ -2,7 +2,7 @@ import type { CfnResource } from 'aws-cdk-lib';
 import { Stack, Validations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 
-/** Says why a finding of cdk-nag's AwsSolutions is no fault here; `finding` is the rule, such as `S1`. */
+/** Records why a finding of cdk-nag's AwsSolutions is not a fault here; `finding` is the rule, such as `S1`. */
 export function acknowledge(construct: IConstruct, finding: string, reason: string): void {
   Validations.of(construct).acknowledge({ id: `AwsSolutions-${finding}`, reason });
 }

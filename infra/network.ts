@@ -22,8 +22,8 @@ export type NetworkProps = {
 };
 
 /**
- * A network out of which every call leaves from one address that does not change, for platforms with an allow-list.
- * One NAT gateway: a second one would be a second address.
+ * A network that every call leaves from one fixed address, for platforms with an allow-list. It has one NAT gateway: a
+ * second one would be a second address.
  */
 export class Network extends Construct {
   readonly vpc: IVpc;
@@ -40,7 +40,7 @@ export class Network extends Construct {
         { name: 'Public', subnetType: SubnetType.PUBLIC, mapPublicIpOnLaunch: false },
         { name: 'Functions', subnetType: SubnetType.PRIVATE_WITH_EGRESS },
       ],
-      // What goes to the bucket and the table costs nothing by these, and does not pass the NAT gateway.
+      // Traffic to the bucket and the table is free through these, and does not pass the NAT gateway.
       gatewayEndpoints: {
         S3: { service: GatewayVpcEndpointAwsService.S3 },
         DynamoDb: { service: GatewayVpcEndpointAwsService.DYNAMODB },
@@ -69,7 +69,7 @@ export class Network extends Construct {
     });
   }
 
-  /** What Lambda does in a function's name to connect it; AWS takes no narrower resource for it. */
+  /** What Lambda does on behalf of a function to connect it; AWS accepts no narrower resource for it. */
   grantConnect(role: IRole): void {
     Grant.addToPrincipal({
       grantee: role,
@@ -86,7 +86,7 @@ export class Network extends Construct {
     acknowledgeWildcard(
       role,
       '*',
-      'Lambda makes the interface of a function, whose name nobody knows before.',
+      'Lambda creates the interface of a function; its name is not known in advance.',
     );
   }
 }

@@ -3,10 +3,10 @@ import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { acknowledge } from './nag.ts';
 
-/** The longest that SQS keeps a message. */
+/** The longest that SQS retains a message. */
 const RETENTION = Duration.days(14);
 
-/** A queue that takes messages over TLS alone and keeps them as long as SQS can. */
+/** A queue that accepts messages only over TLS and retains them as long as SQS can. */
 export const createQueue = (scope: Construct, id: string, props: QueueProps = {}): Queue =>
   new Queue(scope, id, {
     ...props,
@@ -15,9 +15,13 @@ export const createQueue = (scope: Construct, id: string, props: QueueProps = {}
     enforceSSL: true,
   });
 
-/** A queue of what could not be delivered or handled. */
+/** A queue for what could not be delivered or handled. */
 export function createDeadLetterQueue(scope: Construct, id: string): Queue {
   const queue = createQueue(scope, id);
-  acknowledge(queue, 'SQS3', 'It is a dead-letter queue itself; an alarm tells of the first message in it.');
+  acknowledge(
+    queue,
+    'SQS3',
+    'It is a dead-letter queue itself; an alarm goes off at the first message in it.',
+  );
   return queue;
 }

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A saved query. In a file, its name is the file's, its description the comment that it begins with. */
+/** A saved query. In a file, its name is the file's, and its description is the comment at the start. */
 export type SavedQuery = { readonly name: string; readonly description: string; readonly sql: string };
 
 const FOLDER = join(import.meta.dirname, 'queries');
 
-/** The saved queries that are files. */
+/** The saved queries that are in files. */
 export function queriesOfFiles(): readonly SavedQuery[] {
   const files = readdirSync(FOLDER).filter((file) => file.endsWith('.sql'));
   return files.map((file) => {

@@ -17,7 +17,7 @@ export type SchedulesProps = {
   readonly jobs: Queue;
 };
 
-/** Puts `snapshot` jobs on the queue at their times; what could not be put there lies in the dead letters. */
+/** Puts `snapshot` jobs on the queue at their times. Those that cannot be put there go to the dead-letter queue. */
 export class Schedules extends Construct {
   readonly deadLetters: Queue;
 
@@ -32,7 +32,7 @@ export class Schedules extends Construct {
         schedule: ScheduleExpression.expression(`cron(${schedule.cron})`, TimeZone.of(schedule.timeZone)),
         timeWindow: TimeWindow.off(),
         target: new SqsSendMessage(jobs, {
-          // By the time that was set, not that of an attempt: a message that comes twice is one job.
+          // By the scheduled time, not that of an attempt: a message that is delivered twice is one job.
           input: ScheduleTargetInput.fromObject({
             ...messageOf(schedule),
             id: `${place}.${ContextAttribute.scheduledTime}`,

@@ -18,18 +18,18 @@ export type SnapshotsProps = FunctionDefaults & {
   readonly catalog: Catalog;
 };
 
-/** The longest run: what takes longer would meet the next night's. */
+/** The longest run: a longer one would overlap with the next night's. */
 const EXECUTION_TIMEOUT = Duration.hours(23);
 
-/** How long Lambda knows an execution by its name: as long as the ledger knows the job. */
+/** How long Lambda remembers the name of an execution: as long as the job's row stays in the ledger. */
 const RETENTION = Duration.days(30);
 
-/** Snapshots as durable executions. Jobs start them, by the alias: a run ends on the version on which it began. */
+/** Snapshots as durable executions. Jobs start them through the alias: a run ends on the version that it began on. */
 export class Snapshots extends Construct {
   readonly snapshot: SyncFunction;
-  /** By which executions are started: Lambda starts them by a qualified ARN alone. */
+  /** What executions are started through: Lambda starts them only by a qualified ARN. */
   readonly alias: Alias;
-  /** What started the executions that failed, timed out or were stopped: Lambda does not try them again. */
+  /** The inputs of executions that failed, timed out or were stopped: Lambda does not retry them. */
   readonly deadLetters: Queue;
 
   constructor(scope: Construct, id: string, props: SnapshotsProps) {
@@ -52,13 +52,13 @@ export class Snapshots extends Construct {
     });
     Validations.of(this.snapshot.function).acknowledge({
       id: 'Annotation::aws-lambda:Function.DurableConfig',
-      reason: 'It is durable from its first deployment on.',
+      reason: 'It has been durable since its first deployment.',
     });
     const { role } = this.snapshot;
     secret.grantRead(role);
     storage.grantRead(role);
     storage.grantWrite(role, ['work/*', ...sources.flatMap((source) => [`${source}/*`, `${source}.*`])]);
-    // A manifest is taken back where another publisher was faster.
+    // A manifest is removed again if another publisher was faster.
     storage.grantDelete(
       role,
       sources.flatMap((source) => [`${source}/*/_manifest.json`, `${source}.*/_manifest.json`]),
@@ -67,12 +67,12 @@ export class Snapshots extends Construct {
     catalog.grantPublish(role);
     this.grantCheckpoints();
     const version = this.snapshot.function.currentVersion;
-    // Runs that are under way go on with the version on which they began.
+    // Runs in progress continue on the version that they began on.
     version.applyRemovalPolicy(RemovalPolicy.RETAIN);
     this.alias = new Alias(this, 'Live', { aliasName: 'live', version });
   }
 
-  /** Lets a role start executions, by the alias alone. */
+  /** Lets a role start executions, through the alias only. */
   grantStart(grantee: SyncFunction['role']): void {
     Grant.addToPrincipal({
       grantee,
@@ -81,7 +81,7 @@ export class Snapshots extends Construct {
     });
   }
 
-  /** Not in the role's own policy: the function waits for that one, and this one names the function. */
+  /** Not in the role's own policy: the function depends on that one, and this one names the function. */
   private grantCheckpoints(): void {
     const { role, function: snapshot } = this.snapshot;
     const policy = new Policy(this, 'Checkpoints', {
@@ -93,7 +93,7 @@ export class Snapshots extends Construct {
         }),
       ],
     });
-    const reason = 'The executions of one function, each named by version and run: not known before.';
+    const reason = 'The executions of one function, each named after version and run: not known in advance.';
     acknowledgeWildcard(policy, belowArn(snapshot, ':*'), reason);
   }
 }

@@ -1,6 +1,6 @@
 import type { HiveType } from '../lib/contract.ts';
 
-/** How a dialect of SQL writes types. A field of a row comes with its name as it is in Hive's type. */
+/** How a dialect of SQL writes types. The fields of a row have their names from Hive's type. */
 export type Dialect = {
   readonly scalars: Readonly<Record<string, string>>;
   array(item: string): string;
@@ -8,7 +8,7 @@ export type Dialect = {
   row(fields: readonly { readonly name: string; readonly type: string }[]): string;
 };
 
-/** Athena's SQL, as views tell their columns. */
+/** Athena's SQL, as views declare their columns. */
 export const athena: Dialect = {
   scalars: { string: 'varchar', bigint: 'bigint', boolean: 'boolean' },
   array: (item) => `array(${item})`,
@@ -45,7 +45,7 @@ export function sqlType(type: HiveType, dialect: Dialect): string {
   }
 }
 
-/** Splits at the commas that are in no angle brackets. */
+/** Splits at the commas that are outside angle brackets. */
 function splitOutside(list: string): readonly string[] {
   const parts = [''];
   let depth = 0;

@@ -16,7 +16,7 @@ import { Storage } from './storage.ts';
 import { Texts } from './texts.ts';
 import { TokenSecret } from './token-secret.ts';
 
-/** The design's number. */
+/** The default that the design names. */
 const WORKERS = 10;
 
 /** All that serves one instance of the platform. */
@@ -49,7 +49,7 @@ export class PlatformSyncStack extends Stack {
     const timetable = new Schedules(this, 'Schedules', { schedules, jobs: jobs.queue });
     const events = new EventRules(this, 'Events', { rules: instance.eventRules, jobs: jobs.functionsQueue });
     this.watch(instance, { jobs, texts, snapshot, timetable, events });
-    this.tell({
+    this.addOutputs({
       Store: storage.location,
       TableName: storage.table.tableName,
       QueueUrl: jobs.queue.queueUrl,
@@ -94,8 +94,8 @@ export class PlatformSyncStack extends Stack {
     });
   }
 
-  /** What commands on a laptop are set to. */
-  private tell(outputs: Readonly<Record<string, string>>): void {
+  /** The settings for commands on a laptop. */
+  private addOutputs(outputs: Readonly<Record<string, string>>): void {
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
   }
 }

@@ -16,7 +16,7 @@ import { acknowledge, acknowledgeWildcard, belowArn } from './nag.ts';
 
 export type StorageProps = Pick<Instance, 'lifetimes' | 'schedules'>;
 
-/** Where snapshots and results lie, and the rows that processes share. Both outlive the stack. */
+/** Where snapshots and results are stored, and the rows that processes share. Both outlive the stack. */
 export class Storage extends Construct {
   readonly bucket: Bucket;
   readonly table: Table;
@@ -30,11 +30,11 @@ export class Storage extends Construct {
       removalPolicy: RemovalPolicy.RETAIN,
       lifecycleRules: lifecycleOf(props),
     });
-    // The construct's own switch would bring a function with it.
+    // The construct's own switch would add a function.
     (this.bucket.node.defaultChild as CfnBucket).notificationConfiguration = {
       eventBridgeConfiguration: { eventBridgeEnabled: true },
     };
-    // Rows say themselves when they may go: those of jobs after 30 days, of scored texts after 90.
+    // Each row says when it expires: rows of jobs after 30 days, of scored texts after 90.
     this.table = new Table(this, 'Table', {
       partitionKey: { name: 'pk', type: AttributeType.STRING },
       sortKey: { name: 'sk', type: AttributeType.STRING },
@@ -51,7 +51,7 @@ export class Storage extends Construct {
     return `s3://${this.bucket.bucketName}`;
   }
 
-  /** Reading below folders, or of all. Without the list an object that is not there would be answered as forbidden. */
+  /** Reading in folders, or everywhere. Without the right to list, S3 reports a missing object as forbidden. */
   grantRead(role: IRole, patterns: readonly string[] = ['*']): void {
     this.grant(role, ['s3:GetObject'], patterns);
     Grant.addToPrincipal({
@@ -61,7 +61,7 @@ export class Storage extends Construct {
     });
   }
 
-  /** Writing below folders. A put of a part in pieces that fails is given up. */
+  /** Writing in folders. A multipart upload that fails is aborted. */
   grantWrite(role: IRole, folders: readonly string[]): void {
     this.grant(role, ['s3:PutObject', 's3:AbortMultipartUpload'], folders);
   }
@@ -77,7 +77,7 @@ export class Storage extends Construct {
       resourceArns: patterns.map((pattern) => this.bucket.arnForObjects(pattern)),
     });
     for (const pattern of patterns) {
-      const reason = `${actions.join(' and ')} of the objects at ${pattern}, whose names are not known before.`;
+      const reason = `${actions.join(' and ')} of the objects at ${pattern}, whose names are not known in advance.`;
       acknowledgeWildcard(role, belowArn(this.bucket, `/${pattern}`), reason);
     }
   }
@@ -89,7 +89,7 @@ export class Storage extends Construct {
       removalPolicy: RemovalPolicy.RETAIN,
       lifecycleRules: [{ expiration: Duration.days(90) }],
     });
-    acknowledge(logs, 'S1', 'It is the bucket of the access logs: logging itself would never end.');
+    acknowledge(logs, 'S1', 'It is the bucket of the access logs: logging access to it would never end.');
     return logs;
   }
 }
@@ -101,7 +101,7 @@ const guarded = {
   minimumTLSVersion: 1.2,
 } as const;
 
-/** What goes when. The newest run, the log of formulas and every `latest.json` stay. */
+/** What expires when. The newest run, the log of formulas and every `latest.json` stay. */
 function lifecycleOf({ lifetimes, schedules }: StorageProps): LifecycleRule[] {
   const { runs } = lifetimes;
   const days = {

@@ -14,7 +14,7 @@ export type TextsProps = FunctionDefaults & {
   readonly jobs: Queue;
 };
 
-/** Requests in the inbox, split into `score` jobs. A request that could not be split lies in the dead letters. */
+/** Splits requests in the inbox into `score` jobs. A request that cannot be split goes to the dead-letter queue. */
 export class Texts extends Construct {
   readonly deadLetters: Queue;
   readonly splitTexts: SyncFunction;
@@ -30,7 +30,7 @@ export class Texts extends Construct {
       description: 'Splits requests of the inbox into jobs',
       timeout: LONGEST,
       memoryMb: 1_024,
-      // The same request again changes nothing.
+      // Splitting the same request again changes nothing.
       retryAttempts: 2,
       deadLetterQueue: this.deadLetters,
       environment: { ...environment, SYNC_QUEUE_URL: jobs.queueUrl } satisfies FunctionEnvironment,
@@ -38,7 +38,7 @@ export class Texts extends Construct {
     const { role } = this.splitTexts;
     storage.grantRead(role);
     storage.grantWrite(role, ['scores/*', 'refused/*', 'work/*']);
-    // A chunk of bad rows alone ends here, over what an end that was not completed left behind.
+    // A chunk with only bad rows ends here, and overwrites what an incomplete end left behind.
     storage.grantDelete(role, ['scores/*']);
     storage.table.grant(role, 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query');
     jobs.grant(role, 'sqs:SendMessage');

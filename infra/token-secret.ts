@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 import type { Instance } from './config-schema.ts';
 import { acknowledge } from './nag.ts';
 
-/** The platform's token: a secret that is there already, or one of the stack, into which the token is put by hand. */
+/** The platform's token: a secret that already exists, or one of the stack, in which the token is put by hand. */
 export class TokenSecret extends Construct {
   readonly arn: string;
 
@@ -26,7 +26,7 @@ export class TokenSecret extends Construct {
     acknowledge(
       secret,
       'SMG4',
-      'Only a person can make a token, on the platform; alarms tell when it expires.',
+      'Only a person can create a token, on the platform; an alarm goes off when it expires.',
     );
     return secret;
   }

@@ -1,7 +1,7 @@
 import { glueTableOf, type Source, sourceDefinitions, sources } from '../lib/contract.ts';
 import type { SavedQuery } from './saved-query.ts';
 
-/** What changed in all sources since a week ago: a saved query that is made of the definitions of the sources. */
+/** What changed in all sources since a week ago: a saved query made from the definitions of the sources. */
 export const whatChangedThisWeek = (): SavedQuery => ({
   name: 'what-changed-this-week',
   description: DESCRIPTION,
@@ -16,16 +16,14 @@ ORDER BY source, change, of_set, name, id`,
 });
 
 const DESCRIPTION = `What was added, removed or changed since a week ago, in all sources, with the fields that differ. The \
-latest run is compared with the last one of a day at least seven days before, and where there is none with the first there \
-is. ${[...fieldsOf('volatile'), ...fieldsOf('sets')].join('; ')}.`;
+latest run is compared with the last run from at least seven days earlier, or with the first run if there is none. \
+${[...fieldsOf('volatile'), ...fieldsOf('sets')].join('; ')}.`;
 
 /** The fields of all sources that are not compared as they are, in words. */
 function fieldsOf(kind: 'volatile' | 'sets'): readonly string[] {
   const fields = sources.flatMap((source) => sourceDefinitions[source].records[kind]);
   return fields.map((field) =>
-    kind === 'sets'
-      ? `the order of ${field} means nothing`
-      : `${field} differs in each run and is not compared`,
+    kind === 'sets' ? `the order of ${field} is ignored` : `${field} differs in each run and is not compared`,
   );
 }
 
@@ -67,7 +65,7 @@ const ownersIn = (side: 'now' | 'old', owner: readonly string[]): readonly strin
 const firstOf = (columns: readonly string[]): string =>
   columns.length === 1 ? columns.join() : `coalesce(${columns.join(', ')})`;
 
-/** A term for each column that is compared: its name where it differs. What the scan adds begins with `_`. */
+/** A term for each column that is compared: its name if it differs. Columns that the scan adds begin with `_`. */
 function comparedColumns(source: Source): readonly string[] {
   const { columns, records } = sourceDefinitions[source];
   const { key, volatile, sets } = records;
@@ -86,7 +84,7 @@ function comparedColumns(source: Source): readonly string[] {
 }
 
 const INDENT = ' '.repeat(6);
-/** Characters of a line for people to read. */
+/** Characters in a line for people to read. */
 const LONGEST_LINE = 120;
 
 function breakBefore(_space: string, at: number, line: string): string {

@@ -9,7 +9,7 @@ import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
 import { createMetrics } from '../metrics.ts';
 
-/** Runs the jobs of the queue; what is not done with is named, and comes back. */
+/** Runs jobs from the queue. Messages that are not finished are named in the response, and come back. */
 export const handler = async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
   const { worker, queue, concurrency, metrics } = await ready();
   using _ = { [Symbol.dispose]: metrics.flush };
@@ -28,7 +28,7 @@ const parseRecord = ({ messageId, body, receiptHandle, attributes }: SQSRecord):
   receipt: receiptHandle,
 });
 
-/** Opened by the first event, and shared by those that follow; after a start that failed, the next event tries again. */
+/** Opened by the first event and shared by later ones; if opening fails, the next event tries again. */
 const ready = once(open);
 
 async function open() {
@@ -50,7 +50,7 @@ async function open() {
     worker: await openWorker(session, storage, {
       onFinished: metrics.jobFinished,
       onRefused: metrics.messageRefused,
-      onSentiment: metrics.sentimentAnswered,
+      onSentiment: metrics.textScored,
     }),
     queue: createSqsQueue(needed(settings, 'SYNC_QUEUE_URL'), createSqsClient(process.env)),
     concurrency: settings.PLATFORM_CONCURRENCY,

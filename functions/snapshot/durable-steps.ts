@@ -2,7 +2,7 @@ import type { DurableContext } from '@aws/durable-execution-sdk-js';
 import { afterStepFailure } from '../../lib/snapshot/durable/after-step-failure.ts';
 import type { DurableSteps } from '../../lib/snapshot/durable/durable-steps.ts';
 
-/** The steps and waits of a durable execution in Lambda. `random` gives numbers from 0 up to 1. */
+/** The steps and waits of a durable execution in Lambda. `random` returns numbers from 0 up to 1. */
 export const durableSteps = (context: DurableContext, random = Math.random): DurableSteps => ({
   step: (name, act) => context.step(name, act, { retryStrategy: retryStrategy(random) }),
   wait: (ms) => context.wait({ seconds: seconds(ms) }),

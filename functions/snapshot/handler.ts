@@ -12,7 +12,7 @@ import { durableSteps } from './durable-steps.ts';
 /** Takes the snapshot of a job, over as many invocations as it needs. */
 export const handler: DurableLambdaHandler = async (event, context) => {
   const { metrics } = await ready();
-  // Here and not within: of what is suspended, nothing after the wait is run.
+  // Here and not inside the execution: when it is suspended, nothing after the wait runs.
   using _ = { [Symbol.dispose]: metrics.flush };
   return await takeOver(event, context);
 };
@@ -21,10 +21,10 @@ const takeOver = withDurableExecution(async (input: unknown, context) =>
   takeDurableSnapshot(parseExecutionInput(input), durableSteps(context), (await ready()).options),
 );
 
-/** Longer troubles are waited for between steps, which costs nothing. */
+/** Longer outages are waited out between steps, which costs nothing. */
 const PATIENCE_MS = 60_000;
 
-/** Opened by the first event, and shared by those that follow; after a start that failed, the next event tries again. */
+/** Opened by the first event and shared by later ones; if opening fails, the next event tries again. */
 const ready = once(open);
 
 async function open() {

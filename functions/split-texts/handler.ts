@@ -7,13 +7,13 @@ import { needed } from '../../lib/settings.ts';
 import { keyInStore } from '../../lib/store/key-in-store.ts';
 import { createMetrics } from '../metrics.ts';
 
-/** The part of the event that S3 sends of a new object. */
+/** The part that is used of the event that S3 sends for a new object. */
 type ObjectCreated = {
   readonly bucket: { readonly name: string };
   readonly object: { readonly key: string };
 };
 
-/** Splits a request of the inbox into jobs. */
+/** Splits a request from the inbox into jobs. */
 export const handler = async (event: EventBridgeEvent<'Object Created', ObjectCreated>) => {
   const { session, metrics, ...options } = await ready();
   using _ = { [Symbol.dispose]: metrics.flush };
@@ -23,7 +23,7 @@ export const handler = async (event: EventBridgeEvent<'Object Created', ObjectCr
   return split;
 };
 
-/** Opened by the first event, and shared by those that follow; after a start that failed, the next event tries again. */
+/** Opened by the first event and shared by later ones; if opening fails, the next event tries again. */
 const ready = once(open);
 
 async function open() {

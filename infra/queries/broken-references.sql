@@ -1,5 +1,5 @@
--- Calculations that do not work: one row for each link of theirs that is not valid, and one without a link where none is
--- to blame. The latest run.
+-- Calculations that do not work: one row for each of their links that is not valid, or one row without a link if no
+-- link is to blame. From the latest run.
 WITH link AS (
   SELECT c.id AS calculation, l.resource.type AS kind, l.resource.id AS target, l.valid AS validity
   FROM latest_calculations AS c

@@ -1,6 +1,6 @@
--- Datasets by how many cards use them, those that only a drill path shows among them, and by how many calculations stand
--- on them: what a change of the dataset can break. The latest runs of cards and of calculations. A card names the dataset
--- that it was asked for only where that is another than its own.
+-- Datasets with the number of cards that use them, including cards that only a drill path shows, and the number of
+-- calculations based on them: what a change to the dataset can break. From the latest runs of cards and calculations. A
+-- card names the dataset that it was listed for only if that is not its own.
 WITH card AS (
   SELECT
     coalesce(_datasetid, datasourceid) AS dataset,

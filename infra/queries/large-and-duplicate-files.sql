@@ -1,5 +1,5 @@
--- Files of 1 GiB and more, and files whose content lies in several places (the same size and hash), by the bytes that
--- they take up or take up again. The latest run.
+-- Files of 1 GiB or more, and files whose content is in several places (the same size and hash), ordered by the bytes
+-- that all copies take up. From the latest run.
 WITH sized AS (
   SELECT
     _filesetid AS fileset,

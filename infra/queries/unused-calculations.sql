@@ -1,5 +1,5 @@
--- Calculations, not archived, that no card uses and no other calculation refers to, the longest untouched first. A link
--- that is broken or inactive still counts as a use: what it belongs to may be repaired. The latest run.
+-- Calculations, not archived, that no card uses and no other calculation refers to, the least recently changed first. A
+-- link that is broken or inactive still counts as a use: what it belongs to may be repaired. From the latest run.
 WITH link AS (
   SELECT c.id AS calculation, upper(l.resource.type) AS kind, l.resource.id AS target
   FROM latest_calculations AS c

@@ -5,11 +5,11 @@ import { startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
 
-/** Above the 330 s that a code function may take, and the visibility above that: as they are deployed. */
+/** As deployed: above the 330 s that a code function may take, with the visibility timeout above that. */
 const TIMEOUT_MS = 350_000;
 const VISIBILITY_SECONDS = 380;
 
-/** The handlers that are deployed, in processes of their own, over the local AWS and a platform. */
+/** The deployed handlers, in processes of their own, against the local AWS and a platform. */
 export async function startDeployedWorker(
   platform: Sandbox,
   settings: Readonly<Record<string, string>> = {},
@@ -61,7 +61,7 @@ export async function startDeployedWorker(
     store: await openStore('s3://sync/nightly', { s3: aws.settings }),
     queue: createSqsQueue(aws.queueUrl('jobs'), sqs),
     logs,
-    /** Tells split-texts of a new object, as S3 does by way of EventBridge. */
+    /** Notifies split-texts of a new object, as S3 does through EventBridge. */
     objectCreated: (key: string) =>
       splitTexts.invoke({
         version: '0',

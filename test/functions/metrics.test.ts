@@ -23,7 +23,7 @@ function startMetrics() {
 
 const request = { kind: 'request', attempt: 1, durationMs: 5, sizeBytes: 10 } as const;
 
-test('calls are counted, and what went wrong with them', () => {
+test('calls and their failures are counted', () => {
   const { metrics, printed } = startMetrics();
 
   metrics.observe({ ...request, operation: 'searchCalculations', status: 200 });
@@ -61,7 +61,7 @@ test('calls are counted, and what went wrong with them', () => {
   ]);
 });
 
-test('a single record that may not be read is no alarm', () => {
+test('a single forbidden record raises no alarm', () => {
   const { metrics, printed } = startMetrics();
 
   metrics.observe({ ...request, operation: 'getDataFile', status: 403 });
@@ -71,14 +71,14 @@ test('a single record that may not be read is no alarm', () => {
   expect(printed).toEqual([{ Requests: '2 Count' }]);
 });
 
-test('jobs are counted over all and by type, snapshots by place', () => {
+test('jobs are counted in total and by type, snapshots by place', () => {
   const { metrics, printed } = startMetrics();
 
   metrics.jobFinished({ type: 'score', status: 'done' });
   metrics.jobFinished({ type: 'score', status: 'failed' });
   metrics.jobFinished({ type: 'run-function', status: 'unknown' });
   metrics.messageRefused();
-  metrics.sentimentAnswered({ type: 'DEFAULT', modelProviderUsage: { totalTokens: 40 } });
+  metrics.textScored({ type: 'DEFAULT', modelProviderUsage: { totalTokens: 40 } });
   metrics.snapshotEnded({ place: 'cards', kind: 'refused' });
   metrics.flush();
 
@@ -97,7 +97,7 @@ test('jobs are counted over all and by type, snapshots by place', () => {
   ]);
 });
 
-test('each invocation prints its own sums, and nothing where nothing happened', () => {
+test('each invocation prints its own sums, and nothing if nothing happened', () => {
   const { metrics, printed } = startMetrics();
 
   metrics.messageRefused();
@@ -109,7 +109,7 @@ test('each invocation prints its own sums, and nothing where nothing happened', 
   expect(printed).toEqual([{ MessagesRefused: '1 Count' }, { MessagesRefused: '1 Count' }]);
 });
 
-test('slots are told as what was granted since the flush before', () => {
+test('slots are reported as granted since the previous flush', () => {
   const { metrics, printed } = startMetrics();
   const counts = { granted: 5, used: 4, wasted: 1, waitedMs: 0, throttled: 0, safeRate: 0, effectiveRate: 2 };
   let now = counts;

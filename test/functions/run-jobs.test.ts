@@ -7,7 +7,7 @@ import { startDeployedWorker } from './deployed-worker.ts';
 
 const packageId = codePackages[0]?.id ?? '';
 
-test('the handler that is deployed runs jobs of every type, and refuses what is none', async () => {
+test('the deployed handler runs jobs of every type, and refuses a message that is not a job', async () => {
   await using platform = await startPlatform({ calculations: 40, dataFiles: 5 });
   await using deployed = await startDeployedWorker(platform);
   const [calculationId] = [...platform.calculations()].map((line) => /"id":(\d+)/.exec(line)?.[1]);
@@ -54,7 +54,7 @@ test('the handler that is deployed runs jobs of every type, and refuses what is 
   expect(await keysOf(deployed.store, `formulas/${calculationId}/`)).toHaveLength(1);
 });
 
-/** The results by job, once there are so many. */
+/** The results by job, once there are this many. */
 async function resultsOf(store: Store, expected: number): Promise<ReadonlyMap<string, unknown>> {
   for (let look = 0; look < 150; look += 1) {
     const keys = await keysOf(store, 'results/');

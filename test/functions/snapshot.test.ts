@@ -39,7 +39,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-/** The function with options of a test: slices are of one page, and every wait is the shortest, a second. */
+/** The function with options for tests: a slice is one page, and every wait is the shortest possible, a second. */
 const functionOf = (differences: Partial<DurableRunOptions> = {}): DurableLambdaHandler =>
   withDurableExecution(async (input: unknown, context) =>
     takeDurableSnapshot(
@@ -97,14 +97,14 @@ test('the deployed function takes the snapshot of a job, and the cards that foll
   expect(await publishedLines()).toEqual([...sandbox.calculations()]);
 });
 
-test('steps that fail are tried again, and what each of them kept is small', async () => {
+test('failed steps are retried, and what each step stores is small', async () => {
   let puts = 0;
   const put: Store['put'] = async (...args) => {
-    const answer = await store.put(...args);
+    const result = await store.put(...args);
     puts += 1;
-    // Stored, and the answer is lost: of parts, of their notes and of checkpoints.
+    // Stored, but the response is lost: for parts, part records and checkpoints.
     if (puts % 7 === 0) throw new StoreError(`put ${args[0]}`, { kind: 'busy', code: 'SlowDown' });
-    return answer;
+    return result;
   };
 
   const execution = await run(functionOf({ store: { ...store, put } }));
@@ -116,14 +116,14 @@ test('steps that fail are tried again, and what each of them kept is small', asy
   expect(await publishedLines()).toEqual([...sandbox.calculations()]);
 });
 
-test('a run outlives its invocations: each ends by a wait, and is followed by one that goes on', async () => {
+test('a run outlives its invocations: each ends with a wait, and the next one continues', async () => {
   const handler = functionOf();
   const LEFT_MS = [900_000, 700_000, 500_000, 300_000, 100_000];
   let invocations = 0;
   const hurried: DurableLambdaHandler = (event, context) => {
-    let asked = 0;
+    let calls = 0;
     invocations += 1;
-    const getRemainingTimeInMillis = () => LEFT_MS[Math.min(asked++, 4)] ?? 0;
+    const getRemainingTimeInMillis = () => LEFT_MS[Math.min(calls++, 4)] ?? 0;
     return handler(event, { ...context, getRemainingTimeInMillis });
   };
 
@@ -136,7 +136,7 @@ test('a run outlives its invocations: each ends by a wait, and is followed by on
   expect(await publishedLines()).toEqual([...sandbox.calculations()]);
 });
 
-test('a token that is refused ends the execution at the first try, and the error says so', async () => {
+test('a refused token ends the execution at the first attempt, and the error says so', async () => {
   const execution = await run(functionOf({ call: callOf(sandbox, 'an-old-token') }));
 
   const [, slice] = execution.getOperations();
@@ -145,7 +145,7 @@ test('a token that is refused ends the execution at the first try, and the error
   expect(slice?.getStepDetails()?.attempt ?? 1).toBe(1);
 });
 
-test('an input that is no snapshot job ends the execution, with every fault', async () => {
+test('an input that is not a snapshot job ends the execution with every fault', async () => {
   const execution = await run(functionOf(), { ...job, source: 'gadgets', accept: 'all' });
 
   expect(execution.getStatus()).toBe('FAILED');

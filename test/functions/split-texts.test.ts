@@ -8,7 +8,7 @@ import { startDeployedWorker } from './deployed-worker.ts';
 
 /** At least three chunks of 100. */
 const TEXTS = scaled(250, 5_000);
-/** Of three rows one repeats a text of another row. */
+/** One row in three repeats the text of another row. */
 const DISTINCT = Math.ceil((TEXTS * 2) / 3);
 const WORDS = ['wonderful', 'terrible', 'late', 'great', 'awful', 'fine', 'broken', 'lovely'];
 
@@ -24,7 +24,7 @@ test(`${TEXTS} texts through the inbox, the queue and the worker: each is paid f
   const csv = rows.map(
     (text, row) => `u-${row};${row % 2 === 0 ? 'mail' : 'chat'};"${text.replaceAll('"', '""')}"`,
   );
-  // Two rows that are none: an empty text, and one with a field too few.
+  // Two bad rows: one with an empty text, and one with a missing field.
   const lines = ['user;channel;text', ...csv, 'u-x;mail;', 'u-y;mail'];
   await deployed.store.put('texts/may.csv.gz', gzipSync(lines.join('\r\n')));
   const request = {
@@ -37,7 +37,7 @@ test(`${TEXTS} texts through the inbox, the queue and the worker: each is paid f
   await deployed.store.put('inbox/may.json', Buffer.from(JSON.stringify(request)));
 
   await deployed.objectCreated('inbox/may.json');
-  // An event may come twice.
+  // An event may be delivered twice.
   await deployed.objectCreated('inbox/may.json');
   const summary = await summaryOf(deployed.store);
 
@@ -54,7 +54,7 @@ test(`${TEXTS} texts through the inbox, the queue and the worker: each is paid f
     paidAgain: 0,
     badRows: [{ line: TEXTS + 2 }, { line: TEXTS + 3 }],
   });
-  // The same counted another way: row by row, from what the parts say.
+  // The same, counted another way: row by row, from the parts.
   const counted: Record<string, Record<string, number>> = {};
   const users: string[] = [];
   for (const { key } of summary.parts) {
@@ -71,7 +71,7 @@ test(`${TEXTS} texts through the inbox, the queue and the worker: each is paid f
   }
   expect(summary.sentiments.topics).toEqual(counted);
   expect(users).toEqual(rows.map((_, row) => `u-${row} ${row % 2 === 0 ? 'mail' : 'chat'}`));
-  // Written once: telling of the request again changes nothing.
+  // Written once: the same request again changes nothing.
   const before = await sha256Of(deployed.store);
   await deployed.objectCreated('inbox/may.json');
   expect(await sha256Of(deployed.store)).toBe(before);
