@@ -63,7 +63,7 @@ export class PlatformSyncStack extends Stack {
       Tags.of(this).add(key, value);
   }
 
-  /** What says whether all is well. */
+  /** Adds the alarms and the dashboard. */
   private watch(instance: Instance, { jobs, texts, snapshot, timetable, events }: Watched): void {
     const metrics = ownMetrics(this.stackName);
     const functions = {

@@ -27,7 +27,7 @@ export class Texts extends Construct {
       network,
       logRetention,
       handler: 'split-texts',
-      description: 'Splits requests of the inbox into jobs',
+      description: 'Splits requests from the inbox into jobs',
       timeout: LONGEST,
       memoryMb: 1_024,
       // Splitting the same request again changes nothing.

@@ -1,4 +1,4 @@
-/** One line of the table. `bound` says what is demanded, if anything is. */
+/** One line of the table. `bound` says what is required, if anything. */
 export type Row = {
   readonly measured: string;
   readonly value: string;
@@ -9,7 +9,7 @@ export type Row = {
 /** A measurement that `npm run bench -- NAME` makes. */
 export type Bench = { readonly name: string; readonly run: () => Promise<readonly Row[]> };
 
-/** A row with a bound: the value as people read it, and whether it holds. */
+/** A row with a bound: the value in words, and whether it holds. */
 export const bounded = (measured: string, value: string, bound: string, ok: boolean): Row => ({
   measured,
   value,

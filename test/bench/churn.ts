@@ -11,10 +11,10 @@ import { startSandboxProcess } from './sandbox-process.ts';
 const RECORDS = 1_000_000;
 const CHANGES_A_SECOND = 20;
 
-/** So slow that a thousand changes fall between the pages. */
+/** Slow enough for a thousand changes between the pages. */
 const RATE = 4;
 
-/** A snapshot of a million records while they are added, changed and deleted: what lived through it is in it, once. */
+/** A snapshot of a million records that are being changed: what existed throughout is in it, once. */
 export const churn: Bench = {
   name: 'churn',
   async run() {
@@ -30,9 +30,9 @@ export const churn: Bench = {
 async function runIn(folder: string): Promise<readonly Row[]> {
   const calculations = ['--calculations', String(RECORDS)] as const;
   await using sandbox = await startSandboxProcess(...calculations, '--churn', String(CHANGES_A_SECOND));
-  const askSandbox = async (path: string): Promise<unknown> =>
+  const readSandbox = async (path: string): Promise<unknown> =>
     (await fetch(`${sandbox.settings['PLATFORM_BASE_URL']}/_sandbox/${path}`)).json();
-  const before = changesIn(await askSandbox('counts'));
+  const before = changesIn(await readSandbox('counts'));
   const from = Date.now();
   const manifest = await takeSnapshot({
     ...sandbox.settings,
@@ -40,8 +40,8 @@ async function runIn(folder: string): Promise<readonly Row[]> {
     SYNC_STORE: folder,
   });
   const to = Date.now();
-  const changes = changesIn(await askSandbox('counts')) - before;
-  const lived = (await askSandbox(`lived-through?from=${from}&to=${to}`)) as readonly string[];
+  const changes = changesIn(await readSandbox('counts')) - before;
+  const lived = (await readSandbox(`lived-through?from=${from}&to=${to}`)) as readonly string[];
 
   const { lost, doubled, taken } = await compareLivedThrough(folder, manifest.parts, lived);
 
@@ -49,8 +49,13 @@ async function runIn(folder: string): Promise<readonly Row[]> {
   const at = `${RECORDS.toLocaleString('en')} calculations, ${CHANGES_A_SECOND} changes/s, ${seconds.toFixed(0)} s`;
   return [
     { measured: `changes to calculations meanwhile (${at})`, value: String(changes) },
-    { measured: `records taken; lived through all of it (${at})`, value: `${taken}; ${lived.length}` },
-    bounded(`lost of those that lived through (${at})`, String(lost), 'none', lost === 0 && lived.length > 0),
+    { measured: `records taken; existed throughout (${at})`, value: `${taken}; ${lived.length}` },
+    bounded(
+      `lost of those that existed throughout (${at})`,
+      String(lost),
+      'none',
+      lost === 0 && lived.length > 0,
+    ),
     bounded(`doubled (${at})`, String(doubled), 'none', doubled === 0),
     bounded(`consistency (${at})`, manifest.consistency, 'proved', manifest.consistency === 'proved'),
   ];
@@ -66,11 +71,11 @@ async function takeSnapshot(settings: Readonly<Record<string, string>>): Promise
     printed += chunk;
   });
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`the snapshot ended with ${code}`);
+  if (code !== 0) throw new Error(`the snapshot exited with ${code}`);
   return JSON.parse(printed) as Manifest;
 }
 
-/** Steps of churn that did something to calculations. */
+/** How many steps of churn changed calculations. */
 function changesIn(counts: unknown): number {
   const { churn: steps } = counts as { readonly churn: Readonly<Record<string, number>> };
   const ofCalculations = Object.entries(steps).filter(([name]) => name.startsWith('calculation '));

@@ -10,13 +10,13 @@ import { median } from './measured-process.ts';
 
 const MOST_KB = 1_100;
 const MOST_TIMES = 1.3;
-/** Of each, in turn, so that a slow moment of the machine meets all of them. */
+/** Runs of each, in turn, so that a slow moment of the machine affects all of them. */
 const RUNS = 15;
 
 /**
- * How large the bundles are, and how long a fresh process takes to import them, beside the AWS SDK's clients that they
- * need: what a function loads at its start, and that with all that it loads later, when the first message, call or
- * event asks for it. There the function's own code and its other packages count on top of the same clients.
+ * How large the bundles are, and how long a fresh process takes to import them, compared with the AWS SDK's clients
+ * that they need: first what a function loads at its start, then also all that it loads later, when the first message,
+ * call or event needs it. That adds the function's own code and its other packages to the same clients.
  */
 export const cold: Bench = {
   name: 'cold',

@@ -5,10 +5,10 @@ import { createGunzip } from 'node:zlib';
 import { parseJson } from '../../lib/json/json.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
 
-/** How a snapshot of calculations compares with the ids that were there all the time while it was taken. */
+/** How a snapshot of calculations compares with the ids that existed the whole time it was taken. */
 export type LivedThrough = { readonly lost: number; readonly doubled: number; readonly taken: number };
 
-/** Reads the parts of a snapshot (gzip) in the store's folder, and holds their ids against `lived`. */
+/** Reads the parts of a snapshot (gzip) in the store's folder, and compares their ids with `lived`. */
 export async function compareLivedThrough(
   folder: string,
   parts: Manifest['parts'],

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What a whole process came to, from its start to its end. */
+/** What a whole process took, from its start to its end. */
 export type Sample =
   | { readonly kind: 'done'; readonly seconds: number; readonly peakMb: number; readonly records: number }
   | { readonly kind: 'died'; readonly seconds: number; readonly how: string };
@@ -23,29 +23,28 @@ export async function measureProcess({ command, environment }: MeasuredCommand):
     env: { ...process.env, ...environment(folder) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let [printed, complained] = ['', ''];
+  let [printed, errors] = ['', ''];
   child.stdout.on('data', (chunk) => {
     printed += chunk;
   });
   child.stderr.on('data', (chunk) => {
-    complained += chunk;
+    errors += chunk;
   });
   const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
   const seconds = (performance.now() - startedMs) / 1000;
   await rm(folder, { recursive: true });
-  if (code !== 0)
-    return { kind: 'died', seconds, how: causeIn(complained) ?? `ended with ${code ?? signal}` };
-  const peakMb = Number(/peak-memory-kb (\d+)/.exec(complained)?.[1]) / 1000;
+  if (code !== 0) return { kind: 'died', seconds, how: causeIn(errors) ?? `ended with ${code ?? signal}` };
+  const peakMb = Number(/peak-memory-kb (\d+)/.exec(errors)?.[1]) / 1000;
   const { records } = JSON.parse(printed) as { readonly records: number };
   return { kind: 'done', seconds, peakMb, records };
 }
 
-/** The line that tells why a process died. */
-function causeIn(complained: string): string | undefined {
-  return /^(?:FATAL ERROR|\w*Error): .*$/m.exec(complained)?.[0];
+/** The line that says why a process died. */
+function causeIn(errors: string): string | undefined {
+  return /^(?:FATAL ERROR|\w*Error): .*$/m.exec(errors)?.[0];
 }
 
-/** The middle value; of an even number the upper of the two, NaN of none. */
+/** The middle value: for an even number, the upper of the two; NaN for none. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;

@@ -2,14 +2,14 @@ import PQueue from 'p-queue';
 import type { Pace } from '../../lib/pace/pace.ts';
 import { sleep } from '../../lib/time/sleep.ts';
 
-/** How fast a process rises while nothing refuses it, in requests a second each second; what a 429 leaves of it. */
+/** How fast the rate rises while nothing is refused, in requests a second per second, and what a 429 leaves of it. */
 const RISE = 0.25;
 const FALL = 0.5;
 const LEAST_RATE = 0.2;
 
 /**
- * What many clients do where nothing is shared: each process finds its rate alone. It rises by a little each second
- * and halves at a 429 (AIMD), and waits as long as that asks, or a second.
+ * What many clients do if nothing is shared: each process finds its rate alone. It rises a little each second and is
+ * halved by a 429 (AIMD), after which the process waits for `Retry-After`, or a second.
  */
 export function createAdaptivePace(startRate: number, concurrency: number): Pace {
   const inFlight = new PQueue({ concurrency });

@@ -13,7 +13,7 @@ export type WorkerPlan = {
   readonly rate: number;
   readonly workers: number;
   readonly concurrency: number;
-  /** Calls at once that follow one another. */
+  /** How many calls run at once, each followed by the next. */
   readonly loops: number;
   /** As the sandbox printed them. */
   readonly settings: Readonly<Record<string, string>>;
@@ -26,8 +26,8 @@ export type WorkerReport = PaceCounts & {
   /** Requests to DynamoDB. */
   readonly writes: number;
   readonly reads: number;
-  /** Calls that were answered with 200, by the tick of the wall clock. */
-  readonly answeredByTick: Readonly<Record<string, number>>;
+  /** Calls with the response 200, by the tick of the wall clock. */
+  readonly succeededByTick: Readonly<Record<string, number>>;
 };
 
 export type FleetPlan = {
@@ -36,9 +36,9 @@ export type FleetPlan = {
   readonly seconds: number;
   readonly busy: number;
   readonly idle: number;
-  /** Busy too; each is killed once in the run, one after another, and another takes its place. */
+  /** Busy as well; each is killed once in the run, one after another, and replaced. */
   readonly dying: number;
-  /** Something else that happens at the platform meanwhile. */
+  /** Something else that happens to the platform during the run. */
   readonly meanwhile?: (sandbox: SandboxProcess, startAtMs: number) => Promise<void>;
 };
 
@@ -48,15 +48,15 @@ export type FleetRun = {
   readonly used: number;
   readonly refused: number;
   readonly mostInOneSecond: number;
-  /** Of all workers, those that were killed up to their last word. */
+  /** Of all workers; of killed ones, up to their last report. */
   readonly writes: number;
   readonly reads: number;
   readonly wasted: number;
-  /** Calls of workers that were answered with 200, by the tick of the wall clock. */
-  readonly answeredByTick: ReadonlyMap<number, number>;
+  /** Calls of workers with the response 200, by the tick of the wall clock. */
+  readonly succeededByTick: ReadonlyMap<number, number>;
 };
 
-/** What answers are counted by, in milliseconds. */
+/** The interval by which responses are counted, in milliseconds. */
 export const TICK_MS = 100;
 
 const CONCURRENCY = 8;
@@ -133,8 +133,8 @@ function summarize(
   const sum = (count: (report: WorkerReport) => number) =>
     reports.reduce((total, report) => total + count(report), 0);
   const byTick = new Map<number, number>();
-  for (const { answeredByTick } of reports)
-    for (const [tick, count] of Object.entries(answeredByTick))
+  for (const { succeededByTick } of reports)
+    for (const [tick, count] of Object.entries(succeededByTick))
       byTick.set(Number(tick), (byTick.get(Number(tick)) ?? 0) + count);
   const answers = byOperation['searchCalculations'] ?? {};
   return {
@@ -145,6 +145,6 @@ function summarize(
     writes: sum(({ writes }) => writes),
     reads: sum(({ reads }) => reads),
     wasted: sum(({ wasted }) => wasted),
-    answeredByTick: byTick,
+    succeededByTick: byTick,
   };
 }

@@ -10,15 +10,15 @@ import { createAdaptivePace } from './pace-adaptive.ts';
 import { TICK_MS, type WorkerPlan, type WorkerReport, type WorkerStart } from './pace-fleet.ts';
 
 /*
- * One worker of the bench: told its plan by its argument and its start and end by a message; tells by messages what
- * it has done so far.
+ * One worker of the bench: gets its plan as its argument, and its start and end by message; reports what it has done so
+ * far by messages.
  */
 
 const TELL_EVERY_MS = 250;
 
 const plan = JSON.parse(process.argv[2] ?? '') as WorkerPlan;
-const asked = { writes: 0, reads: 0 };
-const answeredByTick: Record<string, number> = {};
+const requested = { writes: 0, reads: 0 };
+const succeededByTick: Record<string, number> = {};
 const pace = paceOf(plan);
 const platform = createPlatform({
   baseUrl: plan.settings['PLATFORM_BASE_URL'] ?? '',
@@ -27,13 +27,13 @@ const platform = createPlatform({
   observe: (event) => {
     if (event.kind !== 'request' || event.status !== 200) return;
     const tick = Math.floor(Date.now() / TICK_MS);
-    answeredByTick[tick] = (answeredByTick[tick] ?? 0) + 1;
+    succeededByTick[tick] = (succeededByTick[tick] ?? 0) + 1;
   },
 });
 
-// The start of the SDK takes longer than a block: it is not what is measured.
+// The SDK takes longer to start than a block lasts, and is not what is measured.
 if (plan.mode === 'fleet') await countedItem(plan.settings).read();
-asked.reads = 0;
+requested.reads = 0;
 process.send?.('ready');
 const [{ startAtMs, endAtMs }] = (await once(process, 'message')) as [WorkerStart];
 await sleep(startAtMs - Date.now());
@@ -45,7 +45,7 @@ await new Promise<void>((resolve) => process.send?.(report(), undefined, undefin
 process.exit(0);
 
 function report(): WorkerReport {
-  return { ...asked, ...pace.counts(), answeredByTick };
+  return { ...requested, ...pace.counts(), succeededByTick };
 }
 
 function tell(): void {
@@ -85,7 +85,7 @@ function countedItem(settings: WorkerPlan['settings']) {
   const client = createBudgetClient(settings);
   client.middlewareStack.add(
     (next, context) => (args) => {
-      asked[context.commandName === 'GetItemCommand' ? 'reads' : 'writes'] += 1;
+      requested[context.commandName === 'GetItemCommand' ? 'reads' : 'writes'] += 1;
       return next(args);
     },
     { step: 'finalizeRequest' },

@@ -6,7 +6,7 @@ import { type Bench, bounded, percent, type Row } from './bench.ts';
 import { type FleetPlan, type FleetRun, type Mode, runFleet, TICK_MS } from './pace-fleet.ts';
 import { type SandboxProcess, startSandboxProcess } from './sandbox-process.ts';
 
-/** A shorter run shows that it works; only a minute measures. */
+/** A shorter run shows that it works; only a whole minute measures anything. */
 const SECONDS = Number(process.env['PACE_SECONDS'] || 60);
 
 const WORKERS = 20;
@@ -16,8 +16,8 @@ const RATE = 50;
 const PRICE = { writes: 0.625, reads: 0.125 };
 
 /**
- * What the paces make of a platform's limit that lies 2 % above the rate. One busy process; then a fleet of processes,
- * by the shared budget and, to compare, by a fixed share each and by backing off each on its own.
+ * How much the paces use of a platform's limit that is 2 % above the rate. First one busy process; then a fleet of
+ * processes, with the shared budget and, for comparison, with a fixed share each, or each backing off on its own.
  */
 export const pace: Bench = {
   name: 'pace',
@@ -91,7 +91,7 @@ async function fleetOf(mode: Mode): Promise<readonly Row[]> {
 
 type Demanded = { readonly who: string; readonly least: number; readonly mostRefused: number };
 
-/** Only the shared budget must hold what it promises. */
+/** Only the shared budget has promises to hold. */
 function rowsOf(mode: Mode, run: FleetRun, { who, least, mostRefused }: Demanded): readonly Row[] {
   const at = `${called[mode]}; ${who}, ${RATE}/s, ${SECONDS} s`;
   const used = run.used / (RATE * SECONDS);
@@ -115,7 +115,7 @@ function rowsOf(mode: Mode, run: FleetRun, { who, least, mostRefused }: Demanded
 
 function costOf({ used, writes, reads }: FleetRun): readonly Row[] {
   const perThousand = (count: number) => (count / used) * 1000;
-  // Counts of a million calls are thousands of those of a thousand; prices are of a million.
+  // A million calls take a thousand times the counts of a thousand; prices are for a million.
   const dollars = (perThousand(writes) * PRICE.writes + perThousand(reads) * PRICE.reads) / 1000;
   return [
     bounded(
@@ -135,7 +135,9 @@ function costOf({ used, writes, reads }: FleetRun): readonly Row[] {
 /** When in the run the 429 is forced. */
 const FORCED_AT_MS = 5_000;
 
-/** A stranger takes a second of the platform's limit: the fleet meets a 429, waits as it is told, and goes on at 0.7. */
+/**
+ * A stranger uses up a second of the platform's limit: the fleet gets a 429, waits as requested, and continues at 0.7.
+ */
 async function afterOne429(): Promise<readonly Row[]> {
   const run = await runFleet({
     mode: 'fleet',
@@ -146,15 +148,15 @@ async function afterOne429(): Promise<readonly Row[]> {
     dying: 0,
     meanwhile: stranger,
   });
-  const ticks = [...run.answeredByTick].toSorted(([a], [b]) => a - b);
+  const ticks = [...run.succeededByTick].toSorted(([a], [b]) => a - b);
   const gaps = ticks.slice(1).map(([tick], at) => ({ tick, silent: tick - (ticks[at]?.[0] ?? 0) - 1 }));
   const { tick = 0, silent = 0 } = gaps.toSorted((a, b) => b.silent - a.silent)[0] ?? {};
   const lastTick = Math.floor((run.startAtMs + SECONDS * 1000) / TICK_MS);
-  const answered = ticks.reduce(
+  const succeeded = ticks.reduce(
     (sum, [each, count]) => (each >= tick && each < lastTick ? sum + count : sum),
     0,
   );
-  const rate = answered / (((lastTick - tick) * TICK_MS) / 1000);
+  const rate = succeeded / (((lastTick - tick) * TICK_MS) / 1000);
   const at = `shared budget; ${WORKERS} busy workers, one forced 429 in ${SECONDS} s`;
   const lowered = 0.7 * RATE;
   return [

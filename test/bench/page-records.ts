@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 
-/** Records as bytes, one after another, each ended by a comma. Their ids have ten digits, to be written over. */
+/** Records as bytes, one after another, each followed by a comma. Their ids have ten digits, to be overwritten. */
 export type RecordTemplates = {
   readonly bytes: Buffer;
-  /** By template: its first byte; and one more, the end of the last. */
+  /** For each template, its first byte; then one more, the end of the last. */
   readonly starts: readonly number[];
   /** From a template's first byte to its id. */
   readonly idOffset: number;
 };
 
 /**
- * Makes `count` calculations as the search answers them, about 1.1 KB each; the same in every run. They differ enough
- * for a compressor to have work, and more of them than its window holds do not help it.
+ * Makes `count` calculations as the search returns them, about 1.1 KB each; the same in every run. They differ enough
+ * to give a compressor work, and there are more of them than its window holds, so repeats do not help it.
  */
 export function createRecordTemplates(count: number): RecordTemplates {
   const records = Array.from({ length: count }, (_, index) => Buffer.from(`${printRecord(index)},`));
@@ -74,7 +74,7 @@ function uuidOf(name: string): string {
   );
 }
 
-/** Whole numbers below what is asked for, the same for the same seed: Mulberry32. */
+/** Whole numbers below the given one, the same for the same seed: Mulberry32. */
 function drawsOf(seed: number): (below: number) => number {
   let state = Math.imul(seed + 1, 0x9e3779b1);
   return (below) => {

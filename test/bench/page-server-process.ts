@@ -4,7 +4,7 @@ import { once } from 'node:events';
 /** A server of pages of calculations in a process of its own. */
 export type PageServerProcess = AsyncDisposable & { readonly url: string };
 
-/** Starts `page-server.ts` with so many records. */
+/** Starts `page-server.ts` with this many records. */
 export async function startPageServer(records: number): Promise<PageServerProcess> {
   const child = spawn(process.execPath, ['test/bench/page-server.ts', String(records)], {
     stdio: ['ignore', 'pipe', 'inherit'],

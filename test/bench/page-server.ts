@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { createRecordTemplates } from './page-records.ts';
 
 /*
- * A platform that answers the search of calculations and nothing else, `node page-server.ts RECORDS`, as fast as bytes
- * can be copied: so that what is measured against it is the client. Prints its URL as one line.
+ * A platform that serves the search of calculations and nothing else, `node page-server.ts RECORDS`, as fast as bytes
+ * can be copied, so that only the client is measured. Prints its URL as one line.
  */
 
 const total = Number(process.argv[2]);
 
-/** 11 MB: more than the window of any compressor here, so that no record is found again. */
+/** 11 MB: more than the window of any compressor here, so that no record is found in it again. */
 const templates = createRecordTemplates(10_000);
 const count = templates.starts.length - 1;
 
@@ -26,7 +26,7 @@ function pageOf({ sort, offset = 0, limit }: Search): Buffer {
   const spans = sort.ascending
     ? spansUp(offset, rows)
     : Array.from({ length: rows }, (_, row) => ({ first: total - 1 - offset - row, rows: 1 }));
-  // The last record's comma gives way to the tail.
+  // The tail replaces the last record's comma.
   const size = head.length + spans.reduce((sum, span) => sum + sizeOf(span), rows > 0 ? -1 : 0) + tail.length;
   const page = Buffer.allocUnsafe(size + 1);
   let at = page.write(head, 'latin1');
@@ -35,7 +35,7 @@ function pageOf({ sort, offset = 0, limit }: Search): Buffer {
   return page.subarray(0, size);
 }
 
-/** Records whose templates lie one after another. */
+/** Copies records whose templates are adjacent. */
 type Span = { readonly first: number; readonly rows: number };
 
 function spansUp(first: number, rows: number): Span[] {

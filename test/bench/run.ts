@@ -8,8 +8,8 @@ import { snapshotRate } from './snapshot-rate.ts';
 
 const benches: readonly Bench[] = [snapshot, churn, snapshotRate, pace, cold];
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !benches.some((bench) => bench.name === name));
+const requested = process.argv.slice(2);
+const unknown = requested.filter((name) => !benches.some((bench) => bench.name === name));
 if (unknown.length > 0) {
   console.error(`expected any of ${benches.map(({ name }) => name).join(', ')}, got ${unknown.join(', ')}`);
   process.exit(2);
@@ -17,7 +17,7 @@ if (unknown.length > 0) {
 
 console.log(`Node ${process.versions.node}, ${availableParallelism()} cores\n`);
 console.log('| bench | measured | value | bound | |\n|---|---|---|---|---|');
-for (const bench of benches.filter(({ name }) => asked.length === 0 || asked.includes(name))) {
+for (const bench of benches.filter(({ name }) => requested.length === 0 || requested.includes(name))) {
   for (const { measured, value, bound = '', ok } of await bench.run()) {
     console.log(
       `| ${bench.name} | ${measured} | ${value} | ${bound} | ${ok === undefined ? '' : ok ? 'holds' : 'MISSED'} |`,

@@ -4,8 +4,8 @@ import { startRun, takeRun } from '../../lib/snapshot/run/take-run.ts';
 import { sleep } from '../../lib/time/sleep.ts';
 
 /*
- * `node snapshot-by-small-pages.ts ROWS`: `platform-sync snapshot calculations` with pages of so many rows, so that a
- * snapshot of many pages needs no millions of records. Prints the manifest.
+ * `node snapshot-by-small-pages.ts ROWS`: `platform-sync snapshot calculations` with pages of this many rows, so that a
+ * snapshot of many pages does not need millions of records. Prints the manifest.
  */
 
 const session = openSession({ environment: process.env, err: (text) => console.error(text) });

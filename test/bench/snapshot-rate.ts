@@ -9,10 +9,10 @@ const LIMIT = 10.2;
 const LATENCY_MS = 50;
 const PAGE_ROWS = 100;
 
-/** Pages overlap by one row; some seconds more than are counted, for the first and the last. */
+/** Pages overlap by one row. There are a few seconds more than are counted, for the start and the end. */
 const RECORDS = (PAGE_ROWS - 1) * RATE * (SECONDS + 5);
 
-/** A snapshot at a platform that answers slowly: how much of the rate it uses, and how often it is refused. */
+/** A snapshot of a platform that responds slowly: how much of the rate it uses, and how often it is refused. */
 export const snapshotRate: Bench = {
   name: 'snapshot-rate',
   async run() {
@@ -41,18 +41,18 @@ export const snapshotRate: Bench = {
   },
 };
 
-/** Pages answered a second, from one second after the first. */
+/** Pages served per second, from one second after the first. */
 async function countSteady(sandbox: SandboxProcess): Promise<number> {
-  while ((await answered(sandbox)) === 0) await sleep(10);
+  while ((await pagesServed(sandbox)) === 0) await sleep(10);
   await sleep(1_000);
-  const before = await answered(sandbox);
+  const before = await pagesServed(sandbox);
   const startedMs = performance.now();
   await sleep(SECONDS * 1_000);
-  const pages = (await answered(sandbox)) - before;
+  const pages = (await pagesServed(sandbox)) - before;
   return pages / ((performance.now() - startedMs) / 1_000);
 }
 
-const answered = async (sandbox: SandboxProcess) => (await statuses(sandbox))['200'] ?? 0;
+const pagesServed = async (sandbox: SandboxProcess) => (await statuses(sandbox))['200'] ?? 0;
 
 const statuses = async (sandbox: SandboxProcess) =>
   (await sandbox.counts()).byOperation['searchCalculations'] ?? {};

@@ -7,7 +7,7 @@ const SIZES = [
   { records: 1_000_000, rounds: 1 },
 ] as const;
 
-/** Bounds that the issue sets. */
+/** The required bounds. */
 const MOST_MB = 250;
 const MOST_GROWTH = 1.1;
 const MOST_OVER_FLOOR = 2;
@@ -19,13 +19,13 @@ type Compression = (typeof compressions)[number];
 
 const GATHER_ALL = '(a) gather all';
 const STREAM = '(b) typical stream';
-const STREAM_BY_PAGE = '(b) with a chunk a page';
+const STREAM_BY_PAGE = '(b) with one chunk per page';
 const ours = (compression: Compression) => `ours, ${compression}`;
 const floor = (compression: Compression) => `floor, ${compression}`;
 
 /**
- * `platform-sync snapshot calculations` as a whole process, at a rate that does not hold it back, against two ways in
- * which a user would write it, and against reading and compressing the same bytes. All take turns, round by round.
+ * `platform-sync snapshot calculations` as a whole process, at a rate that does not hold it back, against two ways that
+ * a user might write it, and against reading and compressing the same bytes. All take turns, round by round.
  */
 export const snapshot: Bench = {
   name: 'snapshot',
@@ -91,7 +91,10 @@ function contenders(url: string, records: number): Readonly<Record<string, Measu
 
 function rowsOfSize({ records, samples }: SizeRun): readonly Row[] {
   const at = records.toLocaleString('en');
-  const tookRows = [...samples].map(([name, taken]) => ({ measured: `${at}: ${name}`, value: told(taken) }));
+  const tookRows = [...samples].map(([name, taken]) => ({
+    measured: `${at}: ${name}`,
+    value: describe(taken),
+  }));
   const seconds = (name: string) => secondsOf(samples.get(name) ?? []);
   const ratioRows = compressions.flatMap((compression) => [
     ...(compression === 'zstd' ? [gatherAllRow(at, samples)] : []),
@@ -101,7 +104,7 @@ function rowsOfSize({ records, samples }: SizeRun): readonly Row[] {
       LEAST_OVER_STREAM[compression],
     ),
     {
-      measured: `${at}: (b) with a chunk a page / ours, ${compression}`,
+      measured: `${at}: (b) with one chunk per page / ours, ${compression}`,
       value: times(seconds(STREAM_BY_PAGE) / seconds(ours(compression))),
     },
     atMost(
@@ -114,7 +117,7 @@ function rowsOfSize({ records, samples }: SizeRun): readonly Row[] {
   return [...tookRows, ...ratioRows];
 }
 
-/** Where gathering all dies it has lost whatever the time; what it took until then is told. */
+/** If gathering all dies, it has lost, whatever its time; the time until then is shown. */
 function gatherAllRow(at: string, samples: SizeRun['samples']): Row {
   const taken = samples.get(GATHER_ALL) ?? [];
   const ratio = secondsOf(taken) / secondsOf(samples.get(ours('zstd')) ?? []);
@@ -151,7 +154,7 @@ const secondsOf = (samples: readonly Sample[]) => median(samples.map(({ seconds 
 const peakOf = (samples: readonly Sample[]) =>
   median(samples.flatMap((sample) => (sample.kind === 'done' ? [sample.peakMb] : [])));
 
-function told(samples: readonly Sample[]): string {
+function describe(samples: readonly Sample[]): string {
   const died = samples.find((sample) => sample.kind === 'died');
   const seconds = `${secondsOf(samples).toFixed(2)} s`;
   return died === undefined ? `${seconds}, ${peakOf(samples).toFixed(0)} MB` : `${seconds}, ${died.how}`;

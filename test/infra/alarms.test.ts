@@ -33,7 +33,7 @@ test('each alarm has a section in the runbook, and each section an alarm', () =>
   expect([...new Set(alarms.map(sectionOf))].sort()).toEqual([...headings].sort());
 });
 
-test('each section tells meaning, check and fix', () => {
+test('each section has meaning, check and fix', () => {
   for (const section of runbook) {
     expect(section).toMatch(/\*\*Meaning\.\*\* .+/);
     expect(section).toMatch(/\*\*Check\.\*\* .+/);
@@ -41,7 +41,7 @@ test('each section tells meaning, check and fix', () => {
   }
 });
 
-test('each alarm says what is wrong, links the runbook and tells somebody', () => {
+test('each alarm says what is wrong, links to the runbook and notifies somebody', () => {
   for (const alarm of alarms) {
     expect(alarm.AlarmDescription).toMatch(/^[A-Z].+\. https:\/\/wiki\.example\.com\/runbook#[a-z]+$/);
     expect(alarm.AlarmActions).toHaveLength(2);
@@ -90,7 +90,7 @@ test('each alarm goes off when it should', () => {
   ]);
 });
 
-test('alarms watch the metrics of their own stack, under names that the functions measure by', () => {
+test('alarms watch the metrics of their own stack, under the names that the functions report', () => {
   const own = JSON.stringify(template.toJSON()).matchAll(
     /"Dimensions":(\[[^\]]*\]),"MetricName":"(\w+)","Namespace":"platform-sync"/g,
   );

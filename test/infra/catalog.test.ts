@@ -35,7 +35,7 @@ const tablesOf = (template: Template, type: string) =>
     .filter(({ TableType }) => TableType === type);
 
 describe('the tables', () => {
-  test('are one a source, over its folder, with a partition by day and run', () => {
+  test('are one per source, over its folder, partitioned by day and run', () => {
     const tables = tablesOf(synthesized().template, 'EXTERNAL_TABLE');
 
     expect(tables.map(({ Name }) => Name)).toEqual(['calculations', 'files', 'cards', 'data_files']);
@@ -56,7 +56,7 @@ describe('the tables', () => {
     }
   });
 
-  test('keep ids as text, and name columns in lower case', () => {
+  test('have ids as text, and names of columns in lower case', () => {
     const tables = tablesOf(synthesized().template, 'EXTERNAL_TABLE');
 
     const columns = tables.flatMap(({ StorageDescriptor }) => StorageDescriptor.Columns);
@@ -92,7 +92,7 @@ describe('the views', () => {
     ]);
   });
 
-  test('are one a source, with the columns of its table and its partitions', () => {
+  test('are one per source, with the columns of its table and its partitions', () => {
     const { template } = synthesized();
     const tables = tablesOf(template, 'EXTERNAL_TABLE');
 
@@ -108,7 +108,7 @@ describe('the views', () => {
 });
 
 describe('the workgroup', () => {
-  test('makes every query keep its results encrypted, in a folder that expires', () => {
+  test('stores the results of every query encrypted, in a folder that expires', () => {
     const { template } = synthesized();
 
     template.hasResourceProperties('AWS::Athena::WorkGroup', {
@@ -130,7 +130,7 @@ describe('the workgroup', () => {
     });
   });
 
-  test('encrypts them by the bucket’s key where it has one', () => {
+  test('encrypts them with the bucket’s key if it has one', () => {
     const stack = new Stack(new App(), 'keyed');
     const encryptionKey = new Key(stack, 'Key');
     const bucket = new Bucket(stack, 'Bucket', { encryption: BucketEncryption.KMS, encryptionKey });
@@ -155,7 +155,7 @@ describe('the workgroup', () => {
     Annotations.fromStack(stack).hasWarning('/borrowed/Catalog', Match.stringLikeRegexp('athena-results/'));
   });
 
-  test('holds every saved query, with what it is for', () => {
+  test('holds every saved query, with its description', () => {
     const { template } = synthesized();
 
     const queries = Object.values(template.findResources('AWS::Athena::NamedQuery'));
@@ -165,7 +165,7 @@ describe('the workgroup', () => {
 });
 
 describe('the right to publish', () => {
-  test('is that of these tables’ partitions, and nothing else', () => {
+  test('covers the partitions of these tables, and nothing else', () => {
     const { template, catalog } = synthesized();
 
     const [policy] = Object.values(template.findResources('AWS::IAM::Policy'));
@@ -185,12 +185,12 @@ describe('the right to publish', () => {
   });
 });
 
-/** What an ARN names: what follows the account. */
+/** What an ARN names: the part after the account. */
 const resourceOf = (arn: { readonly 'Fn::Join': readonly [string, readonly unknown[]] }) =>
   arn['Fn::Join'][1].at(-1);
 
 describe('the database', () => {
-  test('has a name that the setting takes, another in each stack', () => {
+  test('has a name that the setting accepts, a different one in each stack', () => {
     const [acme, other] = [synthesized('acme-sync').catalog, synthesized('Other-Sync').catalog];
 
     const read = readSettings({
@@ -204,12 +204,12 @@ describe('the database', () => {
     expect(other.databaseName).not.toBe(acme.databaseName);
   });
 
-  test('and all else come out the same over two syntheses', () => {
+  test('and all else are the same in two syntheses', () => {
     expect(synthesized().template.toJSON()).toEqual(synthesized().template.toJSON());
   });
 });
 
-test('without a prefix the tables lie at the bucket’s root', () => {
+test('without a prefix, the tables are at the bucket’s root', () => {
   const { template } = synthesized('plain', '');
 
   const [table] = tablesOf(template, 'EXTERNAL_TABLE');

@@ -20,7 +20,7 @@ const faultsOf = (context: unknown): readonly string[] => {
 const faultsIn = (instance: object) => faultsOf({ instances: [{ ...least, ...instance }] });
 
 describe('the configuration', () => {
-  test('is read as an object, and as JSON text as -c gives it', () => {
+  test('is read as an object, or as JSON text from -c', () => {
     expect(readConfig({ instances: [least] })).toEqual(readConfig(JSON.stringify({ instances: [least] })));
   });
 
@@ -36,11 +36,11 @@ describe('the configuration', () => {
     });
   });
 
-  test('takes all that can be set', () => {
+  test('accepts all that can be set', () => {
     expect(faultsOf({ instances: [full, least] })).toEqual([]);
   });
 
-  test('tells every fault at once: the field, what was expected, and what came', () => {
+  test('reports every fault at once: the field, what was expected, and what it got', () => {
     const faults = faultsOf({
       instances: [
         { ...least, baseUrl: 'http://acme.example.com', rate: 0, rat: 3 },
@@ -65,11 +65,11 @@ describe('the configuration', () => {
       'instances.0.baseUrl: expected an origin over https, such as https://acme.example.com, without path, query or user, got "http://acme.example.com"',
       'instances.0.rate: expected a number from 0.001 to 10000, got 0',
       'instances.0.rat: expected no such field, got 3',
-      'instances.1.schedules.0.cron: expected a cron of six fields, such as 0 2 * * ? *, with ? for one of the two days, got "0 2 * * *"',
+      'instances.1.schedules.0.cron: expected a cron expression of six fields, such as 0 2 * * ? *, with ? for one of the two days, got "0 2 * * *"',
       'instances.1.schedules.1.filesets.0: expected a UUID (8-4-4-4-12 hex digits), got "no-uuid"',
       'instances.1.schedules.3.accept.0: expected one of empty, shrunk, degraded, type, selection, unproved, incomplete, got "no-such-reason"',
       'instances.1.schedules.4.source: expected a schedule of calculations, files, cards or data-files, got "reports"',
-      'instances.1.eventRules.0.pattern: expected an event pattern: fields, and lists of what matches at their ends, got {}',
+      'instances.1.eventRules.0.pattern: expected an event pattern: fields, each ending in a list of what matches, got {}',
       'instances.1.eventRules.0.packageId: expected the UUID of a package, got "x"',
       'instances.1.lifetimes.work: expected a whole number from 15 to 3650, got 3',
       'instances.1.lifetimes.logs: expected one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653, got 8',
@@ -79,13 +79,13 @@ describe('the configuration', () => {
       'instances.1.schedules.1.directory: expected a directory, since immediate is given, got nothing',
       'instances.1.schedules.2.cron: expected none: cards without datasets follow the calculations, got "0 2 * * ? *"',
       'instances.1.schedules.3.as: expected a place that no other schedule has, got nothing',
-      'instances.1.workers: expected at least 9: 2 for jobs, 2 for code functions, 1 a schedule, got 3',
+      'instances.1.workers: expected at least 9: 2 for jobs, 2 for code functions, 1 for each schedule, got 3',
     ]);
   });
 
   test.each([
     ['nothing', undefined, 'platform-sync: expected an object of instances, got nothing'],
-    ['no JSON', '{', 'platform-sync: expected JSON, got 1 characters that are none'],
+    ['no JSON', '{', 'platform-sync: expected JSON, got 1 characters that are not JSON'],
     ['no instance', { instances: [] }, 'instances: expected at least one instance, got []'],
   ])('%s is a fault too', (_, context, fault) => {
     expect(faultsOf(context)).toEqual([fault]);
@@ -98,10 +98,10 @@ describe('the configuration', () => {
       { schedules: [{ source: 'calculations', cron: '0 2 * * ? *', timeZone: 'Mars' }] },
     ],
     [
-      'a text that EventBridge takes for a variable',
+      'a text that EventBridge treats as a variable',
       { eventRules: [{ ...full.eventRules[1], inputVariables: { a: '<b>' } }] },
     ],
-    ['a path that is none', { eventRules: [{ ...full.eventRules[1], inputVariables: { a: '$.detail.*' } }] }],
+    ['an invalid path', { eventRules: [{ ...full.eventRules[1], inputVariables: { a: '$.detail.*' } }] }],
     ['a second rule of the same name', { eventRules: [full.eventRules[1], full.eventRules[1]] }],
     ['an origin with a path', { baseUrl: 'https://acme.example.com/api' }],
     [
@@ -113,7 +113,7 @@ describe('the configuration', () => {
   });
 });
 
-describe('what is checked at synth is what the functions take', () => {
+describe('synth accepts exactly what the functions accept', () => {
   const [instance] = readConfig({ instances: [full] });
 
   test('each schedule becomes a job', () => {
@@ -124,7 +124,7 @@ describe('what is checked at synth is what the functions take', () => {
     expect(kinds).toEqual(['job', 'job', 'job', 'job', 'job', 'job']);
   });
 
-  test('a schedule may ask for all that a message may, and its message says it as it was given', () => {
+  test('a schedule may contain all that a message may, and its message has it as given', () => {
     const request = {
       source: 'files',
       filesets: [filesetId.toUpperCase()],
@@ -144,7 +144,7 @@ describe('what is checked at synth is what the functions take', () => {
     });
   });
 
-  test('a schedule may not ask for what a message may not', () => {
+  test('a schedule may not contain what a message may not', () => {
     const wrong = { source: 'files', since: 'June', where: [{ field: 'size' }], fileset: 'x' };
 
     expect(faultsIn({ schedules: [wrong] })).toEqual([
@@ -153,7 +153,7 @@ describe('what is checked at synth is what the functions take', () => {
       'instances.0.schedules.0.where.0.value: expected a list of texts, got nothing',
       'instances.0.schedules.0.since: expected a date such as 2026-11-21 or 2026-11-21T09:15:00Z, got "June"',
       'instances.0.schedules.0.fileset: expected no such field, got "x"',
-      'instances.0.schedules.0.cron: expected a cron of six fields, such as 0 2 * * ? *, with ? for one of the two days, got nothing',
+      'instances.0.schedules.0.cron: expected a cron expression of six fields, such as 0 2 * * ? *, with ? for one of the two days, got nothing',
     ]);
   });
 
@@ -163,7 +163,7 @@ describe('what is checked at synth is what the functions take', () => {
     ]);
   });
 
-  test('what jobs may use is read alike', () => {
+  test('what jobs may use is read the same way', () => {
     expect(readAllow(JSON.stringify(instance?.allow))).toEqual(full.allow);
   });
 });

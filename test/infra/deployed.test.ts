@@ -15,8 +15,8 @@ import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
 import type { Store } from '../../lib/store/store.ts';
-import { needsOf } from './asked-actions.ts';
 import { refusalsOf } from './grants.ts';
+import { needsOf } from './needed-actions.ts';
 
 const baseUrl = 'https://deployed.invalid';
 const packageId = codePackages[0]?.id ?? '';
@@ -71,7 +71,7 @@ async function send(output: string, jobs: readonly object[]): Promise<void> {
   client.destroy();
 }
 
-/** An object of the store as JSON, once it is there. */
+/** An object in the store as JSON, once it is there. */
 async function stored(find: () => Promise<string | undefined>) {
   for (let look = 0; look < 200; look += 1) {
     const key = await find();
@@ -88,7 +88,7 @@ const resultOf = (id: string) =>
     return undefined;
   });
 
-/** The logical id of a function by how it begins. */
+/** The logical id of a function, found by its beginning. */
 const idOf = (start: string) =>
   Object.keys(deployed.template.Resources).find((id) => new RegExp(`^${start}[0-9A-F]{8}$`).test(id)) ?? '';
 
@@ -96,10 +96,10 @@ const actionsOf = (id: string) =>
   new Set(
     stack.requests
       .filter(({ by }) => by === id)
-      .flatMap((asked) => needsOf(asked).map(({ action }) => action)),
+      .flatMap((request) => needsOf(request).map(({ action }) => action)),
   );
 
-test('every variable of a function is one that is read', () => {
+test('every variable of a function is a known setting', () => {
   for (const [, { Properties }] of resourcesOf(deployed.template, 'AWS::Lambda::Function')) {
     const { Variables } = Properties['Environment'] as { readonly Variables: object };
     expect(settingNames).toEqual(expect.arrayContaining(Object.keys(Variables)));
@@ -134,7 +134,7 @@ test('the bundle of run-jobs takes jobs of every type from the queue', async () 
   expect(await resultOf('reads')).toMatchObject({ status: 'done', response: { missing: [] } });
 });
 
-test('what SYNC_ALLOW does not name is refused, and the others run on', async () => {
+test('what SYNC_ALLOW does not name is refused, and the others continue', async () => {
   await send('QueueUrl', [
     {
       ...job,
@@ -152,7 +152,7 @@ test('what SYNC_ALLOW does not name is refused, and the others run on', async ()
   expect(JSON.stringify(refused)).toContain('foreign');
 });
 
-test('code functions run by a queue and a function of their own', async () => {
+test('code functions run through a queue and a function of their own', async () => {
   await send('FunctionsQueueUrl', [
     {
       ...job,
@@ -167,7 +167,7 @@ test('code functions run by a queue and a function of their own', async () => {
   expect(actionsOf(idOf('JobsRunFunctionsFunction'))).toContain('sqs:ReceiveMessage');
 });
 
-test('an outcome that is too large for the table is stored, and the result is whole', async () => {
+test('an outcome that is too large for the table is stored, and the result is complete', async () => {
   const rows = Array.from({ length: 2_000 }, (_, row) => ({
     row,
     text: 'a text of forty characters, or near to it',
@@ -196,11 +196,11 @@ test('a request that is put into the inbox is split, and its texts are scored', 
   const [bucket = ''] = stack.output('Store').split('/').slice(2);
 
   const of = (key: string) => objectCreated({ bucket, key, sizeBytes: 58, etag: 'b57f' });
-  const answers = await stack.emit(of('inbox/may.json'));
-  // An event may come twice.
+  const responses = await stack.emit(of('inbox/may.json'));
+  // An event may be delivered twice.
   await stack.emit(of('inbox/may.json'));
 
-  expect(answers).toHaveLength(1);
+  expect(responses).toHaveLength(1);
   expect(await stack.emit(of('texts/may.csv'))).toEqual([]);
   expect(await stored(async () => 'scores/may/summary.json')).toMatchObject({ scored: 2, failed: 0, bad: 0 });
 });
@@ -212,8 +212,8 @@ async function take(id: string, request: object, timeoutMs?: number) {
   return { name: response.started as string, ended: await stack.runExecution(response.started, timeoutMs) };
 }
 
-test('a snapshot job starts an execution by the alias, and the bundle of snapshot takes it', async () => {
-  // Less time than it has there: the run goes over several invocations.
+test('a snapshot job starts an execution through the alias, and the bundle of snapshot takes it', async () => {
+  // Less time than when deployed, so that the run takes several invocations.
   const { name, ended } = await take('nightly', { source: 'calculations' }, 400_000);
 
   expect(name).toMatch(/^calculations-[0-9a-f]{40}$/);
@@ -257,15 +257,15 @@ test('each published run has a partition in the table of the template, and parts
   }
 });
 
-test('every job that ended was told of on the event bus', async () => {
-  const told = stack.events.map(({ Source, DetailType, Detail }) => [
+test('every job that ended was announced on the event bus', async () => {
+  const announced = stack.events.map(({ Source, DetailType, Detail }) => [
     Source,
     DetailType,
     JSON.parse(Detail).id,
   ]);
 
   for (const id of ['adds', 'scores', 'sets', 'reads', 'alone', 'nightly'])
-    expect(told).toContainEqual(['platform-sync', 'JobFinished', id]);
+    expect(announced).toContainEqual(['platform-sync', 'JobFinished', id]);
   expect(JSON.parse(stack.events[0]?.Detail ?? '{}')).toMatchObject({ store: stack.output('Store') });
 });
 
@@ -274,24 +274,24 @@ test('each function that calls the platform read the token from its secret', () 
     expect(actionsOf(idOf(name))).toContain('secretsmanager:GetSecretValue');
 });
 
-test('no function asked for anything that its role does not allow', () => {
+test('no function requested anything that its role does not allow', () => {
   expect(refusalsOf(stack.requests, { ...deployed, resolve: stack.resolve })).toEqual([]);
 });
 
-test('a synth that fails tells why', async () => {
+test('a failed synth says why', async () => {
   await expect(synthStack({ ...instance, rate: -1 })).rejects.toThrow(
     'instances.0.rate: expected a number from 0.001 to 10000, got -1',
   );
 });
 
-test('a grant that is taken away is missed', () => {
+test('a missing grant is noticed', () => {
   const without = (template: Template, action: string) =>
     JSON.parse(JSON.stringify(template).replaceAll(`"${action}"`, '"none:None"')) as Template;
   const refusals = (action: string) =>
     refusalsOf(stack.requests, { template: without(deployed.template, action), resolve: stack.resolve });
 
   expect(refusals('dynamodb:UpdateItem')).toContain(
-    `${idOf('SnapshotsSnapshotFunction')} asked dynamodb:UpdateItem on ${stack.resolve({
+    `${idOf('SnapshotsSnapshotFunction')} requested dynamodb:UpdateItem on ${stack.resolve({
       'Fn::GetAtt': [idOf('StorageTable'), 'Arn'],
     })}, which no statement of its role allows`,
   );

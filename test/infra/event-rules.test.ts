@@ -21,8 +21,8 @@ const rules = new Map(
 const uploads = rules.get('Eventsuploads');
 
 /**
- * What EventBridge makes of an event: a variable is the JSON of the field; one that stands within quotes is its text; a
- * field that the event lacks is nothing.
+ * What EventBridge makes of an event: a variable becomes the JSON of its field, within quotes the text of the field,
+ * and nothing if the event lacks the field.
  */
 function transform({ InputPathsMap, InputTemplate }: Transformer, event: object): string {
   const fields = new Map(
@@ -79,11 +79,11 @@ test('an event becomes a job, with its fields in their JSON types and its id as 
   });
 });
 
-test('an event that lacks a field is refused, and seen', () => {
+test('an event that lacks a field is refused visibly', () => {
   expect(messageOf(upload({ key: 'uploads/a.csv', etag: 'b57f' }))).toMatchObject({ kind: 'refused' });
 });
 
-test('the pattern is the one of the configuration', () => {
+test('the pattern is the one in the configuration', () => {
   expect(uploads?.EventPattern).toEqual(full.eventRules[0]?.pattern);
 });
 

@@ -2,7 +2,7 @@ import type { ServiceRequest } from '../../lib/sandbox/aws/services/gateway.ts';
 import { matchesWildcard } from '../../lib/sandbox/aws/stack/event-pattern.ts';
 import { resourcesOf, type Template } from '../../lib/sandbox/aws/stack/template.ts';
 import type { Resolve } from '../../lib/sandbox/aws/stack/template-values.ts';
-import { type Need, needsOf } from './asked-actions.ts';
+import { type Need, needsOf } from './needed-actions.ts';
 
 type Statement = {
   readonly Effect: string;
@@ -16,9 +16,9 @@ type Policy = {
   readonly PolicyDocument: { readonly Statement: readonly Statement[] };
 };
 
-/** What the functions asked for and may not, each once and as one line. */
+/** What the functions requested without permission, each once, as a line. */
 export function refusalsOf(
-  asked: readonly ServiceRequest[],
+  requests: readonly ServiceRequest[],
   { template, resolve }: { readonly template: Template; readonly resolve: Resolve },
 ): readonly string[] {
   const lines = resourcesOf(template, 'AWS::Lambda::Function').flatMap(([id, { Properties }]) => {
@@ -26,13 +26,13 @@ export function refusalsOf(
       template,
       resolve,
     });
-    return asked
+    return requests
       .filter(({ by }) => by === id)
       .flatMap(needsOf)
       .filter((need) => !statements.some((statement) => allows(statement, need)))
       .map(
         ({ action, resource }) =>
-          `${id} asked ${action} on ${resource}, which no statement of its role allows`,
+          `${id} requested ${action} on ${resource}, which no statement of its role allows`,
       );
   });
   return [...new Set(lines)].sort();

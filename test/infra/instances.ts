@@ -78,13 +78,13 @@ export const full = {
   tags: { 'cost-center': '4711' },
 };
 
-/** What `cdk.json` sets beside the configuration: the switches of the constructs. */
+/** What `cdk.json` sets besides the configuration: the feature flags of the constructs. */
 const { 'platform-sync': _, ...switches } = JSON.parse(readFileSync('cdk.json', 'utf8')).context as Record<
   string,
   unknown
 >;
 
-/** The app as the command makes it, with these instances; the functions are not bundled. */
+/** The app as the command creates it, with these instances; the functions are not bundled. */
 export const appOf = (...instances: readonly object[]): App =>
   createApp({
     context: { ...switches, 'platform-sync': { instances }, [BUNDLING_STACKS]: [] },

@@ -20,7 +20,7 @@ describe('patterns of events', () => {
     expect(matchesPattern(pattern, event)).toBe(matches);
   });
 
-  test('a filter that is not known is an error', () => {
+  test('an unknown filter is an error', () => {
     expect(() => matchesPattern({ source: [{ 'anything-but': 'a' }] }, event)).toThrow('anything-but');
   });
 });
@@ -38,7 +38,7 @@ describe('values of a template', () => {
     { endpoint: 'http://127.0.0.1:1', texts: { 'https://a.invalid': 'http://127.0.0.1:2' } },
   );
 
-  test('references become what they name here', () => {
+  test('references are resolved to what they name here', () => {
     expect(resolve({ url: { Ref: 'Jobs' }, alias: [{ Ref: 'Live' }] })).toEqual({
       url: 'http://127.0.0.1:1/000000000000/Jobs',
       alias: ['arn:aws:lambda:us-east-1:000000000000:function:Worker:live'],
@@ -60,7 +60,7 @@ describe('values of a template', () => {
   });
 });
 
-test('the gateway refuses what is not signed, and what is for nobody', async () => {
+test('the gateway refuses a request that is not signed, or is for no known service', async () => {
   await using gateway = await startGateway({ endpointOf: () => undefined });
   const authorization = 'AWS4-HMAC-SHA256 Credential=me/20261121/us-east-1/sns/aws4_request, Signature=0';
 
@@ -72,7 +72,7 @@ test('the gateway refuses what is not signed, and what is for nobody', async () 
   expect(gateway.requests).toEqual([]);
 });
 
-test('an execution goes on after a step that is to be tried again, and a token is taken once', async () => {
+test('an execution continues after a step that must be retried, and accepts a token only once', async () => {
   await using executions = await startExecutions();
   const seen: object[] = [];
   const checkpoint = async (token: unknown, update: object) => {
@@ -81,8 +81,8 @@ test('an execution goes on after a step that is to be tried again, and a token i
       CheckpointToken: token,
       Updates: [{ Id: 'a', Type: 'STEP', Name: 'one', ...update }],
     });
-    const answer = await fetch(url, { method: 'POST', body });
-    return { status: answer.status, ...((await answer.json()) as { readonly CheckpointToken?: string }) };
+    const response = await fetch(url, { method: 'POST', body });
+    return { status: response.status, ...((await response.json()) as { readonly CheckpointToken?: string }) };
   };
   const invoke = async (event: object) => {
     seen.push(event);

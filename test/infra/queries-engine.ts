@@ -6,7 +6,7 @@ import { type Dialect, sqlType } from '../../infra/sql-type.ts';
 import { glueTableOf, type Source, sourceDefinitions, sources } from '../../lib/contract.ts';
 import type { Glue } from '../../lib/sandbox/aws/services/start-glue.ts';
 
-/** An answer: its columns by name, in lower case. */
+/** A row of a result: its columns by name, in lower case. */
 export type Row = Readonly<Record<string, unknown>>;
 
 export type QueryEngine = {
@@ -17,9 +17,9 @@ export type QueryEngine = {
 };
 
 /**
- * Stands in for Athena: DuckDB over the tables as Glue has them, with the columns and the views of the catalog. Like
- * Athena it reads the partitions that were added and nothing else, and in their folders all files but those whose names
- * begin with `_` or a dot.
+ * Stands in for Athena: DuckDB over the tables as in Glue, with the columns and the views of the catalog. Like Athena,
+ * it reads only the partitions that were added, and in their folders all files except those whose names begin with `_`
+ * or a dot.
  */
 export async function openQueryEngine(glue: Glue): Promise<QueryEngine> {
   const instance = await DuckDBInstance.create(':memory:');
@@ -42,7 +42,7 @@ export async function openQueryEngine(glue: Glue): Promise<QueryEngine> {
   };
 }
 
-/** All that differs: in Athena UNNEST of a list of rows gives their fields as columns, in DuckDB one struct. */
+/** The only difference: UNNEST of a list of rows gives their fields as columns in Athena, but one struct in DuckDB. */
 const translated = (sql: string): string =>
   sql.replaceAll(
     /CROSS JOIN UNNEST\(([\w.]+)\)/g,

@@ -24,11 +24,11 @@ export type TakenRun = {
   /** When it starts, ISO 8601. */
   readonly at: string;
   readonly compression?: Compression;
-  /** False for one that a gate may refuse. */
+  /** False for a run that a gate may refuse. */
   readonly accept?: boolean;
 };
 
-/** Takes a snapshot of the sandbox by the real client, as if it started at a time, and publishes it. */
+/** Takes a snapshot of the sandbox with the real client, as if it started at the given time, and publishes it. */
 export async function takeSnapshot(
   { sandbox, store, partitions }: TakenRuns,
   request: SnapshotRequest,
@@ -56,7 +56,7 @@ export async function takeSnapshot(
   });
 }
 
-/** A record as the sandbox has it: its fields, ids as digits. */
+/** A record as in the sandbox: its fields, with ids as digits. */
 export type Truth = Readonly<Record<string, unknown>>;
 
 /** What the sandbox holds now, by source: each record by its key. */

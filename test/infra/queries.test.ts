@@ -16,13 +16,13 @@ import { type TakenRun, type Truth, takeSnapshot, truthOf } from './queries-runs
 const cleanUp = new AsyncDisposableStack();
 let engine: QueryEngine;
 let sandbox: Sandbox;
-/** What the sandbox held a week before the last run, and when it was taken. */
+/** What the sandbox held a week before the last run, and at the time of that run. */
 let before: ReturnType<typeof truthOf>;
 let now: ReturnType<typeof truthOf>;
-let keptDataFiles: readonly string[];
+let remainingDataFiles: readonly string[];
 let location: string;
 
-/** Three rounds: the one of the 13th is what the last one is compared with, being a week before it. */
+/** Takes four rounds. The last is compared with that of the 13th, which is a week before it. */
 beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'queries-'));
   cleanUp.defer(() => rm(folder, { recursive: true }));
@@ -75,9 +75,9 @@ beforeAll(async () => {
   sandbox.churn(60);
   repeatFiles(sandbox);
   now = truthOf(sandbox);
-  keptDataFiles = dataFileIds.slice(2);
-  await takeAll({ at: '2026-11-20T07:00:00Z' }, datasetIds, keptDataFiles);
-  // In no table: a narrowed run, a refused one, and one that was never published.
+  remainingDataFiles = dataFileIds.slice(2);
+  await takeAll({ at: '2026-11-20T07:00:00Z' }, datasetIds, remainingDataFiles);
+  // Not in any table: a narrowed run, a refused one, and one that was never published.
   const later = { at: '2026-11-21T06:00:00Z' };
   await takeSnapshot(runs, { source: 'calculations', name: 'a', as: 'a' }, later);
   await takeSnapshot(runs, { source: 'calculations', name: 'a' }, { ...later, accept: false });
@@ -93,7 +93,7 @@ afterAll(async () => {
   await cleanUp.disposeAsync();
 });
 
-/** Three files of one content in two FileSets, and one of another. */
+/** Three files with the same content in two FileSets, and one with other content. */
 function repeatFiles({ state }: Sandbox): void {
   const content = { hash: 'ABCDEF0123', hashAlgorithm: 'MD5', size: 2_000 };
   const [first, second] = state.fileSets.map((set) => ({
@@ -144,7 +144,7 @@ describe('the views of the latest run', () => {
     expect(file).toMatchObject(asRead(now.files.get(`${file?.['_filesetId']} ${file?.['id']}`)));
     expect(card).toMatchObject(asRead(now.cards.get(`${card?.['datasourceId']} ${card?.['id']}`)));
     expect(dataFile?.['revisions']).toMatchObject(
-      asRead(sandbox.state.dataFile(keptDataFiles[0] ?? '')?.revisions),
+      asRead(sandbox.state.dataFile(remainingDataFiles[0] ?? '')?.revisions),
     );
     expect(dataFile?.['currentRevision']).not.toBeNull();
   });
@@ -156,13 +156,13 @@ describe('the views of the latest run', () => {
   });
 });
 
-/** DuckDB tells every number as text: a bigint would not fit JSON. */
+/** DuckDB returns every number as text: a bigint would not fit JSON. */
 function asRead(value: unknown): never {
   const text = JSON.stringify(value, (_, part: unknown) => (typeof part === 'number' ? String(part) : part));
   return JSON.parse(text) as never;
 }
 
-test('broken-references tells each link that is not valid, and calculations that are broken without one', async () => {
+test('broken-references finds each link that is not valid, and calculations that are broken without one', async () => {
   const rows = await engine.saved('broken-references');
 
   const noLink = { resource: { type: null, id: null }, valid: null };
@@ -186,7 +186,7 @@ test('broken-references tells each link that is not valid, and calculations that
   );
 });
 
-test('unused-calculations tells those that neither a card nor another calculation uses', async () => {
+test('unused-calculations finds those that neither a card nor another calculation uses', async () => {
   const rows = await engine.saved('unused-calculations');
 
   const referredTo = new Set(
@@ -216,7 +216,7 @@ test('cards-by-dataset counts the cards, the drills, the owners and the calculat
     const calculations = [...now.calculations.values()].filter((calculation) =>
       linksOf(calculation).some(({ resource }) => resource.id === dataset),
     );
-    const told = {
+    const row = {
       dataset,
       cards: own.length,
       in_drills: own.filter(({ rootId }) => rootId !== undefined).length,
@@ -224,7 +224,7 @@ test('cards-by-dataset counts the cards, the drills, the owners and the calculat
       owners: new Set(own.map(({ row }) => row.ownerId)).size,
       calculations: calculations.length,
     };
-    return own.length === 0 ? [] : [told];
+    return own.length === 0 ? [] : [row];
   });
   expect(sorted(rows)).toEqual(sorted(expected.map(asRead)));
   expect(rows.map(({ cards: count }) => Number(count))).toEqual(
@@ -232,7 +232,7 @@ test('cards-by-dataset counts the cards, the drills, the owners and the calculat
   );
 });
 
-test('large-and-duplicate-files tells files of 1 GiB, and the same content in several places', async () => {
+test('large-and-duplicate-files finds files of 1 GiB, and the same content in several places', async () => {
   const rows = await engine.saved('large-and-duplicate-files');
 
   const repeated = (row: Truth) =>
@@ -241,8 +241,8 @@ test('large-and-duplicate-files tells files of 1 GiB, and the same content in se
     const size = Number(row['size']);
     if (size < 2 ** 30 && !repeated(row)) return [];
     const copies = repeated(row) ? 3 : 1;
-    const told = { fileset: key.split(' ')[0], path: row['path'], hash: row['hash'] };
-    return [{ ...told, size, copies, repeated_bytes: size * (copies - 1) }];
+    const file = { fileset: key.split(' ')[0], path: row['path'], hash: row['hash'] };
+    return [{ ...file, size, copies, repeated_bytes: size * (copies - 1) }];
   });
   expect(sorted(rows)).toEqual(sorted(expected.map(asRead)));
   expect(rows.filter(({ copies }) => copies === '3')).toHaveLength(3);
@@ -256,15 +256,15 @@ describe('what-changed-this-week', () => {
     rows = await engine.saved('what-changed-this-week');
   });
 
-  /** Rows by what they are of: `change key` and the fields that differ. */
-  const told = (source: string) =>
+  /** The rows of a source: the change, the key and the fields that differ. */
+  const changesOf = (source: string) =>
     sorted(
       rows
         .filter((row) => row['source'] === source)
         .map(({ change, of_set, id, fields }) => [change, of_set, id, fields]),
     );
 
-  /** The same from two states of the sandbox. */
+  /** The same, computed from two states of the sandbox. */
   const between = (old: ReadonlyMap<string, Truth>, latest: ReadonlyMap<string, Truth>) =>
     [...new Set([...old.keys(), ...latest.keys()])].flatMap((key) => {
       const [of_set, id] = key.includes(' ') ? key.split(' ') : [null, key];
@@ -275,33 +275,33 @@ describe('what-changed-this-week', () => {
       return names.length === 0 ? [] : [['changed', of_set, id, names.join(', ')]];
     });
 
-  test('tells the calculations that came, went and changed since the run of a week before', () => {
+  test('finds the calculations that were added, removed or changed since the run a week before', () => {
     const expected = between(before.calculations, now.calculations);
 
-    expect(told('calculations')).toEqual(sorted(expected));
+    expect(changesOf('calculations')).toEqual(sorted(expected));
     expect(new Set(expected.map(([change]) => change))).toEqual(new Set(['added', 'removed', 'changed']));
   });
 
-  test('tells those of the files, by their FileSets', () => {
+  test('finds the files that were, by their FileSets', () => {
     const expected = between(before.files, now.files);
 
-    expect(told('files')).toEqual(sorted(expected));
+    expect(changesOf('files')).toEqual(sorted(expected));
     expect(new Set(expected.map(([change]) => change))).toEqual(new Set(['added', 'removed', 'changed']));
   });
 
-  test('tells the cards of datasets that were not asked about a week before', () => {
-    const asked = new Set(sandbox.state.datasets.slice(0, 6).map(({ id }) => id));
-    const old = new Map([...before.cards].filter(([key]) => asked.has(key.split(' ')[0] ?? '')));
+  test('finds the cards of datasets that were not requested a week before', () => {
+    const requested = new Set(sandbox.state.datasets.slice(0, 6).map(({ id }) => id));
+    const old = new Map([...before.cards].filter(([key]) => requested.has(key.split(' ')[0] ?? '')));
     const expected = between(old, now.cards);
 
-    expect(told('cards')).toEqual(sorted(expected));
+    expect(changesOf('cards')).toEqual(sorted(expected));
     expect(expected.length).toBeGreaterThan(0);
   });
 
-  test('tells the data files that came and went', () => {
+  test('finds the data files that were added or removed', () => {
     const ids = sandbox.state.dataFileIds;
 
-    expect(told('data-files')).toEqual(
+    expect(changesOf('data-files')).toEqual(
       sorted([
         ...ids.slice(0, 2).map((id) => ['removed', null, id, null]),
         ...ids.slice(4).map((id) => ['added', null, id, null]),
@@ -310,7 +310,7 @@ describe('what-changed-this-week', () => {
   });
 });
 
-test('a card counts for the dataset that it was asked for, though it names another', async () => {
+test('a card counts for the dataset that it was listed for, even if it names another', async () => {
   const cards = join(location, 'by-hand/');
   const glue = createGlue({ database: 'sync', tables: { cards: {} } });
   const input = { Values: ['2026-11-20', '20261120T060000Z-aaaaaa'], StorageDescriptor: { Location: cards } };
@@ -319,7 +319,7 @@ test('a card counts for the dataset that it was asked for, though it names anoth
   await mkdir(cards);
   await writeFile(
     join(cards, 'part-00000.ndjson.gz'),
-    gzipSync('{"_datasetId":"asked","id":1,"datasourceId":"own"}\n{"id":2,"datasourceId":"own"}\n'),
+    gzipSync('{"_datasetId":"listed","id":1,"datasourceId":"own"}\n{"id":2,"datasourceId":"own"}\n'),
   );
   const small = await openQueryEngine(glue);
   cleanUp.defer(() => small.close());
@@ -327,12 +327,12 @@ test('a card counts for the dataset that it was asked for, though it names anoth
   const rows = await small.saved('cards-by-dataset');
 
   expect(rows).toMatchObject([
-    { dataset: 'asked', cards: '1' },
+    { dataset: 'listed', cards: '1' },
     { dataset: 'own', cards: '1' },
   ]);
 });
 
-test('over tables without a run every query answers nothing', async () => {
+test('every query returns nothing if the tables hold no run', async () => {
   const empty = await openQueryEngine(createGlue({ database: 'sync', tables: {} }));
   cleanUp.defer(() => empty.close());
 

@@ -13,7 +13,7 @@ const all = (template: typeof small, type: string) =>
   resourcesOf(template).flatMap(([, resource]) => (resource.Type === type ? [resource.Properties] : []));
 
 describe('the bucket', () => {
-  test('is versioned, encrypted and shut to the public, and logs who reads it', () => {
+  test('is versioned, encrypted and closed to the public, and logs who reads it', () => {
     small.hasResourceProperties('AWS::S3::Bucket', {
       VersioningConfiguration: { Status: 'Enabled' },
       BucketEncryption: {
@@ -36,7 +36,7 @@ describe('the bucket', () => {
     });
   });
 
-  test('keeps each thing as long as the configuration says', () => {
+  test('retains everything as long as the configuration says', () => {
     const rule = (Prefix: string, ExpirationInDays: number) =>
       Match.objectLike({ Prefix, ExpirationInDays, Status: 'Enabled' });
 
@@ -67,7 +67,7 @@ describe('the bucket', () => {
   });
 });
 
-test('buckets, queues and topics refuse what does not come over TLS', () => {
+test('buckets, queues and topics refuse requests that are not over TLS', () => {
   const refusal = Match.objectLike({
     PolicyDocument: Match.objectLike({
       Statement: Match.arrayWith([
@@ -84,7 +84,7 @@ test('buckets, queues and topics refuse what does not come over TLS', () => {
   large.allResourcesProperties('AWS::SQS::Queue', { SqsManagedSseEnabled: true });
 });
 
-test('the table is paid by request, encrypted, can be set back in time, and drops rows that expired', () => {
+test('the table is paid per request, encrypted, can be restored to a point in time, and drops expired rows', () => {
   small.hasResourceProperties('AWS::DynamoDB::Table', {
     KeySchema: [
       { AttributeName: 'pk', KeyType: 'HASH' },
@@ -99,7 +99,7 @@ test('the table is paid by request, encrypted, can be set back in time, and drop
 });
 
 describe('the token', () => {
-  test('lies in a secret of the stack, or in one that was there before', () => {
+  test('is in a secret of the stack, or in one that already existed', () => {
     small.resourceCountIs('AWS::SecretsManager::Secret', 1);
     large.resourceCountIs('AWS::SecretsManager::Secret', 0);
     large.hasResourceProperties('AWS::Lambda::Function', {
@@ -109,7 +109,7 @@ describe('the token', () => {
 });
 
 describe('jobs', () => {
-  test('wait 14 days at most, and are seen again when an invocation is certainly over', () => {
+  test('wait at most 14 days, and become visible again once an invocation is certainly over', () => {
     small.hasResourceProperties('AWS::SQS::Queue', {
       MessageRetentionPeriod: 14 * 24 * 3_600,
       VisibilityTimeout: 400 + 30,
@@ -117,21 +117,21 @@ describe('jobs', () => {
     });
   });
 
-  test('have the time that a code function may take, and what is needed to answer', () => {
+  test('have the time that a code function may take, and the time that it takes to respond', () => {
     expect(jobTimes.codeFunctionMs).toBe(runFunction.timeoutMs);
     for (const { Description, Timeout } of all(small, 'AWS::Lambda::Function'))
       if (String(Description).startsWith('Runs jobs'))
         expect(Number(Timeout) * 1_000).toBeGreaterThan(jobTimes.codeFunctionMs + jobTimes.toAnswerMs);
   });
 
-  test('are answered one by one, and code functions come one at a time', () => {
+  test('are acknowledged one by one, and code functions come one at a time', () => {
     small.allResourcesProperties('AWS::Lambda::EventSourceMapping', {
       FunctionResponseTypes: ['ReportBatchItemFailures'],
     });
     expect(all(small, 'AWS::Lambda::EventSourceMapping').map(({ BatchSize }) => BatchSize)).toEqual([10, 1]);
   });
 
-  test('run in as many processes as rate and latency ask for, at least 2, and no function has a reserved concurrency', () => {
+  test('run in as many processes as rate and latency require, at least 2, and no function has reserved concurrency', () => {
     const concurrency = (template: typeof small) =>
       all(template, 'AWS::Lambda::EventSourceMapping').map(({ ScalingConfig }) => ScalingConfig);
 
@@ -144,7 +144,7 @@ describe('jobs', () => {
   });
 });
 
-test('requests in the inbox reach the function that splits them, or the dead letters', () => {
+test('requests in the inbox reach the function that splits them, or the dead-letter queue', () => {
   small.hasResourceProperties('AWS::Events::Rule', {
     EventPattern: {
       source: ['aws.s3'],
@@ -159,7 +159,7 @@ test('requests in the inbox reach the function that splits them, or the dead let
     ],
   });
   small.hasResourceProperties('AWS::Lambda::Function', {
-    Description: 'Splits requests of the inbox into jobs',
+    Description: 'Splits requests from the inbox into jobs',
     DeadLetterConfig: Match.anyValue(),
   });
 });
@@ -216,7 +216,7 @@ describe('snapshots', () => {
 });
 
 describe('the network', () => {
-  test('is there only where calls must leave from a fixed address', () => {
+  test('exists only if calls must leave from a fixed address', () => {
     small.resourceCountIs('AWS::EC2::VPC', 0);
     large.resourceCountIs('AWS::EC2::NatGateway', 1);
     large.resourceCountIs('AWS::EC2::EIP', 1);
@@ -227,7 +227,7 @@ describe('the network', () => {
     large.allResourcesProperties('AWS::Lambda::Function', { VpcConfig: Match.anyValue() });
   });
 
-  test('lets nothing out but TLS to the platform and to AWS', () => {
+  test('lets out only TLS to the platform and to AWS', () => {
     const [group] = all(large, 'AWS::EC2::SecurityGroup').map(
       ({ SecurityGroupEgress }) => SecurityGroupEgress,
     );
@@ -244,7 +244,7 @@ describe('the network', () => {
 describe('every function', () => {
   const functions = [...all(small, 'AWS::Lambda::Function'), ...all(large, 'AWS::Lambda::Function')];
 
-  test('runs on Node.js 24 and arm64, and writes a log that is not kept for ever', () => {
+  test('runs on Node.js 24 and arm64, and writes a log that expires', () => {
     expect(functions).toHaveLength(8);
     for (const each of functions)
       expect(each).toMatchObject({
@@ -256,7 +256,7 @@ describe('every function', () => {
     large.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 90 });
   });
 
-  test('finds an environment that it can start with', () => {
+  test('gets an environment that it can start with', () => {
     for (const { Environment } of functions) {
       const { Variables } = Environment as { Variables: Record<string, unknown> };
 
@@ -265,7 +265,7 @@ describe('every function', () => {
   });
 });
 
-/** The environment as it will be: what only the deployment knows is named by a stand-in that fits. */
+/** The environment as it will be, with stand-ins for what only the deployment knows. */
 const resolved = (variables: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(
     Object.entries(variables).map(([name, value]) => [name, typeof value === 'string' ? value : stand(name)]),
@@ -287,7 +287,7 @@ test('everything carries the tags of the configuration', () => {
   });
 });
 
-/** Their names hold within the role, or are those of another resource. */
+/** Their names are unique within the role, or are those of another resource. */
 const OF_ANOTHER = ['AWS::Lambda::Permission', 'AWS::IAM::Policy'];
 
 test('nothing has a name that another stack could have', () => {

@@ -33,7 +33,7 @@ const linesOf = (template: ReturnType<typeof templateOf>): readonly string[] =>
 /** A logical id without its hash. */
 const nameOf = (id: string) => id.replace(/[0-9A-F]{8}$/, '');
 
-/** A resource in short: what it is joined of, with names for what the deployment fills in. */
+/** A resource in short: the parts that it is joined from, with names for what the deployment fills in. */
 function placeOf(resource: unknown): string {
   if (typeof resource === 'string') return resource;
   const [[kind, of] = ['', undefined]] = Object.entries(resource as object);
@@ -131,7 +131,7 @@ test('no role may do more than it uses', () => {
 
 const large = templateOf(full);
 
-test('with a fixed address functions may be connected, and the flow of packets logged', () => {
+test('with a fixed address, functions may be connected to the network, and its traffic logged', () => {
   const added = linesOf(large).filter((line) => / (ec2:|logs:Desc)/.test(line));
 
   expect(added).toMatchInlineSnapshot(`
@@ -145,7 +145,7 @@ test('with a fixed address functions may be connected, and the flow of packets l
   `);
 });
 
-test('no role has a policy that AWS manages', () => {
+test('no role has an AWS managed policy', () => {
   for (const [, { Type, Properties }] of resourcesOf(large))
     if (Type === 'AWS::IAM::Role') expect(Properties).not.toHaveProperty('ManagedPolicyArns');
 });

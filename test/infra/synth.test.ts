@@ -20,7 +20,7 @@ afterAll(() => {
 
 const run = promisify(execFile);
 
-/** Synthesizes by the command, without a network to look anything up in and without an account. */
+/** Synthesizes with the command, without an account and without a network to look anything up in. */
 async function synth(context?: object, environment: Readonly<Record<string, string>> = {}) {
   const folder = newFolder();
   const given = context === undefined ? [] : ['-c', `platform-sync=${JSON.stringify(context)}`];
@@ -52,7 +52,7 @@ async function synth(context?: object, environment: Readonly<Record<string, stri
 }
 
 describe('npx cdk synth', { timeout: 120_000 }, () => {
-  test('needs neither account nor network, and makes the same bytes each time', async () => {
+  test('needs neither account nor network, and produces the same bytes each time', async () => {
     const unchecked = { CDK_VALIDATION: 'false' };
     const [first, second] = await Promise.all([synth(), synth(undefined, unchecked)]);
 

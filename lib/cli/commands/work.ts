@@ -9,7 +9,9 @@ import { exitCodes, type Terminal } from '../terminal.ts';
 
 type WorkFlags = { readonly drain?: true; readonly concurrency?: number; readonly json?: true };
 
-/** `work`: consumes the queue here, as the deployed worker would, until Ctrl-C or, with `--drain`, until it is empty. */
+/**
+ * `work`: consumes the queue here, as the deployed worker would, until Ctrl-C or, with `--drain`, until it is empty.
+ */
 export const addWork: AddCommand = (program, terminal, finish) => {
   program
     .command('work')

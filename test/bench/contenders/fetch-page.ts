@@ -1,4 +1,4 @@
-/** Rows a page, the most the platform allows. */
+/** Rows per page: the most that the platform allows. */
 export const PAGE_ROWS = 5000;
 
 /** What a page of calculations parses to, as far as it is used. */
@@ -14,6 +14,7 @@ export async function fetchPage(offset: number): Promise<Response> {
     },
     body: JSON.stringify({ filters: [], sort: { field: 'id', ascending: true }, limit: PAGE_ROWS, offset }),
   });
-  if (!response.ok) throw new Error(`the page from ${offset} answered ${response.status}`);
+  if (!response.ok)
+    throw new Error(`the page from ${offset}: the platform responded with ${response.status}`);
   return response;
 }

@@ -4,8 +4,8 @@ import { constants, createGzip, createZstdCompress } from 'node:zlib';
 import { PAGE_ROWS } from './fetch-page.ts';
 
 /*
- * What no snapshot can do without, `node floor.ts gzip|zstd RECORDS`: the same pages read raw, one ahead, and the same
- * bytes compressed at the level and in the chunks of ours. They are neither looked at nor written.
+ * What no snapshot can do without, `node floor.ts gzip|zstd RECORDS`: reads the same pages raw, one ahead, and
+ * compresses the same bytes, at our level and in our chunks. Nothing is parsed or written.
  */
 
 const [, , compression, records] = process.argv;

@@ -3,8 +3,8 @@ import { gzipSync } from 'node:zlib';
 import { type CalculationPage, fetchPage, PAGE_ROWS } from './fetch-page.ts';
 
 /*
- * What is written first, `node gather-all.ts FILE`: page by page into one array, each record printed, all compressed
- * at once, one write. Many would take axios, which is no dependency here: `fetch` does the same, and is no slower.
+ * What one writes first, `node gather-all.ts FILE`: page by page into one array, each record printed, all compressed at
+ * once, one write. Many would use axios, which is not a dependency here: `fetch` does the same, and is no slower.
  */
 
 const records: unknown[] = [];

@@ -5,9 +5,9 @@ import { createGzip } from 'node:zlib';
 import { type CalculationPage, fetchPage, PAGE_ROWS } from './fetch-page.ts';
 
 /*
- * What is written second, `node typical-stream.ts FILE [record|page]`: each page parsed, each record printed, through
- * gzip at its default level into a file as the upload. Chunks are records, as a generator of lines has them; `page`
- * joins those of a page, which spares the compressor most of its calls.
+ * What one writes next, `node typical-stream.ts FILE [record|page]`: each page parsed, each record printed, through
+ * gzip at its default level into a file that stands for the upload. A chunk is a record, as from a generator of lines;
+ * `page` joins those of a page, which spares the compressor most of its calls.
  */
 
 const [, , file = '', chunks = 'record'] = process.argv;

@@ -1,18 +1,19 @@
 import { account, region } from '../../lib/sandbox/aws/identity.ts';
 import type { ServiceRequest } from '../../lib/sandbox/aws/services/gateway.ts';
 
-/** What a request needs of whoever asks. */
+/** What a request requires of its caller. */
 export type Need = {
   readonly action: string;
   readonly resource: string;
-  /** What conditions of a statement may ask for. */
+  /** What the conditions of a statement may require. */
   readonly context: Readonly<Record<string, string>>;
 };
 
-/** The IAM actions that AWS asks for a request, and on what. Throws for a request that it does not know. */
-export function needsOf(asked: ServiceRequest): readonly Need[] {
-  const needs = NEEDS[asked.service]?.(asked) ?? [];
-  if (needs.length === 0) throw new Error(`${asked.service} ${asked.method} ${asked.path}: not known`);
+/** The IAM actions that AWS requires for a request, and on what. Throws for an unknown request. */
+export function needsOf(request: ServiceRequest): readonly Need[] {
+  const needs = NEEDS[request.service]?.(request) ?? [];
+  if (needs.length === 0)
+    throw new Error(`${request.service} ${request.method} ${request.path}: an unknown request`);
   return needs.map((need) => ({ context: {}, ...need }));
 }
 
@@ -25,37 +26,39 @@ const operationOf = ({ headers }: ServiceRequest) => String(headers['x-amz-targe
 
 const bodyOf = ({ body }: ServiceRequest): Readonly<Record<string, unknown>> => JSON.parse(body);
 
-const NEEDS: Readonly<Record<string, (asked: ServiceRequest) => readonly Found[]>> = {
+const NEEDS: Readonly<Record<string, (request: ServiceRequest) => readonly Found[]>> = {
   s3: objectNeeds,
-  sqs(asked) {
-    const queue = String(bodyOf(asked)['QueueUrl']).split('/').at(-1);
-    return [{ action: `sqs:${operationOf(asked).replace(/Batch$/, '')}`, resource: arn('sqs', `${queue}`) }];
+  sqs(request) {
+    const queue = String(bodyOf(request)['QueueUrl']).split('/').at(-1);
+    return [
+      { action: `sqs:${operationOf(request).replace(/Batch$/, '')}`, resource: arn('sqs', `${queue}`) },
+    ];
   },
-  dynamodb: (asked) => [
+  dynamodb: (request) => [
     {
-      action: `dynamodb:${operationOf(asked)}`,
-      resource: arn('dynamodb', `table/${bodyOf(asked)['TableName']}`),
+      action: `dynamodb:${operationOf(request)}`,
+      resource: arn('dynamodb', `table/${bodyOf(request)['TableName']}`),
     },
   ],
-  secretsmanager: (asked) => [
-    { action: `secretsmanager:${operationOf(asked)}`, resource: String(bodyOf(asked)['SecretId']) },
+  secretsmanager: (request) => [
+    { action: `secretsmanager:${operationOf(request)}`, resource: String(bodyOf(request)['SecretId']) },
   ],
-  events(asked) {
-    const entries = bodyOf(asked)['Entries'] as readonly {
+  events(request) {
+    const entries = bodyOf(request)['Entries'] as readonly {
       readonly EventBusName: string;
       readonly Source: string;
     }[];
     return entries.map(({ EventBusName: bus, Source }) => ({
-      action: `events:${operationOf(asked)}`,
+      action: `events:${operationOf(request)}`,
       resource: arn('events', `event-bus/${bus}`),
       context: { 'events:source': Source },
     }));
   },
-  glue(asked) {
-    const { DatabaseName: database, TableName, Name } = bodyOf(asked);
-    // Of all three.
+  glue(request) {
+    const { DatabaseName: database, TableName, Name } = bodyOf(request);
+    // On all three.
     return ['catalog', `database/${database}`, `table/${database}/${TableName ?? Name}`].map((place) => ({
-      action: `glue:${operationOf(asked)}`,
+      action: `glue:${operationOf(request)}`,
       resource: arn('glue', place),
     }));
   },
@@ -83,13 +86,13 @@ function objectNeeds({ method, path, headers, status }: ServiceRequest): readonl
       return [list];
     case 'GET object':
     case 'HEAD object':
-      // Without the list AWS does not tell that an object is not there.
+      // Without the right to list, AWS does not say that an object does not exist.
       return status === 404 ? [read, list] : [read];
     case 'PUT object':
     case 'POST object': {
       const source = headers['x-amz-copy-source'];
       const copied = { action: 's3:GetObject', resource: `arn:aws:s3:::${sourceOf(String(source))}` };
-      // An ETag is compared for those alone who may read it.
+      // AWS compares an ETag only for callers who may read the object.
       const compared = headers['if-match'] === undefined ? [] : [read];
       return [write, ...compared, ...(source === undefined ? [] : [copied])];
     }
