@@ -48,7 +48,7 @@ async function runIn(folder: string): Promise<readonly Row[]> {
   const seconds = (to - from) / 1000;
   const at = `${RECORDS.toLocaleString('en')} calculations, ${CHANGES_A_SECOND} changes/s, ${seconds.toFixed(0)} s`;
   return [
-    { measured: `changes to calculations meanwhile (${at})`, value: String(changes) },
+    { measured: `changes to calculations during it (${at})`, value: String(changes) },
     { measured: `records taken; existed throughout (${at})`, value: `${taken}; ${lived.length}` },
     bounded(
       `lost of those that existed throughout (${at})`,

@@ -39,7 +39,7 @@ export type FleetPlan = {
   /** Busy as well; each is killed once in the run, one after another, and replaced. */
   readonly dying: number;
   /** Something else that happens to the platform during the run. */
-  readonly meanwhile?: (sandbox: SandboxProcess, startAtMs: number) => Promise<void>;
+  readonly duringRun?: (sandbox: SandboxProcess, startAtMs: number) => Promise<void>;
 };
 
 export type FleetRun = {
@@ -95,10 +95,10 @@ export async function runFleet(plan: FleetPlan): Promise<FleetRun> {
         next.process.send({ startAtMs: Date.now(), endAtMs } satisfies WorkerStart);
       }),
     );
-    const meanwhile = plan.meanwhile?.(sandbox, startAtMs);
+    const duringRun = plan.duringRun?.(sandbox, startAtMs);
     await sleep(endAtMs - Date.now());
     const counts = await sandbox.counts();
-    await Promise.all([deaths, meanwhile]);
+    await Promise.all([deaths, duringRun]);
     await Promise.all(children.map(({ ended }) => ended));
     return summarize(children, counts, startAtMs);
   } finally {
@@ -136,11 +136,11 @@ function summarize(
   for (const { succeededByTick } of reports)
     for (const [tick, count] of Object.entries(succeededByTick))
       byTick.set(Number(tick), (byTick.get(Number(tick)) ?? 0) + count);
-  const answers = byOperation['searchCalculations'] ?? {};
+  const responses = byOperation['searchCalculations'] ?? {};
   return {
     startAtMs,
-    used: answers['200'] ?? 0,
-    refused: answers['429'] ?? 0,
+    used: responses['200'] ?? 0,
+    refused: responses['429'] ?? 0,
     mostInOneSecond,
     writes: sum(({ writes }) => writes),
     reads: sum(({ reads }) => reads),

@@ -14,7 +14,7 @@ import { TICK_MS, type WorkerPlan, type WorkerReport, type WorkerStart } from '.
  * far by messages.
  */
 
-const TELL_EVERY_MS = 250;
+const REPORT_EVERY_MS = 250;
 
 const plan = JSON.parse(process.argv[2] ?? '') as WorkerPlan;
 const requested = { writes: 0, reads: 0 };
@@ -37,10 +37,10 @@ requested.reads = 0;
 process.send?.('ready');
 const [{ startAtMs, endAtMs }] = (await once(process, 'message')) as [WorkerStart];
 await sleep(startAtMs - Date.now());
-const telling = setInterval(tell, TELL_EVERY_MS);
+const reporting = setInterval(sendReport, REPORT_EVERY_MS);
 const work = plan.kind === 'idle' ? idle() : Promise.all(Array.from({ length: plan.loops }, keepBusy));
 await Promise.race([work, sleep(endAtMs - Date.now())]);
-clearInterval(telling);
+clearInterval(reporting);
 await new Promise<void>((resolve) => process.send?.(report(), undefined, undefined, () => resolve()));
 process.exit(0);
 
@@ -48,7 +48,7 @@ function report(): WorkerReport {
   return { ...requested, ...pace.counts(), succeededByTick };
 }
 
-function tell(): void {
+function sendReport(): void {
   process.send?.(report());
 }
 

@@ -146,7 +146,7 @@ async function afterOne429(): Promise<readonly Row[]> {
     busy: WORKERS,
     idle: 0,
     dying: 0,
-    meanwhile: stranger,
+    duringRun: stranger,
   });
   const ticks = [...run.succeededByTick].toSorted(([a], [b]) => a - b);
   const gaps = ticks.slice(1).map(([tick], at) => ({ tick, silent: tick - (ticks[at]?.[0] ?? 0) - 1 }));
@@ -171,8 +171,8 @@ async function afterOne429(): Promise<readonly Row[]> {
   ];
 }
 
-const stranger: NonNullable<FleetPlan['meanwhile']> = async ({ settings }, startAtMs) => {
+const stranger: NonNullable<FleetPlan['duringRun']> = async ({ settings }, startAtMs) => {
   await new Promise((resolve) => setTimeout(resolve, startAtMs + FORCED_AT_MS - Date.now()));
   const url = `${settings['PLATFORM_BASE_URL']}/api/data/v1/data-files/1/details`;
-  await Promise.all(Array.from({ length: RATE }, () => fetch(url).then((answer) => answer.text())));
+  await Promise.all(Array.from({ length: RATE }, () => fetch(url).then((response) => response.text())));
 };

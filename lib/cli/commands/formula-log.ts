@@ -16,7 +16,7 @@ export function addFormulaLog(formula: Command, terminal: Terminal, finish: Fini
   formula
     .command('log')
     .description('Show a calculation as it was after each of our updates, newest last.')
-    .argument('<id>', 'the calculation’s id', calculationId)
+    .argument('<id>', 'the id of the calculation', calculationId)
     .option('--at <time>', 'print only the expression stored at this time, ready to be set again')
     .option('--json', 'print the whole list, or with --at that calculation, as one JSON value')
     .action(async (id: string, flags: LogFlags) => finish(await showLog(id, flags, terminal)));

@@ -21,9 +21,9 @@ async function readRaw(offset: number): Promise<Buffer> {
   outgoing.end(
     JSON.stringify({ filters: [], sort: { field: 'id', ascending: true }, limit: PAGE_ROWS, offset }),
   );
-  const [answer] = await once(outgoing, 'response');
+  const [response] = await once(outgoing, 'response');
   const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk);
+  for await (const chunk of response) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
