@@ -1,12 +1,12 @@
 import type { SettingName } from './setting-names.ts';
 
 /*
- * What infra may know of lib, and all that it may import: names, tables and times, each re-exported from where it is used. In
- * lib nothing imports this file but the command line, so that no circle of files closes through it.
+ * All that infra may import from lib: names, tables and times, each re-exported from the file that uses it. In lib,
+ * only the command line imports this file, so that it is part of no import cycle.
  */
 
 export { jobTimes } from './jobs/job-times.ts';
-/** What is checked at synth as the functions check it: job types, and the requests of snapshots. */
+/** What synth checks in the same way as the functions: job types, and the requests of snapshots. */
 export { jobTypes } from './jobs/types/job-types.ts';
 export { type MetricName, metricNames, metricNamespace } from './metric-names.ts';
 export { type SettingName, settingNames } from './setting-names.ts';
@@ -16,7 +16,7 @@ export { linkedSource, requestFields, requestRules } from './snapshot/sources/re
 export type { HiveType } from './snapshot/sources/source-definition.ts';
 export { type Source, sourceDefinitions, sources } from './snapshot/sources/sources.ts';
 
-/** What every function that is deployed finds in its environment. */
+/** What every deployed function finds in its environment. */
 export type CommonEnvironment = Readonly<
   Record<
     | 'PLATFORM_BASE_URL'
@@ -33,5 +33,5 @@ export type CommonEnvironment = Readonly<
   >
 >;
 
-/** That, and the settings of one function: a name that is no setting is an error. */
+/** The common environment plus the settings of one function: a name that is not a setting is an error. */
 export type FunctionEnvironment = CommonEnvironment & Readonly<Partial<Record<SettingName, string>>>;

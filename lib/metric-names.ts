@@ -1,34 +1,34 @@
-/** Where the metrics of all instances lie; each names its stack in the dimension `service`. */
+/** The namespace of all instances' metrics; each names its stack in the dimension `service`. */
 export const metricNamespace = 'platform-sync';
 
-/** What the functions measure, beside the metrics of AWS. Counts, but for `WaitedMs` and `EffectiveRate`. */
+/** What the functions measure in addition to the metrics of AWS. Counts, except for `WaitedMs` and `EffectiveRate`. */
 export const metricNames = [
-  /** By the dimension `type` too, like the next two. */
+  /** Also by the dimension `type`, like the next two. */
   'JobsDone',
   'JobsFailed',
   'JobsUnknown',
-  /** Messages and requests of the inbox that could not become jobs. */
+  /** Messages and requests in the inbox that could not become jobs. */
   'MessagesRefused',
   'Requests',
   'Retries',
   'Throttled',
   /** Milliseconds that calls waited for their turn. */
   'WaitedMs',
-  /** Requests that the platform answered with 401. */
+  /** Requests that the platform refused with 401. */
   'Unauthorized',
-  /** With 403, but for single cards and data files: those are named in the manifest. */
+  /** Requests refused with 403, except for single cards and data files: those are named in the manifest. */
   'Forbidden',
-  /** Times that a process fell back to the safe rate, since the table was away. */
+  /** Times that a process fell back to the safe rate because the table was unavailable. */
   'SafeRate',
   'SentimentCalls',
   'SentimentTokens',
-  /** Slots of the budget: reserved, left in by a call, and passed without one. */
+  /** Slots of the budget: reserved, used by a call, and passed without one. */
   'SlotsGranted',
   'SlotsUsed',
   'SlotsWasted',
-  /** Requests a second that may leave now, as a process last knew; below the configured rate after a 429. */
+  /** Requests a second that may leave, as a process last knew; below the configured rate after a 429. */
   'EffectiveRate',
-  /** By the dimension `place` too, like the next. */
+  /** Also by the dimension `place`, like the next one. */
   'SnapshotsPublished',
   'SnapshotsRefused',
 ] as const;

@@ -1,6 +1,6 @@
 /**
- * Makes a function that opens something when it is first called, and returns the same from then on. An attempt that
- * fails is forgotten: whoever shares it sees the failure, and the next call tries again.
+ * Makes a function that opens something when it is first called, and returns the same from then on. A failed attempt is
+ * forgotten: the callers that share it see the failure, and the next call tries again.
  */
 export function once<T>(open: () => T | Promise<T>): () => Promise<Awaited<T>> {
   let opened: Promise<Awaited<T>> | undefined;

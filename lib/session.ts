@@ -4,37 +4,37 @@ import { createLocalPace } from './pace/local-pace.ts';
 import { openedLater } from './pace/opened-later.ts';
 import type { Pace, PaceCounts } from './pace/pace.ts';
 import { createPlatform, type Platform } from './platform/client.ts';
-import { countCalls, type Observe, tellAll } from './platform/events.ts';
+import { countCalls, type Observe, notifyAll } from './platform/events.ts';
 import type { RetryLimits } from './platform/retry.ts';
 import { fixedToken, type TokenSource } from './platform/token.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';
 import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 
-/** What whoever talks to the platform works with: a command, or a function that is deployed. */
+/** What a command or a deployed function uses to work with the platform. */
 export type Session = {
   readonly environment: Environment;
   readonly settings: Settings;
   readonly platform: Platform;
-  /** The same client, with a patience of its own. */
+  /** The same client, with other retry limits. */
   readonly platformWith: (retry: Partial<RetryLimits>) => Platform;
   /** What the pace has granted this process so far. */
   readonly paceCounts: () => PaceCounts;
   readonly callCounts: ReturnType<typeof countCalls>['counts'];
   readonly logger: Logger;
-  /** Opened when first asked for: not every command needs it. */
+  /** Opened on the first call: not every command needs it. */
   readonly store: () => Promise<Store>;
 };
 
 export type SessionOptions = {
   readonly environment: Environment;
-  /** Takes the lines of the log. */
+  /** Receives the lines of the log. */
   readonly err: (line: string) => void;
-  /** How much of the fleet's budget is asked for at once: `one` slot by whoever can wait, such as a snapshot. */
+  /** How much of the fleet's budget is reserved at once: `one` slot by callers that can wait, such as a snapshot. */
   readonly greed?: 'one' | 'block';
-  /** Told of every call as it happens. */
+  /** Called for every event of every call. */
   readonly observe?: Observe;
-  /** Told each time that the fleet's budget is away, and the safe rate taken. */
+  /** Called each time that the fleet's budget becomes unavailable and the safe rate is used. */
   readonly onSafeRate?: () => void;
 };
 
@@ -55,7 +55,7 @@ export function openSession(given: SessionOptions): Session {
     pace,
     timeoutMs: settings.PLATFORM_TIMEOUT_MS,
     maxResponseBytes: settings.PLATFORM_MAX_RESPONSE_BYTES,
-    observe: tellAll([observe, logCalls(logger), ...(given.observe === undefined ? [] : [given.observe])]),
+    observe: notifyAll([observe, logCalls(logger), ...(given.observe === undefined ? [] : [given.observe])]),
     proxyEnv: environment,
   };
   return {
@@ -77,7 +77,7 @@ type PaceParts = {
   readonly onSafeRate: () => void;
 };
 
-/** The fleet's pace where there is a table to share it in, and else this process's own. */
+/** The fleet's pace if there is a table to share it in, otherwise the process's own. */
 function paceOf(settings: Settings, { environment, logger, greed, onSafeRate }: PaceParts): Pace {
   const { SYNC_TABLE: tableName, PLATFORM_RATE: rate, PLATFORM_WORKERS: workers } = settings;
   const limits = {
@@ -130,7 +130,7 @@ function loadedLater(load: () => Promise<TokenSource>): TokenSource {
   };
 }
 
-/** Calls as log lines: what went wrong as warnings, what went right for those who look closer. */
+/** Logs calls: problems as warnings, everything else at lower levels. */
 function logCalls(logger: Logger): Observe {
   return (event) => {
     const { kind, ...facts } = event;

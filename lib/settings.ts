@@ -5,16 +5,16 @@ import type { SettingName } from './setting-names.ts';
 /** An environment, or a part of one. */
 export type Environment = Readonly<Partial<Record<string, string>>>;
 
-/** What a process was told: one field a variable, checked. Times in milliseconds, sizes in bytes. */
+/** The validated settings of a process: one field for each variable. Times in milliseconds, sizes in bytes. */
 export type Settings = z.infer<typeof settingsSchema>;
 
-/** Of them, where things lie that jobs and snapshots share, and which jobs are allowed. */
+/** The settings that say where jobs and snapshots store things, and which jobs are allowed. */
 export type SyncSettings = z.infer<typeof syncSchema>;
 
-/** Of them, which budget a fleet shares. */
+/** The settings that identify the budget of a fleet. */
 export type PaceSettings = z.infer<typeof paceSchema>;
 
-/** The settings are wrong; every fault is listed, by the variable's name, and no secret's value is. */
+/** The settings are invalid; every fault is listed with the variable's name, and no secret's value is shown. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
   readonly faults: readonly string[];
@@ -26,20 +26,20 @@ export class SettingsError extends Error {
 }
 
 /**
- * Reads all settings from an environment. A variable that is empty counts as absent. Throws `SettingsError` with
+ * Reads all settings from an environment. An empty variable counts as absent. Throws `SettingsError` with
  * every fault at once.
  */
 export const readSettings = (environment: Environment): Settings =>
   read(settingsSchema, environment, [tokenFaults, glueFaults]);
 
-/** Reads where things lie, for whoever needs no platform. Throws `SettingsError` as `readSettings` does. */
+/** Reads the settings of the store, table and queues, for callers without a platform. Throws as `readSettings` does. */
 export const readSyncSettings = (environment: Environment): SyncSettings =>
   read(syncSchema, environment, [glueFaults]);
 
-/** Reads what leads to the fleet's budget, for whoever needs no token. Throws `SettingsError` as `readSettings` does. */
+/** Reads the settings of the fleet's budget, for callers without a token. Throws as `readSettings` does. */
 export const readPaceSettings = (environment: Environment): PaceSettings => read(paceSchema, environment, []);
 
-/** What a schema cannot say: settings that go together. */
+/** A rule that a schema cannot express: about settings that belong together. */
 type Check = (given: Environment) => readonly string[];
 
 function read<T>(schema: z.ZodMiniType<T>, environment: Environment, checks: readonly Check[]): T {
@@ -53,13 +53,13 @@ function read<T>(schema: z.ZodMiniType<T>, environment: Environment, checks: rea
   return parsed.data;
 }
 
-/** A setting that is not always needed, and is here. Throws `SettingsError` if it is absent. */
+/** The value of a setting that only some callers need. Throws `SettingsError` if it is absent. */
 export function needed<Name extends keyof Settings>(
   settings: Settings,
   name: Name,
 ): Exclude<Settings[Name], undefined> {
   const value = settings[name];
-  if (value === undefined) throw new SettingsError([`${name}: expected for this, got nothing`]);
+  if (value === undefined) throw new SettingsError([`${name}: required for this, got nothing`]);
   return value as Exclude<Settings[Name], undefined>;
 }
 
@@ -82,14 +82,14 @@ function tokenFaults(given: Environment): readonly string[] {
     : [`${names.join(' or ')}: expected one of the two, got ${set.length === 0 ? 'neither' : 'both'}`];
 }
 
-/** Glue's tables stand on objects in S3. */
+/** Glue's tables are made of objects in S3. */
 function glueFaults({ SYNC_GLUE_DATABASE: database, SYNC_STORE: store }: Environment): readonly string[] {
   return database === undefined || store?.startsWith('s3://')
     ? []
-    : [`SYNC_GLUE_DATABASE: expected SYNC_STORE in S3 with it, got ${preview(store, hideUser)}`];
+    : [`SYNC_GLUE_DATABASE: expected SYNC_STORE to be in S3, got ${preview(store, hideUser)}`];
 }
 
-/** A location given by mistake may be a URL with a password in it. */
+/** A location given by mistake may be a URL that contains a password. */
 const hideUser = (location: string) => location.replace(/\/\/[^/]*@/, '//***@');
 
 const number = (least: number, most: number, byDefault: number, whole = true) => {
@@ -133,7 +133,7 @@ const QUALIFIED_FUNCTION =
 
 const queueUrl = z.string().check(
   z.refine((text) => URL.canParse(text) && /^https?:\/\/[^/]+\/./.test(text) && !text.includes('@'), {
-    error: 'the URL of a queue, http or https, with a path and without user',
+    error: 'the http or https URL of a queue, with a path and without a user',
   }),
 );
 

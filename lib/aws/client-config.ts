@@ -5,21 +5,21 @@ import { type ProxyEnvironment, proxyEnvironment } from './proxy-environment.ts'
 export type AwsEnvironment = ProxyEnvironment;
 
 export type AwsClientOptions = {
-  /** As it ends the SDK's variable for its endpoint: `AWS_ENDPOINT_URL_SQS`. */
+  /** The end of the SDK's variable for its endpoint, as in `AWS_ENDPOINT_URL_SQS`. */
   readonly service: 'S3' | 'SQS' | 'DYNAMODB' | 'SECRETS_MANAGER' | 'GLUE' | 'LAMBDA' | 'EVENTBRIDGE';
   readonly connectionTimeoutMs: number;
-  /** Until the answer's head is there. */
+  /** The limit until the head of the response arrives. */
   readonly requestTimeoutMs: number;
 };
 
-/** The SDK's own number. */
+/** The SDK's own default. */
 const MOST_SOCKETS = 50;
 
 /**
- * What a client of the SDK is made by: `AWS_ENDPOINT_URL_<SERVICE>` or `AWS_ENDPOINT_URL`, `AWS_REGION` or
- * `AWS_DEFAULT_REGION`, `AWS_ACCESS_KEY_ID` with its companions unless `AWS_PROFILE` is set. What is absent is left to
- * the SDK, which looks in the process's environment, in profiles and roles. Requests over https honour `HTTPS_PROXY`
- * and `NO_PROXY`.
+ * The configuration of an SDK client, from `AWS_ENDPOINT_URL_<SERVICE>` or `AWS_ENDPOINT_URL`, `AWS_REGION` or
+ * `AWS_DEFAULT_REGION`, and `AWS_ACCESS_KEY_ID` with its companions unless `AWS_PROFILE` is set. Anything absent is
+ * left to the SDK, which looks in the process's environment, profiles and roles. Requests over https honour
+ * `HTTPS_PROXY` and `NO_PROXY`.
  */
 export function awsClientConfig(environment: AwsEnvironment, options: AwsClientOptions) {
   const { service, connectionTimeoutMs: connectionTimeout, requestTimeoutMs: requestTimeout } = options;
@@ -30,8 +30,8 @@ export function awsClientConfig(environment: AwsEnvironment, options: AwsClientO
     ...(region ? { region } : {}),
     ...credentialsIn(environment),
     requestHandler: {
-      // An agent rather than its options: for large bodies (Expect: 100-continue) the SDK makes agents of its own,
-      // without these options, unless it was given one.
+      // An agent rather than its options: for large bodies (Expect: 100-continue) the SDK creates its own agents,
+      // without these options, unless it is given one.
       httpsAgent: new Agent({
         keepAlive: true,
         maxSockets: MOST_SOCKETS,

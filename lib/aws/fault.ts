@@ -1,11 +1,11 @@
-/** What a client of the SDK threw, as far as a decision needs it. */
+/** The parts of an SDK error that decisions need. */
 export type AwsFault = {
-  /** The service's own code or Node's; `HTTP 502` where what responded was not the service, or gave no code. */
+  /** The code that the service or Node gave; `HTTP 502` if something else responded, or the service gave no code. */
   readonly code: string;
   readonly message: string;
-  /** Undefined where no response came. A failure that S3 reports in the body of a 200 has 503 here. */
+  /** Undefined if there was no response. A failure that S3 reports in the body of a 200 has 503 here. */
   readonly status: number | undefined;
-  /** Requests that the SDK sent. */
+  /** How many requests the SDK sent. */
   readonly attempts: number;
 };
 
@@ -20,24 +20,24 @@ function codeOf(error: Error, status: number | undefined): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
-// What the SDK calls a response without a code, and one that it cannot parse.
+// The SDK's names for a response without a code, and for one that it cannot parse.
 const CODELESS_NAMES: readonly string[] = ['Unknown', 'UnknownError', 'SyntaxError'];
 
 /**
- * `denied`: by the service, or for want of credentials. `busy`: at its limit, held up by another's write, or failing.
- * `unreachable`: no response, or no whole one.
+ * `denied`: by the service, or because credentials are missing. `busy`: at its limit, blocked by another write, or
+ * failing. `unreachable`: no response, or an incomplete one.
  */
 export type AwsFaultKind = 'denied' | 'busy' | 'unreachable' | 'other';
 
 export function kindOfFault({ code, status }: AwsFault): AwsFaultKind {
-  // Codes come before statuses: most services deny and throttle with 400, and S3 may do either with 200.
+  // Codes take precedence over statuses: most services deny and throttle with 400, and S3 may do either with 200.
   if (status === 401 || status === 403 || DENIED_CODES.includes(code)) return 'denied';
   if (BUSY_CODES.includes(code) || status === 429 || (status !== undefined && status >= 500)) return 'busy';
   if (status === undefined) return UNREACHABLE_CODE.test(code) ? 'unreachable' : 'other';
   return status < 400 || code === 'RequestTimeout' ? 'unreachable' : 'other';
 }
 
-/** Thrown before any request leaves. */
+/** Codes of errors thrown before any request is sent. */
 export const UNSENT_CODES: readonly string[] = ['CredentialsProviderError', 'TokenProviderError'];
 
 const DENIED_CODES: readonly string[] = [

@@ -1,9 +1,9 @@
-/** Smaller ones are not worth it, and may lie in the pool that Node shares among them. */
+/** Smaller buffers are not worth it, and may be in the pool that Node shares among them. */
 const LEAST_BYTES = 256 * 1024;
 
 /**
- * Frees the memory of a buffer that is alone in it, now: the buffer is empty from then on. The collector would do so
- * too, but it does not hurry: of pages of 5 MB it leaves many lie.
+ * Frees the memory of a buffer that shares it with no other, immediately: the buffer is empty afterwards. The garbage
+ * collector would free it too, but late: it lets many pages of 5 MB pile up.
  */
 export function freeMemory({ buffer }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength >= LEAST_BYTES) buffer.transfer(0);

@@ -1,8 +1,8 @@
 import type * as z from 'zod/mini';
 
 /**
- * Every fault that a schema found, one text each: where, what was expected, what came. `place` puts the path into
- * words; `shown` is the value that was checked; `hide` takes out of keys and values what must not be shown.
+ * Every fault that a schema found, one text each: where it is, what was expected, and what was found. `place` describes
+ * the path; `shown` is the value that was checked; `hide` removes from keys and values what must not be shown.
  */
 export function faultsOf(
   error: z.core.$ZodError,
@@ -18,7 +18,7 @@ export function faultsOf(
   });
 }
 
-/** Takes out of a text what must not be shown. Used before a text is shortened, which could leave half a token. */
+/** Removes from a text what must not be shown. Used before a text is shortened, which could leave half a token. */
 export type Hide = (text: string) => string;
 
 export type FaultOptions = {
@@ -26,7 +26,7 @@ export type FaultOptions = {
   readonly hide?: Hide;
 };
 
-/** A value in a few words: texts in quotes and shortened, the size of a list, the names of an object. */
+/** A value in a few words: texts quoted and shortened, lists by their size. */
 export function preview(value: unknown, hide: Hide = (text) => text): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `a list of ${value.length}`;

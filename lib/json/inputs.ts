@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 
 /*
- * What callers give, checked before anything is sent. A message says what was expected; `faultsOf` adds what came.
+ * Schemas for callers' input, checked before anything is sent. A message says what was expected; `faultsOf` adds what was found.
  */
 
 export const uuid = z
@@ -15,10 +15,10 @@ export const filledText = z
   .string({ error: 'text' })
   .check(z.regex(/\S/, { error: 'text that is not empty' }));
 
-/** Text that stands in a path: `.` and `..` would be taken as steps within it. */
+/** Text that becomes a segment of a path: `.` and `..` would be read as steps within it. */
 export const pathSegment = z.string({ error: 'text' }).check(
   z.refine((value) => value !== '' && value !== '.' && value !== '..', {
-    error: 'a name, not empty, "." or ".."',
+    error: 'a name that is not empty, "." or ".."',
   }),
 );
 
@@ -39,17 +39,17 @@ export const isoTime = z.string({ error: 'an ISO 8601 date-time' }).check(
 
 export const yesOrNo = z.boolean({ error: 'true or false' });
 
-/** ISO 8601; a time needs its zone, or it would be another one on each machine. */
+/** ISO 8601; a time needs its zone, or it would differ from machine to machine. */
 const DATE = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
-/** False for days that `Date.parse` takes for one of the next month, such as February 30. */
+/** False for days that `Date.parse` reads as a day of the next month, such as February 30. */
 function isDate(text: string): boolean {
   const day = DATE.exec(text)?.[1];
   if (day === undefined || Number.isNaN(Date.parse(text)) || Number.isNaN(Date.parse(day))) return false;
   return new Date(day).toISOString().startsWith(day);
 }
 
-/** A date (its start in UTC) or a date and time with a zone; goes out as ISO 8601 text in UTC. */
+/** A date (meaning its start in UTC) or a date and time with a zone; the output is ISO 8601 text in UTC. */
 export const utcTime = z.pipe(
   z
     .string({ error: 'a date' })
@@ -57,7 +57,7 @@ export const utcTime = z.pipe(
   z.transform((text: string) => new Date(text).toISOString()),
 );
 
-/** A rule on a list as a whole, reported beside the faults of its entries. */
+/** A rule for a list as a whole, reported together with the faults of its entries. */
 export const whole = (error: string, holds: (list: readonly unknown[]) => boolean) =>
   z.refine((list) => holds(list as readonly unknown[]), {
     error,
@@ -70,12 +70,12 @@ export type ListOf = <T extends z.core.SomeType>(
   options: { readonly error: string; readonly most: number },
 ) => z.ZodMiniArray<T>;
 
-/** A list of 1 to `most` entries that holds nothing twice. */
+/** A list of 1 to `most` entries without duplicates. */
 export const each: ListOf = (schema, { error, most }) =>
   z.array(schema, { error }).check(
     whole(`a list of 1 to ${most}`, ({ length }) => length >= 1 && length <= most),
-    whole('a list that names each only once', (list) => new Set(list).size === list.length),
+    whole('a list without duplicates', (list) => new Set(list).size === list.length),
   );
 
-/** A list of any length, in which entries may come twice: no message carries it. */
+/** A list of any length that may contain duplicates: for lists that no message carries. */
 export const anyNumberOf: ListOf = (schema, { error }) => z.array(schema, { error });

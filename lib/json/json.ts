@@ -1,15 +1,15 @@
 /**
- * Reads JSON as `JSON.parse` does, except that an integer beyond 2^53 becomes a bigint: an id is its digits, and
- * a number would round them. Throws `SyntaxError` on what is not whole, valid JSON.
+ * Reads JSON as `JSON.parse` does, except that an integer beyond 2^53 becomes a bigint: the digits of an id matter, and
+ * a number would round them. Throws `SyntaxError` on anything but complete, valid JSON.
  *
- * Source text access costs several times the plain parse, so it is asked for only when a run of 16 digits occurs
+ * Source text access costs several times as much as a plain parse, so it is used only if there is a run of 16 digits
  * at all: 2^53 has 16.
  */
 export function parseJson(text: string): unknown {
-  return /\d{16}/.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
+  return /\d{16}/.test(text) ? JSON.parse(text, preserveDigits) : JSON.parse(text);
 }
 
-/** Prints what `parseJson` reads: bigints as the integers they came as. Otherwise as `JSON.stringify`. */
+/** Prints what `parseJson` reads: bigints as integers, everything else as `JSON.stringify` does. */
 export function printJson(value: unknown, space?: number): string {
   return JSON.stringify(
     value,
@@ -18,7 +18,7 @@ export function printJson(value: unknown, space?: number): string {
   );
 }
 
-function keepDigits(_key: string, value: unknown, context: { source?: string }): unknown {
+function preserveDigits(_key: string, value: unknown, context: { source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
   const source = context.source ?? '';
   return /^-?\d+$/.test(source) ? BigInt(source) : value;

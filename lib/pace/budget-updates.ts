@@ -1,14 +1,14 @@
 import type { AttributeValue, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import type { Budget, Incident, Reservation } from './budget.ts';
 
-/** A change of a budget's item: in its texts `#name` is the attribute of that name, and `:name` the value. */
+/** A change to a budget's item: in its expressions `#name` is the attribute of that name, and `:name` the value. */
 export type BudgetUpdate = {
   readonly update: string;
   readonly condition?: string;
   readonly values: Readonly<Record<string, number>>;
 };
 
-/** Moves the line on, if its end is where the reservation says and nobody has lowered the rate or paused meanwhile. */
+/** Advances the line if its end is where the reservation says and nobody has lowered the rate or paused it since. */
 export function reserveUpdate(reservation: Reservation): BudgetUpdate {
   const { kind, fromMs, latestMs, blockMs, incidents, rate, tally } = reservation;
   const isIdle = kind === 'idle';
@@ -29,7 +29,7 @@ export function reserveUpdate(reservation: Reservation): BudgetUpdate {
   };
 }
 
-/** Lowers the rate and lets the line begin anew, unless somebody has lowered the rate since. */
+/** Lowers the rate and restarts the line, unless another worker has lowered the rate since. */
 export const lowerUpdate = ({ incidents, fromMs, lowered }: Incident): BudgetUpdate => ({
   update: 'SET #tat = :from, #incidents = :next, #loweredRate = :loweredRate, #loweredAt = :loweredAt',
   condition: still(incidents),
@@ -49,7 +49,7 @@ export const pauseUpdate = (atMs: number): BudgetUpdate => ({
 
 export const RESUME_UPDATE: BudgetUpdate = { update: 'REMOVE #pausedAt', values: {} };
 
-/** The rate has been lowered just so often. An item that knows of none has none. */
+/** The rate has been lowered exactly this many times. An item without the attribute counts as 0. */
 const still = (incidents: number): string =>
   incidents === 0
     ? '(attribute_not_exists(#incidents) OR #incidents = :incidents)'
@@ -60,7 +60,7 @@ type UpdateInput = Pick<
   'UpdateExpression' | 'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
 >;
 
-/** The change as a request of DynamoDB says it. */
+/** The change as the input of a DynamoDB update. */
 export function toUpdateInput({ update, condition, values }: BudgetUpdate): UpdateInput {
   const names = `${update} ${condition ?? ''}`.match(/#\w+/g) ?? [];
   const given = Object.entries(values).map(([name, value]) => [`:${name}`, { N: String(value) }]);
@@ -72,7 +72,7 @@ export function toUpdateInput({ update, condition, values }: BudgetUpdate): Upda
   };
 }
 
-/** The budget that an item holds; the empty one of no item. */
+/** The budget that an item holds; the empty budget if there is no item. */
 export function budgetOf(item: Readonly<Record<string, AttributeValue>> | undefined): Budget {
   const number = (name: string) => (item?.[name]?.N === undefined ? undefined : Number(item[name].N));
   const count = (name: string) => number(name) ?? 0;

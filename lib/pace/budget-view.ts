@@ -1,43 +1,43 @@
 import type { Budget, BudgetItem, BudgetWrite } from './budget.ts';
 import type { Clock } from './slots.ts';
 
-/** A worker's view of the budget: as an answer last told it, and how long answers take. */
+/** A worker's view of the budget: what the last response said, and how long responses take. */
 export type BudgetView = {
-  /** The budget as it is known; asked for if it is not. */
+  /** The budget as last seen; read if it has never been seen. */
   known(): Promise<Budget>;
-  /** Undefined before the first answer. */
+  /** Undefined before the first response. */
   last(): Budget | undefined;
-  /** Milliseconds since the last answer was asked for. */
+  /** Milliseconds since the request for the last response was sent. */
   ageMs(): number;
-  /** How long an answer takes, at the most, of late. */
+  /** The longest that a response has taken recently, in milliseconds. */
   leadMs(): number;
   look(): Promise<Budget>;
-  write(question: () => Promise<BudgetWrite>): Promise<BudgetWrite>;
+  write(request: () => Promise<BudgetWrite>): Promise<BudgetWrite>;
 };
 
-/** What is left of the longest answer of late with each answer that is shorter. */
+/** The share of the longest recent response time that remains after each shorter response. */
 const FADE = 0.7;
 
-/** The view over an item. Throws what the item throws. */
+/** A view of an item. Throws what the item throws. */
 export function createBudgetView(item: BudgetItem, clock: Clock): BudgetView {
   let last: Budget | undefined;
   let lastAtMs = Number.NEGATIVE_INFINITY;
   let leadMs = 0;
 
-  // Asked once more if it fails: a connection that was kept may have died. A block that is reserved twice so is
-  // wasted, an incident is refused the second time.
-  const ask = async <T>(question: () => Promise<T>, budgetIn: (answer: T) => Budget | undefined) => {
-    const asked = { atMs: clock.now() };
-    const answer = await question().catch(() => {
-      asked.atMs = clock.now();
-      return question();
+  // Sent once more if it fails: a keep-alive connection may have died. A block that is reserved twice this way is
+  // wasted; an incident is refused the second time.
+  const send = async <T>(request: () => Promise<T>, budgetIn: (response: T) => Budget | undefined) => {
+    const sent = { atMs: clock.now() };
+    const response = await request().catch(() => {
+      sent.atMs = clock.now();
+      return request();
     });
-    leadMs = Math.max(clock.now() - asked.atMs, leadMs * FADE);
-    const budget = budgetIn(answer);
-    if (budget !== undefined) [last, lastAtMs] = [budget, asked.atMs];
-    return answer;
+    leadMs = Math.max(clock.now() - sent.atMs, leadMs * FADE);
+    const budget = budgetIn(response);
+    if (budget !== undefined) [last, lastAtMs] = [budget, sent.atMs];
+    return response;
   };
-  const look = () => ask(item.read, (budget) => budget);
+  const look = () => send(item.read, (budget) => budget);
 
   return {
     known: async () => last ?? look(),
@@ -45,6 +45,6 @@ export function createBudgetView(item: BudgetItem, clock: Clock): BudgetView {
     ageMs: () => clock.now() - lastAtMs,
     leadMs: () => leadMs,
     look,
-    write: (question) => ask(question, (answer) => (answer.kind === 'written' ? answer.budget : undefined)),
+    write: (request) => send(request, (result) => (result.kind === 'written' ? result.budget : undefined)),
   };
 }

@@ -16,17 +16,17 @@ import {
 export type DynamoBudgetOptions = {
   /** Its keys are the strings `pk` and `sk`. */
   readonly tableName: string;
-  /** The platform's. */
+  /** The platform's host. */
   readonly host: string;
   readonly environment: AwsEnvironment;
-  /** Default: one by `environment`, which answers or gives up within a second and tries once. */
+  /** Default: a client for `environment` that tries once and gives up after a second. */
   readonly client?: DynamoDBClient;
 };
 
-/** A call waits for these writes: better no answer than a late one. */
+/** A call waits for these writes: no response is better than a late one. */
 const TIMEOUT_MS = 1_000;
 
-/** The client for budgets. It does not try again: whoever asks knows whether it is worth it. */
+/** The client for budgets. It does not retry: the caller knows whether a retry is worth it. */
 export const createBudgetClient = (environment: AwsEnvironment): DynamoDBClient =>
   new DynamoDBClient({
     ...awsClientConfig(environment, {
@@ -37,7 +37,7 @@ export const createBudgetClient = (environment: AwsEnvironment): DynamoDBClient 
     maxAttempts: 1,
   });
 
-/** The budget of a host in a DynamoDB table: the item `pace#HOST`, `-`. */
+/** The budget of a host in a DynamoDB table: the item with the keys `pace#HOST` and `-`. */
 export function createDynamoBudget(options: DynamoBudgetOptions): BudgetItem {
   const { tableName, host, environment, client = createBudgetClient(environment) } = options;
   const place: Place = { client, tableName, host };

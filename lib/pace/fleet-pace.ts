@@ -6,35 +6,35 @@ import { checkLimits, createGatedPace } from './gated-pace.ts';
 import type { Pace } from './pace.ts';
 import { withSafeRate } from './safe-slots.ts';
 
-/** How the pace of one worker of a fleet is made. */
+/** Options for the pace of one worker of a fleet. */
 export type FleetPaceOptions = {
   /** The budget that all workers share. */
   readonly item: BudgetItem;
   /** Requests a second of the whole fleet; above 0. */
   readonly rate: number;
-  /** Requests in flight at once in this process; a whole number from 1. */
+  /** The most requests in flight at once in this process; a whole number, at least 1. */
   readonly concurrency: number;
-  /** The most processes at once; for the safe rate. A whole number from 1. */
+  /** The most processes that run at once, which sets the safe rate. A whole number, at least 1. */
   readonly workers: number;
-  /** The longest a call waits for its slot, in milliseconds. Default: for ever. */
+  /** The longest that a call waits for its slot, in milliseconds. Default: no limit. */
   readonly maxWaitMs?: number;
-  /** `one` for whoever can wait and should not be in the way: a slot at a time. Default: `block`. */
+  /** `one`, a slot at a time, for callers that can wait and should not be in the way. Default: `block`. */
   readonly greed?: 'one' | 'block';
-  /** Told once an outage of the budget: calls leave at the safe rate, rate ÷ (2 × workers). */
+  /** Called once for each outage of the budget: calls then leave at the safe rate, rate ÷ (2 × workers). */
   readonly onSafeRate?: (cause: unknown) => void;
-  /** Told when the outage is over. */
+  /** Called when the outage is over. */
   readonly onFleetRate?: () => void;
-  /** Epoch milliseconds. Between workers 100 ms of difference do little harm. */
+  /** Epoch milliseconds. A difference of 100 ms between workers does little harm. */
   readonly now?: () => number;
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
-/** The pace of one worker of a fleet. Throws `RangeError` if a limit is none. */
+/** The pace of one worker of a fleet. Throws `RangeError` if a limit is invalid. */
 export function createFleetPace(options: FleetPaceOptions): Pace {
   checkLimits(options);
   const { item, rate, concurrency, workers, maxWaitMs = Number.POSITIVE_INFINITY, greed = 'block' } = options;
   if (!(Number.isInteger(workers) && workers >= 1)) {
-    throw new RangeError(`workers: expected a whole number from 1, got ${workers}`);
+    throw new RangeError(`workers: expected a whole number of at least 1, got ${workers}`);
   }
   const clock = { now: options.now ?? Date.now, sleep: options.sleep ?? sleep };
   const source = withSafeRate({

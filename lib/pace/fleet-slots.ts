@@ -26,33 +26,33 @@ import type { SlotRequest, SlotSource } from './slots.ts';
 import { createWorkerTally, type Tally } from './tally.ts';
 
 /*
- * A worker holds one block of the line at a time. Its states (`HeldBlock`), and what leads from one to the next:
+ * A worker holds one block of the line at a time. Its states (`HeldBlock`) and what leads from one to the next:
  *
  *   state   the worker holds                             next
  *   none    nothing                                      reserve: held, or fresh if the block begins within 250 ms
- *   held    a block that begins later than that          look shortly before it begins: fresh if it stands, else none
- *   fresh   a block that stood when it was looked at     use its first slot: begun, or none if it was the only one
- *   begun   what is left of a block                      use the next slot: begun, or none if it was the last
+ *   held    a block that begins later than that          look shortly before it begins: fresh if still valid, else none
+ *   fresh   a block that was valid when last checked     use its first slot: begun, or none if it was the only one
+ *   begun   the rest of a block                          use the next slot: begun, or none if it was the last
  *
- * From any state a 429 of this worker's call leads to none, and so does time, once the last slot is too old.
+ * From any state, a 429 of this worker's call leads to none, and so does time once the last slot is too old.
  */
 
 export type FleetSlots = SlotSource & {
   /** Reserves a block unless one is held. Throws `PaceWaitError` if that is refused, and what the item throws. */
   reserve(request: SlotRequest): Promise<void>;
-  /** Adds to what the next reservation reports of this worker. */
-  note(tally: Partial<Tally>): void;
+  /** Adds to what the next reservation reports about this worker. */
+  record(tally: Partial<Tally>): void;
 };
 
 type Worker = Line & {
   readonly reserveBlock: ReserveBlock;
   held: HeldBlock;
   lateness: Lateness;
-  /** Calls that had come when the last block was begun, and when its last slot so far was used. */
+  /** Calls that had arrived when the last block was begun, and when the latest of its slots was used. */
   arrived: { readonly atFirst: number; readonly atLast: number };
 };
 
-/** The slots of one worker out of the fleet's budget. All but `counts` throw what the item throws. */
+/** The slots of one worker from the fleet's budget. All methods but `counts` throw what the item throws. */
 export function createFleetSlots(options: LineOptions): FleetSlots {
   const view = createBudgetView(options.item, options.clock);
   const line = { ...options, view, tally: createWorkerTally() };
@@ -65,7 +65,7 @@ export function createFleetSlots(options: LineOptions): FleetSlots {
   };
   return {
     reserve: (request) => reserve(worker, request),
-    note: line.tally.add,
+    record: line.tally.add,
     take: (request) => take(worker, request),
     dueAtMs: (ahead) => dueAtMs(worker, ahead),
     throttled: (slot, retryAfterMs) => throttled(worker, slot, retryAfterMs),
@@ -74,7 +74,7 @@ export function createFleetSlots(options: LineOptions): FleetSlots {
 }
 
 async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
-  // What nobody was there for is no miss.
+  // Slots that passed while no call waited are not misses.
   dropLate(worker);
   for (let waitedFor: WaitedFor = 'response'; ; ) {
     request.signal?.throwIfAborted();
@@ -114,14 +114,14 @@ function reserve(worker: Worker, request: SlotRequest): Promise<void> {
   });
 }
 
-/** Looks shortly before a block begins whether it still stands. */
+/** Checks shortly before a block begins whether it is still valid. */
 async function freshen(worker: Worker, held: DistantBlock, signal: AbortSignal | undefined): Promise<void> {
   const { clock, view, lateness } = worker;
   const waitMs = dueMsOf(held) - view.leadMs() - lateness.aheadMs - clock.now();
   if (waitMs > 0) await clock.sleep(waitMs, signal);
   const budget = await view.look().catch(() => undefined);
-  // Not `held` itself: a 429 of this worker may have dropped it meanwhile.
-  keep(worker, stands(held, budget) ? freshened(worker.held) : NO_BLOCK);
+  // Not `held` itself: a 429 of this worker may have dropped it in the meantime.
+  setHeld(worker, stands(held, budget) ? freshened(worker.held) : NO_BLOCK);
 }
 
 function use(worker: Worker, held: UsableBlock, { calledAtMs, demand }: SlotRequest): Slot {
@@ -135,28 +135,28 @@ function use(worker: Worker, held: UsableBlock, { calledAtMs, demand }: SlotRequ
   return { atMs, waitedMs, incidents: held.incidents };
 }
 
-/** Drops slots that are too old to be used, and returns how many. */
+/** Drops slots that are too old to be used, and returns how many there were. */
 function dropLate(worker: Worker): number {
   const { held, clock, lateness } = worker;
-  return keep(worker, withoutLate(held, { nowMs: clock.now(), lateMs: lateness.lateMs }));
+  return setHeld(worker, withoutLate(held, { nowMs: clock.now(), lateMs: lateness.lateMs }));
 }
 
-/** Keeps what is left of the block, and returns how many slots are not: they were wasted. */
-function keep(worker: Worker, left: HeldBlock): number {
+/** Sets what is left of the block, and returns how many slots were dropped: they count as wasted. */
+function setHeld(worker: Worker, left: HeldBlock): number {
   const wasted = slotsOf(worker.held).length - slotsOf(left).length;
   if (wasted > 0) worker.tally.add({ wasted });
   worker.held = left;
   return wasted;
 }
 
-/** When a call with so many others before it may leave: in a slot that is held, or at the end of the line. */
+/** When a call with `ahead` others before it may leave: in a slot that is held, or at the end of the line. */
 function dueAtMs({ held, view, rate, clock }: Worker, ahead: number): number {
   const slots = slotsOf(held);
   const budget = view.last() ?? emptyBudget;
   const { intervalMs, toleranceMs } = lineSpacing(rate, budget, clock.now());
   const atMs = slots[ahead];
   if (atMs !== undefined) return atMs - toleranceMs;
-  // What was known may have been made void by a 429.
+  // A 429 may have made an old view void.
   const endMs = view.ageMs() > REFUSED_MS ? clock.now() : (budget.tatMs ?? clock.now());
   return endMs - toleranceMs + (ahead - slots.length) * intervalMs;
 }
@@ -165,7 +165,7 @@ async function throttled(worker: Worker, slot: Slot, retryAfterMs: number | unde
   const { view, item, rate, clock } = worker;
   worker.tally.add({ throttled: 1 });
   const budget = await view.known();
-  // A slot that is not of the line, but of the safe rate, has its time only.
+  // A slot of the safe rate is not part of the line: it has only its time.
   const isOld =
     slot.incidents === undefined
       ? slot.atMs < (budget.lowered?.atMs ?? 0)
@@ -173,9 +173,9 @@ async function throttled(worker: Worker, slot: Slot, retryAfterMs: number | unde
   if (isOld) return;
   const incident = incidentOf(budget, { rate, nowMs: clock.now(), retryAfterMs });
   const written = await view.write(() => item.lower(incident));
-  // Another worker's call met the same refusal, and it came first.
+  // Another worker's call met the same 429, and its report arrived first.
   if (written.kind === 'refused') await view.look();
-  keep(worker, NO_BLOCK);
+  setHeld(worker, NO_BLOCK);
 }
 
 const counts = ({ tally, rate, view, clock }: Worker): PaceCounts => ({

@@ -5,18 +5,18 @@ import type { Clock, Demand, SlotSource } from './slots.ts';
 
 export type GateOptions = {
   readonly source: SlotSource;
-  /** Holds the calls in flight, as many at once as it was made for. */
+  /** Holds the calls in flight, up to its own concurrency. */
   readonly inFlight: PQueue;
   readonly maxWaitMs: number;
   readonly clock: Clock;
 };
 
-/** The share of the newest call in the moving average of how long calls take. */
+/** The weight of the newest call in the moving average of how long calls take. */
 const NEWEST = 0.2;
 
 /**
- * A pace over a source of slots. Calls take their slots one after another in the order they came, and only once they
- * have a place in flight, so that no slot is wasted on a call that cannot leave.
+ * A pace over a source of slots. Calls take their slots one after another in the order they arrived, and only once
+ * they have a place in flight, so that no slot is wasted on a call that cannot leave.
  */
 export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOptions): Pace {
   const turns = new PQueue({ concurrency: 1 });
@@ -62,7 +62,7 @@ export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOpti
   };
 }
 
-/** The limits that every pace is made by. Throws `RangeError`: expected, got. */
+/** Checks the limits that every pace has. Throws `RangeError` with what was expected and what it got. */
 export function checkLimits(options: {
   readonly rate: number;
   readonly concurrency: number;
@@ -72,9 +72,9 @@ export function checkLimits(options: {
   if (!(rate > 0 && rate < Number.POSITIVE_INFINITY))
     throw new RangeError(`rate: expected a number above 0, got ${rate}`);
   if (!(Number.isInteger(concurrency) && concurrency >= 1)) {
-    throw new RangeError(`concurrency: expected a whole number from 1, got ${concurrency}`);
+    throw new RangeError(`concurrency: expected a whole number of at least 1, got ${concurrency}`);
   }
   if (maxWaitMs !== undefined && !(maxWaitMs >= 0)) {
-    throw new RangeError(`maxWaitMs: expected a number from 0, got ${maxWaitMs}`);
+    throw new RangeError(`maxWaitMs: expected a number of at least 0, got ${maxWaitMs}`);
   }
 }

@@ -1,27 +1,27 @@
 /*
  * The generic cell rate algorithm (ITU-T I.371): one number, the theoretical arrival time (TAT), says when the next
- * call is due. A call may leave from `tat - tolerance` on, and then moves the TAT on by one interval.
+ * call is due. A call may leave from `tat - tolerance` on, and then advances the TAT by one interval.
  */
 
 /** How calls are spaced, in milliseconds. */
 export type Spacing = {
   /** Between two calls that are due. */
   readonly intervalMs: number;
-  /** How early a call may leave: what lets a call that was late not delay all that follow. */
+  /** How early a call may leave: without it, one late call would delay all that follow. */
   readonly toleranceMs: number;
 };
 
-/** Lateness of a timer that is made up for; more of it is lost. */
+/** How much of a timer's lateness is made up for; any more is lost. */
 const TOLERANCE_MS = 5;
 
-/** What two requests may drift against each other on their way to the platform. */
+/** How far two requests may drift apart or together on their way to the platform. */
 const DRIFT_MS = 5;
 
 /**
  * The spacing for a rate in requests a second, such that no sliding second, at either end of the wire, holds more
- * than `k = ceil(rate)` requests: k + 1 of them lie at least `k × interval − tolerance` apart, so the interval is
- * stretched until that is a second and the drift. For a rate that is no whole number that costs nothing; for one that
- * is, 1 % of it. Where calls may leave up to `lateMs` after their time, it is stretched by as much again.
+ * than `k = ceil(rate)` requests: k + 1 of them span at least `k × interval − tolerance`, so the interval is stretched
+ * until that is a second plus the drift. For a fractional rate that costs nothing; for a whole number it costs 1 %.
+ * Where calls may leave up to `lateMs` after their time, the span is stretched by that much as well.
  */
 export function spacingFor(rate: number, lateMs = 0): Spacing {
   const most = Math.ceil(rate);

@@ -6,16 +6,16 @@ type Block = {
   readonly slots: readonly [number, ...number[]];
   /** How early a call may leave in its slot. */
   readonly toleranceMs: number;
-  /** How often the rate had been lowered when they were reserved. */
+  /** How many times the rate had been lowered when they were reserved. */
   readonly incidents: number;
 };
 
 export type NoBlock = { readonly kind: 'none' };
 
-/** Reserved long before it begins: the budget must be looked at again before its first slot is used. */
+/** Reserved long before it begins: the budget must be checked again before its first slot is used. */
 export type DistantBlock = Block & { readonly kind: 'held' };
 
-/** Its slots may be used: the budget was looked at shortly before they begin (`fresh`), or some were used (`begun`). */
+/** Its slots may be used: the budget was checked shortly before they begin (`fresh`), or some were used (`begun`). */
 export type UsableBlock = Block & { readonly kind: 'fresh' | 'begun' };
 
 /** What a worker holds of the line; a value that never changes. */
@@ -33,14 +33,14 @@ export type Reserved = {
   readonly intervalMs: number;
   readonly toleranceMs: number;
   readonly incidents: number;
-  /** When the reservation was asked for. */
-  readonly askedAtMs: number;
+  /** When the reservation was requested. */
+  readonly requestedAtMs: number;
 };
 
-/** The block that a reservation made: one that begins soon needs no second look. */
-export function blockOf({ firstMs, size, intervalMs, askedAtMs, ...rest }: Reserved): HeldBlock {
+/** The block that a reservation made: a block that begins soon needs no second check. */
+export function blockOf({ firstMs, size, intervalMs, requestedAtMs, ...rest }: Reserved): HeldBlock {
   const later = Array.from({ length: size - 1 }, (_, at) => firstMs + (at + 1) * intervalMs);
-  const isSoon = firstMs - rest.toleranceMs - askedAtMs <= FRESH_MS;
+  const isSoon = firstMs - rest.toleranceMs - requestedAtMs <= FRESH_MS;
   return { ...rest, kind: isSoon ? 'fresh' : 'held', slots: [firstMs, ...later] };
 }
 
@@ -48,7 +48,7 @@ export function blockOf({ firstMs, size, intervalMs, askedAtMs, ...rest }: Reser
 export const dueMsOf = ({ slots, toleranceMs }: Exclude<HeldBlock, NoBlock>): number =>
   slots[0] - toleranceMs;
 
-/** The times of the slots that are left. */
+/** The times of the remaining slots. */
 export const slotsOf = (block: HeldBlock): readonly number[] => (block.kind === 'none' ? [] : block.slots);
 
 /** The block without the slots that are more than `lateMs` old. */
@@ -63,18 +63,18 @@ export const withoutLate = (
         block.slots.filter((slotMs) => slotMs + lateMs >= nowMs),
       );
 
-/** The block after a call left in its first slot. */
+/** The block after a call has left in its first slot. */
 export const useFirst = (block: UsableBlock): HeldBlock =>
   withSlots({ ...block, kind: 'begun' }, block.slots.slice(1));
 
 /**
- * Whether a block still stands by a look at the budget: a 429 or a pause since it was reserved makes it void. Where the
- * table does not respond (undefined) the slots stand all the same: the next reservation will show.
+ * Whether a block is still valid according to the budget: a 429 or a pause since it was reserved makes it void. If the
+ * table does not respond (undefined), the slots are valid all the same: the next reservation will show.
  */
 export const stands = (block: DistantBlock, budget: Budget | undefined): boolean =>
   budget === undefined || (budget.incidents === block.incidents && budget.pausedAtMs === undefined);
 
-/** The block once a look found that it stands. */
+/** The block once a check has found it valid. */
 export const freshened = (block: HeldBlock): HeldBlock =>
   block.kind === 'held' ? { ...block, kind: 'fresh' } : block;
 

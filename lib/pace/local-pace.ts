@@ -4,15 +4,15 @@ import { checkLimits, createGatedPace } from './gated-pace.ts';
 import { createLocalSlots } from './local-slots.ts';
 import type { Pace } from './pace.ts';
 
-/** How a pace is made. */
+/** Options for the pace of one process. */
 export type LocalPaceOptions = {
   /** Requests a second; above 0. */
   readonly rate: number;
-  /** Requests in flight at once; a whole number from 1. */
+  /** The most requests in flight at once; a whole number, at least 1. */
   readonly concurrency: number;
-  /** The longest a call waits for its slot, in milliseconds. Default: for ever. */
+  /** The longest that a call waits for its slot, in milliseconds. Default: no limit. */
   readonly maxWaitMs?: number;
-  /** Milliseconds on a clock that never goes back. */
+  /** Milliseconds on a monotonic clock. */
   readonly now?: () => number;
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 };

@@ -8,11 +8,11 @@ export type LocalSlotsOptions = {
   readonly rate: number;
   readonly maxWaitMs: number;
   readonly clock: Clock;
-  /** When the first slot is due. Default: at once. */
+  /** When the first slot is due. Default: immediately. */
   readonly firstMs?: number;
 };
 
-/** The slots of one process, from its own time. */
+/** The slots of one process, by its own clock. */
 export function createLocalSlots({ rate, maxWaitMs, clock, firstMs }: LocalSlotsOptions): SlotSource {
   let tatMs = firstMs ?? Number.NEGATIVE_INFINITY;
   let lowered: Lowered | undefined;
@@ -22,7 +22,7 @@ export function createLocalSlots({ rate, maxWaitMs, clock, firstMs }: LocalSlots
 
   return {
     async take({ calledAtMs, signal }) {
-      // Asked anew after each sleep: a 429 meanwhile moves the time on.
+      // Computed again after each sleep: a 429 in the meantime moves the time.
       for (let now = clock.now(); now < dueAtMs(tatMs, spacing()); now = clock.now()) {
         const dueMs = dueAtMs(tatMs, spacing());
         if (dueMs - calledAtMs > maxWaitMs) throw new PaceWaitError(dueMs - calledAtMs, maxWaitMs);
@@ -40,7 +40,7 @@ export function createLocalSlots({ rate, maxWaitMs, clock, firstMs }: LocalSlots
     async throttled(slot, retryAfterMs) {
       throttled += 1;
       const nowMs = clock.now();
-      // Calls that had left before the last lowering tell of the same incident.
+      // Calls that left before the rate was last lowered belong to the same incident.
       if (lowered !== undefined && slot.atMs < lowered.atMs) return;
       lowered = lowerRate(rate, lowered, nowMs);
       tatMs = Math.max(tatMs, nowMs + pauseAfter429(retryAfterMs));

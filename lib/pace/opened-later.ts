@@ -1,7 +1,7 @@
 import { once } from '../once.ts';
 import type { Pace } from './pace.ts';
 
-/** A pace that is opened by its first call. `rate`, in requests a second, is what it counts until then. */
+/** A pace that is opened by its first call. Until then it reports `rate`, in requests a second, as its effective rate. */
 export function openedLater(rate: number, open: () => Promise<Pace>): Pace {
   let pace: Pace | undefined;
   const opened = once(async () => {

@@ -1,10 +1,10 @@
 /** A permission for one call to leave now. */
 export type Slot = {
-  /** Milliseconds on the pace's clock at which the slot began; says whether a 429 belongs to an older incident. */
+  /** When the slot began, in milliseconds on the pace's clock; shows whether a 429 belongs to an older incident. */
   readonly atMs: number;
   /** How long the call waited for it, in milliseconds. */
   readonly waitedMs: number;
-  /** Of a fleet's budget: how often its rate had been lowered when the slot was reserved. Says the same, of all clocks. */
+  /** With a fleet's budget: how many times the rate had been lowered at reservation. Shows the same, whatever the clocks. */
   readonly incidents?: number;
 };
 
@@ -14,11 +14,11 @@ export type PaceCounts = {
   readonly granted: number;
   /** Slots that a call left in. */
   readonly used: number;
-  /** Slots that passed without a call: of a block that nobody was left for, or that came too late. */
+  /** Slots that passed without a call: no call was left for the block, or its slots were granted too late. */
   readonly wasted: number;
   readonly waitedMs: number;
   readonly throttled: number;
-  /** Slots among those granted that were of the safe rate, since the fleet's budget could not be reached. */
+  /** Granted slots that were of the safe rate, because the fleet's budget could not be reached. */
   readonly safeRate: number;
   /** Requests a second that may leave now; below the configured rate after a 429. */
   readonly effectiveRate: number;
@@ -29,16 +29,16 @@ export type RunOptions = {
 };
 
 /**
- * Decides when a call may leave and how many are in flight. The same for one process and for a fleet: whoever calls
- * `run` does not know which it has.
+ * Decides when a call may leave and how many are in flight. The same for one process and for a fleet: the caller of
+ * `run` does not know which one it has.
  */
 export type Pace = {
   /**
-   * Waits for a place in flight and for a slot, then calls. Throws `PaceWaitError`, without calling, when the slot
-   * lies further off than the longest wait allowed: nothing is reserved then. The caller's abort passes through.
+   * Waits for a place in flight and for a slot, then calls. Throws `PaceWaitError`, without calling, when the slot is
+   * further off than the longest wait allowed: nothing is reserved then. The caller's abort passes through.
    */
   run<T>(call: (slot: Slot) => Promise<T>, options?: RunOptions): Promise<T>;
-  /** Tells that the platform refused the call of this slot with 429. `retryAfterMs` as the platform gave it. */
+  /** Reports that the platform refused the call of this slot with 429. `retryAfterMs` is as the platform gave it. */
   throttled(slot: Slot, retryAfterMs?: number): Promise<void>;
   counts(): PaceCounts;
 };

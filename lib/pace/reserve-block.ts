@@ -20,40 +20,40 @@ export type LineOptions = {
   /** Requests a second of the whole fleet. */
   readonly rate: number;
   readonly maxWaitMs: number;
-  /** `one`: a slot at a time; `block`: as many as are of use within 250 ms. */
+  /** `one`: one slot at a time; `block`: as many as can be used within 250 ms. */
   readonly greed: 'one' | 'block';
   /** Epoch milliseconds: the workers' clocks should agree. */
   readonly clock: Clock;
 };
 
-/** The line, what a worker knows of it, and what it did. */
+/** The line, what a worker knows about it, and what the worker did. */
 export type Line = LineOptions & { readonly view: BudgetView; readonly tally: WorkerTally };
 
 export type BlockRequest = SlotRequest & {
-  /** How much further ahead to ask than the table's last responses took, and how many calls will follow those that wait. */
+  /** How much longer than recent responses to reserve ahead, and how many calls will follow those that wait. */
   readonly outlook: () => { readonly aheadMs: number; readonly followers: number };
 };
 
-/** How old a refusal may be that is passed on without asking again, in milliseconds. */
+/** How old a view of the budget may be to refuse a call without another look, in milliseconds. */
 export const REFUSED_MS = 1_000;
 
-/** How soon it is worth asking a paused budget again: for a call that stays, and for one that goes away. */
+/** How soon to check a paused budget again: for a call that waits here, and for one that is refused and comes back. */
 const PAUSED_POLL_MS = 5_000;
 const PAUSED_DELAY_MS = 60_000;
 
-/** A write that is refused was overtaken by another worker's: rare twice in a row. */
+/** A refused write was overtaken by another worker's: rare twice in a row. */
 const MOST_ROUNDS = 10;
 
 /**
- * Reserves a block at the end of the line. `hold` is called as soon as the table responds: whoever asks when a call may
- * leave must not find the line moved on and the block missing. Throws `PaceWaitError` if that is refused, what the item
- * throws, and `TableError` if others came first each time.
+ * Reserves a block at the end of the line. `hold` is called as soon as the table responds: a caller that computes when
+ * a call may leave must not find the line advanced and the block missing. Throws `PaceWaitError` if the reservation is
+ * refused, what the item throws, and `TableError` if other workers were faster each time.
  */
 export type ReserveBlock = (request: BlockRequest, hold: Hold) => Promise<void>;
 
 type Hold = (block: HeldBlock) => void;
 
-/** How one worker reserves. */
+/** Makes the function by which one worker reserves blocks. */
 export function createReserver(line: Line): ReserveBlock {
   const { view } = line;
   let lastKind: Reservation['kind'] = 'idle';
@@ -73,7 +73,7 @@ export function createReserver(line: Line): ReserveBlock {
   };
 }
 
-/** The budget once it is not paused. Throws `PaceWaitError` if it, as it stands, has nothing soon enough. */
+/** The budget once it is not paused. Throws `PaceWaitError` if it has no slot soon enough. */
 async function granting(start: Budget, { calledAtMs, signal }: SlotRequest, line: Line): Promise<Budget> {
   const { view, clock, maxWaitMs } = line;
   const isRefusal = start.pausedAtMs !== undefined || waitFor(start, calledAtMs, line) > maxWaitMs;
@@ -91,13 +91,13 @@ async function granting(start: Budget, { calledAtMs, signal }: SlotRequest, line
 const waitFor = (budget: Budget, calledAtMs: number, { rate, clock }: Line): number =>
   budget.tatMs === undefined ? 0 : dueAtMs(budget.tatMs, lineSpacing(rate, budget, clock.now())) - calledAtMs;
 
-/** What one write asks for, and what its slots will be like. */
+/** What one write requests, and the properties of its slots. */
 type Plan = {
   readonly reservation: Omit<Reservation, 'tally'>;
   readonly size: number;
   readonly intervalMs: number;
   readonly toleranceMs: number;
-  readonly askedAtMs: number;
+  readonly requestedAtMs: number;
 };
 
 function planned(
@@ -107,11 +107,11 @@ function planned(
 ): Plan {
   const { rate, greed, maxWaitMs, clock, view } = line;
   const { aheadMs, followers } = outlook();
-  const askedAtMs = clock.now();
-  const { intervalMs, toleranceMs } = lineSpacing(rate, budget, askedAtMs);
+  const requestedAtMs = clock.now();
+  const { intervalMs, toleranceMs } = lineSpacing(rate, budget, requestedAtMs);
   const spanMs = greed === 'one' ? 0 : BLOCK_MS;
   const size = blockSize(demand(), { spanMs, intervalMs, followers });
-  const fromMs = Math.ceil(askedAtMs + view.leadMs() + aheadMs);
+  const fromMs = Math.ceil(requestedAtMs + view.leadMs() + aheadMs);
   const reservation = {
     kind: certainKind(budget, fromMs, view) ?? lastKind,
     fromMs,
@@ -120,22 +120,22 @@ function planned(
     incidents: budget.incidents,
     rate,
   };
-  return { reservation, size, intervalMs, toleranceMs, askedAtMs };
+  return { reservation, size, intervalMs, toleranceMs, requestedAtMs };
 }
 
-/** Writes a plan, and returns whether it was granted. Reports with it what the budget has not been told. */
+/** Writes a plan, and returns whether it was granted. The write also reports the part of the tally not yet reported. */
 async function write(plan: Plan, { item, view, tally }: Line, hold: Hold): Promise<boolean> {
   const { reservation, size } = plan;
-  const untold = tally.takeUntold();
-  const told = addTally(untold, { ...noTally, granted: size });
+  const unreported = tally.takeUnreported();
+  const reported = addTally(unreported, { ...noTally, granted: size });
   const written = await view
-    .write(() => item.reserve({ ...reservation, tally: told }))
+    .write(() => item.reserve({ ...reservation, tally: reported }))
     .catch((error: unknown) => {
-      tally.giveBack(untold);
+      tally.giveBack(unreported);
       throw error;
     });
   if (written.kind === 'refused') {
-    tally.giveBack(untold);
+    tally.giveBack(unreported);
     return false;
   }
   tally.addGranted(size);
@@ -143,7 +143,7 @@ async function write(plan: Plan, { item, view, tally }: Line, hold: Hold): Promi
   return true;
 }
 
-/** Which of the two writes will hold, where that is certain: the line's end is known to be late, or was seen just now. */
+/** Which of the two writes will succeed, where that is certain: the line's end is known to be late, or was seen just now. */
 function certainKind({ tatMs }: Budget, fromMs: number, view: BudgetView): Reservation['kind'] | undefined {
   if (tatMs !== undefined && tatMs >= fromMs) return 'busy';
   return view.ageMs() <= 2 * view.leadMs() ? 'idle' : undefined;

@@ -8,56 +8,56 @@ import type { Clock, SlotRequest, SlotSource } from './slots.ts';
 
 export type SafeSlotsOptions = {
   readonly fleet: FleetSlots;
-  /** Requests a second that this process may send while the budget cannot be reached. */
+  /** Requests a second that this process may send while the budget is unreachable. */
   readonly safeRate: number;
   readonly maxWaitMs: number;
   readonly clock: Clock;
-  /** Told once an outage. */
+  /** Called once for each outage. */
   readonly onSafeRate: (cause: unknown) => void;
-  /** Told when the budget can be reached again. */
+  /** Called when the budget can be reached again. */
   readonly onFleetRate: () => void;
 };
 
 /*
  * Where slots come from, and what leads from one state to the next:
  *
- *   state    slots are of                                next
- *   reached  the fleet's line                            the table does not respond: away
- *   away     this process alone, at the safe rate        every 10 s a probe: reached if the budget responds, else away
+ *   state        slots come from                         next
+ *   reached      the fleet's line                        unreachable if the table does not respond
+ *   unreachable  this process alone, at the safe rate    a probe every 10 s: reached if the budget responds
  */
 type Reach =
   | { readonly kind: 'reached' }
   | {
-      readonly kind: 'away';
+      readonly kind: 'unreachable';
       readonly safe: SlotSource;
-      /** When the budget is asked again. */
+      /** When the budget is tried again. */
       readonly probeAtMs: number;
     };
 
-type Away = Extract<Reach, { readonly kind: 'away' }>;
+type Outage = Extract<Reach, { readonly kind: 'unreachable' }>;
 
 type Worker = SafeSlotsOptions & {
   reach: Reach;
-  /** Until when a 429 lasts that could not be reported to the budget. */
+  /** When a 429 ends that could not be reported to the budget. */
   owedUntilMs: number;
 };
 
 const REACHED: Reach = { kind: 'reached' };
 
-/** How often an outage is tested, in milliseconds. */
+/** How often the budget is tried during an outage, in milliseconds. */
 const PROBE_MS = 10_000;
 
 /**
- * The fleet's slots while its budget can be reached, and otherwise those of this process alone, at a rate so low that
- * all processes together stay below the fleet's. The first of them comes after a whole interval: a process that has
- * just started must not add to those that were there.
+ * The fleet's slots while its budget can be reached, and otherwise slots of this process alone, at a rate so low that
+ * all processes together stay below the fleet's rate. The first of them is due after a whole interval: a process that
+ * has just started must not add to the load of those already running.
  */
 export function withSafeRate(options: SafeSlotsOptions): SlotSource {
   const { fleet, clock } = options;
   const worker: Worker = { ...options, reach: REACHED, owedUntilMs: 0 };
   return {
     take: (request) => take(worker, request),
-    // In an outage every call must come as far as the probe.
+    // During an outage every call must be able to reach the probe.
     dueAtMs: (ahead) => (worker.reach.kind === 'reached' ? fleet.dueAtMs(ahead) : clock.now()),
     throttled: (slot, retryAfterMs) => throttled(worker, slot, retryAfterMs),
     counts: () => counts(worker),
@@ -66,7 +66,7 @@ export function withSafeRate(options: SafeSlotsOptions): SlotSource {
 
 async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
   for (;;) {
-    if (worker.reach.kind === 'away' && worker.clock.now() >= worker.reach.probeAtMs)
+    if (worker.reach.kind === 'unreachable' && worker.clock.now() >= worker.reach.probeAtMs)
       await probe(worker, worker.reach, request);
     try {
       const { fleet, reach } = worker;
@@ -80,10 +80,10 @@ async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
   }
 }
 
-/** None where the next probe comes before the next slot. */
+/** Undefined if the next probe is due before the next slot. */
 async function takeSafely(
   { fleet, maxWaitMs, clock }: Worker,
-  { safe, probeAtMs }: Away,
+  { safe, probeAtMs }: Outage,
   request: SlotRequest,
 ): Promise<Slot | undefined> {
   const dueMs = safe.dueAtMs(0);
@@ -93,26 +93,26 @@ async function takeSafely(
     return undefined;
   }
   const { atMs, waitedMs } = await safe.take(request);
-  fleet.note({ granted: 1, used: 1, safeRate: 1, waitedMs: Math.round(waitedMs) });
+  fleet.record({ granted: 1, used: 1, safeRate: 1, waitedMs: Math.round(waitedMs) });
   return { atMs, waitedMs };
 }
 
-/** Begins an outage, unless one is on. Throws what is not the table's failure. */
-function begin(worker: Worker, cause: unknown): Away {
+/** Begins an outage, unless there is one already. Throws any error that is not the table's. */
+function begin(worker: Worker, cause: unknown): Outage {
   if (!(cause instanceof TableError)) throw cause;
-  if (worker.reach.kind === 'away') return worker.reach;
+  if (worker.reach.kind === 'unreachable') return worker.reach;
   const { safeRate, maxWaitMs, clock, onSafeRate } = worker;
   const firstMs = clock.now() + 1000 / safeRate;
   const safe = createLocalSlots({ rate: safeRate, maxWaitMs, clock, firstMs });
-  const away: Away = { kind: 'away', safe, probeAtMs: clock.now() + PROBE_MS };
-  worker.reach = away;
+  const outage: Outage = { kind: 'unreachable', safe, probeAtMs: clock.now() + PROBE_MS };
+  worker.reach = outage;
   onSafeRate(cause);
-  return away;
+  return outage;
 }
 
-/** Ends the outage if a block can be reserved, or is refused by a budget that responds. */
-async function probe(worker: Worker, away: Away, request: SlotRequest): Promise<void> {
-  worker.reach = { ...away, probeAtMs: worker.clock.now() + PROBE_MS };
+/** Ends the outage if a block can be reserved, or the budget responds with a refusal. */
+async function probe(worker: Worker, outage: Outage, request: SlotRequest): Promise<void> {
+  worker.reach = { ...outage, probeAtMs: worker.clock.now() + PROBE_MS };
   try {
     await settle(worker);
     await worker.fleet.reserve(request);
@@ -124,7 +124,7 @@ async function probe(worker: Worker, away: Away, request: SlotRequest): Promise<
   worker.onFleetRate();
 }
 
-/** Reports to the budget the 429 that could not be reported when it came. */
+/** Reports the 429 that could not be reported to the budget at the time. */
 async function settle(worker: Worker): Promise<void> {
   const { fleet, clock, owedUntilMs } = worker;
   const leftMs = owedUntilMs - clock.now();
@@ -133,8 +133,8 @@ async function settle(worker: Worker): Promise<void> {
 }
 
 async function throttled(worker: Worker, slot: Slot, retryAfterMs: number | undefined): Promise<void> {
-  if (worker.reach.kind === 'away') {
-    worker.fleet.note({ throttled: 1 });
+  if (worker.reach.kind === 'unreachable') {
+    worker.fleet.record({ throttled: 1 });
     return pauseSafely(worker, worker.reach, slot, retryAfterMs);
   }
   try {
@@ -144,10 +144,10 @@ async function throttled(worker: Worker, slot: Slot, retryAfterMs: number | unde
   }
 }
 
-/** Pauses this process; the 429 is reported when the budget can be reached again. */
+/** Pauses this process; the 429 is reported once the budget can be reached again. */
 async function pauseSafely(
   worker: Worker,
-  { safe }: Away,
+  { safe }: Outage,
   slot: Slot,
   retryAfterMs: number | undefined,
 ): Promise<void> {

@@ -1,15 +1,15 @@
 import type { PaceCounts, Slot } from './pace.ts';
 
-/** What one process has to send, as far as it bears on how many slots it can use. */
+/** What one process has to send: decides how many slots it can use. */
 export type Demand = {
-  /** Calls that have a place in flight and wait for a slot, the one that asks among them. */
+  /** Calls that have a place in flight and wait for a slot, including the one that is asking. */
   readonly waiting: number;
   /** Calls that wait for a place in flight. */
   readonly queued: number;
-  /** Calls that have come so far. */
+  /** Calls that have arrived so far. */
   readonly arrived: number;
   readonly concurrency: number;
-  /** How long a call takes from its slot to its end, of late; 0 while none has ended. */
+  /** How long recent calls took from slot to end; 0 until one has finished. */
   readonly latencyMs: number;
 };
 
@@ -19,17 +19,17 @@ export type SlotRequest = {
   readonly demand: () => Demand;
 };
 
-/** Where slots come from: a process's own time or a fleet's. One call at a time takes. */
+/** Where slots come from: the process's own clock or a fleet's budget. Only one call takes a slot at a time. */
 export type SlotSource = {
-  /** Waits for the next slot. Throws `PaceWaitError` where it lies too far off. */
+  /** Waits for the next slot. Throws `PaceWaitError` if it is too far off. */
   take(request: SlotRequest): Promise<Slot>;
-  /** When a call with so many others before it may leave, at the earliest. */
+  /** The earliest time at which a call with `ahead` others before it may leave. */
   dueAtMs(ahead: number): number;
   throttled(slot: Slot, retryAfterMs: number | undefined): Promise<void>;
   counts(): PaceCounts;
 };
 
-/** Milliseconds on one clock, and a sleep on it. */
+/** A clock in milliseconds, and a sleep on it. */
 export type Clock = {
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;

@@ -1,4 +1,4 @@
-/** What is counted; of the budget for people, and of one worker between two of its writes. */
+/** What is counted: by the budget, for people to read, and by each worker between two of its writes. */
 export type Tally = {
   readonly granted: number;
   readonly used: number;
@@ -19,37 +19,37 @@ export const addTally = (a: Tally, b: Tally): Tally => ({
   safeRate: a.safeRate + b.safeRate,
 });
 
-/** What one worker did, and what of it the budget has not been told. */
+/** What one worker did, and what of it has not been reported to the budget. */
 export type WorkerTally = {
   add(tally: Partial<Tally>): void;
   counted(): Tally;
-  /** Slots that were granted: the budget counted them itself. */
+  /** Counts granted slots, which the budget has counted already. */
   addGranted(slots: number): void;
-  /** Takes what the budget has not been told, for the next write. */
-  takeUntold(): Tally;
-  /** Gives back what a write took that was refused or failed. */
-  giveBack(untold: Tally): void;
+  /** Takes what has not been reported yet, for the next write to report. */
+  takeUnreported(): Tally;
+  /** Gives back what a write took, if it was refused or failed. */
+  giveBack(unreported: Tally): void;
 };
 
 /** The tally of a worker that has done nothing yet. */
 export function createWorkerTally(): WorkerTally {
-  let [counted, untold] = [noTally, noTally];
+  let [counted, unreported] = [noTally, noTally];
   return {
     add(tally) {
       const more = { ...noTally, ...tally };
-      [counted, untold] = [addTally(counted, more), addTally(untold, more)];
+      [counted, unreported] = [addTally(counted, more), addTally(unreported, more)];
     },
     counted: () => counted,
     addGranted(granted) {
       counted = addTally(counted, { ...noTally, granted });
     },
-    takeUntold() {
-      const taken = untold;
-      untold = noTally;
+    takeUnreported() {
+      const taken = unreported;
+      unreported = noTally;
       return taken;
     },
     giveBack(taken) {
-      untold = addTally(untold, taken);
+      unreported = addTally(unreported, taken);
     },
   };
 }

@@ -7,18 +7,18 @@ import type { AttemptResult, PlatformRequest, Send } from './http/transport.ts';
 export type AttemptOptions = {
   readonly signal?: AbortSignal | undefined;
   /**
-   * Awaited in the call's turn, before each attempt leaves: for whoever must record that it is about to be sent. What
-   * it throws ends the call, and nothing was sent by that attempt.
+   * Awaited in the call's turn, before each attempt leaves: for callers that must record that it is about to be sent.
+   * If it throws, the call ends with that error and this attempt sends nothing.
    */
   readonly beforeSend?: (() => Promise<void>) | undefined;
 };
 
-/** What an attempt needs; whatever leaves the process or is not the same twice is passed in. */
+/** What an attempt needs; whatever leaves the process or is not deterministic is passed in. */
 export type AttemptParts = {
   readonly send: Send;
   readonly pace: Pace;
   readonly observe: Observe;
-  /** Milliseconds on a clock that never goes back. */
+  /** Milliseconds on a monotonic clock. */
   readonly now: () => number;
 };
 
@@ -32,7 +32,7 @@ export type Attempt = {
 
 /** How an attempt ended. */
 export type Attempted =
-  | { readonly kind: 'answer'; readonly answer: unknown }
+  | { readonly kind: 'response'; readonly response: unknown }
   | { readonly kind: 'failure'; readonly failure: PlatformFailure; readonly cause?: unknown };
 
 /** Waits for the attempt's turn and sends it once. Throws the caller's abort, and what `beforeSend` throws. */

@@ -11,7 +11,7 @@ import { listCards } from './operations/list-cards.ts';
 import { type FunctionCall, runFunction } from './operations/run-function.ts';
 import {
   type CalculationSearch,
-  type CalculationsAnswer,
+  type CalculationsResponse,
   searchCalculations,
 } from './operations/search-calculations.ts';
 import type { FileSearch } from './operations/search-files.ts';
@@ -29,21 +29,21 @@ import type {
 import { defaultRetryLimits, type RetryLimits } from './retry.ts';
 import type { TokenSource } from './token.ts';
 
-/** How a client is made. Times in milliseconds. */
+/** Options for a client. Times in milliseconds. */
 export type PlatformOptions = {
   /** The instance's origin, such as `https://acme.example.com`. */
   readonly baseUrl: string;
   readonly token: TokenSource;
   /** Default `X-SERVICE-Developer-Token`. */
   readonly tokenHeader?: string;
-  /** Decides when calls leave; share one over all clients of a process. */
+  /** Decides when calls leave; share one among all clients of a process. */
   readonly pace: Pace;
-  /** One attempt; code functions have 330,000 of their own. Default 60,000. */
+  /** The limit for one attempt; code functions have their own limit of 330,000. Default 60,000. */
   readonly timeoutMs?: number;
-  /** After decompression. Default 100 MiB. */
+  /** The limit for a decompressed body. Default 100 MiB. */
   readonly maxResponseBytes?: number;
   readonly retry?: Partial<RetryLimits>;
-  /** Called for whatever happens to a call; what it throws is swallowed. */
+  /** Called for everything that happens to a call; errors that it throws are ignored. */
   readonly observe?: Observe;
   /** Where `HTTPS_PROXY` and `NO_PROXY` are looked up. Default: no proxy. */
   readonly proxyEnv?: ProxyEnvironment;
@@ -54,10 +54,10 @@ type Id = string | number | bigint;
 /** The platform's seven operations. Every method throws `PlatformError`, or passes the caller's abort through. */
 export type Platform = {
   readonly calculations: {
-    /** One page, or `pages` of them: lazily, as the loop asks. */
-    search(search: CalculationSearch, options?: CallOptions): Promise<CalculationsAnswer>;
+    /** One page; `pages` reads all of them, each when the loop asks for it. */
+    search(search: CalculationSearch, options?: CallOptions): Promise<CalculationsResponse>;
     pages(search: CalculationSearch, options?: PagesOptions): AsyncGenerator<Page<CalculationRow>>;
-    /** Never sent twice. `strict` refuses what does not parse instead of storing it as INVALID. */
+    /** Never sent twice. `strict` refuses a formula that does not parse instead of storing it as INVALID. */
     updateFormula(
       id: Id,
       expression: string,
@@ -68,24 +68,24 @@ export type Platform = {
     pages(filesetId: string, search?: FileSearch, options?: PagesOptions): AsyncGenerator<Page<FileRecord>>;
   };
   readonly cards: {
-    /** `drill` adds cards that use the dataset only in a drill; true by default, as on the platform. */
+    /** `drill` adds cards that use the dataset only in a drill path; true by default, as on the platform. */
     ofDataset(
       datasetId: string,
       options?: CallOptions & { readonly drill?: boolean },
     ): Promise<readonly Card[]>;
   };
   readonly functions: {
-    /** Never sent twice. An execution that failed is an answer too: look at its `status`. */
+    /** Never sent twice. A failed execution is returned like any other: look at its `status`. */
     run(call: FunctionCall, options?: CallOptions): Promise<FunctionExecution>;
   };
   readonly sentiment: {
     analyze(request: SentimentRequest, options?: CallOptions): Promise<Sentiment>;
   };
   readonly dataFiles: {
-    /** `expand` any of `revisions` and `metadata`. */
+    /** `expand`: any of `revisions` and `metadata`. */
     get(id: Id, options?: CallOptions & { readonly expand?: readonly string[] }): Promise<DataFile>;
   };
-  /** The one call that all of these go through: any endpoint, checked or as it came. */
+  /** The one call that all of these go through: any endpoint, validated or as received. */
   readonly call: Call;
 };
 

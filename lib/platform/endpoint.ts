@@ -2,14 +2,14 @@ import type * as z from 'zod/mini';
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** What a caller gives an endpoint: the values of its path, its query, and its body. */
+/** What a caller passes to an endpoint: the values for its path, its query and its body. */
 export type EndpointInput = {
   readonly path?: Part | undefined;
   readonly query?: Part | undefined;
   readonly body?: Part | undefined;
 };
 
-/** One operation of the platform as data: all that transport, retry, sandbox and OpenAPI document need of it. */
+/** One operation of the platform as data: all that transport, retry, sandbox and OpenAPI document need. */
 export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unknown> = {
   /** The operation's name in events, errors and the OpenAPI document. */
   readonly name: string;
@@ -17,14 +17,14 @@ export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unkno
   readonly method: 'GET' | 'POST';
   /** With `{name}` for each value of `input.path`. */
   readonly path: `/api/${string}`;
-  /** Checked before anything is sent; what it puts out is what is sent. */
+  /** Checks the input before anything is sent; its output is what is sent. */
   readonly input: z.ZodMiniType<Input, unknown>;
   readonly output: z.ZodMiniType<Output, unknown>;
   /** True if doing it twice does no harm: a read, or a call whose only cost is its price. */
   readonly mayRepeat: boolean;
-  /** Which record an answer is about, for errors about its shape: `calculation 12`. */
+  /** Which record a response is about, for errors about its shape: `calculation 12`. */
   readonly about: (input: Input) => string;
-  /** A time limit of its own for one attempt, in milliseconds; without it that of the settings. */
+  /** Its own time limit for one attempt, in milliseconds. Default: the limit in the settings. */
   readonly timeoutMs?: number;
 };
 

@@ -1,15 +1,15 @@
 import type { PlatformFailure } from './failure.ts';
 
-/** What happened to a call, told while it happens: the source of logs, progress and metrics. */
+/** What happened to a call, reported as it happens: the source of logs, progress and metrics. */
 export type PlatformEvent =
   | {
       readonly kind: 'request';
       readonly operation: string;
       readonly attempt: number;
-      /** The HTTP status, or undefined where no answer came. */
+      /** The HTTP status, or undefined if there was no response. */
       readonly status: number | undefined;
       readonly durationMs: number;
-      /** Of the decoded body. */
+      /** The size of the decoded body. */
       readonly sizeBytes: number;
     }
   | {
@@ -35,7 +35,7 @@ export type PlatformEvent =
 
 export type Observe = (event: PlatformEvent) => void;
 
-/** Sums of what was observed; `waitedMs` is for the pace alone, backoff aside. */
+/** Sums of what was observed; `waitedMs` counts waits for the pace only, not backoff. */
 export type CallCounts = {
   readonly requests: number;
   readonly retries: number;
@@ -43,7 +43,7 @@ export type CallCounts = {
   readonly waitedMs: number;
 };
 
-/** Counts calls: hand `observe` to the client and read `counts()` at any time. */
+/** Counts calls: pass `observe` to the client and read `counts()` at any time. */
 export function countCalls(): { readonly observe: Observe; readonly counts: () => CallCounts } {
   let counts: CallCounts = { requests: 0, retries: 0, throttled: 0, waitedMs: 0 };
   return {
@@ -69,8 +69,8 @@ export function countCalls(): { readonly observe: Observe; readonly counts: () =
   };
 }
 
-/** Tells several observers in turn. One that throws harms neither the call nor the others. */
-export function tellAll(observers: readonly Observe[]): Observe {
+/** Notifies several observers in turn. One that throws affects neither the call nor the others. */
+export function notifyAll(observers: readonly Observe[]): Observe {
   return (event) => {
     for (const observe of observers) {
       try {

@@ -4,7 +4,7 @@ export type PlatformFailure =
   | { readonly kind: 'input'; readonly faults: readonly string[] }
   /** The pace would not let the call leave within the longest wait allowed. */
   | { readonly kind: 'wait'; readonly waitMs: number; readonly maxWaitMs: number }
-  /** The platform answered with an error. `reference` is its own (`toe`), `detail` its words, shortened. */
+  /** The platform responded with an error. `reference` is its own (`toe`), `detail` its message, shortened. */
   | {
       readonly kind: 'status';
       readonly status: number;
@@ -12,25 +12,25 @@ export type PlatformFailure =
       readonly reference?: string;
       readonly retryAfterMs?: number;
     }
-  /** A redirect, which is never followed: an allow-list, a login, or a wrong address. */
+  /** A redirect, which is never followed: caused by an allow-list, a login, or a wrong address. */
   | { readonly kind: 'redirect'; readonly status: number; readonly to: string }
-  /** Something other than JSON, most often a login or a block page. `title` is the page's. */
+  /** Something other than JSON, most often a login page or a block page. `title` is the page's. */
   | {
       readonly kind: 'not-json';
       readonly status: number;
       readonly contentType: string;
       readonly title?: string;
     }
-  /** The body ended early or is no valid JSON. */
+  /** The body ended early or is not valid JSON. */
   | { readonly kind: 'cut'; readonly detail: string }
   | { readonly kind: 'too-large'; readonly maxBytes: number }
-  /** One attempt took too long; `phase` says how far it had come. */
+  /** One attempt took too long; `phase` says how far it got. */
   | { readonly kind: 'timeout'; readonly timeoutMs: number; readonly phase: ConnectionPhase }
-  /** No connection, or it broke. `phase` says how far it had come; only in `exchange` may the platform have acted. */
+  /** No connection, or it broke. `phase` says how far it got; only in `exchange` may the platform have acted. */
   | { readonly kind: 'connection'; readonly phase: ConnectionPhase; readonly code: string }
   /** Valid JSON that lacks what the contract requires; each fault names the record and the field. */
   | { readonly kind: 'shape'; readonly faults: readonly string[] }
-  /** A list went on past the bound on its pages. */
+  /** A list continued beyond the limit on its pages. */
   | { readonly kind: 'endless'; readonly pages: number };
 
 export type StatusFailure = Extract<PlatformFailure, { readonly kind: 'status' }>;
@@ -43,7 +43,7 @@ export type ConnectionPhase = 'resolve' | 'connect' | 'tls' | 'exchange';
 
 /**
  * True if the request may have reached the platform and been acted on. False only on evidence: nothing was sent, no
- * connection came about, or the platform refused before acting (401, 429).
+ * connection was made, or the platform refused before acting (401, 429).
  */
 export function wasSent(failure: PlatformFailure): boolean {
   switch (failure.kind) {
@@ -67,29 +67,29 @@ export function wasSent(failure: PlatformFailure): boolean {
   }
 }
 
-/** The failure in words, for people: what came back, and what it usually means. */
+/** Describes the failure for people: what came back, and what it usually means. */
 export function describeFailure(failure: PlatformFailure): string {
   switch (failure.kind) {
     case 'input':
-      return `input refused before sending: ${failure.faults.join('; ')}`;
+      return `invalid input, nothing was sent: ${failure.faults.join('; ')}`;
     case 'wait':
-      return `its turn comes in ${seconds(failure.waitMs)}, over the longest wait of ${seconds(failure.maxWaitMs)}`;
+      return `it would wait ${seconds(failure.waitMs)} for its turn, longer than the limit of ${seconds(failure.maxWaitMs)}`;
     case 'status':
       return describeStatus(failure);
     case 'redirect':
-      return `redirected (${failure.status}) to ${failure.to}, which is not followed: is the address right, and allowed from here?`;
+      return `redirected (${failure.status}) to ${failure.to}, which is not followed: is the address correct, and allowed from here?`;
     case 'not-json':
-      return `answered ${failure.status} with ${failure.contentType || 'no content type'}${titled(failure.title)} instead of JSON: is the address right, and allowed from here?`;
+      return `the server responded with ${failure.status} and ${failure.contentType || 'no content type'}${titled(failure.title)} instead of JSON: is the address correct, and allowed from here?`;
     case 'cut':
-      return `the answer is not whole, valid JSON: ${failure.detail}`;
+      return `the response is not complete, valid JSON: ${failure.detail}`;
     case 'too-large':
-      return `the answer is larger than ${failure.maxBytes} bytes`;
+      return `the response is larger than ${failure.maxBytes} bytes`;
     case 'timeout':
-      return `no whole answer within ${seconds(failure.timeoutMs)}`;
+      return `no complete response within ${seconds(failure.timeoutMs)}`;
     case 'connection':
       return `${PHASES[failure.phase]} (${failure.code})`;
     case 'shape':
-      return `the answer is not of the contract's shape: ${failure.faults.join('; ')}`;
+      return `the response does not match the contract: ${failure.faults.join('; ')}`;
     case 'endless':
       return `the list did not end within ${failure.pages} pages`;
     default:
@@ -107,11 +107,11 @@ const PHASES = {
 function describeStatus(failure: StatusFailure): string {
   const detail = failure.detail === undefined ? '' : `: ${failure.detail}`;
   const reference = failure.reference === undefined ? '' : ` (reference ${failure.reference})`;
-  return `answered ${failure.status}${detail}${reference}${HINTS[failure.status] ?? ''}`;
+  return `the server responded with ${failure.status}${detail}${reference}${HINTS[failure.status] ?? ''}`;
 }
 
 const HINTS: Readonly<Record<number, string>> = {
-  401: '. Is the token right, and neither expired nor revoked?',
+  401: '. Is the token correct, and neither expired nor revoked?',
   403: '. May the token’s user do this?',
 };
 

@@ -5,13 +5,13 @@ export type Id = string;
 
 /** Orders two ids as integers: negative if `a` is the lower one, 0 if they are equal. */
 export function compareIds(a: Id, b: Id): number {
-  // Without signs the longer one is higher, and of equal length the text decides.
+  // Without signs, the longer text is the higher id; at equal length, the order of the texts decides.
   if (!a.startsWith('-') && !b.startsWith('-')) return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
   const [left, right] = [BigInt(a), BigInt(b)];
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** The digits of an id as it came in JSON (number, bigint, or text of digits), or undefined if it is none. */
+/** The digits of an id as received in JSON (number, bigint, or text of digits), or undefined if it is not an id. */
 export function idDigits(value: unknown): Id | undefined {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
@@ -19,7 +19,7 @@ export function idDigits(value: unknown): Id | undefined {
   return String(BigInt(value));
 }
 
-/** Schema of an id, sent or received: whatever form it came in, its digits go out. */
+/** Schema of an id, sent or received: takes any of its forms and returns its digits. */
 export const idSchema = z.pipe(
   z.custom<number | bigint | string>((value) => idDigits(value) !== undefined, {
     error: 'an integer (as text or a bigint beyond 2^53)',

@@ -4,26 +4,26 @@ import { type FileSearch, searchFiles } from './operations/search-files.ts';
 import { PlatformError } from './platform-error.ts';
 import type { CalculationRow, FileRecord } from './records.ts';
 
-/** One page of a list: its rows and what the platform says of the whole list, which is a hint at best. */
+/** One page of a list: its rows, and what the platform says about the whole list, which is only a hint. */
 export type Page<Row> = {
   readonly rows: readonly Row[];
-  /** How many rows there are in all, if the platform told. */
+  /** How many rows there are in all, if the platform reports it. */
   readonly total: number | undefined;
-  /** True if the platform says that rows may be lacking. */
+  /** True if the platform says that rows may be missing. */
   readonly degraded: boolean;
 };
 
 export type PagesOptions = CallOptions & {
-  /** A bound that no honest list reaches; past it the list is an error. Default 100,000 pages. */
+  /** A limit that no genuine list reaches; beyond it, the list is an error. Default 100,000 pages. */
   readonly maxPages?: number;
 };
 
 const MAX_PAGES = 100_000;
 
 /**
- * Pages of calculations by offset, which moves on by the rows that came. Ends at an empty page, at none, at one that
- * repeats the page before, and at one that is short and says that no more follow. Rows can slip through while
- * others are deleted: a snapshot's scan notices that, this list does not.
+ * Pages of calculations by offset, which advances by the number of rows received. Ends at a page that is empty or
+ * has no list, at one that repeats the page before, and at one that is short and says that no more follow. Rows can be
+ * missed while others are deleted: a snapshot's scan notices that, this list does not.
  */
 export async function* calculationPages(
   call: Call,
@@ -35,20 +35,20 @@ export async function* calculationPages(
   let before: string | undefined;
   for (let pages = 0; ; pages += 1) {
     refuseEndless(pages, maxPages, 'searchCalculations', 'calculations');
-    const answer = await call(searchCalculations, { body: { ...search, limit, offset } }, { signal });
-    const rows = answer.results ?? [];
+    const response = await call(searchCalculations, { body: { ...search, limit, offset } }, { signal });
+    const rows = response.results ?? [];
     const ids = rows.map((row) => row.id).join();
     if (rows.length === 0 || ids === before) return;
-    yield { rows, total: answer.totalHits ?? undefined, degraded: answer.degraded === true };
-    if (rows.length < limit && answer.hasMore === false) return;
+    yield { rows, total: response.totalHits ?? undefined, degraded: response.degraded === true };
+    if (rows.length < limit && response.hasMore === false) return;
     before = ids;
     offset += rows.length;
   }
 }
 
 /**
- * Pages of a FileSet's files by cursor. Ends at an empty page, at a cursor that is null or absent, and at one that
- * was sent before: on its last page the platform repeats the cursor it was given.
+ * Pages of a FileSet's files by cursor. Ends at an empty page, at a cursor that is null or absent, and at a cursor that
+ * was followed before: on its last page the platform repeats the cursor it was given.
  */
 export async function* filePages(
   call: Call,
@@ -62,18 +62,18 @@ export async function* filePages(
   for (let pages = 0; ; pages += 1) {
     refuseEndless(pages, maxPages, 'searchFiles', `files of FileSet ${filesetId}`);
     const query = { directoryPath, immediateChildren, limit, next };
-    const answer = await call(searchFiles, { path: { filesetId }, query, body }, { signal });
-    const rows = answer.files ?? [];
+    const response = await call(searchFiles, { path: { filesetId }, query, body }, { signal });
+    const rows = response.files ?? [];
     if (rows.length === 0) return;
-    yield { rows, total: answer.pageContext?.total ?? undefined, degraded: false };
-    next = answer.pageContext?.next ?? undefined;
+    yield { rows, total: response.pageContext?.total ?? undefined, degraded: false };
+    next = response.pageContext?.next ?? undefined;
     if (next === undefined || next === '' || followed.has(next)) return;
     followed.add(next);
   }
 }
 
 function refuseEndless(pages: number, maxPages: number, operation: string, about: string): void {
-  // A bound that is no number would be reached by none: it ends the list at once.
+  // No list would ever reach a limit of NaN: such a limit ends the list at once.
   if (pages < maxPages) return;
   throw new PlatformError({ kind: 'endless', pages }, { operation, about, attempts: 1 });
 }

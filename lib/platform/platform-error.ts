@@ -1,6 +1,6 @@
 import { describeFailure, type PlatformFailure, wasSent } from './failure.ts';
 
-/** Where an error came from: the operation, what it was about, and how often it was tried (1 is the first). */
+/** Where an error came from: the operation, what it was about, and how many attempts were made. */
 export type CallContext = { readonly operation: string; readonly about: string; readonly attempts: number };
 
 /**

@@ -1,10 +1,10 @@
 import { faultsOf } from '../json/faults.ts';
 import { printJson } from '../json/json.ts';
 import { type Endpoint, type EndpointInput, targetOf } from './endpoint.ts';
-import type { PlatformRequest, ReadAnswer } from './http/transport.ts';
+import type { PlatformRequest, ReadResponse } from './http/transport.ts';
 import { type CallContext, PlatformError } from './platform-error.ts';
 
-/** A call whose input was checked, ready to be sent as often as it takes. */
+/** A call whose input was checked, ready to be sent as often as needed. */
 export type PreparedCall = {
   readonly request: PlatformRequest;
   readonly context: Omit<CallContext, 'attempts'>;
@@ -13,10 +13,10 @@ export type PreparedCall = {
 export type PrepareOptions = {
   /** For an endpoint without a time limit of its own, in milliseconds. */
   readonly timeoutMs: number;
-  readonly read: ReadAnswer<unknown>;
+  readonly read: ReadResponse<unknown>;
 };
 
-/** Checks the input by the endpoint's schema. Throws `PlatformError` with every fault. */
+/** Checks the input against the endpoint's schema. Throws `PlatformError` with every fault. */
 export function prepareCall<Input extends EndpointInput>(
   endpoint: Endpoint<Input, unknown>,
   input: EndpointInput,

@@ -2,16 +2,16 @@ import * as z from 'zod/mini';
 import { idSchema } from './id.ts';
 
 /*
- * The platform's records, by section 2 of its contract. Every object is loose and every enum is text: fields and
- * values that we do not know are kept. Only what the contract promises of every record is required; null stands in
- * for any value, since practice sends it.
+ * The platform's records, as in section 2 of its contract. Every object is loose and every enum is text: unknown fields
+ * and values are preserved. Only what the contract promises for every record is required; null is allowed for any value
+ * because the platform sends it in practice.
  */
 
 const text = z.nullish(z.string());
 const flag = z.nullish(z.boolean());
 const count = z.nullish(z.number());
 
-/** Epoch milliseconds in some places, ISO text in others: kept as it came. */
+/** Epoch milliseconds in some places, ISO text in others: left as received. */
 export const timestampSchema = z.union([z.number(), z.string()]);
 const time = z.nullish(timestampSchema);
 const nullableId = z.nullish(idSchema);
@@ -42,7 +42,7 @@ export const calculationRowSchema = z.looseObject({
   ...calculationRow,
   activeLinks: z.nullable(z.record(z.string(), z.unknown())),
 });
-/** A calculation as the search answers it: without its expression. */
+/** A calculation as the search returns it: without its expression. */
 export type CalculationRow = z.infer<typeof calculationRowSchema>;
 
 export const calculationSchema = z.looseObject({
@@ -61,7 +61,7 @@ export const calculationSchema = z.looseObject({
   variable: z.nullable(z.boolean()),
   activeLinks: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
 });
-/** A calculation, whole: a named formula over the columns of a dataset. */
+/** A complete calculation: a named formula over the columns of a dataset. */
 export type Calculation = z.infer<typeof calculationSchema>;
 
 export const fileSchema = z.looseObject({
@@ -124,7 +124,7 @@ export const executionSchema = z.looseObject({
     }),
   ),
 });
-/** One run of a code function. HTTP 200 says nothing of it: look at `status`. */
+/** One run of a code function. HTTP 200 says nothing about its success: look at `status`. */
 export type FunctionExecution = z.infer<typeof executionSchema>;
 
 export const sentimentSchema = z.looseObject({
@@ -139,7 +139,7 @@ export const sentimentSchema = z.looseObject({
     z.looseObject({ inputTokens: count, outputTokens: count, totalTokens: count, reasoningTokens: count }),
   ),
 });
-/** The sentiment of a text, by topic (`topicSentiments`) or over all (`sentiment`). */
+/** The sentiment of a text, by topic (`topicSentiments`) or overall (`sentiment`). */
 export type Sentiment = z.infer<typeof sentimentSchema>;
 
 export const revisionSchema = z.looseObject({
@@ -164,5 +164,5 @@ export const dataFileSchema = z.looseObject({
   revisions: z.nullish(z.array(revisionSchema)),
   existing: flag,
 });
-/** The metadata of a data file; revisions only when asked for by `expand`. */
+/** The metadata of a data file; revisions only if `expand` requests them. */
 export type DataFile = z.infer<typeof dataFileSchema>;

@@ -3,9 +3,9 @@ import { type PlatformFailure, wasSent } from './failure.ts';
 
 /** How far retries go. Defaults: `defaultRetryLimits`. */
 export type RetryLimits = BackoffLimits & {
-  /** Retries after a passing failure; the first attempt is not one. */
+  /** Retries after a temporary failure, the first attempt not counted. */
   readonly maxRetries: number;
-  /** Retries after an answer that is not the platform's: a gateway's passing page, or a wrong address for good. */
+  /** Retries after a response that is not the platform's: a gateway's temporary page, or a permanently wrong address. */
   readonly maxMisdirectedRetries: number;
   /** All attempts and waits of one call together, in milliseconds. */
   readonly budgetMs: number;
@@ -25,7 +25,7 @@ export type RetryFacts = {
   readonly mayRepeat: boolean;
   /** The attempt that failed; 1 is the first. */
   readonly attempt: number;
-  /** Since the call began, in milliseconds. */
+  /** Time since the call began, in milliseconds. */
   readonly elapsedMs: number;
   /** From 0 up to 1. */
   readonly random: number;
@@ -37,8 +37,8 @@ export type RetryDecision =
   | { readonly kind: 'stop'; readonly why: 'permanent' | 'harmful' | 'exhausted' | 'over-budget' };
 
 /**
- * The whole retry policy. What may pass is tried again, but only on proof that the platform did not act, or where a
- * repeat does no harm. `Retry-After` beats backoff, and a wait that ends past the budget is not begun.
+ * The whole retry policy. Failures that may be temporary are retried, but only on proof that the platform did not act,
+ * or where a repeat does no harm. `Retry-After` beats backoff, and a wait that would end past the budget is not begun.
  */
 export function decideRetry(facts: RetryFacts): RetryDecision {
   const { failure, mayRepeat, attempt, elapsedMs, random, limits } = facts;
@@ -46,14 +46,14 @@ export function decideRetry(facts: RetryFacts): RetryDecision {
   if (retries === 0) return { kind: 'stop', why: 'permanent' };
   if (wasSent(failure) && !mayRepeat) return { kind: 'stop', why: 'harmful' };
   if (attempt > retries) return { kind: 'stop', why: 'exhausted' };
-  const delayMs = toldToWait(failure) ?? backoffMs(attempt, random, limits);
+  const delayMs = requiredWaitMs(failure) ?? backoffMs(attempt, random, limits);
   if (elapsedMs + delayMs > limits.budgetMs) return { kind: 'stop', why: 'over-budget' };
   return { kind: 'retry', delayMs };
 }
 
 function retriesFor(failure: PlatformFailure, limits: RetryLimits): number {
   switch (failure.kind) {
-    // A 429 and a refused wait end by the time budget alone: they say when to come back.
+    // A 429 and a refused wait are limited only by the time budget: they say when to come back.
     case 'wait':
       return Number.POSITIVE_INFINITY;
     case 'status':
@@ -63,9 +63,9 @@ function retriesFor(failure: PlatformFailure, limits: RetryLimits): number {
     case 'timeout':
       return limits.maxRetries;
     case 'connection':
-      // A name that does not exist is most often a wrong address; a resolver that is away says EAI_AGAIN.
+      // A name that does not exist is most often a wrong address; an unavailable resolver reports EAI_AGAIN.
       if (failure.code === 'ENOTFOUND') return limits.maxMisdirectedRetries;
-      // A handshake that was cut may pass; a certificate that does not fit will not.
+      // An interrupted handshake may succeed next time; a certificate that does not match will not.
       return failure.phase === 'tls' && failure.code !== 'ECONNRESET' ? 0 : limits.maxRetries;
     case 'redirect':
     case 'not-json':
@@ -80,7 +80,7 @@ function retriesFor(failure: PlatformFailure, limits: RetryLimits): number {
   }
 }
 
-function toldToWait(failure: PlatformFailure): number | undefined {
+function requiredWaitMs(failure: PlatformFailure): number | undefined {
   if (failure.kind === 'wait') return failure.waitMs;
   return failure.kind === 'status' ? failure.retryAfterMs : undefined;
 }

@@ -6,13 +6,13 @@ import { secretToken, type TokenSource } from './token.ts';
 export type SecretsManagerOptions = {
   /** The secret's id or ARN; its text is the token. */
   readonly secretId: string;
-  /** Where region, endpoint, credentials and a proxy are looked up; what is absent is left to the SDK. */
+  /** Where the region, endpoint, credentials and proxy are looked up; anything absent is left to the SDK. */
   readonly environment: AwsEnvironment;
 };
 
 /**
- * The token kept in AWS Secrets Manager: cached for 5 minutes, read again once when the platform refuses it. A failed
- * read is thrown as `AwsError`, and not cached.
+ * The token stored in AWS Secrets Manager: cached for 5 minutes, and read again once when the platform refuses it. A
+ * failed read is thrown as `AwsError` and not cached.
  */
 export function secretsManagerToken({ secretId, environment }: SecretsManagerOptions): TokenSource {
   const client = new SecretsManagerClient(

@@ -6,7 +6,7 @@ import { decideRetry, type RetryLimits } from './retry.ts';
 import { type TokenSource, tokenFault } from './token.ts';
 
 export type CallOptions = AttemptOptions & {
-  /** One attempt and no more, whatever its outcome: for whoever records each attempt and decides on the next. */
+  /** One attempt and no more, whatever its outcome: for callers that record each attempt and decide on the next. */
   readonly once?: boolean | undefined;
 };
 
@@ -19,10 +19,10 @@ export type SendParts = AttemptParts & {
   readonly random: () => number;
 };
 
-/** What was made of an answer, with the token that fetched it, and how it came about. */
-export type Done<T> = { readonly answer: T; readonly token: string; readonly context: CallContext };
+/** What was read from a response, with the token that fetched it and the context of the call. */
+export type Done<T> = { readonly response: T; readonly token: string; readonly context: CallContext };
 
-/** Makes attempts until one is answered, or the retry policy ends them. Throws `PlatformError`, or the caller's abort. */
+/** Makes attempts until one succeeds or the retry policy ends them. Throws `PlatformError`, or the caller's abort. */
 export async function sendUntilDone(
   { request, context: { operation, about } }: PreparedCall,
   parts: SendParts,
@@ -36,7 +36,7 @@ export async function sendUntilDone(
     // Read before the turn: a slow secret store must not waste a slot.
     const token = await readToken(parts.token, context);
     const result = await makeAttempt({ request, token, operation, attempt }, parts, options);
-    if (result.kind === 'answer') return { answer: result.answer, token, context };
+    if (result.kind === 'response') return { response: result.response, token, context };
     const { failure, cause } = result;
     sent ||= wasSent(failure);
     if (isStatus(failure, 401) && !tokenRenewed && parts.token.refused(token) && !options.once) {

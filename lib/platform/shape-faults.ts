@@ -1,28 +1,28 @@
 import type * as z from 'zod/mini';
 import { faultsOf, type Hide } from '../json/faults.ts';
 
-/** What is wrong with an answer by its endpoint's schema: the first faults, each with the record that it lies in. */
+/** What is wrong with a response according to its endpoint's schema: the first faults, each with its record. */
 export const shapeFaults = (error: z.core.$ZodError, json: unknown, hide: Hide): readonly string[] =>
   firstFaults(faultsOf(error, json, { place: placeIn(json), hide }));
 
-/** Puts a path into an answer into words, and names the record it lies in: `results.3.name (id 17)`. */
+/** Describes a path into a response, and names the record that it is in: `results.3.name (id 17)`. */
 function placeIn(json: unknown): (path: readonly PropertyKey[]) => string {
   return (path) => {
     let at: unknown = json;
     let id: unknown;
     for (const key of path) {
       at = typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined;
-      // The outermost id is that of the record; what lies within it may have ids of its own.
+      // The outermost id is the record's; objects inside it may have ids of their own.
       if (typeof at === 'object' && at !== null)
         id ??= Reflect.get(at, 'id') ?? Reflect.get(at, 'dataFileId');
     }
-    const place = path.join('.') || 'the answer';
+    const place = path.join('.') || 'the response';
     return typeof id === 'object' || id === undefined ? place : `${place} (id ${String(id)})`;
   };
 }
 
 const MOST_FAULTS = 10;
-/** A fault names keys and ids of the answer, which may be of any length. */
+/** A fault names keys and ids from the response, which may be of any length. */
 const LONGEST_FAULT = 300;
 
 function firstFaults(faults: readonly string[]): readonly string[] {

@@ -1,63 +1,63 @@
-/** Where the developer token comes from. Whoever holds it never shows it. */
+/** Where the developer token comes from. Code that holds the token never shows it. */
 export type TokenSource = {
   read(): Promise<string>;
-  /** Forgets this token, which the platform refused. True if a fresh read may bring another. */
+  /** Forgets this token, which the platform refused. True if a fresh read may return another. */
   refused(token: string): boolean;
 };
 
-/** A token that was given and cannot change. */
+/** A given token that cannot change. */
 export function fixedToken(token: string): TokenSource {
   return { read: async () => token, refused: () => false };
 }
 
 export type SecretTokenOptions = {
-  /** Reads the secret's text anew. */
+  /** Reads the secret's text from the secret store. */
   readonly fetchSecret: () => Promise<string>;
   readonly now?: () => number;
-  /** How long a token is kept, in milliseconds. Default 5 minutes. */
-  readonly keepMs?: number;
+  /** How long a token is cached, in milliseconds. Default 5 minutes. */
+  readonly cacheMs?: number;
 };
 
-/** A token from a secret store: kept for a while, read again after a refusal, and read once by many at a time. */
+/** A token from a secret store: cached, read again after a refusal, and read only once for concurrent callers. */
 export function secretToken({
   fetchSecret,
   now = Date.now,
-  keepMs = 300_000,
+  cacheMs = 300_000,
 }: SecretTokenOptions): TokenSource {
-  let kept: { readonly token: Promise<string>; readonly untilMs: number } | undefined;
+  let cached: { readonly token: Promise<string>; readonly untilMs: number } | undefined;
   let last: string | undefined;
   return {
     read() {
-      if (kept === undefined || now() >= kept.untilMs) {
+      if (cached === undefined || now() >= cached.untilMs) {
         const token = fetchSecret().then((secret) => {
           last = secret.trim();
           return last;
         });
-        kept = { token, untilMs: now() + keepMs };
+        cached = { token, untilMs: now() + cacheMs };
         token.catch(() => {
-          // A fetch that fails late must not take a newer one with it.
-          if (kept?.token === token) kept = undefined;
+          // A fetch that fails late must not discard a newer one.
+          if (cached?.token === token) cached = undefined;
         });
       }
-      return kept.token;
+      return cached.token;
     },
     refused(token) {
-      // Many calls may be refused at once: whoever comes second must not throw the fresh token away.
-      if (token === last) kept = undefined;
+      // Many calls may be refused at once: the second must not throw the fresh token away.
+      if (token === last) cached = undefined;
       return true;
     },
   };
 }
 
-/** What is wrong with a token as a header's value, without showing it; undefined if nothing is. */
+/** What makes a token unusable as a header's value, without showing it; undefined if nothing does. */
 export function tokenFault(token: string): string | undefined {
   if (/^[\x21-\x7e]+$/.test(token)) return undefined;
   return `token: expected visible ASCII characters without spaces, got ${token.length} characters (not shown)`;
 }
 
 /**
- * Takes a token, as it is or as it stands in an address, out of a text that somebody else wrote, such as an error
- * body that echoes a header.
+ * Removes a token, as it is or as encoded in an address, from a text that somebody else wrote, such as an error body
+ * that echoes a header.
  */
 export function redact(text: string, token: string): string {
   if (token === '') return text;

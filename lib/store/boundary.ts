@@ -1,6 +1,6 @@
 import { StoreError, type StoreFailure } from './error.ts';
 
-/** One call on a store: what it tries, for the error's message, and the caller's signal. */
+/** One call to a store: what it tries, for the error's message, and the caller's signal. */
 export type Attempt = { readonly tried: string; readonly signal: AbortSignal | undefined };
 
 export type Boundary = {
@@ -9,8 +9,8 @@ export type Boundary = {
 };
 
 /**
- * Runs an adapter's work so that only two things leave it: the caller's own abort, as its signal gives it, and
- * `StoreError`, whose failure `explain` reads from what the file system or the service threw.
+ * Runs an adapter's work so that it throws only two things: the caller's own abort, as its signal gives it, and
+ * `StoreError`, whose failure `explain` derives from what the file system or the service threw.
  */
 export const createBoundary = (explain: (error: unknown) => StoreFailure): Boundary => {
   const translate = ({ tried, signal }: Attempt, error: unknown): unknown => {

@@ -1,7 +1,7 @@
 import type { StoreFailure } from './error.ts';
 import { errorCode } from './error-code.ts';
 
-/** Reads what a file system threw. */
+/** Converts an error of the file system to a failure. */
 export const explainFileError = (error: unknown): StoreFailure => {
   const code = errorCode(error) ?? 'unknown';
   switch (code) {

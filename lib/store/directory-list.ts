@@ -7,9 +7,9 @@ import { compareKeys, isKey } from './key.ts';
 import type { ListedObject } from './store.ts';
 
 /**
- * The objects under `root` whose keys start with `prefix`, in byte order. Holds one folder's names in memory at a
- * time and no lock: an object written or deleted meanwhile may be listed or not. Files whose names could not be
- * keys are left out.
+ * The objects under `root` whose keys start with `prefix`, in byte order. Holds the names of only one folder in memory
+ * at a time, and no lock: an object written or deleted in the meantime may be listed or not. Files whose names cannot
+ * be keys are left out.
  */
 export async function* listDirectory(root: string, prefix: string): AsyncGenerator<ListedObject> {
   const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
@@ -37,7 +37,7 @@ const readFolder = async (path: string): Promise<readonly Entry[]> => {
     .sort((a, b) => compareKeys(sortName(a), sortName(b)));
 };
 
-// A folder's keys all go on with a slash, so "a-b" comes before the folder "a" and "a0" after it.
+// The keys in a folder continue with a slash, so "a-b" sorts before the folder "a", and "a0" after it.
 const sortName = ({ name, isFolder }: Entry): string => (isFolder ? `${name}/` : name);
 
 async function* listOne(root: string, key: string): AsyncGenerator<ListedObject> {

@@ -9,7 +9,7 @@ import { errorCode } from './error-code.ts';
 import { reservedFolder } from './key.ts';
 
 export type HeldLock = {
-  /** Runs `act` at once if the lock is still ours beyond doubt; otherwise the whole work starts again. */
+  /** Runs `act` immediately if the lock is certainly still ours; otherwise the whole work starts again. */
   commit<T>(act: () => T): T;
 };
 
@@ -17,7 +17,7 @@ export type HeldLock = {
  * Runs `work` while no other process holds the lock at `path`. A killed holder blocks others for about
  * `staleMs` + 1 s, then the lock is taken over. So a holder that was merely paused (a suspended laptop, a blocked
  * event loop) may have lost it without knowing: what must happen only under the lock goes through `commit`, which
- * looks again and acts in one synchronous stretch. `work` may therefore run more than once.
+ * checks again and acts in one synchronous step. `work` may therefore run more than once.
  * Throws a `busy` StoreError after `patienceMs`.
  */
 export const withLock = async <T>(
@@ -32,19 +32,19 @@ export const withLock = async <T>(
     } catch (error) {
       if (!(error instanceof LockLost)) throw error;
     } finally {
-      // It fails if the lock was lost. At worst it frees the next holder's, who then finds it lost and starts again.
+      // This fails if the lock was lost. At worst it releases the next holder's lock, and that holder starts again.
       await release().catch(() => undefined);
     }
   }
 };
 
-/** Where the lock of `key` is, in the store at `root`. A digest: a key may be longer than a file's name. */
+/** The path of the lock for `key` in the store at `root`. A digest: a key may be longer than a file name. */
 export const lockPath = (root: string, key: string): string =>
   join(root, reservedFolder, 'locks', createHash('sha256').update(key).digest('hex'));
 
-// proper-lockfile's least, and it renews a live lock every second.
+// The minimum of proper-lockfile, which renews a live lock every second.
 const staleMs = 2_000;
-// Others may take the lock over `staleMs` after its last renewal: no commit in the last part of that.
+// Others may take over the lock `staleMs` after its last renewal: nothing is committed in the last part of that time.
 const marginMs = 500;
 const patienceMs = 30_000;
 const pollMs = 10;
@@ -75,11 +75,11 @@ const tryLock = async (path: string): Promise<(() => Promise<void>) | undefined>
       lockfilePath: path,
       realpath: false,
       stale: staleMs,
-      // The default throws from a timer, which would end the process; `commit` finds out by itself.
+      // The default throws from a timer, which would end the process; `commit` detects the loss itself.
       onCompromised: () => undefined,
     });
   } catch (error) {
-    // ENOENT: somebody who took it for stale removed the lock that we had just made.
+    // ENOENT: another process considered the lock stale and removed it just after we created it.
     if (errorCode(error) === 'ELOCKED' || errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { StoreError } from './error.ts';
 import { unlessCode } from './error-code.ts';
 
-/** What a directory holds under a key: `below-object` when a part of the key, `at`, is itself an object. */
+/** What a directory holds under a key: `below-object` if a leading part of the key, `at`, is itself an object. */
 export type Place =
   | { readonly kind: 'object' | 'folder' | 'absent' }
   | { readonly kind: 'below-object'; readonly at: string };
 
 /**
- * Looks where `key` leads, segment by segment, so that no symbolic link on the way can lead out of the directory.
- * Throws a `key-conflict` StoreError at a link, a socket or a device.
+ * Follows `key` segment by segment, so that no symbolic link on the way can lead out of the directory. Throws a
+ * `key-conflict` StoreError at a link, a socket or a device.
  */
 export const findPlace = async (root: string, key: string): Promise<Place> => {
   const segments = key.split('/');

@@ -19,11 +19,11 @@ export type DirectoryWriter = {
 };
 
 /**
- * Changes the files under `root`. The bytes are on the disk in a temporary file before anything else; then, under
- * the key's lock, the condition is held against the file that is there and one rename puts the new one in its
- * place. Killed before the rename, a process leaves the old object, a stale lock and a temporary file; killed
- * after it, the new object and a stale lock. Every change takes the lock, or an unconditional one could fall
- * between another's look and its rename.
+ * Changes the files under `root`. First the bytes are written to disk in a temporary file; then, under the key's lock,
+ * the condition is checked against the existing file, and one rename puts the new one in its place. A process killed
+ * before the rename leaves the old object, a stale lock and a temporary file; killed after it, the new object and a
+ * stale lock. Every change takes the lock; otherwise an unconditional one could happen between another's check and its
+ * rename.
  */
 export const createDirectoryWriter = (root: string): DirectoryWriter => {
   const temporaryFolder = join(root, reservedFolder, 'temporary');
@@ -85,7 +85,7 @@ type Installation = {
   readonly signal: AbortSignal | undefined;
 };
 
-/** Moves the temporary file to its key; false if the condition does not hold. */
+/** Moves the temporary file to its key; returns false if the condition does not hold. */
 const install = async ({ root, key, temporary, condition, signal }: Installation): Promise<boolean> => {
   const isStored = await withLock({ path: lockPath(root, key), signal }, async (held) => {
     await checkRoom(root, key);
@@ -115,7 +115,7 @@ const moveInto = async (from: string, to: string, held: HeldLock): Promise<void>
     try {
       return held.commit(() => renameSync(from, to));
     } catch (error) {
-      // Whoever deleted the folder's last object may have removed the folder just now.
+      // Another process that deleted the folder's last object may just have removed the folder.
       if (errorCode(error) !== 'ENOENT' || attempt === moveAttempts) throw error;
     }
   }
@@ -123,7 +123,7 @@ const moveInto = async (from: string, to: string, held: HeldLock): Promise<void>
 
 const moveAttempts = 10;
 
-// A folder left empty would stand in the way of an object of its name.
+// An empty folder would prevent an object of the same name.
 const removeEmptyFolders = async (root: string, folder: string): Promise<void> => {
   if (folder === '.') return;
   const isRemoved = await rmdir(join(root, folder)).then(
@@ -133,7 +133,7 @@ const removeEmptyFolders = async (root: string, folder: string): Promise<void> =
   if (isRemoved) await removeEmptyFolders(root, dirname(folder));
 };
 
-// A rename is on the disk when its folder is, and a new folder when the folder above it is.
+// A rename is on disk once its folder is synced, and a new folder once its parent is.
 const syncFolders = async (root: string, folder: string): Promise<void> => {
   await using handle = await open(join(root, folder)).catch(unlessCode(['ENOENT'], undefined));
   await handle?.sync();

@@ -12,9 +12,9 @@ import { checkKey, checkPrefix } from './key.ts';
 import type { Store } from './store.ts';
 
 /**
- * Objects as files under `directory`, which is made with the first one. An object's etag is the SHA-256 of its
- * content in hex; content types are not kept. Needs a POSIX file system that all writers share, with names as they
- * are given: where case does not count, keys that differ in it alone are one object.
+ * Objects as files under `directory`, which is created with the first one. An object's etag is the SHA-256 of its
+ * content in hex; content types are not stored. Needs a POSIX file system that all writers share and that preserves
+ * names: on a case-insensitive one, keys that differ only in case are one object.
  */
 export const createDirectoryStore = (directory: string): Store => {
   const root = resolve(directory);
@@ -59,7 +59,7 @@ const readObject = async (root: string, key: string, signal: AbortSignal | undef
   return { body, etag: createHash('sha256').update(body).digest('hex') };
 };
 
-// Opens the file with the first chunk asked for, so that a stream nobody reads holds nothing.
+// Opens the file when the first chunk is requested, so that a stream that nobody reads holds nothing open.
 async function* readChunks(root: string, key: string): AsyncGenerator<Uint8Array> {
   await using file = await openObject(root, key);
   for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: chunkBytes }))
@@ -68,6 +68,6 @@ async function* readChunks(root: string, key: string): AsyncGenerator<Uint8Array
 
 const chunkBytes = 256 * 1024;
 
-// One open file is one version of the object, whatever is renamed over its name meanwhile.
+// One open file is one version of the object, whatever is renamed over its name in the meantime.
 const openObject = (root: string, key: string) =>
   open(join(root, key), constants.O_RDONLY | constants.O_NOFOLLOW);

@@ -1,13 +1,13 @@
-/** What went wrong with a store; `code` is the file system's or S3's own. */
+/** What went wrong with a store; `code` is the one that the file system or S3 gave. */
 export type StoreFailure =
   /** The location is neither `s3://bucket/prefix` nor a directory. */
   | { readonly kind: 'bad-location'; readonly expected: string; readonly got: string }
   | { readonly kind: 'bad-key'; readonly expected: string; readonly got: string }
-  /** In a directory a key cannot be an object and a folder at once; `occupant` is what is there. */
+  /** In a directory, a key cannot be both an object and a folder; `occupant` is what is there. */
   | { readonly kind: 'key-conflict'; readonly occupant: string }
   | { readonly kind: 'missing'; readonly what: 'object' | 'bucket' }
   | { readonly kind: 'denied'; readonly code: string }
-  /** Others wrote to the key, or the service was overloaded or failed, for longer than is worth waiting here. */
+  /** Others wrote to the key, or the service was overloaded or failed, for longer than a caller should wait. */
   | { readonly kind: 'busy'; readonly code: string }
   | { readonly kind: 'unreachable'; readonly code: string }
   | { readonly kind: 'other'; readonly code: string };
@@ -17,7 +17,7 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly failure: StoreFailure;
 
-  /** `tried` names the act and its object: `put latest.json in s3://bucket/prefix`. */
+  /** `tried` names the action and its object: `put latest.json in s3://bucket/prefix`. */
   constructor(tried: string, failure: StoreFailure, options?: { readonly cause: unknown }) {
     const cause = options?.cause instanceof Error ? ` (${options.cause.message})` : '';
     super(`${tried}: ${describe(failure)}${cause}`, options);

@@ -1,6 +1,6 @@
 import { StoreError } from './error.ts';
 
-/** The key, within a store at `s3://bucket/prefix`, of an object that an event names. Throws if it lies elsewhere. */
+/** The key in a store at `s3://bucket/prefix` of an object that an event names. Throws if the object is elsewhere. */
 export function keyInStore(location: string, bucket: string, objectKey: string): string {
   const root = `${location.replace(/\/$/, '')}/`;
   const address = `s3://${bucket}/${objectKey}`;

@@ -6,12 +6,12 @@ import { isKey } from './key.ts';
 import type { S3Environment } from './s3-client.ts';
 import type { Store } from './store.ts';
 
-/** `s3`: a maker of the client, or the environment to make one by (see `createS3Client`); the SDK's own if absent. */
+/** `s3`: a function that makes the client, or the environment for it (see `createS3Client`); default: the SDK's own. */
 export type OpenOptions = { readonly s3?: (() => S3Client | Promise<S3Client>) | S3Environment };
 
 /**
  * The store at `s3://bucket/prefix` or in a directory, which need not exist yet. The modules of the other kind are
- * not loaded. Throws a `bad-location` StoreError that says what was expected and what came.
+ * not loaded. Throws a `bad-location` StoreError that says what was expected and what it got.
  */
 export const openStore = async (location: string, { s3 = {} }: OpenOptions = {}): Promise<Store> => {
   const place = parseLocation(location);
@@ -41,7 +41,7 @@ const parseLocation = (location: string): Place => {
   if (bucket === undefined)
     throw badLocation('s3://bucket/prefix or a directory (./name if it has a colon)', location);
   if (prefix !== '' && !isKey(prefix))
-    throw badLocation('s3://bucket/prefix with a prefix fit for keys', location);
+    throw badLocation('s3://bucket/prefix with a prefix that is a valid key', location);
   return { kind: 's3', bucket, prefix };
 };
 

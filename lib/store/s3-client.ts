@@ -4,12 +4,12 @@ import { type AwsEnvironment, awsClientConfig } from '../aws/client-config.ts';
 /** Environment variables by name, as `process.env` has them. */
 export type S3Environment = AwsEnvironment;
 
-/** A client by the SDK's own variables (`awsClientConfig`). With an endpoint set, buckets are addressed by path. */
+/** A client configured by the SDK's own variables (`awsClientConfig`). If an endpoint is set, buckets are addressed by path. */
 export const createS3Client = (environment: S3Environment): S3Client => {
   const config = awsClientConfig(environment, { service: 'S3', connectionTimeoutMs, requestTimeoutMs });
   return new S3Client({ ...config, ...('endpoint' in config ? { forcePathStyle: true } : {}) });
 };
 
 const connectionTimeoutMs = 10_000;
-// A part of 8 MiB takes this long at 0.6 Mbit/s.
+// The time for a part of 8 MiB at 0.6 Mbit/s.
 const requestTimeoutMs = 120_000;

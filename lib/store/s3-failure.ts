@@ -1,7 +1,7 @@
 import { kindOfFault, readAwsFault } from '../aws/fault.ts';
 import type { StoreFailure } from './error.ts';
 
-/** Reads what the SDK threw, for the error that leaves the store. */
+/** Converts an error of the SDK to the failure that the store throws. */
 export const explainS3Error = (error: unknown): StoreFailure => {
   const fault = readAwsFault(error);
   const { code, status } = fault;

@@ -11,11 +11,11 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { readAwsFault } from '../aws/fault.ts';
 import type { PutCondition, PutOptions, PutResult } from './store.ts';
 
-/** Where an object is: `key` is the whole one, with the store's prefix. */
+/** Where an object is: `key` is the full key, with the store's prefix. */
 export type S3Place = { readonly client: S3Client; readonly bucket: string; readonly key: string };
 
 /**
- * Stores one object, in parts if it is over 8 MiB, under a condition if one is given. S3 looks at the condition
+ * Stores one object, in parts if it is larger than 8 MiB, under a condition if one is given. S3 checks the condition
  * when the object appears: with the last part.
  */
 export const putS3Object = async (
@@ -43,7 +43,7 @@ export const putS3Object = async (
       if (verdict === 'condition-failed') return { kind: 'condition-failed' };
       if (verdict === 'perhaps-ours') {
         const found = await findOwn(place, write, signal);
-        // What has no condition cannot fail it.
+        // A put without a condition cannot fail one.
         if (found.kind === 'condition-failed' && condition === undefined) throw error;
         return found;
       }
@@ -52,11 +52,11 @@ export const putS3Object = async (
   }
 };
 
-// Names the write in the object's metadata, so that a writer whose response was lost knows its own.
+// Names the write in the object's metadata, so that a writer whose response was lost recognizes its own object.
 const writeName = 'write';
 const conflictRounds = 5;
 const conflictWaitMs = 50;
-// A single PutObject may carry 5 GiB; parts of this size bound what a broken connection sends again.
+// A single PutObject may carry 5 GiB; parts of this size limit how much is sent again after a broken connection.
 const partBytes = 8 * 1024 * 1024;
 
 const conditionHeaders = (condition: PutCondition) =>
@@ -64,16 +64,16 @@ const conditionHeaders = (condition: PutCondition) =>
 
 /**
  * 412, or 404 under If-Match: somebody else's object is there, or none. If the request was sent before, by the SDK or
- * in an earlier round, the first may have been stored and only its response lost, and then the object that fails the
- * condition is ours. 409 ConditionalRequestConflict says only that another write was under way, which may yet fail,
+ * in an earlier round, that one may have been stored and only its response lost; then the object that fails the
+ * condition is ours. 409 ConditionalRequestConflict says only that another write was in progress, which may still fail
  * or be our own: try again.
  */
 const judge = (error: unknown, condition: PutCondition | undefined, round: number) => {
   const { code, status, attempts } = readAwsFault(error);
-  // Completing parts again after a lost response finds no upload to complete.
+  // After a lost response, completing the parts again finds no upload to complete.
   if (code === 'NoSuchUpload' && attempts > 1) return 'perhaps-ours';
   if (condition === undefined) return 'throw';
-  // S3 may have begun a response of 200 before it looked: then only the code says so.
+  // S3 may have begun a response of 200 before it checked: then only the code shows the refusal.
   const isRefused =
     status === 412 || code === 'PreconditionFailed' || (code === 'NoSuchKey' && 'ifMatch' in condition);
   if (isRefused) return attempts > 1 || round > 1 ? 'perhaps-ours' : 'condition-failed';
@@ -103,12 +103,12 @@ const send = async (
   sizeBytes: number,
   signal: AbortSignal | undefined,
 ): Promise<string> => {
-  const answer =
+  const response =
     sizeBytes > partBytes
       ? await sendParts(place, input, signal)
       : await place.client.send(new PutObjectCommand(input), signal ? { abortSignal: signal } : {});
-  if (answer.ETag === undefined) throw new Error('S3 responded without an ETag');
-  return answer.ETag;
+  if (response.ETag === undefined) throw new Error('S3 responded without an ETag');
+  return response.ETag;
 };
 
 const sendParts = async (place: S3Place, input: PutObjectCommandInput, signal: AbortSignal | undefined) => {
@@ -127,7 +127,7 @@ const sendParts = async (place: S3Place, input: PutObjectCommandInput, signal: A
   }
 };
 
-// Upload leaves the parts, which cost money, where only their completion is refused. No error may hide the first.
+// If only the completion is refused, Upload leaves the parts, which cost money. No error here may hide the first one.
 const discardParts = ({ client, bucket, key }: S3Place, uploadId: string): Promise<unknown> =>
   client
     .send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId: uploadId }))

@@ -14,19 +14,19 @@ import { explainS3Error } from './s3-failure.ts';
 import { putS3Object, type S3Place } from './s3-put.ts';
 import type { ListedObject, Store, StoredObject } from './store.ts';
 
-/** `prefix` is a folder of the bucket, without a slash at its end; absent or empty: the whole bucket. */
+/** `prefix` is a folder of the bucket, without a trailing slash; absent or empty: the whole bucket. */
 export type S3StoreOptions = {
   readonly client: S3Client;
   readonly bucket: string;
   readonly prefix?: string;
-  /** How long S3 may pause in the middle of an object that is read. Default 1 minute. */
+  /** How long S3 may pause in the middle of an object that is being read, in milliseconds. Default 1 minute. */
   readonly mostPauseMs?: number;
 };
 
 /**
- * Objects in an S3 bucket; an object's etag is S3's ETag. The client times out, tries three times, or
- * `AWS_MAX_ATTEMPTS`, and checks the checksums of what is sent and received. Throws a `bad-key` StoreError for a prefix
- * that is no key.
+ * Objects in an S3 bucket; an object's etag is S3's ETag. The client has time-outs, makes three attempts (or
+ * `AWS_MAX_ATTEMPTS`), and verifies the checksums of what it sends and receives. Throws a `bad-key` StoreError for a
+ * prefix that is not a valid key.
  */
 export const createS3Store = ({
   client,

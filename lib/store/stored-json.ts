@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import { parseJson } from '../json/json.ts';
 import type { Store } from './store.ts';
 
-/** An object in the store is missing, or not what it should be; the message names it. */
+/** An object in the store is missing, or not what it should be; the message names the object. */
 export class StoredObjectError extends Error {
   override readonly name = 'StoredObjectError';
   readonly kind: 'missing' | 'invalid';
@@ -13,7 +13,7 @@ export class StoredObjectError extends Error {
   }
 }
 
-/** What a stored JSON object holds, and the etag under which it is stored. */
+/** The value of a stored JSON object, and the object's etag. */
 export type StoredJson<T> = { readonly value: T; readonly etag: string };
 
 /** What is expected under a key. */
@@ -48,15 +48,15 @@ export async function findStored<T>(
 export const missingObject = ({ location }: Pick<Store, 'location'>, key: string, what: string) =>
   new StoredObjectError('missing', `${key} in ${location}: expected ${what}, got nothing`);
 
-/** A stored JSON object, held against its schema. Throws `StoredObjectError`, which never quotes the content. */
+/** Parses and validates a stored JSON object. Throws `StoredObjectError`, which never quotes the content. */
 export function parseStored<T>(key: string, body: Buffer, schema: z.ZodMiniType<T>): T {
   const parsed = schema.safeParse(jsonOf(key, body));
   if (parsed.success) return parsed.data;
-  const places = new Set(parsed.error.issues.map(({ path }) => path.join('.') || 'the whole'));
+  const places = new Set(parsed.error.issues.map(({ path }) => path.join('.') || 'the whole object'));
   throw notOurs(key, `wrong: ${[...places].join(', ')}`);
 }
 
-/** The bytes of a JSON object that people read too. */
+/** The bytes of a JSON object, indented since people read it too. */
 export const printStored = (value: unknown): Buffer =>
   Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);
 

@@ -3,10 +3,10 @@ import { constants } from 'node:fs';
 import { copyFile, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A file that is whole and on the disk, still unknown to any reader; disposing removes it if it was not moved. */
+/** A file that is complete and on disk, but not yet visible to readers; disposing removes it unless it was moved. */
 export type TemporaryFile = { readonly path: string } & AsyncDisposable;
 
-/** Writes `body` to a new file in `folder`, which is made if it is missing. */
+/** Writes `body` to a new file in `folder`, which is created if it is missing. */
 export const writeTemporary = (
   folder: string,
   body: Uint8Array,
@@ -28,7 +28,7 @@ export const copyToTemporary = (folder: string, source: string): Promise<Tempora
 
 /**
  * Removes what killed processes left in `folder`: files not written to for an hour before `nowMs`. A write in
- * progress is younger. Removing them saves space only, so a failure is no error.
+ * progress is younger. Removing them only saves space, so failures are ignored.
  */
 export const sweepTemporary = async (folder: string, nowMs: number): Promise<void> => {
   const names = await readdir(folder).catch(() => []);

@@ -1,12 +1,12 @@
 import type { Json, Row, RowKey } from './table.ts';
 import { TableError, type TableFailure } from './table-error.ts';
 
-/** Attributes that the adapters keep beside a row's members. */
+/** Attributes that the adapters store beside a row's members. */
 export const reservedNames = ['pk', 'sk', 'token', 'expires'] as const;
 
 /**
- * Throws a `bad-key` or `bad-row` TableError for what DynamoDB could not keep, or not give back as it was. Both
- * adapters ask, so that what the memory takes DynamoDB takes too.
+ * Throws a `bad-key` or `bad-row` TableError for anything that DynamoDB could not store, or not return unchanged. Both
+ * adapters check, so that the one in memory accepts nothing that DynamoDB would refuse.
  */
 export const checkRow = (tried: string, key: RowKey, row: Row): void => {
   checkKey(tried, key);
@@ -51,12 +51,12 @@ const jsonFault = (value: Json | undefined, depth: number): Fault | undefined =>
   return undefined;
 };
 
-// The SDK's conversion reads a value's `constructor`, and sets `__proto__` instead of keeping it.
-const unkeptNames: readonly string[] = ['', '__proto__', 'constructor'];
+// The SDK's conversion reads a value's `constructor`, and sets `__proto__` instead of storing it.
+const unstorableNames: readonly string[] = ['', '__proto__', 'constructor'];
 
 const nameFault = (name: string): Fault | undefined =>
-  unkeptNames.includes(name)
-    ? { expected: `no member named ${unkeptNames.map((each) => `"${each}"`).join(', ')}`, got: `"${name}"` }
+  unstorableNames.includes(name)
+    ? { expected: `no member named ${unstorableNames.map((each) => `"${each}"`).join(', ')}`, got: `"${name}"` }
     : textFault(name);
 
 const textFault = (text: string): Fault | undefined =>
@@ -69,7 +69,7 @@ const numberFault = (value: number): Fault | undefined => {
     : { expected: `numbers from ${least} to ${greatest}, or 0`, got: String(value) };
 };
 
-// 400 KB an item, less what the keys, the token and the expiry may take.
+// 400 KB per item, less what the keys, the token and the expiry may take.
 const limitBytes = 400 * 1_024 - 4_096;
 
 const sizeFault = (row: Row): Fault | undefined => {
@@ -77,7 +77,7 @@ const sizeFault = (row: Row): Fault | undefined => {
   return got > limitBytes ? { expected: `at most ${limitBytes} bytes`, got: String(got) } : undefined;
 };
 
-/** At least what DynamoDB counts: 3 bytes a list or map and one a member, up to 21 a number. */
+/** At least what DynamoDB counts: 3 bytes per list or map, 1 per member, up to 21 per number. */
 const sizeBytes = (value: Json | undefined): number => {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (typeof value === 'number') return 21;

@@ -4,12 +4,12 @@ import { type AwsEnvironment, awsClientConfig } from '../aws/client-config.ts';
 /** Environment variables by name, as `process.env` has them. */
 export type DynamoEnvironment = AwsEnvironment;
 
-/** A client by the SDK's own variables (`awsClientConfig`). */
+/** A client configured by the SDK's own variables (`awsClientConfig`). */
 export const createDynamoClient = (environment: DynamoEnvironment): DynamoDBClient =>
   new DynamoDBClient(
     awsClientConfig(environment, { service: 'DYNAMODB', connectionTimeoutMs, requestTimeoutMs }),
   );
 
 const connectionTimeoutMs = 2_000;
-// DynamoDB responds within tens of milliseconds; for it the SDK tries four times.
+// DynamoDB responds within tens of milliseconds, and for it the SDK makes four attempts.
 const requestTimeoutMs = 5_000;

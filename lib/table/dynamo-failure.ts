@@ -1,13 +1,13 @@
 import { kindOfFault, readAwsFault, UNSENT_CODES } from '../aws/fault.ts';
 import type { TableFailure } from './table-error.ts';
 
-/** A write's condition did not hold. */
+/** True if a write failed because its condition did not hold. */
 export const isConditionFailed = (error: unknown): boolean =>
   readAwsFault(error).code === 'ConditionalCheckFailedException';
 
 /**
- * Nobody knows whether a write was made whose attempt failed like this: it broke on the way, or the service failed.
- * What DynamoDB refused, it did not make.
+ * True if the failure leaves open whether the write was made: the connection broke, or the service failed. A write that
+ * DynamoDB refused was not made.
  */
 export const isAmbiguous = (failure: unknown): boolean => {
   const { code, status } = readAwsFault(failure);
@@ -15,7 +15,7 @@ export const isAmbiguous = (failure: unknown): boolean => {
   return status === undefined || status < 400 || status >= 500;
 };
 
-/** Reads what the SDK threw, for the error that leaves the table. */
+/** Converts an error of the SDK to the failure that the table throws. */
 export const explainDynamoError = (table: string, error: unknown): TableFailure => {
   const fault = readAwsFault(error);
   const { code, message, status } = fault;

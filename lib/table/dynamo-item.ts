@@ -4,7 +4,7 @@ import type { Row, RowKey, StoredRow } from './table.ts';
 
 type Item = Record<string, AttributeValue>;
 
-/** A row as DynamoDB keeps it; `expires` in epoch seconds, as its TTL wants it. */
+/** A row as DynamoDB stores it; `expires` is in epoch seconds, as its TTL requires. */
 export const toItem = (key: RowKey, row: Row, token: string, expiresAtMs: number | undefined): Item =>
   marshall(
     {

@@ -6,7 +6,7 @@ type Condition = Pick<
   'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
 >;
 
-/** The condition of a put: over the row of this token, or over none. */
+/** The condition of a put: it replaces the row with this token, or no row at all. */
 export const onlyOver = (expected: string | null): Condition =>
   expected === null
     ? { ConditionExpression: 'attribute_not_exists(#pk)', ExpressionAttributeNames: { '#pk': 'pk' } }
@@ -36,7 +36,7 @@ export const queryOf = (tableName: string, partition: string) => ({
 export const scanOf = (tableName: string, prefix: string) => ({
   TableName: tableName,
   ConsistentRead: true,
-  // An empty text is no operand.
+  // DynamoDB does not accept an empty text as an operand.
   ...(prefix === ''
     ? {}
     : {

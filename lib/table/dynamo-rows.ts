@@ -5,7 +5,7 @@ import type { RowKey, StoredRow } from './table.ts';
 
 export type TablePlace = { readonly client: DynamoDBClient; readonly tableName: string };
 
-/** The row of a key, consistently read; undefined if there is none. */
+/** The row under a key, by a consistent read; undefined if there is none. */
 export async function readRow(
   { client, tableName }: TablePlace,
   key: RowKey,
@@ -26,7 +26,7 @@ type Item = Record<string, AttributeValue>;
 type Start = { readonly ExclusiveStartKey?: Item };
 type Page = { readonly Items?: Item[] | undefined; readonly LastEvaluatedKey?: Item | undefined };
 
-/** The rows of all pages. A page may be empty, or without rows that pass the filter, and not be the last. */
+/** The rows of all pages. A page may be empty, or have no rows that pass the filter, without being the last. */
 export async function* rowsOf(send: (start: Start) => Promise<Page>) {
   let last: Item | undefined;
   do {

@@ -19,19 +19,19 @@ import { TableError } from './table-error.ts';
 import { OF_EACH_ATTEMPT, watchAttempts } from './watch-attempts.ts';
 
 export type DynamoTableOptions = {
-  /** Its keys are the strings `pk` and `sk`; its TTL attribute, if it has one, is `expires`. */
+  /** Its keys are the strings `pk` and `sk`; its TTL attribute, if there is one, is `expires`. */
   readonly tableName: string;
-  /** Where region, endpoint, credentials and proxy are looked up; what is absent is left to the SDK. */
+  /** Where the region, endpoint, credentials and proxy are looked up; anything absent is left to the SDK. */
   readonly environment: DynamoEnvironment;
-  /** Default: one by `environment`. */
+  /** Default: a client for `environment`. */
   readonly client?: DynamoDBClient;
   readonly sleep?: (ms: number) => Promise<unknown>;
 };
 
 /**
  * Rows in a DynamoDB table: a row's members are attributes of its item, beside `pk`, `sk`, `token` and `expires`.
- * All reads are consistent. The client times out and tries four times, or `AWS_MAX_ATTEMPTS`; a write whose outcome
- * is unknown is looked for and made again in up to three such rounds.
+ * All reads are consistent. The client has time-outs and makes four attempts (or `AWS_MAX_ATTEMPTS`); if the outcome of
+ * a write is unknown, the row is read and the write repeated, in up to three rounds.
  */
 export function createDynamoTable({
   tableName,
@@ -57,7 +57,7 @@ export function createDynamoTable({
 
 type Place = TablePlace & { readonly sleep: (ms: number) => Promise<unknown> };
 
-/** What is done to a row; `tried` says it in words. */
+/** An action on a row; `tried` describes it. */
 type Act = { readonly key: RowKey; readonly tried: string };
 
 async function getRow(place: Place, key: RowKey, tried: string): Promise<StoredRow | undefined> {

@@ -1,12 +1,12 @@
 import { checkKey, checkRow } from './check-row.ts';
 import type { RowKey, StoredRow, Table } from './table.ts';
 
-/** A table for one process, gone when it ends. Rows stay, whatever their expiry. */
+/** A table for one process, gone when the process ends. Rows never expire. */
 export const createMemoryTable = (): Table => {
-  const rows = new Map<string, Kept>();
+  const rows = new Map<string, Entry>();
   const stored = (key: RowKey): StoredRow | undefined => {
-    const kept = rows.get(nameOf(key));
-    return kept && open(kept);
+    const entry = rows.get(nameOf(key));
+    return entry && open(entry);
   };
   return {
     async get(key) {
@@ -15,16 +15,16 @@ export const createMemoryTable = (): Table => {
     },
     async put(key, row, { expected, token }) {
       checkRow(`put ${nameOf(key)} in memory`, key, row);
-      const kept = rows.get(nameOf(key));
-      if (kept?.token === token) return { kind: 'stored' };
-      if ((kept?.token ?? null) !== expected) return { kind: 'other', current: stored(key) };
+      const entry = rows.get(nameOf(key));
+      if (entry?.token === token) return { kind: 'stored' };
+      if ((entry?.token ?? null) !== expected) return { kind: 'other', current: stored(key) };
       rows.set(nameOf(key), { key: { ...key }, json: JSON.stringify(row), token });
       return { kind: 'stored' };
     },
     async delete(key, expected) {
       checkKey(`delete ${nameOf(key)} in memory`, key);
-      const kept = rows.get(nameOf(key));
-      if (kept && kept.token !== expected) return { kind: 'other', current: stored(key) };
+      const entry = rows.get(nameOf(key));
+      if (entry && entry.token !== expected) return { kind: 'other', current: stored(key) };
       rows.delete(nameOf(key));
       return { kind: 'stored' };
     },
@@ -39,12 +39,12 @@ export const createMemoryTable = (): Table => {
   };
 };
 
-// As text, so that nobody can change a row that was stored or given out.
-type Kept = { readonly key: RowKey; readonly json: string; readonly token: string };
+// Stored as text, so that nobody can change a row that was stored or returned.
+type Entry = { readonly key: RowKey; readonly json: string; readonly token: string };
 
-const open = ({ json, token }: Kept): StoredRow => ({ row: JSON.parse(json), token });
+const open = ({ json, token }: Entry): StoredRow => ({ row: JSON.parse(json), token });
 
-const withKey = (kept: Kept) => ({ key: { ...kept.key }, ...open(kept) });
+const withKey = (entry: Entry) => ({ key: { ...entry.key }, ...open(entry) });
 
 const nameOf = ({ partition, sort }: RowKey): string => JSON.stringify([partition, sort]);
 

@@ -2,20 +2,20 @@ import { isAmbiguous, isConditionFailed } from './dynamo-failure.ts';
 import type { StoredRow, WriteResult } from './table.ts';
 
 export type SettleWriteOptions = {
-  /** Makes the write, and reports each attempt that failed; it may be made again, since it is conditional. */
+  /** Makes the write, and reports each failed attempt; it may be repeated, since it is conditional. */
   readonly write: (onFailed: (error: unknown) => void) => Promise<unknown>;
   readonly read: () => Promise<StoredRow | undefined>;
-  /** Sees from the row that the write was made. */
+  /** Whether the row shows that the write was made. */
   readonly isMade: (current: StoredRow | undefined) => boolean;
   readonly expected: string | null;
   readonly sleep: (ms: number) => Promise<unknown>;
 };
 
 /**
- * Makes a write and finds out what happened to it. A condition that failed may be due to the write itself, made by an
- * attempt whose response was lost: the row says so. After an ambiguous failure of any attempt the row says so too,
- * unless it is still as it was before the write: then it is written again, three times in all, and the last error is
- * thrown. A write whose every attempt was refused or throttled was not made: that is thrown at once.
+ * Makes a write and finds out what happened to it. A failed condition may be due to the write itself, made by an
+ * attempt whose response was lost: the row shows it. After an ambiguous failure of any attempt the row shows it too,
+ * unless the row is still as it was before the write: then the write is repeated, three times in all, and the last
+ * error is thrown. If every attempt was refused or throttled, the write was not made: the error is thrown immediately.
  */
 export const settleWrite = async (options: SettleWriteOptions): Promise<WriteResult> => {
   for (let round = 1; ; round += 1) {
@@ -42,7 +42,7 @@ const tryWrite = async ({ write, read, isMade, expected }: SettleWriteOptions): 
     const seen = await attempt(read);
     if ('error' in seen) return { kind: 'unknown', error: conditionFailed ? seen.error : error };
     if (isMade(seen.current)) return { kind: 'stored' };
-    // A token that was replaced never comes back: the write can no longer be made.
+    // A replaced token never returns: the write can no longer be made.
     const isAsBefore = (seen.current?.token ?? null) === expected;
     return isAsBefore && !conditionFailed
       ? { kind: 'unknown', error }

@@ -1,13 +1,13 @@
-/** What went wrong with a table; `code` is DynamoDB's or Node's own. */
+/** What went wrong with a table; `code` is the one that DynamoDB or Node gave. */
 export type TableFailure =
-  /** There is no such table, or not with these keys. */
+  /** There is no such table, or it has other keys. */
   | { readonly kind: 'bad-table'; readonly table: string; readonly expected: string; readonly got: string }
   | { readonly kind: 'bad-key'; readonly expected: string; readonly got: string }
   | { readonly kind: 'bad-row'; readonly expected: string; readonly got: string }
   | { readonly kind: 'denied'; readonly code: string }
-  /** More than the table takes just now, or the service failed; a write may have been made. */
+  /** Requests exceed the table's capacity, or the service failed; a write may have been made. */
   | { readonly kind: 'busy'; readonly code: string }
-  /** No answer, or no whole one; a write may have been made. */
+  /** No response, or an incomplete one; a write may have been made. */
   | { readonly kind: 'unreachable'; readonly code: string }
   | { readonly kind: 'other'; readonly code: string };
 
@@ -16,7 +16,7 @@ export class TableError extends Error {
   override readonly name = 'TableError';
   readonly failure: TableFailure;
 
-  /** `tried` names the act and its row: `put job#a - in table jobs`. */
+  /** `tried` names the action and its row: `put job#a - in table jobs`. */
   constructor(tried: string, failure: TableFailure, options?: { readonly cause: unknown }) {
     const cause = options?.cause instanceof Error ? ` (${options.cause.message})` : '';
     super(`${tried}: ${describe(failure)}${cause}`, options);

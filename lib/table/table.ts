@@ -10,38 +10,38 @@ export type Json =
   | readonly Json[]
   | { readonly [name: string]: Json | undefined };
 
-/** What a row holds; members that are undefined are left out. Small: DynamoDB takes 400 KB. */
+/** What a row holds; undefined members are left out. Rows are small: DynamoDB accepts 400 KB. */
 export type Row = { readonly [name: string]: Json | undefined };
 
-/** A row as it stands, and the token of the write that made it so. */
+/** The current row, and the token of the write that stored it. */
 export type StoredRow = { readonly row: Row; readonly token: string };
 
 export type WriteOptions = {
-  /** The token of the row that is to be replaced; null if there must be none. */
+  /** The token of the row to be replaced; null if there must be no row. */
   readonly expected: string | null;
-  /** Names this write and no other: a writer whose answer was lost finds its own token in the row. */
+  /** Unique to this write: a writer whose response was lost finds its own token in the row. */
   readonly token: string;
-  /** When the row may be dropped, in epoch milliseconds. Only tidies up: nothing relies on it. Default: never. */
+  /** When the row may be deleted, in epoch milliseconds. Only for cleanup: nothing relies on it. Default: never. */
   readonly expiresAtMs?: number;
 };
 
-/** `stored`, or what is there instead: somebody else's write came first and was left alone. */
+/** `stored`, or what is there instead: somebody else's write was first and was left alone. */
 export type WriteResult =
   | { readonly kind: 'stored' }
   | { readonly kind: 'other'; readonly current: StoredRow | undefined };
 
 /**
- * Rows that many processes share: DynamoDB, or memory for one process. Every change of a row is one conditional
- * write, against the token of the write before it. Reads see every write that has been answered. Failures are thrown as `TableError`;
- * a write that throws may have been made all the same: its token tells.
+ * Rows that many processes share: DynamoDB, or memory for one process. Every change to a row is one conditional write,
+ * against the token of the write before it. Reads see every write that got a response. Failures are thrown as
+ * `TableError`; a write that throws may have been made all the same: its token shows whether it was.
  */
 export type Table = {
   get(key: RowKey): Promise<StoredRow | undefined>;
   put(key: RowKey, row: Row, options: WriteOptions): Promise<WriteResult>;
   /** Deletes the row if its token is still `expected`; a row that is gone is `stored`. */
   delete(key: RowKey, expected: string): Promise<WriteResult>;
-  /** All rows of a partition, in the order of `sort`, by the bytes of UTF-8. */
+  /** All rows of a partition, ordered by the UTF-8 bytes of `sort`. */
   list(partition: string): AsyncGenerator<{ readonly key: RowKey } & StoredRow>;
-  /** All rows whose partition starts with `prefix`, in no order. Reads the whole table: for people, not for workers. */
+  /** All rows whose partition starts with `prefix`, in no particular order. Reads the whole table: not for workers. */
   scan(prefix: string): AsyncGenerator<{ readonly key: RowKey } & StoredRow>;
 };

@@ -1,6 +1,6 @@
 type Next<Args, Result> = (args: Args) => Promise<Result>;
 
-/** A middleware of a command that reports why each attempt failed: what the SDK throws tells only of the last one. */
+/** Middleware for a command that reports why each attempt failed: the SDK's error describes only the last one. */
 export const watchAttempts =
   (onFailed: (error: unknown) => void) =>
   <Args, Result>(next: Next<Args, Result>): Next<Args, Result> =>
@@ -13,5 +13,5 @@ export const watchAttempts =
     }
   };
 
-/** Within the SDK's retries, and where its errors have been parsed. */
+/** The position inside the SDK's retries, after its errors have been parsed. */
 export const OF_EACH_ATTEMPT = { step: 'deserialize', priority: 'high' } as const;

@@ -1,4 +1,4 @@
-/** Times in milliseconds. */
+/** The limits of the waits between retries, in milliseconds. */
 export type BackoffLimits = {
   /** The ceiling of the first wait; it doubles with each retry up to `maxDelayMs`. */
   readonly baseDelayMs: number;

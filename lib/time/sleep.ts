@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits so many milliseconds, none if they are negative; rejects with the signal's reason as soon as it is aborted. */
+/** Waits for `ms` milliseconds, or not at all if negative; rejects with the signal's reason as soon as it is aborted. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   try {
     await delay(Math.max(0, ms), undefined, signal === undefined ? {} : { signal });

@@ -1,14 +1,14 @@
 import type { Hide } from '../../json/faults.ts';
 import { parseJson } from '../../json/json.ts';
 
-/** What an error body tells: the platform's words and its reference (`toe`). */
+/** What an error body says: the platform's message and its reference (`toe`). */
 export type ErrorBody = { readonly detail?: string; readonly reference?: string };
 
 const LONGEST_DETAIL = 300;
 
 /**
  * Reads an error body of any shape the platform uses: `{status, statusReason, path?, message, toe}`, `{message}`, a
- * bare JSON string, an HTML page, plain text, or nothing. Never throws. `hide` works on what JSON's escapes stand for.
+ * bare JSON string, an HTML page, plain text, or nothing. Never throws. `hide` is applied after JSON's escapes are resolved.
  */
 export function readErrorBody(text: string, hide: Hide): ErrorBody {
   const worded = (words: string): ErrorBody => ({ detail: shorten(hide(words), LONGEST_DETAIL) });
@@ -25,7 +25,7 @@ export function readErrorBody(text: string, hide: Hide): ErrorBody {
   };
 }
 
-/** The title of an HTML page, `untitled` where it has no whole one, or undefined for what is no page. */
+/** The title of an HTML page, `untitled` if it has no complete title, or undefined for anything else. */
 export function pageTitle(text: string, hide: Hide): string | undefined {
   if (!/^\s*(<!doctype html|<html|<head|<body)/i.test(text)) return undefined;
   const title = /<title[^>]*>([^<]*)</i.exec(text)?.[1]?.trim();
@@ -37,7 +37,7 @@ function shorten(text: string, most: number): string {
   return line.length > most ? `${line.slice(0, most)}…` : line;
 }
 
-/** The value of a JSON text, or the text itself: what is no JSON speaks for itself. */
+/** The value of a JSON text, or the text itself if it is not JSON. */
 function tryParse(text: string): unknown {
   try {
     return parseJson(text);

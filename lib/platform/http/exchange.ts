@@ -10,36 +10,36 @@ export type ExchangeRequest = {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** For the way through a proxy, which no signal ends; everything else is ended by the signal. */
+  /** For connecting through a proxy, which no signal can end; the signal ends everything else. */
   readonly timeoutMs: number;
-  /** True for a connection of its own: a kept one may be closing at the other end, which leaves an unknown outcome. */
+  /** True for a connection of its own: a reused one may be closing at the other end, which leaves an unknown outcome. */
   readonly fresh: boolean;
 };
 
-/** The head of an answer, and its body as the bytes arrive (still encoded). */
-export type ExchangeAnswer = {
+/** The head of a response, and its body as the bytes arrive (still encoded). */
+export type ExchangeResponse = {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: AsyncIterable<Uint8Array> & { destroy(): unknown };
 };
 
-/** Sends one request and answers its head. Throws what the connection throws; the phases told so far say how far it came. */
+/** Sends one request and returns the response's head. Throws what the connection throws; the phases show how far it got. */
 export type Exchange = (
   request: ExchangeRequest,
   signal: AbortSignal,
   onPhase: (phase: ConnectionPhase) => void,
-) => Promise<ExchangeAnswer>;
+) => Promise<ExchangeResponse>;
 
 /**
- * HTTP by `node:http` and `node:https` rather than `fetch`, for three things that fetch cannot do: it tells how far a
- * connection had come when it broke, which is the evidence for `sent`; it has no time limit of its own, where fetch
+ * HTTP by `node:http` and `node:https` rather than `fetch`, for three things that fetch cannot do: it shows how far a
+ * connection got before it broke, which is the evidence for `sent`; it has no time limit of its own, whereas fetch
  * gives up after 300 s, as long as a code function may run; and an agent takes its proxy as an argument.
  */
 export function createExchange(options: { readonly proxyEnv?: ProxyEnvironment } = {}): Exchange {
   const agents = createAgents(options.proxyEnv);
   return async (request, signal, onPhase) => {
-    const { promise, resolve, reject } = Promise.withResolvers<ExchangeAnswer>();
-    // Node tells an abort only once there is a socket, and never while a proxy is asked for one.
+    const { promise, resolve, reject } = Promise.withResolvers<ExchangeResponse>();
+    // Node reports an abort only once there is a socket, never while it waits for a proxy to open one.
     const abort = () => reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     try {
@@ -48,49 +48,49 @@ export function createExchange(options: { readonly proxyEnv?: ProxyEnvironment }
       const outgoing = send(request.url, {
         method: request.method,
         headers: request.headers,
-        agent: agents[secure ? 'https' : 'http'][request.fresh ? 'fresh' : 'kept'],
+        agent: agents[secure ? 'https' : 'http'][request.fresh ? 'fresh' : 'reused'],
         signal,
         timeout: request.timeoutMs,
       });
       onPhase('connect');
       outgoing.on('socket', (socket) => watchPhases(socket, onPhase));
-      outgoing.on('response', (answer) =>
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: answer }),
+      outgoing.on('response', (response) =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response }),
       );
       outgoing.on('error', reject);
-      // Some ends are told by nothing else, such as an upgrade (101) that nobody asked for.
-      outgoing.on('close', () => reject(closedUnanswered()));
+      // Some endings cause no other event, such as an upgrade (101) that nobody requested.
+      outgoing.on('close', () => reject(closedWithoutResponse()));
       outgoing.end(request.body);
       return await promise;
     } finally {
-      // Node keeps a combined signal for as long as it has a listener, and with it the whole answer.
+      // Node holds a combined signal, and with it the whole response, as long as the signal has a listener.
       signal.removeEventListener('abort', abort);
     }
   };
 }
 
-const closedUnanswered = () =>
-  Object.assign(new Error('the connection was closed without an answer'), { code: 'ECONNRESET' });
+const closedWithoutResponse = () =>
+  Object.assign(new Error('the connection was closed without a response'), { code: 'ECONNRESET' });
 
 function createAgents(proxyEnv: ProxyEnvironment | undefined) {
-  const kept = {
+  const reused = {
     keepAlive: true,
     ...(proxyEnv === undefined ? {} : { proxyEnv: proxyEnvironment(proxyEnv) }),
   };
-  const fresh = { ...kept, keepAlive: false };
+  const fresh = { ...reused, keepAlive: false };
   return {
-    http: { kept: new HttpAgent(kept), fresh: new HttpAgent(fresh) },
-    https: { kept: new HttpsAgent(kept), fresh: new HttpsAgent(fresh) },
+    http: { reused: new HttpAgent(reused), fresh: new HttpAgent(fresh) },
+    https: { reused: new HttpsAgent(reused), fresh: new HttpsAgent(fresh) },
   };
 }
 
-/** Follows a socket to the point from which the platform may act: only what is known not to be there yet is earlier. */
+/** Follows a socket to the point where the platform may act; a phase is earlier only if the socket is known not to be there. */
 function watchPhases(socket: Socket, onPhase: (phase: ConnectionPhase) => void): void {
   const isSecuring = () => 'secureConnecting' in socket && socket.secureConnecting === true;
-  const tell = () => {
+  const report = () => {
     onPhase(isSecuring() ? 'tls' : 'exchange');
     if (isSecuring()) socket.once('secureConnect', () => onPhase('exchange'));
   };
-  if (socket.connecting) socket.once('connect', tell);
-  else tell();
+  if (socket.connecting) socket.once('connect', report);
+  else report();
 }

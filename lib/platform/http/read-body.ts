@@ -1,30 +1,30 @@
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { gatherBytes } from '../../bytes/gathered-bytes.ts';
-import type { ExchangeAnswer } from './exchange.ts';
+import type { ExchangeResponse } from './exchange.ts';
 
 export type ReadBody =
-  /** The body is alone in its memory, and the caller's. */
+  /** The body shares its memory with nothing else, and belongs to the caller. */
   | { readonly kind: 'whole'; readonly body: Buffer<ArrayBuffer> }
   | { readonly kind: 'too-large'; readonly readBytes: number }
   | { readonly kind: 'unknown-encoding'; readonly encoding: string };
 
 /**
- * The body, decoded, read while it streams and given up as soon as it exceeds `maxBytes`. Throws what the connection
+ * The decoded body, read while it streams and abandoned as soon as it exceeds `maxBytes`. Throws what the connection
  * or the decoder throws.
  */
-export async function readBody(answer: ExchangeAnswer, maxBytes: number): Promise<ReadBody> {
-  const encoding = String(answer.headers['content-encoding'] ?? 'identity');
+export async function readBody(response: ExchangeResponse, maxBytes: number): Promise<ReadBody> {
+  const encoding = String(response.headers['content-encoding'] ?? 'identity');
   const decode = DECODERS.get(encoding.toLowerCase());
   if (decode === undefined) {
-    answer.body.destroy();
+    response.body.destroy();
     return { kind: 'unknown-encoding', encoding };
   }
-  const gathered = gatherBytes(expectedBytes(answer, maxBytes));
-  for await (const chunk of decode(answer.body)) {
+  const gathered = gatherBytes(expectedBytes(response, maxBytes));
+  for await (const chunk of decode(response.body)) {
     const readBytes = gathered.sizeBytes() + chunk.byteLength;
     if (readBytes > maxBytes) {
-      answer.body.destroy();
+      response.body.destroy();
       return { kind: 'too-large', readBytes };
     }
     gathered.add(chunk);
@@ -32,15 +32,15 @@ export async function readBody(answer: ExchangeAnswer, maxBytes: number): Promis
   return { kind: 'whole', body: gathered.bytes() };
 }
 
-/** What the answer says of its size, if that can be; of an encoded body it is the least. */
-function expectedBytes({ headers }: ExchangeAnswer, maxBytes: number): number | undefined {
-  const told = Number(headers['content-length']);
-  return told > 0 && told <= maxBytes ? told : undefined;
+/** The size that the response declares, if it is plausible; for an encoded body, a lower bound. */
+function expectedBytes({ headers }: ExchangeResponse, maxBytes: number): number | undefined {
+  const declared = Number(headers['content-length']);
+  return declared > 0 && declared <= maxBytes ? declared : undefined;
 }
 
 type Decode = (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
-/** A map, since any name may come: an object would also know `constructor`. */
+/** A map, since the server may send any name: an object would also have `constructor`. */
 const DECODERS: ReadonlyMap<string, Decode> = new Map([
   ['identity', (body) => body],
   ['gzip', through(createGunzip)],

@@ -1,6 +1,6 @@
 /**
- * Milliseconds that a `Retry-After` header asks to wait: seconds or an HTTP date, as RFC 9110, section 10.2.3 has
- * it. A date gone by is 0. Undefined if the header is absent or neither.
+ * Milliseconds that a `Retry-After` header asks to wait: seconds or an HTTP date, as in RFC 9110, section 10.2.3.
+ * A date in the past is 0. Undefined if the header is absent or neither of the two.
  */
 export function parseRetryAfter(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined;

@@ -4,7 +4,7 @@ import { parseJson } from '../../json/json.ts';
 import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
 import { redact } from '../token.ts';
 import { type ErrorBody, pageTitle, readErrorBody } from './error-body.ts';
-import type { Exchange, ExchangeAnswer } from './exchange.ts';
+import type { Exchange, ExchangeResponse } from './exchange.ts';
 import { readBody } from './read-body.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
@@ -16,29 +16,29 @@ export type PlatformRequest = {
   /** JSON text. */
   readonly body?: string | undefined;
   readonly timeoutMs: number;
-  /** A repeat does no harm, so a kept connection that breaks costs no more than a retry. */
+  /** A repeat does no harm, so a reused connection that breaks costs no more than a retry. */
   readonly mayRepeat: boolean;
-  /** Makes the answer of the decoded body. Throws `SyntaxError` on what is not whole, valid JSON. */
-  readonly read: ReadAnswer<unknown>;
+  /** Makes the response from the decoded body. Throws `SyntaxError` on anything but complete, valid JSON. */
+  readonly read: ReadResponse<unknown>;
 };
 
-export type ReadAnswer<T> = (body: Buffer) => T;
+export type ReadResponse<T> = (body: Buffer) => T;
 
-/** A good answer: the decoded text as it came, and its value. */
-export type Answer = { readonly text: string; readonly json: unknown };
+/** A successful response: the decoded text as received, and its value. */
+export type JsonResponse = { readonly text: string; readonly json: unknown };
 
-/** Reads an answer as text and value. */
-export const readAsJson: ReadAnswer<Answer> = (body) => {
+/** Reads a response as text and value. */
+export const readAsJson: ReadResponse<JsonResponse> = (body) => {
   const text = decodeText(body);
   return { text, json: parseJson(text) };
 };
 
-/** How one attempt ended. `status` and `sizeBytes` are told either way, for whoever counts. */
+/** How one attempt ended. `status` and `sizeBytes` are always reported, for the counters. */
 export type AttemptResult = {
   readonly status: number | undefined;
   readonly sizeBytes: number;
-} /** `answer` is what the request's `read` made of it. */ & (
-  | { readonly kind: 'answer'; readonly answer: unknown }
+} /** `response` is what the request's `read` returned. */ & (
+  | { readonly kind: 'response'; readonly response: unknown }
   | { readonly kind: 'failure'; readonly failure: PlatformFailure; readonly cause?: unknown }
 );
 
@@ -57,10 +57,10 @@ export type TransportOptions = {
   readonly now: () => number;
 };
 
-/** An error body is read for its words only. */
+/** An error body is read only for its message. */
 const MAX_ERROR_BYTES = 65_536;
 
-/** Sends a request once and tells exactly how that ended; one time limit covers it up to the body's last byte. */
+/** Sends a request once and reports exactly how that ended; one time limit covers it up to the body's last byte. */
 export function createTransport(options: TransportOptions): Send {
   return async (request, token, signal) => {
     signal?.throwIfAborted();
@@ -74,7 +74,7 @@ export function createTransport(options: TransportOptions): Send {
       };
       const head = await options.exchange(toExchange(request, token, options), stop, onPhase);
       reached.status = head.status;
-      const result = await readAnswer(head, {
+      const result = await readResponse(head, {
         ...options,
         read: request.read,
         hide: (text) => redact(text, token),
@@ -111,9 +111,9 @@ function toExchange(request: PlatformRequest, token: string, { baseUrl, tokenHea
   };
 }
 
-type ReadOptions = TransportOptions & { readonly read: ReadAnswer<unknown>; readonly hide: Hide };
+type ReadOptions = TransportOptions & { readonly read: ReadResponse<unknown>; readonly hide: Hide };
 
-async function readAnswer(head: ExchangeAnswer, options: ReadOptions): Promise<AttemptResult> {
+async function readResponse(head: ExchangeResponse, options: ReadOptions): Promise<AttemptResult> {
   const { hide } = options;
   const { status } = head;
   const failed = (failure: PlatformFailure, sizeBytes = 0): AttemptResult => ({
@@ -145,8 +145,8 @@ async function readAnswer(head: ExchangeAnswer, options: ReadOptions): Promise<A
   }
 }
 
-/** What an error says, as far as it can be read: its status is known already, and says more than a broken body. */
-async function readErrorBytes(head: ExchangeAnswer): Promise<Buffer> {
+/** The body of an error, as far as it can be read: the status is known already, and says more than a broken body. */
+async function readErrorBytes(head: ExchangeResponse): Promise<Buffer> {
   try {
     const read = await readBody(head, MAX_ERROR_BYTES);
     return read.kind === 'whole' ? read.body : Buffer.alloc(0);
@@ -155,7 +155,7 @@ async function readErrorBytes(head: ExchangeAnswer): Promise<Buffer> {
   }
 }
 
-function readJson(head: ExchangeAnswer, body: Buffer, { read, hide }: ReadOptions): AttemptResult {
+function readJson(head: ExchangeResponse, body: Buffer, { read, hide }: ReadOptions): AttemptResult {
   const seen = { status: head.status, sizeBytes: body.byteLength };
   const contentType = hide(String(head.headers['content-type'] ?? ''));
   if (!/^application\/([\w.-]+\+)?json\b/i.test(contentType)) {
@@ -169,23 +169,23 @@ function readJson(head: ExchangeAnswer, body: Buffer, { read, hide }: ReadOption
     return { kind: 'failure', ...seen, failure };
   }
   try {
-    return { kind: 'answer', ...seen, answer: read(body) };
+    return { kind: 'response', ...seen, response: read(body) };
   } catch (error) {
-    // The parser's own message quotes the text, which may be anybody's; its length is enough.
+    // The parser's own message quotes the text, which may be private; its length is enough.
     const failure: PlatformFailure =
       error instanceof SyntaxError
-        ? { kind: 'cut', detail: `${body.byteLength} bytes came` }
+        ? { kind: 'cut', detail: `${body.byteLength} bytes received` }
         : { kind: 'shape', faults: [hide(error instanceof Error ? error.message : String(error))] };
     return { kind: 'failure', ...seen, failure };
   }
 }
 
-/** The text of a body. Throws `SyntaxError` where it is no UTF-8: then it is no JSON either. */
+/** The text of a body. Throws `SyntaxError` if it is not UTF-8: then it is not JSON either. */
 function decodeText(body: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch (cause) {
-    throw new SyntaxError('the body is no UTF-8', { cause });
+    throw new SyntaxError('the body is not UTF-8', { cause });
   }
 }
 
@@ -199,7 +199,7 @@ function statusFailure(
   return { kind: 'status', status, ...body, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-/** Where a redirect points, without its query, which may hold somebody's session. */
+/** Where a redirect points, without its query, which may contain a session. */
 function redirectTarget(headers: IncomingHttpHeaders, baseUrl: URL, hide: Hide): string {
   if (headers.location === undefined) return 'nowhere';
   const location = hide(headers.location);
@@ -208,14 +208,14 @@ function redirectTarget(headers: IncomingHttpHeaders, baseUrl: URL, hide: Hide):
   return `${url.origin}${url.pathname}`;
 }
 
-/** Node's parser adds the bytes that it could not read, which may hold whatever the server wrote. */
+/** Node's parser adds the bytes that it could not read, which may contain anything that the server wrote. */
 function withoutPacket(error: unknown): unknown {
   if (error instanceof Error) Reflect.deleteProperty(error, 'rawPacket');
   return error;
 }
 
 const DECODING = /^(Z_|ERR_PADDING|ERR_BROTLI|ERR__|ZSTD)/;
-/** Errors of a handshake, which Node tells without a socket where a proxy leads to it. */
+/** Errors of a handshake, which Node reports without a socket when the connection goes through a proxy. */
 const HANDSHAKE = /^(EPROTO$|ERR_SSL_|ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
 function brokenConnection(error: unknown, phase: ConnectionPhase): PlatformFailure {
@@ -226,7 +226,7 @@ function brokenConnection(error: unknown, phase: ConnectionPhase): PlatformFailu
   return { kind: 'connection', code, phase: HANDSHAKE.test(code) ? 'tls' : 'connect' };
 }
 
-/** The code of an error, or of the first of several addresses that were tried. */
+/** The code of an error; if several addresses were tried, the first one's. */
 function errorCode(error: unknown): string {
   if (error instanceof AggregateError && !('code' in error)) return errorCode(error.errors[0]);
   if (typeof error === 'object' && error !== null && 'code' in error) return String(error.code);

@@ -23,8 +23,8 @@ const body = z.strictObject({
     .array(z.looseObject({ type: filledText, text: z.optional(z.string()) }), { error: 'a list of messages' })
     .check(z.minLength(1, { error: 'at least one message' })),
   topics: z.optional(
-    // The length comes last: zod holds a length that comes first against the list before it looks at the topics,
-    // and would leave out their faults.
+    // The length is checked last: zod would otherwise check it before it looks at the topics, and leave out their
+    // faults.
     z.array(topic, { error: 'a list of topics' }).check(
       z.refine((topics) => new Set(topics.map((each) => each.topic)).size === topics.length, {
         error: 'topics with different names',
@@ -42,7 +42,7 @@ const body = z.strictObject({
 });
 const input = z.strictObject({ body });
 
-/** One text to score. With topics by topic (at most 50), without them over all. */
+/** One text to score: by topic if topics are given (at most 50), otherwise overall. */
 export type SentimentRequest = { readonly text: string } & Omit<
   z.input<typeof body>,
   'input' | 'targetedSentiment' | 'simpleSentiment'

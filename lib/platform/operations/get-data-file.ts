@@ -3,7 +3,7 @@ import type { Endpoint } from '../endpoint.ts';
 import { idSchema } from '../id.ts';
 import { type DataFile, dataFileSchema } from '../records.ts';
 
-/** What of a data file's metadata `expand` may name. */
+/** The parts of a data file's metadata that `expand` may name. */
 export const expandNames = ['revisions', 'metadata'] as const;
 
 const input = z.strictObject({

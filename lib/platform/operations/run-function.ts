@@ -17,7 +17,7 @@ export type FunctionCall = z.input<typeof input>['path'] & z.input<typeof body>;
 
 /**
  * Runs a packaged code function (contract 4.5). There is no idempotency key, so it is never sent twice. A function
- * may run for 5 minutes: hence the time limit of its own. HTTP 200 says nothing of success: look at `status`.
+ * may run for 5 minutes: hence its own time limit. HTTP 200 does not mean success: look at `status`.
  */
 export const runFunction: Endpoint<z.infer<typeof input>, FunctionExecution> = {
   name: 'runFunction',

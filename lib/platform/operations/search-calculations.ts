@@ -15,25 +15,25 @@ const body = z.strictObject({
 });
 const input = z.strictObject({ body });
 
-export const calculationsAnswer = z.looseObject({
+export const calculationsResponse = z.looseObject({
   results: z.nullish(z.array(calculationRowSchema)),
   totalHits: z.nullish(z.number()),
   hasMore: z.nullish(z.boolean()),
   degraded: z.nullish(z.boolean()),
 });
 
-/** What a search asks for. `limit` 1 to 5000, by default 5000; `offset` 0 and up; `sort` decides the order. */
+/** The body of a search. `limit` is 1 to 5000, by default 5000; `offset` is 0 or more; `sort` decides the order. */
 export type CalculationSearch = z.input<typeof body>;
-export type CalculationsAnswer = z.infer<typeof calculationsAnswer>;
+export type CalculationsResponse = z.infer<typeof calculationsResponse>;
 
-/** Searches calculations (contract 4.2). `degraded` answers may lack rows; totals and `hasMore` are hints. */
-export const searchCalculations: Endpoint<z.infer<typeof input>, CalculationsAnswer> = {
+/** Searches calculations (contract 4.2). `degraded` responses may lack rows; totals and `hasMore` are hints. */
+export const searchCalculations: Endpoint<z.infer<typeof input>, CalculationsResponse> = {
   name: 'searchCalculations',
   summary: 'Search calculations',
   method: 'POST',
   path: '/api/query/v1/functions/search',
   input,
-  output: calculationsAnswer,
+  output: calculationsResponse,
   mayRepeat: true,
   about: ({ body: { offset } }) => `calculations from ${offset ?? 0}`,
 };

@@ -38,7 +38,7 @@ const query = z.strictObject({
 
 const input = z.strictObject({ path: z.strictObject({ filesetId: uuid }), query: z.optional(query), body });
 
-export const filesAnswer = z.looseObject({
+export const filesResponse = z.looseObject({
   files: z.nullish(z.array(fileSchema)),
   pageContext: z.nullish(
     z.looseObject({
@@ -50,18 +50,18 @@ export const filesAnswer = z.looseObject({
   ),
 });
 
-/** What a search of files asks for, `next` aside: the directory, filters, dates and the order. */
+/** A search of files, without `next`: the directory, filters, dates and the order. */
 export type FileSearch = Omit<z.input<typeof query>, 'next'> & z.input<typeof body>;
-export type FilesAnswer = z.infer<typeof filesAnswer>;
+export type FilesResponse = z.infer<typeof filesResponse>;
 
 /** Searches the files of one FileSet (contract 4.3): one page; `pageContext.next` leads to the next. */
-export const searchFiles: Endpoint<z.infer<typeof input>, FilesAnswer> = {
+export const searchFiles: Endpoint<z.infer<typeof input>, FilesResponse> = {
   name: 'searchFiles',
   summary: 'Search files in a FileSet',
   method: 'POST',
   path: '/api/files/v1/filesets/{filesetId}/files/search',
   input,
-  output: filesAnswer,
+  output: filesResponse,
   mayRepeat: true,
   about: ({ path }) => `files of FileSet ${path.filesetId}`,
 };

@@ -11,8 +11,8 @@ const input = z.strictObject({
 });
 
 /**
- * Sets a calculation's formula (contract 4.1) and answers it whole. A late repeat would undo somebody's newer
- * formula, so it is never sent twice.
+ * Sets a calculation's formula (contract 4.1) and returns the complete calculation. A late repeat would undo a newer
+ * formula by someone else, so it is never sent twice.
  */
 export const updateFormula: Endpoint<z.infer<typeof input>, Calculation> = {
   name: 'updateFormula',
