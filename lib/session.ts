@@ -4,7 +4,7 @@ import { createLocalPace } from './pace/local-pace.ts';
 import { openedLater } from './pace/opened-later.ts';
 import type { Pace, PaceCounts } from './pace/pace.ts';
 import { createPlatform, type Platform } from './platform/client.ts';
-import { countCalls, type Observe, notifyAll } from './platform/events.ts';
+import { countCalls, notifyAll, type Observe } from './platform/events.ts';
 import type { RetryLimits } from './platform/retry.ts';
 import { fixedToken, type TokenSource } from './platform/token.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';

@@ -1,8 +1,8 @@
-/** An arrow from one node of a graph to another. */
+/** A directed edge from one node of a graph to another. */
 type Arrow = { readonly from: string; readonly of: string };
 
 /**
- * The circles of a graph: its strongly connected components of more than one node, each sorted. Tarjan, "Depth-First
+ * The cycles of a graph: its strongly connected components of more than one node, each sorted. Tarjan, "Depth-First
  * Search and Linear Graph Algorithms", 1972.
  */
 export function circlesOf(arrows: readonly Arrow[]): readonly (readonly string[])[] {

@@ -27,7 +27,7 @@ test.each([
   ['does not load', file('failed')],
   ['has a hook that throws', file('failed', 'passed', 'skipped')],
   ['kills its process', file('failed', 'pending')],
-])('a file that %s is a failure, beside the tests that failed', (_, broken) => {
+])('a file that %s is a failure, in addition to the tests that failed', (_, broken) => {
   const testResults = [...report.testResults, broken];
 
   expect(countsOf({ ...report, testResults }, 1)).toEqual({ passed: 2, failed: 1 });

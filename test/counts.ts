@@ -1,7 +1,7 @@
 /** How many checks passed and how many failed. */
 export type Outcome = { readonly passed: number; readonly failed: number };
 
-/** Of what vitest's JSON reporter writes, what is counted. */
+/** The part of the report by vitest's JSON reporter that is counted. */
 export type Report = {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
@@ -12,8 +12,8 @@ export type Report = {
 };
 
 /**
- * Counts what passed and failed. A file that does not load, whose hook throws or whose process dies fails no test: it is
- * a failure all the same. So is an error outside of all files, which nothing but vitest's exit code reports.
+ * Counts what passed and failed. A file that does not load, whose hook throws or whose process dies fails no test, but
+ * counts as a failure all the same. So does an error outside all files, which only vitest's exit code reports.
  */
 export function countsOf({ numPassedTests, numFailedTests, testResults }: Report, exitCode: number): Outcome {
   const files = testResults.filter(

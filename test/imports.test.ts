@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { circlesOf } from './circles.ts';
 
 /**
- * The rooms of the house from the ground up: a file imports from its own room and from those below it. What is not a
- * folder is one file. The longest name that fits is a file's room.
+ * The rooms of the code base, from the lowest up: a file imports from its own room and from those below it. A name that
+ * is not a folder is one file. The longest name that matches is a file's room.
  */
 const ROOMS = [
   'lib/once.ts',
@@ -33,7 +33,7 @@ const ROOMS = [
   'infra',
 ] as const;
 
-/** Every import of the sources: from which file, of what (a path in the project, or a package). */
+/** Every import in the sources: the file, and what it imports (a path in the project, or a package). */
 type Import = { readonly from: string; readonly of: string };
 
 const FROM = /(?:from|import)\s*\(?\s*'([^']+)'/g;
@@ -49,7 +49,7 @@ const imports: readonly Import[] = files.flatMap((file) =>
 
 const within = (folder: string) => (path: string) => path === folder || path.startsWith(`${folder}/`);
 
-/** The room that a path of the project lies in; undefined for a package. */
+/** The room that a path of the project is in; undefined for a package. */
 const roomOf = (path: string): string | undefined =>
   ROOMS.filter((room) => within(room)(path)).sort((a, b) => b.length - a.length)[0];
 
@@ -65,7 +65,7 @@ describe('the rooms', () => {
     expect(imports).toContainEqual({ from: 'lib/pace/local-pace.ts', of: 'p-queue' });
   });
 
-  test('every file lies in a room', () => {
+  test('every file is in a room', () => {
     expect(files.filter((file) => roomOf(file) === undefined)).toEqual([]);
   });
 
@@ -73,7 +73,7 @@ describe('the rooms', () => {
     expect(breaches(({ from, of }) => floorOf(of) > floorOf(from))).toEqual([]);
   });
 
-  test('infra imports nothing of lib but the contract, and nothing imports infra or functions', () => {
+  test('infra imports only the contract from lib, and nothing imports infra or functions', () => {
     const isOurs = (path: string) => roomOf(path) !== undefined;
 
     expect(
@@ -93,8 +93,8 @@ describe('the rooms', () => {
   });
 });
 
-describe('circles', () => {
-  test('are found where there are some', () => {
+describe('import cycles', () => {
+  test('are found if there are any', () => {
     const circle = [
       { from: 'a', of: 'b' },
       { from: 'b', of: 'c' },
@@ -104,19 +104,19 @@ describe('circles', () => {
     expect(circlesOf(circle)).toEqual([['b', 'c']]);
   });
 
-  test('no files import one another in a circle', () => {
+  test('do not exist between files', () => {
     expect(circlesOf(imports)).toEqual([]);
   });
 });
 
-describe('what lib knows', () => {
+describe('lib imports and reads', () => {
   test('no Lambda event type and no CDK', () => {
     const cloud = /^(aws-lambda|@types\/aws-lambda|aws-cdk-lib|constructs|cdk-nag)/;
 
     expect(breaches(({ from, of }) => within('lib')(from) && cloud.test(of))).toEqual([]);
   });
 
-  test('nothing of the environment, but for the terminal of the process', () => {
+  test('nothing from the environment, except for the terminal of the process', () => {
     const readers = globSync('lib/**/*.ts').filter((file) =>
       /process\.env\b/.test(stripComments(readFileSync(file, 'utf8'))),
     );

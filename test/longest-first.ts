@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** The files that take longest, the longest first. Vitest knows no durations in a fresh clone, and guesses by size. */
+/** The files that take longest, the longest first. In a fresh clone Vitest has no durations, and guesses by size. */
 const LONGEST: readonly string[] = [
   'infra/deployed.test.ts',
   'infra/synth.test.ts',
@@ -11,7 +11,7 @@ const LONGEST: readonly string[] = [
   'functions/split-texts.test.ts',
 ];
 
-/** Begins with the files that take longest, so that no worker is idle while another has the last of them. */
+/** Begins with the files that take longest, so that no worker is idle while another runs the last of them. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rankOf = ({ moduleId }: TestSpecification) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { once } from '../lib/once.ts';
 
-test('opens when it is first called, and once for all who ask meanwhile and later', async () => {
+test('opens on the first call, and only once for concurrent and later calls', async () => {
   let opened = 0;
   const open = once(async () => {
     opened += 1;
@@ -16,18 +16,18 @@ test('opens when it is first called, and once for all who ask meanwhile and late
   expect(opened).toBe(1);
 });
 
-test('forgets an attempt that failed: the next call tries again', async () => {
-  const attempts = [() => Promise.reject(new Error('away')), () => Promise.resolve('here')];
+test('forgets a failed attempt: the next call tries again', async () => {
+  const attempts = [() => Promise.reject(new Error('unavailable')), () => Promise.resolve('opened')];
   const open = once(() => attempts.shift()?.() ?? Promise.resolve('too often'));
 
   const both = await Promise.allSettled([open(), open()]);
 
   expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  expect(await open()).toBe('here');
-  expect(await open()).toBe('here');
+  expect(await open()).toBe('opened');
+  expect(await open()).toBe('opened');
 });
 
-test('a function that throws at once rejects, and is called again', async () => {
+test('a function that throws synchronously rejects, and is called again', async () => {
   let calls = 0;
   const open = once(() => {
     calls += 1;

@@ -6,11 +6,11 @@ import { text } from 'node:stream/consumers';
 import { countsOf, type Outcome } from './counts.ts';
 
 /*
- * Everything that CI checks: types, lint, and all tests. Types and lint count as one check each, so that the closing
- * line says everything. They run one after another beside the tests, in the time in which those wait.
+ * Everything that CI checks: types, lint, and all tests. Types and lint count as one check each, so that the last line
+ * covers everything. They run one after another beside the tests, while those wait.
  *
- * Tests that repeat something are scaled by one variable, `TEST_SCALE` (see scale.ts): here they do as little as still
- * shows each promise. `--long` (`npm run test:long`) sets it to 1, so that they do the whole.
+ * Tests that repeat something are scaled by one variable, `TEST_SCALE` (see scale.ts): here they do the least that
+ * still shows each promise. `--long` (`npm run test:long`) sets it to 1, so that they run in full.
  */
 
 const TEST_SCALE = process.argv.includes('--long') ? '1' : process.env['TEST_SCALE'];
@@ -29,7 +29,7 @@ async function checks(): Promise<readonly Outcome[]> {
   ];
 }
 
-/** What a check says comes in one piece, since the tests print meanwhile. */
+/** The output of a check is printed in one piece, since the tests print at the same time. */
 async function check(name: string, command: string, args: readonly string[]): Promise<Outcome> {
   const { child, ended } = start(command, args, 'pipe');
   const said = [child.stdout, child.stderr].map((stream) => (stream === null ? '' : text(stream)));
@@ -54,9 +54,9 @@ async function tests(): Promise<Outcome> {
   }
 }
 
-/** Starts a program of node_modules; `ended` is its exit code, 1 where it could not be started or was killed. */
+/** Starts a program from node_modules; `ended` is its exit code, or 1 if it could not be started or was killed. */
 function start(command: string, args: readonly string[], output: 'inherit' | 'pipe') {
-  // Colour codes off a terminal would make a log that nobody can read.
+  // Outside a terminal, colour codes would make the log unreadable.
   const colour = process.stdout.isTTY ? {} : { NO_COLOR: '1' };
   const scale = TEST_SCALE === undefined ? {} : { TEST_SCALE };
   const child = spawn(join('node_modules', '.bin', command), args, {

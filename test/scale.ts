@@ -1,7 +1,7 @@
 /*
- * How much the expensive tests do: how many schedules, texts, jobs, kills and places of a crash. `TEST_SCALE` is the
- * one variable: without it (`npm test`) each does as little as still shows its promise, 1 is the whole (`npm run
- * test:long`), and 100 on one file a search overnight.
+ * How much the expensive tests do: how many schedules, texts, jobs, kills and crash points. `TEST_SCALE` is the one
+ * variable: without it (`npm test`) each test does the least that still shows its promise, 1 is the full run (`npm run
+ * test:long`), and 100 on one file is a search overnight.
  */
 
 const SCALE = readScale(process.env['TEST_SCALE']);
@@ -12,13 +12,13 @@ function readScale(text = ''): number {
   throw new Error(`TEST_SCALE: expected a number from 0, got ${text}`);
 }
 
-/** `whole` times the scale, at least `small`. */
+/** `whole` multiplied by the scale, but at least `small`. */
 export const scaled = (small: number, whole: number): number => Math.max(small, Math.ceil(whole * SCALE));
 
-/** Milliseconds that a scaled test may take: `wholeMs` for the whole, and always two minutes. */
+/** Milliseconds that a scaled test may take: `wholeMs` for the full run, and never less than two minutes. */
 export const scaledTimeout = (wholeMs: number): number => scaled(120_000, wholeMs);
 
-/** About `small` of these, evenly spread; from the whole on all of them. Begins anywhere, so that each has its turn. */
+/** About `small` of these, evenly spread; in a full run, all of them. Begins at a random one, so that each has its turn. */
 export function sampled<T>(small: number, items: readonly T[]): readonly T[] {
   const stride = Math.max(1, items.length / scaled(small, items.length));
   const start = Math.random() * stride;

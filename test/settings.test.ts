@@ -35,7 +35,7 @@ test('two variables are enough; all the others have defaults', () => {
   });
 });
 
-test('every fault is told at once, each with what was expected and what came', () => {
+test('all faults are reported at once, each with what was expected and what was found', () => {
   const faults = faultsOf({
     PLATFORM_RATE: '-1',
     PLATFORM_CONCURRENCY: '2.5',
@@ -63,7 +63,7 @@ describe('the base URL', () => {
     'http://127.0.0.1:3000',
     'http://localhost:1',
     'http://[::1]:80',
-  ])('%s is taken', (url) => {
+  ])('%s is accepted', (url) => {
     expect(faultsOf({ ...least, PLATFORM_BASE_URL: url })).toEqual([]);
   });
 
@@ -91,7 +91,7 @@ test('a token that cannot be a header is refused without being shown', () => {
   ]);
 });
 
-test('a token and a secret together are refused: it would be a guess which one is meant', () => {
+test('a token and a secret together are refused: the choice would be a guess', () => {
   const faults = faultsOf({ ...least, PLATFORM_TOKEN_SECRET: 'platform/token' });
 
   expect(faults).toEqual(['PLATFORM_TOKEN or PLATFORM_TOKEN_SECRET: expected one of the two, got both']);
@@ -106,7 +106,7 @@ test.each(['1', '10000'])('there may be %s workers', (PLATFORM_WORKERS) => {
 });
 
 describe('the table and the queues', () => {
-  test('are read as they are given', () => {
+  test('are read as given', () => {
     const given = {
       SYNC_TABLE: 'platform-sync',
       SYNC_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/123456789012/jobs',
@@ -135,26 +135,26 @@ describe('the table and the queues', () => {
     'https://user:word@sqs.example.com/1/jobs',
   ])('%s is refused as a queue', (url) => {
     expect(faultsOf({ ...least, SYNC_QUEUE_URL: url, SYNC_DEAD_LETTER_URL: url })).toEqual([
-      expect.stringMatching(/^SYNC_QUEUE_URL: expected the URL of a queue, http or https, .* got "/),
-      expect.stringMatching(/^SYNC_DEAD_LETTER_URL: expected the URL of a queue, http or https, .* got "/),
+      expect.stringMatching(/^SYNC_QUEUE_URL: expected the http or https URL of a queue, .* got "/),
+      expect.stringMatching(/^SYNC_DEAD_LETTER_URL: expected the http or https URL of a queue, .* got "/),
     ]);
   });
 });
 
 describe('the Glue database', () => {
-  test('is read beside a store in S3', () => {
+  test('is read together with a store in S3', () => {
     const given = { SYNC_STORE: 's3://bucket/sync', SYNC_GLUE_DATABASE: 'acme_catalog' };
 
     expect(readSettings({ ...least, ...given })).toMatchObject(given);
   });
 
   test.each([undefined, './platform-sync-data', '/srv/s3://runs'])(
-    'is refused over the store %s',
+    'is refused with the store %s',
     (SYNC_STORE) => {
       const faults = faultsOf({ ...least, SYNC_GLUE_DATABASE: 'acme', ...(SYNC_STORE && { SYNC_STORE }) });
 
       expect(faults).toEqual([
-        expect.stringMatching(/^SYNC_GLUE_DATABASE: expected SYNC_STORE in S3 with it, got /),
+        expect.stringMatching(/^SYNC_GLUE_DATABASE: expected SYNC_STORE to be in S3, got /),
       ]);
     },
   );
@@ -174,7 +174,7 @@ describe('the snapshot function', () => {
     'snapshot:live',
     'snapshot:7',
     'arn:aws:lambda:eu-central-1:123456789012:function:acme-snapshot:live',
-  ])('%s is taken', (name) => {
+  ])('%s is accepted', (name) => {
     expect(faultsOf({ ...least, SYNC_SNAPSHOT_FUNCTION: name })).toEqual([]);
   });
 
@@ -207,7 +207,7 @@ test('the contract names exactly the settings that are read', () => {
 });
 
 describe('a command that needs no platform', () => {
-  test('reads where things lie, and nothing of the platform', () => {
+  test('reads where things are stored, and nothing about the platform', () => {
     const read = readSyncSettings({
       SYNC_TABLE: 'platform-sync',
       PLATFORM_BASE_URL: 'nowhere',
@@ -217,7 +217,7 @@ describe('a command that needs no platform', () => {
     expect(read).toEqual({ SYNC_STORE: './platform-sync-data', SYNC_TABLE: 'platform-sync' });
   });
 
-  test('says what is wrong there in the words of all settings', () => {
+  test('reports their faults in the same words as for all settings', () => {
     const wrong = {
       SYNC_TABLE: 'a b',
       SYNC_QUEUE_URL: 'jobs',
@@ -230,7 +230,7 @@ describe('a command that needs no platform', () => {
   });
 });
 
-describe('a command that needs the budget alone', () => {
+describe('a command that needs only the budget', () => {
   test('reads the platform’s origin, the rate and the table, and no token', () => {
     const read = readPaceSettings({
       PLATFORM_BASE_URL: 'https://acme.example.com',
@@ -245,7 +245,7 @@ describe('a command that needs the budget alone', () => {
     });
   });
 
-  test('says what is wrong there in the words of all settings', () => {
+  test('reports their faults in the same words as for all settings', () => {
     const wrong = { PLATFORM_BASE_URL: 'acme', PLATFORM_RATE: '0', SYNC_TABLE: 'a b' };
 
     expect(faultsOf(wrong, readPaceSettings)).toHaveLength(3);

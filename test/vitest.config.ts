@@ -6,12 +6,12 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',
-    // Vitest leaves one core to itself, though it only waits while the tests run.
+    // By default Vitest reserves one core for itself, though it only waits while the tests run.
     maxWorkers: availableParallelism(),
-    // One process runs many files, which saves each its start and the imports: no test changes what a module holds.
+    // One process runs many files, which saves start-up and imports: no test changes a module's state.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    // The CDK's own look at each template takes 4 s and only warns; synth.test.ts leaves it on, as the command has it.
+    // The CDK's own check of each template takes 4 s and only warns; synth.test.ts leaves it on, as the command does.
     env: { CDK_VALIDATION: 'false' },
     testTimeout: 30_000,
     hookTimeout: 30_000,

@@ -56,7 +56,10 @@ const unstorableNames: readonly string[] = ['', '__proto__', 'constructor'];
 
 const nameFault = (name: string): Fault | undefined =>
   unstorableNames.includes(name)
-    ? { expected: `no member named ${unstorableNames.map((each) => `"${each}"`).join(', ')}`, got: `"${name}"` }
+    ? {
+        expected: `no member named ${unstorableNames.map((each) => `"${each}"`).join(', ')}`,
+        got: `"${name}"`,
+      }
     : textFault(name);
 
 const textFault = (text: string): Fault | undefined =>

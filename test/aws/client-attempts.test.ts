@@ -24,13 +24,13 @@ test.for([
   ['SQS', createSqsClient, 3],
   ['the table', createDynamoClient, 4],
   ['the budget', createBudgetClient, 1],
-] as const)('the client of %s tries a bounded number of times', async ([, createClient, attempts]) => {
+] as const)('the client of %s makes a bounded number of attempts', async ([, createClient, attempts]) => {
   const { config } = createClient(environmentOf({ url: 'http://127.0.0.1' }));
 
   expect(await config.maxAttempts()).toBe(attempts);
 });
 
-test('whoever deploys may set the number, but not of the budget', async () => {
+test('the environment may set the number, except for the budget', async () => {
   vi.stubEnv('AWS_MAX_ATTEMPTS', '7');
   const environment = environmentOf({ url: 'http://127.0.0.1' });
 
@@ -38,7 +38,7 @@ test('whoever deploys may set the number, but not of the budget', async () => {
   expect(await createBudgetClient(environment).config.maxAttempts()).toBe(1);
 });
 
-test('each try ends by itself where the service never responds', async () => {
+test('each attempt ends by itself if the service never responds', async () => {
   await using server = await startServer(silence);
   const times = { connectionTimeoutMs: 50, requestTimeoutMs: 50 };
   const client = new GlueClient(awsClientConfig(environmentOf(server), { service: 'GLUE', ...times }));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { gatherBytes } from '../../lib/bytes/gathered-bytes.ts';
 
 test.each([1, 5, 6, 100, undefined])(
-  'pieces come out as they went in, with %s bytes expected',
+  'pieces come out as they were added, with %s bytes expected',
   (expected) => {
     const gathered = gatherBytes(expected);
 
@@ -13,7 +13,7 @@ test.each([1, 5, 6, 100, undefined])(
   },
 );
 
-test('after it is cleared it begins anew', () => {
+test('starts over after it is cleared', () => {
   const gathered = gatherBytes(4);
   gathered.add(Buffer.from('abc'));
   gathered.clear();
@@ -21,7 +21,7 @@ test('after it is cleared it begins anew', () => {
   expect(gathered.bytes().toString()).toBe('de');
 });
 
-test('its memory is shared with nobody', () => {
+test('its memory is shared with nothing else', () => {
   const gathered = gatherBytes(3);
   gathered.add(Buffer.from('abc'));
   expect(gathered.bytes().byteOffset).toBe(0);

@@ -41,7 +41,7 @@ test.each([
     '--name: expected a value, since --unless-changed-since is given, got nothing',
   ],
   [['formula', 'set', '12', '-'], 'standard input: expected text that is not empty, got ""'],
-  [['call', 'a', '..', 'c'], 'version: expected a name, not empty, "." or "..", got ".."'],
+  [['call', 'a', '..', 'c'], 'version: expected a name that is not empty, "." or "..", got ".."'],
   [['snapshot', 'calculations'], 'PLATFORM_BASE_URL: expected'],
 ])('%j is wrong usage: it says so and exits 2', async (argv, expected) => {
   const { terminal, out, err } = createFakeTerminal();

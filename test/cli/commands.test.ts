@@ -79,7 +79,7 @@ describe('snapshot calculations', () => {
     const { code, err } = await run(['snapshot', 'calculations']);
 
     expect(code).toBe(1);
-    expect(err).toContain('answered 401');
+    expect(err).toContain('responded with 401');
     expect(err).toContain('Is the token right, and neither expired nor revoked?');
   });
 });
@@ -166,7 +166,7 @@ describe('call', () => {
     const { code, err } = await run(['call', packageId, '9.9.9', 'addNumbers']);
 
     expect(code).toBe(1);
-    expect(err).toContain('answered 404');
+    expect(err).toContain('responded with 404');
   });
 });
 

@@ -86,7 +86,7 @@ describe('a token that is revoked halfway', () => {
       [...sandbox.files(id)].map((row) => `{"_filesetId":"${id}",${row.slice(1)}`),
     );
     expect(stopped.code).toBe(1);
-    expect(stopped.err).toContain('answered 401');
+    expect(stopped.err).toContain('responded with 401');
     expect(stopped.err).toContain('Is the token right, and neither expired nor revoked?');
     expect(resumeArgs(stopped.err)).toEqual(['snapshot', 'files', '--as', 'both', '--resume', runName]);
     expect(checkpoint).toMatchObject({ parts: 1, outcome: null });
@@ -111,7 +111,7 @@ describe('a token that is revoked halfway', () => {
 
     const { manifest, lines } = await published('data-files');
     expect(stopped.code).toBe(1);
-    expect(stopped.err).toContain('answered 401');
+    expect(stopped.err).toContain('responded with 401');
     expect(resumed.code).toBe(0);
     expect(manifest).toMatchObject({ records: 40, idsFrom: 'standard input', selection: { ids: dataFiles } });
     expect(manifest.parts.length).toBeGreaterThan(1);
@@ -125,7 +125,7 @@ describe('a token that is revoked halfway', () => {
     const again = await run(sandbox, resumeArgs(stopped.err));
 
     expect(again.code).toBe(1);
-    expect(again.err).toContain('answered 401');
+    expect(again.err).toContain('responded with 401');
     expect(resumeArgs(again.err)).toEqual(resumeArgs(stopped.err));
   });
 });
@@ -142,7 +142,7 @@ describe('a request that the platform refuses with 400', () => {
     const code = await runCommandLine(argv, terminal);
 
     expect(code).toBe(1);
-    expect(err()).toContain('answered 400: no such field');
+    expect(err()).toContain('responded with 400: no such field');
     expect(err()).not.toContain('to resume');
   });
 
@@ -153,7 +153,7 @@ describe('a request that the platform refuses with 400', () => {
     const code = await runCommandLine(argv, terminal);
 
     expect(code).toBe(1);
-    expect(err()).toContain('answered 400: no such field');
+    expect(err()).toContain('responded with 400: no such field');
     expect(resumeArgs(err()).slice(0, -1)).toEqual(['snapshot', 'files', '--resume']);
   });
 });

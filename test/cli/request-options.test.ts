@@ -93,7 +93,7 @@ test.each([
   [['snapshot', 'files', '--as', '../x', '--resume', RUN], '--as: expected 1 to 64 letters, digits, _ or -'],
   [['snapshot', 'data-files', '--ids-from', '-'], '-: expected at least one id, one per line, got none'],
   [['snapshot', 'cards', '--datasets-from', 'no/such'], 'no/such: expected a file that can be read'],
-  [['snapshot', 'cards', '--dataset', '..'], 'datasetId: expected a name, not empty, "." or ".."'],
+  [['snapshot', 'cards', '--dataset', '..'], 'datasetId: expected a name that is not empty, "." or ".."'],
   [['snapshot', 'calculations', '--resume', 'last'], badRun('last')],
   [['snapshot', 'calculations', '--resume', '../../calculations'], badRun('../../calculations')],
   [['snapshot', 'calculations', '--resume', RUN], `--resume: run ${RUN} of calculations in `],

@@ -195,7 +195,7 @@ describe('snapshot files', () => {
     ]);
 
     expect(code).toBe(1);
-    expect(err).toContain('answered 400');
+    expect(err).toContain('responded with 400');
     expect(err).toContain('unknown filter field colour');
     expect(err).not.toContain('to resume');
   });

@@ -5,16 +5,16 @@ import { runFunction } from '../../lib/platform/operations/run-function.ts';
 import { searchCalculations } from '../../lib/platform/operations/search-calculations.ts';
 import { searchFiles } from '../../lib/platform/operations/search-files.ts';
 import { updateFormula } from '../../lib/platform/operations/update-formula.ts';
-import { calculations, sentiment } from '../platform/answers.ts';
 import { caught } from '../platform/caught.ts';
-import { answered, fakeCall } from '../platform/fake-call.ts';
+import { fakeCall, ok } from '../platform/fake-call.ts';
+import { calculations, sentiment } from '../platform/sample-records.ts';
 
 const sort = { field: 'id', ascending: true };
 const packageId = '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b';
 
 describe('inputs are refused before anything is sent', () => {
-  test('all faults at once, each with its place, what was expected and what came', async () => {
-    const { call, sent, log } = fakeCall([answered({})]);
+  test('all faults at once, each with its place, what was expected and what was found', async () => {
+    const { call, sent, log } = fakeCall([ok({})]);
 
     const error = await caught(
       call(searchFiles, {
@@ -35,7 +35,7 @@ describe('inputs are refused before anything is sent', () => {
       ],
     });
     expect(error.message).toBe(
-      'searchFiles (not sent) failed: input refused before sending: ' +
+      'searchFiles (not sent) failed: invalid input, nothing was sent: ' +
         'filesetId: expected a UUID (8-4-4-4-12 hex digits), got "no-uuid"; ' +
         'immediateChildren: expected true or false, got "yes"; ' +
         'limit: expected a whole number from 1 to 5000, got 0; ' +
@@ -51,7 +51,7 @@ describe('inputs are refused before anything is sent', () => {
   test.for([0, -1, 5001, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '10', null])(
     'a search of calculations with limit %s',
     async (limit) => {
-      const { call, sent } = fakeCall([answered(calculations())]);
+      const { call, sent } = fakeCall([ok(calculations())]);
 
       const error = await caught(call(searchCalculations, { body: { sort, limit } }));
 
@@ -61,7 +61,7 @@ describe('inputs are refused before anything is sent', () => {
   );
 
   test.for([1, 5000])('but a limit of %s is sent', async (limit) => {
-    const { platform, sent } = fakeCall([answered(calculations())]);
+    const { platform, sent } = fakeCall([ok(calculations())]);
 
     await platform.calculations.search({ sort, limit });
 
@@ -70,8 +70,8 @@ describe('inputs are refused before anything is sent', () => {
     );
   });
 
-  test('a search of calculations without a sort, which would find nothing and say nothing', async () => {
-    const { call, sent } = fakeCall([answered(calculations())]);
+  test('a search of calculations without a sort, which would silently find nothing', async () => {
+    const { call, sent } = fakeCall([ok(calculations())]);
 
     const error = await caught(call(searchCalculations, { body: { limit: 10 } }));
 
@@ -85,7 +85,7 @@ describe('inputs are refused before anything is sent', () => {
     '0d5d6f3e41c54f0c9b3c0c1d2e3f4a5b',
     `${packageId}/..`,
   ])('a package id of %j', async (wrong) => {
-    const { platform, sent } = fakeCall([answered({})]);
+    const { platform, sent } = fakeCall([ok({})]);
 
     const error = await caught(
       platform.functions.run({ packageId: wrong, version: '1.0.0', functionName: 'score' }),
@@ -96,21 +96,21 @@ describe('inputs are refused before anything is sent', () => {
   });
 
   test('names that would be steps within a path', async () => {
-    const { call, sent } = fakeCall([answered({})]);
+    const { call, sent } = fakeCall([ok({})]);
 
     const error = await caught(
       call(runFunction, { path: { packageId, version: '..', functionName: '.' }, body: {} }),
     );
 
-    expect(error.message).toContain('version: expected a name, not empty, "." or "..", got ".."');
-    expect(error.message).toContain('functionName: expected a name, not empty, "." or "..", got "."');
+    expect(error.message).toContain('version: expected a name that is not empty, "." or "..", got ".."');
+    expect(error.message).toContain('functionName: expected a name that is not empty, "." or "..", got "."');
     expect(sent).toEqual([]);
   });
 
   test.for(['', '1st', '_topic', 'two words', 'na-me', 'ünder', `a${'b'.repeat(100)}`, 'line\n'])(
     'a topic named %j',
     async (topic) => {
-      const { platform, sent } = fakeCall([answered(sentiment())]);
+      const { platform, sent } = fakeCall([ok(sentiment())]);
 
       const error = await caught(platform.sentiment.analyze({ text: 'fine', topics: [{ topic }] }));
 
@@ -121,8 +121,8 @@ describe('inputs are refused before anything is sent', () => {
     },
   );
 
-  test('more than 50 topics, a wrong one among them, and the same topic twice', async () => {
-    const { platform, sent } = fakeCall([answered(sentiment())]);
+  test('more than 50 topics, an invalid one among them, and the same topic twice', async () => {
+    const { platform, sent } = fakeCall([ok(sentiment())]);
     const topics = Array.from({ length: 50 }, (_, index) => ({ topic: `topic_${index}` }));
 
     const error = await caught(
@@ -141,7 +141,7 @@ describe('inputs are refused before anything is sent', () => {
   });
 
   test('but 50 topics with names of 1 and 100 characters are sent', async () => {
-    const { platform, sent } = fakeCall([answered(sentiment())]);
+    const { platform, sent } = fakeCall([ok(sentiment())]);
     const topics = Array.from({ length: 48 }, (_, index) => ({ topic: `topic_${index}` }));
 
     await platform.sentiment.analyze({
@@ -153,7 +153,7 @@ describe('inputs are refused before anything is sent', () => {
   });
 
   test('a topic description of more than 500 characters', async () => {
-    const { platform, sent } = fakeCall([answered(sentiment())]);
+    const { platform, sent } = fakeCall([ok(sentiment())]);
 
     const error = await caught(
       platform.sentiment.analyze({ text: 'fine', topics: [{ topic: 'a', description: 'b'.repeat(501) }] }),
@@ -164,8 +164,8 @@ describe('inputs are refused before anything is sent', () => {
     expect(sent).toEqual([]);
   });
 
-  test('a session that is no UUID and no message at all', async () => {
-    const { call, sent } = fakeCall([answered(sentiment())]);
+  test('a session that is not a UUID, and an empty list of messages', async () => {
+    const { call, sent } = fakeCall([ok(sentiment())]);
 
     const error = await caught(call(analyzeSentiment, { body: { input: [], sessionId: 'mine' } }));
 
@@ -179,7 +179,7 @@ describe('inputs are refused before anything is sent', () => {
   });
 
   test.for(['', ' ', '\n\t'])('an expression of %j', async (expression) => {
-    const { platform, sent } = fakeCall([answered({})]);
+    const { platform, sent } = fakeCall([ok({})]);
 
     const error = await caught(platform.calculations.updateFormula(17, expression));
 
@@ -187,8 +187,8 @@ describe('inputs are refused before anything is sent', () => {
     expect(sent).toEqual([]);
   });
 
-  test('an id that a number has rounded', async () => {
-    const { call, sent } = fakeCall([answered({})]);
+  test('an id that was rounded to a number', async () => {
+    const { call, sent } = fakeCall([ok({})]);
 
     const update = await caught(
       call(updateFormula, { path: { calculationId: 2 ** 53 }, body: { expression: 'SUM(1)' } }),

@@ -22,7 +22,7 @@ const { tree: anyJson } = fc.letrec((tie) => ({
 }));
 
 describe('JSON', () => {
-  test('any JSON with integers of any size comes back unharmed', () => {
+  test('any JSON with integers of any size comes back unchanged', () => {
     fc.assert(
       fc.property(anyJson, fc.constantFrom(undefined, 2), (value, space) => {
         expect(parseJson(printJson(value, space))).toEqual(value);
@@ -30,7 +30,7 @@ describe('JSON', () => {
     );
   });
 
-  test('what was read prints the same text again', () => {
+  test('a value prints as the text that it was read from', () => {
     fc.assert(
       fc.property(fc.array(hugeInteger, { minLength: 1 }), fc.double(), (integers, double) => {
         const text = `{"ids":[${integers.join()}],"other":${JSON.stringify(double)}}`;
@@ -46,13 +46,13 @@ describe('JSON', () => {
     expect(value).toEqual([9007199254740991, 9007199254740992n, 9007199254740993n, -9007199254740993n]);
   });
 
-  test('digits within a text, a fraction and an exponent stay what they are', () => {
+  test('digits in a text, a fraction and an exponent are left alone', () => {
     const value = parseJson('["9007199254740993", 0.1234567890123456, 1.2345678901234567e30]');
 
     expect(value).toEqual(['9007199254740993', 0.1234567890123456, 1.2345678901234567e30]);
   });
 
-  test('what JSON.parse refuses is refused, with huge integers too', () => {
+  test('what JSON.parse refuses is refused, even with huge integers', () => {
     for (const text of ['', '{', '[9007199254740993', '{"a":9007199254740993,}', '09007199254740993', 'NaN'])
       expect(() => parseJson(text)).toThrow(SyntaxError);
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type BudgetItem, emptyBudget, type Reservation } from '../../lib/pace/budget.ts';
 import { noTally } from '../../lib/pace/tally.ts';
 
-/** What every item of a budget promises, in DynamoDB or in memory. `makeItem` answers one that nobody has used. */
+/** What every item of a budget promises, in DynamoDB or in memory. `makeItem` returns an unused one. */
 export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | BudgetItem): void {
   const nowMs = 1_795_276_800_000;
   const idle: Reservation = {
@@ -18,7 +18,7 @@ export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | 
   const incident = { incidents: 0, fromMs: nowMs + 7_000, lowered: { rate: 35, atMs: nowMs } };
 
   describe(name, () => {
-    test('nobody has used it at first', async () => {
+    test('is empty at first', async () => {
       const item = await makeItem();
 
       expect(await item.read()).toEqual(emptyBudget);
@@ -27,19 +27,19 @@ export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | 
     test('the first slots begin when they can be used', async () => {
       const item = await makeItem();
 
-      const answer = await item.reserve(idle);
+      const result = await item.reserve(idle);
 
-      expect(answer).toMatchObject({ kind: 'written', budget: { tatMs: nowMs + 242.4, rate: 50 } });
-      expect(answer).toEqual({ kind: 'written', budget: await item.read() });
+      expect(result).toMatchObject({ kind: 'written', budget: { tatMs: nowMs + 242.4, rate: 50 } });
+      expect(result).toEqual({ kind: 'written', budget: await item.read() });
     });
 
-    test('a busy line grows at its end, and none of it is given twice', async () => {
+    test('a busy line grows at its end, and no part of it is given out twice', async () => {
       const item = await makeItem();
       await item.reserve(idle);
 
-      const answers = await Promise.all([item.reserve(busy), item.reserve(busy), item.reserve(busy)]);
+      const results = await Promise.all([item.reserve(busy), item.reserve(busy), item.reserve(busy)]);
 
-      const ends = answers.map((answer) => (answer.kind === 'written' ? answer.budget.tatMs : 0));
+      const ends = results.map((result) => (result.kind === 'written' ? result.budget.tatMs : 0));
       expect(ends.map((end) => (end ?? 0) - nowMs).toSorted((a, b) => a - b)).toEqual([
         expect.closeTo(484.8, 2),
         expect.closeTo(727.2, 2),
@@ -47,33 +47,33 @@ export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | 
       ]);
     });
 
-    test('of those who find it idle at once one has it', async () => {
+    test('only one of several concurrent reservations gets an idle line', async () => {
       const item = await makeItem();
 
-      const answers = await Promise.all([item.reserve(idle), item.reserve(idle), item.reserve(idle)]);
+      const results = await Promise.all([item.reserve(idle), item.reserve(idle), item.reserve(idle)]);
 
-      expect(answers.map(({ kind }) => kind).toSorted()).toEqual(['refused', 'refused', 'written']);
+      expect(results.map(({ kind }) => kind).toSorted()).toEqual(['refused', 'refused', 'written']);
     });
 
     test.each([
-      ['busy, where nobody has used it', undefined, busy],
+      ['busy, where the budget is unused', undefined, busy],
       ['busy, where the line has ended', idle, { ...busy, fromMs: nowMs + 300 }],
       ['idle, where the line has not ended', idle, { ...idle, fromMs: nowMs + 200 }],
-      ['idle, where the line ends just then', idle, { ...idle, fromMs: nowMs + 242.4 }],
+      ['idle, where the line ends at that very time', idle, { ...idle, fromMs: nowMs + 242.4 }],
       ['busy, where the line ends too late', idle, { ...busy, latestMs: nowMs + 242 }],
       ['for another number of incidents', idle, { ...busy, incidents: 1 }],
-    ] as const)('a refusal moves nothing: %s', async (_, before, refused) => {
+    ] as const)('a refusal changes nothing: %s', async (_, before, refused) => {
       const item = await makeItem();
       if (before !== undefined) await item.reserve(before);
       const stood = await item.read();
 
-      const answer = await item.reserve(refused);
+      const result = await item.reserve(refused);
 
-      expect(answer).toEqual({ kind: 'refused' });
+      expect(result).toEqual({ kind: 'refused' });
       expect(await item.read()).toEqual(stood);
     });
 
-    test('the line may end just as late as is allowed, or without a limit', async () => {
+    test('the line may end exactly as late as allowed, or without a limit', async () => {
       const item = await makeItem();
       await item.reserve(idle);
 
@@ -87,12 +87,12 @@ export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | 
       const item = await makeItem();
       await item.reserve(idle);
 
-      const answer = await item.reserve({ ...idle, fromMs: nowMs + 5_000 });
+      const result = await item.reserve({ ...idle, fromMs: nowMs + 5_000 });
 
-      expect(answer).toMatchObject({ budget: { tatMs: nowMs + 5_242.4 } });
+      expect(result).toMatchObject({ budget: { tatMs: nowMs + 5_242.4 } });
     });
 
-    test('a 429 begins the line anew, and is told once', async () => {
+    test('a 429 restarts the line, and is reported once', async () => {
       const item = await makeItem();
       await item.reserve(idle);
 
@@ -107,7 +107,7 @@ export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | 
       expect(await item.read()).toMatchObject({ tatMs: nowMs + 7_000, incidents: 1 });
     });
 
-    test('who has not heard of a 429 reserves nothing after it', async () => {
+    test('a worker that has not learned of a 429 reserves nothing after it', async () => {
       const item = await makeItem();
       await item.reserve(idle);
       await item.lower(incident);
@@ -133,12 +133,12 @@ export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | 
       expect([whenIdle.kind, after.kind, whenBusy.kind]).toEqual(['refused', 'written', 'refused']);
     });
 
-    test('counts what each reservation tells', async () => {
+    test('counts what each reservation reports', async () => {
       const item = await makeItem();
-      const told = { granted: 12, used: 11, wasted: 1, waitedMs: 300, throttled: 2, safeRate: 4 };
+      const reported = { granted: 12, used: 11, wasted: 1, waitedMs: 300, throttled: 2, safeRate: 4 };
 
-      await item.reserve({ ...idle, tally: told });
-      await item.reserve({ ...busy, tally: told });
+      await item.reserve({ ...idle, tally: reported });
+      await item.reserve({ ...busy, tally: reported });
 
       expect((await item.read()).tally).toEqual({
         granted: 24,

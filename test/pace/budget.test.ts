@@ -25,7 +25,7 @@ budgetSuite('a budget in memory', createMemoryBudget);
 budgetSuite('a budget in DynamoDB', newDynamoBudget);
 
 describe('in DynamoDB', () => {
-  test('whatever is written in whatever order, it answers as memory does', async () => {
+  test('any writes in any order return the same as in memory', async () => {
     const times = fc.integer({ min: 0, max: 20 }).map((step) => 1_795_276_800_000 + step * 100);
     const incidents = fc.integer({ min: 0, max: 2 });
     const write = fc.oneof(
@@ -34,7 +34,7 @@ describe('in DynamoDB', () => {
         kind: fc.constantFrom('idle' as const, 'busy' as const),
         fromMs: times,
         latestMs: times,
-        // Exact in binary: DynamoDB adds decimals, memory does not.
+        // Exact in binary: DynamoDB adds decimals, memory adds doubles.
         blockMs: fc.constantFrom(20.25, 242.5, 505),
         incidents,
         rate: fc.constantFrom(2, 50),
@@ -63,7 +63,7 @@ describe('in DynamoDB', () => {
     );
   });
 
-  test('a table that is not there, and an endpoint that nobody listens on, are told', async () => {
+  test('a missing table, and an endpoint that nobody listens on, are reported', async () => {
     const gone = { ...aws.settings, AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1' };
     const noTable = createDynamoBudget({ tableName: 'no-such-table', host: 'a', environment: aws.settings });
     const nobody = createDynamoBudget({ tableName: 'paces', host: 'a', environment: gone });
@@ -80,14 +80,14 @@ describe('the size of a block', () => {
   const options = { spanMs: BLOCK_MS, intervalMs: 20.4, followers: 0 };
 
   test.each([
-    ['one slot for each call that waits', demand, options, 3],
-    ['more where more wait for a place', { ...demand, queued: 4 }, options, 7],
-    ['more where more will follow', demand, { ...options, followers: 2 }, 5],
+    ['one slot for each waiting call', demand, options, 3],
+    ['more if more calls wait for a place', { ...demand, queued: 4 }, options, 7],
+    ['more if more calls will follow', demand, { ...options, followers: 2 }, 5],
     ['never more than 250 ms of the rate', { ...demand, queued: 1_000 }, options, 12],
-    ['no more than there will be places for', { ...demand, queued: 9, latencyMs: 1_000 }, options, 5],
-    ['one where the rate is slow', demand, { ...options, intervalMs: 505 }, 1],
-    ['one for who takes one at a time', demand, { ...options, spanMs: 0 }, 1],
-    ['one where nobody waits any more', { ...demand, waiting: 0 }, options, 1],
+    ['no more than there will be places in flight', { ...demand, queued: 9, latencyMs: 1_000 }, options, 5],
+    ['one if the rate is slow', demand, { ...options, intervalMs: 505 }, 1],
+    ['one for a worker that takes one at a time', demand, { ...options, spanMs: 0 }, 1],
+    ['one if no call waits any more', { ...demand, waiting: 0 }, options, 1],
   ])('is %s', (_, given, with_, size) => {
     expect(blockSize(given, with_)).toBe(size);
   });
@@ -99,7 +99,7 @@ describe('a 429', () => {
     [undefined, 30_000],
     [3_600_000, 900_000],
     [0, 1_000],
-  ])('that asks for %s ms lets the line begin anew after %s', (retryAfterMs, pauseMs) => {
+  ])('that asks for %s ms restarts the line after %s', (retryAfterMs, pauseMs) => {
     const incident = incidentOf(emptyBudget, { rate: 50, nowMs: 10_000, retryAfterMs });
 
     expect(incident).toEqual({

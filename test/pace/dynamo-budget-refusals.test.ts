@@ -32,7 +32,7 @@ async function budgetOver(...replies: readonly Reply[]) {
   };
 }
 
-describe('a reservation is sent once, whatever comes back: a late one is worth nothing', () => {
+describe('a reservation is sent once, whatever the response: a late one is worthless', () => {
   test.for([
     ['throttling', jsonError('ThrottlingException'), 'busy, ThrottlingException (about ThrottlingException)'],
     [
@@ -43,7 +43,7 @@ describe('a reservation is sent once, whatever comes back: a late one is worth n
     ['a failure', jsonError('InternalServerError', 500), 'busy, InternalServerError'],
     ['a page of a proxy', page('bad gateway', 502), 'busy, HTTP 502'],
     ['no response', lost, 'unreachable, ECONNRESET'],
-    ['no right', jsonError('AccessDeniedException'), 'denied, AccessDeniedException'],
+    ['no permission', jsonError('AccessDeniedException'), 'denied, AccessDeniedException'],
     ['expired credentials', jsonError('ExpiredTokenException'), 'denied, ExpiredTokenException'],
     ['no table', jsonError('ResourceNotFoundException'), 'expected a table with the strings pk and sk'],
   ] as const)('%s', async ([, reply, said]) => {
@@ -56,7 +56,7 @@ describe('a reservation is sent once, whatever comes back: a late one is worth n
   });
 });
 
-test('a condition that failed is a refusal, and no error', async () => {
+test('a failed condition is a refusal, not an error', async () => {
   await using item = await budgetOver(jsonError('ConditionalCheckFailedException'));
 
   expect(await item.budget.reserve(reservation)).toEqual({ kind: 'refused' });
@@ -68,7 +68,7 @@ test('a read that fails names the item', async () => {
   await expect(item.budget.read()).rejects.toThrow('read pace#acme.example.com - in table jobs: denied');
 });
 
-test('a pause that had no response is an error: whoever paused asks again', async () => {
+test('a pause without a response is an error: the operator tries again', async () => {
   await using item = await budgetOver(lost);
 
   await expect(item.budget.pause(1_000)).rejects.toMatchObject({
@@ -77,7 +77,7 @@ test('a pause that had no response is an error: whoever paused asks again', asyn
   });
 });
 
-test('a lowering that another worker came before is refused', async () => {
+test('a reduction of the rate is refused if another worker was first', async () => {
   const client = new DynamoDBClient({ region: 'eu-central-1' });
   mockClient(client)
     .on(UpdateItemCommand)

@@ -3,18 +3,18 @@ import type { Pace, Slot } from '../../lib/pace/pace.ts';
 export type FakePaceOptions = {
   /** What each call waits for: returns how long that took in milliseconds, or throws. Default: nothing. */
   readonly takeTurn?: (signal?: AbortSignal) => number | Promise<number>;
-  /** When the slot of a call began. Default: always 0. */
+  /** When the slot of a call begins. Default: always 0. */
   readonly now?: () => number;
   readonly throttled?: (slot: Slot, retryAfterMs?: number) => void;
 };
 
-/** A pace that lets every call go at once, unless `takeTurn` throws, and that nothing slows down. */
+/** A pace that lets every call leave immediately, unless `takeTurn` throws, and that nothing slows down. */
 export function createFakePace(options: FakePaceOptions = {}): Pace {
   const { takeTurn = () => 0, now = () => 0, throttled = () => undefined } = options;
   return {
     async run(call, { signal } = {}) {
       const turn = takeTurn(signal);
-      // Without a wait the call leaves in the same tick, so that schedules which were found once stay what they are.
+      // Without a wait the call leaves in the same tick, so that recorded schedules stay valid.
       const waitedMs = typeof turn === 'number' ? turn : await turn;
       return call({ atMs: now(), waitedMs });
     },

@@ -12,12 +12,12 @@ paceSuite('the pace of a fleet of one', (options) =>
   createFleetPace({ ...options, item: createMemoryBudget(), workers: 10 }),
 );
 
-/** An item that can be away, and counts what it is asked. */
+/** An item that can be made unavailable, and counts its requests. */
 function createItem() {
   const memory = createMemoryBudget();
-  const state = { isAway: false, reads: 0, writes: 0 };
+  const state = { isUnavailable: false, reads: 0, writes: 0 };
   const reach = async <T>(act: () => Promise<T>): Promise<T> => {
-    if (state.isAway) throw new TableError('ask', { kind: 'busy', code: 'ThrottlingException' });
+    if (state.isUnavailable) throw new TableError('try', { kind: 'busy', code: 'ThrottlingException' });
     return act();
   };
   const item: BudgetItem = {
@@ -38,19 +38,19 @@ function createItem() {
   return { item, state };
 }
 
-describe('while the table is away', () => {
+describe('while the table is unavailable', () => {
   test('calls leave at the safe rate, with one warning, and at the fleet’s again when it is back', async () => {
     const clock = createVirtualClock();
     const { item, state } = createItem();
-    const told: string[] = [];
+    const reported: string[] = [];
     const pace = createFleetPace({
       ...clock,
       item,
       rate: 9.5,
       concurrency: 8,
       workers: 5,
-      onSafeRate: (cause) => told.push(String(cause)),
-      onFleetRate: () => told.push('back'),
+      onSafeRate: (cause) => reported.push(String(cause)),
+      onFleetRate: () => reported.push('back'),
     });
     const leftAt: number[] = [];
     const callMany = (count: number) =>
@@ -58,48 +58,48 @@ describe('while the table is away', () => {
         Array.from({ length: count }, () => pace.run(async () => leftAt.push(Math.round(clock.now())))),
       );
 
-    state.isAway = true;
-    const away = callMany(4);
+    state.isUnavailable = true;
+    const unreachable = callMany(4);
     await clock.run();
-    await away;
+    await unreachable;
     const whileAway = pace.counts();
-    state.isAway = false;
+    state.isUnavailable = false;
     const back = callMany(20);
     await clock.run();
     await back;
 
     expect(leftAt.slice(0, 4)).toEqual([1048, 2100, 3153, 4206]);
     expect(whileAway).toMatchObject({ granted: 4, used: 4, safeRate: 4, effectiveRate: 0.95 });
-    expect(told).toEqual(['TableError: ask: busy, ThrottlingException', 'back']);
+    expect(reported).toEqual(['TableError: try: busy, ThrottlingException', 'back']);
     expect(pace.counts()).toMatchObject({ effectiveRate: 9.5 });
     expect((leftAt.at(-1) ?? 0) - (leftAt.at(-2) ?? 0)).toBeLessThan(110);
   });
 
-  test('a call that may not wait so long is refused, and each tests the table no more than every 10 seconds', async () => {
+  test('a call that may not wait so long is refused, and the table is tried only every 10 seconds', async () => {
     const clock = createVirtualClock();
     const { item, state } = createItem();
     const pace = createFleetPace({ ...clock, item, rate: 1, concurrency: 1, workers: 50, maxWaitMs: 5_000 });
-    state.isAway = true;
+    state.isUnavailable = true;
 
     for (let call = 0; call < 10; call += 1)
       await expect(pace.run(async () => 'left')).rejects.toBeInstanceOf(PaceWaitError);
 
     expect(state).toMatchObject({ reads: 2, writes: 0 });
-    state.isAway = false;
+    state.isUnavailable = false;
     const waited = clock.sleep(10_000);
     await clock.run();
     await waited;
     await expect(pace.run(async () => 'left')).resolves.toBe('left');
   });
 
-  test('a 429 stops this process at once, and the fleet when the table is back', async () => {
+  test('a 429 stops this process immediately, and the fleet once the table is back', async () => {
     const clock = createVirtualClock();
     const { item, state } = createItem();
     const pace = createFleetPace({ ...clock, item, rate: 9.5, concurrency: 1, workers: 1 });
     const first = pace.run(async (slot) => {
-      state.isAway = true;
+      state.isUnavailable = true;
       await pace.throttled(slot, 60_000);
-      state.isAway = false;
+      state.isUnavailable = false;
     });
     await clock.run();
     await first;
@@ -111,59 +111,59 @@ describe('while the table is away', () => {
     expect(await item.read()).toMatchObject({ incidents: 1 });
   });
 
-  test('429s that meet it at the same time report one outage', async () => {
+  test('concurrent 429s report one outage', async () => {
     const clock = createVirtualClock();
     const { item, state } = createItem();
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const pace = createFleetPace({
       ...clock,
       item,
       rate: 9.5,
       concurrency: 1,
       workers: 1,
-      onSafeRate: (cause) => told.push(cause),
+      onSafeRate: (cause) => reported.push(cause),
     });
 
     const call = pace.run(async (slot) => {
-      state.isAway = true;
+      state.isUnavailable = true;
       await Promise.all([pace.throttled(slot, 1_000), pace.throttled(slot, 1_000)]);
     });
     await clock.run();
     await call;
 
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
   });
 
-  test('an answer that was lost once is asked for again: no outage', async () => {
+  test('a request whose response is lost once is sent again: no outage', async () => {
     const clock = createVirtualClock();
     const { item, state } = createItem();
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const pace = createFleetPace({
       ...clock,
       item: {
         ...item,
         async reserve(reservation) {
-          const answer = await item.reserve(reservation);
-          if (state.writes === 1) throw new TableError('ask', { kind: 'unreachable', code: 'ECONNRESET' });
-          return answer;
+          const result = await item.reserve(reservation);
+          if (state.writes === 1) throw new TableError('try', { kind: 'unreachable', code: 'ECONNRESET' });
+          return result;
         },
       },
       rate: 9.5,
       concurrency: 1,
       workers: 1,
-      onSafeRate: (cause) => told.push(cause),
+      onSafeRate: (cause) => reported.push(cause),
     });
 
     const call = pace.run(async () => 'left');
     await clock.run();
 
     await expect(call).resolves.toBe('left');
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 });
 
 describe('a paused budget', () => {
-  test('sends a call away that may not wait, for a minute', async () => {
+  test('refuses a call that may not wait, for a minute', async () => {
     const clock = createVirtualClock();
     const { item } = createItem();
     const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, workers: 1, maxWaitMs: 20_000 });
@@ -176,7 +176,7 @@ describe('a paused budget', () => {
     expect(pace.counts().granted).toBe(0);
   });
 
-  test('lets a patient call go when it is resumed', async () => {
+  test('lets a patient call leave once it is resumed', async () => {
     const clock = createVirtualClock();
     const { item } = createItem();
     const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, workers: 1 });
@@ -190,7 +190,7 @@ describe('a paused budget', () => {
     await expect(call).resolves.toBe(15_000);
   });
 
-  test('makes slots void that were reserved before', async () => {
+  test('voids slots that were reserved before the pause', async () => {
     const clock = createVirtualClock();
     const { item } = createItem();
     const pace = createFleetPace({ ...clock, item, rate: 1, concurrency: 2, workers: 1, maxWaitMs: 20_000 });
@@ -208,7 +208,7 @@ describe('a paused budget', () => {
   });
 });
 
-test('a refusal moves nothing, and is not asked for again within a second', async () => {
+test('a refusal changes nothing, and stands for a second without another look', async () => {
   const clock = createVirtualClock();
   const { item, state } = createItem();
   await item.lower({ incidents: 0, fromMs: 60_000, lowered: { rate: 7, atMs: 0 } });
@@ -222,7 +222,7 @@ test('a refusal moves nothing, and is not asked for again within a second', asyn
   expect(await item.read()).toMatchObject({ tatMs: 60_000, tally: { granted: 0 } });
 });
 
-test('a line takes one write a block, and two where it has turned idle or busy meanwhile', async () => {
+test('a line takes one write for each block, and two if it has become idle or busy in the meantime', async () => {
   const clock = createVirtualClock();
   const { item, state } = createItem();
   const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, workers: 1, greed: 'one' });
@@ -240,13 +240,13 @@ test('a line takes one write a block, and two where it has turned idle or busy m
   await rest;
   await call();
 
-  // Four calls: the first looks, and the last finds idle what was busy.
+  // Four calls: the first reads the budget, and the last finds the busy line idle.
   expect(state).toMatchObject({ reads: 2, writes: 5 });
 });
 
-test('of a fleet no worker is refused: workers must be a whole number from 1', () => {
+test('workers must be a whole number of at least 1', () => {
   expect(() => createFleetPace({ item: createMemoryBudget(), rate: 1, concurrency: 1, workers: 0 })).toThrow(
-    'workers: expected a whole number from 1, got 0',
+    'workers: expected a whole number of at least 1, got 0',
   );
 });
 

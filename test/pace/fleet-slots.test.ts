@@ -36,7 +36,7 @@ test('a 429 of its own makes a worker drop the slots that it holds', async () =>
 });
 
 describe('slots that passed', () => {
-  test('while nobody was there are wasted, and the next are asked for no further ahead', async () => {
+  test('while no call waited are wasted, and the next are reserved no further ahead', async () => {
     const { slots, take, pass } = createWorker();
 
     await take();
@@ -48,7 +48,7 @@ describe('slots that passed', () => {
   });
 });
 
-test('what a worker did is reported by the write after one that was overtaken', async () => {
+test('what a worker did is reported by the next write if one is overtaken', async () => {
   const memory = createMemoryBudget();
   let writes = 0;
   const item = {

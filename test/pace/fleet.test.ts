@@ -4,7 +4,7 @@ import { emptyBudget, LATE_MS, lineSpacing } from '../../lib/pace/budget.ts';
 import { scaled } from '../scale.ts';
 import { type Departure, mostInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
 
-/** The most that a second may hold where clocks differ by so much: what the line gives in that much more time. */
+/** The most that a second may hold if clocks differ by `differenceMs`: what the line grants in that much more time. */
 function mostWith(rate: number, differenceMs: number): number {
   const { intervalMs, toleranceMs } = lineSpacing(rate, emptyBudget, 0);
   return Math.ceil((1000 + toleranceMs + LATE_MS + differenceMs) / intervalMs);
@@ -26,7 +26,7 @@ const longestGap = (departures: readonly Departure[], untilMs: number): number =
 const busy = (count: number, worker: SimulatedWorker = {}): readonly SimulatedWorker[] =>
   Array.from({ length: count }, () => worker);
 
-test('clocks that agree explain nothing: then a second holds no more than the rate', () => {
+test('with clocks that agree, a second holds no more than the rate', () => {
   expect([1, 2, 7.5, 50, 60].map((rate) => mostWith(rate, 0))).toEqual([1, 2, 8, 50, 60]);
 });
 
@@ -52,14 +52,14 @@ describe('whatever the workers do', () => {
     rate: fc.oneof(fc.integer({ min: 1, max: 60 }), fc.double({ min: 0.5, max: 60, noNaN: true })),
     workers,
     callMs: fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 5 }),
-    answerMs: fc.array(fc.integer({ min: 0, max: 80 }), { minLength: 1, maxLength: 5 }),
+    responseMs: fc.array(fc.integer({ min: 0, max: 80 }), { minLength: 1, maxLength: 5 }),
     lost: fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 9 }),
     lateness: fc.array(fc.integer({ min: 0, max: 7 }), { minLength: 1, maxLength: 7 }),
   });
 
-  test('no second holds more of the line than the rate and what the difference of clocks explains', async () => {
+  test('no second holds more of the line than the rate and the difference between the clocks explain', async () => {
     await fc.assert(
-      fc.asyncProperty(plans, async ({ callMs, answerMs, lost, lateness, ...plan }) => {
+      fc.asyncProperty(plans, async ({ callMs, responseMs, lost, lateness, ...plan }) => {
         let woken = 0;
         const { departures } = await simulateFleet({
           ...plan,
@@ -68,7 +68,7 @@ describe('whatever the workers do', () => {
           ),
           durationMs: 5_000,
           callMs: (call) => callMs[call % callMs.length] ?? 0,
-          answerMs: (question) => answerMs[question % answerMs.length] ?? 0,
+          responseMs: (request) => responseMs[request % responseMs.length] ?? 0,
           isLost: (question) => lost[question % lost.length] === 0,
           lateness: () => lateness[woken++ % lateness.length] ?? 0,
         });
@@ -82,8 +82,8 @@ describe('whatever the workers do', () => {
 });
 
 describe('a busy fleet', () => {
-  test('uses nearly all of the rate, by few writes', async () => {
-    const { departures, asked, paces } = await simulateFleet({
+  test('uses nearly all of the rate with few writes', async () => {
+    const { departures, requests, paces } = await simulateFleet({
       rate: 50,
       workers: busy(20),
       durationMs: 20_000,
@@ -92,17 +92,17 @@ describe('a busy fleet', () => {
     const used = departures.filter(({ atMs }) => atMs < 20_000).length;
     expect(used / (50 * 20)).toBeGreaterThan(0.96);
     expect(mostInASecond(departures)).toBeLessThanOrEqual(50);
-    expect((asked.writes / departures.length) * 1000).toBeLessThan(150);
+    expect((requests.writes / departures.length) * 1000).toBeLessThan(150);
     expect(paces.every((pace) => pace.counts().safeRate === 0)).toBe(true);
   });
 
-  test('of one worker that is alone does so too', async () => {
+  test('does so even with a single worker', async () => {
     const { departures } = await simulateFleet({ rate: 50, workers: busy(1), durationMs: 10_000 });
 
     expect(departures.filter(({ atMs }) => atMs < 10_000).length / 500).toBeGreaterThan(0.95);
   });
 
-  test('loses little by workers that die with what they hold', async () => {
+  test('loses little when workers die with the slots that they hold', async () => {
     const dying = [2_000, 4_000, 6_000, 8_000, 10_000].map((diesMs) => ({ diesMs }));
     const { departures } = await simulateFleet({
       rate: 50,
@@ -113,7 +113,7 @@ describe('a busy fleet', () => {
     expect(departures.filter(({ atMs }) => atMs < 20_000).length / 1_000).toBeGreaterThan(0.9);
   });
 
-  test('shares evenly whoever came first', async () => {
+  test('shares evenly, whichever worker started first', async () => {
     const { departures } = await simulateFleet({
       rate: 50,
       workers: [...busy(5), ...busy(5, { startsMs: 3_000 })],
@@ -126,7 +126,7 @@ describe('a busy fleet', () => {
   });
 });
 
-test('a process whose timers are always late sends all the same, and bunches no more than they are late', async () => {
+test('a process whose timers are always late still sends, and bunches no more than the timers are late', async () => {
   const { departures, paces } = await simulateFleet({
     rate: 10,
     workers: busy(2),
@@ -139,8 +139,8 @@ test('a process whose timers are always late sends all the same, and bunches no 
   expect(paces[0]?.counts().wasted).toBeGreaterThan(0);
 });
 
-describe('the difference of clocks', () => {
-  test('a fast clock steals nothing, and a slow one piles nothing up', async () => {
+describe('a difference between clocks', () => {
+  test('lets a fast clock steal nothing, and a slow one pile up nothing', async () => {
     const skews = [100, 0, 0, 0, 0, 0, 0, 0, 0, -100];
     const { departures } = await simulateFleet({
       rate: 50,
@@ -155,7 +155,7 @@ describe('the difference of clocks', () => {
     expect(mostInASecond(departures)).toBeLessThanOrEqual(mostWith(50, 200));
   });
 
-  test('of 100 ms lets a second hold a tenth more and no more, also where the line is nearly idle', async () => {
+  test('of 100 ms lets a second hold at most a tenth more, even if the line is nearly idle', async () => {
     const { departures } = await simulateFleet({
       rate: 50,
       workers: [100, 0, 60, 30].map((skewMs) => ({ skewMs, loops: 2, restMs: 100 })),
@@ -179,7 +179,7 @@ describe('nobody starves', () => {
     expect(gapMs).toBeLessThan(10 * 250 + 250);
   });
 
-  test('a worker with one call at a time neither', async () => {
+  test('a worker with one call at a time does not starve either', async () => {
     const { departures } = await simulateFleet({
       rate: 10,
       workers: [...busy(6, { loops: 16 }), { loops: 1 }],
@@ -191,7 +191,7 @@ describe('nobody starves', () => {
 });
 
 describe('a 429', () => {
-  test('stops the whole fleet for as long as it asks, half a second later at most, and counts once', async () => {
+  test('stops the whole fleet for as long as it asks, within half a second, and counts once', async () => {
     const { departures, budget } = await simulateFleet({
       rate: 50,
       workers: busy(10),

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { afterCall, dueAtMs, spacingFor } from '../../lib/pace/gcra.ts';
 import { scaled } from '../scale.ts';
 
-test('a rate that is no whole number costs nothing: its interval is its own', () => {
+test('a fractional rate costs nothing: its interval is unchanged', () => {
   expect(spacingFor(9.8).intervalMs).toBeCloseTo(1000 / 9.8);
 });
 
-test('a whole rate is slowed by one percent, which pays for what is made up for', () => {
+test('a whole rate is slowed by one percent, which pays for the lateness that is made up for', () => {
   expect(spacingFor(10)).toEqual({ intervalMs: 101, toleranceMs: 5 });
 });
 

@@ -24,7 +24,7 @@ describe('a reservation', () => {
     intervalMs: 20,
     toleranceMs: 5,
     incidents: 2,
-    askedAtMs: 745,
+    requestedAtMs: 745,
   };
 
   test('makes a block of slots one interval apart', () => {
@@ -32,9 +32,9 @@ describe('a reservation', () => {
     expect(blockOf({ ...reserved, size: 1 })).toEqual({ kind: 'fresh', ...three, slots: [1_000] });
   });
 
-  test('must be looked at again if its first slot may be used more than 250 ms after it was asked for', () => {
-    expect(blockOf({ ...reserved, askedAtMs: 744 }).kind).toBe('held');
-    expect(blockOf({ ...reserved, askedAtMs: 745 }).kind).toBe('fresh');
+  test('must be checked again if its first slot may be used more than 250 ms after the request', () => {
+    expect(blockOf({ ...reserved, requestedAtMs: 744 }).kind).toBe('held');
+    expect(blockOf({ ...reserved, requestedAtMs: 745 }).kind).toBe('fresh');
   });
 });
 
@@ -42,8 +42,8 @@ test('a slot may be used a little before its time', () => {
   expect(dueMsOf(fresh)).toBe(995);
 });
 
-describe('slots that are late', () => {
-  test('may be used for as long as the process may be late, and not after', () => {
+describe('late slots', () => {
+  test('may be used for as long as the process may be late, and no longer', () => {
     expect(withoutLate(fresh, { nowMs: 1_010, lateMs: 10 })).toEqual(fresh);
     expect(withoutLate(fresh, { nowMs: 1_011, lateMs: 10 })).toEqual({ ...fresh, slots: [1_020, 1_040] });
   });
@@ -53,48 +53,48 @@ describe('slots that are late', () => {
     expect(withoutLate({ ...fresh, kind: 'begun' }, { nowMs: 1_011, lateMs: 10 }).kind).toBe('begun');
   });
 
-  test('leave nothing where all are', () => {
+  test('leave nothing if all are late', () => {
     expect(withoutLate(fresh, { nowMs: 1_051, lateMs: 10 })).toEqual({ kind: 'none' });
     expect(withoutLate(NO_BLOCK, { nowMs: 1_051, lateMs: 10 })).toEqual({ kind: 'none' });
   });
 });
 
 describe('a call that uses the first slot', () => {
-  test('leaves a block that is begun', () => {
+  test('leaves a block that has begun', () => {
     expect(useFirst(fresh)).toEqual({ ...fresh, kind: 'begun', slots: [1_020, 1_040] });
   });
 
-  test('leaves nothing where it was the last', () => {
+  test('leaves nothing if it was the last', () => {
     expect(useFirst({ ...fresh, kind: 'begun', slots: [1_040] })).toEqual({ kind: 'none' });
   });
 
-  test('changes no block that somebody else looks at', () => {
+  test('does not change the block that it was given', () => {
     useFirst(fresh);
 
     expect(slotsOf(fresh)).toEqual([1_000, 1_020, 1_040]);
   });
 });
 
-describe('a look at the budget', () => {
+describe('a check of the budget', () => {
   const budget = { ...emptyBudget, incidents: 2 };
 
   test.each([
-    ['stands where nothing has happened', budget, true],
+    ['is valid if nothing has happened', budget, true],
     ['is void after another 429', { ...budget, incidents: 3 }, false],
     ['is void while the budget is paused', { ...budget, pausedAtMs: 900 }, false],
-    ['stands where the table does not respond', undefined, true],
+    ['is valid if the table does not respond', undefined, true],
   ])('shows that a block %s', (_, seen, expected) => {
     expect(stands(held, seen)).toBe(expected);
   });
 
-  test('makes a block that stands usable, and nothing of none', () => {
+  test('makes a valid block usable, and no block stays no block', () => {
     expect(freshened(held)).toEqual(fresh);
     expect(freshened({ ...fresh, kind: 'begun' }).kind).toBe('begun');
     expect(freshened(NO_BLOCK)).toEqual({ kind: 'none' });
   });
 });
 
-test('no slots are left of nothing', () => {
+test('no block has no slots', () => {
   expect(slotsOf(NO_BLOCK)).toEqual([]);
   expect(slotsOf(held)).toEqual([1_000, 1_020, 1_040]);
 });

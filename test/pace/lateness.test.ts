@@ -1,29 +1,29 @@
 import { describe, expect, test } from 'vitest';
 import { afterHit, afterMiss, PUNCTUAL } from '../../lib/pace/lateness.ts';
 
-test('a process that has missed nothing may be 10 ms late, and asks no further ahead', () => {
+test('a process that has missed nothing may be 10 ms late, and reserves no further ahead', () => {
   expect(PUNCTUAL).toEqual({ lateMs: 10, aheadMs: 0 });
 });
 
-describe('a slot that was missed', () => {
-  test('by a timer lets the next be twice as late, up to a whole block', () => {
+describe('a missed slot', () => {
+  test('because of a timer lets the next one be twice as late, up to a whole block', () => {
     expect(afterMiss({ lateMs: 10, aheadMs: 7 }, 'timer')).toEqual({ lateMs: 20, aheadMs: 7 });
     expect(afterMiss({ lateMs: 160, aheadMs: 7 }, 'timer')).toEqual({ lateMs: 250, aheadMs: 7 });
   });
 
-  test('by a response lets the next be asked for twice as far ahead, from 10 ms up to a second', () => {
+  test('because of a response lets the next one be reserved twice as far ahead, from 10 ms up to a second', () => {
     expect(afterMiss({ lateMs: 20, aheadMs: 0 }, 'response')).toEqual({ lateMs: 20, aheadMs: 10 });
     expect(afterMiss({ lateMs: 20, aheadMs: 10 }, 'response')).toEqual({ lateMs: 20, aheadMs: 20 });
     expect(afterMiss({ lateMs: 20, aheadMs: 640 }, 'response')).toEqual({ lateMs: 20, aheadMs: 1_000 });
   });
 });
 
-describe('a slot that was used', () => {
-  test('takes a tenth of both back', () => {
+describe('a used slot', () => {
+  test('takes back a tenth of both', () => {
     expect(afterHit({ lateMs: 100, aheadMs: 50 })).toEqual({ lateMs: 90, aheadMs: 45 });
   });
 
-  test('lets a slot be 10 ms late all the same', () => {
+  test('still lets a slot be 10 ms late', () => {
     expect(afterHit({ lateMs: 10.5, aheadMs: 0 })).toEqual({ lateMs: 10, aheadMs: 0 });
   });
 });

@@ -61,8 +61,8 @@ describe('in virtual time, with timers that wake late', () => {
 test.each([
   [{ rate: 0, concurrency: 1 }, 'rate: expected a number above 0, got 0'],
   [{ rate: Number.NaN, concurrency: 1 }, 'rate: expected a number above 0, got NaN'],
-  [{ rate: 1, concurrency: 1.5 }, 'concurrency: expected a whole number from 1, got 1.5'],
-  [{ rate: 1, concurrency: 1, maxWaitMs: -1 }, 'maxWaitMs: expected a number from 0, got -1'],
+  [{ rate: 1, concurrency: 1.5 }, 'concurrency: expected a whole number of at least 1, got 1.5'],
+  [{ rate: 1, concurrency: 1, maxWaitMs: -1 }, 'maxWaitMs: expected a number of at least 0, got -1'],
 ])('%o is refused: %s', (options, message) => {
   expect(() => createLocalPace(options)).toThrow(message);
 });

@@ -8,7 +8,7 @@ import {
 } from '../../lib/pace/budget.ts';
 import { addTally } from '../../lib/pace/tally.ts';
 
-/** The budget of a fleet in this process's memory, by the very conditions of the item in DynamoDB. */
+/** The budget of a fleet in this process's memory, with exactly the conditions of the item in DynamoDB. */
 export function createMemoryBudget(): BudgetItem {
   let budget: Budget = emptyBudget;
 
@@ -50,5 +50,5 @@ export function createMemoryBudget(): BudgetItem {
   };
 }
 
-/** DynamoDB adds decimals: the sum has no more digits than what was added, which is to the microsecond. */
+/** DynamoDB adds decimals: the sum has no more digits than its terms, which are rounded to the microsecond. */
 const exact = (ms: number) => Math.round(ms * 1000) / 1000;

@@ -11,10 +11,10 @@ export type MakePace = (options: {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }) => Pace;
 
-/** What every pace promises, whether it is of one process or of a fleet. */
+/** What every pace promises, whether for one process or for a fleet. */
 export function paceSuite(name: string, makePace: MakePace): void {
   describe(name, () => {
-    test('lets the first call go at once and spaces those that follow', async () => {
+    test('lets the first call leave immediately and spaces those that follow', async () => {
       const clock = createVirtualClock();
       const pace = makePace({ rate: 2.5, concurrency: 8, ...clock });
       const leftAt: number[] = [];
@@ -44,23 +44,23 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(most).toBe(3);
     });
 
-    test('answers what the call answers, and throws what it throws', async () => {
+    test('returns what the call returns, and throws what it throws', async () => {
       const clock = createVirtualClock();
       const pace = makePace({ rate: 100, concurrency: 3, ...clock });
 
-      const answered = pace.run(async () => 'answer');
+      const returned = pace.run(async () => 'result');
       const thrown = pace.run(async () => {
         throw new Error('from the call');
       });
-      const both = Promise.allSettled([answered, thrown]);
+      const both = Promise.allSettled([returned, thrown]);
       await clock.run();
       await both;
 
-      await expect(answered).resolves.toBe('answer');
+      await expect(returned).resolves.toBe('result');
       await expect(thrown).rejects.toThrow('from the call');
     });
 
-    test('stops all calls for as long as a 429 asks, and then lets fewer go', async () => {
+    test('stops all calls for as long as a 429 asks, and then lets fewer leave', async () => {
       const clock = createVirtualClock();
       const pace = makePace({ rate: 9.5, concurrency: 8, ...clock });
       const leftAt: number[] = [];
@@ -77,7 +77,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(pace.counts()).toMatchObject({ granted: 3, throttled: 1 });
     });
 
-    test('waits 30 seconds where a 429 does not say how long', async () => {
+    test('waits 30 seconds if a 429 does not say how long', async () => {
       const clock = createVirtualClock();
       const pace = makePace({ rate: 9.5, concurrency: 8, ...clock });
 
@@ -90,7 +90,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       await expect(next).resolves.toBeCloseTo(29_995);
     });
 
-    test('lowers the rate once for all the calls of one incident', async () => {
+    test('lowers the rate once for all calls of one incident', async () => {
       const clock = createVirtualClock();
       const pace = makePace({ rate: 50.5, concurrency: 8, ...clock });
       const refused = async (slot: { readonly atMs: number; readonly waitedMs: number }) => {
@@ -106,7 +106,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(pace.counts().throttled).toBe(4);
     });
 
-    test('gives 2 % of the rate back for each clean half minute, up to the whole', async () => {
+    test('restores 2 % of the rate for each clean half minute, up to the full rate', async () => {
       const clock = createVirtualClock();
       const pace = makePace({ rate: 10, concurrency: 1, ...clock });
       const first = pace.run(async (slot) => pace.throttled(slot, 0));
@@ -144,7 +144,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(pace.counts().granted).toBe(1);
     });
 
-    test('counts the slots that it granted, and each call in one of them', async () => {
+    test('counts the slots that it granted and the calls that used them', async () => {
       const clock = createVirtualClock();
       const pace = makePace({ rate: 50, concurrency: 4, ...clock });
 
@@ -163,7 +163,7 @@ export function paceSuite(name: string, makePace: MakePace): void {
       expect(waitedMs).toBeGreaterThan(5_000);
     });
 
-    test('lets a refused call’s successor go when its time has come, as if the refused had never been', async () => {
+    test('lets the call after a refused one leave on time, as if the refused one had never existed', async () => {
       const clock = createVirtualClock();
       const pace = makePace({ rate: 2.5, concurrency: 8, maxWaitMs: 500, ...clock });
       const leftAt: number[] = [];

@@ -6,17 +6,17 @@ import { TableError } from '../../lib/table/table-error.ts';
 import { createMemoryBudget } from './memory-budget.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
-/** One worker: busy loops of calls from `startsMs` until `endsMs`, on a clock that is wrong by `skewMs`. */
+/** One worker: busy loops of calls from `startsMs` until `endsMs`, on a clock that is off by `skewMs`. */
 export type SimulatedWorker = {
   readonly skewMs?: number;
   readonly concurrency?: number;
-  /** Calls that follow one another, at once. */
+  /** How many loops run at once, each with one call after another. */
   readonly loops?: number;
   readonly startsMs?: number;
   readonly endsMs?: number;
-  /** Stops as `kill -9` stops a process, with whatever it holds. */
+  /** When it stops, as if by `kill -9`, with whatever it holds. */
   readonly diesMs?: number;
-  /** Between the end of a call and the next of its loop. */
+  /** The time between the end of a call and the next one of its loop. */
   readonly restMs?: number;
   readonly greed?: 'one' | 'block';
   readonly maxWaitMs?: number;
@@ -26,52 +26,52 @@ export type FleetPlan = {
   readonly rate: number;
   readonly workers: readonly SimulatedWorker[];
   readonly durationMs: number;
-  /** Of a call; default 20 ms. */
+  /** The duration of a call; default 20 ms. */
   readonly callMs?: (call: number) => number;
-  /** Of a question to the item, there and back; default 6 ms. */
-  readonly answerMs?: (question: number) => number;
-  /** Whether an answer is lost after the item did as it was told; by default none is. */
-  readonly isLost?: (question: number, atMs: number) => boolean;
+  /** The duration of a request to the item, there and back; default 6 ms. */
+  readonly responseMs?: (request: number) => number;
+  /** Whether a response is lost after the item carried out the request; by default none is. */
+  readonly isLost?: (request: number, atMs: number) => boolean;
   /** How late a timer wakes; default 0. */
   readonly lateness?: () => number;
-  /** What the platform answers a call that leaves: a 429's `Retry-After`, or undefined for anything else. */
+  /** The platform's response to a call that leaves: a 429's `Retry-After`, or undefined for any other response. */
   readonly refuse?: (atMs: number) => number | undefined;
 };
 
 /** A call that left, by the platform's clock. */
 export type Departure = { readonly worker: number; readonly atMs: number; readonly slot: Slot };
 
-/** Any number of a wall clock. */
+/** An arbitrary time of a wall clock. */
 const EPOCH_MS = 1_795_276_800_000;
 
-/** Lets a fleet work over one item in virtual time, and tells what left when. */
+/** Runs a fleet over one item in virtual time, and reports what left when. */
 export async function simulateFleet(plan: FleetPlan) {
   const clock = createVirtualClock(plan.lateness);
   const memory = createMemoryBudget();
   const departures: Departure[] = [];
   const refusals: { readonly worker: number; readonly waitMs: number }[] = [];
   const outages: number[] = [];
-  const asked = { reads: 0, writes: 0 };
+  const requests = { reads: 0, writes: 0 };
   const alive = (worker: SimulatedWorker) => clock.now() < (worker.diesMs ?? Number.POSITIVE_INFINITY);
 
   const overNetwork = async <T>(
     sleep: typeof clock.sleep,
-    kind: keyof typeof asked,
+    kind: keyof typeof requests,
     act: () => Promise<T>,
   ): Promise<T> => {
-    asked[kind] += 1;
-    const number = asked.reads + asked.writes;
-    const halfMs = (plan.answerMs?.(number) ?? 6) / 2;
+    requests[kind] += 1;
+    const number = requests.reads + requests.writes;
+    const halfMs = (plan.responseMs?.(number) ?? 6) / 2;
     await sleep(halfMs);
-    const answer = await act();
+    const result = await act();
     await sleep(halfMs);
     if (plan.isLost?.(number, clock.now()))
-      throw new TableError('ask', { kind: 'unreachable', code: 'lost' });
-    return answer;
+      throw new TableError('try', { kind: 'unreachable', code: 'lost' });
+    return result;
   };
 
   const work = async (worker: SimulatedWorker, index: number): Promise<Pace> => {
-    // Who is dead wakes no more.
+    // A dead worker never wakes.
     const sleep = async (ms: number, signal?: AbortSignal) => {
       await clock.sleep(ms, signal);
       if (!alive(worker)) await new Promise(() => {});
@@ -121,7 +121,7 @@ export async function simulateFleet(plan: FleetPlan) {
   const all = Promise.all(plan.workers.map(work));
   await clock.run();
   const paces = await all;
-  return { departures, refusals, outages, asked, budget: await memory.read(), paces };
+  return { departures, refusals, outages, requests, budget: await memory.read(), paces };
 }
 
 /** The most calls that left within one second. */

@@ -1,4 +1,4 @@
-/** A clock that moves only when somebody sleeps on it, and a sleep that may wake late. Times in milliseconds. */
+/** A clock that advances only when somebody sleeps on it, and a sleep that may wake late. Times in milliseconds. */
 export function createVirtualClock(lateness: () => number = () => 0) {
   let nowMs = 0;
   const sleepers: { readonly atMs: number; readonly wake: () => void }[] = [];
@@ -26,7 +26,7 @@ export function createVirtualClock(lateness: () => number = () => 0) {
   };
 }
 
-/** Lets every promise that can go on do so. */
+/** Lets every promise that can make progress do so. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -5,27 +5,27 @@ import { searchCalculations } from '../../lib/platform/operations/search-calcula
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { fixedToken, secretToken } from '../../lib/platform/token.ts';
 import { createFakePace } from '../pace/fake-pace.ts';
-import { calculation, calculationRow, calculations, execution } from './answers.ts';
 import { caught, thrown } from './caught.ts';
-import { answered, failed, fakeCall, lost, refused, type Scripted, status } from './fake-call.ts';
+import { failed, fakeCall, lost, ok, refused, type Scripted, status } from './fake-call.ts';
+import { calculation, calculationRow, calculations, execution } from './sample-records.ts';
 import { json, startServer } from './scripted-server.ts';
 
 const sort = { field: 'id', ascending: true };
 const run = { packageId: '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b', version: '1.0.0', functionName: 'score' };
-const good = answered(calculations(calculationRow()));
+const good = ok(calculations(calculationRow()));
 
 describe('a call', () => {
-  test('takes a turn for every attempt, and tells the pace of 429 before it waits', async () => {
+  test('takes a turn for every attempt, and reports a 429 to the pace before it waits', async () => {
     const { platform, log, slept } = fakeCall([status(429, 7_000), good]);
 
-    const answer = await platform.calculations.search({ sort });
+    const response = await platform.calculations.search({ sort });
 
-    expect(answer.results).toHaveLength(1);
+    expect(response.results).toHaveLength(1);
     expect(slept).toEqual([7_000]);
     expect(log).toEqual(['turn', 'send', 'throttled 7000', 'sleep 7000', 'turn', 'send']);
   });
 
-  test('backs off after 429 without a time', async () => {
+  test('backs off after a 429 without a delay', async () => {
     const { platform, log } = fakeCall([status(429), good]);
 
     await platform.calculations.search({ sort });
@@ -33,7 +33,7 @@ describe('a call', () => {
     expect(log).toEqual(['turn', 'send', 'throttled undefined', 'sleep 125', 'turn', 'send']);
   });
 
-  test('backs off after 503 by jitter and then gives up', async () => {
+  test('backs off after a 503 with jitter and then gives up', async () => {
     const { platform, slept, sent } = fakeCall([status(503)]);
 
     const error = await caught(platform.calculations.search({ sort }));
@@ -46,11 +46,12 @@ describe('a call', () => {
       attempts: 9,
       sent: true,
       failure: { kind: 'status', status: 503 },
-      message: 'searchCalculations (calculations from 0) failed after 9 attempts: answered 503',
+      message:
+        'searchCalculations (calculations from 0) failed after 9 attempts: the server responded with 503',
     });
   });
 
-  test('gives up before a wait that ends past its time budget', async () => {
+  test('gives up before a wait that would end past its time budget', async () => {
     const { platform, slept } = fakeCall([status(429, 200_000)]);
 
     const error = await caught(platform.calculations.search({ sort }));
@@ -63,7 +64,7 @@ describe('a call', () => {
     });
   });
 
-  test('waits for a turn that lies too far off, and then calls', async () => {
+  test('waits for a turn that is too far off, and then calls', async () => {
     const { platform, log } = fakeCall([good], { turns: [new PaceWaitError(5_000, 1_000), 0] });
 
     await platform.calculations.search({ sort });
@@ -71,7 +72,7 @@ describe('a call', () => {
     expect(log).toEqual(['turn', 'sleep 5000', 'turn', 'send']);
   });
 
-  test('gives up on a turn that lies past its time budget, with nothing sent', async () => {
+  test('gives up on a turn past its time budget, with nothing sent', async () => {
     const { platform, sent } = fakeCall([good], { turns: [new PaceWaitError(300_001, 1_000)] });
 
     const error = await caught(platform.calculations.search({ sort }));
@@ -81,10 +82,10 @@ describe('a call', () => {
       sent: false,
       failure: { kind: 'wait', waitMs: 300_001, maxWaitMs: 1_000 },
     });
-    expect(error.message).toContain('its turn comes in 300 s, over the longest wait of 1 s');
+    expect(error.message).toContain('it would wait 300 s for its turn, longer than the limit of 1 s');
   });
 
-  test('passes on any other error of the pace', async () => {
+  test('rethrows any other error of the pace', async () => {
     const reason = new Error('the table is gone');
     const { platform, sent } = fakeCall([good], { turns: [reason] });
 
@@ -94,7 +95,7 @@ describe('a call', () => {
     expect(sent).toEqual([]);
   });
 
-  test('tells the reference of the platform, and keeps the cause', async () => {
+  test('reports the reference of the platform, and preserves the cause', async () => {
     const cause = new Error('socket hang up');
     const failing = fakeCall([
       failed({ kind: 'status', status: 404, detail: 'No such id', reference: 'D2R-1' }),
@@ -107,15 +108,15 @@ describe('a call', () => {
     const broken = await caught(breaking.platform.dataFiles.get(12));
 
     expect(missing.message).toBe(
-      'getDataFile (data file 12) failed: answered 404: No such id (reference D2R-1)',
+      'getDataFile (data file 12) failed: the server responded with 404: No such id (reference D2R-1)',
     );
     expect(missing.failure).toMatchObject({ reference: 'D2R-1' });
     expect(broken.message).toBe('getDataFile (data file 12) failed: the connection broke (EPIPE)');
     expect(broken.cause).toBe(cause);
   });
 
-  test('gives a code function more than its 5 minutes, and anything else the limit of the settings', async () => {
-    const running = fakeCall([answered(execution())]);
+  test('gives a code function more than its 5 minutes, and everything else the limit in the settings', async () => {
+    const running = fakeCall([ok(execution())]);
     const searching = fakeCall([good]);
 
     await running.platform.functions.run(run);
@@ -125,8 +126,8 @@ describe('a call', () => {
     expect(searching.sent[0]?.request).toMatchObject({ timeoutMs: 60_000, mayRepeat: true });
   });
 
-  test('says how often it was tried when the answer has another shape', async () => {
-    const { platform } = fakeCall([status(503), answered({ results: 5 })]);
+  test('reports how many attempts it made when the response has another shape', async () => {
+    const { platform } = fakeCall([status(503), ok({ results: 5 })]);
 
     const error = await caught(platform.calculations.search({ sort }));
 
@@ -157,22 +158,22 @@ describe('what is observed', () => {
     ]);
   });
 
-  test('does no harm where an observer throws', async () => {
+  test('has no effect on the call if an observer throws', async () => {
     const { platform, events, sent } = fakeCall([status(503), good], {
       observe: () => {
         throw new Error('a faulty observer');
       },
     });
 
-    const answer = await platform.calculations.search({ sort });
+    const response = await platform.calculations.search({ sort });
 
-    expect(answer.results).toHaveLength(1);
+    expect(response.results).toHaveLength(1);
     expect(sent).toHaveLength(2);
     expect(events.map((event) => event.kind)).toEqual(['request', 'retry', 'request']);
   });
 });
 
-describe("the caller's abort passes through as the very reason", () => {
+describe("the caller's abort passes through with its own reason", () => {
   const reason = new Error('enough');
 
   test('during a sleep', async () => {
@@ -226,7 +227,7 @@ describe("the caller's abort passes through as the very reason", () => {
     expect(slept).toEqual([]);
   });
 
-  test('even a reason that is no error', async () => {
+  test('even a reason that is not an error', async () => {
     const abort = new AbortController();
     const { platform } = fakeCall([
       async (signal) => {
@@ -242,7 +243,7 @@ describe("the caller's abort passes through as the very reason", () => {
   });
 });
 
-describe('a token that is refused', () => {
+describe('a refused token', () => {
   const secrets = (...texts: readonly string[]) => {
     let fetches = 0;
     const token = secretToken({
@@ -254,7 +255,7 @@ describe('a token that is refused', () => {
     return { token, fetches: () => fetches };
   };
 
-  test('is read again once, and the call goes on at once with the new one', async () => {
+  test('is read again once, and the call continues immediately with the new one', async () => {
     const { token, fetches } = secrets('old', 'new');
     const { platform, sent, slept } = fakeCall([status(401), good], { token });
 
@@ -265,7 +266,7 @@ describe('a token that is refused', () => {
     expect(slept).toEqual([]);
   });
 
-  test('twice is an error, with the token read no third time', async () => {
+  test('is an error the second time, without a third read', async () => {
     const { token, fetches } = secrets('old', 'new', 'third');
     const { platform, sent } = fakeCall([status(401)], { token });
 
@@ -274,10 +275,10 @@ describe('a token that is refused', () => {
     expect(sent.map((each) => each.token)).toEqual(['old', 'new']);
     expect(fetches()).toBe(2);
     expect(error).toMatchObject({ sent: false, attempts: 2, failure: { kind: 'status', status: 401 } });
-    expect(error.message).toContain('Is the token right, and neither expired nor revoked?');
+    expect(error.message).toContain('Is the token correct, and neither expired nor revoked?');
   });
 
-  test('half-way through the retries is read again once too', async () => {
+  test('is also read again once halfway through the retries', async () => {
     const { token } = secrets('old', 'new', 'third');
     const { platform, sent } = fakeCall([status(503), status(401), status(503), status(401)], { token });
 
@@ -287,9 +288,9 @@ describe('a token that is refused', () => {
     expect(error).toMatchObject({ sent: true, attempts: 4, failure: { status: 401 } });
   });
 
-  test('may be sent again for a code function, which did not run', async () => {
+  test('is replaced for a code function too, which did not run', async () => {
     const { token } = secrets('old', 'new');
-    const { platform, sent } = fakeCall([status(401), answered(execution())], { token });
+    const { platform, sent } = fakeCall([status(401), ok(execution())], { token });
 
     const { status: ran } = await platform.functions.run(run);
 
@@ -297,7 +298,7 @@ describe('a token that is refused', () => {
     expect(sent).toHaveLength(2);
   });
 
-  test('because no header can carry it is an error at once, which does not show it', async () => {
+  test('that no header can carry is an immediate error, which does not show it', async () => {
     const { token } = secrets('sec\nret');
     const { platform, sent } = fakeCall([good], { token });
 
@@ -310,7 +311,7 @@ describe('a token that is refused', () => {
     );
   });
 
-  test('is an error at once where no other can come', async () => {
+  test('is an immediate error if there can be no other', async () => {
     const { platform, sent } = fakeCall([status(401)]);
 
     const error = await caught(platform.calculations.search({ sort }));
@@ -321,20 +322,20 @@ describe('a token that is refused', () => {
 });
 
 describe('a call that may not be repeated', () => {
-  const lostAnswers: readonly (readonly [string, Scripted])[] = [
+  const lostResponses: readonly (readonly [string, Scripted])[] = [
     ['the connection broke', lost],
-    ['the time ran out', failed({ kind: 'timeout', timeoutMs: 330_000, phase: 'exchange' })],
-    ['the answer was cut', failed({ kind: 'cut', detail: '5 bytes came' })],
-    ['a gateway answered 502', status(502)],
-    ['a gateway answered 503 with a time', status(503, 1_000)],
-    ['a page came', failed({ kind: 'not-json', status: 200, contentType: 'text/html' })],
-    ['a redirect came', failed({ kind: 'redirect', status: 303, to: 'https://other.invalid/' })],
-    ['the answer was too large', failed({ kind: 'too-large', maxBytes: 5 })],
-    ['the answer had another shape', answered({ odd: true })],
+    ['it timed out', failed({ kind: 'timeout', timeoutMs: 330_000, phase: 'exchange' })],
+    ['the response was cut off', failed({ kind: 'cut', detail: '5 bytes received' })],
+    ['a gateway responded with 502', status(502)],
+    ['a gateway responded with 503 and a delay', status(503, 1_000)],
+    ['a page was received', failed({ kind: 'not-json', status: 200, contentType: 'text/html' })],
+    ['a redirect was received', failed({ kind: 'redirect', status: 303, to: 'https://other.invalid/' })],
+    ['the response was too large', failed({ kind: 'too-large', maxBytes: 5 })],
+    ['the response had another shape', ok({ odd: true })],
   ];
 
-  test.for(lostAnswers)('runs a code function exactly once when %s', async ([, result]) => {
-    const { platform, sent, slept } = fakeCall([result, answered(execution())]);
+  test.for(lostResponses)('runs a code function exactly once when %s', async ([, result]) => {
+    const { platform, sent, slept } = fakeCall([result, ok(execution())]);
 
     const error = await caught(platform.functions.run(run));
 
@@ -344,8 +345,8 @@ describe('a call that may not be repeated', () => {
     expect(error.attempts).toBe(1);
   });
 
-  test.for(lostAnswers)('updates a formula exactly once when %s', async ([, result]) => {
-    const { platform, sent, slept } = fakeCall([result, answered(calculation())]);
+  test.for(lostResponses)('updates a formula exactly once when %s', async ([, result]) => {
+    const { platform, sent, slept } = fakeCall([result, ok(calculation())]);
 
     const error = await caught(platform.calculations.updateFormula(17, 'SUM(1)'));
 
@@ -354,13 +355,13 @@ describe('a call that may not be repeated', () => {
     expect(error.sent).toBe(true);
   });
 
-  test('is tried again while it has provably not been sent, and no longer', async () => {
+  test('is retried as long as it has provably not been sent, and no longer', async () => {
     const { platform, sent, slept } = fakeCall([
       refused,
       status(429, 7_000),
       failed({ kind: 'connection', phase: 'resolve', code: 'EAI_AGAIN' }),
       lost,
-      answered(execution()),
+      ok(execution()),
     ]);
 
     const error = await caught(platform.functions.run(run));
@@ -374,7 +375,7 @@ describe('a call that may not be repeated', () => {
     });
   });
 
-  test('is known not to be sent when no attempt got through', async () => {
+  test('is known not to have been sent if no attempt got through', async () => {
     const { platform, sent } = fakeCall([refused]);
 
     const error = await caught(platform.functions.run(run));
@@ -384,26 +385,28 @@ describe('a call that may not be repeated', () => {
   });
 });
 
-describe('a call whose sends are noted', () => {
-  test('notes each attempt in its turn, before it leaves', async () => {
+describe('a call whose sends are recorded', () => {
+  test('records each attempt in its turn, before it leaves', async () => {
     const { platform, log } = fakeCall([status(503), good]);
-    const beforeSend = async () => void log.push('noted');
+    const beforeSend = async () => void log.push('recorded');
 
     await platform.calculations.search({ sort }, { beforeSend });
 
-    expect(log).toEqual(['turn', 'noted', 'send', 'sleep 125', 'turn', 'noted', 'send']);
+    expect(log).toEqual(['turn', 'recorded', 'send', 'sleep 125', 'turn', 'recorded', 'send']);
   });
 
-  test('is not sent when the note fails', async () => {
+  test('is not sent if recording fails', async () => {
     const { platform, sent } = fakeCall([good]);
-    const beforeSend = () => Promise.reject(new Error('the table is away'));
+    const beforeSend = () => Promise.reject(new Error('the table is unavailable'));
 
-    await expect(platform.calculations.search({ sort }, { beforeSend })).rejects.toThrow('the table is away');
+    await expect(platform.calculations.search({ sort }, { beforeSend })).rejects.toThrow(
+      'the table is unavailable',
+    );
 
     expect(sent).toEqual([]);
   });
 
-  test('is tried once if it is to be, also where a fresh token could be had', async () => {
+  test('is tried only once with `once`, even if a fresh token is available', async () => {
     const secrets = ['old', 'new'];
     const token = secretToken({ fetchSecret: async () => secrets.shift() ?? 'none' });
     const { platform, sent } = fakeCall([status(401), good], { token });
@@ -414,7 +417,7 @@ describe('a call whose sends are noted', () => {
   });
 
   test.each([status(429, 1_000), status(503), refused, status(401)])(
-    'is tried once if it is to be, whatever came of it',
+    'is tried only once with `once`, whatever the outcome',
     async (result) => {
       const { platform, sent, slept } = fakeCall([result, good]);
 
@@ -428,7 +431,7 @@ describe('a call whose sends are noted', () => {
 });
 
 describe('what may have been sent', () => {
-  test('stays so when a later attempt was not', async () => {
+  test('still counts as sent if a later attempt was not', async () => {
     const { platform } = fakeCall([lost, refused]);
 
     const error = await caught(platform.calculations.search({ sort }));
@@ -438,16 +441,20 @@ describe('what may have been sent', () => {
 
   test.for([
     ['refused', refused, false],
-    ['name not resolved', failed({ kind: 'connection', phase: 'resolve', code: 'ENOTFOUND' }), false],
+    [
+      'a name that was not resolved',
+      failed({ kind: 'connection', phase: 'resolve', code: 'ENOTFOUND' }),
+      false,
+    ],
     ['no TLS', failed({ kind: 'connection', phase: 'tls', code: 'EPROTO' }), false],
-    ['late before the request', failed({ kind: 'timeout', timeoutMs: 5, phase: 'connect' }), false],
+    ['a time-out before the request', failed({ kind: 'timeout', timeoutMs: 5, phase: 'connect' }), false],
     ['401', status(401), false],
     ['429', status(429, 999_999), false],
     ['400', status(400), true],
     ['403', status(403), true],
     ['lost', lost, true],
-    ['late after the request', failed({ kind: 'timeout', timeoutMs: 5, phase: 'exchange' }), true],
-  ] as const)('is told by the error: %s', async ([, result, expected]) => {
+    ['a time-out after the request', failed({ kind: 'timeout', timeoutMs: 5, phase: 'exchange' }), true],
+  ] as const)('is reported by the error: %s', async ([, result, expected]) => {
     const { platform } = fakeCall([result]);
 
     const error = await caught(platform.functions.run(run));
@@ -457,8 +464,8 @@ describe('what may have been sent', () => {
   });
 });
 
-describe('an answer that is read from its bytes', () => {
-  test('is what the reader makes of them', async () => {
+describe('a response that is read from its bytes', () => {
+  test('is what the reader returns for them', async () => {
     await using server = await startServer(json({ id: 9_007_199_254_740_993n }));
     const platform = createPlatform({
       baseUrl: server.url,
@@ -471,7 +478,7 @@ describe('an answer that is read from its bytes', () => {
     expect(text).toBe('{"id":9007199254740993}');
   });
 
-  test('is fetched again if the reader finds that it is no valid JSON', async () => {
+  test('is fetched again if the reader finds that it is not valid JSON', async () => {
     await using server = await startServer(json([1]), json([2]));
     const retry = { baseDelayMs: 1 };
     const platform = createPlatform({

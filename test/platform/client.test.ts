@@ -13,7 +13,7 @@ import {
   files,
   revision,
   sentiment,
-} from './answers.ts';
+} from './sample-records.ts';
 import { json, startServer } from './scripted-server.ts';
 
 const uuid = '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b';
@@ -22,7 +22,7 @@ const clientOf = (baseUrl: string, options: Partial<PlatformOptions> = {}) =>
   createPlatform({ baseUrl, token: fixedToken('abc'), pace: createFakePace(), ...options });
 
 describe('over HTTP', () => {
-  test('a formula is updated by POST, strictly if asked', async () => {
+  test('a formula is updated by POST, strictly if requested', async () => {
     await using server = await startServer(json(calculation()));
     const platform = clientOf(server.url);
 
@@ -112,7 +112,7 @@ describe('over HTTP', () => {
     expect(server.requests[0]?.headers).not.toHaveProperty('content-type');
   });
 
-  test('a code function is run with its inputs, huge integers and all, and a failed one is an answer', async () => {
+  test('a code function is run with its inputs, huge integers included, and a failed run is returned', async () => {
     await using server = await startServer(json(execution({ status: 'FAILED' })));
     const platform = clientOf(server.url);
 
@@ -134,7 +134,7 @@ describe('over HTTP', () => {
     ]);
   });
 
-  test('a text is scored by topic, or over all without topics', async () => {
+  test('a text is scored by topic, or overall without topics', async () => {
     await using server = await startServer(
       json(sentiment()),
       json({ type: 'DEFAULT', sentiment: 'positive', model: 'm', modelProviderUsage: null }),
@@ -170,7 +170,7 @@ describe('over HTTP', () => {
     ]);
   });
 
-  test('the header that carries the token has the name that is set', async () => {
+  test('the header that carries the token has the configured name', async () => {
     await using server = await startServer(json(dataFile()));
     const platform = clientOf(server.url, { tokenHeader: 'X-Acme-Token' });
 
@@ -180,7 +180,7 @@ describe('over HTTP', () => {
     expect(server.requests[0]?.headers).not.toHaveProperty('x-service-developer-token');
   });
 
-  test('an observer that throws harms neither a call nor its retries', async () => {
+  test('an observer that throws affects neither a call nor its retries', async () => {
     await using server = await startServer(json({ message: 'busy' }, 503), json(dataFile()));
     const platform = clientOf(server.url, {
       retry: { baseDelayMs: 0 },
@@ -197,7 +197,7 @@ describe('over HTTP', () => {
 });
 
 describe('connections', () => {
-  test('are kept for calls that may be repeated', async () => {
+  test('are reused for calls that may be repeated', async () => {
     await using server = await startServer(json(calculations()));
     const platform = clientOf(server.url);
 

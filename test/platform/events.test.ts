@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { countCalls, type PlatformEvent, tellAll } from '../../lib/platform/events.ts';
-import { calculations } from './answers.ts';
-import { answered, fakeCall, status } from './fake-call.ts';
+import { countCalls, notifyAll, type PlatformEvent } from '../../lib/platform/events.ts';
+import { fakeCall, ok, status } from './fake-call.ts';
+import { calculations } from './sample-records.ts';
 
 describe('observers', () => {
   test('count what happens', async () => {
     const { observe, counts } = countCalls();
-    const { platform } = fakeCall([status(429, 7_000), status(503), answered(calculations())], {
+    const { platform } = fakeCall([status(429, 7_000), status(503), ok(calculations())], {
       observe,
       turns: [40.4, 0, 10],
     });
@@ -16,19 +16,19 @@ describe('observers', () => {
     expect(counts()).toEqual({ requests: 3, retries: 2, throttled: 1, waitedMs: 50 });
   });
 
-  test('are told in turn, also after one that throws', () => {
-    const told: string[] = [];
-    const observe = tellAll([
-      () => told.push('first'),
+  test('are notified in turn, even after one that throws', () => {
+    const notified: string[] = [];
+    const observe = notifyAll([
+      () => notified.push('first'),
       () => {
         throw new Error('a faulty observer');
       },
-      () => told.push('last'),
+      () => notified.push('last'),
     ]);
     const event: PlatformEvent = { kind: 'waited', operation: 'listCards', attempt: 1, waitedMs: 5 };
 
     observe(event);
 
-    expect(told).toEqual(['first', 'last']);
+    expect(notified).toEqual(['first', 'last']);
   });
 });

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** All that anybody could print of a value: its words, its JSON, what inspect shows, and the bytes it holds. */
+/** Everything that anyone could print of a value: its text, its JSON, what inspect shows, and the bytes it holds. */
 export function everythingOf(value: unknown): string {
   const words = value instanceof Error ? `${value.message}\n${value.stack}` : String(value);
   const shown = inspect(value, { depth: Infinity, showHidden: true, getters: true, maxStringLength: null });

@@ -1,20 +1,20 @@
 import { parseJson, printJson } from '../../lib/json/json.ts';
 import { createCall } from '../../lib/platform/call.ts';
 import { operations } from '../../lib/platform/client.ts';
-import { type PlatformEvent, tellAll } from '../../lib/platform/events.ts';
+import { notifyAll, type PlatformEvent } from '../../lib/platform/events.ts';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import type { AttemptResult, PlatformRequest } from '../../lib/platform/http/transport.ts';
 import { defaultRetryLimits, type RetryLimits } from '../../lib/platform/retry.ts';
 import { fixedToken, type TokenSource } from '../../lib/platform/token.ts';
 import { createFakePace } from '../pace/fake-pace.ts';
 
-/** What one attempt comes to: a result, or what the fake throws or does instead. */
+/** The outcome of one attempt: a result, or what the fake throws or does instead. */
 export type Scripted = AttemptResult | ((signal?: AbortSignal) => Promise<AttemptResult>);
 
-/** A good answer with this JSON, read from its text as the transport does. */
-export function answered(value: unknown): AttemptResult {
+/** A successful response with this JSON, read from its text as the transport does. */
+export function ok(value: unknown): AttemptResult {
   const text = printJson(value);
-  return { kind: 'answer', status: 200, sizeBytes: text.length, answer: { text, json: parseJson(text) } };
+  return { kind: 'response', status: 200, sizeBytes: text.length, response: { text, json: parseJson(text) } };
 }
 
 export function failed(failure: PlatformFailure, cause?: unknown): AttemptResult {
@@ -38,13 +38,13 @@ export type FakeOptions = {
   readonly observe?: (event: PlatformEvent) => void;
   readonly random?: () => number;
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** What the pace does with each call in turn: lets it go (a wait in ms), or throws. */
+  /** What the pace does with each call in turn: lets it leave (after a wait in ms), or throws. */
   readonly turns?: readonly (number | Error | ((signal?: AbortSignal) => Promise<never>))[];
 };
 
 /**
- * A call over a scripted `send` (the last result for ever), a pace that lets all go, and a clock that only `sleep`
- * moves. `log` tells in order what happened: `turn`, `send`, `throttled 7000`, `sleep 7000`.
+ * A call over a scripted `send` (the last result forever), a pace that lets every call leave, and a clock that only
+ * `sleep` advances. `log` lists in order what happened: `turn`, `send`, `throttled 7000`, `sleep 7000`.
  */
 export function fakeCall(script: readonly Scripted[], options: FakeOptions = {}) {
   const sent: { readonly request: PlatformRequest; readonly token: string }[] = [];
@@ -77,7 +77,7 @@ export function fakeCall(script: readonly Scripted[], options: FakeOptions = {})
     },
     token: options.token ?? fixedToken('token'),
     pace,
-    observe: tellAll([(event) => events.push(event), options.observe ?? (() => {})]),
+    observe: notifyAll([(event) => events.push(event), options.observe ?? (() => {})]),
     limits: { ...defaultRetryLimits, ...options.limits },
     timeoutMs: 60_000,
     now: () => nowMs,

@@ -5,7 +5,7 @@ import { compareIds, idDigits, idSchema } from '../../lib/platform/id.ts';
 const integer = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n });
 
 describe('an id', () => {
-  test('is its digits, whatever form it came in', () => {
+  test('is its digits, whatever form it is received in', () => {
     expect(idDigits(12)).toBe('12');
     expect(idDigits(9007199254740993n)).toBe('9007199254740993');
     expect(idDigits('9007199254740993')).toBe('9007199254740993');
@@ -14,7 +14,7 @@ describe('an id', () => {
     expect(idDigits('-0')).toBe('0');
   });
 
-  test('is no fraction, no number that was rounded, and no other text', () => {
+  test('is not a fraction, a rounded number, or any other text', () => {
     for (const value of [1.5, 2 ** 53, Number.NaN, '1.0', '', ' 1', '1e3', '0x1', null, true, {}, [1]])
       expect(idDigits(value)).toBeUndefined();
   });
@@ -36,7 +36,7 @@ describe('an id', () => {
     );
   });
 
-  test('sorts by size and not by letters', () => {
+  test('sorts by value and not as text', () => {
     const ids = ['10', '9', '9007199254740993', '-3', '9007199254740992'];
 
     expect(ids.toSorted(compareIds)).toEqual(['-3', '9', '10', '9007199254740992', '9007199254740993']);

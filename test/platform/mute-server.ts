@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** Accepts connections and says nothing on them, unless told otherwise. */
+/** Accepts connections and sends nothing on them, unless `onConnection` does. */
 export async function startMute(onConnection: (socket: Socket) => void = () => {}) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

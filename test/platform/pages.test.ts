@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
-import { calculationRow, calculations, file, files } from './answers.ts';
 import { caught, thrown } from './caught.ts';
-import { answered, fakeCall } from './fake-call.ts';
+import { fakeCall, ok } from './fake-call.ts';
+import { calculationRow, calculations, file, files } from './sample-records.ts';
 
 const sort = { field: 'id', ascending: true };
 const fileset = '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b';
 const row = (id: number) => calculationRow({ id });
-const more = (...rows: readonly unknown[]) => answered({ ...calculations(...rows), hasMore: true });
+const more = (...rows: readonly unknown[]) => ok({ ...calculations(...rows), hasMore: true });
 
 describe('pages of calculations', () => {
-  test('move on by the rows that came, and end with the page that is short and says so', async () => {
-    const { platform, sent } = fakeCall([more(row(1), row(2)), more(row(3)), answered(calculations(row(4)))]);
+  test('advance by the rows received, and end with the page that is short and says so', async () => {
+    const { platform, sent } = fakeCall([more(row(1), row(2)), more(row(3)), ok(calculations(row(4)))]);
 
     const pages = await Array.fromAsync(platform.calculations.pages({ sort, limit: 2 }));
 
@@ -34,7 +34,7 @@ describe('pages of calculations', () => {
   });
 
   test('end at a page without results', async () => {
-    const { platform, sent } = fakeCall([answered({ results: null, hasMore: true })]);
+    const { platform, sent } = fakeCall([ok({ results: null, hasMore: true })]);
 
     const pages = await Array.fromAsync(platform.calculations.pages({ sort }));
 
@@ -51,10 +51,10 @@ describe('pages of calculations', () => {
     expect(sent).toHaveLength(2);
   });
 
-  test('tell the total and what is degraded', async () => {
+  test('report the total and whether they are degraded', async () => {
     const { platform } = fakeCall([
-      answered({ ...calculations(row(1)), totalHits: 900, degraded: true, hasMore: true }),
-      answered({ results: [row(2)], hasMore: false }),
+      ok({ ...calculations(row(1)), totalHits: 900, degraded: true, hasMore: true }),
+      ok({ results: [row(2)], hasMore: false }),
     ]);
 
     const pages = await Array.fromAsync(platform.calculations.pages({ sort }));
@@ -65,7 +65,7 @@ describe('pages of calculations', () => {
     ]);
   });
 
-  test('are asked for lazily', async () => {
+  test('are requested lazily', async () => {
     const { platform, sent } = fakeCall([more(row(1)), more(row(2))]);
     const pages = platform.calculations.pages({ sort, limit: 1 });
 
@@ -76,7 +76,7 @@ describe('pages of calculations', () => {
     expect(sent).toHaveLength(1);
   });
 
-  test('past the bound on pages are an error', async () => {
+  test('beyond the limit on pages are an error', async () => {
     let id = 0;
     const { platform, sent } = fakeCall([
       async () => {
@@ -96,10 +96,10 @@ describe('pages of calculations', () => {
 });
 
 describe('pages of files', () => {
-  test('follow the cursor and end where it is null', async () => {
+  test('follow the cursor and end when it is null', async () => {
     const { platform, sent } = fakeCall([
-      answered(files('b', file({ name: '1' }))),
-      answered(files(null, file({ name: '2' }))),
+      ok(files('b', file({ name: '1' }))),
+      ok(files(null, file({ name: '2' }))),
     ]);
 
     const pages = await Array.fromAsync(platform.files.pages(fileset));
@@ -112,7 +112,7 @@ describe('pages of files', () => {
   });
 
   test('end at a cursor that repeats, as the platform sends on its last page', async () => {
-    const { platform, sent } = fakeCall([answered(files('b', file())), answered(files('b', file()))]);
+    const { platform, sent } = fakeCall([ok(files('b', file())), ok(files('b', file()))]);
 
     const pages = await Array.fromAsync(platform.files.pages(fileset));
 
@@ -122,9 +122,9 @@ describe('pages of files', () => {
 
   test('end at a cursor that was followed long ago', async () => {
     const { platform, sent } = fakeCall([
-      answered(files('b', file())),
-      answered(files('c', file())),
-      answered(files('b', file())),
+      ok(files('b', file())),
+      ok(files('c', file())),
+      ok(files('b', file())),
     ]);
 
     const pages = await Array.fromAsync(platform.files.pages(fileset));
@@ -134,7 +134,7 @@ describe('pages of files', () => {
   });
 
   test('end at an empty page, whatever its cursor', async () => {
-    const { platform, sent } = fakeCall([answered(files('b', file())), answered(files('c'))]);
+    const { platform, sent } = fakeCall([ok(files('b', file())), ok(files('c'))]);
 
     const pages = await Array.fromAsync(platform.files.pages(fileset));
 
@@ -147,8 +147,8 @@ describe('pages of files', () => {
     { files: [file()], pageContext: null },
     { files: [file()], pageContext: {} },
     { files: [file()], pageContext: { next: '' } },
-  ])('end without a cursor: %j', async (answer) => {
-    const { platform, sent } = fakeCall([answered(answer)]);
+  ])('end without a cursor: %j', async (response) => {
+    const { platform, sent } = fakeCall([ok(response)]);
 
     const pages = await Array.fromAsync(platform.files.pages(fileset));
 
@@ -156,12 +156,12 @@ describe('pages of files', () => {
     expect(sent).toHaveLength(1);
   });
 
-  test('past the bound on pages are an error', async () => {
+  test('beyond the limit on pages are an error', async () => {
     let cursor = 0;
     const { platform, sent } = fakeCall([
       async () => {
         cursor += 1;
-        return answered(files(`c${cursor}`, file()));
+        return ok(files(`c${cursor}`, file()));
       },
     ]);
 
@@ -187,8 +187,8 @@ describe('no list is endless', () => {
   const maxPages = fc.oneof(fc.integer({ min: 0, max: 20 }), fc.constant(Number.NaN));
   const anyBody = fc.oneof(fc.jsonValue(), fc.constantFrom<unknown>(null, [], 'text', 0));
 
-  test('of files, by no limit, cursor or body', async () => {
-    const anyAnswer = fc.oneof(
+  test('of files, whatever the limit, cursor or body', async () => {
+    const anyResponse = fc.oneof(
       { weight: 5, arbitrary: fc.record({ files: anyFiles, pageContext: fc.record({ next: anyCursor }) }) },
       { weight: 5, arbitrary: anyCursor.map((next) => files(next, file())) },
       { weight: 1, arbitrary: anyBody },
@@ -196,11 +196,11 @@ describe('no list is endless', () => {
 
     await fc.assert(
       fc.asyncProperty(
-        fc.array(anyAnswer, { minLength: 1, maxLength: 12 }),
+        fc.array(anyResponse, { minLength: 1, maxLength: 12 }),
         anyLimit,
         maxPages,
         async (script, limit, most) => {
-          const { platform, sent } = fakeCall(script.map(answered));
+          const { platform, sent } = fakeCall(script.map(ok));
           const search = limit === undefined ? {} : { limit };
 
           const end = await ending(platform.files.pages(fileset, search, { maxPages: most }));
@@ -212,8 +212,8 @@ describe('no list is endless', () => {
     );
   });
 
-  test('of calculations, by no limit, flag or body', async () => {
-    const anyAnswer = fc.oneof(
+  test('of calculations, whatever the limit, flag or body', async () => {
+    const anyResponse = fc.oneof(
       {
         weight: 8,
         arbitrary: fc.record({
@@ -227,11 +227,11 @@ describe('no list is endless', () => {
 
     await fc.assert(
       fc.asyncProperty(
-        fc.array(anyAnswer, { minLength: 1, maxLength: 12 }),
+        fc.array(anyResponse, { minLength: 1, maxLength: 12 }),
         anyLimit,
         maxPages,
         async (script, limit, most) => {
-          const { platform, sent } = fakeCall(script.map(answered));
+          const { platform, sent } = fakeCall(script.map(ok));
           const search = limit === undefined ? { sort } : { sort, limit };
 
           const end = await ending(platform.calculations.pages(search, { maxPages: most }));
@@ -254,7 +254,7 @@ describe('no list is endless', () => {
   }
 });
 
-describe("the caller's abort ends a list with its very reason", () => {
+describe("the caller's abort ends a list with its own reason", () => {
   test('between two pages', async () => {
     const abort = new AbortController();
     const reason = new Error('enough');
@@ -280,7 +280,7 @@ describe("the caller's abort ends a list with its very reason", () => {
     const { platform } = fakeCall([
       async (signal) => {
         signal?.throwIfAborted();
-        return answered(files(null));
+        return ok(files(null));
       },
     ]);
 

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-/** What a proxy does with CONNECT: refuses with a status line, hangs up, or leads to a local port. */
+/** What a proxy does with CONNECT: refuses with a status line, hangs up, or connects to a local port. */
 export type Tunnel = { readonly refuse: string } | 'hang-up' | { readonly port: number };
 
-/** A proxy on a free port of 127.0.0.1; `connects` are the hosts it was asked for. */
+/** A proxy on a free port of 127.0.0.1; `connects` are the hosts requested of it. */
 export async function startProxy(tunnel: Tunnel) {
   const connects: string[] = [];
   const sockets = new Set<Socket>();

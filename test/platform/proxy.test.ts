@@ -4,7 +4,7 @@ import { json, startServer } from './scripted-server.ts';
 import { sendOnce } from './send-once.ts';
 
 describe('a proxy', () => {
-  test.for(['HTTPS_PROXY', 'https_proxy'])('is asked for a tunnel where %s names it', async (name) => {
+  test.for(['HTTPS_PROXY', 'https_proxy'])('is asked for a tunnel if %s names it', async (name) => {
     await using proxy = await startProxy({ refuse: '503 Service Unavailable' });
 
     await sendOnce('https://platform.invalid', { proxyEnv: { [name]: proxy.url } });
@@ -12,7 +12,7 @@ describe('a proxy', () => {
     expect(proxy.connects).toEqual(['CONNECT platform.invalid:443']);
   });
 
-  test.for(['platform.invalid', '.invalid', '*'])('is left alone where NO_PROXY is %s', async (NO_PROXY) => {
+  test.for(['platform.invalid', '.invalid', '*'])('is bypassed if NO_PROXY is %s', async (NO_PROXY) => {
     await using proxy = await startProxy({ refuse: '503 Service Unavailable' });
 
     const result = await sendOnce('https://platform.invalid', {
@@ -32,7 +32,7 @@ describe('a proxy', () => {
   });
 
   test.for(['403 Forbidden', '407 Proxy Authentication Required', '502 Bad Gateway'])(
-    'that refuses with %s has let nothing be sent',
+    'that refuses with %s lets nothing be sent',
     async (refuse) => {
       await using proxy = await startProxy({ refuse });
 
@@ -46,7 +46,7 @@ describe('a proxy', () => {
     },
   );
 
-  test('that hangs up has let nothing be sent', async () => {
+  test('that hangs up lets nothing be sent', async () => {
     await using proxy = await startProxy('hang-up');
 
     const result = await sendOnce('https://platform.invalid', { proxyEnv: { HTTPS_PROXY: proxy.url } });
@@ -54,7 +54,7 @@ describe('a proxy', () => {
     expect(result).toMatchObject({ failure: { kind: 'connection', phase: 'connect' }, sent: false });
   });
 
-  test('that is not there has let nothing be sent', async () => {
+  test('that is not there lets nothing be sent', async () => {
     const proxy = await startProxy('hang-up');
     await proxy[Symbol.asyncDispose]();
 
@@ -66,7 +66,7 @@ describe('a proxy', () => {
     });
   });
 
-  test('that leads to something without TLS is told as that, and nothing is sent', async () => {
+  test('that leads to a server without TLS is reported as such, and nothing is sent', async () => {
     await using server = await startServer(json({}));
     await using proxy = await startProxy({ port: server.port });
 
@@ -76,7 +76,7 @@ describe('a proxy', () => {
     expect(server.requests).toEqual([]);
   });
 
-  test('is not asked for plain HTTP, which only something near at hand speaks', async () => {
+  test('is not used for plain HTTP, which only local servers speak', async () => {
     await using proxy = await startProxy({ refuse: '503 Service Unavailable' });
     await using server = await startServer(json({ a: 1 }));
 
@@ -84,11 +84,11 @@ describe('a proxy', () => {
       proxyEnv: { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url },
     });
 
-    expect(result).toMatchObject({ kind: 'answer', answer: { json: { a: 1 } } });
+    expect(result).toMatchObject({ kind: 'response', response: { json: { a: 1 } } });
     expect(proxy.connects).toEqual([]);
   });
 
-  test('does not show its password in what it refuses', async () => {
+  test('does not show its password when it refuses', async () => {
     await using proxy = await startProxy({ refuse: '407 Proxy Authentication Required' });
     const proxyUrl = proxy.url.replace('//', '//user:hush@');
 

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { endpoints } from '../../lib/platform/endpoints.ts';
 import { searchCalculations } from '../../lib/platform/operations/search-calculations.ts';
+import { caught } from './caught.ts';
+import { fakeCall, ok } from './fake-call.ts';
 import {
   calculation,
   calculationRow,
@@ -13,16 +15,14 @@ import {
   files,
   revision,
   sentiment,
-} from './answers.ts';
-import { caught } from './caught.ts';
-import { answered, fakeCall } from './fake-call.ts';
+} from './sample-records.ts';
 
 const sort = { field: 'id', ascending: true };
 const uuid = '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b';
 const run = { packageId: uuid, version: '1.0.0', functionName: 'score' };
 
-describe('an answer', () => {
-  test('as the contract has it passes, with its ids as digits', async () => {
+describe('a response', () => {
+  test('as the contract defines it passes, with its ids as digits', async () => {
     const ids = { id: '17', owner: '5' };
 
     expect(z.parse(endpoints.updateFormula.output, calculation())).toEqual(calculation(ids));
@@ -44,25 +44,25 @@ describe('an answer', () => {
     );
   });
 
-  test('keeps fields that nobody knows, at every depth', async () => {
+  test('keeps unknown fields, at every depth', async () => {
     const link = { resource: { type: 'VIEW', id: '1', flavour: 'new' }, valid: 'VALID', since: 3 };
     const { platform } = fakeCall([
-      answered({ ...calculations(calculationRow({ colour: 'red', links: [link] })), took: 12 }),
+      ok({ ...calculations(calculationRow({ colour: 'red', links: [link] })), took: 12 }),
     ]);
 
-    const answer = await platform.calculations.search({ sort });
+    const response = await platform.calculations.search({ sort });
 
-    expect(answer).toMatchObject({ took: 12, results: [{ colour: 'red', links: [link] }] });
+    expect(response).toMatchObject({ took: 12, results: [{ colour: 'red', links: [link] }] });
   });
 
-  test('keeps enum values that nobody knows, in the letter case in which they came', async () => {
+  test('keeps unknown enum values, with their letter case', async () => {
     const calls = fakeCall([
-      answered(calculation({ status: 'Half_Valid', dataType: 'money', cacheWindow: 'fortnight' })),
+      ok(calculation({ status: 'Half_Valid', dataType: 'money', cacheWindow: 'fortnight' })),
     ]);
-    const lists = fakeCall([answered(files(null, file({ fileType: 'HOLOGRAM', indexStatus: 'dreaming' })))]);
-    const runs = fakeCall([answered(execution({ status: 'PAUSED' }))]);
-    const scores = fakeCall([answered(sentiment({ topicSentiments: { price: 'Mixed' } }))]);
-    const cards = fakeCall([answered([card({ type: 'poem', chartType: null })])]);
+    const lists = fakeCall([ok(files(null, file({ fileType: 'HOLOGRAM', indexStatus: 'dreaming' })))]);
+    const runs = fakeCall([ok(execution({ status: 'PAUSED' }))]);
+    const scores = fakeCall([ok(sentiment({ topicSentiments: { price: 'Mixed' } }))]);
+    const cards = fakeCall([ok([card({ type: 'poem', chartType: null })])]);
 
     const updated = await calls.platform.calculations.updateFormula(17, 'SUM(1)');
     const listed = await lists.platform.files.pages(uuid).next();
@@ -77,31 +77,31 @@ describe('an answer', () => {
     expect(carded).toMatchObject([{ type: 'poem', chartType: null }]);
   });
 
-  test('keeps dates as they came, as milliseconds or as text', async () => {
+  test('keeps dates as received, as milliseconds or as text', async () => {
     const { platform } = fakeCall([
-      answered(calculations(calculationRow({ created: '2026-01-02T03:04:05Z', lastModified: 5 }))),
+      ok(calculations(calculationRow({ created: '2026-01-02T03:04:05Z', lastModified: 5 }))),
     ]);
 
-    const answer = await platform.calculations.search({ sort });
+    const response = await platform.calculations.search({ sort });
 
-    expect(answer.results).toMatchObject([{ created: '2026-01-02T03:04:05Z', lastModified: 5 }]);
+    expect(response.results).toMatchObject([{ created: '2026-01-02T03:04:05Z', lastModified: 5 }]);
   });
 
-  test('keeps ids beyond 2^53, parsed and as its raw text', async () => {
+  test('keeps ids beyond 2^53, parsed and as raw text', async () => {
     const id = 9007199254740993n;
-    const { call, platform } = fakeCall([answered(calculations(calculationRow({ id, owner: id + 2n })))]);
+    const { call, platform } = fakeCall([ok(calculations(calculationRow({ id, owner: id + 2n })))]);
 
-    const answer = await platform.calculations.search({ sort });
+    const response = await platform.calculations.search({ sort });
     const raw = await call.raw(searchCalculations, { body: { sort } });
 
-    expect(answer.results).toMatchObject([{ id: '9007199254740993', owner: '9007199254740995' }]);
+    expect(response.results).toMatchObject([{ id: '9007199254740993', owner: '9007199254740995' }]);
     expect(raw.text).toContain('"id":9007199254740993,');
     expect(raw.json).toMatchObject({ results: [{ id: 9007199254740993n }] });
   });
 
-  test('may carry null where a file or a card has nothing', async () => {
+  test('may have null where a file or a card has no value', async () => {
     const directory = { id: 'd', path: 'reports', name: 'reports', fileType: 'DIRECTORY', size: null };
-    const { platform } = fakeCall([answered(files(null, directory))]);
+    const { platform } = fakeCall([ok(files(null, directory))]);
 
     const { value } = await platform.files.pages(uuid).next();
 
@@ -109,7 +109,7 @@ describe('an answer', () => {
   });
 });
 
-describe('what the contract requires and is missing is an error that names the field and the record', () => {
+describe('a missing field that the contract requires is an error that names the field and the record', () => {
   const rowWithout = (field: string) =>
     Object.fromEntries(Object.entries(calculationRow({ id: 99 })).filter(([name]) => name !== field));
 
@@ -126,21 +126,21 @@ describe('what the contract requires and is missing is an error that names the f
     'archived',
     'activeLinks',
   ])('%s of a calculation in a list', async (field) => {
-    const { platform } = fakeCall([answered(calculations(calculationRow(), rowWithout(field)))]);
+    const { platform } = fakeCall([ok(calculations(calculationRow(), rowWithout(field)))]);
 
     const error = await caught(platform.calculations.search({ sort }));
 
     expect(error.failure.kind).toBe('shape');
     expect(error.message).toMatch(
       new RegExp(
-        String.raw`^searchCalculations \(calculations from 0\) failed: the answer is not of the contract's shape: results\.1\.${field} \(id 99\): expected .+, got nothing$`,
+        String.raw`^searchCalculations \(calculations from 0\) failed: the response does not match the contract: results\.1\.${field} \(id 99\): expected .+, got nothing$`,
       ),
     );
     expect(error.sent).toBe(true);
   });
 
-  test('the id itself, where the record is named by its place', async () => {
-    const { platform } = fakeCall([answered(calculations(calculationRow(), rowWithout('id')))]);
+  test('the id itself: then the record is named by its position', async () => {
+    const { platform } = fakeCall([ok(calculations(calculationRow(), rowWithout('id')))]);
 
     const error = await caught(platform.calculations.search({ sort }));
 
@@ -151,7 +151,7 @@ describe('what the contract requires and is missing is an error that names the f
 
   test('several fields of several records at once, and no more than ten', async () => {
     const rows = Array.from({ length: 8 }, (_, index) => ({ ...rowWithout('name'), id: index, links: 5 }));
-    const { platform } = fakeCall([answered(calculations(...rows))]);
+    const { platform } = fakeCall([ok(calculations(...rows))]);
 
     const error = await caught(platform.calculations.search({ sort }));
 
@@ -166,22 +166,22 @@ describe('what the contract requires and is missing is an error that names the f
   });
 
   test('a record by its id beyond 2^53', async () => {
-    const updating = fakeCall([answered(calculation({ id: 9007199254740993n, expression: null }))]);
-    const listing = fakeCall([answered([card({ id: 9007199254740993n, title: 5 })])]);
+    const updating = fakeCall([ok(calculation({ id: 9007199254740993n, expression: null }))]);
+    const listing = fakeCall([ok([card({ id: 9007199254740993n, title: 5 })])]);
 
     const updated = await caught(updating.platform.calculations.updateFormula(9007199254740993n, 'SUM(1)'));
     const listed = await caught(listing.platform.cards.ofDataset(uuid));
 
     expect(updated.message).toBe(
       'updateFormula (calculation 9007199254740993) failed: ' +
-        "the answer is not of the contract's shape: expression: expected text, got null",
+        'the response does not match the contract: expression: expected text, got null',
     );
     expect(listed.message).toContain('0.title (id 9007199254740993): expected text, got 5');
   });
 
-  test('a fault deep within a record is told with the id of the record, not of what lies in it', async () => {
+  test('a fault deep inside a record is reported with the id of the record, not of an object in it', async () => {
     const owners = [{ id: 5, type: 'USER', displayName: 'Ada' }];
-    const { platform } = fakeCall([answered([card({ id: 31, owners })])]);
+    const { platform } = fakeCall([ok([card({ id: 31, owners })])]);
 
     const error = await caught(platform.cards.ofDataset(uuid));
 
@@ -190,10 +190,10 @@ describe('what the contract requires and is missing is an error that names the f
   });
 
   test('the fields of files, executions, sentiments and data files', async () => {
-    const listing = fakeCall([answered(files(null, file({ id: 'f1', path: undefined })))]);
-    const running = fakeCall([answered(execution({ status: undefined }))]);
-    const scoring = fakeCall([answered(sentiment({ type: undefined }))]);
-    const reading = fakeCall([answered(dataFile({ name: undefined }))]);
+    const listing = fakeCall([ok(files(null, file({ id: 'f1', path: undefined })))]);
+    const running = fakeCall([ok(execution({ status: undefined }))]);
+    const scoring = fakeCall([ok(sentiment({ type: undefined }))]);
+    const reading = fakeCall([ok(dataFile({ name: undefined }))]);
 
     const listed = await caught(listing.platform.files.pages(uuid).next());
     const ran = await caught(running.platform.functions.run(run));
@@ -209,8 +209,8 @@ describe('what the contract requires and is missing is an error that names the f
     expect(read.message).toContain('name: expected text, got nothing');
   });
 
-  test.for([null, 'text', 5, [], {}])('an answer that is %j as a whole', async (whole) => {
-    const { platform } = fakeCall([answered(whole)]);
+  test.for([null, 'text', 5, [], {}])('a response that is %j as a whole', async (whole) => {
+    const { platform } = fakeCall([ok(whole)]);
 
     const error = await caught(platform.calculations.updateFormula(17, 'SUM(1)'));
 
@@ -218,11 +218,11 @@ describe('what the contract requires and is missing is an error that names the f
     expect(error.message).toContain('calculation 17');
   });
 
-  test('but a raw call takes it as it came', async () => {
-    const { call } = fakeCall([answered({ odd: true })]);
+  test('but a raw call returns it as received', async () => {
+    const { call } = fakeCall([ok({ odd: true })]);
 
-    const answer = await call.raw(searchCalculations, { body: { sort } });
+    const response = await call.raw(searchCalculations, { body: { sort } });
 
-    expect(answer).toEqual({ text: '{"odd":true}', json: { odd: true } });
+    expect(response).toEqual({ text: '{"odd":true}', json: { odd: true } });
   });
 });

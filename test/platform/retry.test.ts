@@ -27,7 +27,7 @@ const sentFailure: fc.Arbitrary<PlatformFailure> = fc.oneof(
   fc.constantFrom<PlatformFailure>(
     { kind: 'redirect', status: 303, to: 'https://other.invalid/' },
     { kind: 'not-json', status: 200, contentType: 'text/html' },
-    { kind: 'cut', detail: '5 bytes came' },
+    { kind: 'cut', detail: '5 bytes received' },
     { kind: 'too-large', maxBytes: 5 },
     { kind: 'timeout', timeoutMs: 5, phase: 'exchange' },
     { kind: 'shape', faults: ['name: expected text, got nothing'] },
@@ -53,7 +53,7 @@ const anyFacts = fc.record({
 });
 
 describe('for any failure, attempt and time', () => {
-  test('a call that may not be repeated is not, once the request has left', () => {
+  test('a call that may not be repeated is not retried once the request has left', () => {
     fc.assert(
       fc.property(sentFailure, anyFacts, (failure, facts) => {
         expect(decide(failure, { ...facts, mayRepeat: false }).kind).toBe('stop');
@@ -61,7 +61,7 @@ describe('for any failure, attempt and time', () => {
     );
   });
 
-  test('a wait that ends past the time budget is not begun', () => {
+  test('a wait that would end past the time budget is not begun', () => {
     fc.assert(
       fc.property(anyFailure, anyFacts, (failure, facts) => {
         const decision = decide(failure, facts);
@@ -72,7 +72,7 @@ describe('for any failure, attempt and time', () => {
     );
   });
 
-  test('429 is always tried again within the time budget', () => {
+  test('a 429 is always retried within the time budget', () => {
     fc.assert(
       fc.property(anyFacts, fc.integer({ min: 0, max: 200_000 }), (facts, afterMs) => {
         const elapsed = { ...facts, elapsedMs: facts.elapsedMs / 4 };
@@ -83,7 +83,7 @@ describe('for any failure, attempt and time', () => {
     );
   });
 
-  test('any other 4xx never is', () => {
+  test('any other 4xx is never retried', () => {
     const client = fc.integer({ min: 400, max: 499 }).filter((each) => each !== 429);
 
     fc.assert(
@@ -93,11 +93,11 @@ describe('for any failure, attempt and time', () => {
     );
   });
 
-  test('a wait is a whole number of milliseconds under the ceiling that doubles', () => {
-    const untold = fc.constantFrom(status(503), lost, status(429));
+  test('a wait is a whole number of milliseconds under a ceiling that doubles', () => {
+    const withoutDelay = fc.constantFrom(status(503), lost, status(429));
 
     fc.assert(
-      fc.property(untold, anyFacts, (failure, facts) => {
+      fc.property(withoutDelay, anyFacts, (failure, facts) => {
         const decision = decide(failure, { ...facts, elapsedMs: 0 });
 
         const delayMs = decision.kind === 'retry' ? decision.delayMs : 0;
@@ -108,7 +108,7 @@ describe('for any failure, attempt and time', () => {
     );
   });
 
-  test('the time that the platform tells beats backoff', () => {
+  test('a delay requested by the platform beats backoff', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(429, 500, 503),
@@ -125,7 +125,7 @@ describe('for any failure, attempt and time', () => {
     );
   });
 
-  test('a call that did not reach the platform is tried again even if it may not be repeated', () => {
+  test('a call that did not reach the platform is retried even if it may not be repeated', () => {
     const unsent = fc.constantFrom<PlatformFailure>(
       { kind: 'connection', phase: 'resolve', code: 'EAI_AGAIN' },
       { kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' },
@@ -150,8 +150,8 @@ describe('the policy', () => {
     ['504', status(504)],
     ['a broken connection', lost],
     ['a time-out', { kind: 'timeout', timeoutMs: 5, phase: 'exchange' }],
-    ['a body that is cut', { kind: 'cut', detail: '5 bytes came' }],
-  ])('%s is tried again where a repeat does no harm, up to 8 times', ([, failure]) => {
+    ['a body that is cut off', { kind: 'cut', detail: '5 bytes received' }],
+  ])('%s is retried where a repeat does no harm, up to 8 times', ([, failure]) => {
     expect(decide(failure, { attempt: 8 }).kind).toBe('retry');
     expect(decide(failure, { attempt: 9 })).toEqual({ kind: 'stop', why: 'exhausted' });
     expect(decide(failure, { mayRepeat: false })).toEqual({ kind: 'stop', why: 'harmful' });
@@ -160,7 +160,7 @@ describe('the policy', () => {
   test.for<readonly [string, PlatformFailure]>([
     ['a redirect', { kind: 'redirect', status: 303, to: 'https://other.invalid/' }],
     ['a page', { kind: 'not-json', status: 200, contentType: 'text/html' }],
-  ])('%s may be passing, and is tried again up to 4 times', ([, failure]) => {
+  ])('%s may be temporary, and is retried up to 4 times', ([, failure]) => {
     expect(decide(failure, { attempt: 4 }).kind).toBe('retry');
     expect(decide(failure, { attempt: 5 })).toEqual({ kind: 'stop', why: 'exhausted' });
     expect(decide(failure, { mayRepeat: false })).toEqual({ kind: 'stop', why: 'harmful' });
@@ -172,29 +172,29 @@ describe('the policy', () => {
     ['404', status(404)],
     ['413', status(413)],
     ['a refused input', { kind: 'input', faults: [] }],
-    ['an answer that is too large', { kind: 'too-large', maxBytes: 5 }],
-    ['an answer of another shape', { kind: 'shape', faults: [] }],
+    ['a response that is too large', { kind: 'too-large', maxBytes: 5 }],
+    ['a response of another shape', { kind: 'shape', faults: [] }],
     ['an endless list', { kind: 'endless', pages: 5 }],
-    ['a certificate that does not fit', { kind: 'connection', phase: 'tls', code: 'CERT_HAS_EXPIRED' }],
-  ])('%s is for good', ([, failure]) => {
+    ['an invalid certificate', { kind: 'connection', phase: 'tls', code: 'CERT_HAS_EXPIRED' }],
+  ])('%s is permanent', ([, failure]) => {
     expect(decide(failure)).toEqual({ kind: 'stop', why: 'permanent' });
   });
 
-  test('a name that does not exist is tried again up to 4 times, since it is most often a wrong address', () => {
+  test('a name that does not exist is retried only up to 4 times, since it is most often a wrong address', () => {
     const unknown: PlatformFailure = { kind: 'connection', phase: 'resolve', code: 'ENOTFOUND' };
 
     expect(decide(unknown, { attempt: 4, mayRepeat: false }).kind).toBe('retry');
     expect(decide(unknown, { attempt: 5, mayRepeat: false })).toEqual({ kind: 'stop', why: 'exhausted' });
   });
 
-  test('a turn that lies too far off is waited for', () => {
+  test('a turn that is too far off is waited for', () => {
     expect(decide({ kind: 'wait', waitMs: 7_000, maxWaitMs: 1_000 }, { attempt: 99 })).toEqual({
       kind: 'retry',
       delayMs: 7_000,
     });
   });
 
-  test('a wait may end with the budget but not after it', () => {
+  test('a wait may end exactly with the budget but not after it', () => {
     const busy: PlatformFailure = { kind: 'status', status: 429, retryAfterMs: 100_000 };
 
     expect(decide(busy, { elapsedMs: 200_000 })).toEqual({ kind: 'retry', delayMs: 100_000 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { printJson } from '../../lib/json/json.ts';
 
-/** A request as the server saw it; `connection` counts the sockets, from 1. */
+/** A request as the server saw it; `connection` numbers the sockets from 1. */
 export type SeenRequest = {
   readonly method: string;
   readonly target: string;
@@ -13,7 +13,7 @@ export type SeenRequest = {
   readonly connection: number;
 };
 
-/** Answers one request in whatever way, also by breaking the connection. */
+/** Responds to one request in any way, or breaks the connection. */
 export type Reply = (response: ServerResponse, request: SeenRequest) => void;
 
 export type ScriptedServer = AsyncDisposable & {
@@ -22,7 +22,7 @@ export type ScriptedServer = AsyncDisposable & {
   readonly requests: readonly SeenRequest[];
 };
 
-/** A real HTTP server on a free port of 127.0.0.1 that gives its replies in turn, and the last one for ever. */
+/** A real HTTP server on a free port of 127.0.0.1 that gives its replies in turn, and the last one forever. */
 export async function startServer(...replies: readonly Reply[]): Promise<ScriptedServer> {
   const requests: SeenRequest[] = [];
   const connections = new Map<unknown, number>();
@@ -52,7 +52,7 @@ export async function startServer(...replies: readonly Reply[]): Promise<Scripte
 
 type Headers = Readonly<Record<string, string>>;
 
-/** JSON with its right content type; bigints are printed as integers. */
+/** JSON with the correct content type; bigints are printed as integers. */
 export const json =
   (value: unknown, status = 200, headers: Headers = {}): Reply =>
   (response) => {
@@ -75,10 +75,10 @@ export const page = (title: string, status = 200): Reply =>
 
 export const redirect = (status: number, location: string): Reply => bytes('', { location }, status);
 
-/** Takes the request and never answers. */
+/** Accepts the request and never responds. */
 export const silence: Reply = () => {};
 
-/** Resets the connection before any answer. */
+/** Resets the connection before any response. */
 export const reset: Reply = (response) => {
   response.socket?.resetAndDestroy();
 };
@@ -89,14 +89,14 @@ export const resetMidBody: Reply = (response) => {
   response.write('{"results":[', () => response.socket?.resetAndDestroy());
 };
 
-/** Sends the head at once and then a byte every few milliseconds, for ever. */
+/** Sends the head immediately and then a byte every few milliseconds, forever. */
 export const trickle: Reply = (response) => {
   response.writeHead(200, { 'content-type': 'application/json' });
   const timer = setInterval(() => response.write(' '), 10);
   response.on('close', () => clearInterval(timer));
 };
 
-/** Sends the head and a part of the body, and then nothing more. */
+/** Sends the head and part of the body, and then nothing more. */
 export const unended =
   (status: number): Reply =>
   (response) => {
@@ -114,7 +114,7 @@ export const flood: Reply = (response) => {
   pour();
 };
 
-/** Bytes straight onto the connection, past all of HTTP's rules. */
+/** Bytes written straight to the connection, regardless of HTTP's rules. */
 export const rawBytes =
   (text: string): Reply =>
   (response) => {

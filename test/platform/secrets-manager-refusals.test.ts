@@ -14,7 +14,7 @@ import { type Reply, startServer } from './scripted-server.ts';
 const secretId = 'platform/token';
 const $metadata = { httpStatusCode: 400 };
 
-describe('what the client throws names the secret', () => {
+describe('an error of the client names the secret', () => {
   const mockSecrets = () => mockClient(SecretsManagerClient);
   let secrets: ReturnType<typeof mockSecrets>;
 
@@ -50,7 +50,7 @@ describe('what the client throws names the secret', () => {
       { kind: 'denied', code: 'CredentialsProviderError' },
       'CredentialsProviderError: no credentials',
     ],
-  ] as const)('%s', async ([cause, failure, said]) => {
+  ] as const)('%s', async ([cause, failure, reported]) => {
     secrets.on(GetSecretValueCommand).rejects(cause);
     const source = secretsManagerToken({ secretId, environment: {} });
 
@@ -58,13 +58,13 @@ describe('what the client throws names the secret', () => {
 
     await expect(read).rejects.toMatchObject({
       name: 'AwsError',
-      message: `read secret platform/token: ${said}`,
+      message: `read secret platform/token: ${reported}`,
       failure,
       cause,
     });
   });
 
-  test('a binary secret has no text, and its bytes are in no message', async () => {
+  test('a binary secret has no text, and its bytes appear in no message', async () => {
     secrets.on(GetSecretValueCommand).resolves({ SecretBinary: Buffer.from('the-token') });
     const source = secretsManagerToken({ secretId, environment: {} });
 
@@ -73,7 +73,7 @@ describe('what the client throws names the secret', () => {
     expect(String(error)).toBe('Error: secret platform/token: expected the token as text, got binary');
   });
 
-  test('after a failure the next read asks again', async () => {
+  test('after a failure the next read tries again', async () => {
     secrets
       .on(GetSecretValueCommand)
       .rejectsOnce(new DecryptionFailure({ message: 'no such key', $metadata }))
@@ -104,16 +104,16 @@ describe('over a connection', () => {
     ['throttling', jsonError('ThrottlingException'), 'ThrottlingException: about ThrottlingException'],
     ['an internal error', jsonError('InternalServiceError', 500), 'InternalServiceError: about'],
     ['no response', lost, 'ECONNRESET'],
-  ] as const)('%s is tried three times', async ([, reply, said]) => {
+  ] as const)('%s is tried three times', async ([, reply, reported]) => {
     await using secrets = await sourceOver(reply);
 
     const read = secrets.source.read();
 
-    await expect(read).rejects.toThrow(`read secret platform/token: ${said}`);
+    await expect(read).rejects.toThrow(`read secret platform/token: ${reported}`);
     expect(secrets.requests).toHaveLength(3);
   });
 
-  test('throttling that passes is not seen', async () => {
+  test('temporary throttling goes unnoticed', async () => {
     await using secrets = await sourceOver(
       jsonError('ThrottlingException'),
       jsonReply({ SecretString: 'the-token' }),
@@ -122,7 +122,7 @@ describe('over a connection', () => {
     expect(await secrets.source.read()).toBe('the-token');
   });
 
-  test('expired credentials are denied at once', async () => {
+  test('expired credentials are denied immediately', async () => {
     await using secrets = await sourceOver(jsonError('ExpiredTokenException'));
 
     const read = secrets.source.read();

@@ -13,7 +13,7 @@ afterEach(() => {
 
 const environment = (url: string) => ({ AWS_REGION: 'eu-central-1', AWS_ENDPOINT_URL_SECRETS_MANAGER: url });
 
-test('the token is the secret’s text, asked for by its id', async () => {
+test('the token is the secret’s text, requested by its id', async () => {
   await using secrets = await startServer(json({ SecretString: 'the-token\n' }));
   const source = secretsManagerToken({ secretId: 'platform/token', environment: environment(secrets.url) });
 
@@ -39,8 +39,8 @@ test('after a refusal it is read again', async () => {
 test.each([
   ['binary', {}],
   ['nothing', { SecretString: ' ' }],
-])('a secret that holds %s is an error that names it', async (got, answer) => {
-  await using secrets = await startServer(json(answer));
+])('a secret that holds %s is an error that names it', async (got, response) => {
+  await using secrets = await startServer(json(response));
   const source = secretsManagerToken({ secretId: 'platform/token', environment: environment(secrets.url) });
 
   await expect(source.read()).rejects.toThrow(

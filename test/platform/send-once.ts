@@ -14,7 +14,7 @@ export type SendOptions = Partial<PlatformRequest> & {
   readonly proxyEnv?: ProxyEnvironment;
 } & Partial<Pick<TransportOptions, 'maxResponseBytes' | 'now'>>;
 
-/** One attempt over the real transport; what it came to, and whether the request may have been acted on. */
+/** One attempt over the real transport: its outcome, and whether the request may have been acted on. */
 export async function sendOnce(baseUrl: string, options: SendOptions = {}) {
   const {
     token = 'abc',

@@ -10,21 +10,21 @@ const faultsOf = (json: unknown, hide = (text: string) => text): readonly string
   return parsed.success ? [] : shapeFaults(parsed.error, json, hide);
 };
 
-test('a fault names the record that it lies in', () => {
+test('a fault names the record that it is in', () => {
   expect(faultsOf({ results: [{ id: 17, name: null }] })).toEqual([
     'results.0.name (id 17): expected text, got null',
   ]);
 });
 
-test('what has no id is named by its path, and the whole as the answer', () => {
+test('a place without an id is named by its path, and the whole as the response', () => {
   expect(faultsOf({ results: [{}] })).toEqual([
     'results.0.id: expected a number, got nothing',
     'results.0.name: expected text, got nothing',
   ]);
-  expect(faultsOf(7)).toEqual(['the answer: expected an object, got 7']);
+  expect(faultsOf(7)).toEqual(['the response: expected an object, got 7']);
 });
 
-test('of many faults the first ten are named, and the rest counted', () => {
+test('the first ten of many faults are named, and the rest counted', () => {
   const faults = faultsOf({ results: Array.from({ length: 13 }, (_, id) => ({ id })) });
 
   expect(faults).toHaveLength(11);
@@ -38,7 +38,7 @@ test('a fault that quotes something long is shortened', () => {
   expect(fault.endsWith('…')).toBe(true);
 });
 
-test('what must not be shown is hidden', () => {
+test('secrets are hidden', () => {
   const hide = (text: string) => text.replaceAll('secret', '[token]');
 
   expect(faultsOf({ results: [{ id: 'secret', name: 'a' }] }, hide)).toEqual([

@@ -5,12 +5,12 @@ import { createPlatform, type Platform } from '../../lib/platform/client.ts';
 import type { PlatformEvent } from '../../lib/platform/events.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import { createFakePace } from '../pace/fake-pace.ts';
-import { calculationRow, file, files } from './answers.ts';
 import { caught, thrown } from './caught.ts';
 import { everythingOf } from './everything-of.ts';
-import { answered, fakeCall, type Scripted } from './fake-call.ts';
+import { fakeCall, ok, type Scripted } from './fake-call.ts';
 import { startMute } from './mute-server.ts';
 import { startProxy } from './proxy-server.ts';
+import { calculationRow, file, files } from './sample-records.ts';
 import {
   bytes,
   json,
@@ -25,7 +25,7 @@ import {
 } from './scripted-server.ts';
 
 const TOKEN = 'SECRET-5f2c9a/+b=7e41';
-/** A part of the token is found where the whole would be, and also where it was cut or encoded. */
+/** A part of the token is found where the whole would be, and also where it was cut off or encoded. */
 const PART = 'SECRET-5f';
 
 const fileset = '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b';
@@ -81,26 +81,26 @@ describe('the token is nowhere to be seen', () => {
     ['the query of a redirect', 'redirect', redirect(301, `/login?token=${TOKEN}#${TOKEN}`)],
     ['the user of a redirect', 'redirect', redirect(302, 'https://SECRET-5f2c9a:x@other.invalid/login')],
     ['the host of a redirect', 'redirect', redirect(302, `https://${TOKEN}.other.invalid/login`)],
-    ['JSON that is cut', 'cut', bytes(`{"a":"${TOKEN}`, inJson)],
-    ['compression that is none', 'cut', bytes(TOKEN, { ...inJson, 'content-encoding': 'gzip' })],
+    ['JSON that is cut off', 'cut', bytes(`{"a":"${TOKEN}`, inJson)],
+    ['invalid compression', 'cut', bytes(TOKEN, { ...inJson, 'content-encoding': 'gzip' })],
     ['a body that is too large', 'too-large', bytes(TOKEN.repeat(20_000), inJson)],
-    ['what is no HTTP', 'connection', rawBytes(`${TOKEN}\r\n\r\n`)],
-    ['a header that is none', 'connection', rawBytes(`HTTP/1.1 200 OK\r\n${TOKEN}\r\n\r\n`)],
+    ['something other than HTTP', 'connection', rawBytes(`${TOKEN}\r\n\r\n`)],
+    ['an invalid header', 'connection', rawBytes(`HTTP/1.1 200 OK\r\n${TOKEN}\r\n\r\n`)],
     ['nothing: the connection is reset', 'connection', reset],
     ['nothing: the body breaks', 'connection', resetMidBody],
     ['nothing: the body never ends', 'timeout', trickle],
-    ['a value that is wrong', 'shape', json({ results: [{ ...calculationRow(), links: TOKEN }] })],
+    ['a wrong value', 'shape', json({ results: [{ ...calculationRow(), links: TOKEN }] })],
     ['the place where a value is cut', 'shape', json({ results: `${'x'.repeat(50)}${TOKEN}` })],
-    ['an id that is wrong', 'shape', json({ results: [{ id: TOKEN }] })],
+    ['a wrong id', 'shape', json({ results: [{ id: TOKEN }] })],
     [
       'a key of a record',
       'shape',
       json({ results: [{ ...calculationRow(), activeLinks: { [TOKEN]: 1 }, id: {} }] }),
     ],
-    ['an answer that is no object', 'shape', json(TOKEN)],
+    ['a response that is not an object', 'shape', json(TOKEN)],
   ];
 
-  test.for(echoes)('after an answer that has it in %s', async ([, kind, reply]) => {
+  test.for(echoes)('after a response that has it in %s', async ([, kind, reply]) => {
     await using server = await startServer(reply);
 
     const { error, events } = await search(server.url);
@@ -112,7 +112,7 @@ describe('the token is nowhere to be seen', () => {
     expect(everythingOf(error).toUpperCase()).not.toContain(PART.toUpperCase());
   });
 
-  test('when no connection comes about', async () => {
+  test('when no connection is made', async () => {
     const gone = await startServer(reset);
     await gone[Symbol.asyncDispose]();
     await using plain = await startServer(reset);
@@ -155,12 +155,12 @@ describe('the token is nowhere to be seen', () => {
   });
 
   test('when the input is refused, the pace refuses, or a list does not end', async () => {
-    const refusing = fakeCall([answered({})], { token: fixedToken(TOKEN) });
-    const pacing = fakeCall([answered({})], {
+    const refusing = fakeCall([ok({})], { token: fixedToken(TOKEN) });
+    const pacing = fakeCall([ok({})], {
       token: fixedToken(TOKEN),
       turns: [new PaceWaitError(900_000, 1000)],
     });
-    const listing = fakeCall([answered(files(TOKEN, file({ name: TOKEN })))], { token: fixedToken(TOKEN) });
+    const listing = fakeCall([ok(files(TOKEN, file({ name: TOKEN })))], { token: fixedToken(TOKEN) });
 
     const input = await caught(refusing.platform.calculations.search({ sort, limit: 0 }));
     const wait = await caught(pacing.platform.calculations.search({ sort }));
@@ -170,7 +170,7 @@ describe('the token is nowhere to be seen', () => {
     expect([input, wait, endless].map(everythingOf).join()).not.toContain(PART);
   });
 
-  test('after any JSON that has it anywhere', async () => {
+  test('after any JSON that contains it anywhere', async () => {
     const name = fc.constantFrom(
       TOKEN,
       'id',
@@ -205,8 +205,8 @@ describe('the token is nowhere to be seen', () => {
     );
 
     await fc.assert(
-      fc.asyncProperty(operation, tree, async (run, answer) => {
-        const { platform } = fakeCall([answered(answer)], { token: fixedToken(TOKEN) });
+      fc.asyncProperty(operation, tree, async (run, response) => {
+        const { platform } = fakeCall([ok(response)], { token: fixedToken(TOKEN) });
 
         const outcome = await run(platform).then(
           () => 'fine',
@@ -218,10 +218,10 @@ describe('the token is nowhere to be seen', () => {
     );
   });
 
-  test('when the secret store fails, whose error is passed on', async () => {
+  test('when the secret store fails and its error is passed on', async () => {
     const reason = new Error('access denied');
     const broken = { read: () => Promise.reject(reason), refused: () => false };
-    const script: readonly Scripted[] = [answered({})];
+    const script: readonly Scripted[] = [ok({})];
     const { platform, sent } = fakeCall(script, { token: broken });
 
     const error = await thrown(platform.calculations.search({ sort }));

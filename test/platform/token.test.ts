@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { fixedToken, redact, secretToken } from '../../lib/platform/token.ts';
 import { thrown } from './caught.ts';
 
-describe('a token that is given', () => {
-  test('is always the same, and a refusal brings no other', async () => {
+describe('a given token', () => {
+  test('is always the same, even after a refusal', async () => {
     const token = fixedToken('abc');
 
     expect(await token.read()).toBe('abc');
@@ -13,7 +13,7 @@ describe('a token that is given', () => {
 });
 
 describe('a token from a secret store', () => {
-  /** A store whose secret is `token 1`, then `token 2`, and a clock that the test moves. */
+  /** A store whose secret is `token 1`, then `token 2`, and a clock that the test advances. */
   function createStore() {
     const store = { fetches: 0, nowMs: 0, failures: 0 };
     const token = secretToken({
@@ -27,20 +27,20 @@ describe('a token from a secret store', () => {
     return { store, token };
   }
 
-  test('is read once and kept for 5 minutes', async () => {
+  test('is read once and cached for 5 minutes', async () => {
     const { store, token } = createStore();
 
     const first = await token.read();
     store.nowMs = 299_999;
-    const kept = await token.read();
+    const cached = await token.read();
     store.nowMs = 300_000;
     const renewed = await token.read();
 
-    expect([first, kept, renewed]).toEqual(['token 1', 'token 1', 'token 2']);
+    expect([first, cached, renewed]).toEqual(['token 1', 'token 1', 'token 2']);
     expect(store.fetches).toBe(2);
   });
 
-  test('is fetched once by many who read at a time', async () => {
+  test('is fetched once for concurrent readers', async () => {
     const { store, token } = createStore();
 
     const read = await Promise.all([token.read(), token.read(), token.read()]);
@@ -49,7 +49,7 @@ describe('a token from a secret store', () => {
     expect(store.fetches).toBe(1);
   });
 
-  test('is read anew after a refusal', async () => {
+  test('is read again after a refusal', async () => {
     const { token } = createStore();
 
     await token.read();
@@ -60,20 +60,20 @@ describe('a token from a secret store', () => {
     expect(renewed).toBe('token 2');
   });
 
-  test('is read anew once for all the calls that were refused with it', async () => {
+  test('is read again only once for all calls that were refused with it', async () => {
     const { store, token } = createStore();
 
     await token.read();
     token.refused('token 1');
     await token.read();
     token.refused('token 1');
-    const kept = await token.read();
+    const cached = await token.read();
 
-    expect(kept).toBe('token 2');
+    expect(cached).toBe('token 2');
     expect(store.fetches).toBe(2);
   });
 
-  test('is not kept if the fetch failed, which every reader is told', async () => {
+  test('is not cached if the fetch failed, and every reader sees the failure', async () => {
     const { store, token } = createStore();
     store.failures = 1;
 
@@ -109,7 +109,7 @@ describe('a token from a secret store', () => {
 });
 
 describe('redaction', () => {
-  test('takes out every occurrence, and nothing where there is no token', () => {
+  test('removes every occurrence, and nothing if there is no token', () => {
     expect(redact('a abc b abcabc', 'abc')).toBe('a [token] b [token][token]');
     expect(redact('a$&b', 'a$&b')).toBe('[token]');
     expect(redact('text', '')).toBe('text');

@@ -15,7 +15,7 @@ const clientOf = (sandbox: Sandbox, differences: Partial<PlatformOptions> = {}) 
     ...differences,
   });
 
-test('of 200 function runs on a platform that loses answers, none is executed twice and none is misreported', async () => {
+test('of 200 function runs on a platform that loses responses, none is executed twice and none is misreported', async () => {
   await using sandbox = await startPlatform({ calculations: 0, faults: 0.4, rate: 10_000 });
   const platform = clientOf(sandbox);
   const packageId = codePackages[0]?.id ?? '';

@@ -12,14 +12,14 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-test('a holder whose lock was taken over meanwhile commits nothing and starts again', async () => {
+test('a holder whose lock was taken over commits nothing and starts again', async () => {
   const path = lockPath(directory, 'taken');
   const attempts: string[] = [];
   const committed: string[] = [];
 
   await withLock({ path, signal: undefined }, async (held) => {
     attempts.push('attempt');
-    // What a process does that takes the lock for stale, and then lets it go.
+    // What a process does that considers the lock stale, and then releases it.
     if (attempts.length === 1) {
       await rmdir(path);
       await mkdir(path);

@@ -18,7 +18,7 @@ afterAll(() => rm(parent, { recursive: true, force: true }));
 describeStore('a directory store', async () => createDirectoryStore(await makeDirectory()));
 
 describe('in a directory', () => {
-  test('the store is made with its first object', async () => {
+  test('the store is created with its first object', async () => {
     const directory = join(parent, 'not/yet/there');
     const store = createDirectoryStore(directory);
 
@@ -30,7 +30,7 @@ describe('in a directory', () => {
     expect(await Array.fromAsync(store.list(''))).toEqual([{ key: 'a', sizeBytes: 1 }]);
   });
 
-  test('a key cannot be an object and a folder', async () => {
+  test('a key cannot be both an object and a folder', async () => {
     const store = createDirectoryStore(await makeDirectory());
     await store.put('a', Buffer.from('x'));
     await store.put('b/c', Buffer.from('x'));
@@ -43,7 +43,7 @@ describe('in a directory', () => {
     expect((await store.get('a'))?.body).toEqual(Buffer.from('x'));
   });
 
-  test('a symbolic link leads no key out of the directory', async () => {
+  test('no key leads out of the directory through a symbolic link', async () => {
     const [directory, outside] = [await makeDirectory(), await makeDirectory()];
     await writeFile(join(outside, 'secret'), 'x');
     await symlink(outside, join(directory, 'link'));
@@ -64,7 +64,7 @@ describe('in a directory', () => {
     expect(await readdir(outside)).toEqual(['secret']);
   });
 
-  test('a file that a killed process left half-written is swept after an hour, not before', async () => {
+  test('a file that a killed process left half-written is removed after an hour, not before', async () => {
     const directory = await makeDirectory();
     const temporary = join(directory, '.store/temporary');
     await mkdir(temporary, { recursive: true });
@@ -93,7 +93,7 @@ describe('in a directory', () => {
 });
 
 describe('between processes', () => {
-  test('a process killed while it writes leaves the old object or the new one, whole', async () => {
+  test('a process killed while it writes leaves either the old object or the new one, complete', async () => {
     const directory = await makeDirectory();
     const store = createDirectoryStore(directory);
 
@@ -109,7 +109,7 @@ describe('between processes', () => {
     }
   });
 
-  test('who reads while another process writes gets whole objects only', async () => {
+  test('a reader gets only complete objects while another process writes', async () => {
     const directory = await makeDirectory();
     const store = createDirectoryStore(directory);
     await using child = startChild('write-forever.ts', directory);
@@ -123,7 +123,7 @@ describe('between processes', () => {
     }
   });
 
-  test('a process killed between lock and rename holds others up for a few seconds only', async () => {
+  test('a process killed between lock and rename blocks others only for a few seconds', async () => {
     const directory = await makeDirectory();
     const store = createDirectoryStore(directory);
     const old = await store.put('object', Buffer.from('old'));
@@ -142,7 +142,7 @@ describe('between processes', () => {
     expect(await Array.fromAsync(store.list(''))).toEqual([{ key: 'object', sizeBytes: 3 }]);
   });
 
-  test('three processes that count in one object lose no count', async () => {
+  test('three processes that count in one object lose no increment', async () => {
     const directory = await makeDirectory();
     await using first = startChild('count.ts', directory, '25');
     await using second = startChild('count.ts', directory, '25');

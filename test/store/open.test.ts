@@ -29,17 +29,17 @@ test.for([
   ['s3:/bucket/a', 'expected s3://bucket/prefix or a directory'],
   ['s3://', 'expected s3://bucket/prefix or a directory'],
   ['s3://My_Bucket/a', 'expected s3://bucket/prefix or a directory'],
-  ['s3://bucket//a', 'expected s3://bucket/prefix with a prefix fit for keys, got "s3://bucket//a"'],
-  ['s3://bucket/a/../b', 'expected s3://bucket/prefix with a prefix fit for keys'],
+  ['s3://bucket//a', 'expected s3://bucket/prefix with a prefix that is a valid key, got "s3://bucket//a"'],
+  ['s3://bucket/a/../b', 'expected s3://bucket/prefix with a prefix that is a valid key'],
   ['./package.json', 'expected a directory, got "./package.json"'],
-] as const)('%j is no location, and the error says why', async ([location, message]) => {
+] as const)('%j is not a location, and the error says why', async ([location, message]) => {
   const opened = openStore(location);
 
   await expect(opened).rejects.toMatchObject({ name: 'StoreError', failure: { kind: 'bad-location' } });
   await expect(opened).rejects.toThrow(message);
 });
 
-test('a bucket is reached by an environment and by a client of the caller', async () => {
+test('a bucket can be opened with an environment or with the caller’s client', async () => {
   await using aws = await startAws({ buckets: ['bucket'] });
   const byEnvironment = await openStore('s3://bucket/a', { s3: aws.settings });
   const byClient = await openStore('s3://bucket/a', { s3: () => createS3Client(aws.settings) });

@@ -20,7 +20,7 @@ async function storeOver(reply: Reply) {
 
 const stalled = { failure: { kind: 'unreachable', code: 'ETIMEDOUT' } };
 
-test('an object of which no more comes is unreachable, and not waited for without end', async () => {
+test('an object that stops arriving is reported as unreachable instead of being waited for forever', async () => {
   await using s3 = await storeOver(half);
 
   const get = s3.store.get('a');
@@ -31,7 +31,7 @@ test('an object of which no more comes is unreachable, and not waited for withou
   });
 });
 
-test('a stream, too, which gives what came', async () => {
+test('so is a stream, after the bytes that arrived', async () => {
   await using s3 = await storeOver(half);
   const read: string[] = [];
 
@@ -43,7 +43,7 @@ test('a stream, too, which gives what came', async () => {
   expect(read).toEqual(['half']);
 });
 
-test('a reader may take longer than S3', async () => {
+test('a reader may pause longer than S3', async () => {
   await using s3 = await storeOver(bytes('x'.repeat(200_000), { etag: '"etag"' }));
   let sizeBytes = 0;
 
@@ -55,7 +55,7 @@ test('a reader may take longer than S3', async () => {
   expect(sizeBytes).toBe(200_000);
 });
 
-test('a body whose checksum is wrong is no object', async () => {
+test('a body with a wrong checksum is refused', async () => {
   await using s3 = await storeOver(bytes('half', { etag: '"etag"', 'x-amz-checksum-crc32': 'AAAAAA==' }));
 
   const get = s3.store.get('a');

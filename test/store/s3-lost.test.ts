@@ -9,12 +9,12 @@ afterEach(() => vi.restoreAllMocks());
 
 const NAME_OF_WRITE = 'x-amz-meta-write';
 
-/** A store over a server that gives the replies in turn; what was asked, and the name of the write that came first. */
+/** A store over a server that gives the replies in turn; the methods of its requests, and the name of the first write. */
 async function storeOver(...replies: readonly Reply[]) {
   const server = await startServer(...replies);
   return {
     store: createS3Store({ client: createS3Client(environmentOf(server)), bucket: 'bucket' }),
-    asked: () => server.requests.map(({ method }) => method),
+    methods: () => server.requests.map(({ method }) => method),
     firstWrite: () =>
       server.requests.map(({ headers }) => headers[NAME_OF_WRITE]).find((name) => name !== undefined),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
@@ -22,7 +22,7 @@ async function storeOver(...replies: readonly Reply[]) {
 }
 
 const stored = bytes('', { etag: '"etag"' });
-/** The object as the head shows it, written by whoever `write` names. */
+/** The object as a HEAD request shows it, stored by the write that `write` names. */
 const objectOf =
   (write: () => unknown): Reply =>
   (response) =>
@@ -32,7 +32,7 @@ const small = Buffer.from('x');
 const ifAbsent = { condition: { ifAbsent: true } } as const;
 
 describe('a put if absent whose response was lost', () => {
-  test('is stored where the object that is in the way is its own', async () => {
+  test('is stored if the existing object is its own', async () => {
     await using s3 = await storeOver(
       lost,
       s3Error('PreconditionFailed', 412),
@@ -42,10 +42,10 @@ describe('a put if absent whose response was lost', () => {
     const result = await s3.store.put('a', small, ifAbsent);
 
     expect(result).toEqual({ kind: 'stored', etag: '"etag"' });
-    expect(s3.asked()).toEqual(['PUT', 'PUT', 'HEAD']);
+    expect(s3.methods()).toEqual(['PUT', 'PUT', 'HEAD']);
   });
 
-  test('is stored, too, if the first try was still under way when it was tried again', async () => {
+  test('is also stored if the first attempt was still in progress at the second', async () => {
     await using s3 = await storeOver(
       lost,
       s3Error('ConditionalRequestConflict', 409),
@@ -56,10 +56,10 @@ describe('a put if absent whose response was lost', () => {
     const result = await s3.store.put('a', small, ifAbsent);
 
     expect(result).toEqual({ kind: 'stored', etag: '"etag"' });
-    expect(s3.asked()).toEqual(['PUT', 'PUT', 'PUT', 'HEAD']);
+    expect(s3.methods()).toEqual(['PUT', 'PUT', 'PUT', 'HEAD']);
   });
 
-  test('failed its condition where the object is of somebody else', async () => {
+  test('fails its condition if the object is somebody else’s', async () => {
     await using s3 = await storeOver(
       lost,
       s3Error('PreconditionFailed', 412),
@@ -71,7 +71,7 @@ describe('a put if absent whose response was lost', () => {
     expect(result).toEqual({ kind: 'condition-failed' });
   });
 
-  test('is unknown, which is an error, where the object may not be looked at', async () => {
+  test('is unknown, and so an error, if the object may not be read', async () => {
     await using s3 = await storeOver(lost, s3Error('PreconditionFailed', 412), bytes('', {}, 403));
 
     const put = s3.store.put('a', small, ifAbsent);
@@ -79,17 +79,17 @@ describe('a put if absent whose response was lost', () => {
     await expect(put).rejects.toThrow('put a in s3://bucket: denied, HTTP 403');
   });
 
-  test('is unknown where no response comes at all', async () => {
+  test('is unknown if there is no response at all', async () => {
     await using s3 = await storeOver(lost);
 
     const put = s3.store.put('a', small, ifAbsent);
 
     await expect(put).rejects.toMatchObject({ failure: { kind: 'unreachable', code: 'ECONNRESET' } });
-    expect(s3.asked()).toEqual(['PUT', 'PUT', 'PUT']);
+    expect(s3.methods()).toEqual(['PUT', 'PUT', 'PUT']);
   });
 });
 
-test('a put over an etag that was stored behind an error of 500 is stored', async () => {
+test('a put over an etag that was stored despite an error 500 is stored', async () => {
   await using s3 = await storeOver(
     s3Error('InternalError', 500),
     s3Error('PreconditionFailed', 412),
@@ -107,10 +107,10 @@ test('a put without a condition is simply sent again', async () => {
   const result = await s3.store.put('a', small);
 
   expect(result).toEqual({ kind: 'stored', etag: '"etag"' });
-  expect(s3.asked()).toEqual(['PUT', 'PUT']);
+  expect(s3.methods()).toEqual(['PUT', 'PUT']);
 });
 
-test('a body that breaks off is unreachable, and no part of an object', async () => {
+test('a body that breaks off is reported as unreachable, and never returned as a partial object', async () => {
   const halfOfIt: Reply = (response) => {
     response.writeHead(200, { etag: '"etag"', 'content-length': '1000' });
     response.write('half', () => response.socket?.resetAndDestroy());

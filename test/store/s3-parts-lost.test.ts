@@ -9,7 +9,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const NAME_OF_WRITE = 'x-amz-meta-write';
 
-/** What a request of an upload in parts asks for. */
+/** What a request of a multipart upload does. */
 function stepOf({ method, target }: SeenRequest): string {
   if (target.includes('uploads=')) return 'create';
   if (target.includes('partNumber=')) return 'part';
@@ -22,7 +22,7 @@ const completed = xml('<CompleteMultipartUploadResult><ETag>"whole"</ETag></Comp
 const partStored = bytes('', { etag: '"part"' });
 const gone = s3Error('NoSuchUpload', 404);
 
-/** A store over a server that takes parts, and gives the replies to the requests that complete them, in turn. */
+/** A store over a server that accepts parts, and gives the replies in turn to the requests that complete them. */
 async function storeOver({ complete, owner }: { complete: readonly Reply[]; owner?: 'us' | 'them' }) {
   let write: unknown;
   let completions = 0;
@@ -50,7 +50,7 @@ const large = Buffer.alloc(9 * 1024 * 1024, 'x');
 const ifAbsent = { condition: { ifAbsent: true } } as const;
 const STORED = { kind: 'stored', etag: '"whole"' };
 
-test('a completion that fails after S3 has begun a response of 200 is tried again', async () => {
+test('a completion that fails after S3 has begun a response of 200 is retried', async () => {
   await using s3 = await storeOver({ complete: [s3Error('InternalError', 200), completed] });
 
   const result = await s3.store.put('a', large);
@@ -59,7 +59,7 @@ test('a completion that fails after S3 has begun a response of 200 is tried agai
   expect(s3.steps()).toEqual(['create', 'complete', 'complete']);
 });
 
-test('a completion that fails for good is an error, and its parts are discarded', async () => {
+test('a completion that fails permanently is an error, and its parts are discarded', async () => {
   await using s3 = await storeOver({ complete: [s3Error('AccessDenied', 403)] });
 
   const put = s3.store.put('a', large);
@@ -74,20 +74,23 @@ describe('a condition that fails after S3 has begun a response of 200', () => {
   test.for([
     ['them', { kind: 'condition-failed' }],
     ['us', STORED],
-  ] as const)('is read as such: the object is looked at (it belongs to %s)', async ([owner, expected]) => {
-    await using s3 = await storeOver({ complete: [refused, refused, refused], owner });
+  ] as const)(
+    'is recognized as such: the object is checked (it belongs to %s)',
+    async ([owner, expected]) => {
+      await using s3 = await storeOver({ complete: [refused, refused, refused], owner });
 
-    const result = await s3.store.put('a', large, ifAbsent);
+      const result = await s3.store.put('a', large, ifAbsent);
 
-    expect(result).toEqual(expected);
-  });
+      expect(result).toEqual(expected);
+    },
+  );
 });
 
-describe('parts whose completion was lost, and which are gone when it is sent again', () => {
+describe('parts whose completion got no response, and which are gone when it is sent again', () => {
   test.for([
     ['if absent', ifAbsent],
     ['without a condition', {}],
-  ] as const)('are stored where the object is their own: %s', async ([, options]) => {
+  ] as const)('are stored if the object is their own: %s', async ([, options]) => {
     await using s3 = await storeOver({ complete: [lost, gone], owner: 'us' });
 
     const result = await s3.store.put('a', large, options);
@@ -96,7 +99,7 @@ describe('parts whose completion was lost, and which are gone when it is sent ag
     expect(s3.steps()).toEqual(['create', 'complete', 'complete', 'discard', 'look']);
   });
 
-  test('are an error, without a condition, where the object is of somebody else', async () => {
+  test('are an error, without a condition, if the object is somebody else’s', async () => {
     await using s3 = await storeOver({ complete: [lost, gone], owner: 'them' });
 
     const put = s3.store.put('a', large);

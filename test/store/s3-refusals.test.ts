@@ -8,7 +8,7 @@ import { page, type Reply, startServer } from '../platform/scripted-server.ts';
 beforeEach(() => void retryAtOnce());
 afterEach(() => vi.restoreAllMocks());
 
-/** A store over a server that gives the replies in turn, and the last for ever. */
+/** A store over a server that gives the replies in turn, and the last one forever. */
 async function storeOver(...replies: readonly Reply[]) {
   const server = await startServer(...replies);
   const store: Store = createS3Store({ client: createS3Client(environmentOf(server)), bucket: 'bucket' });
@@ -19,10 +19,10 @@ async function storeOver(...replies: readonly Reply[]) {
   };
 }
 
-describe('a failure of S3 that passes is tried three times, and then reported as what it is', () => {
+describe('a temporary failure of S3 is tried three times, and then reported as what it is', () => {
   test.for([
     ['SlowDown', s3Error('SlowDown', 503), 'busy, SlowDown (about SlowDown)'],
-    ['a code of throttling under another status', s3Error('TooManyRequests', 429), 'busy, TooManyRequests'],
+    ['a throttling code with another status', s3Error('TooManyRequests', 429), 'busy, TooManyRequests'],
     ['an internal error', s3Error('InternalError', 500), 'busy, InternalError (about InternalError)'],
     ['a page of a proxy', page('bad gateway', 502), 'busy, HTTP 502'],
     ['a request that S3 did not wait for', s3Error('RequestTimeout', 400), 'unreachable, RequestTimeout'],
@@ -37,7 +37,7 @@ describe('a failure of S3 that passes is tried three times, and then reported as
   });
 });
 
-describe('a refusal of S3 is not tried again', () => {
+describe('a refusal by S3 is not retried', () => {
   test.for([
     ['AccessDenied', 403, 'denied, AccessDenied (about AccessDenied)'],
     ['InvalidAccessKeyId', 403, 'denied, InvalidAccessKeyId'],
@@ -56,7 +56,7 @@ describe('a refusal of S3 is not tried again', () => {
   });
 });
 
-test('a refusal says nothing of the credentials that were refused', async () => {
+test('a refusal does not show the credentials that were refused', async () => {
   await using s3 = await storeOver(s3Error('SignatureDoesNotMatch', 403));
 
   const error = await s3.store.get('a').catch((thrown: unknown) => thrown);

@@ -23,7 +23,7 @@ const makeStore = async () => {
   return createS3Store({ client, bucket: 'bucket', prefix: `stores/dt=${stores}` });
 };
 
-/** A client whose requests pass `before`, each time one is sent, and `after`, when it is answered. */
+/** A client that calls `before` each time a request is sent, and `after` when its response arrives. */
 const spyClient = (
   before: (command: string) => void,
   after: (command: string) => void = () => {},
@@ -32,9 +32,9 @@ const spyClient = (
   spied.middlewareStack.add(
     (next, context) => async (args) => {
       before(context.commandName ?? '');
-      const answer = await next(args);
+      const response = await next(args);
       after(context.commandName ?? '');
-      return answer;
+      return response;
     },
     { step: 'deserialize', priority: 'low' },
   );
@@ -59,7 +59,7 @@ describe('in S3', () => {
     expect(await Array.fromAsync(store.list(''))).toEqual([{ key: 'a', sizeBytes: 1 }]);
   });
 
-  test('a list leaves out its neighbours and the folder markers of the console', async () => {
+  test('a list leaves out neighbouring folders and the folder markers of the console', async () => {
     const store = await makeStore();
     const folder = store.location.replace('s3://bucket/', '');
     await store.put('a', Buffer.from('x'));
@@ -73,7 +73,7 @@ describe('in S3', () => {
   });
 
   test.for([1, 9 * 1024 * 1024])(
-    'a put of %i bytes whose answer was lost knows its own object',
+    'a put of %i bytes whose response was lost recognizes its own object',
     async (sizeBytes) => {
       const lost: string[] = [];
       const flaky = spyClient(
@@ -96,7 +96,7 @@ describe('in S3', () => {
     },
   );
 
-  test("a put that is sent again and meets somebody else's object says that its condition failed", async () => {
+  test("a put that is sent again and finds somebody else's object reports that its condition failed", async () => {
     const other = createS3Store({ client, bucket: 'bucket', prefix: 'meets' });
     const sent: string[] = [];
     const flaky = spyClient((command) => {
@@ -112,7 +112,7 @@ describe('in S3', () => {
     expect(result).toEqual({ kind: 'condition-failed' });
   });
 
-  test('a conflict with a write under way is tried again', async () => {
+  test('a conflict with a write in progress is retried', async () => {
     const sent: string[] = [];
     const busy = spyClient((command) => {
       sent.push(command);
@@ -126,7 +126,7 @@ describe('in S3', () => {
     expect(result).toMatchObject({ kind: 'stored' });
   });
 
-  test('a conflict that stays is an error, not a failed condition', async () => {
+  test('a lasting conflict is an error, not a failed condition', async () => {
     const busy = spyClient(() => {
       throw s3Error('ConditionalRequestConflict', 409);
     });
@@ -159,7 +159,7 @@ describe('in S3', () => {
     [s3Error('ExpiredToken', 400), { kind: 'denied', code: 'ExpiredToken' }],
     [s3Error('NoSuchBucket', 404), { kind: 'missing', what: 'bucket' }],
     [s3Error('InvalidObjectState', 400), { kind: 'other', code: '400 InvalidObjectState' }],
-  ] as const)('%s is told as what it means', async ([error, failure]) => {
+  ] as const)('%s is reported as what it means', async ([error, failure]) => {
     const refusing = spyClient(() => {
       throw error;
     });
@@ -171,7 +171,7 @@ describe('in S3', () => {
     await expect(thrown).rejects.toThrow(/^get a in s3:\/\/bucket: /);
   });
 
-  test('a bucket that is not there is missing, and no absent object', async () => {
+  test('a bucket that does not exist is reported as missing, not as an absent object', async () => {
     const store = createS3Store({ client, bucket: 'no-such-bucket' });
 
     const calls = [
@@ -200,11 +200,11 @@ describe('in S3', () => {
     ['x'.repeat(3 * 1024 * 1024), '', ['s3.test:443']],
     ['x', 's3.test', []],
   ] as const)(
-    'over https the proxy is asked unless NO_PROXY names the host',
+    'over https the proxy is used unless NO_PROXY names the host',
     async ([body, noProxy, expected]) => {
-      const asked: (string | undefined)[] = [];
+      const requested: (string | undefined)[] = [];
       const proxy = createServer().on('connect', (request, socket) => {
-        asked.push(request.url);
+        requested.push(request.url);
         socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
       });
       await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
@@ -219,7 +219,7 @@ describe('in S3', () => {
       const put = store.put('a', Buffer.from(body));
 
       await expect(put).rejects.toMatchObject({ failure: { kind: 'unreachable' } });
-      expect(asked).toEqual(expected);
+      expect(requested).toEqual(expected);
       proxy.close();
     },
   );

@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url';
 export type Child = {
   /** Resolves when the child has printed `count` lines. */
   lines(count: number): Promise<void>;
-  /** Kills it as a power cut would: with SIGKILL. */
+  /** Kills it as abruptly as a power failure: with SIGKILL. */
   kill(): Promise<void>;
   /** Its exit code; null if a signal ended it. */
   exit(): Promise<number | null>;
 } & AsyncDisposable;
 
-/** Runs a program of `test/store/children` in a process of its own; disposing kills it. */
+/** Runs a program from `test/store/children` in its own process; disposing kills it. */
 export const startChild = (program: string, ...args: readonly string[]): Child => {
   const path = fileURLToPath(new URL(`./children/${program}`, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });

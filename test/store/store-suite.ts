@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
 
-/** What every adapter must do. `makeStore` gives an empty store of its own to each test. */
+/** What every adapter must do. `makeStore` returns a new, empty store for each test. */
 export const describeStore = (name: string, makeStore: () => Promise<Store>): void => {
   describe(name, () => {
     describeObjects(makeStore);
@@ -54,7 +54,7 @@ const describeObjects = (makeStore: () => Promise<Store>): void => {
     expect((await store.get('a'))?.body).toEqual(bytes('two'));
   });
 
-  test('what was never put is neither got nor streamed', async () => {
+  test('an object that was never put can be neither read nor streamed', async () => {
     const store = await makeStore();
 
     const found = [await store.get('a/b'), await store.stream('a/b')];
@@ -62,7 +62,7 @@ const describeObjects = (makeStore: () => Promise<Store>): void => {
     expect(found).toEqual([undefined, undefined]);
   });
 
-  test('a folder is no object, and an object no folder', async () => {
+  test('a folder is not an object, and an object is not a folder', async () => {
     const store = await makeStore();
     await store.put('a/b', bytes('x'));
 
@@ -74,7 +74,7 @@ const describeObjects = (makeStore: () => Promise<Store>): void => {
     expect(await keysUnder(store, '')).toEqual(['a/b']);
   });
 
-  test('a body of 20 MiB comes back, whole and as a stream', async () => {
+  test('a body of 20 MiB comes back, both whole and as a stream', async () => {
     const store = await makeStore();
     const body = Buffer.alloc(20 * 1024 * 1024, 'platform-sync');
 
@@ -87,7 +87,7 @@ const describeObjects = (makeStore: () => Promise<Store>): void => {
     expect(body.equals(streamed)).toBe(true);
   });
 
-  test('a copy has the bytes of its source and stays when that is deleted', async () => {
+  test('a copy has the bytes of its source and remains when the source is deleted', async () => {
     const store = await makeStore();
     await store.put('work/ü 1+1=2 %41?#&.gz', bytes('part'));
     await store.put('dt=2026-11-21/part.gz', bytes('older'));
@@ -99,7 +99,7 @@ const describeObjects = (makeStore: () => Promise<Store>): void => {
     expect(await keysUnder(store, '')).toEqual(['dt=2026-11-21/part.gz']);
   });
 
-  test('copying what is not there is an error', async () => {
+  test('copying a missing object is an error', async () => {
     const store = await makeStore();
 
     const copy = store.copy('a', 'b');
@@ -110,7 +110,7 @@ const describeObjects = (makeStore: () => Promise<Store>): void => {
     });
   });
 
-  test('a deleted object is gone, and deleting it again is no error', async () => {
+  test('a deleted object is gone, and deleting it again is not an error', async () => {
     const store = await makeStore();
     await store.put('a/b', bytes('x'));
 
@@ -121,7 +121,7 @@ const describeObjects = (makeStore: () => Promise<Store>): void => {
     expect(await keysUnder(store, '')).toEqual([]);
   });
 
-  test('where the last object of a folder was deleted, an object of its name may follow', async () => {
+  test('after the last object of a folder is deleted, an object may take the folder’s name', async () => {
     const store = await makeStore();
     await store.put('a/b/c', bytes('x'));
     await store.delete('a/b/c');
@@ -144,7 +144,7 @@ const describeConditions = (makeStore: () => Promise<Store>): void => {
     expect((await store.get('latest.json'))?.body).toEqual(bytes('1'));
   });
 
-  test('a put over the etag that is there is stored, over an older one it is not', async () => {
+  test('a put over the current etag is stored, over an older one it is not', async () => {
     const store = await makeStore();
     await store.put('latest.json', bytes('1'));
     const etag = (await store.get('latest.json'))?.etag ?? '';
@@ -157,7 +157,7 @@ const describeConditions = (makeStore: () => Promise<Store>): void => {
     expect((await store.get('latest.json'))?.body).toEqual(bytes('2'));
   });
 
-  test('a put over an etag fails where nothing is, and puts nothing there', async () => {
+  test('a put over an etag fails if there is no object, and stores nothing', async () => {
     const store = await makeStore();
     await store.put('latest.json', bytes('1'));
     const etag = (await store.get('latest.json'))?.etag ?? '';
@@ -194,7 +194,7 @@ const describeConditions = (makeStore: () => Promise<Store>): void => {
     expect((await store.get('large'))?.body.at(-1)).toBe(bytes('a').at(0));
   });
 
-  test('of several puts if absent at once exactly one is stored', async () => {
+  test('exactly one of several concurrent puts if absent is stored', async () => {
     const store = await makeStore();
 
     for (const round of Array(25).keys()) {
@@ -211,7 +211,7 @@ const describeConditions = (makeStore: () => Promise<Store>): void => {
     }
   });
 
-  test('of several puts over one etag at once exactly one is stored', async () => {
+  test('exactly one of several concurrent puts over one etag is stored', async () => {
     const store = await makeStore();
     await store.put('a', bytes('start'));
 
@@ -260,7 +260,7 @@ const describeLists = (makeStore: () => Promise<Store>): void => {
     ['dt=2/', []],
     ['d', ['dt=1/run=1/a', 'dt=1/run=10/a', 'dt=1/run=2', 'dt=2']],
     ['none/such', []],
-  ] as const)('a list under "%s" has exactly what starts with it', async ([prefix, expected]) => {
+  ] as const)('a list under "%s" has exactly the keys that start with it', async ([prefix, expected]) => {
     const store = await makeStore();
     for (const key of ['dt=2', 'dt=1/run=2', 'dt=1/run=10/a', 'dt=1/run=1/a'])
       await store.put(key, bytes('x'));
@@ -270,7 +270,7 @@ const describeLists = (makeStore: () => Promise<Store>): void => {
     expect(keys).toEqual(expected);
   });
 
-  test('a list of more than one page of S3 loses nothing', async () => {
+  test('a list of more than one S3 page loses nothing', async () => {
     const store = await makeStore();
     const keys = Array.from({ length: 1_050 }, (_, index) => `${index % 2 === 0 ? 'a' : 'B'}${index}`);
     await Promise.all(keys.map((key) => store.put(key, bytes(key))));
@@ -280,7 +280,7 @@ const describeLists = (makeStore: () => Promise<Store>): void => {
     expect(listed).toEqual(keys.toSorted());
   });
 
-  test('a list may be left early', async () => {
+  test('a list may be abandoned early', async () => {
     const store = await makeStore();
     for (const key of ['a', 'b', 'c']) await store.put(key, bytes('x'));
 
@@ -330,7 +330,7 @@ const describeKeys = (makeStore: () => Promise<Store>): void => {
     '.store/locks/a',
     '.STORE',
     'a'.repeat(1_025),
-  ])('%j is no key, for any call', async (key) => {
+  ])('%j is not a key, for any call', async (key) => {
     const store = await makeStore();
     await store.put('a', bytes('x'));
     const calls = [
@@ -347,7 +347,7 @@ const describeKeys = (makeStore: () => Promise<Store>): void => {
     }
   });
 
-  test('a bad key is named with what was expected', async () => {
+  test('a bad key is reported with what was expected', async () => {
     const store = await makeStore();
 
     const error = await store.get('a/../b').catch((thrown: unknown) => thrown);
@@ -356,7 +356,7 @@ const describeKeys = (makeStore: () => Promise<Store>): void => {
     expect(String(error)).toContain('expected no segment "." or "..", got "a/../b"');
   });
 
-  test.for(['/', '../', 'a//', 'a/../b'])('%j is no prefix', async (prefix) => {
+  test.for(['/', '../', 'a//', 'a/../b'])('%j is not a prefix', async (prefix) => {
     const store = await makeStore();
 
     const list = Array.fromAsync(store.list(prefix));
@@ -364,7 +364,7 @@ const describeKeys = (makeStore: () => Promise<Store>): void => {
     await expect(list).rejects.toMatchObject({ failure: { kind: 'bad-key' } });
   });
 
-  test('whatever is taken as a key comes back under it', async () => {
+  test('every object whose key is accepted comes back under that key', async () => {
     const store = await makeStore();
     const keys = fc.array(fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }), {
       minLength: 1,

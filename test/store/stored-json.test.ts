@@ -16,7 +16,7 @@ test('reads what was printed, with its etag', async () => {
   expect(stored).toEqual({ value, etag: expect.any(String) });
 });
 
-test('an object that is not there is undefined, or an error that names what was expected', async () => {
+test('a missing object is undefined, or an error that names what was expected', async () => {
   const store = createMemoryStore();
 
   expect(await findStored(store, 'a.json', schema)).toBeUndefined();
@@ -27,7 +27,7 @@ test('an object that is not there is undefined, or an error that names what was 
   });
 });
 
-test('an object of another shape names the places that are wrong, and none of its content', async () => {
+test('an object of another shape is reported with the wrong fields, and none of its content', async () => {
   const store = createMemoryStore();
   await store.put('a.json', printStored({ run: 7, parts: [{ key: 'a' }, { secret: 'a text' }] }));
 
@@ -37,7 +37,7 @@ test('an object of another shape names the places that are wrong, and none of it
   });
 });
 
-test('an object that is not JSON is counted and not quoted', async () => {
+test('an object that is not JSON is reported with its size and not quoted', async () => {
   const store = createMemoryStore();
   await store.put('a.json', Buffer.from('a secret text'));
 

@@ -9,7 +9,7 @@ afterEach(() => vi.restoreAllMocks());
 const key = { partition: 'job#a', sort: '-' };
 const ours = { expected: null, token: 'ours' };
 
-/** A table over a server that gives the replies in turn, and the last for ever; the client is the one that is deployed. */
+/** A table over a server that gives the replies in turn, and the last one forever; the client is the deployed one. */
 async function tableOver(...replies: readonly Reply[]) {
   const server = await startServer(...replies);
   const operations = () =>
@@ -41,7 +41,7 @@ describe('a write that fails its own condition after a lost response', () => {
     expect(dynamo.operations()).toEqual(['Put', 'Put', 'Get']);
   });
 
-  test('is stored behind an error of 500, too', async () => {
+  test('is also stored despite an error 500', async () => {
     await using dynamo = await tableOver(failed, refused, rowOf('ours'));
 
     const result = await dynamo.table.put(key, {}, ours);
@@ -49,7 +49,7 @@ describe('a write that fails its own condition after a lost response', () => {
     expect(result).toEqual({ kind: 'stored' });
   });
 
-  test('is not stored where somebody else came first', async () => {
+  test('is not stored if somebody else was first', async () => {
     await using dynamo = await tableOver(lost, refused, rowOf('theirs'));
 
     const result = await dynamo.table.put(key, {}, ours);
@@ -58,7 +58,7 @@ describe('a write that fails its own condition after a lost response', () => {
   });
 });
 
-describe('a write that is throttled', () => {
+describe('a throttled write', () => {
   test('was not made: it is sent four times, and no row is read', async () => {
     await using dynamo = await tableOver(throttled);
 
@@ -69,7 +69,7 @@ describe('a write that is throttled', () => {
     expect(dynamo.slept).toEqual([]);
   });
 
-  test('may have been made if a response before was lost: the row decides', async () => {
+  test('may have been made if an earlier response was lost: the row decides', async () => {
     await using dynamo = await tableOver(lost, throttled, throttled, throttled, rowOf('ours'));
 
     const result = await dynamo.table.put(key, {}, ours);
@@ -79,7 +79,7 @@ describe('a write that is throttled', () => {
   });
 });
 
-test('a delete that is refused after a failure of 500 is looked into', async () => {
+test('a delete that is refused after an error 500 is checked', async () => {
   await using dynamo = await tableOver(failed, jsonError('AccessDeniedException'), noRow);
 
   const result = await dynamo.table.delete(key, 'ours');
@@ -88,7 +88,7 @@ test('a delete that is refused after a failure of 500 is looked into', async () 
   expect(dynamo.operations()).toEqual(['Delete', 'Delete', 'Get']);
 });
 
-test('a table that fails throughout ends a write after three rounds of four writes and four reads', async () => {
+test('a write to a table that always fails ends after three rounds of four writes and four reads', async () => {
   await using dynamo = await tableOver(failed);
 
   const put = dynamo.table.put(key, {}, ours);

@@ -8,7 +8,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const key = { partition: 'job#a', sort: '-' };
 
-/** A table over a server that gives the replies in turn, and the last for ever. */
+/** A table over a server that gives the replies in turn, and the last one forever. */
 async function tableOver(...replies: readonly Reply[]) {
   const server = await startServer(...replies);
   const operations = () =>
@@ -24,7 +24,7 @@ async function tableOver(...replies: readonly Reply[]) {
   };
 }
 
-describe('a failure of DynamoDB that passes is tried four times, and then reported as what it is', () => {
+describe('a temporary failure of DynamoDB is tried four times, and then reported as what it is', () => {
   test.for([
     ['ProvisionedThroughputExceededException', 'busy, ProvisionedThroughputExceededException (about Prov'],
     ['ThrottlingException', 'busy, ThrottlingException'],
@@ -53,7 +53,7 @@ describe('a failure of DynamoDB that passes is tried four times, and then report
   });
 });
 
-describe('a refusal of DynamoDB is not tried again', () => {
+describe('a refusal by DynamoDB is not retried', () => {
   test.for([
     ['AccessDeniedException', 'denied, AccessDeniedException (about AccessDeniedException)'],
     ['ExpiredTokenException', 'denied, ExpiredTokenException'],
@@ -73,7 +73,7 @@ describe('a refusal of DynamoDB is not tried again', () => {
   });
 });
 
-test('a page in the place of a response is no response of DynamoDB', async () => {
+test('a page is not mistaken for a response from DynamoDB', async () => {
   await using dynamo = await tableOver(page('a portal'));
 
   const get = dynamo.table.get(key);
@@ -81,7 +81,7 @@ test('a page in the place of a response is no response of DynamoDB', async () =>
   await expect(get).rejects.toMatchObject({ failure: { kind: 'unreachable', code: 'HTTP 200' } });
 });
 
-test('an item that is no row was read: the table is not unreachable', async () => {
+test('an item that is not a row is an error, but the table is not unreachable', async () => {
   await using dynamo = await tableOver(jsonReply({ Item: { pk: { S: 'job#a' }, sk: { S: '-' } } }));
 
   const get = dynamo.table.get(key);

@@ -24,10 +24,10 @@ const open = (tableName: string) => createDynamoTable({ tableName, environment: 
 
 const key = { partition: 'job#a', sort: '-' };
 
-describeTable('a table of DynamoDB', async () => open(await newTable()));
+describeTable('a table in DynamoDB', async () => open(await newTable()));
 
 describe('in DynamoDB', () => {
-  test('a row is an item with its members, its keys, its token and the seconds of its expiry', async () => {
+  test('a row is an item with its members, its keys, its token and its expiry in seconds', async () => {
     const tableName = await newTable();
 
     await open(tableName).put(key, { state: 'SENT' }, { expected: null, token: 't1', expiresAtMs: 1_500 });
@@ -44,7 +44,7 @@ describe('in DynamoDB', () => {
     });
   });
 
-  test('an item that is no row is left out of lists, and is an error where it is asked for', async () => {
+  test('an item that is not a row is left out of lists, and is an error when read by its key', async () => {
     const tableName = await newTable();
     const table = open(tableName);
     await createDynamoClient(dynamo.environment).send(
@@ -55,7 +55,7 @@ describe('in DynamoDB', () => {
     await expect(table.get(key)).rejects.toThrow('expected an item with a token, got one without');
   });
 
-  test('a table that is not there is named by every call', async () => {
+  test('a missing table is named by every call', async () => {
     const table = open('no-such-table');
     const calls = [
       () => table.get(key),
@@ -73,7 +73,7 @@ describe('in DynamoDB', () => {
     }
   });
 
-  test('a table with other keys is told as such by every call', async () => {
+  test('a table with other keys is reported as such by every call', async () => {
     await dynamo.createTable('other-keys', ['id', 'part']);
     const table = open('other-keys');
     const calls = [

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { createDynamoClient } from '../../lib/table/dynamo-client.ts';
 
-// It has no types.
+// dynalite has no types.
 const dynalite: (options: { readonly createTableMs: number }) => Server = createRequire(import.meta.url)(
   'dynalite',
 );
@@ -15,7 +15,7 @@ export type LocalDynamo = AsyncDisposable & {
   close(): Promise<void>;
 };
 
-/** DynamoDB in this process, on a free port of loopback. */
+/** DynamoDB in this process, on a free port of the loopback interface. */
 export const startDynalite = async (): Promise<LocalDynamo> => {
   const server = dynalite({ createTableMs: 0 });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

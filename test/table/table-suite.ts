@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Row, Table } from '../../lib/table/table.ts';
 
-/** What every adapter must do. `makeTable` gives an empty table of its own to each test. */
+/** What every adapter must do. `makeTable` returns a new, empty table for each test. */
 export const describeTable = (name: string, makeTable: () => Promise<Table>): void => {
   describe(name, () => {
     describeRows(makeTable);
@@ -32,13 +32,13 @@ const describeRows = (makeTable: () => Promise<Table>): void => {
     expect(await table.get(key)).toEqual({ row, token: 't1' });
   });
 
-  test('what was never put is not got', async () => {
+  test('a row that was never put cannot be read', async () => {
     const table = await makeTable();
 
     expect(await table.get(key)).toBeUndefined();
   });
 
-  test('members that are undefined are left out', async () => {
+  test('undefined members are left out', async () => {
     const table = await makeTable();
 
     await table.put(key, { a: undefined, b: { c: undefined } }, { expected: null, token: 't1' });
@@ -47,7 +47,7 @@ const describeRows = (makeTable: () => Promise<Table>): void => {
     expect(await table.get(key)).toStrictEqual({ row: { b: {} }, token: 't1' });
   });
 
-  test('words that DynamoDB keeps to itself are names like any other', async () => {
+  test('words that DynamoDB reserves are names like any other', async () => {
     const table = await makeTable();
     const row = { state: 'a', name: 'b', date: 'c', type: 'd', ttl: 1, partition: 'e', 'a.b#c:d': 'f' };
 
@@ -57,7 +57,7 @@ const describeRows = (makeTable: () => Promise<Table>): void => {
     expect(await table.get(key)).toEqual({ row, token: 't2' });
   });
 
-  test('a row that was given out or stored does not change with the object', async () => {
+  test('a stored or returned row does not change with the object', async () => {
     const table = await makeTable();
     const row = { list: ['a'] };
 
@@ -90,7 +90,7 @@ const describeRows = (makeTable: () => Promise<Table>): void => {
     ]);
   });
 
-  test('whatever is taken as a row comes back', async () => {
+  test('every row that is accepted comes back', async () => {
     const table = await makeTable();
     const rows = fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 });
     let written = 0;
@@ -119,7 +119,7 @@ const describeConditions = (makeTable: () => Promise<Table>): void => {
     expect(second).toEqual({ kind: 'other', current: { row: { a: 1 }, token: 't1' } });
   });
 
-  test('a put over a token that is there is stored, over an older one it is not', async () => {
+  test('a put over the current token is stored, over an older one it is not', async () => {
     const table = await makeTable();
     await table.put(key, { a: 1 }, { expected: null, token: 't1' });
 
@@ -131,7 +131,7 @@ const describeConditions = (makeTable: () => Promise<Table>): void => {
     expect(await table.get(key)).toEqual({ row: { a: 2 }, token: 't2' });
   });
 
-  test('a put over a row that is gone is told that there is none', async () => {
+  test('a put over a deleted row reports that there is none', async () => {
     const table = await makeTable();
 
     const result = await table.put(key, { a: 1 }, { expected: 't1', token: 't2' });
@@ -140,7 +140,7 @@ const describeConditions = (makeTable: () => Promise<Table>): void => {
     expect(await table.get(key)).toBeUndefined();
   });
 
-  test('a put that is made again with its token is stored, and changes nothing', async () => {
+  test('a put that is repeated with its token is stored, and changes nothing', async () => {
     const table = await makeTable();
     await table.put(key, { a: 1 }, { expected: null, token: 't1' });
 
@@ -150,7 +150,7 @@ const describeConditions = (makeTable: () => Promise<Table>): void => {
     expect(await table.get(key)).toEqual({ row: { a: 1 }, token: 't1' });
   });
 
-  test('of writers that race over one row exactly one is stored, and the others see it', async () => {
+  test('exactly one of several writers racing for a row is stored, and the others see it', async () => {
     const table = await makeTable();
     await table.put(key, { by: 'none' }, { expected: null, token: 't0' });
     const writers = ['t1', 't2', 't3', 't4', 't5', 't6'];
@@ -166,7 +166,7 @@ const describeConditions = (makeTable: () => Promise<Table>): void => {
     expect(await table.get(key)).toEqual(current);
   });
 
-  test('a delete needs the token that is there', async () => {
+  test('a delete needs the current token', async () => {
     const table = await makeTable();
     await table.put(key, { a: 1 }, { expected: null, token: 't1' });
 
@@ -219,7 +219,7 @@ const describeLists = (makeTable: () => Promise<Table>): void => {
     expect(await scanned('none')).toEqual([]);
   });
 
-  test('lists and scans of more than one page of DynamoDB lose nothing', async () => {
+  test('lists and scans of more than one DynamoDB page lose nothing', async () => {
     const table = await makeTable();
     const text = 'x'.repeat(100_000);
     const sorts = Array.from({ length: 25 }, (_, index) => String(index).padStart(2, '0'));
@@ -233,7 +233,7 @@ const describeLists = (makeTable: () => Promise<Table>): void => {
     expect(scanned.map(({ token }) => token).toSorted()).toEqual(sorts);
   });
 
-  test('a list may be left early', async () => {
+  test('a list may be abandoned early', async () => {
     const table = await makeTable();
     for (const sort of ['a', 'b', 'c'])
       await table.put({ partition: 'p', sort }, {}, { expected: null, token: 't' });
@@ -251,10 +251,10 @@ const describeLists = (makeTable: () => Promise<Table>): void => {
 const describeLimits = (makeTable: () => Promise<Table>): void => {
   test.for([
     ['a member of the adapter', { token: 't' }, 'no member pk, sk, token, expires, got token'],
-    ['a number that is none', { a: [Number.NaN] }, 'got NaN'],
+    ['NaN', { a: [Number.NaN] }, 'got NaN'],
     ['a number out of range', { a: { b: 1e200 } }, 'got 1e+200'],
     ['half a character', { a: 'x\uD800' }, 'got a lone surrogate'],
-    ['a name that cannot be kept', { a: JSON.parse('{"__proto__": 1}') }, 'got "__proto__"'],
+    ['a name that cannot be stored', { a: JSON.parse('{"__proto__": 1}') }, 'got "__proto__"'],
     ['more than an item may hold', { a: 'x'.repeat(410_000) }, 'at most 405504 bytes, got 410005'],
   ] as const)('a row with %s is refused', async ([, row, message]) => {
     const table = await makeTable();
@@ -266,7 +266,7 @@ const describeLimits = (makeTable: () => Promise<Table>): void => {
     expect(await table.get(key)).toBeUndefined();
   });
 
-  test('the largest row that is taken comes back', async () => {
+  test('the largest row that is accepted comes back', async () => {
     const table = await makeTable();
 
     await table.put(key, { a: 'x'.repeat(405_000) }, { expected: null, token: 't'.repeat(36) });
@@ -280,7 +280,7 @@ const describeLimits = (makeTable: () => Promise<Table>): void => {
     { partition: 'a'.repeat(2_049), sort: 'a' },
     { partition: 'a', sort: 'é'.repeat(513) },
     { partition: '\uD800', sort: 'a' },
-  ])('a key that DynamoDB cannot keep is refused by every call', async (bad) => {
+  ])('a key that DynamoDB cannot store is refused by every call', async (bad) => {
     const table = await makeTable();
     const calls = [
       () => table.get(bad),

@@ -12,7 +12,7 @@ describe('backoff', () => {
     expect(ceilings).toEqual([249, 499, 999, 1999, 3999, 7999, 15_999, 19_999, 19_999, 19_999]);
   });
 
-  test('is jittered over the whole range', () => {
+  test('has jitter over the whole range', () => {
     expect([0, 0.25, 0.5, 0.75].map((random) => backoffMs(3, random, limits))).toEqual([0, 250, 500, 750]);
   });
 });

@@ -241,7 +241,7 @@ describe('data-files', () => {
     ]);
     expect(faultsOf({ type: 'data-files', ids: [] })).toHaveLength(1);
     expect(faultsOf({ type: 'data-files', ids: [1, '01'] })).toEqual([
-      'ids: expected a list that names each only once, got a list of 2',
+      'ids: expected a list without duplicates, got a list of 2',
     ]);
   });
 });

@@ -1,5 +1,5 @@
 import type { AttemptResult, PlatformRequest } from '../../../lib/platform/http/transport.ts';
-import { answered, failed, lost, refused, status } from '../../platform/fake-call.ts';
+import { failed, lost, ok, refused, status } from '../../platform/fake-call.ts';
 import type { FunctionEnd } from './plan.ts';
 
 /** The API that a request is for: the second name of its path. */
@@ -26,13 +26,13 @@ export function subjectOf(request: PlatformRequest): string {
 export function responseTo(request: PlatformRequest, execution: string, end: FunctionEnd): AttemptResult {
   switch (apiOf(request)) {
     case 'codeengine':
-      return answered({ executionId: execution, status: end });
+      return ok({ executionId: execution, status: end });
     case 'query':
-      return answered({ ...calculation, name: execution, expression: subjectOf(request) });
+      return ok({ ...calculation, name: execution, expression: subjectOf(request) });
     case 'ai':
-      return answered({ type: 'SIMPLE', sentiment: 'POSITIVE' });
+      return ok({ type: 'SIMPLE', sentiment: 'POSITIVE' });
     default:
-      return answered({ dataFileId: request.target.split('/')[5], name: execution });
+      return ok({ dataFileId: request.target.split('/')[5], name: execution });
   }
 }
 

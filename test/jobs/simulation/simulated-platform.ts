@@ -75,7 +75,7 @@ export function createSimulatedPlatform(world: World, endOf: (subject: string) =
         signal,
         travelMs: () => world.dice.pick([0, 0, 300, 3_000, Math.floor(request.timeoutMs * 0.9)]),
       });
-      score.isDelivered = result.kind === 'answer';
+      score.isDelivered = result.kind === 'response';
       if (execution !== undefined)
         delivered.push({ subject, process, execution, troubles: process.troubles });
       return result;

@@ -13,17 +13,17 @@ const requestTo = (url: string) => ({
 });
 
 test.each([
-  ['that was answered', json({ a: 1 })],
+  ['that got a response', json({ a: 1 })],
   ['that failed', reset],
-])('a call %s leaves nothing behind at the signal that it was given', async (_, script) => {
+])('a call %s leaves no listener on its signal', async (_, script) => {
   await using server = await startServer(script);
   const { signal } = new AbortController();
 
-  const answer = await createExchange()(requestTo(server.url), signal, () => undefined).catch(
+  const response = await createExchange()(requestTo(server.url), signal, () => undefined).catch(
     () => undefined,
   );
-  for await (const _chunk of answer?.body ?? []);
+  for await (const _chunk of response?.body ?? []);
 
-  // Node's own listener goes when the connection is closed.
+  // Node removes its own listener when the connection is closed.
   await expect.poll(() => getEventListeners(signal, 'abort')).toEqual([]);
 });

@@ -19,13 +19,13 @@ describe('Retry-After', () => {
   });
 
   test.for([null, '', 'soon', '-1', '+5', '1e3', '0x10', '2026-10-21', 'Wed, 99 Foo 2026'])(
-    'of %j is none',
+    'of %j is ignored',
     (header) => {
       expect(parseRetryAfter(header, nowMs)).toBeUndefined();
     },
   );
 
-  test('of any text is none, or a number from 0', () => {
+  test('of any text is ignored, or a number that is not negative', () => {
     fc.assert(
       fc.property(fc.string(), (header) => {
         expect(parseRetryAfter(header, nowMs) ?? 0).toBeGreaterThanOrEqual(0);
@@ -33,7 +33,7 @@ describe('Retry-After', () => {
     );
   });
 
-  test('of any date to come is the time until then', () => {
+  test('of any future date is the time until then', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 86_400 }), (seconds) => {
         const header = new Date(nowMs + seconds * 1000).toUTCString();

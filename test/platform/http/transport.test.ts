@@ -20,17 +20,17 @@ import { sendOnce } from '../send-once.ts';
 
 const gzipped = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
 
-describe('a good answer', () => {
+describe('a successful response', () => {
   test('is its text and its value', async () => {
     await using server = await startServer(json({ id: 9007199254740993n, name: 'ä' }));
 
     const result = await sendOnce(server.url);
 
     expect(result).toMatchObject({
-      kind: 'answer',
+      kind: 'response',
       status: 200,
       sizeBytes: 35,
-      answer: { text: '{"id":9007199254740993,"name":"ä"}', json: { id: 9007199254740993n, name: 'ä' } },
+      response: { text: '{"id":9007199254740993,"name":"ä"}', json: { id: 9007199254740993n, name: 'ä' } },
     });
   });
 
@@ -39,18 +39,18 @@ describe('a good answer', () => {
 
     const result = await sendOnce(server.url);
 
-    expect(result).toMatchObject({ kind: 'answer', sizeBytes: 7, answer: { json: { a: 1 } } });
+    expect(result).toMatchObject({ kind: 'response', sizeBytes: 7, response: { json: { a: 1 } } });
     expect(server.requests[0]?.headers['accept-encoding']).toBe('gzip');
   });
 
   test.for(['application/json; charset=utf-8', 'APPLICATION/JSON', 'application/problem+json'])(
-    'may call itself %s',
+    'may have the type %s',
     async (contentType) => {
       await using server = await startServer(bytes('[]', { 'content-type': contentType }));
 
       const result = await sendOnce(server.url);
 
-      expect(result).toMatchObject({ kind: 'answer', answer: { json: [] } });
+      expect(result).toMatchObject({ kind: 'response', response: { json: [] } });
     },
   );
 });
@@ -72,7 +72,7 @@ describe('a redirect is never followed', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('one to a path is told as an address', async () => {
+  test('one to a path is reported as an address', async () => {
     await using server = await startServer(redirect(303, '/blocked?by=list'));
 
     const result = await sendOnce(server.url);
@@ -80,7 +80,7 @@ describe('a redirect is never followed', () => {
     expect(result).toMatchObject({ failure: { kind: 'redirect', to: `${server.url}/blocked` } });
   });
 
-  test('one to nowhere, and one to no address at all', async () => {
+  test('one without a location, and one to an invalid address', async () => {
     await using server = await startServer(bytes('', {}, 302), redirect(302, 'http://['));
 
     const nowhere = await sendOnce(server.url);
@@ -92,7 +92,7 @@ describe('a redirect is never followed', () => {
 });
 
 describe('what is not JSON', () => {
-  test('an HTML page with status 200 is told by its title', async () => {
+  test('an HTML page with status 200 is reported with its title', async () => {
     await using server = await startServer(page('Sign in\n to ACME'));
 
     const result = await sendOnce(server.url);
@@ -108,7 +108,7 @@ describe('what is not JSON', () => {
     });
   });
 
-  test('is refused by its content type even if it reads like JSON', async () => {
+  test('is refused for its content type even if it reads like JSON', async () => {
     await using server = await startServer(bytes('{}', { 'content-type': 'text/plain' }), bytes('{}'));
 
     const plain = await sendOnce(server.url);
@@ -118,7 +118,7 @@ describe('what is not JSON', () => {
     expect(none).toMatchObject({ failure: { kind: 'not-json', contentType: '' }, sent: true });
   });
 
-  test('JSON that is cut, with a right content length', async () => {
+  test('JSON that is cut off, with a correct content length', async () => {
     await using server = await startServer(
       bytes('{"results":[{"id":1},', { 'content-type': 'application/json', 'content-length': '21' }),
     );
@@ -128,12 +128,12 @@ describe('what is not JSON', () => {
     expect(result).toMatchObject({
       status: 200,
       sizeBytes: 21,
-      failure: { kind: 'cut', detail: '21 bytes came' },
+      failure: { kind: 'cut', detail: '21 bytes received' },
       sent: true,
     });
   });
 
-  test('an empty body, and bytes that are no UTF-8', async () => {
+  test('an empty body, and bytes that are not UTF-8', async () => {
     await using server = await startServer(
       bytes('', { 'content-type': 'application/json' }),
       bytes(Uint8Array.of(0x22, 0xff, 0x22), { 'content-type': 'application/json' }),
@@ -142,11 +142,11 @@ describe('what is not JSON', () => {
     const empty = await sendOnce(server.url);
     const garbled = await sendOnce(server.url);
 
-    expect(empty).toMatchObject({ failure: { kind: 'cut', detail: '0 bytes came' } });
-    expect(garbled).toMatchObject({ failure: { kind: 'cut', detail: '3 bytes came' } });
+    expect(empty).toMatchObject({ failure: { kind: 'cut', detail: '0 bytes received' } });
+    expect(garbled).toMatchObject({ failure: { kind: 'cut', detail: '3 bytes received' } });
   });
 
-  test('gzip that is none, and gzip that is cut', async () => {
+  test('invalid gzip, and gzip that is cut off', async () => {
     await using server = await startServer(
       bytes('{"a":1}', gzipped),
       bytes(gzipSync('{"a":1}').subarray(0, 15), gzipped),
@@ -167,7 +167,7 @@ describe('what is not JSON', () => {
   });
 
   test.for(['compress', 'gzip, gzip', 'constructor', '__proto__', 'toString'])(
-    'an encoding that nobody asked for: %s',
+    'an encoding that was not requested: %s',
     async (encoding) => {
       await using server = await startServer(
         bytes('{}', { 'content-type': 'application/json', 'content-encoding': encoding }),
@@ -185,15 +185,15 @@ describe('what is not JSON', () => {
 });
 
 describe('the size of a body is capped while it streams', () => {
-  test('a body of exactly the most bytes is read', async () => {
+  test('a body of exactly the limit is read', async () => {
     await using server = await startServer(json('x'.repeat(98)));
 
     const result = await sendOnce(server.url, { maxResponseBytes: 100 });
 
-    expect(result).toMatchObject({ kind: 'answer', sizeBytes: 100 });
+    expect(result).toMatchObject({ kind: 'response', sizeBytes: 100 });
   });
 
-  test('a body of one byte more is not', async () => {
+  test('a body of one more byte is not', async () => {
     await using server = await startServer(json('x'.repeat(99)));
 
     const result = await sendOnce(server.url, { maxResponseBytes: 100 });
@@ -201,7 +201,7 @@ describe('the size of a body is capped while it streams', () => {
     expect(result).toMatchObject({ failure: { kind: 'too-large', maxBytes: 100 }, sent: true });
   });
 
-  test('a body without end is given up at the cap, and its connection closed', async () => {
+  test('an endless body is abandoned at the cap, and its connection closed', async () => {
     const closed = Promise.withResolvers<void>();
     await using server = await startServer((response, request) => {
       response.on('close', () => closed.resolve());
@@ -215,7 +215,7 @@ describe('the size of a body is capped while it streams', () => {
     expect(result.sizeBytes).toBeLessThan(1_200_000);
   });
 
-  test('a gzip bomb of 2 GiB is given up at the cap, not unpacked', async () => {
+  test('a gzip bomb of 2 GiB is abandoned at the cap, not unpacked', async () => {
     const mebibyte = gzipSync(Buffer.alloc(1_048_576, 0x20));
     const bomb = Buffer.concat(Array.from({ length: 2048 }, () => mebibyte));
     await using server = await startServer(bytes(bomb, gzipped));
@@ -228,7 +228,7 @@ describe('the size of a body is capped while it streams', () => {
     expect(process.memoryUsage().rss - beforeBytes).toBeLessThan(100_000_000);
   });
 
-  test('the body of an error is read for its words only', async () => {
+  test('the body of an error is read only for its message', async () => {
     await using server = await startServer(
       bytes(`"${'x'.repeat(100_000)}"`, { 'content-type': 'application/json' }, 400),
     );
@@ -240,7 +240,7 @@ describe('the size of a body is capped while it streams', () => {
 });
 
 describe('one time limit', () => {
-  test('covers the wait for an answer', async () => {
+  test('covers the wait for a response', async () => {
     await using server = await startServer(silence);
 
     const result = await sendOnce(server.url, { timeoutMs: 60 });
@@ -252,7 +252,7 @@ describe('one time limit', () => {
     });
   });
 
-  test('covers the body: the head came at once, and then it trickles', async () => {
+  test('covers a body that trickles after an immediate head', async () => {
     await using server = await startServer(trickle);
 
     const result = await sendOnce(server.url, { timeoutMs: 60 });
@@ -272,7 +272,7 @@ describe('one time limit', () => {
     expect(result).toMatchObject({ failure: { kind: 'timeout', phase: 'tls' }, sent: false });
   });
 
-  test('covers the way through a proxy, before which nothing is sent', async () => {
+  test('covers the connection to a proxy, before which nothing is sent', async () => {
     await using mute = await startMute();
 
     const result = await sendOnce('https://platform.invalid', {
@@ -343,7 +343,7 @@ describe('a connection', () => {
     });
   });
 
-  test('that is reset before the answer may have sent the request', async () => {
+  test('that is reset before the response may have sent the request', async () => {
     await using server = await startServer(reset);
 
     const result = await sendOnce(server.url);
@@ -367,7 +367,7 @@ describe('a connection', () => {
     });
   });
 
-  test('that ends before the length that was announced', async () => {
+  test('that ends before the announced length', async () => {
     await using server = await startServer(
       rawBytes('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 50\r\n\r\n{"a":'),
     );
@@ -385,8 +385,8 @@ describe('a connection', () => {
     ['SSH-2.0-server\r\n', 'HPE_INVALID_CONSTANT'],
     ['HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n', 'ECONNRESET'],
     ['', 'ECONNRESET'],
-  ] as const)('that answers %j', async ([answer, code]) => {
-    await using server = await startServer(rawBytes(answer));
+  ] as const)('that responds with %j', async ([response, code]) => {
+    await using server = await startServer(rawBytes(response));
 
     const result = await sendOnce(server.url, { timeoutMs: 250 });
 
@@ -399,48 +399,48 @@ describe('an error of the platform', () => {
     {
       shape: 'with a reference',
       body: '{"status":400,"statusReason":"Bad Request","path":"/api/x","message":"Unknown field","toe":"D2RFR14QKK-0FWIV-QTGGZ"}',
-      told: { detail: 'Unknown field', reference: 'D2RFR14QKK-0FWIV-QTGGZ' },
+      said: { detail: 'Unknown field', reference: 'D2RFR14QKK-0FWIV-QTGGZ' },
     },
     {
       shape: 'with a reason but no message',
       body: '{"status":400,"statusReason":"Bad Request","toe":"D2R"}',
-      told: { detail: 'Bad Request', reference: 'D2R' },
+      said: { detail: 'Bad Request', reference: 'D2R' },
     },
     {
-      shape: 'with a message alone',
+      shape: 'with only a message',
       body: '{"message":"no such version"}',
-      told: { detail: 'no such version' },
+      said: { detail: 'no such version' },
     },
-    { shape: 'that is a bare text', body: '"Forbidden"', told: { detail: 'Forbidden' } },
+    { shape: 'that is a bare text', body: '"Forbidden"', said: { detail: 'Forbidden' } },
     {
       shape: 'that is a page',
       body: '<html><head><title>Blocked</title></head></html>',
-      told: { detail: 'a page titled “Blocked”' },
+      said: { detail: 'a page titled “Blocked”' },
     },
     {
       shape: 'that is a page without a title',
       body: '<!doctype html>…',
-      told: { detail: 'a page titled “untitled”' },
+      said: { detail: 'a page titled “untitled”' },
     },
     {
       shape: 'that is plain text',
       body: 'upstream connect error',
-      told: { detail: 'upstream connect error' },
+      said: { detail: 'upstream connect error' },
     },
-    { shape: 'that is cut', body: '{"message":"no su', told: { detail: '{"message":"no su' } },
-    { shape: 'of other types', body: '{"message":{},"statusReason":5,"toe":7}', told: {} },
-    { shape: 'that is null', body: 'null', told: {} },
-    { shape: 'that is empty', body: '', told: {} },
-  ])('$shape', async ({ body, told }) => {
+    { shape: 'that is cut off', body: '{"message":"no su', said: { detail: '{"message":"no su' } },
+    { shape: 'of other types', body: '{"message":{},"statusReason":5,"toe":7}', said: {} },
+    { shape: 'that is null', body: 'null', said: {} },
+    { shape: 'that is empty', body: '', said: {} },
+  ])('$shape', async ({ body, said }) => {
     await using server = await startServer(bytes(body, { 'content-type': 'application/json' }, 400));
 
     const result = await sendOnce(server.url);
 
     expect(result).toMatchObject({ kind: 'failure', status: 400, sent: true });
-    expect(result).toHaveProperty('failure', { kind: 'status', status: 400, ...told });
+    expect(result).toHaveProperty('failure', { kind: 'status', status: 400, ...said });
   });
 
-  test('is told in one line and shortened', async () => {
+  test('is reported in one line and shortened', async () => {
     await using server = await startServer(json({ message: `one\ntwo ${'x'.repeat(1000)}` }, 400));
 
     const result = await sendOnce(server.url);
@@ -465,7 +465,7 @@ describe('an error of the platform', () => {
     expect(result).toMatchObject({ status, failure: { kind: 'status', status, detail: 'no' }, sent });
   });
 
-  test('says when to come back, in seconds or by a date', async () => {
+  test('says when to come back, in seconds or as a date', async () => {
     await using server = await startServer(
       json({}, 429, { 'retry-after': '7' }),
       json({}, 503, { 'retry-after': 'Wed, 21 Oct 2026 07:28:30 GMT' }),
@@ -499,7 +499,7 @@ describe('an error of the platform', () => {
   });
 });
 
-describe("the caller's abort is thrown as the very reason", () => {
+describe("the caller's abort is thrown with its own reason", () => {
   test('before anything is sent', async () => {
     await using server = await startServer(json({}));
     const reason = new Error('enough');
@@ -510,7 +510,7 @@ describe("the caller's abort is thrown as the very reason", () => {
     expect(server.requests).toEqual([]);
   });
 
-  test('while an answer is awaited', async () => {
+  test('while it waits for a response', async () => {
     const abort = new AbortController();
     const reason = new Error('enough');
     await using server = await startServer(() => abort.abort(reason));
@@ -520,7 +520,7 @@ describe("the caller's abort is thrown as the very reason", () => {
     expect(error).toBe(reason);
   });
 
-  test('while a proxy is asked for the way', async () => {
+  test('while it connects through a proxy', async () => {
     await using mute = await startMute();
     const abort = new AbortController();
     const reason = new Error('enough');

@@ -52,7 +52,7 @@ describe('a list', () => {
       bounded['data-files'].safeParse({ source: 'data-files', ids: given }).error?.issues;
 
     expect(faultsOf(ids)).toMatchObject([{ path: ['ids'], message: 'a list of 1 to 10000' }]);
-    expect(faultsOf(['7', '07'])).toMatchObject([{ message: 'a list that names each only once' }]);
+    expect(faultsOf(['7', '07'])).toMatchObject([{ message: 'a list without duplicates' }]);
   });
 
   test('that is not sent may have any length and contain duplicates', () => {

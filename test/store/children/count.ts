@@ -1,4 +1,4 @@
-// Adds 1 to the number in "counter" as often as told, by conditional puts.
+// Adds 1 to the number in "counter" as often as requested, by conditional puts.
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 
 const [, , directory = '', times = '0'] = process.argv;

@@ -1,4 +1,4 @@
-// Takes the lock of "object", with the new content in a temporary file, and stays there.
+// Takes the lock of "object", with the new content in a temporary file, and never releases it.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockPath, withLock } from '../../../lib/store/directory-lock.ts';

@@ -1,4 +1,4 @@
-// Puts 4 MiB of one letter, then of another, without end; prints a line before each.
+// Puts 4 MiB of one letter, then of another, and so on forever; prints a line before each.
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 
 const store = createDirectoryStore(process.argv[2] ?? '');

@@ -82,7 +82,7 @@ test('every row has a line in its part, in source order', async () => {
       id: 'user-4',
       line: 4,
       textHash: expect.stringMatching(/^[0-9a-f]{64}$/),
-      error: expect.stringContaining('answered 400'),
+      error: expect.stringContaining('responded with 400'),
     },
   ]);
 });

@@ -5,7 +5,7 @@ import { cacheKey, createScoreCache, textHashOf } from '../../../../lib/jobs/tex
 import { type Scored, scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
-import { answered, fakeCall, lost as lostResponse, status } from '../../../platform/fake-call.ts';
+import { fakeCall, lost as lostResponse, ok, status } from '../../../platform/fake-call.ts';
 import {
   busy,
   HOST,
@@ -86,7 +86,7 @@ test('a text that the platform refuses fails alone, and its row is deleted', asy
   const scored = await scoreTexts(textsOf('odd', 'good'), {}, options);
 
   expect(resultsOf(scored)).toEqual([
-    { id: 't0', error: expect.stringContaining('answered 400'), cached: false, calls: 0, paidAgain: 0 },
+    { id: 't0', error: expect.stringContaining('responded with 400'), cached: false, calls: 0, paidAgain: 0 },
     expect.objectContaining({ id: 't1', calls: 1 }),
   ]);
   expect(await rowOf(table, 'odd')).toBeUndefined();
@@ -260,7 +260,7 @@ test('through the client, records each attempt before it leaves, and distinguish
     status(429, 7_000),
     lostResponse,
     status(401),
-    answered(sentimentOf({ text: 'good' })),
+    ok(sentimentOf({ text: 'good' })),
   ]);
   const { options, slept, table } = worker(platform.sentiment.analyze);
 

@@ -1,5 +1,5 @@
 /*
- * Whole records, as the contract has them, each a fresh value with what a test changes in it.
+ * Complete records, as the contract defines them, each a fresh value with the changes that a test needs.
  */
 
 type Change = Readonly<Record<string, unknown>>;

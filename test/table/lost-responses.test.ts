@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => dynamo.close());
 
-/** What becomes of one request: its answer is lost, it never arrives, it is refused, or all goes well. */
+/** What happens to one request: its response is lost, it never arrives, it is refused, or it succeeds. */
 type Fate = 'lose' | 'drop' | 'fail' | 'throttle' | 'deny' | 'pass';
 
 const key = { partition: 'job#a', sort: '-' };
@@ -22,7 +22,7 @@ const serviceError = (name: string, httpStatusCode: number): Error =>
 
 const broken = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
-/** A table whose requests meet `fates` in turn, then all pass; an honest one beside it; what was sent. */
+/** A table whose requests meet `fates` in turn and then succeed; a reliable one beside it; what was sent. */
 const fatedTable = async (fates: readonly Fate[], sdkAttempts: number) => {
   tables += 1;
   const tableName = `table-${tables}`;
@@ -43,9 +43,9 @@ const fatedTable = async (fates: readonly Fate[], sdkAttempts: number) => {
       if (fate === 'fail') throw serviceError('InternalServerError', 500);
       if (fate === 'throttle') throw serviceError('ThrottlingException', 400);
       if (fate === 'deny') throw serviceError('AccessDeniedException', 400);
-      const answer = await next(args);
+      const response = await next(args);
       if (fate === 'lose') throw broken();
-      return answer;
+      return response;
     },
     { step: 'deserialize', priority: 'low' },
   );
@@ -53,14 +53,14 @@ const fatedTable = async (fates: readonly Fate[], sdkAttempts: number) => {
   const sleep = async (ms: number) => slept.push(ms);
   return {
     table: createDynamoTable({ tableName, environment, client, sleep }),
-    honest: createDynamoTable({ tableName, environment }),
+    reliable: createDynamoTable({ tableName, environment }),
     sent,
     slept,
   };
 };
 
-describe('a put whose answer was lost', () => {
-  test('is repeated by the SDK, fails by its own condition, and is known by its token', async () => {
+describe('a put whose response was lost', () => {
+  test('is repeated by the SDK, fails its own condition, and is recognized by its token', async () => {
     const { table, sent } = await fatedTable(['lose'], 3);
 
     const result = await table.put(key, { a: 1 }, { expected: null, token: 't1' });
@@ -69,7 +69,7 @@ describe('a put whose answer was lost', () => {
     expect(sent).toEqual(['Put', 'Put', 'Get']);
   });
 
-  test('is known by its token where the SDK does not repeat', async () => {
+  test('is recognized by its token if the SDK does not repeat it', async () => {
     const { table, sent } = await fatedTable(['lose'], 1);
 
     const result = await table.put(key, { a: 1 }, { expected: null, token: 't1' });
@@ -78,18 +78,18 @@ describe('a put whose answer was lost', () => {
     expect(sent).toEqual(['Put', 'Get']);
   });
 
-  test('over a row is known by its token too', async () => {
-    const { table, honest } = await fatedTable(['lose'], 1);
-    await honest.put(key, { a: 1 }, { expected: null, token: 't1' });
+  test('over a row is recognized by its token too', async () => {
+    const { table, reliable } = await fatedTable(['lose'], 1);
+    await reliable.put(key, { a: 1 }, { expected: null, token: 't1' });
 
     const result = await table.put(key, { a: 2 }, { expected: 't1', token: 't2' });
 
     expect(result).toEqual({ kind: 'stored' });
-    expect(await honest.get(key)).toEqual({ row: { a: 2 }, token: 't2' });
+    expect(await reliable.get(key)).toEqual({ row: { a: 2 }, token: 't2' });
   });
 
-  test('is thrown when the row cannot be read either, within a bounded number of requests', async () => {
-    const { table, honest, sent, slept } = await fatedTable(
+  test('is thrown if the row cannot be read either, within a bounded number of requests', async () => {
+    const { table, reliable, sent, slept } = await fatedTable(
       ['lose', 'lose', 'lose', 'lose', 'lose', 'lose'],
       1,
     );
@@ -99,12 +99,12 @@ describe('a put whose answer was lost', () => {
     await expect(put).rejects.toMatchObject({ failure: { kind: 'unreachable', code: 'ECONNRESET' } });
     expect(sent).toEqual(['Put', 'Get', 'Put', 'Get', 'Put', 'Get']);
     expect(slept).toEqual([100, 200]);
-    expect((await honest.get(key))?.token).toBe('t1');
+    expect((await reliable.get(key))?.token).toBe('t1');
   });
 });
 
 describe('a put that never arrived', () => {
-  test('is made again', async () => {
+  test('is repeated', async () => {
     const { table, sent, slept } = await fatedTable(['drop'], 1);
 
     const result = await table.put(key, { a: 1 }, { expected: null, token: 't1' });
@@ -114,9 +114,9 @@ describe('a put that never arrived', () => {
     expect(slept).toEqual([100]);
   });
 
-  test("meets somebody else's row and leaves it alone", async () => {
-    const { table, honest, sent } = await fatedTable(['fail'], 1);
-    await honest.put(key, { by: 'them' }, { expected: null, token: 'theirs' });
+  test("finds somebody else's row and leaves it alone", async () => {
+    const { table, reliable, sent } = await fatedTable(['fail'], 1);
+    await reliable.put(key, { by: 'them' }, { expected: null, token: 'theirs' });
 
     const result = await table.put(key, { by: 'us' }, { expected: null, token: 'ours' });
 
@@ -124,21 +124,21 @@ describe('a put that never arrived', () => {
     expect(sent).toEqual(['Put', 'Get']);
   });
 
-  test('is thrown when it never arrives', async () => {
-    const { table, honest, sent } = await fatedTable(['fail', 'pass', 'fail', 'pass', 'fail', 'pass'], 1);
+  test('is thrown if it never arrives', async () => {
+    const { table, reliable, sent } = await fatedTable(['fail', 'pass', 'fail', 'pass', 'fail', 'pass'], 1);
 
     const put = table.put(key, { a: 1 }, { expected: null, token: 't1' });
 
     await expect(put).rejects.toMatchObject({ failure: { kind: 'busy', code: 'InternalServerError' } });
     expect(sent).toEqual(['Put', 'Get', 'Put', 'Get', 'Put', 'Get']);
-    expect(await honest.get(key)).toBeUndefined();
+    expect(await reliable.get(key)).toBeUndefined();
   });
 });
 
 test.for([
   ['throttle', { kind: 'busy', code: 'ThrottlingException' }],
   ['deny', { kind: 'denied', code: 'AccessDeniedException' }],
-] as const)('a put that is refused outright (%s) is thrown at once', async ([fate, failure]) => {
+] as const)('a put that is refused outright (%s) is thrown immediately', async ([fate, failure]) => {
   const { table, sent } = await fatedTable([fate], 1);
 
   const put = table.put(key, { a: 1 }, { expected: null, token: 't1' });
@@ -147,7 +147,7 @@ test.for([
   expect(sent).toEqual(['Put']);
 });
 
-test('a refusal after a lost answer says nothing of the write: the row does', async () => {
+test('a refusal after a lost response says nothing about the write: the row does', async () => {
   const { table, sent } = await fatedTable(['lose', 'deny'], 3);
 
   const result = await table.put(key, { a: 1 }, { expected: null, token: 't1' });
@@ -156,21 +156,21 @@ test('a refusal after a lost answer says nothing of the write: the row does', as
   expect(sent).toEqual(['Put', 'Put', 'Get']);
 });
 
-test('a condition that failed and cannot be looked into is asked again', async () => {
-  const { table, honest } = await fatedTable(['pass', 'lose'], 1);
-  await honest.put(key, { by: 'them' }, { expected: null, token: 'theirs' });
+test('a write is repeated if its condition failed and the row cannot be read', async () => {
+  const { table, reliable } = await fatedTable(['pass', 'lose'], 1);
+  await reliable.put(key, { by: 'them' }, { expected: null, token: 'theirs' });
 
   const result = await table.put(key, { by: 'us' }, { expected: null, token: 'ours' });
 
   expect(result).toMatchObject({ kind: 'other', current: { token: 'theirs' } });
 });
 
-test('a delete whose answer was lost is stored', async () => {
-  const { table, honest } = await fatedTable(['lose'], 1);
-  await honest.put(key, { a: 1 }, { expected: null, token: 't1' });
+test('a delete whose response was lost is stored', async () => {
+  const { table, reliable } = await fatedTable(['lose'], 1);
+  await reliable.put(key, { a: 1 }, { expected: null, token: 't1' });
 
   const result = await table.delete(key, 't1');
 
   expect(result).toEqual({ kind: 'stored' });
-  expect(await honest.get(key)).toBeUndefined();
+  expect(await reliable.get(key)).toBeUndefined();
 });
