@@ -62,7 +62,7 @@ export type BudgetWrite =
   | { readonly kind: 'refused' };
 
 /**
- * The item that a fleet shares. Each write is one conditional update. Throws `TableError` where the table cannot be
+ * The item that a fleet shares. Each write is one conditional update. Throws `TableError` if the table cannot be
  * reached; the write may have been made all the same.
  */
 export type BudgetItem = {

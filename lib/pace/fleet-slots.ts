@@ -6,9 +6,9 @@ import {
   dueMsOf,
   freshened,
   type HeldBlock,
+  isStillValid,
   NO_BLOCK,
   slotsOf,
-  stands,
   type UsableBlock,
   useFirst,
   withoutLate,
@@ -121,7 +121,7 @@ async function freshen(worker: Worker, held: DistantBlock, signal: AbortSignal |
   if (waitMs > 0) await clock.sleep(waitMs, signal);
   const budget = await view.look().catch(() => undefined);
   // Not `held` itself: a 429 of this worker may have dropped it in the meantime.
-  setHeld(worker, stands(held, budget) ? freshened(worker.held) : NO_BLOCK);
+  setHeld(worker, isStillValid(held, budget) ? freshened(worker.held) : NO_BLOCK);
 }
 
 function use(worker: Worker, held: UsableBlock, { calledAtMs, demand }: SlotRequest): Slot {

@@ -71,7 +71,7 @@ export const useFirst = (block: UsableBlock): HeldBlock =>
  * Whether a block is still valid according to the budget: a 429 or a pause since it was reserved makes it void. If the
  * table does not respond (undefined), the slots are valid all the same: the next reservation will show.
  */
-export const stands = (block: DistantBlock, budget: Budget | undefined): boolean =>
+export const isStillValid = (block: DistantBlock, budget: Budget | undefined): boolean =>
   budget === undefined || (budget.incidents === block.incidents && budget.pausedAtMs === undefined);
 
 /** The block once a check has found it valid. */

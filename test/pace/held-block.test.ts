@@ -5,9 +5,9 @@ import {
   type DistantBlock,
   dueMsOf,
   freshened,
+  isStillValid,
   NO_BLOCK,
   slotsOf,
-  stands,
   type UsableBlock,
   useFirst,
   withoutLate,
@@ -84,7 +84,7 @@ describe('a check of the budget', () => {
     ['is void while the budget is paused', { ...budget, pausedAtMs: 900 }, false],
     ['is valid if the table does not respond', undefined, true],
   ])('shows that a block %s', (_, seen, expected) => {
-    expect(stands(held, seen)).toBe(expected);
+    expect(isStillValid(held, seen)).toBe(expected);
   });
 
   test('makes a valid block usable, and no block stays no block', () => {
