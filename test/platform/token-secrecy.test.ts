@@ -33,13 +33,19 @@ const sort = { field: 'id', ascending: true };
 const html = { 'content-type': 'text/html' };
 const inJson = { 'content-type': 'application/json' };
 
-async function search(baseUrl: string, proxyUrl?: string) {
+type SearchOptions = { readonly proxyUrl?: string; readonly timeoutMs?: number };
+
+/** Long enough for a busy machine, where nothing shall time out. */
+const PATIENT_MS = 5_000;
+const IMPATIENT_MS = 60;
+
+async function search(baseUrl: string, { proxyUrl, timeoutMs = PATIENT_MS }: SearchOptions = {}) {
   const events: PlatformEvent[] = [];
   const platform = createPlatform({
     baseUrl,
     token: fixedToken(TOKEN),
     pace: createFakePace(),
-    timeoutMs: 60,
+    timeoutMs,
     maxResponseBytes: 200_000,
     retry: { maxRetries: 1, maxMisdirectedRetries: 1, baseDelayMs: 1, budgetMs: 100 },
     observe: (event) => events.push(event),
@@ -102,8 +108,9 @@ describe('the token is nowhere to be seen', () => {
 
   test.for(echoes)('after a response that has it in %s', async ([, kind, reply]) => {
     await using server = await startServer(reply);
+    const timeoutMs = kind === 'timeout' ? IMPATIENT_MS : PATIENT_MS;
 
-    const { error, events } = await search(server.url);
+    const { error, events } = await search(server.url, { timeoutMs });
 
     expect(server.requests[0]?.headers['x-service-developer-token']).toBe(TOKEN);
     expect(error.failure.kind).toBe(kind);
@@ -123,8 +130,8 @@ describe('the token is nowhere to be seen', () => {
       search(gone.url),
       search('http://platform.invalid'),
       search(plain.url.replace('http:', 'https:')),
-      search(`https://127.0.0.1:${mute.port}`),
-      search('https://platform.invalid', proxy.url),
+      search(`https://127.0.0.1:${mute.port}`, { timeoutMs: IMPATIENT_MS }),
+      search('https://platform.invalid', { proxyUrl: proxy.url }),
     ]);
 
     expect(failures.map(({ error }) => error.failure.kind)).toEqual([
