@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './longest-first.ts';
+import { scaled } from './scale.ts';
 
 export default defineConfig({
   test: {
@@ -13,7 +14,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // The CDK's own check of each template takes 4 s and only warns; synth.test.ts leaves it on, as the command does.
     env: { CDK_VALIDATION: 'false' },
-    testTimeout: 30_000,
+    testTimeout: scaled(30_000, 120_000),
     hookTimeout: 30_000,
   },
 });

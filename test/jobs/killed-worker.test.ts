@@ -64,7 +64,7 @@ function startWorker(environment: Readonly<Record<string, string>>) {
 }
 
 test(`of ${JOBS} jobs of a worker that is killed again and again, each has its result, and none is done twice`, {
-  timeout: scaledTimeout(240_000),
+  timeout: scaledTimeout(600_000),
 }, async () => {
   await using platform = await startPlatform({ calculations: 50, dataFiles: 20, faults: 0.05, rate: 10_000 });
   await using aws = await startAws({
