@@ -15,6 +15,6 @@ export function runArgument(text: string): string {
 export function placeArgument(text: string): Place {
   const place = parsePlace(text);
   if (place !== undefined) return place;
-  const expected = `one of ${sources.join(', ')}, with or without a .NAME after it`;
+  const expected = `one of ${sources.join(', ')}, or SOURCE.NAME`;
   throw new InvalidArgumentError(`Expected ${expected}, got ${JSON.stringify(text)}.`);
 }

@@ -190,5 +190,5 @@ test('an unknown run is wrong usage; the message names the published runs', asyn
 });
 
 test.each(['reports', 'files.', 'files/../x', '../files'])('%s is not a source', async (source) => {
-  await expect(diff(source)).rejects.toThrow(/Expected calculations, files, cards, data-files/);
+  await expect(diff(source)).rejects.toThrow(/Expected one of calculations, files, cards, data-files/);
 });

@@ -101,7 +101,7 @@ test.each([
   [['publish', 'calculations', 'last'], badRun('last')],
   [
     ['publish', 'kalkulations', RUN],
-    'Expected one of calculations, files, cards, data-files, with or without a .NAME after it, got',
+    'Expected one of calculations, files, cards, data-files, or SOURCE.NAME, got',
   ],
 ])('%j is wrong usage: it says what was expected and what it got, and exits 2', async (argv, expected) => {
   const environment = {
