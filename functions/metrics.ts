@@ -1,6 +1,6 @@
 import { Metrics, type MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { JobFinished } from '../lib/jobs/handle-message.ts';
-import { type MetricName, metricNamespace } from '../lib/metric-names.ts';
+import { METRIC_NAMESPACE, type MetricName } from '../lib/metric-names.ts';
 import type { PaceCounts } from '../lib/pace/pace.ts';
 import type { PlatformEvent } from '../lib/platform/events.ts';
 import { analyzeSentiment } from '../lib/platform/operations/analyze-sentiment.ts';
@@ -28,7 +28,7 @@ type Printer = Pick<Metrics, 'addMetric' | 'addDimensions' | 'publishStoredMetri
 /** Measures for the stack that SYNC_STACK names, which is the dimension `service` of each metric. */
 export function createMetrics(
   { SYNC_STACK: stack = 'local' }: Environment,
-  printer: Printer = new Metrics({ namespace: metricNamespace, serviceName: stack }),
+  printer: Printer = new Metrics({ namespace: METRIC_NAMESPACE, serviceName: stack }),
 ): FunctionMetrics {
   /** Sums by name: over everything, and for each value of another dimension. */
   const sums = new Map<

@@ -7,16 +7,16 @@ export const text = (error: string, pattern: RegExp) =>
 
 export const filled = (error: string) => text(error, /\S/);
 
-export const number = (least: number, most: number) => {
+export function number(least: number, most: number) {
   const error = `a number from ${least} to ${most}`;
   return z.number({ error }).check(z.refine((value) => value >= least && value <= most, { error }));
-};
+}
 
-export const whole = (least: number, most: number) => {
+export function whole(least: number, most: number) {
   const error = `a whole number from ${least} to ${most}`;
   const fits = (value: number) => Number.isInteger(value) && value >= least && value <= most;
   return z.number({ error }).check(z.refine(fits, { error }));
-};
+}
 
 export const yesOrNo = z.boolean({ error: 'true or false' });
 

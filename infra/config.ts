@@ -95,10 +95,10 @@ function repeated(list: readonly Raw[], keyOf: (raw: Raw) => unknown): readonly 
   return keys.flatMap((key, index) => (key !== undefined && keys.indexOf(key) < index ? [index] : []));
 }
 
-const listIn = (value: unknown, name: string): readonly Raw[] => {
+function listIn(value: unknown, name: string): readonly Raw[] {
   const list = isObject(value) ? value[name] : undefined;
   return Array.isArray(list) ? list.map((each) => (isObject(each) ? each : {})) : [];
-};
+}
 
 const isObject = (value: unknown): value is Raw =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,13 +1,13 @@
 import { Duration } from 'aws-cdk-lib';
 import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import { type MetricName, metricNamespace } from '../lib/contract.ts';
+import { METRIC_NAMESPACE, type MetricName } from '../lib/contract.ts';
 
 /** The metrics that the functions of a stack report: sums over five minutes unless a period is given. */
 export const ownMetrics =
   (stackName: string) =>
   (metricName: MetricName, period = Duration.minutes(5), dimensions: Readonly<Record<string, string>> = {}) =>
     new Metric({
-      namespace: metricNamespace,
+      namespace: METRIC_NAMESPACE,
       metricName,
       dimensionsMap: { service: stackName, ...dimensions },
       statistic: Stats.SUM,

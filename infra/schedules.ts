@@ -46,7 +46,7 @@ export class Schedules extends Construct {
 }
 
 /** SYNC_FOLLOWERS: the snapshots that follow each of the calculations, if there are any. */
-export const followersOf = (schedules: readonly Schedule[]): string | undefined => {
+export function followersOf(schedules: readonly Schedule[]): string | undefined {
   const followers = schedules.filter(follows).map(messageOf);
   return followers.length === 0 ? undefined : JSON.stringify(followers);
-};
+}

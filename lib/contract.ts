@@ -8,7 +8,7 @@ import type { SettingName } from './setting-names.ts';
 export { jobTimes } from './jobs/job-times.ts';
 /** What synth checks in the same way as the functions: job types, and the requests of snapshots. */
 export { jobTypes } from './jobs/types/job-types.ts';
-export { type MetricName, metricNames, metricNamespace } from './metric-names.ts';
+export { METRIC_NAMESPACE, type MetricName, metricNames } from './metric-names.ts';
 export { type SettingName, settingNames } from './setting-names.ts';
 export { placeOf } from './snapshot/keys.ts';
 export { gluePartitionKeys, glueTableOf } from './snapshot/publish/glue-tables.ts';

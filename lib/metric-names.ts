@@ -1,5 +1,5 @@
 /** The namespace of all instances' metrics; each names its stack in the dimension `service`. */
-export const metricNamespace = 'platform-sync';
+export const METRIC_NAMESPACE = 'platform-sync';
 
 /** What the functions measure in addition to the metrics of AWS. Counts, except for `WaitedMs` and `EffectiveRate`. */
 export const metricNames = [

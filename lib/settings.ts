@@ -92,7 +92,7 @@ function glueFaults({ SYNC_GLUE_DATABASE: database, SYNC_STORE: store }: Environ
 /** A location given by mistake may be a URL that contains a password. */
 const hideUser = (location: string) => location.replace(/\/\/[^/]*@/, '//***@');
 
-const number = (least: number, most: number, byDefault: number, whole = true) => {
+function number(least: number, most: number, byDefault: number, whole = true) {
   const error = `a ${whole ? 'whole ' : ''}number from ${least} to ${most}`;
   const fits = (text: string) => {
     const value = Number(text);
@@ -104,7 +104,7 @@ const number = (least: number, most: number, byDefault: number, whole = true) =>
     z._default(z.string().check(z.refine(fits, { error })), String(byDefault)),
     z.transform((text) => Number(text)),
   );
-};
+}
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 

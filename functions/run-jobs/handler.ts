@@ -10,14 +10,14 @@ import { needed } from '../../lib/settings.ts';
 import { createMetrics } from '../metrics.ts';
 
 /** Runs jobs from the queue. Messages that are not finished are named in the response, and come back. */
-export const handler = async (event: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
+export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const { worker, queue, concurrency, metrics } = await ready();
   using _ = { [Symbol.dispose]: metrics.flush };
   const deadlineMs = Date.now() + context.getRemainingTimeInMillis() - jobTimes.toAnswerMs;
   const lease = leaseUntil(deadlineMs, Date.now);
   const failed = await runBatch(event.Records.map(parseRecord), { worker, lease, queue, concurrency });
   return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
-};
+}
 
 const parseRecord = ({ messageId, body, receiptHandle, attributes }: SQSRecord): QueueMessage => ({
   messageId,

@@ -14,14 +14,14 @@ type ObjectCreated = {
 };
 
 /** Splits a request from the inbox into jobs. */
-export const handler = async (event: EventBridgeEvent<'Object Created', ObjectCreated>) => {
+export async function handler(event: EventBridgeEvent<'Object Created', ObjectCreated>) {
   const { session, metrics, ...options } = await ready();
   using _ = { [Symbol.dispose]: metrics.flush };
   const { bucket, object } = event.detail;
   const split = await splitInbox(keyInStore(session.settings.SYNC_STORE, bucket.name, object.key), options);
   if (split.kind === 'refused') metrics.messageRefused();
   return split;
-};
+}
 
 /** Opened by the first event and shared by later ones; if opening fails, the next event tries again. */
 const ready = once(open);

@@ -13,7 +13,7 @@ import type { Expression, Step } from './syntax.ts';
  * How deep parentheses, CASEs, NOTs and signs may be nested. The parser recurses: on Node's default stack
  * (984 KB), the cheapest way to overflow it, `ABS(ABS(…`, takes 256 levels.
  */
-export const maxNesting = 100;
+export const MAX_NESTING = 100;
 
 /** A rule of the grammar, and what it builds from the tokens it consumes. */
 export type Rule<Result> = ParserMethod<[], Result>;
@@ -53,7 +53,7 @@ export abstract class BoundedParser extends EmbeddedActionsParser {
 
   /** Runs a body that may recurse, one level deeper. */
   protected nested<Result>(body: () => Result): Result {
-    if (this.nesting === maxNesting) throw this.nestingError();
+    if (this.nesting === MAX_NESTING) throw this.nestingError();
     this.nesting += 1;
     try {
       return body();
@@ -63,7 +63,7 @@ export abstract class BoundedParser extends EmbeddedActionsParser {
   }
 
   private nestingError(): MismatchedTokenException {
-    const message = `Expected at most ${maxNesting} levels of nested parentheses, CASEs, NOTs and signs.`;
+    const message = `Expected at most ${MAX_NESTING} levels of nested parentheses, CASEs, NOTs and signs.`;
     const error = new MismatchedTokenException(message, this.LA(1), this.LA(0));
     error.context = { ruleStack: [], ruleOccurrenceStack: [] };
     this.errors = [error];

@@ -140,13 +140,18 @@ export const referenceKinds: ReadonlyMap<string, 'calculation' | 'variable'> = n
 export const bareFunctions: readonly string[] = ['CURRENT_DATE', 'CURRENT_TIME', 'CURRENT_TIMESTAMP'];
 
 /** The aggregates that take DISTINCT. */
-export const distinctFunctions: ReadonlySet<string> = new Set(['COUNT', 'SUM']);
+export const DISTINCT_FUNCTIONS: ReadonlySet<string> = new Set(['COUNT', 'SUM']);
 
 /** The functions whose second argument may be an INTERVAL. */
-export const intervalFunctions: ReadonlySet<string> = new Set(['ADDDATE', 'DATE_ADD', 'DATE_SUB', 'SUBDATE']);
+export const INTERVAL_FUNCTIONS: ReadonlySet<string> = new Set([
+  'ADDDATE',
+  'DATE_ADD',
+  'DATE_SUB',
+  'SUBDATE',
+]);
 
 /** The units of INTERVAL that move a date by whole days. Source: MySQL manual, "Temporal Intervals". */
-export const dayUnits: ReadonlySet<string> = new Set([
+export const DAY_UNITS: ReadonlySet<string> = new Set([
   'DAY',
   'WEEK',
   'MONTH',
@@ -156,7 +161,7 @@ export const dayUnits: ReadonlySet<string> = new Set([
 ]);
 
 /** The units of INTERVAL that change the time of day. Source: as above. */
-export const clockUnits: ReadonlySet<string> = new Set([
+export const CLOCK_UNITS: ReadonlySet<string> = new Set([
   'MICROSECOND',
   'SECOND',
   'MINUTE',

@@ -1,10 +1,10 @@
 import {
+  CLOCK_UNITS,
   catalog,
-  clockUnits,
-  dayUnits,
-  distinctFunctions,
+  DAY_UNITS,
+  DISTINCT_FUNCTIONS,
   type FunctionEntry,
-  intervalFunctions,
+  INTERVAL_FUNCTIONS,
 } from './catalog.ts';
 import { shown } from './fault.ts';
 import { nearestName } from './nearest-name.ts';
@@ -60,7 +60,7 @@ function objectionToArguments(call: Call, entry: FunctionEntry): string | undefi
   if (args.length < entry.least || args.length > entry.most) {
     return `${name} takes ${countOf(entry)}, but got ${args.length}.`;
   }
-  if (distinct && !distinctFunctions.has(name)) return `${name} does not take DISTINCT.`;
+  if (distinct && !DISTINCT_FUNCTIONS.has(name)) return `${name} does not take DISTINCT.`;
   if (first?.kind === 'star' && (name !== 'COUNT' || distinct)) return `${name} does not take "*" here.`;
   if (entry.kind === 'reference' && !(first?.kind === 'number' && /^\d+$/.test(first.source))) {
     return `${name} takes the numeric id of a ${name.toLowerCase()}.`;
@@ -85,15 +85,15 @@ function objectionToFixed(call: Call, inAggregate: boolean): string | undefined 
 }
 
 function objectionToInterval(unit: string, { node, parent }: Place): string | undefined {
-  if (!dayUnits.has(unit) && !clockUnits.has(unit)) {
-    const nearest = nearestName(unit, [...dayUnits, ...clockUnits]);
+  if (!DAY_UNITS.has(unit) && !CLOCK_UNITS.has(unit)) {
+    const nearest = nearestName(unit, [...DAY_UNITS, ...CLOCK_UNITS]);
     return `There is no unit ${shown(unit)}${nearest === undefined ? '.' : `: did you mean ${nearest}?`}`;
   }
   const isMoving =
     parent?.kind === 'call'
-      ? intervalFunctions.has(parent.name) && parent.args[1] === node
+      ? INTERVAL_FUNCTIONS.has(parent.name) && parent.args[1] === node
       : parent?.kind === 'operation' && precedenceOf(parent) === precedence.sum;
   return isMoving
     ? undefined
-    : `INTERVAL is allowed only next to + or -, or as the second argument of ${[...intervalFunctions].join(', ')}.`;
+    : `INTERVAL is allowed only next to + or -, or as the second argument of ${[...INTERVAL_FUNCTIONS].join(', ')}.`;
 }

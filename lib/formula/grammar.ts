@@ -6,7 +6,7 @@ import type { Expression, Step } from './syntax.ts';
 import * as token from './tokens.ts';
 
 /** What a fault says was expected where a value is missing. */
-const aValue = 'a value';
+const A_VALUE = 'a value';
 
 /** IN, LIKE or BETWEEN with what is to its right. */
 type Test =
@@ -38,7 +38,7 @@ export class FormulaParser extends BoundedParser {
   private readonly conjunction = this.leftToRight('conjunction', token.And, () => this.inversion);
 
   private readonly inversion: Rule<Expression> = this.rule('inversion', () =>
-    this.either(aValue, [
+    this.either(A_VALUE, [
       () => {
         const offset = this.CONSUME(token.Not).startOffset;
         return { kind: 'not', operand: this.nested(() => this.SUBRULE(this.inversion)), offset };
@@ -105,7 +105,7 @@ export class FormulaParser extends BoundedParser {
   private readonly product = this.leftToRight('product', token.ProductOperator, () => this.signed);
 
   private readonly signed: Rule<Expression> = this.rule('signed', () =>
-    this.either<Expression>(aValue, [
+    this.either<Expression>(A_VALUE, [
       () => {
         const offset = this.CONSUME(token.Minus).startOffset;
         return { kind: 'negation', operand: this.nested(() => this.SUBRULE(this.signed)), offset };
@@ -121,7 +121,7 @@ export class FormulaParser extends BoundedParser {
   // Values.
 
   private readonly value: Rule<Expression> = this.rule('value', () =>
-    this.either<Expression>(aValue, [
+    this.either<Expression>(A_VALUE, [
       () => this.SUBRULE(this.column),
       () => numberOf(this.CONSUME(token.NumberLiteral)),
       () => textOf(this.CONSUME(token.Text)),
@@ -226,7 +226,7 @@ export class FormulaParser extends BoundedParser {
   });
 
   private readonly args: Rule<Expression[]> = this.rule('args', () =>
-    this.either<Expression[]>(aValue, [
+    this.either<Expression[]>(A_VALUE, [
       () => [{ kind: 'star', offset: this.CONSUME(token.Star).startOffset }],
       () => this.SUBRULE(this.expressions),
     ]),
@@ -269,7 +269,7 @@ export class FormulaParser extends BoundedParser {
     this.AT_LEAST_ONE_SEP({
       SEP: token.Comma,
       DEF: () => keys.push(this.SUBRULE(this.sortKey)),
-      ERR_MSG: aValue,
+      ERR_MSG: A_VALUE,
     });
     return keys;
   });
@@ -285,7 +285,7 @@ export class FormulaParser extends BoundedParser {
     this.AT_LEAST_ONE_SEP({
       SEP: token.Comma,
       DEF: () => list.push(this.SUBRULE(this.expression)),
-      ERR_MSG: aValue,
+      ERR_MSG: A_VALUE,
     });
     return list;
   });

@@ -1,4 +1,4 @@
-import { catalog, clockUnits } from './catalog.ts';
+import { CLOCK_UNITS, catalog } from './catalog.ts';
 import { commonType, widestNumber } from './common-type.ts';
 import type { ColumnTypes, DataType } from './data-type.ts';
 import { precedence, precedenceOf } from './precedence.ts';
@@ -83,7 +83,7 @@ function typeOfCall({ name, args }: Call, typeOf: TypeOf): DataType | undefined 
 /** A date and the intervals that move it: a DATETIME if it was one, or if an interval changes the time of day. */
 function typeOfMoved(parts: readonly Expression[], typeOf: TypeOf): DataType {
   const hasClock = parts.some((part) =>
-    part.kind === 'interval' ? clockUnits.has(part.unit) : typeOf(part) === 'DATETIME',
+    part.kind === 'interval' ? CLOCK_UNITS.has(part.unit) : typeOf(part) === 'DATETIME',
   );
   return hasClock ? 'DATETIME' : 'DATE';
 }

@@ -12,10 +12,10 @@ export type ParsedFormula =
   | { readonly kind: 'failed'; readonly faults: readonly FormulaFault[] };
 
 /** How many faults are reported for one formula: more would help nobody. */
-export const maxFaults = 20;
+export const MAX_FAULTS = 20;
 
 /** How long a formula may be, in UTF-16 code units. At about ten times as many, the lexer's patterns give up. */
-export const maxLength = 1_000_000;
+export const MAX_LENGTH = 1_000_000;
 
 // Created when first needed, then reused: analysing the grammar takes about 50 ms.
 let lexer: Lexer | undefined;
@@ -27,8 +27,8 @@ let parser: FormulaParser | undefined;
  * otherwise misused functions and clauses.
  */
 export function parseFormula(text: string): ParsedFormula {
-  if (text.length > maxLength) {
-    return failed(text, [{ offset: maxLength, message: `Expected at most ${maxLength} characters.` }]);
+  if (text.length > MAX_LENGTH) {
+    return failed(text, [{ offset: MAX_LENGTH, message: `Expected at most ${MAX_LENGTH} characters.` }]);
   }
   lexer ??= new Lexer(vocabulary, { positionTracking: 'onlyOffset' });
   const marks = lexer.tokenize(text);
@@ -41,11 +41,11 @@ export function parseFormula(text: string): ParsedFormula {
   const [error] = parser.errors;
   if (error !== undefined) return failed(text, [objectionToSyntax(error, marks.tokens, text)]);
 
-  const misused = [...check(formula).take(maxFaults)];
+  const misused = [...check(formula).take(MAX_FAULTS)];
   return misused.length > 0 ? failed(text, misused) : { kind: 'parsed', formula };
 }
 
 function failed(text: string, objections: readonly Objection[]): ParsedFormula {
-  const faults = objections.slice(0, maxFaults).map(({ offset, message }) => faultAt(text, offset, message));
+  const faults = objections.slice(0, MAX_FAULTS).map(({ offset, message }) => faultAt(text, offset, message));
   return { kind: 'failed', faults };
 }

@@ -26,7 +26,7 @@ export function unquoteText(source: string): string {
   return source
     .slice(1, -1)
     .replaceAll(/''|\\([\s\S])/g, (pair, escaped?: string) =>
-      escaped === undefined ? "'" : (escapes.get(escaped) ?? (likeWildcards.has(escaped) ? pair : escaped)),
+      escaped === undefined ? "'" : (escapes.get(escaped) ?? (LIKE_WILDCARDS.has(escaped) ? pair : escaped)),
     );
 }
 
@@ -39,4 +39,4 @@ const escapes: ReadonlyMap<string, string> = new Map([
   ['Z', '\u001A'],
 ]);
 
-const likeWildcards: ReadonlySet<string> = new Set(['%', '_']);
+const LIKE_WILDCARDS: ReadonlySet<string> = new Set(['%', '_']);

@@ -18,7 +18,11 @@ export type EventBridgeOptions = {
  */
 export function sendToEventBridge({ bus, store, environment }: EventBridgeOptions) {
   const client = new EventBridgeClient(
-    awsClientConfig(environment, { service: 'EVENTBRIDGE', connectionTimeoutMs, requestTimeoutMs }),
+    awsClientConfig(environment, {
+      service: 'EVENTBRIDGE',
+      connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+      requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    }),
   );
   return async (event: JobFinished): Promise<void> => {
     const entry = {
@@ -38,5 +42,5 @@ export function sendToEventBridge({ bus, store, environment }: EventBridgeOption
   };
 }
 
-const connectionTimeoutMs = 5_000;
-const requestTimeoutMs = 10_000;
+const CONNECTION_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 10_000;

@@ -23,12 +23,12 @@ export const pathSegment = z.string({ error: 'text' }).check(
 );
 
 /** A whole number between two bounds, both included. */
-export const wholeNumber = (least: number, most: number) => {
+export function wholeNumber(least: number, most: number) {
   const error = `a whole number from ${least} to ${most}`;
   return z
     .number({ error })
     .check(z.refine((value) => Number.isInteger(value) && value >= least && value <= most, { error }));
-};
+}
 
 /** An ISO 8601 date and time with a zone, or a date. */
 export const isoTime = z.string({ error: 'an ISO 8601 date-time' }).check(

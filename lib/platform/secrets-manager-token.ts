@@ -16,7 +16,11 @@ export type SecretsManagerOptions = {
  */
 export function secretsManagerToken({ secretId, environment }: SecretsManagerOptions): TokenSource {
   const client = new SecretsManagerClient(
-    awsClientConfig(environment, { service: 'SECRETS_MANAGER', connectionTimeoutMs, requestTimeoutMs }),
+    awsClientConfig(environment, {
+      service: 'SECRETS_MANAGER',
+      connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+      requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    }),
   );
   return secretToken({
     fetchSecret: async () => {
@@ -33,5 +37,5 @@ export function secretsManagerToken({ secretId, environment }: SecretsManagerOpt
   });
 }
 
-const connectionTimeoutMs = 5_000;
-const requestTimeoutMs = 10_000;
+const CONNECTION_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 10_000;

@@ -12,7 +12,7 @@ export type Boundary = {
  * Runs an adapter's work so that it throws only two things: the caller's own abort, as its signal gives it, and
  * `StoreError`, whose failure `explain` derives from what the file system or the service threw.
  */
-export const createBoundary = (explain: (error: unknown) => StoreFailure): Boundary => {
+export function createBoundary(explain: (error: unknown) => StoreFailure): Boundary {
   const translate = ({ tried, signal }: Attempt, error: unknown): unknown => {
     if (signal?.aborted) return signal.reason;
     return error instanceof StoreError ? error : new StoreError(tried, explain(error), { cause: error });
@@ -38,4 +38,4 @@ export const createBoundary = (explain: (error: unknown) => StoreFailure): Bound
       }
     },
   };
-};
+}

@@ -2,7 +2,7 @@ import type { StoreFailure } from './error.ts';
 import { errorCode } from './error-code.ts';
 
 /** Converts an error of the file system to a failure. */
-export const explainFileError = (error: unknown): StoreFailure => {
+export function explainFileError(error: unknown): StoreFailure {
   const code = errorCode(error) ?? 'unknown';
   switch (code) {
     case 'ENOENT':
@@ -19,4 +19,4 @@ export const explainFileError = (error: unknown): StoreFailure => {
     default:
       return { kind: 'other', code };
   }
-};
+}

@@ -29,13 +29,13 @@ async function* walk(root: string, folder: string, prefix: string): AsyncGenerat
 
 type Entry = { readonly name: string; readonly isFolder: boolean };
 
-const readFolder = async (path: string): Promise<readonly Entry[]> => {
+async function readFolder(path: string): Promise<readonly Entry[]> {
   const entries = await readdir(path, { withFileTypes: true }).catch(unlessCode<Dirent[]>(['ENOENT'], []));
   return entries
     .filter((entry) => entry.isFile() || entry.isDirectory())
     .map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }))
     .sort((a, b) => compareKeys(sortName(a), sortName(b)));
-};
+}
 
 // The keys in a folder continue with a slash, so "a-b" sorts before the folder "a", and "a0" after it.
 const sortName = ({ name, isFolder }: Entry): string => (isFolder ? `${name}/` : name);

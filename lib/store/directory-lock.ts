@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { lock } from 'proper-lockfile';
 import { StoreError } from './error.ts';
 import { errorCode } from './error-code.ts';
-import { reservedFolder } from './key.ts';
+import { RESERVED_FOLDER } from './key.ts';
 
 export type HeldLock = {
   /** Runs `act` immediately if the lock is certainly still ours; otherwise the whole work starts again. */
@@ -20,11 +20,11 @@ export type HeldLock = {
  * checks again and acts in one synchronous step. `work` may therefore run more than once.
  * Throws a `busy` StoreError after `patienceMs`.
  */
-export const withLock = async <T>(
+export async function withLock<T>(
   { path, signal }: { readonly path: string; readonly signal: AbortSignal | undefined },
   work: (held: HeldLock) => Promise<T>,
-): Promise<T> => {
-  const giveUpAt = performance.now() + patienceMs;
+): Promise<T> {
+  const giveUpAt = performance.now() + PATIENCE_MS;
   for (;;) {
     const release = await acquire(path, giveUpAt, signal);
     try {
@@ -36,24 +36,24 @@ export const withLock = async <T>(
       await release().catch(() => undefined);
     }
   }
-};
+}
 
 /** The path of the lock for `key` in the store at `root`. A digest: a key may be longer than a file name. */
 export const lockPath = (root: string, key: string): string =>
-  join(root, reservedFolder, 'locks', createHash('sha256').update(key).digest('hex'));
+  join(root, RESERVED_FOLDER, 'locks', createHash('sha256').update(key).digest('hex'));
 
 // The minimum of proper-lockfile, which renews a live lock every second.
-const staleMs = 2_000;
+const STALE_MS = 2_000;
 // Others may take over the lock `staleMs` after its last renewal: nothing is committed in the last part of that time.
-const marginMs = 500;
-const patienceMs = 30_000;
-const pollMs = 10;
+const MARGIN_MS = 500;
+const PATIENCE_MS = 30_000;
+const POLL_MS = 10;
 
 class LockLost extends Error {
   override readonly name = 'LockLost';
 }
 
-const acquire = async (path: string, giveUpAt: number, signal: AbortSignal | undefined) => {
+async function acquire(path: string, giveUpAt: number, signal: AbortSignal | undefined) {
   for (;;) {
     signal?.throwIfAborted();
     await mkdir(dirname(path), { recursive: true });
@@ -62,19 +62,19 @@ const acquire = async (path: string, giveUpAt: number, signal: AbortSignal | und
     if (performance.now() > giveUpAt) {
       throw new StoreError(`wait for the lock ${path}`, {
         kind: 'busy',
-        code: `still held after ${patienceMs} ms`,
+        code: `still held after ${PATIENCE_MS} ms`,
       });
     }
-    await sleep(pollMs);
+    await sleep(POLL_MS);
   }
-};
+}
 
-const tryLock = async (path: string): Promise<(() => Promise<void>) | undefined> => {
+async function tryLock(path: string): Promise<(() => Promise<void>) | undefined> {
   try {
     return await lock(path, {
       lockfilePath: path,
       realpath: false,
-      stale: staleMs,
+      stale: STALE_MS,
       // The default throws from a timer, which would end the process; `commit` detects the loss itself.
       onCompromised: () => undefined,
     });
@@ -83,18 +83,18 @@ const tryLock = async (path: string): Promise<(() => Promise<void>) | undefined>
     if (errorCode(error) === 'ELOCKED' || errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
-};
+}
 
-const createCommit = (path: string): HeldLock['commit'] => {
+function createCommit(path: string): HeldLock['commit'] {
   const taken = statOf(path);
   return (act) => {
     const now = statOf(path);
     const isSame = now !== undefined && now.ino === taken?.ino && now.birthtimeNs === taken.birthtimeNs;
-    if (!isSame || Date.now() - Number(now.mtimeMs) > staleMs - marginMs)
+    if (!isSame || Date.now() - Number(now.mtimeMs) > STALE_MS - MARGIN_MS)
       throw new LockLost(`lost the lock ${path}`);
     return act();
   };
-};
+}
 
 const statOf = (path: string): BigIntStats | undefined =>
   statSync(path, { bigint: true, throwIfNoEntry: false });

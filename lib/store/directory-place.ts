@@ -12,7 +12,7 @@ export type Place =
  * Follows `key` segment by segment, so that no symbolic link on the way can lead out of the directory. Throws a
  * `key-conflict` StoreError at a link, a socket or a device.
  */
-export const findPlace = async (root: string, key: string): Promise<Place> => {
+export async function findPlace(root: string, key: string): Promise<Place> {
   const segments = key.split('/');
   for (const [index] of segments.entries()) {
     const at = segments.slice(0, index + 1).join('/');
@@ -21,22 +21,22 @@ export const findPlace = async (root: string, key: string): Promise<Place> => {
     if (kind === 'object') return { kind: 'below-object', at };
   }
   return { kind: 'absent' };
-};
+}
 
 /** Throws a `key-conflict` StoreError if there can be no object under `key` because of what is there. */
-export const checkRoom = async (root: string, key: string): Promise<void> => {
+export async function checkRoom(root: string, key: string): Promise<void> {
   const place = await findPlace(root, key);
   if (place.kind === 'folder') throw conflict(root, key, `a folder of objects, ${key}/,`);
   if (place.kind === 'below-object') throw conflict(root, key, `the object ${place.at}`);
-};
+}
 
-const kindAt = async (root: string, at: string): Promise<'object' | 'folder' | 'absent'> => {
+async function kindAt(root: string, at: string): Promise<'object' | 'folder' | 'absent'> {
   const stats = await lstat(join(root, at)).catch(unlessCode(['ENOENT', 'ENOTDIR'], undefined));
   if (stats === undefined) return 'absent';
   if (stats.isFile()) return 'object';
   if (stats.isDirectory()) return 'folder';
   throw conflict(root, at, 'a symbolic link or a special file');
-};
+}
 
 const conflict = (root: string, key: string, occupant: string): StoreError =>
   new StoreError(`use ${key} in ${root}`, { kind: 'key-conflict', occupant });

@@ -8,7 +8,7 @@ import { type HeldLock, lockPath, withLock } from './directory-lock.ts';
 import { checkRoom, findPlace } from './directory-place.ts';
 import { StoreError } from './error.ts';
 import { errorCode, unlessCode } from './error-code.ts';
-import { checkKey, reservedFolder } from './key.ts';
+import { checkKey, RESERVED_FOLDER } from './key.ts';
 import type { PutCondition, PutOptions, PutResult } from './store.ts';
 import { copyToTemporary, sweepTemporary, type TemporaryFile, writeTemporary } from './temporary-file.ts';
 
@@ -25,8 +25,8 @@ export type DirectoryWriter = {
  * stale lock. Every change takes the lock; otherwise an unconditional one could happen between another's check and its
  * rename.
  */
-export const createDirectoryWriter = (root: string): DirectoryWriter => {
-  const temporaryFolder = join(root, reservedFolder, 'temporary');
+export function createDirectoryWriter(root: string): DirectoryWriter {
+  const temporaryFolder = join(root, RESERVED_FOLDER, 'temporary');
   const sweepOnce = once(() => sweepTemporary(temporaryFolder, Date.now()));
   return {
     async put(key, body, options) {
@@ -39,35 +39,35 @@ export const createDirectoryWriter = (root: string): DirectoryWriter => {
     },
     delete: (key, signal) => deleteFile(root, key, signal),
   };
-};
+}
 
 type Put = PutOptions & { readonly key: string; readonly body: Uint8Array };
 
-const putFile = async (
+async function putFile(
   root: string,
   folder: string,
   { key, body, condition, signal }: Put,
-): Promise<PutResult> => {
+): Promise<PutResult> {
   checkKey(key);
   await checkRoom(root, key);
   await using temporary = await writeTemporary(folder, body, signal);
   const etag = createHash('sha256').update(body).digest('hex');
   const isStored = await install({ root, key, temporary, condition, signal });
   return isStored ? { kind: 'stored', etag } : { kind: 'condition-failed' };
-};
+}
 
 type Copy = { readonly from: string; readonly to: string; readonly signal: AbortSignal | undefined };
 
-const copyFile = async (root: string, folder: string, { from, to, signal }: Copy): Promise<void> => {
+async function copyFile(root: string, folder: string, { from, to, signal }: Copy): Promise<void> {
   checkKey(from);
   checkKey(to);
   if ((await findPlace(root, from)).kind !== 'object') throw noSource(root, from);
   await checkRoom(root, to);
   await using temporary = await copyToTemporary(folder, join(root, from));
   await install({ root, key: to, temporary, condition: undefined, signal });
-};
+}
 
-const deleteFile = async (root: string, key: string, signal: AbortSignal | undefined): Promise<void> => {
+async function deleteFile(root: string, key: string, signal: AbortSignal | undefined): Promise<void> {
   checkKey(key);
   if ((await findPlace(root, key)).kind !== 'object') return;
   await withLock({ path: lockPath(root, key), signal }, async (held) =>
@@ -75,7 +75,7 @@ const deleteFile = async (root: string, key: string, signal: AbortSignal | undef
   );
   await removeEmptyFolders(root, dirname(key));
   await syncFolders(root, dirname(key));
-};
+}
 
 type Installation = {
   readonly root: string;
@@ -86,7 +86,7 @@ type Installation = {
 };
 
 /** Moves the temporary file to its key; returns false if the condition does not hold. */
-const install = async ({ root, key, temporary, condition, signal }: Installation): Promise<boolean> => {
+async function install({ root, key, temporary, condition, signal }: Installation): Promise<boolean> {
   const isStored = await withLock({ path: lockPath(root, key), signal }, async (held) => {
     await checkRoom(root, key);
     if (condition !== undefined && !(await holds(root, key, condition))) return false;
@@ -95,50 +95,50 @@ const install = async ({ root, key, temporary, condition, signal }: Installation
   });
   if (isStored) await syncFolders(root, dirname(key));
   return isStored;
-};
+}
 
-const holds = async (root: string, key: string, condition: PutCondition): Promise<boolean> => {
+async function holds(root: string, key: string, condition: PutCondition): Promise<boolean> {
   const exists = (await findPlace(root, key)).kind === 'object';
   if ('ifAbsent' in condition) return !exists;
   return exists && (await hashFile(join(root, key))) === condition.ifMatch;
-};
+}
 
-const hashFile = async (path: string): Promise<string> => {
+async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
   return hash.digest('hex');
-};
+}
 
-const moveInto = async (from: string, to: string, held: HeldLock): Promise<void> => {
+async function moveInto(from: string, to: string, held: HeldLock): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     await mkdir(dirname(to), { recursive: true });
     try {
       return held.commit(() => renameSync(from, to));
     } catch (error) {
       // Another process that deleted the folder's last object may just have removed the folder.
-      if (errorCode(error) !== 'ENOENT' || attempt === moveAttempts) throw error;
+      if (errorCode(error) !== 'ENOENT' || attempt === MOVE_ATTEMPTS) throw error;
     }
   }
-};
+}
 
-const moveAttempts = 10;
+const MOVE_ATTEMPTS = 10;
 
 // An empty folder would prevent an object of the same name.
-const removeEmptyFolders = async (root: string, folder: string): Promise<void> => {
+async function removeEmptyFolders(root: string, folder: string): Promise<void> {
   if (folder === '.') return;
   const isRemoved = await rmdir(join(root, folder)).then(
     () => true,
     unlessCode(['ENOTEMPTY', 'EEXIST', 'ENOENT'], false),
   );
   if (isRemoved) await removeEmptyFolders(root, dirname(folder));
-};
+}
 
 // A rename is on disk once its folder is synced, and a new folder once its parent is.
-const syncFolders = async (root: string, folder: string): Promise<void> => {
+async function syncFolders(root: string, folder: string): Promise<void> {
   await using handle = await open(join(root, folder)).catch(unlessCode(['ENOENT'], undefined));
   await handle?.sync();
   if (folder !== '.') await syncFolders(root, dirname(folder));
-};
+}
 
 const noSource = (root: string, from: string): StoreError =>
   new StoreError(`copy ${from} in ${root}`, { kind: 'missing', what: 'object' });

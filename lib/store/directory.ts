@@ -16,7 +16,7 @@ import type { Store } from './store.ts';
  * content in hex; content types are not stored. Needs a POSIX file system that all writers share and that preserves
  * names: on a case-insensitive one, keys that differ only in case are one object.
  */
-export const createDirectoryStore = (directory: string): Store => {
+export function createDirectoryStore(directory: string): Store {
   const root = resolve(directory);
   const { run, each } = createBoundary(explainFileError);
   const write = createDirectoryWriter(root);
@@ -44,29 +44,29 @@ export const createDirectoryStore = (directory: string): Store => {
       }),
     delete: (key, { signal } = {}) => run(attempt('delete', key, signal), () => write.delete(key, signal)),
   };
-};
+}
 
-const hasObject = async (root: string, key: string): Promise<boolean> => {
+async function hasObject(root: string, key: string): Promise<boolean> {
   checkKey(key);
   return (await findPlace(root, key)).kind === 'object';
-};
+}
 
-const readObject = async (root: string, key: string, signal: AbortSignal | undefined) => {
+async function readObject(root: string, key: string, signal: AbortSignal | undefined) {
   if (!(await hasObject(root, key))) return undefined;
   await using file = await openObject(root, key).catch(unlessCode(['ENOENT'], undefined));
   if (file === undefined) return undefined;
   const body = await file.readFile(signal ? { signal } : {});
   return { body, etag: createHash('sha256').update(body).digest('hex') };
-};
+}
 
 // Opens the file when the first chunk is requested, so that a stream that nobody reads holds nothing open.
 async function* readChunks(root: string, key: string): AsyncGenerator<Uint8Array> {
   await using file = await openObject(root, key);
-  for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: chunkBytes }))
+  for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: CHUNK_BYTES }))
     yield chunk;
 }
 
-const chunkBytes = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
 // One open file is one version of the object, whatever is renamed over its name in the meantime.
 const openObject = (root: string, key: string) =>

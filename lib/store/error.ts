@@ -25,7 +25,7 @@ export class StoreError extends Error {
   }
 }
 
-const describe = (failure: StoreFailure): string => {
+function describe(failure: StoreFailure): string {
   switch (failure.kind) {
     case 'bad-location':
     case 'bad-key':
@@ -43,4 +43,4 @@ const describe = (failure: StoreFailure): string => {
     default:
       return failure satisfies never;
   }
-};
+}

@@ -1,7 +1,7 @@
 import { StoreError } from './error.ts';
 
 /** The folder for a directory store's locks and half-written files; no key begins with it. */
-export const reservedFolder = '.store';
+export const RESERVED_FOLDER = '.store';
 
 /** Throws a `bad-key` StoreError unless every store can hold an object under `key`. */
 export const checkKey = (key: string): void => refuse('use a key', key, whatKeyMustBe(key));
@@ -10,19 +10,19 @@ export const checkKey = (key: string): void => refuse('use a key', key, whatKeyM
 export const isKey = (key: string): boolean => whatKeyMustBe(key) === undefined;
 
 /** Throws a `bad-key` StoreError unless a key can start with `prefix`: the folders that it names must be valid. */
-export const checkPrefix = (prefix: string): void => {
+export function checkPrefix(prefix: string): void {
   const end = prefix.lastIndexOf('/');
   if (end !== -1) refuse('use a prefix', prefix, whatKeyMustBe(prefix.slice(0, end)));
-};
+}
 
 /** Orders keys by their UTF-8 bytes, as S3 lists them. */
 export const compareKeys = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 // S3's limit. The store's own prefix counts too: if only both together exceed it, S3 responds with KeyTooLongError.
-const longestKeyBytes = 1024;
+const LONGEST_KEY_BYTES = 1024;
 
-const whatKeyMustBe = (key: string): string | undefined => {
-  if (Buffer.byteLength(key) > longestKeyBytes) return `at most ${longestKeyBytes} bytes of UTF-8`;
+function whatKeyMustBe(key: string): string | undefined {
+  if (Buffer.byteLength(key) > LONGEST_KEY_BYTES) return `at most ${LONGEST_KEY_BYTES} bytes of UTF-8`;
   if (!key.isWellFormed()) return 'well-formed Unicode';
   // XML, in which S3 lists keys, cannot contain control characters, and a terminal cannot show them.
   if (/[\p{Cc}\\]/u.test(key)) return 'no control characters and no backslash';
@@ -30,11 +30,12 @@ const whatKeyMustBe = (key: string): string | undefined => {
   if (segments.includes('')) return 'names with single slashes between them and none at either end';
   if (segments.includes('.') || segments.includes('..')) return 'no segment "." or ".."';
   // A file system may ignore case, so the folder is refused in upper and lower case.
-  if (segments[0]?.toLowerCase() === reservedFolder) return `a first segment other than "${reservedFolder}"`;
+  if (segments[0]?.toLowerCase() === RESERVED_FOLDER)
+    return `a first segment other than "${RESERVED_FOLDER}"`;
   return undefined;
-};
+}
 
-const refuse = (tried: string, got: string, expected: string | undefined): void => {
+function refuse(tried: string, got: string, expected: string | undefined): void {
   if (expected !== undefined)
     throw new StoreError(tried, { kind: 'bad-key', expected, got: got.slice(0, 200) });
-};
+}

@@ -13,7 +13,7 @@ export type OpenOptions = { readonly s3?: (() => S3Client | Promise<S3Client>) |
  * The store at `s3://bucket/prefix` or in a directory, which need not exist yet. The modules of the other kind are
  * not loaded. Throws a `bad-location` StoreError that says what was expected and what it got.
  */
-export const openStore = async (location: string, { s3 = {} }: OpenOptions = {}): Promise<Store> => {
+export async function openStore(location: string, { s3 = {} }: OpenOptions = {}): Promise<Store> {
   const place = parseLocation(location);
   if (place.kind === 'directory') {
     const stats = await stat(location).catch(unlessCode(['ENOENT', 'ENOTDIR'], undefined));
@@ -24,13 +24,13 @@ export const openStore = async (location: string, { s3 = {} }: OpenOptions = {})
   const { createS3Store } = await import('./s3.ts');
   const client = typeof s3 === 'function' ? await s3() : (await import('./s3-client.ts')).createS3Client(s3);
   return createS3Store({ client, bucket: place.bucket, prefix: place.prefix });
-};
+}
 
 type Place =
   | { readonly kind: 'directory' }
   | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string };
 
-const parseLocation = (location: string): Place => {
+function parseLocation(location: string): Place {
   if (!/^[a-z][a-z0-9+.-]+:/i.test(location)) {
     if (location.trim() === '' || location.includes('\0'))
       throw badLocation('s3://bucket/prefix or a directory', location);
@@ -43,7 +43,7 @@ const parseLocation = (location: string): Place => {
   if (prefix !== '' && !isKey(prefix))
     throw badLocation('s3://bucket/prefix with a prefix that is a valid key', location);
   return { kind: 's3', bucket, prefix };
-};
+}
 
 // A location given by mistake may be a URL with a password in it.
 const badLocation = (expected: string, got: string): StoreError =>

@@ -5,11 +5,15 @@ import { type AwsEnvironment, awsClientConfig } from '../aws/client-config.ts';
 export type S3Environment = AwsEnvironment;
 
 /** A client configured by the SDK's own variables (`awsClientConfig`). If an endpoint is set, buckets are addressed by path. */
-export const createS3Client = (environment: S3Environment): S3Client => {
-  const config = awsClientConfig(environment, { service: 'S3', connectionTimeoutMs, requestTimeoutMs });
+export function createS3Client(environment: S3Environment): S3Client {
+  const config = awsClientConfig(environment, {
+    service: 'S3',
+    connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+  });
   return new S3Client({ ...config, ...('endpoint' in config ? { forcePathStyle: true } : {}) });
-};
+}
 
-const connectionTimeoutMs = 10_000;
+const CONNECTION_TIMEOUT_MS = 10_000;
 // The time for a part of 8 MiB at 0.6 Mbit/s.
-const requestTimeoutMs = 120_000;
+const REQUEST_TIMEOUT_MS = 120_000;

@@ -2,7 +2,7 @@ import { kindOfFault, readAwsFault } from '../aws/fault.ts';
 import type { StoreFailure } from './error.ts';
 
 /** Converts an error of the SDK to the failure that the store throws. */
-export const explainS3Error = (error: unknown): StoreFailure => {
+export function explainS3Error(error: unknown): StoreFailure {
   const fault = readAwsFault(error);
   const { code, status } = fault;
   if (code === 'NoSuchBucket') return { kind: 'missing', what: 'bucket' };
@@ -12,4 +12,4 @@ export const explainS3Error = (error: unknown): StoreFailure => {
   const kind = kindOfFault(fault);
   if (kind !== 'other') return { kind, code };
   return { kind, code: status === undefined ? code : `${status} ${code}` };
-};
+}

@@ -18,20 +18,20 @@ export type S3Place = { readonly client: S3Client; readonly bucket: string; read
  * Stores one object, in parts if it is larger than 8 MiB, under a condition if one is given. S3 checks the condition
  * when the object appears: with the last part.
  */
-export const putS3Object = async (
+export async function putS3Object(
   place: S3Place,
   body: Uint8Array,
   { condition, contentType, signal }: PutOptions,
-): Promise<PutResult> => {
+): Promise<PutResult> {
   const write = randomUUID();
-  const mayLookForIt = condition !== undefined || body.byteLength > partBytes;
+  const mayLookForIt = condition !== undefined || body.byteLength > PART_BYTES;
   const input = {
     Bucket: place.bucket,
     Key: place.key,
     Body: body,
     ...(contentType === undefined ? {} : { ContentType: contentType }),
     ...(condition === undefined ? {} : conditionHeaders(condition)),
-    ...(mayLookForIt ? { Metadata: { [writeName]: write } } : {}),
+    ...(mayLookForIt ? { Metadata: { [WRITE_NAME]: write } } : {}),
   };
   for (let round = 1; ; round += 1) {
     try {
@@ -48,16 +48,16 @@ export const putS3Object = async (
         return found;
       }
     }
-    await sleep(conflictWaitMs * round, undefined, signal ? { signal } : {});
+    await sleep(CONFLICT_WAIT_MS * round, undefined, signal ? { signal } : {});
   }
-};
+}
 
 // Names the write in the object's metadata, so that a writer whose response was lost recognizes its own object.
-const writeName = 'write';
-const conflictRounds = 5;
-const conflictWaitMs = 50;
+const WRITE_NAME = 'write';
+const CONFLICT_ROUNDS = 5;
+const CONFLICT_WAIT_MS = 50;
 // A single PutObject may carry 5 GiB; parts of this size limit how much is sent again after a broken connection.
-const partBytes = 8 * 1024 * 1024;
+const PART_BYTES = 8 * 1024 * 1024;
 
 const conditionHeaders = (condition: PutCondition) =>
   'ifAbsent' in condition ? { IfNoneMatch: '*' } : { IfMatch: condition.ifMatch };
@@ -68,7 +68,7 @@ const conditionHeaders = (condition: PutCondition) =>
  * condition is ours. 409 ConditionalRequestConflict says only that another write was in progress, which may still fail
  * or be our own: try again.
  */
-const judge = (error: unknown, condition: PutCondition | undefined, round: number) => {
+function judge(error: unknown, condition: PutCondition | undefined, round: number) {
   const { code, status, attempts } = readAwsFault(error);
   // After a lost response, completing the parts again finds no upload to complete.
   if (code === 'NoSuchUpload' && attempts > 1) return 'perhaps-ours';
@@ -77,46 +77,46 @@ const judge = (error: unknown, condition: PutCondition | undefined, round: numbe
   const isRefused =
     status === 412 || code === 'PreconditionFailed' || (code === 'NoSuchKey' && 'ifMatch' in condition);
   if (isRefused) return attempts > 1 || round > 1 ? 'perhaps-ours' : 'condition-failed';
-  return code === 'ConditionalRequestConflict' && round < conflictRounds ? 'again' : 'throw';
-};
+  return code === 'ConditionalRequestConflict' && round < CONFLICT_ROUNDS ? 'again' : 'throw';
+}
 
-const findOwn = async (
+async function findOwn(
   { client, bucket, key }: S3Place,
   write: string,
   signal: AbortSignal | undefined,
-): Promise<PutResult> => {
+): Promise<PutResult> {
   const command = new HeadObjectCommand({ Bucket: bucket, Key: key });
   try {
     const { Metadata, ETag } = await client.send(command, signal ? { abortSignal: signal } : {});
-    return Metadata?.[writeName] === write && ETag
+    return Metadata?.[WRITE_NAME] === write && ETag
       ? { kind: 'stored', etag: ETag }
       : { kind: 'condition-failed' };
   } catch (error) {
     if (readAwsFault(error).status === 404) return { kind: 'condition-failed' };
     throw error;
   }
-};
+}
 
-const send = async (
+async function send(
   place: S3Place,
   input: PutObjectCommandInput,
   sizeBytes: number,
   signal: AbortSignal | undefined,
-): Promise<string> => {
+): Promise<string> {
   const response =
-    sizeBytes > partBytes
+    sizeBytes > PART_BYTES
       ? await sendParts(place, input, signal)
       : await place.client.send(new PutObjectCommand(input), signal ? { abortSignal: signal } : {});
   if (response.ETag === undefined) throw new Error('S3 responded without an ETag');
   return response.ETag;
-};
+}
 
-const sendParts = async (place: S3Place, input: PutObjectCommandInput, signal: AbortSignal | undefined) => {
+async function sendParts(place: S3Place, input: PutObjectCommandInput, signal: AbortSignal | undefined) {
   // Upload takes a controller, where everything else takes a signal.
   const abortController = new AbortController();
   const abort = () => abortController.abort(signal?.reason);
   signal?.addEventListener('abort', abort, { once: true });
-  const upload = new Upload({ client: place.client, params: input, partSize: partBytes, abortController });
+  const upload = new Upload({ client: place.client, params: input, partSize: PART_BYTES, abortController });
   try {
     return await upload.done();
   } catch (error) {
@@ -125,7 +125,7 @@ const sendParts = async (place: S3Place, input: PutObjectCommandInput, signal: A
   } finally {
     signal?.removeEventListener('abort', abort);
   }
-};
+}
 
 // If only the completion is refused, Upload leaves the parts, which cost money. No error here may hide the first one.
 const discardParts = ({ client, bucket, key }: S3Place, uploadId: string): Promise<unknown> =>

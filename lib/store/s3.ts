@@ -28,12 +28,12 @@ export type S3StoreOptions = {
  * `AWS_MAX_ATTEMPTS`), and verifies the checksums of what it sends and receives. Throws a `bad-key` StoreError for a
  * prefix that is not a valid key.
  */
-export const createS3Store = ({
+export function createS3Store({
   client,
   bucket,
   prefix = '',
   mostPauseMs = MOST_PAUSE_MS,
-}: S3StoreOptions): Store => {
+}: S3StoreOptions): Store {
   if (prefix !== '') checkKey(prefix);
   const folder = prefix === '' ? '' : `${prefix}/`;
   const location = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`;
@@ -66,9 +66,9 @@ export const createS3Store = ({
     delete: (key, { signal } = {}) =>
       run(attempt('delete', key, signal), () => deleteObject(place(key), signal)),
   };
-};
+}
 
-const getObject = async ({ client, bucket, key }: S3Place, signal: AbortSignal | undefined) => {
+async function getObject({ client, bucket, key }: S3Place, signal: AbortSignal | undefined) {
   try {
     const { Body, ETag } = await client.send(
       new GetObjectCommand({ Bucket: bucket, Key: key }),
@@ -81,19 +81,19 @@ const getObject = async ({ client, bucket, key }: S3Place, signal: AbortSignal |
     if (readAwsFault(error).code === 'NoSuchKey') return undefined;
     throw error;
   }
-};
+}
 
-const readObject = async (
+async function readObject(
   place: S3Place,
   mostPauseMs: number,
   signal: AbortSignal | undefined,
-): Promise<StoredObject | undefined> => {
+): Promise<StoredObject | undefined> {
   const found = await getObject(place, signal);
   if (found === undefined) return undefined;
   return { body: Buffer.concat(await Array.fromAsync(bytesOf(found.body, mostPauseMs))), etag: found.etag };
-};
+}
 
-const copyObject = async (from: S3Place, to: S3Place, signal: AbortSignal | undefined): Promise<void> => {
+async function copyObject(from: S3Place, to: S3Place, signal: AbortSignal | undefined): Promise<void> {
   const source = from.key.split('/').map(encodeURIComponent).join('/');
   const command = new CopyObjectCommand({
     Bucket: to.bucket,
@@ -101,14 +101,14 @@ const copyObject = async (from: S3Place, to: S3Place, signal: AbortSignal | unde
     CopySource: `${from.bucket}/${source}`,
   });
   await to.client.send(command, abortedBy(signal));
-};
+}
 
-const deleteObject = async (
+async function deleteObject(
   { client, bucket, key }: S3Place,
   signal: AbortSignal | undefined,
-): Promise<void> => {
+): Promise<void> {
   await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }), abortedBy(signal));
-};
+}
 
 type Listing = {
   readonly client: S3Client;

@@ -30,23 +30,23 @@ export const copyToTemporary = (folder: string, source: string): Promise<Tempora
  * Removes what killed processes left in `folder`: files not written to for an hour before `nowMs`. A write in
  * progress is younger. Removing them only saves space, so failures are ignored.
  */
-export const sweepTemporary = async (folder: string, nowMs: number): Promise<void> => {
+export async function sweepTemporary(folder: string, nowMs: number): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const path of names.map((name) => join(folder, name))) {
     const mtimeMs = await stat(path).then(
       (stats) => stats.mtimeMs,
       () => nowMs,
     );
-    if (nowMs - mtimeMs > abandonedAfterMs) await rm(path, { force: true }).catch(() => undefined);
+    if (nowMs - mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true }).catch(() => undefined);
   }
-};
+}
 
-const abandonedAfterMs = 3_600_000;
+const ABANDONED_AFTER_MS = 3_600_000;
 
-const createTemporary = async (
+async function createTemporary(
   folder: string,
   fill: (path: string) => Promise<void>,
-): Promise<TemporaryFile> => {
+): Promise<TemporaryFile> {
   await mkdir(folder, { recursive: true });
   const path = join(folder, randomUUID());
   const remove = () => rm(path, { force: true });
@@ -57,4 +57,4 @@ const createTemporary = async (
     throw error;
   }
   return { path, [Symbol.asyncDispose]: remove };
-};
+}

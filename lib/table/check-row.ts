@@ -8,48 +8,48 @@ export const reservedNames = ['pk', 'sk', 'token', 'expires'] as const;
  * Throws a `bad-key` or `bad-row` TableError for anything that DynamoDB could not store, or not return unchanged. Both
  * adapters check, so that the one in memory accepts nothing that DynamoDB would refuse.
  */
-export const checkRow = (tried: string, key: RowKey, row: Row): void => {
+export function checkRow(tried: string, key: RowKey, row: Row): void {
   checkKey(tried, key);
   const fault = reservedFault(row) ?? jsonFault(row, 1) ?? sizeFault(row);
   if (fault) throw new TableError(tried, { kind: 'bad-row', ...fault });
-};
+}
 
-export const checkKey = (tried: string, { partition, sort }: RowKey): void => {
+export function checkKey(tried: string, { partition, sort }: RowKey): void {
   checkKeyPart(tried, 'partition', partition, 2_048);
   checkKeyPart(tried, 'sort', sort, 1_024);
-};
+}
 
-const checkKeyPart = (tried: string, part: keyof RowKey, text: string, limitBytes: number): void => {
+function checkKeyPart(tried: string, part: keyof RowKey, text: string, limitBytes: number): void {
   const sizeBytes = Buffer.byteLength(text);
   if (sizeBytes >= 1 && sizeBytes <= limitBytes && text.isWellFormed()) return;
   const expected = `a ${part} of 1 to ${limitBytes} bytes of well-formed text`;
   const failure: TableFailure = { kind: 'bad-key', expected, got: `${sizeBytes} bytes` };
   throw new TableError(tried, failure);
-};
+}
 
 type Fault = { readonly expected: string; readonly got: string };
 
-const reservedFault = (row: Row): Fault | undefined => {
+function reservedFault(row: Row): Fault | undefined {
   const taken = reservedNames.find((name) => row[name] !== undefined);
   return taken && { expected: `no member ${reservedNames.join(', ')}`, got: taken };
-};
+}
 
 // DynamoDB's own limits: 32 levels, numbers up to 9.99e125 and down to 1e-130.
-const deepest = 32;
-const greatest = 9.99e125;
-const least = 1e-130;
+const DEEPEST = 32;
+const GREATEST = 9.99e125;
+const LEAST = 1e-130;
 
-const jsonFault = (value: Json | undefined, depth: number): Fault | undefined => {
+function jsonFault(value: Json | undefined, depth: number): Fault | undefined {
   if (typeof value === 'string') return textFault(value);
   if (typeof value === 'number') return numberFault(value);
   if (typeof value !== 'object' || value === null) return undefined;
-  if (depth > deepest) return { expected: `at most ${deepest} levels`, got: 'more' };
+  if (depth > DEEPEST) return { expected: `at most ${DEEPEST} levels`, got: 'more' };
   for (const [name, member] of Object.entries(value)) {
     const fault = nameFault(name) ?? jsonFault(member, depth + 1);
     if (fault) return fault;
   }
   return undefined;
-};
+}
 
 // The SDK's conversion reads a value's `constructor`, and sets `__proto__` instead of storing it.
 const unstorableNames: readonly string[] = ['', '__proto__', 'constructor'];
@@ -65,23 +65,23 @@ const nameFault = (name: string): Fault | undefined =>
 const textFault = (text: string): Fault | undefined =>
   text.isWellFormed() ? undefined : { expected: 'well-formed text', got: 'a lone surrogate' };
 
-const numberFault = (value: number): Fault | undefined => {
+function numberFault(value: number): Fault | undefined {
   const size = Math.abs(value);
-  return size === 0 || (size >= least && size <= greatest)
+  return size === 0 || (size >= LEAST && size <= GREATEST)
     ? undefined
-    : { expected: `numbers from ${least} to ${greatest}, or 0`, got: String(value) };
-};
+    : { expected: `numbers from ${LEAST} to ${GREATEST}, or 0`, got: String(value) };
+}
 
 // 400 KB per item, less what the keys, the token and the expiry may take.
-const limitBytes = 400 * 1_024 - 4_096;
+const LIMIT_BYTES = 400 * 1_024 - 4_096;
 
-const sizeFault = (row: Row): Fault | undefined => {
+function sizeFault(row: Row): Fault | undefined {
   const got = sizeBytes(row);
-  return got > limitBytes ? { expected: `at most ${limitBytes} bytes`, got: String(got) } : undefined;
-};
+  return got > LIMIT_BYTES ? { expected: `at most ${LIMIT_BYTES} bytes`, got: String(got) } : undefined;
+}
 
 /** At least what DynamoDB counts: 3 bytes per list or map, 1 per member, up to 21 per number. */
-const sizeBytes = (value: Json | undefined): number => {
+function sizeBytes(value: Json | undefined): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (typeof value === 'number') return 21;
   if (typeof value !== 'object' || value === null) return 1;
@@ -89,4 +89,4 @@ const sizeBytes = (value: Json | undefined): number => {
     (sum, [name, member]) => sum + 1 + Buffer.byteLength(name) + sizeBytes(member),
     3,
   );
-};
+}

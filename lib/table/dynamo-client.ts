@@ -7,9 +7,13 @@ export type DynamoEnvironment = AwsEnvironment;
 /** A client configured by the SDK's own variables (`awsClientConfig`). */
 export const createDynamoClient = (environment: DynamoEnvironment): DynamoDBClient =>
   new DynamoDBClient(
-    awsClientConfig(environment, { service: 'DYNAMODB', connectionTimeoutMs, requestTimeoutMs }),
+    awsClientConfig(environment, {
+      service: 'DYNAMODB',
+      connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+      requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    }),
   );
 
-const connectionTimeoutMs = 2_000;
+const CONNECTION_TIMEOUT_MS = 2_000;
 // DynamoDB responds within tens of milliseconds, and for it the SDK makes four attempts.
-const requestTimeoutMs = 5_000;
+const REQUEST_TIMEOUT_MS = 5_000;

@@ -9,14 +9,14 @@ export const isConditionFailed = (error: unknown): boolean =>
  * True if the failure leaves open whether the write was made: the connection broke, or the service failed. A write that
  * DynamoDB refused was not made.
  */
-export const isAmbiguous = (failure: unknown): boolean => {
+export function isAmbiguous(failure: unknown): boolean {
   const { code, status } = readAwsFault(failure);
   if (UNSENT_CODES.includes(code)) return false;
   return status === undefined || status < 400 || status >= 500;
-};
+}
 
 /** Converts an error of the SDK to the failure that the table throws. */
-export const explainDynamoError = (table: string, error: unknown): TableFailure => {
+export function explainDynamoError(table: string, error: unknown): TableFailure {
   const fault = readAwsFault(error);
   const { code, message, status } = fault;
   const expected = 'a table with the strings pk and sk as its keys';
@@ -26,6 +26,6 @@ export const explainDynamoError = (table: string, error: unknown): TableFailure 
   const kind = kindOfFault(fault);
   if (kind !== 'other') return { kind, code };
   return { kind, code: status === undefined ? code : `${status} ${code}` };
-};
+}
 
 const KEYS_MESSAGE = /key element|key schema|Missing the key|mismatch for key/;

@@ -19,7 +19,7 @@ export const toItem = (key: RowKey, row: Row, token: string, expiresAtMs: number
 export const toItemKey = ({ partition, sort }: RowKey) => ({ pk: partition, sk: sort });
 
 /** Undefined for an item that was not written as a row: it has no token. */
-export const fromItem = (item: Item): ({ readonly key: RowKey } & StoredRow) | undefined => {
+export function fromItem(item: Item): ({ readonly key: RowKey } & StoredRow) | undefined {
   const { pk, sk, token, expires: _, ...row } = unmarshall(item, { wrapNumbers: Number });
   return typeof token === 'string' ? { key: { partition: pk, sort: sk }, row, token } : undefined;
-};
+}

@@ -2,7 +2,7 @@ import { checkKey, checkRow } from './check-row.ts';
 import type { RowKey, StoredRow, Table } from './table.ts';
 
 /** A table for one process, gone when the process ends. Rows never expire. */
-export const createMemoryTable = (): Table => {
+export function createMemoryTable(): Table {
   const rows = new Map<string, Entry>();
   const stored = (key: RowKey): StoredRow | undefined => {
     const entry = rows.get(nameOf(key));
@@ -37,7 +37,7 @@ export const createMemoryTable = (): Table => {
       yield* [...rows.values()].filter(({ key }) => key.partition.startsWith(prefix)).map(withKey);
     },
   };
-};
+}
 
 // Stored as text, so that nobody can change a row that was stored or returned.
 type Entry = { readonly key: RowKey; readonly json: string; readonly token: string };

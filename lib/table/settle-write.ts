@@ -17,21 +17,21 @@ export type SettleWriteOptions = {
  * unless the row is still as it was before the write: then the write is repeated, three times in all, and the last
  * error is thrown. If every attempt was refused or throttled, the write was not made: the error is thrown immediately.
  */
-export const settleWrite = async (options: SettleWriteOptions): Promise<WriteResult> => {
+export async function settleWrite(options: SettleWriteOptions): Promise<WriteResult> {
   for (let round = 1; ; round += 1) {
     const result = await tryWrite(options);
     if (result.kind !== 'unknown') return result;
-    if (round === rounds) throw result.error;
-    await options.sleep(pauseMs * round);
+    if (round === ROUNDS) throw result.error;
+    await options.sleep(PAUSE_MS * round);
   }
-};
+}
 
-const rounds = 3;
-const pauseMs = 100;
+const ROUNDS = 3;
+const PAUSE_MS = 100;
 
 type Tried = WriteResult | { readonly kind: 'unknown'; readonly error: unknown };
 
-const tryWrite = async ({ write, read, isMade, expected }: SettleWriteOptions): Promise<Tried> => {
+async function tryWrite({ write, read, isMade, expected }: SettleWriteOptions): Promise<Tried> {
   const failures: unknown[] = [];
   try {
     await write((failure) => failures.push(failure));
@@ -48,12 +48,12 @@ const tryWrite = async ({ write, read, isMade, expected }: SettleWriteOptions): 
       ? { kind: 'unknown', error }
       : { kind: 'other', current: seen.current };
   }
-};
+}
 
-const attempt = async (read: () => Promise<StoredRow | undefined>) => {
+async function attempt(read: () => Promise<StoredRow | undefined>) {
   try {
     return { current: await read() };
   } catch (error) {
     return { error };
   }
-};
+}

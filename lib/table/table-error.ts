@@ -24,7 +24,7 @@ export class TableError extends Error {
   }
 }
 
-const describe = (failure: TableFailure): string => {
+function describe(failure: TableFailure): string {
   switch (failure.kind) {
     case 'bad-table':
     case 'bad-key':
@@ -39,4 +39,4 @@ const describe = (failure: TableFailure): string => {
     default:
       return failure satisfies never;
   }
-};
+}

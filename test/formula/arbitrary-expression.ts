@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import {
+  CLOCK_UNITS,
   catalog,
-  clockUnits,
-  dayUnits,
+  DAY_UNITS,
   type FunctionEntry,
-  intervalFunctions,
+  INTERVAL_FUNCTIONS,
 } from '../../lib/formula/catalog.ts';
 import { operation } from '../../lib/formula/precedence.ts';
 import type { Call, Column, Expression, Interval, Operator, Step } from '../../lib/formula/syntax.ts';
@@ -56,7 +56,7 @@ export const expression: fc.Arbitrary<Expression> = fc.letrec<{ any: Expression;
   const interval = fc.record({
     kind: fc.constant('interval' as const),
     amount: any,
-    unit: fc.constantFrom(...dayUnits, ...clockUnits),
+    unit: fc.constantFrom(...DAY_UNITS, ...CLOCK_UNITS),
     offset: fc.constant(offset),
   });
   const steps = (operators: readonly Operator[], operand: fc.Arbitrary<Expression>) =>
@@ -102,7 +102,7 @@ export const expression: fc.Arbitrary<Expression> = fc.letrec<{ any: Expression;
         .map((node): Expression => ({ kind: 'case', ...node, offset })),
       named('scalar').chain(callOf),
       fc
-        .tuple(fc.constantFrom(...intervalFunctions), any, interval)
+        .tuple(fc.constantFrom(...INTERVAL_FUNCTIONS), any, interval)
         .map(([name, date, by]: [string, Expression, Interval]) => call(name, [date, by])),
       tie('call'),
       fc

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { maxLength, parseFormula } from '../../lib/formula/parse.ts';
+import { MAX_LENGTH, parseFormula } from '../../lib/formula/parse.ts';
 import { scaled } from '../scale.ts';
 import { complaints, parsed } from './formulas.ts';
 
@@ -191,7 +191,7 @@ describe('parseFormula, given too much', () => {
   });
 
   test('refuses more than a million characters', () => {
-    const [complaint] = complaints(' '.repeat(maxLength + 1));
+    const [complaint] = complaints(' '.repeat(MAX_LENGTH + 1));
 
     expect(complaint).toBe('Expected at most 1000000 characters.');
   });

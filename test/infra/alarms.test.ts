@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { metricNames, metricNamespace } from '../../lib/contract.ts';
+import { METRIC_NAMESPACE, metricNames } from '../../lib/contract.ts';
 import { full, resourcesOf, templateOf } from './instances.ts';
 
 type AlarmProperties = {
@@ -95,7 +95,7 @@ test('alarms watch the metrics of their own stack, under the names that the func
     /"Dimensions":(\[[^\]]*\]),"MetricName":"(\w+)","Namespace":"platform-sync"/g,
   );
 
-  expect(metricNamespace).toBe('platform-sync');
+  expect(METRIC_NAMESPACE).toBe('platform-sync');
   for (const [, dimensions = '', name] of own) {
     expect(metricNames).toContain(name);
     expect(JSON.parse(dimensions)).toContainEqual({ Name: 'service', Value: 'platform-sync-full' });

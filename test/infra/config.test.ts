@@ -7,7 +7,7 @@ import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { readFollowers } from '../../lib/jobs/types/snapshot/followers.ts';
 import { filesetId, full, least } from './instances.ts';
 
-const faultsOf = (context: unknown): readonly string[] => {
+function faultsOf(context: unknown): readonly string[] {
   try {
     readConfig(context);
   } catch (error) {
@@ -15,7 +15,7 @@ const faultsOf = (context: unknown): readonly string[] => {
     throw error;
   }
   return [];
-};
+}
 
 const faultsIn = (instance: object) => faultsOf({ instances: [{ ...least, ...instance }] });
 

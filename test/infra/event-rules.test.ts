@@ -48,11 +48,11 @@ const upload = (object: object) => ({
   detail: { bucket: { name: 'uploads' }, object },
 });
 
-const messageOf = (event: object) => {
+function messageOf(event: object) {
   const transformer = uploads?.Targets[0]?.InputTransformer;
   if (transformer === undefined) throw new Error('expected an input transformer');
   return parseMessage(transform(transformer, event), { messageId: 'of-sqs', allow: {} });
-};
+}
 
 test('an event becomes a job, with its fields in their JSON types and its id as the job’s', () => {
   const object = { key: 'uploads/a "quoted" name.csv', size: 1_024, etag: 'b57f' };

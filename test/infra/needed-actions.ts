@@ -1,4 +1,4 @@
-import { account, region } from '../../lib/sandbox/aws/identity.ts';
+import { ACCOUNT, REGION } from '../../lib/sandbox/aws/identity.ts';
 import type { ServiceRequest } from '../../lib/sandbox/aws/services/gateway.ts';
 
 /** What a request requires of its caller. */
@@ -19,7 +19,7 @@ export function needsOf(request: ServiceRequest): readonly Need[] {
 
 type Found = Omit<Need, 'context'> & Partial<Pick<Need, 'context'>>;
 
-const arn = (service: string, place: string) => `arn:aws:${service}:${region}:${account}:${place}`;
+const arn = (service: string, place: string) => `arn:aws:${service}:${REGION}:${ACCOUNT}:${place}`;
 
 /** Of `X-Amz-Target`, after the dot. */
 const operationOf = ({ headers }: ServiceRequest) => String(headers['x-amz-target']).replace(/^.*\./, '');

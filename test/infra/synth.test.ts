@@ -9,11 +9,11 @@ import { bundleOf } from '../../infra/bundles.ts';
 import { appOf, full, least } from './instances.ts';
 
 const folders: string[] = [];
-const newFolder = () => {
+function newFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'platform-sync-synth-'));
   folders.push(folder);
   return folder;
-};
+}
 afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true });
 });

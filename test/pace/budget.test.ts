@@ -16,10 +16,10 @@ beforeAll(async () => {
 
 afterAll(() => aws.close());
 
-const newDynamoBudget = () => {
+function newDynamoBudget() {
   hosts += 1;
   return createDynamoBudget({ tableName: 'paces', host: `host-${hosts}`, environment: aws.settings });
-};
+}
 
 budgetSuite('a budget in memory', createMemoryBudget);
 budgetSuite('a budget in DynamoDB', newDynamoBudget);

@@ -10,18 +10,18 @@ function mostWith(rate: number, differenceMs: number): number {
   return Math.ceil((1000 + toleranceMs + LATE_MS + differenceMs) / intervalMs);
 }
 
-const differenceOf = (workers: readonly SimulatedWorker[]): number => {
+function differenceOf(workers: readonly SimulatedWorker[]): number {
   const skews = workers.map(({ skewMs = 0 }) => skewMs);
   return Math.max(...skews) - Math.min(...skews);
-};
+}
 
 const of = (departures: readonly Departure[], worker: number) =>
   departures.filter((departure) => departure.worker === worker);
 
-const longestGap = (departures: readonly Departure[], untilMs: number): number => {
+function longestGap(departures: readonly Departure[], untilMs: number): number {
   const times = [0, ...departures.map(({ atMs }) => atMs), untilMs];
   return Math.max(...times.slice(1).map((atMs, at) => atMs - (times[at] ?? 0)));
-};
+}
 
 const busy = (count: number, worker: SimulatedWorker = {}): readonly SimulatedWorker[] =>
   Array.from({ length: count }, () => worker);

@@ -5,10 +5,10 @@ import { shapeFaults } from '../../lib/platform/shape-faults.ts';
 const row = z.object({ id: z.number(), name: z.string() });
 const page = z.object({ results: z.array(row) });
 
-const faultsOf = (json: unknown, hide = (text: string) => text): readonly string[] => {
+function faultsOf(json: unknown, hide = (text: string) => text): readonly string[] {
   const parsed = page.safeParse(json);
   return parsed.success ? [] : shapeFaults(parsed.error, json, hide);
-};
+}
 
 test('a fault names the record that it is in', () => {
   expect(faultsOf({ results: [{ id: 17, name: null }] })).toEqual([

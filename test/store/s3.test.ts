@@ -18,16 +18,13 @@ beforeAll(async () => {
 
 afterAll(() => aws.close());
 
-const makeStore = async () => {
+async function makeStore() {
   stores += 1;
   return createS3Store({ client, bucket: 'bucket', prefix: `stores/dt=${stores}` });
-};
+}
 
 /** A client that calls `before` each time a request is sent, and `after` when its response arrives. */
-const spyClient = (
-  before: (command: string) => void,
-  after: (command: string) => void = () => {},
-): S3Client => {
+function spyClient(before: (command: string) => void, after: (command: string) => void = () => {}): S3Client {
   const spied = createS3Client(aws.settings);
   spied.middlewareStack.add(
     (next, context) => async (args) => {
@@ -39,7 +36,7 @@ const spyClient = (
     { step: 'deserialize', priority: 'low' },
   );
   return spied;
-};
+}
 
 const s3Error = (name: string, httpStatusCode: number): Error =>
   Object.assign(new Error(name), { name, $fault: 'client', $metadata: { httpStatusCode } });

@@ -13,7 +13,7 @@ export type Child = {
 } & AsyncDisposable;
 
 /** Runs a program from `test/store/children` in its own process; disposing kills it. */
-export const startChild = (program: string, ...args: readonly string[]): Child => {
+export function startChild(program: string, ...args: readonly string[]): Child {
   const path = fileURLToPath(new URL(`./children/${program}`, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
@@ -33,4 +33,4 @@ export const startChild = (program: string, ...args: readonly string[]): Child =
     exit: async () => (await exited)[0],
     [Symbol.asyncDispose]: kill,
   };
-};
+}

@@ -5,7 +5,7 @@ import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
 
 /** What every adapter must do. `makeStore` returns a new, empty store for each test. */
-export const describeStore = (name: string, makeStore: () => Promise<Store>): void => {
+export function describeStore(name: string, makeStore: () => Promise<Store>): void {
   describe(name, () => {
     describeObjects(makeStore);
     describeConditions(makeStore);
@@ -13,14 +13,14 @@ export const describeStore = (name: string, makeStore: () => Promise<Store>): vo
     describeKeys(makeStore);
     describeAborts(makeStore);
   });
-};
+}
 
 const bytes = (text: string) => Buffer.from(text);
 
 const keysUnder = async (store: Store, prefix: string): Promise<readonly string[]> =>
   (await Array.fromAsync(store.list(prefix))).map(({ key }) => key);
 
-const describeObjects = (makeStore: () => Promise<Store>): void => {
+function describeObjects(makeStore: () => Promise<Store>): void {
   test('an object comes back byte for byte', async () => {
     const store = await makeStore();
     const body = Buffer.from([0, 255, 10, 13, 26, 128]);
@@ -130,9 +130,9 @@ const describeObjects = (makeStore: () => Promise<Store>): void => {
 
     expect(await keysUnder(store, '')).toEqual(['a']);
   });
-};
+}
 
-const describeConditions = (makeStore: () => Promise<Store>): void => {
+function describeConditions(makeStore: () => Promise<Store>): void {
   test('a put if absent is stored once', async () => {
     const store = await makeStore();
 
@@ -227,9 +227,9 @@ const describeConditions = (makeStore: () => Promise<Store>): void => {
       expect((await store.get('a'))?.body.toString()).toBe(winners[0]);
     }
   });
-};
+}
 
-const describeLists = (makeStore: () => Promise<Store>): void => {
+function describeLists(makeStore: () => Promise<Store>): void {
   test('a list has the keys in the order of their UTF-8 bytes, with sizes', async () => {
     const store = await makeStore();
     for (const key of ['a/b', 'a-b', 'a0', 'B', '_m', 'é', '\u{1F600}', '\uFF21', 'a/Z/1'])
@@ -292,9 +292,9 @@ const describeLists = (makeStore: () => Promise<Store>): void => {
 
     expect(seen).toEqual(['a', 'b']);
   });
-};
+}
 
-const describeKeys = (makeStore: () => Promise<Store>): void => {
+function describeKeys(makeStore: () => Promise<Store>): void {
   test.for([
     'dt=2026-11-21/run=20261121T091500Z-3fa9c1/part-00000-1f2e3d4c5b6a.ndjson.gz',
     ' spaces  and\u00A0more ',
@@ -383,9 +383,9 @@ const describeKeys = (makeStore: () => Promise<Store>): void => {
       { numRuns: 30 },
     );
   });
-};
+}
 
-const describeAborts = (makeStore: () => Promise<Store>): void => {
+function describeAborts(makeStore: () => Promise<Store>): void {
   test('an aborted signal stops every call with its own reason', async () => {
     const store = await makeStore();
     await store.put('a', bytes('x'));
@@ -431,4 +431,4 @@ const describeAborts = (makeStore: () => Promise<Store>): void => {
     await expect(put).rejects.toBe(reason);
     expect(await store.get('large')).toBeUndefined();
   });
-};
+}

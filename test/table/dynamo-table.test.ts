@@ -14,11 +14,11 @@ beforeAll(async () => {
 
 afterAll(() => dynamo.close());
 
-const newTable = async (): Promise<string> => {
+async function newTable(): Promise<string> {
   tables += 1;
   await dynamo.createTable(`table-${tables}`);
   return `table-${tables}`;
-};
+}
 
 const open = (tableName: string) => createDynamoTable({ tableName, environment: dynamo.environment });
 

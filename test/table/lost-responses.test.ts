@@ -23,7 +23,7 @@ const serviceError = (name: string, httpStatusCode: number): Error =>
 const broken = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
 /** A table whose requests meet `fates` in turn and then succeed; a reliable one beside it; what was sent. */
-const fatedTable = async (fates: readonly Fate[], sdkAttempts: number) => {
+async function fatedTable(fates: readonly Fate[], sdkAttempts: number) {
   tables += 1;
   const tableName = `table-${tables}`;
   await dynamo.createTable(tableName);
@@ -57,7 +57,7 @@ const fatedTable = async (fates: readonly Fate[], sdkAttempts: number) => {
     sent,
     slept,
   };
-};
+}
 
 describe('a put whose response was lost', () => {
   test('is repeated by the SDK, fails its own condition, and is recognized by its token', async () => {

@@ -16,7 +16,7 @@ export type LocalDynamo = AsyncDisposable & {
 };
 
 /** DynamoDB in this process, on a free port of the loopback interface. */
-export const startDynalite = async (): Promise<LocalDynamo> => {
+export async function startDynalite(): Promise<LocalDynamo> {
   const server = dynalite({ createTableMs: 0 });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const environment = {
@@ -52,4 +52,4 @@ export const startDynalite = async (): Promise<LocalDynamo> => {
     close,
     [Symbol.asyncDispose]: close,
   };
-};
+}

@@ -3,18 +3,18 @@ import { describe, expect, test } from 'vitest';
 import type { Row, Table } from '../../lib/table/table.ts';
 
 /** What every adapter must do. `makeTable` returns a new, empty table for each test. */
-export const describeTable = (name: string, makeTable: () => Promise<Table>): void => {
+export function describeTable(name: string, makeTable: () => Promise<Table>): void {
   describe(name, () => {
     describeRows(makeTable);
     describeConditions(makeTable);
     describeLists(makeTable);
     describeLimits(makeTable);
   });
-};
+}
 
 const key = { partition: 'job#a', sort: '-' };
 
-const describeRows = (makeTable: () => Promise<Table>): void => {
+function describeRows(makeTable: () => Promise<Table>): void {
   test('a row comes back with the token of its write', async () => {
     const table = await makeTable();
     const row: Row = {
@@ -106,9 +106,9 @@ const describeRows = (makeTable: () => Promise<Table>): void => {
       { numRuns: 50 },
     );
   });
-};
+}
 
-const describeConditions = (makeTable: () => Promise<Table>): void => {
+function describeConditions(makeTable: () => Promise<Table>): void {
   test('a first put is stored once', async () => {
     const table = await makeTable();
 
@@ -178,9 +178,9 @@ const describeConditions = (makeTable: () => Promise<Table>): void => {
     expect([deleted, again]).toEqual([{ kind: 'stored' }, { kind: 'stored' }]);
     expect(await table.get(key)).toBeUndefined();
   });
-};
+}
 
-const describeLists = (makeTable: () => Promise<Table>): void => {
+function describeLists(makeTable: () => Promise<Table>): void {
   test('a list has the rows of its partition in the order of their UTF-8 bytes', async () => {
     const table = await makeTable();
     const sorts = ['a', 'B', '10', '9', 'é', '\u{1F600}', '\uFF21'];
@@ -246,9 +246,9 @@ const describeLists = (makeTable: () => Promise<Table>): void => {
 
     expect(seen).toEqual(['a', 'b']);
   });
-};
+}
 
-const describeLimits = (makeTable: () => Promise<Table>): void => {
+function describeLimits(makeTable: () => Promise<Table>): void {
   test.for([
     ['a member of the adapter', { token: 't' }, 'no member pk, sk, token, expires, got token'],
     ['NaN', { a: [Number.NaN] }, 'got NaN'],
@@ -291,4 +291,4 @@ const describeLimits = (makeTable: () => Promise<Table>): void => {
     for (const call of calls)
       await expect(call()).rejects.toMatchObject({ name: 'TableError', failure: { kind: 'bad-key' } });
   });
-};
+}

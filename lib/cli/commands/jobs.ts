@@ -110,10 +110,10 @@ async function resultOf({ id, type, dt, outcome }: JobRow, terminal: Terminal): 
   return stored && printJson(parseJson(stored.body.toString()), 2);
 }
 
-const known = (row: JobRow) => {
+function known(row: JobRow) {
   const { error: _, ...listed } = toListed(row);
   return { ...listed, sender: row.sender ?? null, leaseUntil: time(row.leaseUntilMs), outcome: row.outcome };
-};
+}
 
 function addCancel(jobs: Command, terminal: Terminal, finish: Finish): void {
   jobs

@@ -26,12 +26,12 @@ export type LedgerOptions = {
 };
 
 /** The ledger over a table: one row per job, changed by one conditional write per step. */
-export const createLedger = ({
+export function createLedger({
   table,
   now = Date.now,
   newToken = randomUUID,
   expireAfterMs = 30 * 24 * 60 * 60 * 1_000,
-}: LedgerOptions): Ledger => {
+}: LedgerOptions): Ledger {
   checkMs('expireAfterMs', expireAfterMs);
 
   const read = async (id: string) => {
@@ -86,16 +86,16 @@ export const createLedger = ({
     cancel: (id) => step(id, (row) => decideCancel(row, { id, nowMs: now() })),
     reopen: (id) => step(id, decideReopen),
     async *list() {
-      for await (const { row } of table.scan(partitionPrefix)) yield fromRow(row);
+      for await (const { row } of table.scan(PARTITION_PREFIX)) yield fromRow(row);
     },
   };
-};
+}
 
-const partitionPrefix = 'job#';
+const PARTITION_PREFIX = 'job#';
 
-const keyOf = (id: string): RowKey => ({ partition: `${partitionPrefix}${id}`, sort: '-' });
+const keyOf = (id: string): RowKey => ({ partition: `${PARTITION_PREFIX}${id}`, sort: '-' });
 
-const checkMs = (name: string, value: number): void => {
+function checkMs(name: string, value: number): void {
   if (!(value > 0 && Number.isFinite(value)))
     throw new RangeError(`${name}: expected milliseconds above 0, got ${value}`);
-};
+}

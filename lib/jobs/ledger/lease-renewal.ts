@@ -32,13 +32,13 @@ export class LeaseLostError extends Error {
  * Renews a lease after each third of its length, for work without a deadline: `await using renewal = renewLease(…)`.
  * A renewal that fails is tried again after the next third, until the lease has expired.
  */
-export const renewLease = ({
+export function renewLease({
   ledger,
   claim,
   leaseMs,
   now = Date.now,
   sleep = (ms, signal) => delay(ms, undefined, { signal }),
-}: LeaseRenewalOptions): LeaseRenewal => {
+}: LeaseRenewalOptions): LeaseRenewal {
   const lost = new AbortController();
   const stopped = new AbortController();
   const wait = (ms: number) => sleep(Math.max(0, ms), stopped.signal).catch(() => undefined);
@@ -78,4 +78,4 @@ export const renewLease = ({
     await Promise.all([renewing, underWay]);
   };
   return { signal: lost.signal, stop, [Symbol.asyncDispose]: stop };
-};
+}

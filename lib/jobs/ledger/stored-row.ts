@@ -12,12 +12,12 @@ export const toRow = ({ outcome, ...rest }: JobRow): Row => ({
 });
 
 /** The job row in a stored row. Throws a `LedgerError` if the row is not a job’s. */
-export const fromRow = (row: Row): JobRow => {
+export function fromRow(row: Row): JobRow {
   const parsed = rowSchema.safeParse(row);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new LedgerError({ kind: 'bad-row', id: String(row['id']), fault: issue?.path.join('.') ?? '' });
-};
+}
 
 export type LedgerFailure =
   /** `fault` names the invalid member. */

@@ -55,13 +55,13 @@ import type {
 /** What to write in place of the row, if anything, and what to return once that is stored. */
 export type Decision<Answer> = { readonly write?: JobRow; readonly answer: Answer };
 
-export const mostTakeovers = 10;
+export const MOST_TAKEOVERS = 10;
 
-export const decideClaim = (
+export function decideClaim(
   row: JobRow | undefined,
   request: JobRequest,
   { leaseMs, mayRepeat = false, nowMs }: ClaimOptions & { readonly nowMs: number },
-): Decision<ClaimAnswer> => {
+): Decision<ClaimAnswer> {
   if (row === undefined) return claimed(firstClaim(request, nowMs), nowMs + leaseMs);
   if ((row.contentHash ?? request.contentHash) !== request.contentHash)
     return { answer: { kind: 'other-content' } };
@@ -73,15 +73,15 @@ export const decideClaim = (
   if (untilMs !== undefined && nowMs < untilMs) return { answer: { kind: 'busy', untilMs } };
   if (known.sentFence !== undefined && !mayRepeat) return ended(known, answerLost, nowMs);
   if (untilMs === undefined) return claimed(next, nowMs + leaseMs);
-  if (takeovers >= mostTakeovers) return ended(known, workersDied(known), nowMs);
+  if (takeovers >= MOST_TAKEOVERS) return ended(known, workersDied(known), nowMs);
   return claimed({ ...next, takeovers: takeovers + 1 }, nowMs + leaseMs);
-};
+}
 
-export const decideSent = (
+export function decideSent(
   row: JobRow | undefined,
   holder: Holder,
   { mustLastMs, nowMs }: { readonly mustLastMs: number; readonly nowMs: number },
-): Decision<SentAnswer> => {
+): Decision<SentAnswer> {
   if (!isHeldBy(row, holder)) return lost(row);
   if (row.state === 'SENT') return { answer: { kind: 'already-sent', claim: row } };
   const leftMs = row.leaseUntilMs - nowMs;
@@ -95,20 +95,20 @@ export const decideSent = (
     sentFence: row.fence,
   };
   return { write, answer: { kind: 'sent', claim: write } };
-};
+}
 
 /** A row that is already CLAIMED is written again, so that a `sent` that is still under way can no longer succeed. */
-export const decideNotSent = (
+export function decideNotSent(
   row: JobRow | undefined,
   holder: Holder,
   { wasTried }: { readonly wasTried: boolean },
-): Decision<HeldAnswer> => {
+): Decision<HeldAnswer> {
   if (!isHeldBy(row, holder)) return lost(row);
   if (row.state === 'CLAIMED') return held(row);
   const { sentFence: _, earlierSentFence, ...rest } = row;
   const sentFence = earlierSentFence === undefined ? {} : { sentFence: earlierSentFence };
   return held({ ...rest, ...sentFence, state: 'CLAIMED', attempts: row.attempts - (wasTried ? 0 : 1) });
-};
+}
 
 export const decideRenew = (
   row: JobRow | undefined,
@@ -119,19 +119,19 @@ export const decideRenew = (
     ? held({ ...row, leaseUntilMs: Math.max(row.leaseUntilMs, nowMs + leaseMs) })
     : lost(row);
 
-export const decideRelease = (row: JobRow | undefined, holder: Holder): Decision<ReleaseAnswer> => {
+export function decideRelease(row: JobRow | undefined, holder: Holder): Decision<ReleaseAnswer> {
   if (row?.fence === holder.fence && isFree(row)) return { answer: { kind: 'released', row } };
   if (!isHeldBy(row, holder)) return lost(row);
   if (row.state === 'SENT') return { answer: { kind: 'already-sent', claim: row } };
   const write = withoutLease(row);
   return { write, answer: { kind: 'released', row: write } };
-};
+}
 
-export const decideEnd = (
+export function decideEnd(
   row: JobRow | undefined,
   holder: Holder,
   { outcome, nowMs }: { readonly outcome: Outcome; readonly nowMs: number },
-): Decision<EndAnswer> => {
+): Decision<EndAnswer> {
   if (isHeldBy(row, holder)) return ended(row, outcome, nowMs);
   if (row === undefined || !hasEnded(row)) return lost(row);
   const isSender = row.sentFence === holder.fence;
@@ -140,26 +140,26 @@ export const decideEnd = (
   return row.state === 'UNKNOWN' && isSender && outcome.status === 'done'
     ? ended(row, outcome, nowMs)
     : lost(row);
-};
+}
 
-export const decideCancel = (
+export function decideCancel(
   row: JobRow | undefined,
   { id, nowMs }: { readonly id: string; readonly nowMs: number },
-): Decision<CancelAnswer> => {
+): Decision<CancelAnswer> {
   if (row && hasEnded(row)) return { answer: { kind: 'ended', row } };
   if (row?.state === 'SENT') return { answer: { kind: 'sent', row } };
   const write = endOf(row ?? blankRow(id, nowMs), cancelled(row), nowMs);
   return { write, answer: { kind: 'cancelled', row: write } };
-};
+}
 
-export const decideReopen = (row: JobRow | undefined): Decision<ReopenAnswer> => {
+export function decideReopen(row: JobRow | undefined): Decision<ReopenAnswer> {
   if (row?.state !== 'FAILED') return { answer: { kind: 'refused', row } };
   const { outcome: _, startedAt: _s, finishedAt, sentFence: _n, earlierSentFence: _e, ...rest } = row;
   const earlier = finishedAt === undefined ? {} : { earlierFinishedAt: finishedAt };
   const fence = row.fence + 1;
   const write: JobRow = { ...rest, ...earlier, state: 'CLAIMED', fence, attempts: 0, takeovers: 0 };
   return { write, answer: { kind: 'reopened', row: write } };
-};
+}
 
 // The row of an ended job has no lease.
 const isHeldBy = (row: JobRow | undefined, { fence }: Holder): row is Claim =>
@@ -171,15 +171,15 @@ const lost = (row: JobRow | undefined): { readonly answer: Lost } => ({ answer: 
 
 const held = (write: Claim): Decision<HeldAnswer> => ({ write, answer: { kind: 'held', claim: write } });
 
-const claimed = (row: JobRow, leaseUntilMs: number): Decision<ClaimAnswer> => {
+function claimed(row: JobRow, leaseUntilMs: number): Decision<ClaimAnswer> {
   const write: Claim = { ...row, state: 'CLAIMED', leaseUntilMs };
   return { write, answer: { kind: 'claimed', claim: write } };
-};
+}
 
-const ended = (row: JobRow, outcome: Outcome, nowMs: number) => {
+function ended(row: JobRow, outcome: Outcome, nowMs: number) {
   const write = endOf(row, outcome, nowMs);
   return { write, answer: { kind: 'ended', row: write } } as const;
-};
+}
 
 const endStates = { done: 'DONE', failed: 'FAILED', unknown: 'UNKNOWN' } as const satisfies Record<
   Outcome['status'],
@@ -187,11 +187,11 @@ const endStates = { done: 'DONE', failed: 'FAILED', unknown: 'UNKNOWN' } as cons
 >;
 
 /** Of two ends of one job the later one wins, so it gets the later time, whatever the clock says. */
-const endOf = (row: JobRow, outcome: Outcome, nowMs: number): EndedJobRow => {
+function endOf(row: JobRow, outcome: Outcome, nowMs: number): EndedJobRow {
   const { earlierFinishedAt: _, ...rest } = withoutLease(row);
   const before = row.finishedAt ?? row.earlierFinishedAt ?? Number.NEGATIVE_INFINITY;
   return { ...rest, state: endStates[outcome.status], finishedAt: Math.max(nowMs, before + 1), outcome };
-};
+}
 
 const withoutLease = ({ leaseUntilMs: _, ...row }: JobRow): JobRow => row;
 
@@ -214,10 +214,10 @@ const firstClaim = (request: JobRequest, nowMs: number): JobRow => ({
 
 const factsOf = ({ type, contentHash, sender }: JobRequest) => ({ type, contentHash, sender });
 
-const failure = (status: 'failed' | 'unknown', kind: string, message: string): Outcome => {
+function failure(status: 'failed' | 'unknown', kind: string, message: string): Outcome {
   const error: JobError = { kind, message };
   return { status, error };
-};
+}
 
 const cancelled = (row: JobRow | undefined): Outcome =>
   failure(

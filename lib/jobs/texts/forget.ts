@@ -200,10 +200,10 @@ async function keysOf(prefix: string, { store }: BatchStorage): Promise<readonly
   return keys;
 }
 
-const chunkOfKey = (key: string, pattern: RegExp): ChunkId | undefined => {
+function chunkOfKey(key: string, pattern: RegExp): ChunkId | undefined {
   const [, batch, chunk] = pattern.exec(key) ?? [];
   return batch === undefined ? undefined : { batch, chunk: Number(chunk) };
-};
+}
 const chunkOfStaged = (key: string) => chunkOfKey(key, /^work\/scores\/([^/]+)\/chunk-(\d+)\.json$/);
 const chunkOfPart = (key: string) =>
   chunkOfKey(key, /^scores\/([^/]+)\/part-(\d+)-[0-9a-f]{12}\.ndjson\.gz$/);

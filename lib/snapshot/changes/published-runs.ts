@@ -29,10 +29,10 @@ export async function publishedRuns(
 }
 
 /** The run of a manifest, by its key relative to the place; undefined for any other object. */
-const runOf = (key: string): string | undefined => {
+function runOf(key: string): string | undefined {
   const [, run, name] = /^dt=[^/]+\/run=([^/]+)\/([^/]+)$/.exec(key) ?? [];
   return name === MANIFEST_NAME ? run : undefined;
-};
+}
 
 /** The second in which a run started. Its name begins with it, and so sorts by it. */
 const second = (run: string): string => run.split('-', 1)[0] ?? '';

@@ -21,7 +21,11 @@ export type LambdaExecutionOptions = {
 /** Starts durable executions of a Lambda function, which run independently of the caller. */
 export function lambdaExecutions({ functionName, environment }: LambdaExecutionOptions): StartExecution {
   const client = new LambdaClient(
-    awsClientConfig(environment, { service: 'LAMBDA', connectionTimeoutMs, requestTimeoutMs }),
+    awsClientConfig(environment, {
+      service: 'LAMBDA',
+      connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+      requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    }),
   );
   return async ({ name, input }, signal) => {
     const command = new InvokeCommand({
@@ -46,5 +50,5 @@ export function lambdaExecutions({ functionName, environment }: LambdaExecutionO
   };
 }
 
-const connectionTimeoutMs = 5_000;
-const requestTimeoutMs = 10_000;
+const CONNECTION_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 10_000;

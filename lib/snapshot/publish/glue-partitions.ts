@@ -32,7 +32,11 @@ export function gluePartitions({
   sleep = delay,
 }: GluePartitionsOptions): Partitions {
   const client = new GlueClient(
-    awsClientConfig(environment, { service: 'GLUE', connectionTimeoutMs, requestTimeoutMs }),
+    awsClientConfig(environment, {
+      service: 'GLUE',
+      connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+      requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    }),
   );
   const named = ({ table }: PartitionOfRun) => ({ DatabaseName: database, TableName: table });
 
@@ -133,6 +137,6 @@ function failureOf(error: unknown): PartitionsError['failure'] {
   return { kind: kindOfFault(fault) === 'denied' ? 'denied' : 'other', code };
 }
 
-const connectionTimeoutMs = 5_000;
+const CONNECTION_TIMEOUT_MS = 5_000;
 // Glue responds within a second.
-const requestTimeoutMs = 20_000;
+const REQUEST_TIMEOUT_MS = 20_000;

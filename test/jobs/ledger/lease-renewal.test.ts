@@ -10,13 +10,13 @@ const request = { id: 'a', type: 'snapshot', contentHash: 'hash', sender: 'me' }
 const leaseMs = 30_000;
 
 /** A claimed job on a clock that moves only when it is run. */
-const claimed = async () => {
+async function claimed() {
   const clock = createVirtualClock();
   const ledger = createLedger({ table: createMemoryTable(), now: clock.now });
   const answer = await ledger.claim(request, { leaseMs });
   if (answer.kind !== 'claimed') throw new Error('expected a claim');
   return { clock, ledger, claim: answer.claim };
-};
+}
 
 describe('a lease that is renewed', () => {
   test('lasts as long as the work, renewed at each third of its length', async () => {

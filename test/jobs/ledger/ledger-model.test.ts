@@ -57,7 +57,7 @@ const fates: fc.Arbitrary<readonly Fate[]> = fc.array(
 );
 
 /** One job, the clock, and what really happened: which requests left, under which fence. */
-const createWorld = (scheduler: fc.Scheduler, fatesLeft: Fate[]) => {
+function createWorld(scheduler: fc.Scheduler, fatesLeft: Fate[]) {
   const clock = { nowMs: 1_000_000 };
   const inner = createMemoryTable();
   const started: { readonly fence: number; isHarmless: boolean }[] = [];
@@ -88,7 +88,7 @@ const createWorld = (scheduler: fc.Scheduler, fatesLeft: Fate[]) => {
       }),
   });
   return { clock, started, fences, counts, tableOf, readRow };
-};
+}
 
 type World = ReturnType<typeof createWorld>;
 type Worker = { claim: Claim | undefined; mayRepeat: boolean; hasStarted: boolean };
@@ -96,11 +96,11 @@ type Worker = { claim: Claim | undefined; mayRepeat: boolean; hasStarted: boolea
 const endStates: readonly (string | undefined)[] = ['DONE', 'FAILED', 'UNKNOWN'];
 
 /** Checks every stored write against the rules. */
-const checkChange = (
+function checkChange(
   before: JobRow | undefined,
   after: JobRow,
   { nowMs, worker }: { readonly nowMs: number; readonly worker: Worker },
-): void => {
+): void {
   if (endStates.includes(before?.state)) {
     expect([before?.state, after.state]).toEqual(['UNKNOWN', 'DONE']);
     expect(worker.claim?.fence).toBe(before?.sentFence);
@@ -109,17 +109,17 @@ const checkChange = (
   if (before && after.fence > before.fence) expect(before.leaseUntilMs ?? 0).toBeLessThanOrEqual(nowMs);
   if (before?.state === 'CLAIMED' && after.state === 'SENT') expect(worker.claim?.fence).toBe(after.fence);
   expect(after.dt).toBe(before?.dt ?? after.dt);
-};
+}
 
-const takeClaim = async (world: World, ledger: Ledger, worker: Worker, mayRepeat: boolean): Promise<void> => {
+async function takeClaim(world: World, ledger: Ledger, worker: Worker, mayRepeat: boolean): Promise<void> {
   const answer = await ledger.claim(request, { leaseMs, mayRepeat });
   if (answer.kind !== 'claimed') return;
   expect(world.fences).not.toContain(answer.claim.fence);
   world.fences.push(answer.claim.fence);
   Object.assign(worker, { claim: answer.claim, mayRepeat, hasStarted: false });
-};
+}
 
-const startSend = async (world: World, ledger: Ledger, worker: Worker, claim: Claim): Promise<void> => {
+async function startSend(world: World, ledger: Ledger, worker: Worker, claim: Claim): Promise<void> {
   const answer = await ledger.sent(claim, { mustLastMs }).catch(() => ({ kind: 'thrown' }) as const);
   if (answer.kind === 'sent') {
     const others = world.started.filter(({ fence, isHarmless }) => fence !== claim.fence && !isHarmless);
@@ -132,25 +132,25 @@ const startSend = async (world: World, ledger: Ledger, worker: Worker, claim: Cl
   }
   if (answer.kind === 'lost') world.counts.unsure += 1;
   if (answer.kind === 'thrown' || answer.kind === 'already-sent') await takeBack(world, ledger, claim);
-};
+}
 
 /** After a send that threw, nothing was sent; that is reported to the ledger until it responds. */
-const takeBack = async (world: World, ledger: Ledger, claim: Claim): Promise<void> => {
+async function takeBack(world: World, ledger: Ledger, claim: Claim): Promise<void> {
   for (;;) {
     const answer = await ledger.notSent(claim, { wasTried: false }).catch(() => undefined);
     if (answer?.kind === 'lost') world.counts.unsure += 1;
     if (answer) return;
   }
-};
+}
 
-const proveHarmless = async (world: World, ledger: Ledger, worker: Worker, claim: Claim): Promise<void> => {
+async function proveHarmless(world: World, ledger: Ledger, worker: Worker, claim: Claim): Promise<void> {
   if (!worker.hasStarted) return;
   for (const send of world.started) if (send.fence === claim.fence) send.isHarmless = true;
   await ledger.notSent(claim);
   worker.hasStarted = false;
-};
+}
 
-const perform = async (world: World, ledger: Ledger, worker: Worker, act: Act): Promise<unknown> => {
+async function perform(world: World, ledger: Ledger, worker: Worker, act: Act): Promise<unknown> {
   if (act.kind === 'tick') {
     world.clock.nowMs += act.ms;
     return;
@@ -173,17 +173,17 @@ const perform = async (world: World, ledger: Ledger, worker: Worker, act: Act): 
     default:
       return act satisfies never;
   }
-};
+}
 
 /** A worker continues after an error of the table; every other error fails the test. */
-const work = async (world: World, worker: Worker, toDo: readonly Act[]): Promise<void> => {
+async function work(world: World, worker: Worker, toDo: readonly Act[]): Promise<void> {
   const ledger = createLedger({ table: world.tableOf(worker), now: () => world.clock.nowMs });
   for (const act of toDo) {
     await perform(world, ledger, worker, act).catch((error: unknown) => {
       if (!(error instanceof TableError)) throw error;
     });
   }
-};
+}
 
 test('workers that interleave, whose leases expire and whose responses are lost, keep the rules', async () => {
   const toDo = fc.array(fc.array(acts, { minLength: 3, maxLength: 14 }), { minLength: 2, maxLength: 4 });

@@ -5,7 +5,7 @@ import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import type { Table } from '../../../lib/table/table.ts';
 
 /** What the ledger must do over every table. `makeTable` gives each test an empty table of its own. */
-export const describeLedger = (name: string, makeTable: () => Promise<Table>): void => {
+export function describeLedger(name: string, makeTable: () => Promise<Table>): void {
   const makeLedger = async (): Promise<Bench> => {
     const clock = { nowMs: start };
     const table = await makeTable();
@@ -18,7 +18,7 @@ export const describeLedger = (name: string, makeTable: () => Promise<Table>): v
     describe('an end', () => describeEnds(makeLedger));
     describe('people', () => describePeople(makeLedger));
   });
-};
+}
 
 type Bench = { readonly clock: { nowMs: number }; readonly table: Table; readonly ledger: Ledger };
 type MakeLedger = () => Promise<Bench>;
@@ -30,20 +30,20 @@ const done: Outcome = { status: 'done', response: { status: 'SUCCESS' } };
 const failed: Outcome = { status: 'failed', error: { kind: 'status', message: 'refused', status: 404 } };
 
 /** Claims the job, or fails the test. */
-const claim = async (ledger: Ledger, mayRepeat = false): Promise<Claim> => {
+async function claim(ledger: Ledger, mayRepeat = false): Promise<Claim> {
   const answer = await ledger.claim(request, { leaseMs, mayRepeat });
   if (answer.kind !== 'claimed') throw new Error(`expected a claim, got ${answer.kind}`);
   return answer.claim;
-};
+}
 
 /** Claims the job and starts its send, or fails the test. */
-const send = async (ledger: Ledger, mayRepeat = false): Promise<Claim> => {
+async function send(ledger: Ledger, mayRepeat = false): Promise<Claim> {
   const answer = await ledger.sent(await claim(ledger, mayRepeat), { mustLastMs: 1_000 });
   if (answer.kind !== 'sent') throw new Error(`expected a send, got ${answer.kind}`);
   return answer.claim;
-};
+}
 
-const describeClaims = (makeLedger: MakeLedger): void => {
+function describeClaims(makeLedger: MakeLedger): void {
   test('of a job that nobody has seen creates its row', async () => {
     const { ledger } = await makeLedger();
 
@@ -221,9 +221,9 @@ const describeClaims = (makeLedger: MakeLedger): void => {
 
     await expect(answer).rejects.toThrow('leaseMs: expected milliseconds above 0, got 0');
   });
-};
+}
 
-const describeSends = (makeLedger: MakeLedger): void => {
+function describeSends(makeLedger: MakeLedger): void {
   test('counts an attempt and records its fence', async () => {
     const { ledger } = await makeLedger();
 
@@ -353,9 +353,9 @@ const describeSends = (makeLedger: MakeLedger): void => {
     expect(answer).toEqual({ kind: 'lost', row: second });
     expect(await ledger.read('a')).toEqual(second);
   });
-};
+}
 
-const describeLeases = (makeLedger: MakeLedger): void => {
+function describeLeases(makeLedger: MakeLedger): void {
   test('is renewed by its holder, whether claimed or sent', async () => {
     const { ledger, clock } = await makeLedger();
     const held = await claim(ledger);
@@ -442,9 +442,9 @@ const describeLeases = (makeLedger: MakeLedger): void => {
 
     expect(answer).toEqual({ kind: 'lost', row: second });
   });
-};
+}
 
-const describeEnds = (makeLedger: MakeLedger): void => {
+function describeEnds(makeLedger: MakeLedger): void {
   test.for([
     ['CLAIMED', claim],
     ['SENT', send],
@@ -577,9 +577,9 @@ const describeEnds = (makeLedger: MakeLedger): void => {
 
     expect(JSON.stringify((await ledger.read('a'))?.outcome?.response)).toBe(JSON.stringify(response));
   });
-};
+}
 
-const describePeople = (makeLedger: MakeLedger): void => {
+function describePeople(makeLedger: MakeLedger): void {
   test('read nothing if there is no job', async () => {
     const { ledger } = await makeLedger();
 
@@ -737,4 +737,4 @@ const describePeople = (makeLedger: MakeLedger): void => {
 
     expect(expiries).toEqual([start + 30 * 86_400_000, start + 6_000]);
   });
-};
+}

@@ -14,10 +14,10 @@ const call = { type: 'run-function', packageId: PACKAGE, packageVersion: '1.0.0'
 const score = { type: 'score', texts: [{ id: 'a', text: 'fine' }] };
 
 /** The faults of a message, or none. */
-const faultsOf = (message: object) => {
+function faultsOf(message: object) {
   const parsed = parse(message);
   return parsed.kind === 'refused' ? parsed.faults : [];
-};
+}
 
 describe('the id of a job', () => {
   test('is the id in the message', () => {

@@ -12,7 +12,7 @@ import type { Table } from '../../../lib/table/table.ts';
 export const HOST = 'acme.example.com';
 
 /** What the platform returns: the mood that the text names, and tokens by its length. */
-export const sentimentOf = ({ text, topics = [] }: SentimentRequest): Sentiment => {
+export function sentimentOf({ text, topics = [] }: SentimentRequest): Sentiment {
   const mood = text.includes('good') ? 'POSITIVE' : 'negative';
   const usage = {
     inputTokens: text.length,
@@ -28,7 +28,7 @@ export const sentimentOf = ({ text, topics = [] }: SentimentRequest): Sentiment 
         topicSentiments: Object.fromEntries(topics.map(({ topic }) => [topic, mood])),
         ...common,
       };
-};
+}
 
 export const lost: PlatformFailure = { kind: 'connection', phase: 'exchange', code: 'ECONNRESET' };
 export const unreached: PlatformFailure = { kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
 /** Runs a script in its own process to its end. Returns its output and its exit code. */
-export const runScript = async (script: string, environment: NodeJS.ProcessEnv = {}) => {
+export async function runScript(script: string, environment: NodeJS.ProcessEnv = {}) {
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { env: environment });
   const [out, err, [code]] = await Promise.all([
     text(child.stdout),
@@ -11,4 +11,4 @@ export const runScript = async (script: string, environment: NodeJS.ProcessEnv =
     once(child, 'exit') as Promise<[number | null]>,
   ]);
   return { out, err, code };
-};
+}

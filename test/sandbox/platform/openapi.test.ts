@@ -47,10 +47,10 @@ const cardsPath = '/api/content/v1/datasources/{datasetId}/cards';
 const functionPath = '/api/codeengine/v2/packages/{packageId}/versions/{version}/functions/{functionName}';
 const sentimentPath = '/api/ai/v1/targeted-sentiment';
 const dataFilePath = '/api/data/v1/data-files/{dataFileId}/details';
-const functionUrl = (name: string) => {
+function functionUrl(name: string) {
   const found = functions.find(({ functionName }) => functionName === name);
   return `/api/codeengine/v2/packages/${found?.packageId}/versions/${found?.version}/functions/${name}`;
-};
+}
 const search = { filters: [], sort: { field: 'id', ascending: true }, limit: 5000 };
 const input = [{ type: 'TEXT', text: 'The price is fine.' }];
 

@@ -47,7 +47,7 @@ afterAll(async () => {
 });
 
 let stores = 0;
-const openStore = () => {
+function openStore() {
   const directory = createDirectoryStore(join(folder, String(++stores)));
   moved = 0;
   const put: Store['put'] = async (key, ...rest) => {
@@ -56,7 +56,7 @@ const openStore = () => {
     return result;
   };
   return { ...directory, put };
-};
+}
 
 beforeEach(() => {
   store = openStore();

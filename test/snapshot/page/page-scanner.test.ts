@@ -26,10 +26,10 @@ function refusal(act: () => unknown): unknown {
 }
 
 const refusalOf = (text: string) => refusal(() => scan(text));
-const failureOf = (text: string) => {
+function failureOf(text: string) {
   const error = refusalOf(text);
   return error instanceof PageShapeError ? error.failure : error;
-};
+}
 
 describe('a page', () => {
   const text =

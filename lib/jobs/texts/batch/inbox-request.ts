@@ -7,14 +7,14 @@ import { printStored } from '../../../store/stored-json.ts';
 import { scoringFields } from '../../types/score/message.ts';
 import { isBatchName, LONGEST_BATCH_NAME, type ScoreRequest } from './batch.ts';
 
-const isKey = (key: string) => {
+function isKey(key: string) {
   try {
     checkKey(key);
     return true;
   } catch {
     return false;
   }
-};
+}
 
 const inboxSchema = z.strictObject(
   {

@@ -5,11 +5,11 @@ import type { MessageChecks } from '../../message/check-message.ts';
 import { common, each } from '../../message/fields.ts';
 import type { JobBy } from '../../message/read-job.ts';
 
-const expectedNames = `names from ${expandNames.join(' and ')}, as a list or separated by commas`;
+const EXPECTED_NAMES = `names from ${expandNames.join(' and ')}, as a list or separated by commas`;
 
 /** A list of names, or the names separated by commas; parsed to a list. */
 const expand = z.pipe(
-  z.custom<string | readonly string[]>((value) => namesIn(value) !== undefined, { error: expectedNames }),
+  z.custom<string | readonly string[]>((value) => namesIn(value) !== undefined, { error: EXPECTED_NAMES }),
   z.transform((value): readonly (typeof expandNames)[number][] => namesIn(value) ?? []),
 );
 

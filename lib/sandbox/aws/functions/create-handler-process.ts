@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { basename, extname, resolve } from 'node:path';
 import type { Environment } from '../../../settings.ts';
-import { account, region } from '../identity.ts';
+import { ACCOUNT, REGION } from '../identity.ts';
 import { HandlerError, type HandlerFailure } from './handler-error.ts';
-import { type Invocation, startId } from './invocation.ts';
+import { type Invocation, START_ID } from './invocation.ts';
 import { settlesWithin } from './settles-within.ts';
 import { type Runner, startRunner } from './start-runner.ts';
 
@@ -36,7 +36,7 @@ export type HandlerProcess = {
  * A Lambda function on this machine: one invocation at a time, in a process that the first one starts. Throws a
  * `TypeError` if Lambda would not accept `timeoutMs`.
  */
-export const createHandlerProcess = (options: HandlerProcessOptions): HandlerProcess => {
+export function createHandlerProcess(options: HandlerProcessOptions): HandlerProcess {
   const lambda = withDefaults(options);
   let runner: Runner | undefined;
   let turns: Promise<unknown> = Promise.resolve();
@@ -62,7 +62,7 @@ export const createHandlerProcess = (options: HandlerProcessOptions): HandlerPro
     if (isKilled) throw failed('invoke', { kind: 'closed' });
     if (!runner?.isAlive()) {
       runner = startRunner(lambda);
-      await settle('load', runner, { id: startId, limitMs: loadMs });
+      await settle('load', runner, { id: START_ID, limitMs: LOAD_MS });
     }
     const invocation = createInvocation(lambda, event);
     const settled = settle('invoke', runner, { id: invocation.id, limitMs: lambda.timeoutMs });
@@ -77,28 +77,30 @@ export const createHandlerProcess = (options: HandlerProcessOptions): HandlerPro
     return turn;
   };
 
-  const close = async (graceMs = defaultGraceMs): Promise<void> => {
+  const close = async (graceMs = DEFAULT_GRACE_MS): Promise<void> => {
     isClosed = true;
     isKilled = !(await settlesWithin(turns, graceMs));
-    await runner?.end(isKilled ? 0 : exitMs);
+    await runner?.end(isKilled ? 0 : EXIT_MS);
     await turns;
   };
   return { invoke, close, [Symbol.asyncDispose]: () => close() };
-};
+}
 
-const defaultGraceMs = 10_000;
+const DEFAULT_GRACE_MS = 10_000;
 // Lambda gives a handler 10 s to load; a busy machine needs more.
-const loadMs = 30_000;
+const LOAD_MS = 30_000;
 // For what the handler does when its process exits.
-const exitMs = 500;
-const longestTimeoutMs = 900_000;
+const EXIT_MS = 500;
+const LONGEST_TIMEOUT_MS = 900_000;
 
-const withDefaults = ({ file, environment, timeoutMs, ...given }: HandlerProcessOptions) => {
-  if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > longestTimeoutMs)
-    throw new TypeError(`timeoutMs: expected a whole number from 1 to ${longestTimeoutMs}, got ${timeoutMs}`);
+function withDefaults({ file, environment, timeoutMs, ...given }: HandlerProcessOptions) {
+  if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > LONGEST_TIMEOUT_MS)
+    throw new TypeError(
+      `timeoutMs: expected a whole number from 1 to ${LONGEST_TIMEOUT_MS}, got ${timeoutMs}`,
+    );
   const { functionName = basename(file, extname(file)), memoryMb = 1_024, onLog = () => undefined } = given;
   const lambdas = {
-    AWS_REGION: region,
+    AWS_REGION: REGION,
     AWS_LAMBDA_FUNCTION_NAME: functionName,
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMb),
     TZ: 'UTC',
@@ -111,13 +113,13 @@ const withDefaults = ({ file, environment, timeoutMs, ...given }: HandlerProcess
     memoryMb,
     onLog,
   };
-};
+}
 
 const createInvocation = (lambda: ReturnType<typeof withDefaults>, event: unknown): Invocation => ({
   id: randomUUID(),
   event,
   deadlineMs: Date.now() + lambda.timeoutMs,
   functionName: lambda.functionName,
-  functionArn: `arn:aws:lambda:${lambda.environment.AWS_REGION}:${account}:function:${lambda.functionName}`,
+  functionArn: `arn:aws:lambda:${lambda.environment.AWS_REGION}:${ACCOUNT}:function:${lambda.functionName}`,
   memoryMb: lambda.memoryMb,
 });

@@ -35,9 +35,9 @@ export type EventSourceMapping = {
  * own redrive policy sends them to the dead-letter queue. Failures of a batch or of the queue are reported as a line to
  * `onLog`. Throws a `TypeError` on wrong options, and the error of SQS if there is no such queue.
  */
-export const startEventSourceMapping = async (
+export async function startEventSourceMapping(
   options: EventSourceMappingOptions,
-): Promise<EventSourceMapping> => {
+): Promise<EventSourceMapping> {
   const { aws, queueUrl, batchSize = 10, maximumConcurrency = 2, ...handler } = options;
   checkRange('batchSize', batchSize, 10);
   checkRange('maximumConcurrency', maximumConcurrency, 100);
@@ -53,25 +53,25 @@ export const startEventSourceMapping = async (
   };
   // A lane polls only when its process is free: no received message waits for a process.
   const lanes = Promise.all(processes.map((process) => runLane(source, process)));
-  const close = async (graceMs = defaultGraceMs): Promise<void> => {
+  const close = async (graceMs = DEFAULT_GRACE_MS): Promise<void> => {
     stopping.abort();
     const inTime = await settlesWithin(lanes, graceMs);
     await Promise.all(processes.map((process) => process.close(inTime ? graceMs : 0)));
     await lanes.finally(() => queue.close());
   };
   return { close, [Symbol.asyncDispose]: () => close() };
-};
+}
 
-const defaultGraceMs = 10_000;
-const pauseMs = 1_000;
+const DEFAULT_GRACE_MS = 10_000;
+const PAUSE_MS = 1_000;
 
-const checkRange = (name: string, value: number, most: number): void => {
+function checkRange(name: string, value: number, most: number): void {
   if (!Number.isInteger(value) || value < 1 || value > most)
     throw new TypeError(`${name}: expected a whole number from 1 to ${most}, got ${value}`);
-};
+}
 
 /** The queue's ARN. AWS refuses a mapping whose messages would reappear while their batch is still running. */
-const describeQueue = async (queue: QueueReader, timeoutMs: number): Promise<string> => {
+async function describeQueue(queue: QueueReader, timeoutMs: number): Promise<string> {
   try {
     const { arn, visibilityMs } = await queue.describe();
     if (visibilityMs < timeoutMs)
@@ -83,7 +83,7 @@ const describeQueue = async (queue: QueueReader, timeoutMs: number): Promise<str
     queue.close();
     throw error;
   }
-};
+}
 
 type Source = {
   readonly queue: QueueReader;
@@ -93,23 +93,23 @@ type Source = {
   readonly signal: AbortSignal;
 };
 
-const runLane = async (source: Source, process: HandlerProcess): Promise<void> => {
+async function runLane(source: Source, process: HandlerProcess): Promise<void> {
   while (!source.signal.aborted) {
     try {
       const messages = await source.queue.receive(source.batchSize);
       if (messages.length > 0) await runBatch(source, process, messages);
     } catch (error) {
       source.onLog(`event source mapping: ${error}`);
-      await sleep(pauseMs, source.signal).catch(() => undefined);
+      await sleep(PAUSE_MS, source.signal).catch(() => undefined);
     }
   }
-};
+}
 
-const runBatch = async (
+async function runBatch(
   { queue, arn, onLog }: Source,
   process: HandlerProcess,
   messages: readonly Message[],
-): Promise<void> => {
+): Promise<void> {
   const ids = new Set(messages.map(({ MessageId = '' }) => MessageId));
   const failed = await process
     .invoke(toSqsEvent(messages, arn))
@@ -119,4 +119,4 @@ const runBatch = async (
       return ids;
     });
   await queue.remove(messages.filter(({ MessageId = '' }) => !failed.has(MessageId)));
-};
+}

@@ -4,15 +4,15 @@
  * object.
  * Source: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
  */
-export const failedMessageIds = (result: unknown, ids: ReadonlySet<string>): ReadonlySet<string> => {
-  if (result === null || result === undefined) return none;
+export function failedMessageIds(result: unknown, ids: ReadonlySet<string>): ReadonlySet<string> {
+  if (result === null || result === undefined) return NONE;
   if (typeof result !== 'object') return ids;
   const { batchItemFailures } = result as { readonly batchItemFailures?: unknown };
-  if (batchItemFailures === null || batchItemFailures === undefined) return none;
+  if (batchItemFailures === null || batchItemFailures === undefined) return NONE;
   if (!Array.isArray(batchItemFailures)) return ids;
   const named: readonly unknown[] = batchItemFailures.map((failure) => failure?.itemIdentifier);
   const failed = named.filter((id): id is string => typeof id === 'string' && ids.has(id));
   return failed.length === named.length ? new Set(failed) : ids;
-};
+}
 
-const none: ReadonlySet<string> = new Set();
+const NONE: ReadonlySet<string> = new Set();

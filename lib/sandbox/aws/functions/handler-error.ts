@@ -17,7 +17,7 @@ export class HandlerError extends Error {
   }
 }
 
-const describe = (failure: HandlerFailure): string => {
+function describe(failure: HandlerFailure): string {
   switch (failure.kind) {
     case 'threw':
       return `threw ${failure.error.errorType}: ${failure.error.errorMessage}`;
@@ -30,4 +30,4 @@ const describe = (failure: HandlerFailure): string => {
     default:
       return failure satisfies never;
   }
-};
+}

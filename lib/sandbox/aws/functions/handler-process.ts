@@ -1,7 +1,7 @@
 // Runs in its own process, started by start-runner.ts: `handler-process.ts FILE`. Loads FILE, then calls its export
 // `handler` once for every invocation, and replies as Lambda's runtime does.
 import { pathToFileURL } from 'node:url';
-import { type Invocation, type Reply, startId, type ThrownError } from './invocation.ts';
+import { type Invocation, type Reply, START_ID, type ThrownError } from './invocation.ts';
 
 type Handler = (event: unknown, context: object) => unknown;
 
@@ -12,13 +12,13 @@ process.on('SIGINT', () => undefined);
 
 const send = (reply: Reply): void => void process.send?.(reply);
 
-const load = async (file: string): Promise<Handler> => {
+async function load(file: string): Promise<Handler> {
   const { handler }: { handler?: unknown } = await import(pathToFileURL(file).href);
   if (typeof handler !== 'function') throw new TypeError(`${file}: expected an export handler, got none`);
   return handler as Handler;
-};
+}
 
-const replyTo = async (handler: Handler, invocation: Invocation): Promise<Reply> => {
+async function replyTo(handler: Handler, invocation: Invocation): Promise<Reply> {
   const { id } = invocation;
   try {
     const text = JSON.stringify((await handler(invocation.event, createContext(invocation))) ?? null);
@@ -27,7 +27,7 @@ const replyTo = async (handler: Handler, invocation: Invocation): Promise<Reply>
     console.error(error);
     return { id, kind: 'threw', error: describe(error) };
   }
-};
+}
 
 const createContext = ({ id, deadlineMs, functionName, functionArn, memoryMb }: Invocation) => ({
   awsRequestId: id,
@@ -49,8 +49,8 @@ const describe = (error: unknown): ThrownError =>
 try {
   const handler = await load(process.argv[2] ?? '');
   process.on('message', async (invocation: Invocation) => send(await replyTo(handler, invocation)));
-  send({ id: startId, kind: 'result', result: null });
+  send({ id: START_ID, kind: 'result', result: null });
 } catch (error) {
   console.error(error);
-  send({ id: startId, kind: 'threw', error: describe(error) });
+  send({ id: START_ID, kind: 'threw', error: describe(error) });
 }

@@ -22,4 +22,4 @@ export type Reply =
   | { readonly id: string; readonly kind: 'threw'; readonly error: ThrownError };
 
 /** The id of the reply for loading the handler. */
-export const startId = 'start';
+export const START_ID = 'start';

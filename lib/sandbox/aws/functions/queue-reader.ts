@@ -18,10 +18,10 @@ export type QueueReader = {
 };
 
 /** One queue, over SQS's own API. */
-export const createQueueReader = (
+export function createQueueReader(
   { endpoint, region, credentials }: Pick<LocalAws, 'endpoint' | 'region' | 'credentials'>,
   QueueUrl: string,
-): QueueReader => {
+): QueueReader {
   const client = new SQSClient({ endpoint, region, credentials });
   return {
     describe: async () => {
@@ -54,4 +54,4 @@ export const createQueueReader = (
     },
     close: () => client.destroy(),
   };
-};
+}

@@ -1,5 +1,5 @@
 /** True if the promise is fulfilled or rejected within this many milliseconds. */
-export const settlesWithin = async (promise: Promise<unknown>, ms: number): Promise<boolean> => {
+export async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const late = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => late.resolve(false), ms);
   const settled = promise.then(
@@ -11,4 +11,4 @@ export const settlesWithin = async (promise: Promise<unknown>, ms: number): Prom
   } finally {
     clearTimeout(timer);
   }
-};
+}

@@ -24,7 +24,7 @@ export type Runner = {
   end(graceMs: number): Promise<void>;
 };
 
-export const startRunner = ({ file, environment, memoryMb, onLog }: RunnerOptions): Runner => {
+export function startRunner({ file, environment, memoryMb, onLog }: RunnerOptions): Runner {
   const child = fork(new URL('./handler-process.ts', import.meta.url), [file], {
     env: { ...environment },
     // Lambda's share for long-lived objects.
@@ -48,31 +48,31 @@ export const startRunner = ({ file, environment, memoryMb, onLog }: RunnerOption
       await exit;
       clearTimeout(kill);
       // A child process of the handler may keep its output open.
-      const cut = setTimeout(() => outputs.map((output) => output.destroy()), lastLinesMs);
+      const cut = setTimeout(() => outputs.map((output) => output.destroy()), LAST_LINES_MS);
       await logged.catch(() => undefined);
       clearTimeout(cut);
     },
   };
-};
+}
 
-const lastLinesMs = 1_000;
+const LAST_LINES_MS = 1_000;
 
 /** How it ended, once everything it sent has been read: a process may reply and then exit at once. */
-const awaitExit = async (child: ChildProcess): Promise<string> => {
+async function awaitExit(child: ChildProcess): Promise<string> {
   try {
     const [[code, signal]] = await Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
     return signal === null ? `exit code ${code}` : `signal ${signal}`;
   } catch (error) {
     return String(error);
   }
-};
+}
 
-const firstOf = async (
+async function firstOf(
   child: ChildProcess,
   exit: Promise<string>,
   id: string,
   limitMs: number,
-): Promise<Outcome> => {
+): Promise<Outcome> {
   const outcome = Promise.withResolvers<Outcome>();
   // The handler may send messages of its own.
   const onMessage = (message: unknown) => {
@@ -88,4 +88,4 @@ const firstOf = async (
     clearTimeout(timer);
     child.off('message', onMessage);
   }
-};
+}

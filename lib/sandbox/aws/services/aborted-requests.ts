@@ -5,10 +5,10 @@ import type { Server } from 'node:http';
  * killed. By itself, dynalite throws the connection's error, which ends the whole process.
  * test/sandbox/aws/services/aborted-requests.test.ts fails once dynalite does this itself.
  */
-export const tolerateAbortedRequests = (server: Server): void => {
+export function tolerateAbortedRequests(server: Server): void {
   // Called after dynalite's own listener, which has just added the one that throws.
   server.on('request', (request) => {
     request.removeAllListeners('error');
     request.on('error', () => undefined);
   });
-};
+}

@@ -9,7 +9,7 @@ export type FauxqsApp = ReturnType<typeof buildApp>;
  * preHandler hook may follow it.
  * test/sandbox/aws/services/conditional-writes.test.ts fails once fauxqs does this itself.
  */
-export const addConditionalWrites = (app: FauxqsApp): void => {
+export function addConditionalWrites(app: FauxqsApp): void {
   const inTurn = createTurns();
   app.addHook('preHandler', (request, reply, done) => {
     if (!changesObjects(request.method, request.url)) return done();
@@ -21,7 +21,7 @@ export const addConditionalWrites = (app: FauxqsApp): void => {
       reply.code(refusal.status).header('content-type', 'application/xml').send(toXml(refusal));
     }).catch(done);
   });
-};
+}
 
 type Refusal = {
   readonly status: number;
@@ -32,14 +32,14 @@ type Refusal = {
 
 type Headers = { readonly [name: string]: string | readonly string[] | undefined };
 
-const createTurns = () => {
+function createTurns() {
   let last: Promise<void> = Promise.resolve();
   return (work: () => Promise<void>): Promise<void> => {
     const turn = last.then(work);
     last = turn.catch(() => undefined);
     return turn;
   };
-};
+}
 
 // "/" is SQS; /bucket and its objects are S3.
 const changesObjects = (method: string, url: string): boolean =>
@@ -47,7 +47,7 @@ const changesObjects = (method: string, url: string): boolean =>
 
 const pathOf = (url: string): string => url.split('?', 1)[0] ?? '';
 
-const findRefusal = async (app: FauxqsApp, url: string, headers: Headers): Promise<Refusal | undefined> => {
+async function findRefusal(app: FauxqsApp, url: string, headers: Headers): Promise<Refusal | undefined> {
   const ifNoneMatch = headers['if-none-match'];
   const ifMatch = headers['if-match'];
   if (ifNoneMatch === undefined && ifMatch === undefined) return undefined;
@@ -56,12 +56,12 @@ const findRefusal = async (app: FauxqsApp, url: string, headers: Headers): Promi
   if (ifNoneMatch !== undefined) return etag === undefined ? undefined : preconditionFailed('If-None-Match');
   if (etag === undefined) return noSuchKey;
   return unquote(String(ifMatch)) === unquote(etag) ? undefined : preconditionFailed('If-Match');
-};
+}
 
-const currentEtag = async (app: FauxqsApp, url: string): Promise<string | undefined> => {
+async function currentEtag(app: FauxqsApp, url: string): Promise<string | undefined> {
   const { statusCode, headers } = await app.inject({ method: 'HEAD', url: pathOf(url) });
   return statusCode === 200 ? headers.etag : undefined;
-};
+}
 
 const unquote = (etag: string): string => etag.replace(/^"(.*)"$/, '$1');
 

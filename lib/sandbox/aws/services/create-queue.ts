@@ -1,4 +1,4 @@
-import { account, region } from '../identity.ts';
+import { ACCOUNT, REGION } from '../identity.ts';
 import type { FauxqsApp } from './conditional-writes.ts';
 
 export type QueueOptions = {
@@ -10,7 +10,7 @@ export type QueueOptions = {
 };
 
 /** Creates a queue before the app listens. Throws with the response if it fails, or if the name is not valid in SQS. */
-export const createQueue = async (app: FauxqsApp, options: QueueOptions): Promise<void> => {
+export async function createQueue(app: FauxqsApp, options: QueueOptions): Promise<void> {
   const { name, visibilitySeconds = 30, deadLetter } = options;
   // fauxqs accepts any name.
   if (!/^[\w-]{1,80}$/.test(name))
@@ -27,7 +27,7 @@ export const createQueue = async (app: FauxqsApp, options: QueueOptions): Promis
   });
   if (response.statusCode !== 200)
     throw new Error(`create the queue ${name}: ${response.statusCode} ${response.body}`);
-};
+}
 
 const redrivePolicy = ({ queue, maxReceiveCount }: NonNullable<QueueOptions['deadLetter']>): string =>
-  JSON.stringify({ deadLetterTargetArn: `arn:aws:sqs:${region}:${account}:${queue}`, maxReceiveCount });
+  JSON.stringify({ deadLetterTargetArn: `arn:aws:sqs:${REGION}:${ACCOUNT}:${queue}`, maxReceiveCount });

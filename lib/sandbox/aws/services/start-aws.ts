@@ -1,5 +1,5 @@
 import { buildApp } from 'fauxqs';
-import { account, credentials, region } from '../identity.ts';
+import { ACCOUNT, credentials, REGION } from '../identity.ts';
 import { addConditionalWrites, type FauxqsApp } from './conditional-writes.ts';
 import { createQueue, type QueueOptions } from './create-queue.ts';
 import { addListingOrder } from './listing-order.ts';
@@ -34,11 +34,11 @@ export type LocalAws = {
  * poll of a queue must not be aborted: it would hide the next message for one visibility timeout. Throws if a name is
  * not valid in AWS, a dead-letter queue is not among the queues, or the port is taken.
  */
-export const startAws = async (options: AwsOptions = {}): Promise<LocalAws> => {
+export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   const { buckets = [], queues = [], tables = [], port = 0 } = options;
   checkDeadLetters(queues);
   await using started = new AsyncDisposableStack();
-  const app = buildApp({ logger: false, defaultRegion: region });
+  const app = buildApp({ logger: false, defaultRegion: REGION });
   started.defer(async () => void (await app.close()));
   addConditionalWrites(app);
   addListingOrder(app);
@@ -54,37 +54,37 @@ export const startAws = async (options: AwsOptions = {}): Promise<LocalAws> => {
     close: () => running.disposeAsync(),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
-};
+}
 
-const checkDeadLetters = (queues: readonly QueueOptions[]): void => {
+function checkDeadLetters(queues: readonly QueueOptions[]): void {
   const names = new Set(queues.map(({ name }) => name));
   for (const { name, deadLetter } of queues)
     if (deadLetter !== undefined && !names.has(deadLetter.queue))
       throw new TypeError(
         `create the queue ${name}: expected a dead-letter queue among the queues, got ${deadLetter.queue}`,
       );
-};
+}
 
-const createBucket = async (app: FauxqsApp, bucket: string): Promise<void> => {
+async function createBucket(app: FauxqsApp, bucket: string): Promise<void> {
   const response = await app.inject({ method: 'PUT', url: `/${encodeURIComponent(bucket)}` });
   if (response.statusCode !== 200)
     throw new Error(`create the bucket ${bucket}: ${response.statusCode} ${response.body}`);
-};
+}
 
 const describe = (endpoint: string, dynamoDbEndpoint: string, queues: ReadonlySet<string>) => ({
   endpoint,
-  region,
+  region: REGION,
   credentials,
   settings: {
     AWS_ENDPOINT_URL: endpoint,
     AWS_ENDPOINT_URL_DYNAMODB: dynamoDbEndpoint,
-    AWS_REGION: region,
+    AWS_REGION: REGION,
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
   },
   // Not the URL that fauxqs returns: its host does not resolve.
   queueUrl: (name: string): string => {
     if (!queues.has(name)) throw new TypeError(`expected one of the queues ${[...queues]}, got ${name}`);
-    return `${endpoint}/${account}/${name}`;
+    return `${endpoint}/${ACCOUNT}/${name}`;
   },
 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { CreateTableCommand, DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import { sleep } from '../../../time/sleep.ts';
-import { credentials, region } from '../identity.ts';
+import { credentials, REGION } from '../identity.ts';
 import { tolerateAbortedRequests } from './aborted-requests.ts';
 
 export type LocalDynamoDb = { readonly endpoint: string; close(): Promise<void> };
@@ -14,7 +14,7 @@ export type LocalDynamoDb = { readonly endpoint: string; close(): Promise<void> 
  * `sk`, both strings. It has no transactions and no time to live, and never returns the item for which a condition
  * failed. Throws the error of CreateTable.
  */
-export const startDynamoDb = async (tables: readonly string[]): Promise<LocalDynamoDb> => {
+export async function startDynamoDb(tables: readonly string[]): Promise<LocalDynamoDb> {
   const server = dynalite({ createTableMs: 0, updateTableMs: 0, deleteTableMs: 0 });
   tolerateAbortedRequests(server);
   server.listen(0, '127.0.0.1');
@@ -29,19 +29,19 @@ export const startDynamoDb = async (tables: readonly string[]): Promise<LocalDyn
     await close();
     throw error;
   }
-};
+}
 
-const createTables = async (endpoint: string, tables: readonly string[]): Promise<void> => {
+async function createTables(endpoint: string, tables: readonly string[]): Promise<void> {
   if (tables.length === 0) return;
-  const client = new DynamoDBClient({ endpoint, region, credentials });
+  const client = new DynamoDBClient({ endpoint, region: REGION, credentials });
   try {
     for (const table of tables) await createTable(client, table);
   } finally {
     client.destroy();
   }
-};
+}
 
-const createTable = async (client: DynamoDBClient, TableName: string): Promise<void> => {
+async function createTable(client: DynamoDBClient, TableName: string): Promise<void> {
   await client.send(
     new CreateTableCommand({
       TableName,
@@ -58,21 +58,21 @@ const createTable = async (client: DynamoDBClient, TableName: string): Promise<v
   );
   while ((await client.send(new DescribeTableCommand({ TableName }))).Table?.TableStatus !== 'ACTIVE')
     await sleep(5);
-};
+}
 
-const sweepMs = 20;
-const graceMs = 2_000;
+const SWEEP_MS = 20;
+const GRACE_MS = 2_000;
 
 /** Lets requests in flight finish: if its memory is closed during one, dynalite throws where nothing can catch it. */
-const closeServer = async (server: Server): Promise<void> => {
+async function closeServer(server: Server): Promise<void> {
   const closed = Promise.withResolvers<void>();
   server.close((error) => (error ? closed.reject(error) : closed.resolve()));
-  const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
-  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  const cut = setTimeout(() => server.closeAllConnections(), GRACE_MS);
   try {
     await closed.promise;
   } finally {
     clearInterval(sweep);
     clearTimeout(cut);
   }
-};
+}

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { account, region } from '../identity.ts';
+import { ACCOUNT, REGION } from '../identity.ts';
 
 export type CreatedObject = {
   readonly bucket: string;
@@ -14,16 +14,16 @@ export const objectCreated = ({ bucket, key, sizeBytes: size, etag }: CreatedObj
   id: randomUUID(),
   'detail-type': 'Object Created',
   source: 'aws.s3',
-  account,
+  account: ACCOUNT,
   time: new Date().toISOString().replace(/\.\d+/, ''),
-  region,
+  region: REGION,
   resources: [`arn:aws:s3:::${bucket}`],
   detail: {
     version: '0',
     bucket: { name: bucket },
     object: { key, size, etag, 'version-id': 'null', sequencer: '00617F08299329D189' },
     'request-id': 'N4N7GDK58NMKJ12R',
-    requester: account,
+    requester: ACCOUNT,
     'source-ip-address': '127.0.0.1',
     reason: 'PutObject',
   },

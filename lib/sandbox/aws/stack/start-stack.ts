@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { createHandlerProcess, type HandlerProcess } from '../functions/create-handler-process.ts';
 import { startEventSourceMapping } from '../functions/event-source-mapping.ts';
-import { account, region } from '../identity.ts';
+import { ACCOUNT, REGION } from '../identity.ts';
 import type { ServiceRequest } from '../services/gateway.ts';
 import type { PutEvent } from '../services/start-events.ts';
 import type { EndedExecution } from '../services/start-executions.ts';
@@ -82,7 +82,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
       const [id = ''] = lastOf(requested.function, 'function:').split(':');
       return services.executions.run({
         // The ARN has the version that the alias points to.
-        arn: `arn:aws:lambda:${region}:${account}:function:${id}:1/durable-execution/${name}/${randomUUID()}`,
+        arn: `arn:aws:lambda:${REGION}:${ACCOUNT}:function:${id}:1/durable-execution/${name}/${randomUUID()}`,
         input: JSON.stringify(requested.input),
         invoke: (event) => processOf(id, timeoutMs === undefined ? {} : { timeoutMs }).invoke(event),
       });
@@ -149,8 +149,8 @@ async function startMappings(stack: Stack): Promise<AsyncDisposable> {
     started.use(
       await startEventSourceMapping({
         ...handler,
-        aws: { endpoint, region, credentials },
-        queueUrl: `${endpoint}/${account}/${lastOf(mapping.EventSourceArn, ':')}`,
+        aws: { endpoint, region: REGION, credentials },
+        queueUrl: `${endpoint}/${ACCOUNT}/${lastOf(mapping.EventSourceArn, ':')}`,
         ...(mapping.BatchSize === undefined ? {} : { batchSize: mapping.BatchSize }),
         ...(mapping.ScalingConfig === undefined
           ? {}

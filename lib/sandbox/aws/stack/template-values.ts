@@ -1,4 +1,4 @@
-import { account, region } from '../identity.ts';
+import { ACCOUNT, REGION } from '../identity.ts';
 import type { Resource, Template } from './template.ts';
 
 export type TemplateValuesOptions = {
@@ -60,14 +60,14 @@ export function templateValues(template: Template, { endpoint, texts = {} }: Tem
 }
 
 /** Throws if a reference is to something that does not exist, or that this file does not know. */
-const known = (value: string | undefined, what: string): string => {
+function known(value: string | undefined, what: string): string {
   if (value === undefined) throw new Error(`${what}: expected something that exists`);
   return value;
-};
+}
 
 const PSEUDO: Readonly<Record<string, string>> = {
-  'AWS::AccountId': account,
-  'AWS::Region': region,
+  'AWS::AccountId': ACCOUNT,
+  'AWS::Region': REGION,
   'AWS::Partition': 'aws',
   'AWS::URLSuffix': 'amazonaws.com',
 };
@@ -81,7 +81,7 @@ function placesOf(
   endpoint: string,
   refOf: (id: string) => string,
 ): Places | undefined {
-  const here = (service: string, place: string) => `arn:aws:${service}:${region}:${account}:${place}`;
+  const here = (service: string, place: string) => `arn:aws:${service}:${REGION}:${ACCOUNT}:${place}`;
   const named = (name: string, Arn: string) => ({ ref: name, attributes: { Arn } });
   switch (Type) {
     case 'AWS::S3::Bucket':
@@ -90,7 +90,7 @@ function placesOf(
       return named(id, here('dynamodb', `table/${id}`));
     case 'AWS::SQS::Queue':
       return {
-        ref: `${endpoint}/${account}/${id}`,
+        ref: `${endpoint}/${ACCOUNT}/${id}`,
         attributes: { Arn: here('sqs', id), QueueName: id },
       };
     case 'AWS::Lambda::Function':
@@ -110,7 +110,7 @@ function placesOf(
     case 'AWS::Glue::Database':
       return { ref: (Properties['DatabaseInput'] as { readonly Name: string }).Name, attributes: {} };
     case 'AWS::IAM::Role':
-      return named(id, `arn:aws:iam::${account}:role/${id}`);
+      return named(id, `arn:aws:iam::${ACCOUNT}:role/${id}`);
     case 'AWS::Logs::LogGroup':
       return named(id, here('logs', `log-group:${id}:*`));
     case 'AWS::Events::Rule':

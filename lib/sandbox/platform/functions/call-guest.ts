@@ -1,7 +1,7 @@
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from 'quickjs-emscripten-core';
 import { assumed } from './assumed.ts';
 import type { CapturedLog } from './captured-log.ts';
-import { guestCode } from './guest-code.ts';
+import { GUEST_CODE } from './guest-code.ts';
 
 /** A function to call: its source, its arguments as JSON values, and where its console writes. */
 export type GuestCall = {
@@ -36,7 +36,7 @@ export function callGuest(runtime: QuickJSRuntime, call: GuestCall, isLate: () =
 
 function prepareCaller(context: QuickJSContext, { write }: GuestCall): QuickJSHandle {
   using setUp = context.unwrapResult(
-    context.evalCode(guestCode, 'guest.js', { type: 'global', strict: true }),
+    context.evalCode(GUEST_CODE, 'guest.js', { type: 'global', strict: true }),
   );
   using writeLog = context.newFunction('writeLog', (stream, json) => {
     const name = context.getString(stream) === 'stderr' ? 'stderr' : 'stdout';

@@ -5,7 +5,7 @@
  * as JSON, or to undefined if the function returned undefined. It uses its own references: a function that replaces a
  * global changes nothing here.
  */
-export const guestCode = `(writeLog) => {
+export const GUEST_CODE = `(writeLog) => {
   const { parse, stringify } = JSON;
   const { TypeError, Error, String } = globalThis;
 

@@ -41,13 +41,13 @@ export function createInterpreter(limits: InterpreterLimits): Interpret {
 
 type Engine = { readonly module: QuickJSWASMModule; readonly isFull: () => boolean };
 
-const pageBytes = 65_536;
+const PAGE_BYTES = 65_536;
 
 /** QuickJS's own limit hardly works here, since this allocator reports no block sizes: the memory is the limit. */
 async function loadEngine(memoryLimitBytes: number): Promise<Engine> {
   const { newQuickJSWASMModuleFromVariant, newVariant } = await import('quickjs-emscripten-core');
-  const initial = assumed.lowestMemoryLimitBytes / pageBytes;
-  const wasmMemory = new WebAssembly.Memory({ initial, maximum: Math.floor(memoryLimitBytes / pageBytes) });
+  const initial = assumed.lowestMemoryLimitBytes / PAGE_BYTES;
+  const wasmMemory = new WebAssembly.Memory({ initial, maximum: Math.floor(memoryLimitBytes / PAGE_BYTES) });
   const variant = newVariant(await importVariant(), { wasmMemory });
   const module = await newQuickJSWASMModuleFromVariant(variant);
   // The memory grows by a twentieth or more at a time, so it may stop that far below the limit.

@@ -67,9 +67,10 @@ const forms: Partial<Record<ValueType, string>> = {
   duration: 'ISO 8601, such as PT90M',
 };
 
-const timeForm = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?$/;
-const offsetForm = /^(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
-const durationForm = /^-?P(?=\d|T\d)(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+(\.\d{1,9})?S)?)?$/;
+const TIME_FORM = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?$/;
+const OFFSET_FORM = /^(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+const DURATION_FORM =
+  /^-?P(?=\d|T\d)(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+(\.\d{1,9})?S)?)?$/;
 
 const matchers: Record<ValueType, (value: unknown) => boolean> = {
   text: (value) => typeof value === 'string',
@@ -78,8 +79,8 @@ const matchers: Record<ValueType, (value: unknown) => boolean> = {
   boolean: (value) => typeof value === 'boolean',
   date: (value) => typeof value === 'string' && isDate(value),
   dateTime: (value) => typeof value === 'string' && isDateTime(value),
-  time: (value) => typeof value === 'string' && timeForm.test(value),
-  duration: (value) => typeof value === 'string' && durationForm.test(value),
+  time: (value) => typeof value === 'string' && TIME_FORM.test(value),
+  duration: (value) => typeof value === 'string' && DURATION_FORM.test(value),
   object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 };
 
@@ -92,7 +93,7 @@ function isDate(text: string): boolean {
 
 function isDateTime(text: string): boolean {
   const [, date = '', time = '', offset = ''] = /^([^T]*)T([\d:.]*)(.*)$/.exec(text) ?? [];
-  return isDate(date) && timeForm.test(time) && (offset === '' || offsetForm.test(offset));
+  return isDate(date) && TIME_FORM.test(time) && (offset === '' || OFFSET_FORM.test(offset));
 }
 
 function nameOf(value: unknown): string {

@@ -20,11 +20,11 @@ function hasPhrase(words: readonly WordForms[], phrase: readonly WordForms[]): b
   if (!first) return false;
   return words.some((word, at) => {
     if (!isSameWord(word, first)) return false;
-    return rest.every((next, ahead) => isSameWord(words[at + 1 + ahead] ?? noWord, next));
+    return rest.every((next, ahead) => isSameWord(words[at + 1 + ahead] ?? NO_WORD, next));
   });
 }
 
-const noWord: WordForms = new Set();
+const NO_WORD: WordForms = new Set();
 
 function isSignificant(word: WordForms): boolean {
   const isLong = [...word].some((form) => form.length >= assumed.significantWordLength);

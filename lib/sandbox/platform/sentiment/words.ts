@@ -20,11 +20,11 @@ export function sentencesOf(text: string): string[] {
 const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
 const sentenceSegmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
-const shortestPlural = 4;
+const SHORTEST_PLURAL = 4;
 
 function formsOf(word: string): WordForms {
   const bare = word.replace(/['’]s?$/, '');
-  if (bare.length < shortestPlural || !bare.endsWith('s') || bare.endsWith('ss')) return new Set([bare]);
+  if (bare.length < SHORTEST_PLURAL || !bare.endsWith('s') || bare.endsWith('ss')) return new Set([bare]);
   return new Set([
     bare,
     bare.slice(0, -1),

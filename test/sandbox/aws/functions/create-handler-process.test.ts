@@ -4,13 +4,13 @@ import { runScript } from '../run-script.ts';
 
 const file = `${import.meta.dirname}/handlers.ts`;
 
-const isRunning = (pid: number): boolean => {
+function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch {
     return false;
   }
-};
+}
 
 describe('a handler process', () => {
   test('runs the handler in its own process, the same one each time, and ends it on close', async () => {

@@ -76,13 +76,13 @@ const sendTo = (queue: 'jobs' | 'again', ...bodies: readonly string[]) =>
 
 const send = (...bodies: readonly string[]) => sendTo('jobs', ...bodies);
 
-const seen = async (): Promise<readonly Seen[]> => {
+async function seen(): Promise<readonly Seen[]> {
   const text = await readFile(join(folder, 'seen'), 'utf8').catch(() => '');
   return text
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line));
-};
+}
 
 /** Bodies and receive counts of all messages received, in the order of the bodies. */
 const received = async () =>
@@ -91,7 +91,7 @@ const received = async () =>
     .map(({ body, attributes }) => `${body} ${attributes['ApproximateReceiveCount']}`)
     .toSorted();
 
-const counts = async (queue: string) => {
+async function counts(queue: string) {
   const { Attributes } = await client.send(
     new GetQueueAttributesCommand({ QueueUrl: aws.queueUrl(queue), AttributeNames: ['All'] }),
   );
@@ -99,14 +99,14 @@ const counts = async (queue: string) => {
     Number(Attributes?.ApproximateNumberOfMessages),
     Number(Attributes?.ApproximateNumberOfMessagesNotVisible),
   ];
-};
+}
 
 const empty = () => vi.waitFor(async () => expect(await counts('jobs')).toEqual([0, 0]), bounds);
 
-const deadBodies = async () => {
+async function deadBodies() {
   const input = { QueueUrl: aws.queueUrl('dead'), MaxNumberOfMessages: 10 };
   return (await client.send(new ReceiveMessageCommand(input))).Messages?.map(({ Body }) => Body);
-};
+}
 
 describe('an event source mapping', () => {
   test("passes on a batch in Lambda's shape and deletes it", async () => {

@@ -12,7 +12,7 @@ const failures = (ids: readonly (string | null)[]) => ({
 });
 
 /** A handler that does what the bodies of its messages, or its event's `command`, say. It logs to the file SEEN. */
-export const handler = async (event: Event, context: Context): Promise<unknown> => {
+export async function handler(event: Event, context: Context): Promise<unknown> {
   const records = event.Records ?? [];
   const bodies = [event.command, ...records.map(({ body }) => body)];
   const seen = { ...event, pid: process.pid, startedMs: Date.now() };
@@ -41,4 +41,4 @@ export const handler = async (event: Event, context: Context): Promise<unknown> 
     };
   if (bodies.includes('pid')) return process.pid;
   return failures(records.filter(({ body }) => body.startsWith('fail')).map(({ messageId }) => messageId));
-};
+}

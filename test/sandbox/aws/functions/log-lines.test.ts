@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { forwardLines, longestLine } from '../../../../lib/sandbox/aws/functions/log-lines.ts';
+import { forwardLines, LONGEST_LINE } from '../../../../lib/sandbox/aws/functions/log-lines.ts';
 
 test('lines are passed on whole, however they were split on the way', async () => {
   const lines: string[] = [];
@@ -14,8 +14,8 @@ test('lines are passed on whole, however they were split on the way', async () =
 test('an endless line is passed on in pieces as it arrives', async () => {
   const lengths: number[] = [];
 
-  const chunks = Array.from({ length: 3 }, () => 'x'.repeat(longestLine));
+  const chunks = Array.from({ length: 3 }, () => 'x'.repeat(LONGEST_LINE));
   await forwardLines(Readable.from(chunks, { objectMode: false }), (line) => lengths.push(line.length));
 
-  expect(lengths).toEqual([longestLine, longestLine, longestLine]);
+  expect(lengths).toEqual([LONGEST_LINE, LONGEST_LINE, LONGEST_LINE]);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { runScript } from '../run-script.ts';
 
 /** Starts dynalite, cuts a request in the middle, sends another one, and prints the status of its response. */
-const cutARequest = async (fix: string) => {
+async function cutARequest(fix: string) {
   const script = `
     import { once } from 'node:events';
     import { connect } from 'node:net';
@@ -21,7 +21,7 @@ const cutARequest = async (fix: string) => {
     console.log((await fetch('http://127.0.0.1:' + port)).status);
     process.exit();`;
   return runScript(script);
-};
+}
 
 test('with the fix, dynalite keeps running after a request was cut', async () => {
   const { out, code } = await cutARequest('tolerateAbortedRequests(server);');

@@ -3,19 +3,19 @@ import { expect, test } from 'vitest';
 import type { FauxqsApp } from '../../../../lib/sandbox/aws/services/conditional-writes.ts';
 import { addListingOrder } from '../../../../lib/sandbox/aws/services/listing-order.ts';
 
-const fill = async (app: FauxqsApp): Promise<void> => {
+async function fill(app: FauxqsApp): Promise<void> {
   await app.inject({ method: 'PUT', url: '/bucket' });
   for (const key of ['a', 'B', 'b', 'é', 'a%26b']) {
     const headers = { 'content-type': 'text/plain' };
     await app.inject({ method: 'PUT', url: `/bucket/${encodeURI(key)}`, headers, payload: 'x' });
   }
-};
+}
 
-const list = async (app: FauxqsApp, query: string) => {
+async function list(app: FauxqsApp, query: string) {
   const { body } = await app.inject({ url: `/bucket?list-type=2&${query}` });
   const token = /<NextContinuationToken>(.*?)</.exec(body)?.[1];
   return { keys: [...body.matchAll(/<Key>(.*?)</g)].map(([, key]) => key), token };
-};
+}
 
 test('with the hook, pages are in the order of bytes and lose nothing', async () => {
   await using app = buildApp({ logger: false });

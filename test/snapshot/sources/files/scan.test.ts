@@ -17,10 +17,10 @@ const small = { calculations: 0, datasets: 1, cards: 0, dataFiles: 0 };
 const page = (ids: readonly string[], next?: unknown, total?: number) =>
   JSON.stringify({ files: ids.map((id) => ({ id })), pageContext: { next, total } });
 
-const scanOf = (texts: readonly string[], filesetIds: readonly string[] = [FILESET]) => {
+function scanOf(texts: readonly string[], filesetIds: readonly string[] = [FILESET]) {
   const { call, inputs } = scriptedCall(texts);
   return { scan: filesScan({ call, filesetIds, search: {} }), inputs };
-};
+}
 
 test('reads every file of each FileSet in turn, and puts the FileSet’s id first', async () => {
   await using sandbox = await startPlatform({ ...small, fileSets: 2, filesPerSet: 250 });
