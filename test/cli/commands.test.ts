@@ -80,7 +80,7 @@ describe('snapshot calculations', () => {
 
     expect(code).toBe(1);
     expect(err).toContain('responded with 401');
-    expect(err).toContain('Is the token right, and neither expired nor revoked?');
+    expect(err).toContain('Is the token correct, and neither expired nor revoked?');
   });
 });
 

@@ -87,7 +87,7 @@ describe('a token that is revoked halfway', () => {
     );
     expect(stopped.code).toBe(1);
     expect(stopped.err).toContain('responded with 401');
-    expect(stopped.err).toContain('Is the token right, and neither expired nor revoked?');
+    expect(stopped.err).toContain('Is the token correct, and neither expired nor revoked?');
     expect(resumeArgs(stopped.err)).toEqual(['snapshot', 'files', '--as', 'both', '--resume', runName]);
     expect(checkpoint).toMatchObject({ parts: 1, outcome: null });
     expect(checkpoint.records).toBeGreaterThanOrEqual(1_000);

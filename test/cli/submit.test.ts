@@ -82,7 +82,7 @@ test('reports a queue that cannot be reached and how much was sent, and exits 1'
 
 test.for([
   [{}, 'submit: expected SYNC_QUEUE_URL, the URL of the jobs queue, got nothing'],
-  [{ SYNC_QUEUE_URL: 'jobs' }, 'SYNC_QUEUE_URL: expected the URL of a queue'],
+  [{ SYNC_QUEUE_URL: 'jobs' }, 'SYNC_QUEUE_URL: expected the http or https URL of a queue'],
   [{ SYNC_QUEUE_URL: 'http://127.0.0.1:1/q', SYNC_ALLOW: '[' }, 'SYNC_ALLOW: expected JSON'],
 ] as const)('wrong settings exit 2: %j', async ([environment, expected]) => {
   await using jobs = await startJobs();
