@@ -26,7 +26,7 @@ export type AlarmsProps = Pick<Instance, 'alarms' | 'schedules'> & {
   readonly functions: readonly SyncFunction[];
 };
 
-export type DeadLetterAlarm =
+type DeadLetterAlarm =
   | 'JobsDeadLetters'
   | 'TextsDeadLetters'
   | 'SnapshotsDeadLetters'

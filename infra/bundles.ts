@@ -6,7 +6,7 @@ import { buildSync } from 'esbuild';
 import { bundleOptions, root } from './bundle-options.ts';
 
 /** The file of a deployed function, by the name of its folder. */
-export const handlerFile = (name: string) => join(root, 'functions', name, 'handler.ts');
+const handlerFile = (name: string) => join(root, 'functions', name, 'handler.ts');
 
 /** What Lambda calls in a bundle, whose file is `index.mjs`. */
 export const HANDLER = 'index.handler';

@@ -83,7 +83,7 @@ const allow = z.strictObject(
 );
 
 /** One instance of the platform, and the stack that serves it. */
-export const instanceSchema = z.strictObject(
+const instanceSchema = z.strictObject(
   {
     /** The stack is `platform-sync-` and this. */
     name,

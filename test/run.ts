@@ -26,6 +26,7 @@ async function checks(): Promise<readonly Outcome[]> {
     await check('types', 'tsc', ['--noEmit']),
     await check('types of infra', 'tsc', ['--noEmit', '-p', 'infra']),
     await check('lint', 'biome', ['check', '--error-on-warnings']),
+    await check('what nothing uses', 'knip', []),
   ];
 }
 

@@ -19,7 +19,7 @@ export type ProgressOptions = {
 };
 
 /** The words for what is received and for what is sent. */
-export type Nouns = readonly [records: string, requests: string];
+type Nouns = readonly [records: string, requests: string];
 
 export type Progress = {
   readonly update: (progress: SnapshotProgress) => void;

@@ -6,7 +6,7 @@ import { MOST_MESSAGE_BYTES } from '../jobs/queue/queue.ts';
 import { parseJson, printJson } from '../json/json.ts';
 
 /** A job that may be sent, with its id. */
-export type ReadJob = { readonly id: string; readonly text: string };
+type ReadJob = { readonly id: string; readonly text: string };
 
 export type ReadJobs =
   | { readonly kind: 'jobs'; readonly jobs: readonly ReadJob[] }

@@ -19,7 +19,7 @@ export function showPublication(
 }
 
 /** A finished run in a few lines, for people. */
-export function describePublication(publication: Publication, store: Pick<Store, 'location'>): string {
+function describePublication(publication: Publication, store: Pick<Store, 'location'>): string {
   const { manifest, key } = publication;
   const bytes = manifest.parts.reduce((sum, part) => sum + part.bytes, 0);
   const seconds = (Date.parse(manifest.finishedAt) - Date.parse(manifest.startedAt)) / 1000;

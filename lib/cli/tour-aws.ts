@@ -25,7 +25,7 @@ export type TourAwsOptions = {
   readonly signal: AbortSignal;
 };
 
-export type RunJobsOptions = {
+type RunJobsOptions = {
   readonly environment: Terminal['environment'];
   /** The jobs to wait for. */
   readonly ids: readonly string[];

@@ -12,7 +12,7 @@ export type FormulaAnalysis =
   | (FormulaFacts & { readonly status: 'VALID'; readonly dataType: DataType })
   | (FormulaFacts & { readonly status: 'INVALID'; readonly faults: readonly FormulaFault[] });
 
-export type FormulaFacts = {
+type FormulaFacts = {
   /** Unique function names in upper case, and SERVICE_OP_… for arithmetic; sorted. */
   readonly functions: readonly string[];
   /** Every occurrence of a column, in the order of the text. */
@@ -30,10 +30,10 @@ export type FormulaFacts = {
 };
 
 /** `columnName` as written, in backticks; `columnPosition` is the first backtick's offset in UTF-16 code units. */
-export type ColumnPosition = { readonly columnName: string; readonly columnPosition: number };
+type ColumnPosition = { readonly columnName: string; readonly columnPosition: number };
 
 /** Another formula, by its id: any number of decimal digits, without leading zeros. */
-export type FormulaReference = { readonly kind: 'calculation' | 'variable'; readonly id: string };
+type FormulaReference = { readonly kind: 'calculation' | 'variable'; readonly id: string };
 
 /** Parses a formula and reports what the platform would. Never throws. `columnTypes` makes `dataType` more precise. */
 export function analyzeFormula(text: string, columnTypes?: ColumnTypes): FormulaAnalysis {

@@ -13,7 +13,7 @@ import type { Expression, Step } from './syntax.ts';
  * How deep parentheses, CASEs, NOTs and signs may be nested. The parser recurses: on Node's default stack
  * (984 KB), the cheapest way to overflow it, `ABS(ABS(…`, takes 256 levels.
  */
-export const MAX_NESTING = 100;
+const MAX_NESTING = 100;
 
 /** A rule of the grammar, and what it builds from the tokens it consumes. */
 export type Rule<Result> = ParserMethod<[], Result>;

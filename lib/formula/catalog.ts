@@ -20,7 +20,7 @@ export type FunctionEntry = {
  * otherwise DECIMAL. `moved`: a date moved by an interval, DATETIME if the time of day matters. `unknown`: the
  * formula alone does not determine it.
  */
-export type ResultRule = 'first' | 'common' | 'total' | 'moved' | 'unknown';
+type ResultRule = 'first' | 'common' | 'total' | 'moved' | 'unknown';
 
 const any = Number.POSITIVE_INFINITY;
 

@@ -12,7 +12,7 @@ export type ParsedFormula =
   | { readonly kind: 'failed'; readonly faults: readonly FormulaFault[] };
 
 /** How many faults are reported for one formula: more would help nobody. */
-export const MAX_FAULTS = 20;
+const MAX_FAULTS = 20;
 
 /** How long a formula may be, in UTF-16 code units. At about ten times as many, the lexer's patterns give up. */
 export const MAX_LENGTH = 1_000_000;

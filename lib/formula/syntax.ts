@@ -35,10 +35,10 @@ export type Text = Node<'text'> & { readonly value: string };
 export type Constant = Node<'constant'> & { readonly value: 'NULL' | 'TRUE' | 'FALSE' };
 
 /** `-a` */
-export type Negation = Node<'negation'> & { readonly operand: Expression };
+type Negation = Node<'negation'> & { readonly operand: Expression };
 
 /** `NOT a`, `!a` */
-export type Not = Node<'not'> & { readonly operand: Expression };
+type Not = Node<'not'> & { readonly operand: Expression };
 
 /** Operators that bind equally tightly, applied from left to right: `a - b + c`. Created by `operation`. */
 export type Operation = Node<'operation'> & {
@@ -99,7 +99,7 @@ export type Call = Node<'call'> & {
 };
 
 /** The `*` of `COUNT(*)`. */
-export type Star = Node<'star'>;
+type Star = Node<'star'>;
 
 /** `SUM(a) FIXED (BY b, c)`: an aggregate at a grain of its own. `columns` is empty for `FIXED ()`, the total. */
 export type Fixed = Node<'fixed'> & {

@@ -25,7 +25,7 @@ export type AfterFailure =
   | { readonly kind: 'leave' };
 
 /** The most sends of a job, as long as each of them was harmless. */
-export const MOST_ATTEMPTS = 5;
+const MOST_ATTEMPTS = 5;
 
 /** Waits between attempts. The queue does the waiting, so they are longer than those within a call. */
 const BACKOFF = { baseDelayMs: 2_000, maxDelayMs: 900_000 };
@@ -68,7 +68,7 @@ const requestedDelayMs = (failure: PlatformFailure): number =>
   failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0;
 
 /** A failed call in the form in which a result reports it. */
-export function errorOf({ failure, message }: PlatformError): JobError {
+function errorOf({ failure, message }: PlatformError): JobError {
   const { kind } = failure;
   if (kind !== 'status') return { kind, message };
   const reference = failure.reference === undefined ? {} : { reference: failure.reference };

@@ -29,7 +29,7 @@ export type LineOptions = {
 /** The line, what a worker knows about it, and what the worker did. */
 export type Line = LineOptions & { readonly view: BudgetView; readonly tally: WorkerTally };
 
-export type BlockRequest = SlotRequest & {
+type BlockRequest = SlotRequest & {
   /** How much longer than recent responses to reserve ahead, and how many calls will follow those that wait. */
   readonly outlook: () => { readonly aheadMs: number; readonly followers: number };
 };

@@ -12,11 +12,11 @@ const flag = z.nullish(z.boolean());
 const count = z.nullish(z.number());
 
 /** Epoch milliseconds in some places, ISO text in others: left as received. */
-export const timestampSchema = z.union([z.number(), z.string()]);
+const timestampSchema = z.union([z.number(), z.string()]);
 const time = z.nullish(timestampSchema);
 const nullableId = z.nullish(idSchema);
 
-export const linkSchema = z.looseObject({
+const linkSchema = z.looseObject({
   resource: z.looseObject({ type: z.string(), id: z.string() }),
   visible: flag,
   active: flag,
@@ -142,7 +142,7 @@ export const sentimentSchema = z.looseObject({
 /** The sentiment of a text, by topic (`topicSentiments`) or overall (`sentiment`). */
 export type Sentiment = z.infer<typeof sentimentSchema>;
 
-export const revisionSchema = z.looseObject({
+const revisionSchema = z.looseObject({
   dataFileRevisionId: idSchema,
   dataFileId: nullableId,
   contentType: text,

@@ -1,7 +1,7 @@
 import { StoreError, type StoreFailure } from './error.ts';
 
 /** One call to a store: what it tries, for the error's message, and the caller's signal. */
-export type Attempt = { readonly tried: string; readonly signal: AbortSignal | undefined };
+type Attempt = { readonly tried: string; readonly signal: AbortSignal | undefined };
 
 export type Boundary = {
   run<T>(attempt: Attempt, work: () => Promise<T>): Promise<T>;

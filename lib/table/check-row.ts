@@ -2,7 +2,7 @@ import type { Json, Row, RowKey } from './table.ts';
 import { TableError, type TableFailure } from './table-error.ts';
 
 /** Attributes that the adapters store beside a row's members. */
-export const reservedNames = ['pk', 'sk', 'token', 'expires'] as const;
+const reservedNames = ['pk', 'sk', 'token', 'expires'] as const;
 
 /**
  * Throws a `bad-key` or `bad-row` TableError for anything that DynamoDB could not store, or not return unchanged. Both

@@ -92,7 +92,7 @@ export const appOf = (...instances: readonly object[]): App =>
   });
 
 /** The only stack of an app with one instance. */
-export function stackOf(instance: object): Stack {
+function stackOf(instance: object): Stack {
   const [stack] = appOf(instance).node.children.filter(Stack.isStack);
   if (stack === undefined) throw new Error('expected a stack');
   return stack;

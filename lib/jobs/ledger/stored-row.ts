@@ -19,12 +19,12 @@ export function fromRow(row: Row): JobRow {
   throw new LedgerError({ kind: 'bad-row', id: String(row['id']), fault: issue?.path.join('.') ?? '' });
 }
 
-export type LedgerFailure =
+type LedgerFailure =
   /** `fault` names the invalid member. */
   { readonly kind: 'bad-row'; readonly id: string; readonly fault: string };
 
 /** The ledger's only error of its own. */
-export class LedgerError extends Error {
+class LedgerError extends Error {
   override readonly name = 'LedgerError';
   readonly failure: LedgerFailure;
 

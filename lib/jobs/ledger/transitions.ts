@@ -55,7 +55,7 @@ import type {
 /** What to write in place of the row, if anything, and what to return once that is stored. */
 export type Decision<Answer> = { readonly write?: JobRow; readonly answer: Answer };
 
-export const MOST_TAKEOVERS = 10;
+const MOST_TAKEOVERS = 10;
 
 export function decideClaim(
   row: JobRow | undefined,

@@ -5,7 +5,7 @@ import { type ProxyEnvironment, proxyEnvironment } from '../../aws/proxy-environ
 import type { ConnectionPhase } from '../failure.ts';
 
 /** One HTTP request, ready to leave. */
-export type ExchangeRequest = {
+type ExchangeRequest = {
   readonly url: URL;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;

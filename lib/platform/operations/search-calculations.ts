@@ -15,7 +15,7 @@ const body = z.strictObject({
 });
 const input = z.strictObject({ body });
 
-export const calculationsResponse = z.looseObject({
+const calculationsResponse = z.looseObject({
   results: z.nullish(z.array(calculationRowSchema)),
   totalHits: z.nullish(z.number()),
   hasMore: z.nullish(z.boolean()),

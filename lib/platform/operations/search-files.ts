@@ -38,7 +38,7 @@ const query = z.strictObject({
 
 const input = z.strictObject({ path: z.strictObject({ filesetId: uuid }), query: z.optional(query), body });
 
-export const filesResponse = z.looseObject({
+const filesResponse = z.looseObject({
   files: z.nullish(z.array(fileSchema)),
   pageContext: z.nullish(
     z.looseObject({

@@ -2,7 +2,7 @@ import { type FaultKind, faults } from './http/fault-kinds.ts';
 import { createPeak } from './http/peak.ts';
 
 /** A fault that a request hit. `when` says whether it struck before or after the work. */
-export type FaultRecord = {
+type FaultRecord = {
   /** The number of the request, 1 is the first. */
   readonly request: number;
   readonly operation: string;
@@ -11,7 +11,7 @@ export type FaultRecord = {
 };
 
 /** One run of a code function, whether or not its response arrived. */
-export type ExecutionRecord = {
+type ExecutionRecord = {
   readonly executionId: string;
   readonly packageId: string;
   readonly version: string;

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { faultsOf } from '../../json/faults.ts';
 import { wholeNumber } from '../../json/inputs.ts';
 import { assumptions } from './assumptions.ts';
-import { type FaultKind, faultKinds } from './http/fault-kinds.ts';
+import { faultKinds } from './http/fault-kinds.ts';
 
 const amount = (fallback: number) => z._default(wholeNumber(0, 10_000_000), fallback);
 const clock = z.custom<() => number>((value) => typeof value === 'function', { error: 'a function' });
@@ -122,8 +122,6 @@ export type ResolvedAppOptions = z.output<typeof appSchema>;
 /** All options of `startPlatform`. */
 export type PlatformOptions = z.input<typeof platformSchema>;
 export type ResolvedPlatformOptions = z.output<typeof platformSchema>;
-
-export type { FaultKind };
 
 /** The options with their defaults. Throws a `TypeError` that names every wrong option: expected, got. */
 export function checkOptions(options: PlatformOptions): ResolvedPlatformOptions {

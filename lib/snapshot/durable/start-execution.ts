@@ -3,7 +3,7 @@ import { asAwsError } from '../../aws/aws-error.ts';
 import { type AwsEnvironment, awsClientConfig } from '../../aws/client-config.ts';
 
 /** An execution to start: its name, and its input as JSON text. */
-export type Execution = { readonly name: string; readonly input: string };
+type Execution = { readonly name: string; readonly input: string };
 
 /**
  * Starts an execution and resolves once it is certain to run. An execution is started once for each name, so the call

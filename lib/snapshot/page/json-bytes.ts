@@ -13,9 +13,9 @@ export type JsonBytes = { readonly bytes: Buffer; readonly view: DataView };
 export const MAX_DEPTH = 512;
 
 const END = -1;
-export const QUOTE = 0x22;
+const QUOTE = 0x22;
 export const COMMA = 0x2c;
-export const COLON = 0x3a;
+const COLON = 0x3a;
 export const OPEN_ARRAY = 0x5b;
 export const CLOSE_ARRAY = 0x5d;
 export const OPEN_OBJECT = 0x7b;

@@ -2,7 +2,7 @@ import type { JsonType } from './field-types.ts';
 import { type JsonBytes, skipName, skipText } from './json-bytes.ts';
 
 /** A set of JSON types is one number: the bits of its types. */
-export const JSON_TYPE_BITS = {
+const JSON_TYPE_BITS = {
   string: 1,
   number: 2,
   boolean: 4,

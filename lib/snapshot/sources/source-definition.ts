@@ -7,7 +7,7 @@ import type { Scan } from '../scan.ts';
 export type Fields = z.core.$ZodShape;
 
 /** A request with these fields after validation. */
-export type Checked<F extends Fields> = z.output<z.ZodMiniObject<F, z.core.$strict>>;
+type Checked<F extends Fields> = z.output<z.ZodMiniObject<F, z.core.$strict>>;
 
 /**
  * All that the program knows about one source. Its requests, messages, schedules and command, its runs and their
@@ -80,7 +80,7 @@ export type Selected = {
 };
 
 /** Where a run gets the ids that it reads one by one. */
-export type IdsOfRun<Linked extends string = string> = {
+type IdsOfRun<Linked extends string = string> = {
   /** The field of the request that contains them, and the member of the selection that names them. */
   readonly field: string;
   /** For a request without ids: the last published run of another whole source. */
@@ -154,7 +154,7 @@ export type RequestOption = {
 );
 
 /** The ids of the reference platform's records that samples may use. */
-export type SampleRecords = {
+type SampleRecords = {
   readonly filesetIds: readonly string[];
   readonly datasetIds: readonly string[];
   readonly dataFileIds: readonly string[];

@@ -15,7 +15,7 @@ import type { World } from './world.ts';
 type Deed = { readonly subject: string; readonly process: Process };
 
 /** An execution, and the process that its response reached. `troubles`: those of the process at that time. */
-export type Delivered = Deed & { readonly execution: string; readonly troubles: number };
+type Delivered = Deed & { readonly execution: string; readonly troubles: number };
 
 /** A text that was scored. */
 type Scored = Deed & { isDelivered: boolean };

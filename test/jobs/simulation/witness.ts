@@ -3,10 +3,10 @@ import type { Process } from './process.ts';
 import type { World } from './world.ts';
 
 /** An end that the ledger accepted. */
-export type WrittenEnd = { readonly id: string; readonly fence: number; readonly response: string };
+type WrittenEnd = { readonly id: string; readonly fence: number; readonly response: string };
 
 /** An end that a process tried to write. `troubles`: those of the process until then. */
-export type TriedEnd = { readonly id: string; readonly process: Process; readonly troubles: number };
+type TriedEnd = { readonly id: string; readonly process: Process; readonly troubles: number };
 
 /**
  * Watches what ledgers return: a holder whose lease lasts must not lose its job to another, and no send may start that

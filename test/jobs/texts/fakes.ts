@@ -129,7 +129,7 @@ export function memoryStore(): Store & { readonly objects: Map<string, Buffer> }
   };
 }
 
-export class CrashError extends Error {}
+class CrashError extends Error {}
 
 /** Crashes at one of the writes to store and table, before or (`made`) after it is made; later writes fail too. */
 export function crashing(

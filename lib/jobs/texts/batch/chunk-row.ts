@@ -48,7 +48,7 @@ export const isEnded = (row: ChunkRow): row is EndedChunkRow =>
 
 export type StoredChunk = { readonly row: ChunkRow; readonly token: string };
 
-export const chunkRowKey = ({ batch, chunk }: ChunkId) => ({
+const chunkRowKey = ({ batch, chunk }: ChunkId) => ({
   partition: batchPartition(batch),
   sort: chunkSort(chunk),
 });

@@ -1,7 +1,7 @@
 import { MOST_TEXT_BYTES, MOST_TEXTS } from '../../types/score/message.ts';
 import type { BadRow, Row } from '../rows/row-fields.ts';
 
-export type { BadRow, Row };
+export type { BadRow };
 
 /** A row of a source: one that can be scored, or one that cannot, with the reason. */
 export type SourceRow = Row | BadRow;

@@ -35,7 +35,7 @@ const inboxSchema = z.strictObject(
 );
 
 /** What an object `inbox/BATCH.json` requests. */
-export type InboxRequest = {
+type InboxRequest = {
   readonly batch: string;
   /** The key of the texts in the store. */
   readonly object: string;

@@ -42,7 +42,7 @@ export async function scoreChunk(
 }
 
 /** What a job requests for each of its texts. */
-export function requestOf(job: ScoreJob): ScoreRequest {
+function requestOf(job: ScoreJob): ScoreRequest {
   const { topics, instructions, model, modelConfiguration, reasoningConfig, sessionId } = job;
   const requested = { topics, instructions, model, modelConfiguration, reasoningConfig, sessionId };
   return Object.fromEntries(Object.entries(requested).filter(([, value]) => value !== undefined));

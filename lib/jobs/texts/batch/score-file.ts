@@ -9,7 +9,7 @@ import { scoreChunk } from './score-chunk.ts';
 import { type SplitOptions, splitChecked } from './split-batch.ts';
 
 /** Progress of a file; `rowsScored` counts this run only, `rows` the whole file. */
-export type ScoreProgress = {
+type ScoreProgress = {
   readonly rowsScored: number;
   readonly rows: number;
 };

@@ -36,7 +36,7 @@ export type ScoreCache = {
   find(request: SentimentRequest): Promise<Sentiment | undefined>;
 };
 
-export type Claimed =
+type Claimed =
   /** `calls`: those that this payer spent on it; 0 if another job paid. */
   | { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number }
   /** Another worker is scoring it, and holds it until then: epoch milliseconds. */

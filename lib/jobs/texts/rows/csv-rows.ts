@@ -3,7 +3,7 @@ import { createLookahead, type Lookahead } from './lookahead.ts';
 import { LONGEST_ROW, type SourceLine } from './source-lines.ts';
 
 /** A row of a CSV file and the line where it starts; or the line of a broken row, and what is wrong with it. */
-export type CsvRow =
+type CsvRow =
   | { readonly line: number; readonly fields: readonly string[] }
   | { readonly line: number; readonly fault: string };
 
@@ -18,7 +18,7 @@ export type CsvReader = {
 };
 
 /** A row before its fields are split. `unclosed`: a quote that opens on its first line does not close. */
-export type GatheredRow = {
+type GatheredRow = {
   readonly line: number;
   readonly lines: readonly SourceLine[];
   readonly text: string;

@@ -8,7 +8,7 @@ import { openSource } from './source-bytes.ts';
 import { type SourceLine, sourceLines } from './source-lines.ts';
 
 export type { BadRow, Row } from './row-fields.ts';
-export { RowsError, type RowsFailure } from './rows-error.ts';
+export { RowsError } from './rows-error.ts';
 
 export type RowsOptions = RowColumns & {
   /** By default as `name` says, otherwise NDJSON if the first character is `{`. */

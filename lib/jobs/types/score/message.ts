@@ -21,9 +21,6 @@ const textOfJob = z.strictObject(
   { error: 'an object with id and text' },
 );
 
-/** One text of a `score` job. The id is the caller's; the result names it. */
-export type TextOfJob = z.infer<typeof textOfJob>;
-
 const texts = z.array(textOfJob, { error: 'a list of texts' }).check(
   whole(`1 to ${MOST_TEXTS} texts`, ({ length }) => length >= 1 && length <= MOST_TEXTS),
   whole('texts with different ids', (list) => {

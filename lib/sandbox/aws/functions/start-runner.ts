@@ -11,7 +11,7 @@ export type RunnerOptions = {
   readonly onLog: (line: string) => void;
 };
 
-export type Outcome = Reply | { readonly kind: 'died'; readonly exit: string } | { readonly kind: 'timeout' };
+type Outcome = Reply | { readonly kind: 'died'; readonly exit: string } | { readonly kind: 'timeout' };
 
 /** One process that runs `handler-process.ts` for a handler's file. */
 export type Runner = {

@@ -12,7 +12,7 @@ export type EndedExecution = {
   readonly operations: readonly string[];
 };
 
-export type ExecutionToRun = {
+type ExecutionToRun = {
   readonly arn: string;
   /** JSON. */
   readonly input: string;

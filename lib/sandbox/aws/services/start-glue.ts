@@ -2,15 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import { type LoopbackServer, startLoopbackServer } from './loopback-server.ts';
 
 /** A request as received: the operation, and its members. */
-export type GlueRequest = {
+type GlueRequest = {
   readonly operation: string;
   readonly body: Readonly<Record<string, unknown>>;
 };
 
-export type GlueResponse = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
+type GlueResponse = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
 
 /** A partition as the client sent it: `Values`, `StorageDescriptor` and any other members. */
-export type GluePartition = Readonly<Record<string, unknown>> & { readonly Values: readonly string[] };
+type GluePartition = Readonly<Record<string, unknown>> & { readonly Values: readonly string[] };
 
 export type GlueOptions = {
   readonly database: string;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type LoopbackServer, startLoopbackServer } from './loopback-server.ts';
 
 /** An invocation as requested; `function` is the name or ARN that the caller gave, with its version or alias. */
-export type LambdaRequest = {
+type LambdaRequest = {
   readonly function: string;
   readonly invocationType: string;
   /** The name of the durable execution; undefined if none was given. */
@@ -11,7 +11,7 @@ export type LambdaRequest = {
 };
 
 /** `error` is the type of an error response. */
-export type LambdaResponse =
+type LambdaResponse =
   | { readonly status: 202 }
   | { readonly status: number; readonly error: string; readonly message: string };
 
@@ -28,7 +28,7 @@ export type Lambda = {
 const QUALIFIED = /^(?:arn:aws:lambda:[^:]+:\d{12}:function:)?([A-Za-z0-9_-]+):[A-Za-z0-9_$-]+$/;
 
 /** Lambda without a connection, with durable functions that have these names. */
-export function createLambda(functions: readonly string[]): Lambda {
+function createLambda(functions: readonly string[]): Lambda {
   const requests: LambdaRequest[] = [];
   const executions = new Map<string, unknown>();
   return {

@@ -110,6 +110,3 @@ const FIELDS: Readonly<Record<string, Field>> = {
   status: texts(({ status }) => [status]),
   variable: flag(({ variable }) => variable),
 };
-
-/** The names of the fields that can be filtered by. */
-export const calculationFilterFields: readonly string[] = Object.keys(FIELDS);

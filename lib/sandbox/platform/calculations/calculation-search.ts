@@ -7,7 +7,7 @@ import {
 } from './calculation-filters.ts';
 import type { CalculationTable } from './calculation-table.ts';
 
-export type CalculationQuery = {
+type CalculationQuery = {
   readonly filters: readonly CalculationFilter[];
   /** Text that the name contains, ignoring case; empty for all. */
   readonly name: string;
@@ -16,7 +16,7 @@ export type CalculationQuery = {
   readonly offset: number;
 };
 
-export type CalculationPage =
+type CalculationPage =
   | { readonly kind: 'page'; readonly totalHits: number; readonly sequences: readonly number[] }
   | { readonly kind: 'refused'; readonly message: string };
 

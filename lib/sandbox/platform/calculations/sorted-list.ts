@@ -1,7 +1,7 @@
 type Compare = (a: number, b: number) => number;
 
 /** The first position whose item does not sort before `item`. */
-export function positionOf(sorted: readonly number[], item: number, compare: Compare): number {
+function positionOf(sorted: readonly number[], item: number, compare: Compare): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

@@ -8,7 +8,7 @@ export type FileSelection = {
   readonly dateFilters?: readonly DateFilter[] | undefined;
 };
 
-export type FieldFilter = {
+type FieldFilter = {
   readonly field: string;
   readonly value: readonly string[];
   readonly not?: boolean | undefined;
@@ -16,7 +16,7 @@ export type FieldFilter = {
 };
 
 /** Both ends are inclusive; a missing one is open. ISO 8601. */
-export type DateFilter = {
+type DateFilter = {
   readonly field: string;
   readonly start?: string | undefined;
   readonly end?: string | undefined;

@@ -22,7 +22,7 @@ export type FileRow = {
 };
 
 /** The fields for sorting and filtering: all of them, since all are scalar. */
-export const fileFields: readonly (keyof FileRow)[] = [
+const fileFields: readonly (keyof FileRow)[] = [
   'id',
   'path',
   'name',

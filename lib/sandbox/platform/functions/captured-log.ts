@@ -1,7 +1,7 @@
 import { assumed } from './assumed.ts';
 
 /** The two streams that a function's console writes to. */
-export type LogStream = 'stdout' | 'stderr';
+type LogStream = 'stdout' | 'stderr';
 
 /** What a function's console wrote, as JSON values in order. */
 export type CapturedLog = {

@@ -12,7 +12,7 @@ export type CodeFunction = {
 };
 
 /** A version of a package. Only a released one can be run. */
-export type CodePackageVersion = {
+type CodePackageVersion = {
   readonly version: string;
   readonly released: boolean;
   readonly functions: readonly CodeFunction[];

@@ -8,10 +8,10 @@ import {
 } from './types.ts';
 
 /** The statuses that this platform reports. It responds only when a function has finished, so never with RUNNING. */
-export type ExecutionStatus = 'SUCCESS' | 'FAILED' | 'RESULT_TYPE_FAILURE' | 'OUTPUT_UNDEFINED';
+type ExecutionStatus = 'SUCCESS' | 'FAILED' | 'RESULT_TYPE_FAILURE' | 'OUTPUT_UNDEFINED';
 
 /** Why a function failed, or how its output differs from the declared type. */
-export type ErrorInformation =
+type ErrorInformation =
   | { readonly errorMessages: readonly string[] }
   | {
       readonly result: unknown;

@@ -29,7 +29,7 @@ export type SeededCard = {
 const DRILL_SHARE = 1 / 6;
 
 /** The id of card `index`: ten digits, ascending. */
-export function cardId(seed: number, index: number): number {
+function cardId(seed: number, index: number): number {
   return 1_200_000_000 + index * 3_917 + randomFor(seed, 'card id', index).below(3_900);
 }
 

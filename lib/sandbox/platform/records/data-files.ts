@@ -3,7 +3,7 @@ import { userIdAt } from './people.ts';
 import { type Random, randomFor } from './random.ts';
 
 /** One upload of a data file. Hashes are upper-case hex. */
-export type Revision = {
+type Revision = {
   readonly dataFileRevisionId: number;
   readonly dataFileId: number;
   readonly contentType: string;

@@ -3,10 +3,10 @@ import { createMentions, type Topic } from './mentions.ts';
 import { sentencesOf, wordsOf } from './words.ts';
 
 /** The sentiment of a text as a whole. */
-export type Sentiment = 'POSITIVE' | 'NEGATIVE' | 'NEUTRAL';
+type Sentiment = 'POSITIVE' | 'NEGATIVE' | 'NEUTRAL';
 
 /** The sentiment towards a topic; NOT_APPLICABLE if no sentence mentions it. */
-export type TopicSentiment = Sentiment | 'NOT_APPLICABLE';
+type TopicSentiment = Sentiment | 'NOT_APPLICABLE';
 
 /** A text to score, for each of its topics or, without topics, as a whole. */
 export type SentimentRequest = {
