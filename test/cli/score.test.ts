@@ -185,7 +185,7 @@ describe('score', () => {
     [
       ['--max-calls', '1'],
       {},
-      '4 rows hold 2 different texts, of which 0 are cached: 2 calls, over the limit of 1',
+      '4 rows hold 2 distinct texts, of which 0 are cached: 2 calls, over the limit of 1',
     ],
     [[], { PLATFORM_RATE: '0.001' }, undefined],
   ] as const)('with %j and %j', async ([flags, more, expected]) => {
@@ -200,7 +200,7 @@ describe('score', () => {
     expect(code).toBe(3);
     expect(err).toContain(
       expected ??
-        '900 rows hold 900 different texts, of which 0 are cached: 900 calls, which take 10.5 days at 0.001 a second, over the limit of 10 days',
+        '900 rows hold 900 distinct texts, of which 0 are cached: 900 calls, which take 10.5 days at 0.001 a second, over the limit of 10 days',
     );
     expect(err).toContain('nothing was sent');
     expect(sandbox.counts().requests).toBe(0);

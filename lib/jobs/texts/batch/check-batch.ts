@@ -60,7 +60,7 @@ export function refusals(
   { rows, texts, cached, calls }: Preview,
   { rate, maxCalls }: { readonly rate: number; readonly maxCalls?: number | undefined },
 ): readonly string[] {
-  const counted = `${rows} rows hold ${texts} different texts, of which ${cached} are cached: ${calls} calls`;
+  const counted = `${rows} rows hold ${texts} distinct texts, of which ${cached} are cached: ${calls} calls`;
   const days = Math.ceil((10 * calls) / rate / DAY_SECONDS) / 10;
   return [
     ...(maxCalls !== undefined && calls > maxCalls ? [`${counted}, over the limit of ${maxCalls}`] : []),

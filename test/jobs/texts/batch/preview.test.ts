@@ -49,7 +49,7 @@ test('refuses a batch over its limit of calls before anything is sent', async ()
   expect(refused).toMatchObject({
     kind: 'refused',
     reasons: [
-      `230 rows hold ${distinct.size} different texts, of which 0 are cached: ${distinct.size} calls, over the limit of 100`,
+      `230 rows hold ${distinct.size} distinct texts, of which 0 are cached: ${distinct.size} calls, over the limit of 100`,
     ],
     preview: { calls: distinct.size },
   });
@@ -72,7 +72,7 @@ test('refuses a batch that takes more than ten days at the given rate, with the 
 
   expect(refused).toMatchObject({
     reasons: [
-      '100 rows hold 100 different texts, of which 0 are cached: 100 calls, which take 11.6 days at 0.0001 a second, over the limit of 10 days',
+      '100 rows hold 100 distinct texts, of which 0 are cached: 100 calls, which take 11.6 days at 0.0001 a second, over the limit of 10 days',
     ],
   });
 });
