@@ -243,11 +243,11 @@ describe('one time limit', () => {
   test('covers the wait for a response', async () => {
     await using server = await startServer(silence);
 
-    const result = await sendOnce(server.url, { timeoutMs: 60 });
+    const result = await sendOnce(server.url, { timeoutMs: 500 });
 
     expect(result).toMatchObject({
       status: undefined,
-      failure: { kind: 'timeout', timeoutMs: 60, phase: 'exchange' },
+      failure: { kind: 'timeout', timeoutMs: 500, phase: 'exchange' },
       sent: true,
     });
   });
@@ -255,11 +255,11 @@ describe('one time limit', () => {
   test('covers a body that trickles after an immediate head', async () => {
     await using server = await startServer(trickle);
 
-    const result = await sendOnce(server.url, { timeoutMs: 60 });
+    const result = await sendOnce(server.url, { timeoutMs: 500 });
 
     expect(result).toMatchObject({
       status: 200,
-      failure: { kind: 'timeout', timeoutMs: 60, phase: 'exchange' },
+      failure: { kind: 'timeout', timeoutMs: 500, phase: 'exchange' },
       sent: true,
     });
   });
@@ -267,7 +267,7 @@ describe('one time limit', () => {
   test('covers the handshake, before which nothing is sent', async () => {
     await using mute = await startMute();
 
-    const result = await sendOnce(`https://127.0.0.1:${mute.port}`, { timeoutMs: 60 });
+    const result = await sendOnce(`https://127.0.0.1:${mute.port}`, { timeoutMs: 500 });
 
     expect(result).toMatchObject({ failure: { kind: 'timeout', phase: 'tls' }, sent: false });
   });

@@ -117,7 +117,7 @@ test('contains every record that existed throughout, while others are deleted, a
   expect(sandbox.counts().churn).not.toEqual({});
   expect(new Set(ids).size).toBe(ids.length);
   expect(new Set(sandbox.livedThrough(from, Date.now())).difference(new Set(ids))).toEqual(new Set());
-});
+}, 120_000);
 
 test('reads a platform that sends fewer rows than were requested', async () => {
   await using sandbox = await startPlatform({ calculations: 500, pageCap: 60 });
