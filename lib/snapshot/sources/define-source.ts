@@ -1,7 +1,7 @@
 import { anyNumberOf, each } from '../../json/inputs.ts';
-import type { Fields, SourceDefinition, SourceParts } from './source-definition.ts';
+import type { Fields, SourceData, SourceDefinition, SourceParts } from './source-definition.ts';
 
-/** Makes a source from its parts, and checks their types against one another. */
+/** Makes a source from its data and its other parts, and checks their types against one another. */
 export const defineSource = <
   const Name extends string,
   F extends Fields,
@@ -9,12 +9,14 @@ export const defineSource = <
   Column extends string,
   const Linked extends string = never,
 >(
-  parts: SourceParts<Name, F, Linked, Selection, Column>,
+  data: SourceData<Name, F, Linked, Selection, Column>,
+  parts: SourceParts<NoInfer<F>, NoInfer<Selection>, NoInfer<Column>>,
 ): SourceDefinition<Name, F, Linked> => ({
+  ...data,
   ...parts,
-  fields: parts.fields(each),
-  unboundedFields: parts.fields(anyNumberOf),
-  openScan: async (selection, run) => parts.openScan(parts.selection.parse(selection), run),
+  fields: data.fields(each),
+  unboundedFields: data.fields(anyNumberOf),
+  openScan: async (selection, run) => parts.openScan(data.selection.parse(selection), run),
 });
 
 /** The members that are not undefined: a selection stores no others. */

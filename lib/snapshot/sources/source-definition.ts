@@ -43,24 +43,33 @@ export type SourceDefinition<
   readonly sample: (records: SampleRecords) => readonly string[];
 };
 
-/** How a source is defined: as above, but with the exact types of its parts. */
-export type SourceParts<
+/**
+ * The data of a source, with its exact types. It comes before the other parts, so that the compiler reports a part that
+ * is missing or does not fit by its name.
+ */
+export type SourceData<
   Name extends string,
   F extends Fields,
   Linked extends string,
   Selection extends object,
   Column extends string,
-> = Omit<
-  SourceDefinition<Name, F, Linked>,
-  'fields' | 'unboundedFields' | 'selection' | 'openScan' | 'records' | 'columns'
-> & {
+> = {
+  readonly name: Name;
   /** The fields of a request; `list` makes the schemas of its lists. */
   readonly fields: (list: ListOf) => F;
   readonly selection: z.ZodMiniType<Selection>;
-  /** Loads the code of the scan, which nothing else may load. */
-  readonly openScan: (selection: NoInfer<Selection>, run: RunToScan) => Promise<Scan<unknown>>;
-  readonly records: RecordRules<NoInfer<Column>>;
+  readonly ids?: IdsOfRun<Linked>;
   readonly columns: Readonly<Record<Column, HiveType>>;
+};
+
+/** The other parts of a source, typed by its data. */
+export type SourceParts<F extends Fields, Selection extends object, Column extends string> = Pick<
+  SourceDefinition<string, F>,
+  'takes' | 'rules' | 'selectionOf' | 'options' | 'sample'
+> & {
+  /** Loads the code of the scan, which nothing else may load. */
+  readonly openScan: (selection: Selection, run: RunToScan) => Promise<Scan<unknown>>;
+  readonly records: RecordRules<Column>;
 };
 
 /**

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { filledText, yesOrNo } from '../../../json/inputs.ts';
+import { filledText, type ListOf, yesOrNo } from '../../../json/inputs.ts';
 import { calculations } from '../calculations/definition.ts';
 import { linkedDatasets } from '../calculations/linked-datasets.ts';
 import { defineSource } from '../define-source.ts';
@@ -7,51 +7,55 @@ import { givenIdsSchema } from '../given-ids.ts';
 import { resumable } from '../resumable.ts';
 import { cardColumns } from './columns.ts';
 
-export const cards = defineSource({
-  name: 'cards',
-  takes:
-    'The cards of each dataset; without ids, of every dataset that the last published calculations link to.',
-  fields: (list) => ({
-    /** Default: the datasets that the last published calculations link to. */
-    datasets: z.optional(list(filledText, { error: 'a list of dataset ids', most: 10_000 })),
-    /** Whether to include cards that use a dataset only in a drill. */
-    drill: z._default(yesOrNo, true),
-  }),
-  rules: [],
-  selectionOf: ({ datasets, drill }) => ({ selection: { drill }, ids: datasets }),
-  ids: { field: 'datasets', linked: { from: calculations.name, idsIn: linkedDatasets } },
-  selection: z.strictObject({
-    datasets: z.union([z.literal(calculations.name), givenIdsSchema]),
-    drill: z.boolean(),
-  }),
-  async openScan({ drill }, { call, ids: datasetIds }) {
-    const { cardsScan, fanOutPosition } = await import('./scan.ts');
-    return resumable(cardsScan({ call, datasetIds, drill }), fanOutPosition);
+export const cards = defineSource(
+  {
+    name: 'cards',
+    fields: (list: ListOf) => ({
+      /** Default: the datasets that the last published calculations link to. */
+      datasets: z.optional(list(filledText, { error: 'a list of dataset ids', most: 10_000 })),
+      /** Whether to include cards that use a dataset only in a drill. */
+      drill: z._default(yesOrNo, true),
+    }),
+    selection: z.strictObject({
+      datasets: z.union([z.literal(calculations.name), givenIdsSchema]),
+      drill: z.boolean(),
+    }),
+    ids: { field: 'datasets', linked: { from: calculations.name, idsIn: linkedDatasets } },
+    columns: cardColumns,
   },
-  records: {
-    key: { owner: ['_datasetId', 'datasourceId'], id: 'id', isInteger: true },
-    label: 'title',
-    volatile: [],
-    sets: [],
-    inKeyOrder: true,
+  {
+    takes:
+      'The cards of each dataset; without ids, of every dataset that the last published calculations link to.',
+    rules: [],
+    selectionOf: ({ datasets, drill }) => ({ selection: { drill }, ids: datasets }),
+    async openScan({ drill }, { call, ids: datasetIds }) {
+      const { cardsScan, fanOutPosition } = await import('./scan.ts');
+      return resumable(cardsScan({ call, datasetIds, drill }), fanOutPosition);
+    },
+    records: {
+      key: { owner: ['_datasetId', 'datasourceId'], id: 'id', isInteger: true },
+      label: 'title',
+      volatile: [],
+      sets: [],
+      inKeyOrder: true,
+    },
+    options: [
+      { flags: '--dataset <id>', help: 'a dataset; may be repeated', field: 'datasets', kind: 'list' },
+      {
+        flags: '--datasets-from <file>',
+        help: 'a file with one dataset id a line; - reads standard input',
+        field: 'datasets',
+        kind: 'lines',
+      },
+      {
+        flags: '--no-drill',
+        help: 'leave out cards that use a dataset only in a drill',
+        field: 'drill',
+        kind: 'switch',
+        value: false,
+      },
+    ],
+    // Without ids: the datasets that the calculations, taken before, link to.
+    sample: () => [],
   },
-  columns: cardColumns,
-  options: [
-    { flags: '--dataset <id>', help: 'a dataset; may be repeated', field: 'datasets', kind: 'list' },
-    {
-      flags: '--datasets-from <file>',
-      help: 'a file with one dataset id a line; - reads standard input',
-      field: 'datasets',
-      kind: 'lines',
-    },
-    {
-      flags: '--no-drill',
-      help: 'leave out cards that use a dataset only in a drill',
-      field: 'drill',
-      kind: 'switch',
-      value: false,
-    },
-  ],
-  // Without ids: the datasets that the calculations, taken before, link to.
-  sample: () => [],
-});
+);

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { utcTime, uuid, yesOrNo } from '../../../json/inputs.ts';
+import { type ListOf, utcTime, uuid, yesOrNo } from '../../../json/inputs.ts';
 import type { FileSearch } from '../../../platform/operations/search-files.ts';
 import { defineSource, present } from '../define-source.ts';
 import { resumable } from '../resumable.ts';
@@ -24,84 +24,88 @@ const selectionSchema = z.strictObject({
   until: z.optional(z.string()),
 });
 
-export const files = defineSource({
-  name: 'files',
-  takes: 'All files of each FileSet, or only those that match a search.',
-  fields: (list) => ({
-    /** In lower case, each once and sorted, so that the same FileSets are the same selection. */
-    filesets: z.pipe(
-      list(uuid, { error: 'a list of FileSet ids', most: 1_000 }),
-      z.transform((ids: string[]) => [...new Set(ids.map((id) => id.toLowerCase()))].sort()),
-    ),
-    directory: z.optional(z.string({ error: 'text' })),
-    immediate: z.optional(yesOrNo),
-    where: z.optional(z.array(whereSchema, { error: 'a list of filters' })),
-    since: z.optional(utcTime),
-    until: z.optional(utcTime),
-  }),
-  rules: [
-    {
-      at: 'directory',
-      expected: (named) => `a directory, since ${named('immediate')} is given`,
-      holds: ({ directory, immediate }) => immediate === undefined || directory !== undefined,
-    },
-  ],
-  selectionOf: ({ filesets, directory, immediate, where, since, until }) => ({
-    selection: present({ filesets, directory, immediate, where, since, until }),
-  }),
-  selection: selectionSchema,
-  async openScan(selection, { call }) {
-    const { filesPosition, filesScan } = await import('./scan.ts');
-    const scan = filesScan({ call, filesetIds: selection.filesets, search: searchOf(selection) });
-    return resumable(scan, filesPosition);
+export const files = defineSource(
+  {
+    name: 'files',
+    fields: (list: ListOf) => ({
+      /** In lower case, each once and sorted, so that the same FileSets are the same selection. */
+      filesets: z.pipe(
+        list(uuid, { error: 'a list of FileSet ids', most: 1_000 }),
+        z.transform((ids: string[]) => [...new Set(ids.map((id) => id.toLowerCase()))].sort()),
+      ),
+      directory: z.optional(z.string({ error: 'text' })),
+      immediate: z.optional(yesOrNo),
+      where: z.optional(z.array(whereSchema, { error: 'a list of filters' })),
+      since: z.optional(utcTime),
+      until: z.optional(utcTime),
+    }),
+    selection: selectionSchema,
+    columns: fileColumns,
   },
-  records: {
-    key: { owner: ['_filesetId'], id: 'id', isInteger: false },
-    label: 'path',
-    // Signed again for every response.
-    volatile: ['downloadUrl'],
-    sets: [],
-    // The platform does not say in which order a cursor returns files.
-    inKeyOrder: false,
+  {
+    takes: 'All files of each FileSet, or only those that match a search.',
+    rules: [
+      {
+        at: 'directory',
+        expected: (named) => `a directory, since ${named('immediate')} is given`,
+        holds: ({ directory, immediate }) => immediate === undefined || directory !== undefined,
+      },
+    ],
+    selectionOf: ({ filesets, directory, immediate, where, since, until }) => ({
+      selection: present({ filesets, directory, immediate, where, since, until }),
+    }),
+    async openScan(selection, { call }) {
+      const { filesPosition, filesScan } = await import('./scan.ts');
+      const scan = filesScan({ call, filesetIds: selection.filesets, search: searchOf(selection) });
+      return resumable(scan, filesPosition);
+    },
+    records: {
+      key: { owner: ['_filesetId'], id: 'id', isInteger: false },
+      label: 'path',
+      // Signed again for every response.
+      volatile: ['downloadUrl'],
+      sets: [],
+      // The platform does not say in which order a cursor returns files.
+      inKeyOrder: false,
+    },
+    options: [
+      { flags: '--fileset <id>', help: 'a FileSet; may be repeated', field: 'filesets', kind: 'list' },
+      {
+        flags: '--directory <path>',
+        help: 'only files below this directory',
+        field: 'directory',
+        kind: 'text',
+      },
+      {
+        flags: '--immediate',
+        help: 'only files directly in that directory',
+        field: 'immediate',
+        kind: 'switch',
+        value: true,
+      },
+      {
+        flags: '--where <field:operator:value>',
+        help: 'only files that match this filter; !OPERATOR negates, commas separate the values of IN; may be repeated',
+        field: 'where',
+        kind: 'list',
+        entry: { expected: EXPECTED_WHERE, read: readWhere },
+      },
+      {
+        flags: '--since <date>',
+        help: 'only files created at this time or later (ISO 8601)',
+        field: 'since',
+        kind: 'text',
+      },
+      {
+        flags: '--until <date>',
+        help: 'only files created at this time or earlier (ISO 8601)',
+        field: 'until',
+        kind: 'text',
+      },
+    ],
+    sample: ({ filesetIds }) => filesetIds.slice(0, 1).flatMap((id) => ['--fileset', id]),
   },
-  columns: fileColumns,
-  options: [
-    { flags: '--fileset <id>', help: 'a FileSet; may be repeated', field: 'filesets', kind: 'list' },
-    {
-      flags: '--directory <path>',
-      help: 'only files below this directory',
-      field: 'directory',
-      kind: 'text',
-    },
-    {
-      flags: '--immediate',
-      help: 'only files directly in that directory',
-      field: 'immediate',
-      kind: 'switch',
-      value: true,
-    },
-    {
-      flags: '--where <field:operator:value>',
-      help: 'only files that match this filter; !OPERATOR negates, commas separate the values of IN; may be repeated',
-      field: 'where',
-      kind: 'list',
-      entry: { expected: EXPECTED_WHERE, read: readWhere },
-    },
-    {
-      flags: '--since <date>',
-      help: 'only files created at this time or later (ISO 8601)',
-      field: 'since',
-      kind: 'text',
-    },
-    {
-      flags: '--until <date>',
-      help: 'only files created at this time or earlier (ISO 8601)',
-      field: 'until',
-      kind: 'text',
-    },
-  ],
-  sample: ({ filesetIds }) => filesetIds.slice(0, 1).flatMap((id) => ['--fileset', id]),
-});
+);
 
 function searchOf({
   directory,
