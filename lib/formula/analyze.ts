@@ -5,7 +5,7 @@ import { dataTypeOf } from './infer-data-type.ts';
 import { parseFormula } from './parse.ts';
 import { quoteColumn } from './quotes.ts';
 import type { Call, Column, Expression, Operator } from './syntax.ts';
-import { isAggregate, type Place, walk } from './walk.ts';
+import { isAggregate, type PlacedNode, walk } from './walk.ts';
 
 /** What the platform reports about a formula (contract 2.1), and more. For an INVALID one, all lists are empty. */
 export type FormulaAnalysis =
@@ -47,9 +47,9 @@ export function analyzeFormula(text: string, columnTypes?: ColumnTypes): Formula
       };
 }
 
-function factsOf(places: readonly Place[]): FormulaFacts {
+function factsOf(places: readonly PlacedNode[]): FormulaFacts {
   const nodes = places.map(({ node }) => node);
-  const columns = places.filter(isColumnPlace);
+  const columns = places.filter(isColumn);
   return {
     functions: unique(nodes.flatMap(functionsOf)).toSorted(),
     columnPositions: columns.map(({ node }) => ({
@@ -68,7 +68,7 @@ function factsOf(places: readonly Place[]): FormulaFacts {
 
 const unique = <Item>(items: readonly Item[]): Item[] => [...new Set(items)];
 
-const isColumnPlace = (place: Place): place is Place & { readonly node: Column } =>
+const isColumn = (place: PlacedNode): place is PlacedNode & { readonly node: Column } =>
   place.node.kind === 'column';
 
 function functionsOf(node: Expression): readonly string[] {

@@ -11,7 +11,7 @@ import { nearestName } from './nearest-name.ts';
 import type { Objection } from './objection.ts';
 import { precedence, precedenceOf } from './precedence.ts';
 import type { Call, Expression } from './syntax.ts';
-import { isAggregate, type Place, walk } from './walk.ts';
+import { isAggregate, type PlacedNode, walk } from './walk.ts';
 
 /**
  * Checks what the grammar cannot express: which functions exist, what they take, and where FIXED, OVER and INTERVAL
@@ -24,7 +24,7 @@ export function* check(formula: Expression): Generator<Objection, void, undefine
   }
 }
 
-function objectionTo(place: Place): string | undefined {
+function objectionTo(place: PlacedNode): string | undefined {
   const { node } = place;
   switch (node.kind) {
     case 'column':
@@ -84,7 +84,7 @@ function objectionToFixed(call: Call, inAggregate: boolean): string | undefined 
   return inAggregate ? undefined : 'FIXED is allowed only inside an aggregate, as in SUM(SUM(…) FIXED (…)).';
 }
 
-function objectionToInterval(unit: string, { node, parent }: Place): string | undefined {
+function objectionToInterval(unit: string, { node, parent }: PlacedNode): string | undefined {
   if (!DAY_UNITS.has(unit) && !CLOCK_UNITS.has(unit)) {
     const nearest = nearestName(unit, [...DAY_UNITS, ...CLOCK_UNITS]);
     return `There is no unit ${shown(unit)}${nearest === undefined ? '.' : `: did you mean ${nearest}?`}`;

@@ -2,15 +2,15 @@ import { catalog } from './catalog.ts';
 import type { Expression } from './syntax.ts';
 
 /** A node of a formula and where it is: under which node, and whether inside an aggregate's parentheses. */
-export type Place = {
+export type PlacedNode = {
   readonly node: Expression;
   readonly parent: Expression | undefined;
   readonly inAggregate: boolean;
 };
 
 /** Every node of a formula, in the order in which they start in its text. */
-export function* walk(formula: Expression): Generator<Place, void, undefined> {
-  const pending: Place[] = [{ node: formula, parent: undefined, inAggregate: false }];
+export function* walk(formula: Expression): Generator<PlacedNode, void, undefined> {
+  const pending: PlacedNode[] = [{ node: formula, parent: undefined, inAggregate: false }];
   for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
     yield place;
     const { node: parent } = place;

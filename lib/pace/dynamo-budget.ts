@@ -40,7 +40,7 @@ export const createBudgetClient = (environment: AwsEnvironment): DynamoDBClient 
 /** The budget of a host in a DynamoDB table: the item with the keys `pace#HOST` and `-`. */
 export function createDynamoBudget(options: DynamoBudgetOptions): BudgetItem {
   const { tableName, host, environment, client = createBudgetClient(environment) } = options;
-  const place: Place = { client, tableName, host };
+  const place: BudgetAddress = { client, tableName, host };
   return {
     read: () => explained('read', place, () => read(place)),
     reserve: (reservation) => writeIf('reserve', place, reserveUpdate(reservation)),
@@ -50,26 +50,26 @@ export function createDynamoBudget(options: DynamoBudgetOptions): BudgetItem {
   };
 }
 
-type Place = { readonly client: DynamoDBClient; readonly tableName: string; readonly host: string };
+type BudgetAddress = { readonly client: DynamoDBClient; readonly tableName: string; readonly host: string };
 
-const itemOf = ({ tableName, host }: Place) => ({
+const itemOf = ({ tableName, host }: BudgetAddress) => ({
   TableName: tableName,
   Key: { pk: { S: `pace#${host}` }, sk: { S: '-' } },
 });
 
-async function read(place: Place): Promise<Budget> {
+async function read(place: BudgetAddress): Promise<Budget> {
   const { Item } = await place.client.send(new GetItemCommand({ ...itemOf(place), ConsistentRead: true }));
   return budgetOf(Item);
 }
 
-async function update(place: Place, change: BudgetUpdate): Promise<Budget> {
+async function update(place: BudgetAddress, change: BudgetUpdate): Promise<Budget> {
   const { Attributes } = await place.client.send(
     new UpdateItemCommand({ ...itemOf(place), ReturnValues: 'ALL_NEW', ...toUpdateInput(change) }),
   );
   return budgetOf(Attributes);
 }
 
-const writeIf = (act: string, place: Place, change: BudgetUpdate): Promise<BudgetWrite> =>
+const writeIf = (act: string, place: BudgetAddress, change: BudgetUpdate): Promise<BudgetWrite> =>
   explained(act, place, async () => {
     try {
       return { kind: 'written', budget: await update(place, change) };
@@ -79,7 +79,11 @@ const writeIf = (act: string, place: Place, change: BudgetUpdate): Promise<Budge
     }
   });
 
-async function explained<T>(act: string, { tableName, host }: Place, work: () => Promise<T>): Promise<T> {
+async function explained<T>(
+  act: string,
+  { tableName, host }: BudgetAddress,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {

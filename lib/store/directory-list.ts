@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findPlace } from './directory-place.ts';
+import { findOccupant } from './directory-occupant.ts';
 import { unlessCode } from './error-code.ts';
 import { compareKeys, isKey } from './key.ts';
 import type { ListedObject } from './store.ts';
@@ -13,7 +13,7 @@ import type { ListedObject } from './store.ts';
  */
 export async function* listDirectory(root: string, prefix: string): AsyncGenerator<ListedObject> {
   const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
-  const place = folder === '' ? undefined : await findPlace(root, folder.slice(0, -1));
+  const place = folder === '' ? undefined : await findOccupant(root, folder.slice(0, -1));
   if (place === undefined || place.kind === 'folder') yield* walk(root, folder, prefix);
 }
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { once } from '../once.ts';
 import { type HeldLock, lockPath, withLock } from './directory-lock.ts';
-import { checkRoom, findPlace } from './directory-place.ts';
+import { checkRoom, findOccupant } from './directory-occupant.ts';
 import { StoreError } from './error.ts';
 import { errorCode, unlessCode } from './error-code.ts';
 import { checkKey, RESERVED_FOLDER } from './key.ts';
@@ -61,7 +61,7 @@ type Copy = { readonly from: string; readonly to: string; readonly signal: Abort
 async function copyFile(root: string, folder: string, { from, to, signal }: Copy): Promise<void> {
   checkKey(from);
   checkKey(to);
-  if ((await findPlace(root, from)).kind !== 'object') throw noSource(root, from);
+  if ((await findOccupant(root, from)).kind !== 'object') throw noSource(root, from);
   await checkRoom(root, to);
   await using temporary = await copyToTemporary(folder, join(root, from));
   await install({ root, key: to, temporary, condition: undefined, signal });
@@ -69,7 +69,7 @@ async function copyFile(root: string, folder: string, { from, to, signal }: Copy
 
 async function deleteFile(root: string, key: string, signal: AbortSignal | undefined): Promise<void> {
   checkKey(key);
-  if ((await findPlace(root, key)).kind !== 'object') return;
+  if ((await findOccupant(root, key)).kind !== 'object') return;
   await withLock({ path: lockPath(root, key), signal }, async (held) =>
     held.commit(() => rmSync(join(root, key), { force: true })),
   );
@@ -98,7 +98,7 @@ async function install({ root, key, temporary, condition, signal }: Installation
 }
 
 async function holds(root: string, key: string, condition: PutCondition): Promise<boolean> {
-  const exists = (await findPlace(root, key)).kind === 'object';
+  const exists = (await findOccupant(root, key)).kind === 'object';
   if ('ifAbsent' in condition) return !exists;
   return exists && (await hashFile(join(root, key))) === condition.ifMatch;
 }

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createBoundary } from './boundary.ts';
 import { explainFileError } from './directory-failure.ts';
 import { listDirectory } from './directory-list.ts';
-import { findPlace } from './directory-place.ts';
+import { findOccupant } from './directory-occupant.ts';
 import { createDirectoryWriter } from './directory-writer.ts';
 import { unlessCode } from './error-code.ts';
 import { checkKey, checkPrefix } from './key.ts';
@@ -48,7 +48,7 @@ export function createDirectoryStore(directory: string): Store {
 
 async function hasObject(root: string, key: string): Promise<boolean> {
   checkKey(key);
-  return (await findPlace(root, key)).kind === 'object';
+  return (await findOccupant(root, key)).kind === 'object';
 }
 
 async function readObject(root: string, key: string, signal: AbortSignal | undefined) {

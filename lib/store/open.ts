@@ -26,11 +26,11 @@ export async function openStore(location: string, { s3 = {} }: OpenOptions = {})
   return createS3Store({ client, bucket: place.bucket, prefix: place.prefix });
 }
 
-type Place =
+type Location =
   | { readonly kind: 'directory' }
   | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string };
 
-function parseLocation(location: string): Place {
+function parseLocation(location: string): Location {
   if (!/^[a-z][a-z0-9+.-]+:/i.test(location)) {
     if (location.trim() === '' || location.includes('\0'))
       throw badLocation('s3://bucket/prefix or a directory', location);

@@ -12,14 +12,14 @@ import { readAwsFault } from '../aws/fault.ts';
 import type { PutCondition, PutOptions, PutResult } from './store.ts';
 
 /** Where an object is: `key` is the full key, with the store's prefix. */
-export type S3Place = { readonly client: S3Client; readonly bucket: string; readonly key: string };
+export type S3Object = { readonly client: S3Client; readonly bucket: string; readonly key: string };
 
 /**
  * Stores one object, in parts if it is larger than 8 MiB, under a condition if one is given. S3 checks the condition
  * when the object appears: with the last part.
  */
 export async function putS3Object(
-  place: S3Place,
+  place: S3Object,
   body: Uint8Array,
   { condition, contentType, signal }: PutOptions,
 ): Promise<PutResult> {
@@ -81,7 +81,7 @@ function judge(error: unknown, condition: PutCondition | undefined, round: numbe
 }
 
 async function findOwn(
-  { client, bucket, key }: S3Place,
+  { client, bucket, key }: S3Object,
   write: string,
   signal: AbortSignal | undefined,
 ): Promise<PutResult> {
@@ -98,7 +98,7 @@ async function findOwn(
 }
 
 async function send(
-  place: S3Place,
+  place: S3Object,
   input: PutObjectCommandInput,
   sizeBytes: number,
   signal: AbortSignal | undefined,
@@ -111,7 +111,7 @@ async function send(
   return response.ETag;
 }
 
-async function sendParts(place: S3Place, input: PutObjectCommandInput, signal: AbortSignal | undefined) {
+async function sendParts(place: S3Object, input: PutObjectCommandInput, signal: AbortSignal | undefined) {
   // Upload takes a controller, where everything else takes a signal.
   const abortController = new AbortController();
   const abort = () => abortController.abort(signal?.reason);
@@ -128,7 +128,7 @@ async function sendParts(place: S3Place, input: PutObjectCommandInput, signal: A
 }
 
 // If only the completion is refused, Upload leaves the parts, which cost money. No error here may hide the first one.
-const discardParts = ({ client, bucket, key }: S3Place, uploadId: string): Promise<unknown> =>
+const discardParts = ({ client, bucket, key }: S3Object, uploadId: string): Promise<unknown> =>
   client
     .send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId: uploadId }))
     .catch(() => undefined);

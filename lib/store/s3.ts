@@ -11,7 +11,7 @@ import { createBoundary } from './boundary.ts';
 import { checkKey, checkPrefix, isKey } from './key.ts';
 import { bytesOf, MOST_PAUSE_MS } from './s3-body.ts';
 import { explainS3Error } from './s3-failure.ts';
-import { putS3Object, type S3Place } from './s3-put.ts';
+import { putS3Object, type S3Object } from './s3-put.ts';
 import type { ListedObject, Store, StoredObject } from './store.ts';
 
 /** `prefix` is a folder of the bucket, without a trailing slash; absent or empty: the whole bucket. */
@@ -42,7 +42,7 @@ export function createS3Store({
     tried: `${act} ${key} in ${location}`,
     signal,
   });
-  const place = (key: string): S3Place => {
+  const place = (key: string): S3Object => {
     checkKey(key);
     return { client, bucket, key: folder + key };
   };
@@ -68,7 +68,7 @@ export function createS3Store({
   };
 }
 
-async function getObject({ client, bucket, key }: S3Place, signal: AbortSignal | undefined) {
+async function getObject({ client, bucket, key }: S3Object, signal: AbortSignal | undefined) {
   try {
     const { Body, ETag } = await client.send(
       new GetObjectCommand({ Bucket: bucket, Key: key }),
@@ -84,7 +84,7 @@ async function getObject({ client, bucket, key }: S3Place, signal: AbortSignal |
 }
 
 async function readObject(
-  place: S3Place,
+  place: S3Object,
   mostPauseMs: number,
   signal: AbortSignal | undefined,
 ): Promise<StoredObject | undefined> {
@@ -93,7 +93,7 @@ async function readObject(
   return { body: Buffer.concat(await Array.fromAsync(bytesOf(found.body, mostPauseMs))), etag: found.etag };
 }
 
-async function copyObject(from: S3Place, to: S3Place, signal: AbortSignal | undefined): Promise<void> {
+async function copyObject(from: S3Object, to: S3Object, signal: AbortSignal | undefined): Promise<void> {
   const source = from.key.split('/').map(encodeURIComponent).join('/');
   const command = new CopyObjectCommand({
     Bucket: to.bucket,
@@ -104,7 +104,7 @@ async function copyObject(from: S3Place, to: S3Place, signal: AbortSignal | unde
 }
 
 async function deleteObject(
-  { client, bucket, key }: S3Place,
+  { client, bucket, key }: S3Object,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }), abortedBy(signal));

@@ -3,11 +3,11 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { fromItem, toItemKey } from './dynamo-item.ts';
 import type { RowKey, StoredRow } from './table.ts';
 
-export type TablePlace = { readonly client: DynamoDBClient; readonly tableName: string };
+export type TableAddress = { readonly client: DynamoDBClient; readonly tableName: string };
 
 /** The row under a key, by a consistent read; undefined if there is none. */
 export async function readRow(
-  { client, tableName }: TablePlace,
+  { client, tableName }: TableAddress,
   key: RowKey,
 ): Promise<StoredRow | undefined> {
   const command = new GetItemCommand({

@@ -12,7 +12,7 @@ import { createDynamoClient, type DynamoEnvironment } from './dynamo-client.ts';
 import { explainDynamoError } from './dynamo-failure.ts';
 import { toItem, toItemKey } from './dynamo-item.ts';
 import { absentOrWith, onlyOver, queryOf, scanOf } from './dynamo-requests.ts';
-import { readRow, rowsOf, type TablePlace } from './dynamo-rows.ts';
+import { readRow, rowsOf, type TableAddress } from './dynamo-rows.ts';
 import { settleWrite } from './settle-write.ts';
 import type { Row, RowKey, StoredRow, Table, WriteOptions, WriteResult } from './table.ts';
 import { TableError } from './table-error.ts';
@@ -39,7 +39,7 @@ export function createDynamoTable({
   client = createDynamoClient(environment),
   sleep = delay,
 }: DynamoTableOptions): Table {
-  const place: Place = { client, tableName, sleep };
+  const place: RetriedTable = { client, tableName, sleep };
   return {
     get: (key) => tryOn(place, 'get', key, (tried) => getRow(place, key, tried)),
     put: (key, row, options) =>
@@ -55,12 +55,12 @@ export function createDynamoTable({
   };
 }
 
-type Place = TablePlace & { readonly sleep: (ms: number) => Promise<unknown> };
+type RetriedTable = TableAddress & { readonly sleep: (ms: number) => Promise<unknown> };
 
 /** An action on a row; `tried` describes it. */
 type Act = { readonly key: RowKey; readonly tried: string };
 
-async function getRow(place: Place, key: RowKey, tried: string): Promise<StoredRow | undefined> {
+async function getRow(place: RetriedTable, key: RowKey, tried: string): Promise<StoredRow | undefined> {
   checkKey(tried, key);
   return readRow(place, key);
 }
@@ -68,7 +68,7 @@ async function getRow(place: Place, key: RowKey, tried: string): Promise<StoredR
 type Put = Act & WriteOptions & { readonly row: Row };
 
 async function putRow(
-  place: Place,
+  place: RetriedTable,
   { key, tried, row, expected, token, expiresAtMs }: Put,
 ): Promise<WriteResult> {
   const { client, tableName: TableName, sleep } = place;
@@ -89,7 +89,7 @@ async function putRow(
 
 type Delete = Act & { readonly expected: string };
 
-async function deleteRow(place: Place, { key, tried, expected }: Delete): Promise<WriteResult> {
+async function deleteRow(place: RetriedTable, { key, tried, expected }: Delete): Promise<WriteResult> {
   const { client, tableName: TableName, sleep } = place;
   checkKey(tried, key);
   const Key = marshall(toItemKey(key));
@@ -106,16 +106,20 @@ async function deleteRow(place: Place, { key, tried, expected }: Delete): Promis
   });
 }
 
-function listRows({ client, tableName }: Place, partition: string, tried: string): ReturnType<Table['list']> {
+function listRows(
+  { client, tableName }: RetriedTable,
+  partition: string,
+  tried: string,
+): ReturnType<Table['list']> {
   checkKey(tried, { partition, sort: '-' });
   return rowsOf((start) => client.send(new QueryCommand({ ...queryOf(tableName, partition), ...start })));
 }
 
-const scanRows = ({ client, tableName }: Place, prefix: string) =>
+const scanRows = ({ client, tableName }: RetriedTable, prefix: string) =>
   rowsOf((start) => client.send(new ScanCommand({ ...scanOf(tableName, prefix), ...start })));
 
 async function tryOn<T>(
-  place: Place,
+  place: RetriedTable,
   act: string,
   { partition, sort }: RowKey,
   work: (tried: string) => Promise<T>,
@@ -129,7 +133,7 @@ async function tryOn<T>(
 }
 
 async function* explainedEach<T>(
-  place: Place,
+  place: RetriedTable,
   tried: string,
   source: (tried: string) => AsyncGenerator<T>,
 ): AsyncGenerator<T> {
@@ -140,7 +144,7 @@ async function* explainedEach<T>(
   }
 }
 
-const translate = ({ tableName }: Place, tried: string, error: unknown): TableError =>
+const translate = ({ tableName }: RetriedTable, tried: string, error: unknown): TableError =>
   error instanceof TableError
     ? error
     : new TableError(tried, explainDynamoError(tableName, error), { cause: error });

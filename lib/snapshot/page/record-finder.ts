@@ -45,7 +45,7 @@ const FIELD_DEPTH = 3;
 export function findRecords(json: JsonBytes, start: number, keyField: string): FoundRecords {
   const { bytes } = json;
   const fields = createRecordFields(json);
-  const place = { keyField: fieldNamed(fields, keyField), key: NO_KEY };
+  const found = { keyField: fieldNamed(fields, keyField), key: NO_KEY };
   const [keys, starts, ends]: [Id[], number[], number[]] = [[], [], []];
   let failure: RecordFailure | undefined;
   let at = skipSpace(bytes, start + 1);
@@ -53,10 +53,10 @@ export function findRecords(json: JsonBytes, start: number, keyField: string): F
   for (let position = 0; ; position += 1) {
     starts.push(at);
     const isRecord = bytes[at] === OPEN_OBJECT;
-    place.key = NO_KEY;
-    at = isRecord ? skipRecord(json, at, fields, place) : skipValue(json, at, RECORD_DEPTH);
+    found.key = NO_KEY;
+    at = isRecord ? skipRecord(json, at, fields, found) : skipValue(json, at, RECORD_DEPTH);
     ends.push(at);
-    const key = isRecord ? keyAt(json, place.key) : undefined;
+    const key = isRecord ? keyAt(json, found.key) : undefined;
     if (key !== undefined) keys.push(key);
     else failure ??= isRecord ? { kind: 'no-key', position, keyField } : { kind: 'no-record', position };
     at = skipSpace(bytes, at);
@@ -69,9 +69,9 @@ export function findRecords(json: JsonBytes, start: number, keyField: string): F
 const NO_KEY = -1;
 
 /** Which field is the key, and where its value starts in the current record, or `NO_KEY`. */
-type KeyPlace = { readonly keyField: number; key: number };
+type FoundKey = { readonly keyField: number; key: number };
 
-function skipRecord(json: JsonBytes, start: number, fields: RecordFields, place: KeyPlace): number {
+function skipRecord(json: JsonBytes, start: number, fields: RecordFields, found: FoundKey): number {
   const { bytes } = json;
   let field = BEFORE_FIRST;
   let at = skipSpace(bytes, start + 1);
@@ -80,7 +80,7 @@ function skipRecord(json: JsonBytes, start: number, fields: RecordFields, place:
     field = fieldAt(fields, field, at);
     // A repeated name may have more space after it than the last time.
     const value = skipSpace(bytes, at + (fields.lengths[field] ?? 0));
-    if (field === place.keyField) place.key = value;
+    if (field === found.keyField) found.key = value;
     addType(fields, field, value);
     at = skipSpace(bytes, skipValue(json, value, FIELD_DEPTH));
     if (bytes[at] === CLOSE_OBJECT) return at + 1;

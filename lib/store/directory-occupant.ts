@@ -4,7 +4,7 @@ import { StoreError } from './error.ts';
 import { unlessCode } from './error-code.ts';
 
 /** What a directory holds under a key: `below-object` if a leading part of the key, `at`, is itself an object. */
-export type Place =
+export type Occupant =
   | { readonly kind: 'object' | 'folder' | 'absent' }
   | { readonly kind: 'below-object'; readonly at: string };
 
@@ -12,7 +12,7 @@ export type Place =
  * Follows `key` segment by segment, so that no symbolic link on the way can lead out of the directory. Throws a
  * `key-conflict` StoreError at a link, a socket or a device.
  */
-export async function findPlace(root: string, key: string): Promise<Place> {
+export async function findOccupant(root: string, key: string): Promise<Occupant> {
   const segments = key.split('/');
   for (const [index] of segments.entries()) {
     const at = segments.slice(0, index + 1).join('/');
@@ -25,7 +25,7 @@ export async function findPlace(root: string, key: string): Promise<Place> {
 
 /** Throws a `key-conflict` StoreError if there can be no object under `key` because of what is there. */
 export async function checkRoom(root: string, key: string): Promise<void> {
-  const place = await findPlace(root, key);
+  const place = await findOccupant(root, key);
   if (place.kind === 'folder') throw conflict(root, key, `a folder of objects, ${key}/,`);
   if (place.kind === 'below-object') throw conflict(root, key, `the object ${place.at}`);
 }
