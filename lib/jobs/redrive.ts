@@ -1,8 +1,10 @@
+import { AwsError } from '../aws/aws-error.ts';
 import { parseJson, printJson } from '../json/json.ts';
 import type { Store } from '../store/store.ts';
 import type { EndedJobRow } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Queue, QueueMessage } from './queue/queue.ts';
+import { UnsentError } from './queue/unsent-error.ts';
 
 const FOLDER = 'work/failed/';
 const keyOf = (id: string) => `${FOLDER}${id}.json`;
@@ -28,10 +30,15 @@ export type RedriveParts = {
   readonly signal?: AbortSignal | undefined;
 };
 
+/** What was not sent: the id of a job or of a dead letter, and why. */
+export type NotSent = { readonly id: string; readonly error: string };
+
 /** The ids of the jobs that were reopened, and of those that were left as they are, with their states. */
 export type Redriven = {
   readonly opened: readonly string[];
   readonly left: readonly { readonly id: string; readonly state: string }[];
+  /** Jobs whose messages could not be sent; the next redrive tries them again. */
+  readonly notSent: readonly NotSent[];
 };
 
 /**
@@ -42,6 +49,7 @@ export async function redriveFailed(ids: readonly string[], parts: RedriveParts)
   const { store, ledger, queue, signal } = parts;
   const opened: string[] = [];
   const left: Redriven['left'][number][] = [];
+  const notSent: NotSent[] = [];
   for (const id of ids.length > 0 ? ids : await failedIds(store)) {
     signal?.throwIfAborted();
     const stored = await store.get(keyOf(id));
@@ -55,13 +63,28 @@ export async function redriveFailed(ids: readonly string[], parts: RedriveParts)
     // Sending a message again needlessly is only one more delivery, which does no harm. This completes a redrive that
     // died between the two steps.
     if (answer.kind === 'reopened' || state === 'CLAIMED') {
-      await queue.send([stored.body.toString()]);
-      opened.push(id);
+      const unsent = await sendAll(queue, [stored.body.toString()]);
+      if (unsent.size === 0) opened.push(id);
+      for (const error of unsent.values()) notSent.push({ id, error });
     } else left.push({ id, state });
     // A job that is done never fails again. Every other message stays: its job may fail while this runs.
     if (state === 'DONE') await store.delete(keyOf(id));
   }
-  return { opened, left };
+  return { opened, left, notSent };
+}
+
+/** Sends messages, and returns why some were not sent, by their places. Throws if the queue cannot be used at all. */
+async function sendAll(
+  queue: Pick<Queue, 'send'>,
+  bodies: readonly string[],
+): Promise<ReadonlyMap<number, string>> {
+  try {
+    await queue.send(bodies);
+    return new Map();
+  } catch (error) {
+    if (!(error instanceof UnsentError) || error.isOfQueue) throw error;
+    return new Map(error.unsent.map(({ index, cause }) => [index, new AwsError('send', cause).message]));
+  }
 }
 
 async function failedIds(store: Store): Promise<readonly string[]> {
@@ -73,18 +96,32 @@ async function failedIds(store: Store): Promise<readonly string[]> {
 /** How long a dead letter is hidden from other receivers while it is moved. */
 const MOVE_SECONDS = 30;
 
-/** Moves dead letters back to the queue, and returns how many. Each is sent before it is deleted. */
+/** How many dead letters were moved, and which could not be. */
+export type MovedDeadLetters = { readonly moved: number; readonly notMoved: readonly NotSent[] };
+
+/** Moves dead letters back to the queue. Each is sent before it is deleted; those that cannot be sent stay. */
 export async function moveDeadLetters(
   from: Queue,
   to: Pick<Queue, 'send'>,
   signal?: AbortSignal,
-): Promise<number> {
+): Promise<MovedDeadLetters> {
+  const notMoved = new Map<string, string>();
   for (let moved = 0; ; ) {
     signal?.throwIfAborted();
-    const messages = await from.receive({ most: 10, waitSeconds: 0, visibilitySeconds: MOVE_SECONDS });
-    if (messages.length === 0) return moved;
-    await to.send(messages.map(({ body }) => body));
-    for (const { receipt } of messages) await from.delete(receipt);
-    moved += messages.length;
+    const received = await from.receive({ most: 10, waitSeconds: 0, visibilitySeconds: MOVE_SECONDS });
+    // One that could not be moved is received again after a while.
+    const messages = received.filter(({ messageId }) => !notMoved.has(messageId));
+    if (messages.length === 0)
+      return { moved, notMoved: Array.from(notMoved, ([id, error]) => ({ id, error })) };
+    const unsent = await sendAll(
+      to,
+      messages.map(({ body }) => body),
+    );
+    for (const [index, { messageId, receipt }] of messages.entries()) {
+      const error = unsent.get(index);
+      if (error !== undefined) notMoved.set(messageId, error);
+      else await from.delete(receipt);
+    }
+    moved += messages.length - unsent.size;
   }
 }

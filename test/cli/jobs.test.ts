@@ -176,6 +176,7 @@ test('redrive of named jobs leaves those that have not failed, exits 3, and move
       { id: 'sum', state: 'DONE' },
       { id: 'nobody-knows', state: 'UNKNOWN' },
     ],
+    notSent: [],
     unknown: ['nobody-knows'],
     movedBack: null,
   });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import type { Outcome } from '../../lib/jobs/ledger/job-row.ts';
+import { UnsentError } from '../../lib/jobs/queue/unsent-error.ts';
 import { moveDeadLetters, redriveFailed } from '../../lib/jobs/redrive.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 import { memoryQueue } from './memory-queue.ts';
@@ -16,7 +17,7 @@ test('a failed job is reopened, runs again, and gets the new result', async () =
 
   const redriven = await redriveFailed([], { ...fake, queue });
 
-  expect(redriven).toEqual({ opened: ['job-1'], left: [] });
+  expect(redriven).toEqual({ opened: ['job-1'], left: [], notSent: [] });
   fake.clock.nowMs += 60_000;
   const [message] = await queue.receive({ most: 10, waitSeconds: 0, visibilitySeconds: 60 });
   await handleMessage(messageOf(message?.body ?? ''), fake.worker, leaseOf(fake));
@@ -48,6 +49,7 @@ test('a job that is unknown, done or missing is left as it is', async () => {
       { id: 'job-1', state: 'UNKNOWN' },
       { id: 'job-2', state: 'not known' },
     ],
+    notSent: [],
   });
   expect(queue.bodies()).toEqual([]);
 });
@@ -71,7 +73,7 @@ test('dead letters are sent before they are deleted', async () => {
   const dead = memoryQueue(['a', 'b', 'c']);
   const queue = memoryQueue();
 
-  expect(await moveDeadLetters(dead, queue)).toBe(3);
+  expect(await moveDeadLetters(dead, queue)).toEqual({ moved: 3, notMoved: [] });
 
   expect(queue.bodies()).toEqual(['a', 'b', 'c']);
   expect(dead.bodies()).toEqual([]);
@@ -85,7 +87,7 @@ test('a cancelled job stays cancelled, even after its message was received', asy
 
   const redriven = await redriveFailed([], { ...fake, queue });
 
-  expect(redriven).toEqual({ opened: [], left: [] });
+  expect(redriven).toEqual({ opened: [], left: [], notSent: [] });
   expect(await fake.stored(RESULT)).toMatchObject({ status: 'failed', error: { kind: 'cancelled' } });
 });
 
@@ -99,5 +101,60 @@ test('a job that fails again can be reopened again', async () => {
   };
   await redriveFailed([], { ...fake, queue: { send } });
 
-  expect(await redriveFailed([], { ...fake, queue })).toEqual({ opened: ['job-1'], left: [] });
+  expect(await redriveFailed([], { ...fake, queue })).toEqual({ opened: ['job-1'], left: [], notSent: [] });
+});
+
+/** Refuses every message that holds the word, as SQS does for a message that it cannot take. */
+function refusing(word: string, code = 'InvalidMessageContents') {
+  const queue = memoryQueue();
+  const cause = Object.assign(new Error('not accepted'), { name: code });
+  const send = async (bodies: readonly string[]) => {
+    await queue.send(bodies.filter((body) => !body.includes(word)));
+    const unsent = bodies.flatMap((body, index) =>
+      body.includes(word) ? [{ index, cause, mayBeSent: false }] : [],
+    );
+    const [first, ...others] = unsent;
+    if (first) throw new UnsentError('jobs', bodies.length, [first, ...others]);
+  };
+  return { ...queue, send };
+}
+
+const REFUSED = 'send: InvalidMessageContents: not accepted';
+
+test('a job that cannot be sent again is named, stops no other, and is reopened by the next redrive', async () => {
+  await using fake = await fakeWorker({ 'run-function': async () => failure });
+  for (const id of ['job-1', 'job-2', 'job-3'])
+    await handleMessage(messageOf({ ...runFunctionJob, id }), fake.worker, leaseOf(fake));
+
+  const first = await redriveFailed([], { ...fake, queue: refusing('job-2') });
+  const second = await redriveFailed(['job-2'], { ...fake, queue: memoryQueue() });
+
+  expect(first).toEqual({
+    opened: ['job-1', 'job-3'],
+    left: [],
+    notSent: [{ id: 'job-2', error: REFUSED }],
+  });
+  expect(second.opened).toEqual(['job-2']);
+});
+
+test('a queue that is missing ends a redrive at the first job', async () => {
+  await using fake = await fakeWorker({ 'run-function': async () => failure });
+  for (const id of ['job-1', 'job-2'])
+    await handleMessage(messageOf({ ...runFunctionJob, id }), fake.worker, leaseOf(fake));
+
+  const redrive = redriveFailed([], { ...fake, queue: refusing('job', 'QueueDoesNotExist') });
+
+  await expect(redrive).rejects.toThrow('sent 0 of 1 messages, not number 1: QueueDoesNotExist');
+  expect((await fake.ledger.read('job-2'))?.state).toBe('FAILED');
+});
+
+test('a dead letter that cannot be sent stays, is named, and stops no other', async () => {
+  const dead = memoryQueue(['a', 'bad', 'c']);
+  const queue = refusing('bad');
+
+  const moved = await moveDeadLetters(dead, queue);
+
+  expect(moved).toEqual({ moved: 2, notMoved: [{ id: 'm-2', error: REFUSED }] });
+  expect(queue.bodies()).toEqual(['a', 'c']);
+  expect(dead.bodies()).toEqual(['bad']);
 });

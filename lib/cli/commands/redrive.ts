@@ -1,4 +1,4 @@
-import type { Redriven } from '../../jobs/redrive.ts';
+import type { MovedDeadLetters, Redriven } from '../../jobs/redrive.ts';
 import { readSyncSettings, type SyncSettings } from '../../settings.ts';
 import type { AddCommand } from '../command.ts';
 import { openStoreOf } from '../open-store-of.ts';
@@ -40,21 +40,24 @@ async function redrive(
   ]);
   const redriven = await redriveFailed(ids, { store, ledger, queue, signal });
   const isAll = ids.length === 0;
-  const movedBack = isAll ? await moveBack(settings, queue, terminal) : null;
+  const dead = isAll ? await moveBack(settings, queue, terminal) : null;
   const unknown = isAll
     ? await unknownIds(ledger)
     : redriven.left.filter(({ state }) => state === 'UNKNOWN').map(({ id }) => id);
-  const report: Report = { ...redriven, unknown, movedBack };
+  const notSent = [...redriven.notSent, ...(dead?.notMoved ?? [])];
+  const report: Report = { ...redriven, notSent, unknown, movedBack: dead?.moved ?? null };
   terminal.out(json ? JSON.stringify(report, undefined, 2) : shownLines(describe(report)));
-  return isAll || redriven.left.length === 0 ? exitCodes.done : exitCodes.incomplete;
+  return notSent.length === 0 && (isAll || redriven.left.length === 0)
+    ? exitCodes.done
+    : exitCodes.incomplete;
 }
 
-/** How many dead letters were moved; null if no dead-letter queue is set. */
+/** The dead letters that were moved; null if no dead-letter queue is set. */
 async function moveBack(
   { SYNC_DEAD_LETTER_URL: url }: SyncSettings,
   queue: { readonly send: (bodies: readonly string[]) => Promise<void> },
   { environment, signal }: Terminal,
-): Promise<number | null> {
+): Promise<MovedDeadLetters | null> {
   if (url === undefined) return null;
   const { openQueue } = await import('../open-jobs.ts');
   const { moveDeadLetters } = await import('../../jobs/redrive.ts');
@@ -74,13 +77,19 @@ type Report = Redriven & { readonly unknown: readonly string[]; readonly movedBa
 /** The most ids of a kind that are listed; `--json` lists all. */
 const NAMED = 20;
 
-function describe({ opened, left, unknown, movedBack }: Report): string {
+function describe({ opened, left, notSent, unknown, movedBack }: Report): string {
   const others = left.filter(({ state }) => state !== 'UNKNOWN').map(({ id, state }) => `${id} (${state})`);
   return [
     `reopened: ${opened.length}`,
     ...named(opened),
     ...(movedBack === null ? [] : [`dead letters moved back: ${movedBack}`]),
     ...(others.length === 0 ? [] : [`left unchanged: ${others.length}`, ...named(others)]),
+    ...(notSent.length === 0
+      ? []
+      : [
+          `could not be sent, so the next redrive tries them again: ${notSent.length}`,
+          ...named(notSent.map(({ id, error }) => `${id} (${error})`)),
+        ]),
     ...(unknown.length === 0
       ? []
       : [

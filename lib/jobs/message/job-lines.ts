@@ -44,10 +44,7 @@ const NO_ID_YET = '';
 function readLine(line: string, allow: Allow): Read {
   const json = readMessageJson(line);
   if (json.kind === 'fault') return { kind: 'refused', faults: [json.fault] };
-  // SQS refuses these two characters, which JSON may contain unescaped.
-  const text = printJson(json.value).replaceAll(/[\uFFFE\uFFFF]/g, (character) =>
-    character === '\uFFFE' ? '\\ufffe' : '\\uffff',
-  );
+  const text = printJson(json.value);
   const parsed = parseMessage(text, { messageId: NO_ID_YET, allow });
   return parsed.kind === 'job' ? { ...parsed, text } : parsed;
 }

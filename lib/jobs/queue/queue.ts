@@ -20,7 +20,10 @@ type QueueCounts = { readonly waiting: number; readonly inFlight: number; readon
 
 /** A queue of jobs. Failures are thrown as `AwsError`; a message that is not deleted is delivered again. */
 export type Queue = {
-  /** Sends messages in as few requests as possible. Throws if any could not be sent, and says how many were. */
+  /**
+   * Sends messages in as few requests as possible. Tries every one of them, and then throws `UnsentError` if any could
+   * not be sent.
+   */
   send(bodies: readonly string[]): Promise<void>;
   /** At most ten, after at most `waitSeconds` (0 to 20). Other receivers do not see them for `visibilitySeconds`. */
   receive(options: {

@@ -14,15 +14,24 @@ test('each line becomes a message of compact JSON with the digits of its ids; bl
     '\uFEFF{ "version": 1, "type": "data-files", "ids": [12345678901234567890] }\r',
     '',
     '  ',
-    '{"version":1,"type":"score","texts":[{"id":"a","text":"\uFFFE\uFFFF"}]}',
+    '{"version":1,"type":"score","texts":[{"id":"a","text":"fine"}]}',
   );
 
   expect(await readJobLines(lines)).toEqual({
     kind: 'messages',
     messages: [
       '{"version":1,"type":"data-files","ids":[12345678901234567890]}',
-      '{"version":1,"type":"score","texts":[{"id":"a","text":"\\ufffe\\uffff"}]}',
+      '{"version":1,"type":"score","texts":[{"id":"a","text":"fine"}]}',
     ],
+  });
+});
+
+test('a line must fit into a message once its characters that SQS refuses are escaped', async () => {
+  const line = `{"version":1,"type":"score","texts":[{"id":"a","text":"${'\uFFFE'.repeat(60_000)}"}]}`;
+
+  expect(await readJobLines(linesOf(line))).toEqual({
+    kind: 'faults',
+    faults: ['line 1: message: expected at most 262144 bytes of UTF-8, got 360059'],
   });
 });
 

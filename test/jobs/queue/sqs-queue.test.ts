@@ -4,7 +4,9 @@ import {
   ReceiptHandleIsInvalid,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
+  type SendMessageBatchCommandInput,
   SQSClient,
+  SQSServiceException,
 } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -47,7 +49,7 @@ describe('a batch in which some messages were refused', () => {
 
     await expect(send).rejects.toMatchObject({
       name: 'AwsError',
-      message: `${QUEUE}: sent 2 of 3 messages: InvalidMessageContents: not accepted`,
+      message: `${QUEUE}: sent 2 of 3 messages, not number 2: InvalidMessageContents: not accepted`,
       failure: { kind: 'other', code: 'InvalidMessageContents' },
     });
   });
@@ -63,6 +65,69 @@ describe('a batch in which some messages were refused', () => {
 
     await expect(send).rejects.toThrow('sent 11 of 12 messages');
   });
+});
+
+describe('one message that cannot be sent', () => {
+  const bodies = Array.from({ length: 12 }, (_, index) => `message ${index + 1}`);
+  const invalid = new SQSServiceException({
+    name: 'InvalidMessageContents',
+    $fault: 'client',
+    message: 'a character that is not allowed',
+    $metadata,
+  });
+  /** Refuses message 2, by its entry or with its whole batch. */
+  const refuseSecond = (isWhole: boolean) => (input: SendMessageBatchCommandInput) => {
+    const entry = input.Entries?.find(({ MessageBody }) => MessageBody === 'message 2');
+    if (entry !== undefined && isWhole) throw invalid;
+    const Failed = entry ? [failedEntry(String(entry.Id), 'InvalidMessageContents', true)] : undefined;
+    return { Successful: undefined, Failed };
+  };
+
+  test('is named, and blocks neither its batch nor the next', async () => {
+    const { sqs, sent, queue } = mockedQueue();
+    sqs.on(SendMessageBatchCommand).callsFake(refuseSecond(false));
+
+    const send = queue.send(bodies);
+
+    await expect(send).rejects.toMatchObject({
+      message: `${QUEUE}: sent 11 of 12 messages, not number 2: InvalidMessageContents: not accepted`,
+      unsent: [{ index: 1 }],
+    });
+    expect(sent()).toEqual([bodies.slice(0, 10), bodies.slice(10)]);
+  });
+
+  test('blocks no other where the whole batch is refused for it: each is sent by itself', async () => {
+    const { sqs, sent, queue } = mockedQueue();
+    sqs.on(SendMessageBatchCommand).callsFake(refuseSecond(true));
+
+    const send = queue.send(bodies);
+
+    await expect(send).rejects.toMatchObject({ unsent: [{ index: 1, cause: invalid }] });
+    const batches = [bodies.slice(0, 10), ...bodies.slice(0, 10).map((body) => [body]), bodies.slice(10)];
+    expect(sent()).toEqual(batches);
+  });
+
+  test('is not the reason where the queue refuses: nothing is sent by itself', async () => {
+    const { sqs, sent, queue } = mockedQueue();
+    sqs.on(SendMessageBatchCommand).rejects(new QueueDoesNotExist({ message: 'no such queue', $metadata }));
+
+    const send = queue.send(['a', 'b']);
+
+    await expect(send).rejects.toMatchObject({ isOfQueue: true, unsent: [{ index: 0 }, { index: 1 }] });
+    expect(sent()).toHaveLength(1);
+  });
+});
+
+test('characters that SQS refuses are escaped, and the value of the message is the same', async () => {
+  const { sqs, sent, queue } = mockedQueue();
+  sqs.on(SendMessageBatchCommand).resolves({ Successful: undefined, Failed: undefined });
+  const text = 'a\uFFFE\uFFFF\uD800 \u{1F600}\uFFFD\u{10FFFF}\u007F\u0085';
+
+  await queue.send([`{"text":"${text}"}`]);
+
+  const [body = ''] = sent().flatMap((batch) => batch ?? []);
+  expect(body).toBe('{"text":"a\\ufffe\\uffff\\ud800 \u{1F600}\uFFFD\u{10FFFF}\u007F\u0085"}');
+  expect(JSON.parse(body)).toEqual({ text });
 });
 
 describe('messages that SQS failed to accept through no fault of theirs', () => {
@@ -96,21 +161,26 @@ describe('messages that SQS failed to accept through no fault of theirs', () => 
 
     const send = queue.send(['a', 'b', 'c']);
 
-    await expect(send).rejects.toThrow(`${QUEUE}: sent 2 of 3 messages: InternalError: not accepted`);
+    await expect(send).rejects.toThrow(
+      `${QUEUE}: sent 2 of 3 messages, not number 3: InternalError: not accepted`,
+    );
     expect(sent()).toEqual([['a', 'b', 'c'], ['a', 'c'], ['c']]);
   });
 
-  test('are not sent again if another message is invalid', async () => {
+  test('are sent again even if another message is invalid, which is not', async () => {
     const { sqs, sent, queue } = mockedQueue();
     const invalid = failedEntry('2', 'InvalidMessageContents', true);
     sqs
       .on(SendMessageBatchCommand)
-      .resolves({ Successful: undefined, Failed: [failedEntry('0', 'InternalError', false), invalid] });
+      .resolvesOnce({ Successful: undefined, Failed: [failedEntry('0', 'InternalError', false), invalid] })
+      .resolves(accepted);
 
     const send = queue.send(['a', 'b', 'c']);
 
-    await expect(send).rejects.toThrow('sent 1 of 3 messages: InvalidMessageContents: not accepted');
-    expect(sent()).toHaveLength(1);
+    await expect(send).rejects.toThrow(
+      'sent 2 of 3 messages, not number 3: InvalidMessageContents: not accepted',
+    );
+    expect(sent()).toEqual([['a', 'b', 'c'], ['a']]);
   });
 
   test('count as sent if the next try of the rest fails altogether', async () => {
@@ -122,7 +192,9 @@ describe('messages that SQS failed to accept through no fault of theirs', () => 
 
     const send = queue.send(['a', 'b', 'c']);
 
-    await expect(send).rejects.toThrow('sent at least 2 of 3 messages: QueueDoesNotExist');
+    await expect(send).rejects.toThrow(
+      'sent at least 2 of 3 messages, perhaps not number 1: QueueDoesNotExist',
+    );
   });
 });
 
@@ -145,7 +217,9 @@ describe('what the client throws names the queue and what was tried', () => {
     sqs.rejects(new ReceiptHandleIsInvalid({ message: 'expired', $metadata }));
     const said = 'ReceiptHandleIsInvalid: expired';
 
-    await expect(queue.send(['a'])).rejects.toThrow(`${QUEUE}: sent at least 0 of 1 messages: ${said}`);
+    await expect(queue.send(['a'])).rejects.toThrow(
+      `${QUEUE}: sent at least 0 of 1 messages, perhaps not number 1: ${said}`,
+    );
     await expect(queue.delete('receipt')).rejects.toThrow(`delete a message from ${QUEUE}: ${said}`);
     await expect(queue.delay('receipt', 1)).rejects.toThrow(`delay a message on ${QUEUE}: ${said}`);
     await expect(queue.counts()).rejects.toThrow(`count the messages on ${QUEUE}: ${said}`);
