@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import type { Polls } from '../jobs/queue/empty-queue.ts';
 import type { Environment } from '../settings.ts';
 
 /** What a command may use of the process that it runs in. */
@@ -13,6 +14,8 @@ export type Terminal = {
   readonly readInput: () => Promise<string>;
   /** Aborted by Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;
+  /** How queues are polled; long polls if absent. */
+  readonly polls?: Polls | undefined;
 };
 
 /** How a command ended, as its exit code. */

@@ -3,6 +3,7 @@ import { parseJson, printJson } from '../json/json.ts';
 import type { Store } from '../store/store.ts';
 import type { EndedJobRow } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
+import { createEmptyCheck, LONG_POLLS, type Polls, total } from './queue/empty-queue.ts';
 import type { Queue, QueueMessage } from './queue/queue.ts';
 import { UnsentError } from './queue/unsent-error.ts';
 
@@ -97,31 +98,68 @@ async function failedIds(store: Store): Promise<readonly string[]> {
 const MOVE_SECONDS = 30;
 
 /** How many dead letters were moved, and which could not be. */
-export type MovedDeadLetters = { readonly moved: number; readonly notMoved: readonly NotSent[] };
+export type MovedDeadLetters = {
+  readonly moved: number;
+  readonly notMoved: readonly NotSent[];
+  /** Roughly how many others are still there but were never received: most likely, somebody else holds them. */
+  readonly held: number;
+};
 
-/** Moves dead letters back to the queue. Each is sent before it is deleted; those that cannot be sent stay. */
-export async function moveDeadLetters(
-  from: Queue,
-  to: Pick<Queue, 'send'>,
-  signal?: AbortSignal,
-): Promise<MovedDeadLetters> {
+export type MoveParts = {
+  readonly from: Queue;
+  readonly to: Pick<Queue, 'send'>;
+  /** Long polls if not given. */
+  readonly polls?: Polls | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** Held dead letters are given up after so many times the quiet polls: longer than a minute, and than `MOVE_SECONDS`. */
+const PATIENCE = 5;
+
+/**
+ * Moves dead letters back to the queue until there are no more. Each is sent before it is deleted; those that cannot be
+ * sent stay.
+ */
+export async function moveDeadLetters({
+  from,
+  to,
+  polls = LONG_POLLS,
+  signal,
+}: MoveParts): Promise<MovedDeadLetters> {
+  const { waitSeconds } = polls;
   const notMoved = new Map<string, string>();
-  for (let moved = 0; ; ) {
+  const isEmpty = createEmptyCheck(from, polls);
+  let moved = 0;
+  for (let quiet = 0; quiet < PATIENCE * polls.quiet; quiet += 1) {
     signal?.throwIfAborted();
-    const received = await from.receive({ most: 10, waitSeconds: 0, visibilitySeconds: MOVE_SECONDS });
+    const received = await from.receive({ most: 10, waitSeconds, visibilitySeconds: MOVE_SECONDS });
     // One that could not be moved is received again after a while.
     const messages = received.filter(({ messageId }) => !notMoved.has(messageId));
-    if (messages.length === 0)
-      return { moved, notMoved: Array.from(notMoved, ([id, error]) => ({ id, error })) };
-    const unsent = await sendAll(
-      to,
-      messages.map(({ body }) => body),
-    );
-    for (const [index, { messageId, receipt }] of messages.entries()) {
-      const error = unsent.get(index);
-      if (error !== undefined) notMoved.set(messageId, error);
-      else await from.delete(receipt);
-    }
-    moved += messages.length - unsent.size;
+    const isQuiet = messages.length === 0;
+    if (!isQuiet) quiet = -1;
+    moved += await moveBatch(messages, { from, to, notMoved });
+    if (await isEmpty({ isQuiet, staying: notMoved.size }))
+      return { moved, notMoved: listed(notMoved), held: 0 };
   }
+  const held = Math.max(0, total(await from.counts()) - notMoved.size);
+  return { moved, notMoved: listed(notMoved), held };
+}
+
+const listed = (errors: ReadonlyMap<string, string>): readonly NotSent[] =>
+  Array.from(errors, ([id, error]) => ({ id, error }));
+
+/** Moves the messages, adds those that cannot be to `notMoved`, and returns how many were moved. */
+async function moveBatch(
+  messages: readonly QueueMessage[],
+  { from, to, notMoved }: Pick<MoveParts, 'from' | 'to'> & { readonly notMoved: Map<string, string> },
+): Promise<number> {
+  if (messages.length === 0) return 0;
+  const bodies = messages.map(({ body }) => body);
+  const unsent = await sendAll(to, bodies);
+  for (const [index, { messageId, receipt }] of messages.entries()) {
+    const error = unsent.get(index);
+    if (error === undefined) await from.delete(receipt);
+    else notMoved.set(messageId, error);
+  }
+  return messages.length - unsent.size;
 }

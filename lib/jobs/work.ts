@@ -1,4 +1,5 @@
 import { handleMessage, type Lease, type Worker } from './handle-message.ts';
+import { createEmptyCheck, LONG_POLLS, type Polls } from './queue/empty-queue.ts';
 import type { Queue, QueueMessage } from './queue/queue.ts';
 
 export type WorkOptions = {
@@ -9,31 +10,35 @@ export type WorkOptions = {
   readonly concurrency: number;
   /** How long a message is hidden from other receivers at a time; extended while its job runs. */
   readonly visibilitySeconds: number;
-  /** End when the queue is empty; otherwise only on the signal. */
+  /** End when the queue is empty, which takes more than 20 s of long polls to know; otherwise only on the signal. */
   readonly drain: boolean;
   /** Ends the work: running jobs are finished, and no new ones are started. */
   readonly signal: AbortSignal;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Long polls if not given. */
+  readonly polls?: Polls | undefined;
   /** Called for each message that is refused, and again if the message is delivered again. */
   readonly onRefused?: (messageId: string) => void;
 };
 
 export type WorkCounts = { readonly done: number; readonly later: number; readonly failed: number };
 
-/** Polls are short enough for Ctrl-C: aborting one would hide the next message for its visibility timeout. */
-const WAIT_SECONDS = 2;
-
 /**
  * Consumes a queue in this process, as the deployed worker would, until it is stopped or there is nothing left. It
  * takes no more messages than it has room for. Throws what the queue throws, once all running jobs have finished.
  */
 export async function work(options: WorkOptions): Promise<WorkCounts> {
-  const { queue, concurrency, visibilitySeconds, drain, signal, sleep } = options;
+  const { queue, concurrency, visibilitySeconds, drain, signal, sleep, polls = LONG_POLLS } = options;
+  const { waitSeconds } = polls;
   const running = new Set<Promise<void>>();
   const counts = { done: 0, later: 0, failed: 0 };
+  const comingBack = createComingBack(options.worker.now);
+  const isEmpty = createEmptyCheck(queue, polls);
   const begin = (message: QueueMessage) => {
-    const one = handleOne(message, options).then((kind) => {
+    comingBack.received(message);
+    const one = handleOne(message, options).then(({ kind, backAfterMs }) => {
       counts[kind] += 1;
+      if (backAfterMs !== undefined) comingBack.add(message, backAfterMs);
       running.delete(one);
     });
     running.add(one);
@@ -45,12 +50,13 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
         continue;
       }
       const most = Math.min(10, concurrency - running.size);
-      const waitSeconds = running.size > 0 || drain ? 0 : WAIT_SECONDS;
+      const wasIdle = running.size === 0;
       const messages = await queue.receive({ most, waitSeconds, visibilitySeconds });
       messages.forEach(begin);
-      if (messages.length > 0) continue;
-      if (running.size === 0 && drain && isEmpty(await queue.counts())) break;
-      if (waitSeconds === 0) await sleep(CHECK_EVERY_MS, signal).catch(() => undefined);
+      const isQuiet = wasIdle && messages.length === 0 && !comingBack.any();
+      if (drain && (await isEmpty({ isQuiet }))) break;
+      if (messages.length === 0 && waitSeconds === 0)
+        await sleep(CHECK_EVERY_MS, signal).catch(() => undefined);
     }
   } finally {
     await Promise.all(running);
@@ -58,13 +64,28 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
   return counts;
 }
 
-/** How long to wait before checking an empty queue again. */
+/** How long to wait before the next poll where polls do not wait. */
 const CHECK_EVERY_MS = 200;
 
-const isEmpty = ({ waiting, inFlight, delayed }: Awaited<ReturnType<Queue['counts']>>) =>
-  waiting + inFlight + delayed === 0;
+/** Messages that went back to the queue. Its counts may be too old to include them. */
+function createComingBack(now: () => number) {
+  const dueAtMs = new Map<string, number>();
+  return {
+    add({ messageId }: QueueMessage, afterMs: number) {
+      dueAtMs.set(messageId, now() + afterMs);
+    },
+    received({ messageId }: QueueMessage) {
+      dueAtMs.delete(messageId);
+    },
+    /** Whether any is not due yet. */
+    any: () => dueAtMs.values().some((atMs) => atMs > now()),
+  };
+}
 
-async function handleOne(message: QueueMessage, options: WorkOptions): Promise<keyof WorkCounts> {
+/** How a message was handled, and when it comes back if it does. */
+type HandledOne = { readonly kind: keyof WorkCounts; readonly backAfterMs?: number };
+
+async function handleOne(message: QueueMessage, options: WorkOptions): Promise<HandledOne> {
   const { worker, lease, queue } = options;
   const stop = keepHidden(message, options);
   const onRefused = () => {
@@ -74,12 +95,15 @@ async function handleOne(message: QueueMessage, options: WorkOptions): Promise<k
   try {
     const handled = await handleMessage(message, { ...worker, onRefused }, lease);
     await stop();
-    if (handled.kind === 'done') await queue.delete(message.receipt);
-    else await queue.delay(message.receipt, handled.delayMs);
-    return handled.kind;
+    if (handled.kind === 'done') {
+      await queue.delete(message.receipt);
+      return { kind: 'done' };
+    }
+    await queue.delay(message.receipt, handled.delayMs);
+    return { kind: 'later', backAfterMs: handled.delayMs };
   } catch (err) {
     worker.logger.error({ messageId: message.messageId, err }, 'message not handled');
-    return 'failed';
+    return { kind: 'failed', backAfterMs: options.visibilitySeconds * 1000 };
   } finally {
     await stop();
   }

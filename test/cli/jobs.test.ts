@@ -179,6 +179,7 @@ test('redrive of named jobs leaves those that have not failed, exits 3, and move
     notSent: [],
     unknown: ['nobody-knows'],
     movedBack: null,
+    held: null,
   });
   expect(waiting).toBe(1);
 });

@@ -4,6 +4,7 @@ import type { Outcome } from '../../lib/jobs/ledger/job-row.ts';
 import { UnsentError } from '../../lib/jobs/queue/unsent-error.ts';
 import { moveDeadLetters, redriveFailed } from '../../lib/jobs/redrive.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
+import { forgetfulQueue } from './forgetful-queue.ts';
 import { memoryQueue } from './memory-queue.ts';
 
 const failure: Outcome = { status: 'failed', error: { kind: 'execution', message: 'no luck' } };
@@ -73,7 +74,7 @@ test('dead letters are sent before they are deleted', async () => {
   const dead = memoryQueue(['a', 'b', 'c']);
   const queue = memoryQueue();
 
-  expect(await moveDeadLetters(dead, queue)).toEqual({ moved: 3, notMoved: [] });
+  expect(await moveDeadLetters({ from: dead, to: queue })).toEqual({ moved: 3, notMoved: [], held: 0 });
 
   expect(queue.bodies()).toEqual(['a', 'b', 'c']);
   expect(dead.bodies()).toEqual([]);
@@ -152,9 +153,36 @@ test('a dead letter that cannot be sent stays, is named, and stops no other', as
   const dead = memoryQueue(['a', 'bad', 'c']);
   const queue = refusing('bad');
 
-  const moved = await moveDeadLetters(dead, queue);
+  const moved = await moveDeadLetters({ from: dead, to: queue });
 
-  expect(moved).toEqual({ moved: 2, notMoved: [{ id: 'm-2', error: REFUSED }] });
+  expect(moved).toEqual({ moved: 2, notMoved: [{ id: 'm-2', error: REFUSED }], held: 0 });
   expect(queue.bodies()).toEqual(['a', 'c']);
   expect(dead.bodies()).toEqual(['bad']);
+});
+
+const letters = Array.from({ length: 60 }, (_, index) => `letter ${index}`);
+
+test.for([1, 2, 3, 4, 5, 6])(
+  'moves all 60 dead letters though short polls miss and counts lag: seed %i',
+  async (seed) => {
+    const dead = forgetfulQueue({ nowMs: 0 }, { seed, bodies: letters });
+    const queue = memoryQueue();
+
+    const moved = await moveDeadLetters({ from: dead, to: queue });
+
+    expect(moved).toEqual({ moved: 60, notMoved: [], held: 0 });
+    expect(queue.bodies().toSorted()).toEqual(letters.toSorted());
+  },
+);
+
+test('dead letters that somebody else holds are counted, and end the wait', async () => {
+  const clock = { nowMs: 0 };
+  const dead = forgetfulQueue(clock, { seed: 1, bodies: ['a', 'b', 'c'] });
+  await dead.receive({ most: 1, waitSeconds: 2, visibilitySeconds: 43_200 });
+
+  const moved = await moveDeadLetters({ from: dead, to: memoryQueue() });
+
+  expect(moved).toEqual({ moved: 2, notMoved: [], held: 1 });
+  expect(clock.nowMs).toBeGreaterThan(60_000);
+  expect(clock.nowMs).toBeLessThan(180_000);
 });

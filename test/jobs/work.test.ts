@@ -1,7 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import type { Queue } from '../../lib/jobs/queue/queue.ts';
+import { HandBackError } from '../../lib/jobs/turn.ts';
 import { type WorkOptions, work } from '../../lib/jobs/work.ts';
-import { fakeWorker, leaseOf } from './fake-worker.ts';
+import { fakeWorker, leaseOf, runFunctionJob } from './fake-worker.ts';
+import { forgetfulQueue } from './forgetful-queue.ts';
 import { memoryQueue } from './memory-queue.ts';
 
 const options = { concurrency: 2, visibilitySeconds: 60, drain: true, signal: new AbortController().signal };
@@ -25,4 +28,57 @@ test('reports every refused message with its id, and to the worker too', async (
   expect(refused.toSorted()).toEqual(['m-1', 'm-2']);
   expect(reported).toEqual(['refused', 'refused']);
   expect(counts).toEqual({ done: 2, later: 0, failed: 0 });
+});
+
+test.for([1, 2, 3, 4, 5, 6])(
+  'drains all 40 jobs of a queue whose short polls miss and whose counts lag: seed %i',
+  async (seed) => {
+    const back = new Set<string>();
+    await using fake = await fakeWorker({
+      'run-function': async ({ id }) => {
+        // Each fourth goes back to the queue once, for longer than the counts lag.
+        if (back.has(id) || Number(id.slice(4)) % 4 > 0) return { status: 'done', response: '1' };
+        back.add(id);
+        throw new HandBackError('not now', 20_000);
+      },
+    });
+    const jobs = Array.from({ length: 40 }, (_, index) =>
+      JSON.stringify({ ...runFunctionJob, id: `job-${index}` }),
+    );
+    const queue = forgetfulQueue(fake.clock, { seed, bodies: jobs, isHandled: true });
+
+    const counts = await work({
+      ...options,
+      worker: fake.worker,
+      lease: { ...leaseOf(fake), deadlineMs: undefined },
+      queue,
+      sleep: queue.sleep,
+    });
+
+    expect(counts).toEqual({ done: 40, later: 10, failed: 0 });
+    expect(queue.bodies()).toEqual([]);
+  },
+);
+
+test('polls long while a job runs, too', async () => {
+  const waits: number[] = [];
+  const ended = Promise.withResolvers<void>();
+  await using fake = await fakeWorker({
+    'run-function': async () => {
+      await ended.promise;
+      return { status: 'done', response: '1' };
+    },
+  });
+  const queue = memoryQueue([JSON.stringify(runFunctionJob)]);
+  const receive: Queue['receive'] = async (asked) => {
+    waits.push(asked.waitSeconds);
+    if (waits.length === 5) ended.resolve();
+    await turn();
+    return queue.receive(asked);
+  };
+
+  await work({ ...options, worker: fake.worker, lease: leaseOf(fake), queue: { ...queue, receive }, sleep });
+
+  expect(waits.length).toBeGreaterThan(5);
+  expect(new Set(waits)).toEqual(new Set([2]));
 });

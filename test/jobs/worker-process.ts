@@ -20,6 +20,7 @@ await work({
   concurrency: 20,
   visibilitySeconds: 3,
   drain: true,
+  polls: { waitSeconds: 0, quiet: 1 },
   signal: new AbortController().signal,
   sleep,
 });

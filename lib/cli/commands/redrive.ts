@@ -45,9 +45,15 @@ async function redrive(
     ? await unknownIds(ledger)
     : redriven.left.filter(({ state }) => state === 'UNKNOWN').map(({ id }) => id);
   const notSent = [...redriven.notSent, ...(dead?.notMoved ?? [])];
-  const report: Report = { ...redriven, notSent, unknown, movedBack: dead?.moved ?? null };
+  const report: Report = {
+    ...redriven,
+    notSent,
+    unknown,
+    movedBack: dead?.moved ?? null,
+    held: dead?.held ?? null,
+  };
   terminal.out(json ? JSON.stringify(report, undefined, 2) : shownLines(describe(report)));
-  return notSent.length === 0 && (isAll || redriven.left.length === 0)
+  return notSent.length === 0 && !report.held && (isAll || redriven.left.length === 0)
     ? exitCodes.done
     : exitCodes.incomplete;
 }
@@ -56,12 +62,12 @@ async function redrive(
 async function moveBack(
   { SYNC_DEAD_LETTER_URL: url }: SyncSettings,
   queue: { readonly send: (bodies: readonly string[]) => Promise<void> },
-  { environment, signal }: Terminal,
+  { environment, signal, polls }: Terminal,
 ): Promise<MovedDeadLetters | null> {
   if (url === undefined) return null;
   const { openQueue } = await import('../open-jobs.ts');
   const { moveDeadLetters } = await import('../../jobs/redrive.ts');
-  return moveDeadLetters(await openQueue(url, environment), queue, signal);
+  return moveDeadLetters({ from: await openQueue(url, environment), to: queue, polls, signal });
 }
 
 async function unknownIds(ledger: {
@@ -72,17 +78,22 @@ async function unknownIds(ledger: {
   return ids.sort();
 }
 
-type Report = Redriven & { readonly unknown: readonly string[]; readonly movedBack: number | null };
+type Report = Redriven & {
+  readonly unknown: readonly string[];
+  readonly movedBack: number | null;
+  readonly held: number | null;
+};
 
 /** The most ids of a kind that are listed; `--json` lists all. */
 const NAMED = 20;
 
-function describe({ opened, left, notSent, unknown, movedBack }: Report): string {
+function describe({ opened, left, notSent, unknown, movedBack, held }: Report): string {
   const others = left.filter(({ state }) => state !== 'UNKNOWN').map(({ id, state }) => `${id} (${state})`);
   return [
     `reopened: ${opened.length}`,
     ...named(opened),
     ...(movedBack === null ? [] : [`dead letters moved back: ${movedBack}`]),
+    ...(held ? [`dead letters that somebody else holds, most likely: ${held}`] : []),
     ...(others.length === 0 ? [] : [`left unchanged: ${others.length}`, ...named(others)]),
     ...(notSent.length === 0
       ? []

@@ -57,6 +57,7 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
     visibilitySeconds: VISIBILITY_SECONDS,
     drain: flags.drain === true,
     signal: terminal.signal,
+    polls: terminal.polls,
     sleep,
     onRefused,
   });
