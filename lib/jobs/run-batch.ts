@@ -1,4 +1,5 @@
 import PQueue from 'p-queue';
+import { delayOrWarn } from './delay-or-warn.ts';
 import { type Handled, handleMessage, type Lease, type Worker } from './handle-message.ts';
 import type { Queue, QueueMessage } from './queue/queue.ts';
 
@@ -34,7 +35,8 @@ async function handleOne(
 ): Promise<Handled> {
   try {
     const handled = await handleMessage(message, worker, lease);
-    if (handled.kind === 'later') await queue.delay(message.receipt, handled.delayMs);
+    if (handled.kind === 'later')
+      await delayOrWarn(message, handled.delayMs, { queue, logger: worker.logger });
     return handled;
   } catch (err) {
     worker.logger.error({ messageId: message.messageId, err }, 'message not handled');

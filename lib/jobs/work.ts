@@ -1,3 +1,4 @@
+import { delayOrWarn } from './delay-or-warn.ts';
 import { handleMessage, type Lease, type Worker } from './handle-message.ts';
 import { createEmptyCheck, LONG_POLLS, type Polls } from './queue/empty-queue.ts';
 import type { Queue, QueueMessage } from './queue/queue.ts';
@@ -99,8 +100,8 @@ async function handleOne(message: QueueMessage, options: WorkOptions): Promise<H
       await queue.delete(message.receipt);
       return { kind: 'done' };
     }
-    await queue.delay(message.receipt, handled.delayMs);
-    return { kind: 'later', backAfterMs: handled.delayMs };
+    const isDelayed = await delayOrWarn(message, handled.delayMs, { queue, logger: worker.logger });
+    return { kind: 'later', backAfterMs: isDelayed ? handled.delayMs : options.visibilitySeconds * 1000 };
   } catch (err) {
     worker.logger.error({ messageId: message.messageId, err }, 'message not handled');
     return { kind: 'failed', backAfterMs: options.visibilitySeconds * 1000 };

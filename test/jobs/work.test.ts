@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import pino from 'pino';
 import { expect, test } from 'vitest';
 import type { Queue } from '../../lib/jobs/queue/queue.ts';
 import { HandBackError } from '../../lib/jobs/turn.ts';
@@ -81,4 +82,29 @@ test('polls long while a job runs, too', async () => {
 
   expect(waits.length).toBeGreaterThan(5);
   expect(new Set(waits)).toEqual(new Set([2]));
+});
+
+test('a delay that is refused is a warning, and the job counts as handed back', async () => {
+  await using fake = await fakeWorker({
+    'run-function': async () => {
+      throw new HandBackError('not now', 86_400_000);
+    },
+  });
+  const logged: string[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
+  const stop = new AbortController();
+  const queue: Queue = {
+    ...memoryQueue([JSON.stringify(runFunctionJob)]),
+    async delay() {
+      stop.abort();
+      throw new Error('beyond the limit');
+    },
+  };
+
+  const worker = { ...fake.worker, logger };
+  const counts = await work({ ...options, signal: stop.signal, worker, lease: leaseOf(fake), queue, sleep });
+
+  expect(counts).toEqual({ done: 0, later: 1, failed: 0 });
+  expect(logged.join()).toContain('message not delayed');
+  expect(logged.join()).not.toContain('message not handled');
 });

@@ -32,7 +32,7 @@ export type Queue = {
     readonly visibilitySeconds: number;
   }): Promise<readonly QueueMessage[]>;
   delete(receipt: string): Promise<void>;
-  /** The message is delivered again after `delayMs`, or after 12 hours if that is longer. */
+  /** The message is delivered again after `delayMs`; earlier if that is longer than the queue can hide it. */
   delay(receipt: string, delayMs: number): Promise<void>;
   counts(): Promise<QueueCounts>;
 };

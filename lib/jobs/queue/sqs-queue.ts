@@ -10,11 +10,9 @@ import {
 } from '@aws-sdk/client-sqs';
 import { asAwsError } from '../../aws/aws-error.ts';
 import { type AwsEnvironment, awsClientConfig } from '../../aws/client-config.ts';
+import { delayMessage } from './delay-message.ts';
 import type { Queue, QueueMessage } from './queue.ts';
 import { sendMessages } from './send-messages.ts';
-
-/** SQS's own limit. */
-const MOST_DELAY_SECONDS = 43_200;
 
 /** Longer than the longest poll. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -65,15 +63,14 @@ export function createSqsQueue(
       const command = new DeleteMessageCommand({ QueueUrl, ReceiptHandle: receipt });
       await asAwsError(`delete a message from ${queueUrl}`, () => client.send(command));
     },
-    async delay(receipt, delayMs) {
-      const VisibilityTimeout = Math.min(MOST_DELAY_SECONDS, Math.ceil(delayMs / 1000));
-      const command = new ChangeMessageVisibilityCommand({
-        QueueUrl,
-        ReceiptHandle: receipt,
-        VisibilityTimeout,
-      });
-      await asAwsError(`delay a message on ${queueUrl}`, () => client.send(command));
-    },
+    delay: (receipt, delayMs) =>
+      delayMessage(delayMs, {
+        queue: queueUrl,
+        hide: (VisibilityTimeout) =>
+          client.send(
+            new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle: receipt, VisibilityTimeout }),
+          ),
+      }),
     async counts() {
       const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] });
       const { Attributes = {} } = await asAwsError(`count the messages on ${queueUrl}`, () =>

@@ -1,4 +1,5 @@
 import {
+  ChangeMessageVisibilityCommand,
   OverLimit,
   QueueDoesNotExist,
   ReceiptHandleIsInvalid,
@@ -232,6 +233,59 @@ describe('what the client throws names the queue and what was tried', () => {
     const error = await queue.delete('AQEBsecret').catch((thrown: unknown) => thrown);
 
     expect(String(error)).not.toContain('AQEBsecret');
+  });
+});
+
+describe('a delay', () => {
+  const invalid = (message: string) =>
+    new SQSServiceException({ name: 'InvalidParameterValue', $fault: 'client', message, $metadata });
+  /** Refuses what would hide a message for more than 12 hours since it was received. */
+  function heldFor(heldSeconds: number) {
+    const { sqs, queue } = mockedQueue();
+    sqs.on(ChangeMessageVisibilityCommand).callsFake(({ VisibilityTimeout = 0 }) => {
+      if (heldSeconds + VisibilityTimeout > 43_200)
+        throw invalid('Total VisibilityTimeout for the message is beyond the limit [43200 seconds]');
+      return {};
+    });
+    const delays = () =>
+      sqs
+        .commandCalls(ChangeMessageVisibilityCommand)
+        .map(({ args: [{ input }] }) => input.VisibilityTimeout);
+    return { sqs, queue, delays };
+  }
+  const DAY_MS = 86_400_000;
+
+  test('of a day is accepted after the longest that a deployed worker may hold a message', async () => {
+    const { queue, delays } = heldFor(900);
+
+    await queue.delay('receipt', DAY_MS);
+
+    expect(delays()).toEqual([42_000]);
+  });
+
+  test('that is refused is made shorter until it is accepted', async () => {
+    const { queue, delays } = heldFor(40_000);
+
+    await queue.delay('receipt', DAY_MS);
+
+    expect(delays()).toEqual([42_000, 21_000, 10_500, 5_250, 2_625]);
+  });
+
+  test('ends as an error once it would be shorter than a minute', async () => {
+    const { queue, delays } = heldFor(43_200);
+
+    await expect(queue.delay('receipt', DAY_MS)).rejects.toThrow('beyond the limit');
+
+    expect(delays().at(-1)).toBeGreaterThanOrEqual(60);
+  });
+
+  test('is not made shorter for a receipt that is invalid', async () => {
+    const { sqs, queue } = mockedQueue();
+    sqs.on(ChangeMessageVisibilityCommand).rejects(invalid('The receipt handle has expired'));
+
+    await expect(queue.delay('receipt', DAY_MS)).rejects.toThrow('expired');
+
+    expect(sqs.commandCalls(ChangeMessageVisibilityCommand)).toHaveLength(1);
   });
 });
 
