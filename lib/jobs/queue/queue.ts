@@ -16,7 +16,7 @@ export type QueueMessage = {
 };
 
 /** Roughly how many messages a queue holds. */
-type QueueCounts = { readonly waiting: number; readonly inFlight: number; readonly delayed: number };
+export type QueueCounts = { readonly waiting: number; readonly inFlight: number; readonly delayed: number };
 
 /** A queue of jobs. Failures are thrown as `AwsError`; a message that is not deleted is delivered again. */
 export type Queue = {
