@@ -1,9 +1,11 @@
-import { type AwsFaultKind, kindOfFault, readAwsFault } from './fault.ts';
+import { type AwsFault, type AwsFaultKind, kindOfFault, readAwsFault } from './fault.ts';
 
 /** Why a service did not do what was requested; `code` is the one that the service or Node gave. */
 export type AwsFailure =
   /** What was requested does not exist. */
   | { readonly kind: 'missing'; readonly code: string }
+  /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
+  | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
   | { readonly kind: AwsFaultKind; readonly code: string };
 
 /**
@@ -21,8 +23,14 @@ export class AwsError extends Error {
     // The SDK adds further lines for developers.
     const [firstLine] = message.split('\n', 1);
     super(`${tried}: ${code}${firstLine ? `: ${firstLine}` : ''}`, { cause });
-    this.failure = { kind: MISSING_CODES.includes(code) ? 'missing' : kindOfFault(fault), code };
+    this.failure = failureOf(fault);
   }
+}
+
+function failureOf(fault: AwsFault): AwsFailure {
+  const { code, missing } = fault;
+  if (missing !== undefined) return { kind: 'unconfigured', code, expected: missing };
+  return { kind: MISSING_CODES.includes(code) ? 'missing' : kindOfFault(fault), code };
 }
 
 const MISSING_CODES: readonly string[] = [

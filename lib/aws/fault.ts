@@ -1,3 +1,5 @@
+import { missingSettings } from './missing-settings.ts';
+
 /** The parts of an SDK error that decisions need. */
 export type AwsFault = {
   /** The code that the service or Node gave; `HTTP 502` if something else responded, or the service gave no code. */
@@ -7,10 +9,14 @@ export type AwsFault = {
   readonly status: number | undefined;
   /** How many requests the SDK sent. */
   readonly attempts: number;
+  /** The settings that the SDK found no value in; undefined if none is missing. Then it has sent no request. */
+  readonly missing?: string;
 };
 
 export function readAwsFault(error: unknown): AwsFault {
   const { httpStatusCode: status, attempts = 1 } = metadataOf(error);
+  const missing = status === undefined ? missingSettings(error) : undefined;
+  if (missing !== undefined) return { ...missing, status, attempts: 0 };
   if (!(error instanceof Error)) return { code: 'unknown', message: '', status, attempts };
   return { code: codeOf(error, status), message: error.message, status, attempts };
 }
@@ -38,7 +44,11 @@ export function kindOfFault({ code, status }: AwsFault): AwsFaultKind {
 }
 
 /** Codes of errors thrown before any request is sent. */
-export const UNSENT_CODES: readonly string[] = ['CredentialsProviderError', 'TokenProviderError'];
+export const UNSENT_CODES: readonly string[] = [
+  'CredentialsProviderError',
+  'MissingRegion',
+  'TokenProviderError',
+];
 
 const DENIED_CODES: readonly string[] = [
   ...UNSENT_CODES,

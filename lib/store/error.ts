@@ -6,6 +6,8 @@ export type StoreFailure =
   /** In a directory, a key cannot be both an object and a folder; `occupant` is what is there. */
   | { readonly kind: 'key-conflict'; readonly occupant: string }
   | { readonly kind: 'missing'; readonly what: 'object' | 'bucket' }
+  /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
+  | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
   | { readonly kind: 'denied'; readonly code: string }
   /** Others wrote to the key, or the service was overloaded or failed, for longer than a caller should wait. */
   | { readonly kind: 'busy'; readonly code: string }
@@ -30,6 +32,8 @@ function describe(failure: StoreFailure): string {
     case 'bad-location':
     case 'bad-key':
       return `expected ${failure.expected}, got ${JSON.stringify(failure.got)}`;
+    case 'unconfigured':
+      return `expected ${failure.expected}, got none`;
     case 'key-conflict':
       return `${failure.occupant} is in the way`;
     case 'missing':

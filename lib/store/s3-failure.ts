@@ -4,7 +4,8 @@ import type { StoreFailure } from './error.ts';
 /** Converts an error of the SDK to the failure that the store throws. */
 export function explainS3Error(error: unknown): StoreFailure {
   const fault = readAwsFault(error);
-  const { code, status } = fault;
+  const { code, status, missing } = fault;
+  if (missing !== undefined) return { kind: 'unconfigured', code, expected: missing };
   if (code === 'NoSuchBucket') return { kind: 'missing', what: 'bucket' };
   if (code === 'NoSuchKey' || code === 'NotFound') return { kind: 'missing', what: 'object' };
   if (code === 'KeyTooLongError')

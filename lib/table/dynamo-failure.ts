@@ -18,7 +18,8 @@ export function isAmbiguous(failure: unknown): boolean {
 /** Converts an error of the SDK to the failure that the table throws. */
 export function explainDynamoError(table: string, error: unknown): TableFailure {
   const fault = readAwsFault(error);
-  const { code, message, status } = fault;
+  const { code, message, status, missing } = fault;
+  if (missing !== undefined) return { kind: 'unconfigured', code, expected: missing };
   const expected = 'a table with the strings pk and sk as its keys';
   if (code === 'ResourceNotFoundException') return { kind: 'bad-table', table, expected, got: 'none' };
   if (code === 'ValidationException' && KEYS_MESSAGE.test(message))

@@ -4,6 +4,8 @@ export type TableFailure =
   | { readonly kind: 'bad-table'; readonly table: string; readonly expected: string; readonly got: string }
   | { readonly kind: 'bad-key'; readonly expected: string; readonly got: string }
   | { readonly kind: 'bad-row'; readonly expected: string; readonly got: string }
+  /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
+  | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
   | { readonly kind: 'denied'; readonly code: string }
   /** Requests exceed the table's capacity, or the service failed; a write may have been made. */
   | { readonly kind: 'busy'; readonly code: string }
@@ -30,6 +32,8 @@ function describe(failure: TableFailure): string {
     case 'bad-key':
     case 'bad-row':
       return `expected ${failure.expected}, got ${failure.got}`;
+    case 'unconfigured':
+      return `expected ${failure.expected}, got none`;
     case 'denied':
     case 'busy':
     case 'unreachable':

@@ -1,7 +1,9 @@
+import { AwsError } from '../../aws/aws-error.ts';
 import { PlatformError } from '../../platform/platform-error.ts';
 import { decideRetry, type RetryLimits } from '../../platform/retry.ts';
 import { StoreError } from '../../store/error.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
+import { TableError } from '../../table/table-error.ts';
 import { backoffMs } from '../../time/backoff.ts';
 import { PartitionsError } from '../publish/partitions.ts';
 import { CheckpointConflictError } from '../run/checkpoint.ts';
@@ -57,7 +59,7 @@ function retriesFor(error: unknown): number {
   if (error instanceof CheckpointConflictError) return LIMITS.maxRetries;
   if (error instanceof StoredObjectError) return 0;
   if (error instanceof PartitionsError) return error.failure.kind === 'other' ? LIMITS.maxRetries : 0;
-  if (!(error instanceof StoreError)) return MOST_UNNAMED;
+  if (!(error instanceof StoreError)) return isUnconfigured(error) ? 0 : MOST_UNNAMED;
   switch (error.failure.kind) {
     case 'busy':
     case 'unreachable':
@@ -68,8 +70,13 @@ function retriesFor(error: unknown): number {
     case 'key-conflict':
     case 'missing':
     case 'denied':
+    case 'unconfigured':
       return 0;
     default:
       return error.failure satisfies never;
   }
 }
+
+/** No time brings a setting that is missing. */
+const isUnconfigured = (error: unknown): boolean =>
+  (error instanceof AwsError || error instanceof TableError) && error.failure.kind === 'unconfigured';

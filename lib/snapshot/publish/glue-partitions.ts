@@ -132,7 +132,8 @@ async function retryingConflicts<T>(
 
 function failureOf(error: unknown): PartitionsError['failure'] {
   const fault = readAwsFault(error);
-  const { code } = fault;
+  const { code, missing } = fault;
+  if (missing !== undefined) return { kind: 'unconfigured', code, expected: missing };
   if (code === 'EntityNotFoundException') return { kind: 'no-table', code };
   return { kind: kindOfFault(fault) === 'denied' ? 'denied' : 'other', code };
 }

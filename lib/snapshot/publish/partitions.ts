@@ -36,6 +36,8 @@ export function partitionOf(place: Place, run: Run): PartitionOfRun | undefined 
 /** Why a partition could not be added or removed; `code` is the service's own. */
 export type PartitionsFailure =
   | { readonly kind: 'no-table'; readonly code: string }
+  /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
+  | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
   | { readonly kind: 'denied'; readonly code: string }
   | { readonly kind: 'other'; readonly code: string };
 
@@ -47,7 +49,12 @@ export class PartitionsError extends Error {
   /** `tried` names the action and its object: `add the partition 2026-11-21/RUN in sync.cards`. */
   constructor(tried: string, failure: PartitionsFailure, options: { readonly cause: unknown }) {
     const cause = options.cause instanceof Error ? ` (${options.cause.message})` : '';
-    super(`${tried}: ${failure.kind}, ${failure.code}${cause}`, options);
+    super(`${tried}: ${describe(failure)}${cause}`, options);
     this.failure = failure;
   }
 }
+
+const describe = (failure: PartitionsFailure): string =>
+  failure.kind === 'unconfigured'
+    ? `expected ${failure.expected}, got none`
+    : `${failure.kind}, ${failure.code}`;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { AwsError } from '../../../lib/aws/aws-error.ts';
 import type { PlatformFailure } from '../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../lib/platform/platform-error.ts';
 import { afterStepFailure } from '../../../lib/snapshot/durable/after-step-failure.ts';
@@ -6,12 +7,14 @@ import { CheckpointConflictError } from '../../../lib/snapshot/run/checkpoint.ts
 import { SnapshotStoppedError } from '../../../lib/snapshot/run/snapshot-stopped-error.ts';
 import { StoreError } from '../../../lib/store/error.ts';
 import { StoredObjectError } from '../../../lib/store/stored-json.ts';
+import { TableError } from '../../../lib/table/table-error.ts';
 
 const platform = (failure: PlatformFailure) =>
   new PlatformError(failure, { operation: 'searchFiles', about: 'a FileSet', attempts: 1 });
 const status = (code: number) => platform({ kind: 'status', status: code });
 const busy = new StoreError('put a part', { kind: 'busy', code: 'SlowDown' });
 const conflict = new CheckpointConflictError('another process moved it');
+const noRegion = { kind: 'unconfigured', code: 'MissingRegion', expected: 'AWS_REGION' } as const;
 const denied = new StoreError('put a part', { kind: 'denied', code: 'AccessDenied' });
 
 describe('a step is retried after', () => {
@@ -36,6 +39,9 @@ describe('a step ends the run at once after', () => {
     ['a response of another shape', platform({ kind: 'shape', faults: ['id: expected an integer'] })],
     ['an invalid object', new StoredObjectError('invalid', 'no manifest')],
     ['a store that denies access', denied],
+    ['a store without a region', new StoreError('put a part', noRegion)],
+    ['a table without a region', new TableError('put a row', noRegion)],
+    ['another service without a region', new AwsError('read a secret', new Error('Region is missing'))],
     ['several failures of which one is permanent', new AggregateError([busy, status(401)])],
     ['a stop caused by such a failure', new SnapshotStoppedError('files', 'a run', status(403))],
   ])('%s', (_, error) => {

@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { sendToEventBridge } from '../../lib/jobs/event-bridge.ts';
+import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
+import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
+import { secretsManagerToken } from '../../lib/platform/secrets-manager-token.ts';
+import { lambdaExecutions } from '../../lib/snapshot/durable/start-execution.ts';
+import { gluePartitions } from '../../lib/snapshot/publish/glue-partitions.ts';
+import { createS3Store } from '../../lib/store/s3.ts';
+import { createS3Client } from '../../lib/store/s3-client.ts';
+import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
+
+/*
+ * The SDK itself throws here: its words for what is missing are read from the version in use. `endpoint` is one that
+ * nobody listens on, so that a request would fail in another way.
+ */
+const endpoint = { AWS_ENDPOINT_URL: 'http://127.0.0.1:9' };
+const credentials = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'a-secret-key' };
+const run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
+const finished = { id: 'a', type: 'call', status: 'done', result: 'results/a.json' } as const;
+
+type Environment = Readonly<Record<string, string>>;
+
+const sleep = vi.fn(async () => undefined);
+
+const calls: readonly (readonly [string, string, (environment: Environment) => Promise<unknown>])[] = [
+  [
+    'S3',
+    'put a in s3://bucket',
+    (environment) =>
+      createS3Store({ client: createS3Client(environment), bucket: 'bucket' }).put('a', Buffer.from('x')),
+  ],
+  [
+    'DynamoDB, for rows',
+    'put job#a - in table jobs',
+    (environment) =>
+      createDynamoTable({ tableName: 'jobs', environment, sleep }).put(
+        { partition: 'job#a', sort: '-' },
+        {},
+        { expected: null, token: 't' },
+      ),
+  ],
+  [
+    'DynamoDB, for the budget',
+    'read pace#host - in table jobs',
+    (environment) => createDynamoBudget({ tableName: 'jobs', host: 'host', environment }).read(),
+  ],
+  [
+    'SQS',
+    'http://127.0.0.1:9/0/jobs: sent at least 0 of 1 messages',
+    (environment) =>
+      createSqsQueue('http://127.0.0.1:9/0/jobs', createSqsClient(environment), { sleep }).send(['a']),
+  ],
+  [
+    'Secrets Manager',
+    'read secret platform/token',
+    (environment) => secretsManagerToken({ secretId: 'platform/token', environment }).read(),
+  ],
+  [
+    'EventBridge',
+    'JobFinished of a to jobs',
+    (environment) => sendToEventBridge({ bus: 'jobs', store: 's3://bucket', environment })(finished),
+  ],
+  [
+    'Glue',
+    'add the partition 2026-11-16/20261116T090000Z-aaaaaa in sync.calculations',
+    (environment) =>
+      gluePartitions({ database: 'sync', location: 's3://bucket', environment, sleep }).add(
+        'calculations',
+        run,
+      ),
+  ],
+  [
+    'Lambda',
+    'start execution a of function:live',
+    (environment) =>
+      lambdaExecutions({ functionName: 'function:live', environment })({ name: 'a', input: '{}' }),
+  ],
+];
+
+beforeEach(() => {
+  sleep.mockClear();
+  const unset = [
+    'AWS_REGION',
+    'AWS_DEFAULT_REGION',
+    'AWS_PROFILE',
+    'AWS_ACCESS_KEY_ID',
+    'AWS_SECRET_ACCESS_KEY',
+  ];
+  for (const name of unset) vi.stubEnv(name, undefined);
+  vi.stubEnv('AWS_CONFIG_FILE', '/nonexistent/config');
+  vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', '/nonexistent/credentials');
+  vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
+});
+afterEach(() => vi.unstubAllEnvs());
+
+describe('without a region the settings for one are named, and nothing is tried again', () => {
+  const expected = 'an AWS region in AWS_REGION, AWS_DEFAULT_REGION or the profile of AWS_PROFILE';
+
+  test.for(calls)('%s', async ([, tried, call]) => {
+    const failed = call({ ...endpoint, ...credentials });
+
+    await expect(failed).rejects.toMatchObject({
+      message: expect.stringMatching(new RegExp(`${tried}.*: expected ${expected}, got none`)),
+      failure: { kind: 'unconfigured', code: 'MissingRegion', expected },
+    });
+    expect(sleep).not.toHaveBeenCalled();
+  });
+});
+
+describe('without credentials the settings for them are named, and nothing is tried again', () => {
+  const expected =
+    'AWS credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the profile of AWS_PROFILE or a role';
+
+  test.for(calls)('%s', async ([, tried, call]) => {
+    const failed = call({ ...endpoint, AWS_REGION: 'eu-central-1' });
+
+    await expect(failed).rejects.toMatchObject({
+      message: expect.stringMatching(new RegExp(`${tried}.*: expected ${expected}, got none`)),
+      failure: { kind: 'unconfigured', code: 'CredentialsProviderError', expected },
+    });
+    expect(sleep).not.toHaveBeenCalled();
+  });
+});
