@@ -1,7 +1,8 @@
 import { DynamoDBClient, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { type AwsEnvironment, awsClientConfig } from '../aws/client-config.ts';
-import { explainDynamoError, isConditionFailed } from '../table/dynamo-failure.ts';
+import { explainDynamoError, type FailedTable, isConditionFailed } from '../table/dynamo-failure.ts';
 import { TableError } from '../table/table-error.ts';
+import { checkKeysOnce } from '../table/table-keys.ts';
 import type { Budget, BudgetItem, BudgetWrite } from './budget.ts';
 import {
   type BudgetUpdate,
@@ -40,7 +41,7 @@ export const createBudgetClient = (environment: AwsEnvironment): DynamoDBClient 
 /** The budget of a host in a DynamoDB table: the item with the keys `pace#HOST` and `-`. */
 export function createDynamoBudget(options: DynamoBudgetOptions): BudgetItem {
   const { tableName, host, environment, client = createBudgetClient(environment) } = options;
-  const place: BudgetAddress = { client, tableName, host };
+  const place: BudgetAddress = { client, tableName, host, checkKeys: checkKeysOnce(client, tableName) };
   return {
     read: () => explained('read', place, () => read(place)),
     reserve: (reservation) => writeIf('reserve', place, reserveUpdate(reservation)),
@@ -50,7 +51,7 @@ export function createDynamoBudget(options: DynamoBudgetOptions): BudgetItem {
   };
 }
 
-type BudgetAddress = { readonly client: DynamoDBClient; readonly tableName: string; readonly host: string };
+type BudgetAddress = FailedTable & { readonly client: DynamoDBClient; readonly host: string };
 
 const itemOf = ({ tableName, host }: BudgetAddress) => ({
   TableName: tableName,
@@ -79,15 +80,11 @@ const writeIf = (act: string, place: BudgetAddress, change: BudgetUpdate): Promi
     }
   });
 
-async function explained<T>(
-  act: string,
-  { tableName, host }: BudgetAddress,
-  work: () => Promise<T>,
-): Promise<T> {
+async function explained<T>(act: string, place: BudgetAddress, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const tried = `${act} pace#${host} - in table ${tableName}`;
-    throw new TableError(tried, explainDynamoError(tableName, error), { cause: error });
+    const tried = `${act} pace#${place.host} - in table ${place.tableName}`;
+    throw new TableError(tried, await explainDynamoError(place, error), { cause: error });
   }
 }

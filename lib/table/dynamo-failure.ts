@@ -1,5 +1,6 @@
 import { kindOfFault, readAwsFault, UNSENT_CODES } from '../aws/fault.ts';
 import type { TableFailure } from './table-error.ts';
+import type { CheckKeys } from './table-keys.ts';
 
 /** True if a write failed because its condition did not hold. */
 export const isConditionFailed = (error: unknown): boolean =>
@@ -15,18 +16,26 @@ export function isAmbiguous(failure: unknown): boolean {
   return status === undefined || status < 400 || status >= 500;
 }
 
-/** Converts an error of the SDK to the failure that the table throws. */
-export function explainDynamoError(table: string, error: unknown): TableFailure {
+/** The table of a failed call. */
+export type FailedTable = { readonly tableName: string; readonly checkKeys: CheckKeys };
+
+/**
+ * Converts an error of the SDK to the failure that the table throws. DynamoDB refuses wrong keys with a
+ * ValidationException, whose words differ between its implementations: only the table's description is reliable.
+ */
+export async function explainDynamoError(
+  { tableName: table, checkKeys }: FailedTable,
+  error: unknown,
+): Promise<TableFailure> {
   const fault = readAwsFault(error);
-  const { code, message, status, missing } = fault;
+  const { code, status, missing } = fault;
   if (missing !== undefined) return { kind: 'unconfigured', code, expected: missing };
   const expected = 'a table with the strings pk and sk as its keys';
   if (code === 'ResourceNotFoundException') return { kind: 'bad-table', table, expected, got: 'none' };
-  if (code === 'ValidationException' && KEYS_MESSAGE.test(message))
-    return { kind: 'bad-table', table, expected, got: 'one with other keys' };
+  const keys = code === 'ValidationException' ? await checkKeys() : undefined;
+  if (keys?.kind === 'other') return { kind: 'bad-table', table, expected, got: keys.got };
   const kind = kindOfFault(fault);
   if (kind !== 'other') return { kind, code };
-  return { kind, code: status === undefined ? code : `${status} ${code}` };
+  const shown = status === undefined ? code : `${status} ${code}`;
+  return { kind, code: shown, ...(keys?.kind === 'unchecked' ? { unchecked: keys.code } : {}) };
 }
-
-const KEYS_MESSAGE = /key element|key schema|Missing the key|mismatch for key/;

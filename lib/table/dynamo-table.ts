@@ -9,13 +9,14 @@ import {
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { checkKey, checkRow } from './check-row.ts';
 import { createDynamoClient, type DynamoEnvironment } from './dynamo-client.ts';
-import { explainDynamoError } from './dynamo-failure.ts';
+import { explainDynamoError, type FailedTable } from './dynamo-failure.ts';
 import { toItem, toItemKey } from './dynamo-item.ts';
 import { absentOrWith, onlyOver, queryOf, scanOf } from './dynamo-requests.ts';
 import { readRow, rowsOf, type TableAddress } from './dynamo-rows.ts';
 import { settleWrite } from './settle-write.ts';
 import type { Row, RowKey, StoredRow, Table, WriteOptions, WriteResult } from './table.ts';
 import { TableError } from './table-error.ts';
+import { checkKeysOnce } from './table-keys.ts';
 import { OF_EACH_ATTEMPT, watchAttempts } from './watch-attempts.ts';
 
 export type DynamoTableOptions = {
@@ -39,7 +40,7 @@ export function createDynamoTable({
   client = createDynamoClient(environment),
   sleep = delay,
 }: DynamoTableOptions): Table {
-  const place: RetriedTable = { client, tableName, sleep };
+  const place: RetriedTable = { client, tableName, sleep, checkKeys: checkKeysOnce(client, tableName) };
   return {
     get: (key) => tryOn(place, 'get', key, (tried) => getRow(place, key, tried)),
     put: (key, row, options) =>
@@ -55,7 +56,7 @@ export function createDynamoTable({
   };
 }
 
-type RetriedTable = TableAddress & { readonly sleep: (ms: number) => Promise<unknown> };
+type RetriedTable = TableAddress & FailedTable & { readonly sleep: (ms: number) => Promise<unknown> };
 
 /** An action on a row; `tried` describes it. */
 type Act = { readonly key: RowKey; readonly tried: string };
@@ -128,7 +129,7 @@ async function tryOn<T>(
   try {
     return await work(tried);
   } catch (error) {
-    throw translate(place, tried, error);
+    throw await translate(place, tried, error);
   }
 }
 
@@ -140,11 +141,11 @@ async function* explainedEach<T>(
   try {
     yield* source(tried);
   } catch (error) {
-    throw translate(place, tried, error);
+    throw await translate(place, tried, error);
   }
 }
 
-const translate = ({ tableName }: RetriedTable, tried: string, error: unknown): TableError =>
-  error instanceof TableError
-    ? error
-    : new TableError(tried, explainDynamoError(tableName, error), { cause: error });
+async function translate(place: RetriedTable, tried: string, error: unknown): Promise<TableError> {
+  if (error instanceof TableError) return error;
+  return new TableError(tried, await explainDynamoError(place, error), { cause: error });
+}

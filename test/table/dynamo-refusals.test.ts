@@ -61,7 +61,6 @@ describe('a refusal by DynamoDB is not retried', () => {
     ['KMSAccessDeniedException', 'denied, KMSAccessDeniedException'],
     ['TransactionConflictException', 'busy, TransactionConflictException'],
     ['ItemCollectionSizeLimitExceededException', '400 ItemCollectionSizeLimitExceededException'],
-    ['ValidationException', '400 ValidationException (about ValidationException)'],
     ['ResourceNotFoundException', 'expected a table with the strings pk and sk as its keys, got none'],
   ] as const)('%s', async ([code, message]) => {
     await using dynamo = await tableOver(jsonError(code));
@@ -70,6 +69,104 @@ describe('a refusal by DynamoDB is not retried', () => {
 
     await expect(put).rejects.toThrow(`put job#a - in table jobs: ${message}`);
     expect(dynamo.operations()).toEqual(['Put']);
+  });
+});
+
+describe('a refusal that may be due to the keys is explained by the description of the table', () => {
+  // As DynamoDB Local words it, and no other.
+  const refused = jsonReply(
+    {
+      __type: 'com.amazon.coral.validate#ValidationException',
+      message: 'One of the required keys was not given a value',
+    },
+    400,
+  );
+  const described = (...keys: readonly (readonly [string, string, string])[]) =>
+    jsonReply({
+      Table: {
+        KeySchema: keys.map(([AttributeName, KeyType]) => ({ AttributeName, KeyType })),
+        AttributeDefinitions: keys.map(([AttributeName, , AttributeType]) => ({
+          AttributeName,
+          AttributeType,
+        })),
+      },
+    });
+  const needed = 'expected a table with the strings pk and sk as its keys, got one with the keys';
+
+  test.for([
+    [
+      'other names',
+      [
+        ['id', 'HASH', 'S'],
+        ['part', 'RANGE', 'S'],
+      ],
+      `${needed} id (HASH, S) and part (RANGE, S)`,
+    ],
+    [
+      'another type',
+      [
+        ['pk', 'HASH', 'S'],
+        ['sk', 'RANGE', 'N'],
+      ],
+      `${needed} pk (HASH, S) and sk (RANGE, N)`,
+    ],
+    ['no sort key', [['pk', 'HASH', 'S']], `${needed} pk (HASH, S)`],
+    [
+      'exchanged',
+      [
+        ['sk', 'HASH', 'S'],
+        ['pk', 'RANGE', 'S'],
+      ],
+      `${needed} sk (HASH, S) and pk (RANGE, S)`,
+    ],
+  ] as const)('%s', async ([, keys, message]) => {
+    await using dynamo = await tableOver(refused, described(...keys));
+
+    const get = dynamo.table.get(key);
+
+    await expect(get).rejects.toThrow(`get job#a - in table jobs: ${message}`);
+  });
+
+  test('the keys are right: the refusal is reported as it came', async () => {
+    await using dynamo = await tableOver(refused, described(['pk', 'HASH', 'S'], ['sk', 'RANGE', 'S']));
+
+    const get = dynamo.table.get(key);
+
+    await expect(get).rejects.toMatchObject({
+      message:
+        'get job#a - in table jobs: 400 ValidationException (One of the required keys was not given a value)',
+      failure: { kind: 'other', code: '400 ValidationException' },
+    });
+  });
+
+  test('the description is denied: the refusal is reported, and that the keys could not be checked', async () => {
+    await using dynamo = await tableOver(refused, jsonError('AccessDeniedException'));
+
+    const get = dynamo.table.get(key);
+
+    await expect(get).rejects.toMatchObject({
+      message:
+        'get job#a - in table jobs: 400 ValidationException (One of the required keys was not given a value); ' +
+        'whether its keys are the strings pk and sk could not be checked (DescribeTable: AccessDeniedException)',
+      failure: { kind: 'other', code: '400 ValidationException', unchecked: 'AccessDeniedException' },
+    });
+  });
+
+  test('a table is described once, however many calls fail', async () => {
+    await using dynamo = await tableOver(refused, described(['id', 'HASH', 'S']), refused);
+
+    await expect(dynamo.table.get(key)).rejects.toThrow('got one with the keys id (HASH, S)');
+    await expect(dynamo.table.delete(key, 't')).rejects.toThrow('got one with the keys id (HASH, S)');
+
+    expect(dynamo.operations()).toEqual(['Get', 'DynamoDB_20120810.DescribeTable', 'Delete']);
+  });
+
+  test('nothing else asks for the description, which the deployed roles may not read', async () => {
+    await using dynamo = await tableOver(jsonError('ConditionalCheckFailedException'), jsonReply({}));
+
+    await dynamo.table.put(key, {}, { expected: 't0', token: 't1' });
+
+    expect(dynamo.operations()).toEqual(['Put', 'Get']);
   });
 });
 

@@ -85,7 +85,7 @@ describe('in DynamoDB', () => {
 
     for (const call of calls)
       await expect(call()).rejects.toMatchObject({
-        failure: { kind: 'bad-table', got: 'one with other keys' },
+        failure: { kind: 'bad-table', got: 'one with the keys id (HASH, S) and part (RANGE, S)' },
       });
   });
 
