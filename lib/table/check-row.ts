@@ -34,7 +34,11 @@ function reservedFault(row: Row): Fault | undefined {
   return taken && { expected: `no member ${reservedNames.join(', ')}`, got: taken };
 }
 
-// DynamoDB's own limits: 32 levels, numbers up to 9.99e125 and down to 1e-130.
+// The limits of AWS's page "Constraints in Amazon DynamoDB": keys of 2,048 and 1,024 bytes; attribute names of 1 byte to
+// 64 KB (65,535 bytes are accepted, 65,536 are refused; the names of our keys, limited to 255, are always pk and sk); 32
+// levels; numbers up to 9.99e125 and down to 1e-130; 400 KB per item, for names and values together. Names and texts
+// count in bytes of UTF-8.
+const NAME_LIMIT_BYTES = 65_535;
 const DEEPEST = 32;
 const GREATEST = 9.99e125;
 const LEAST = 1e-130;
@@ -54,13 +58,17 @@ function jsonFault(value: Json | undefined, depth: number): Fault | undefined {
 // The SDK's conversion reads a value's `constructor`, and sets `__proto__` instead of storing it.
 const unstorableNames: readonly string[] = ['', '__proto__', 'constructor'];
 
-const nameFault = (name: string): Fault | undefined =>
-  unstorableNames.includes(name)
-    ? {
-        expected: `no member named ${unstorableNames.map((each) => `"${each}"`).join(', ')}`,
-        got: `"${name}"`,
-      }
+function nameFault(name: string): Fault | undefined {
+  if (unstorableNames.includes(name))
+    return {
+      expected: `no member named ${unstorableNames.map((each) => `"${each}"`).join(', ')}`,
+      got: `"${name}"`,
+    };
+  const nameBytes = Buffer.byteLength(name);
+  return nameBytes > NAME_LIMIT_BYTES
+    ? { expected: `names of at most ${NAME_LIMIT_BYTES} bytes`, got: `${nameBytes} bytes` }
     : textFault(name);
+}
 
 const textFault = (text: string): Fault | undefined =>
   text.isWellFormed() ? undefined : { expected: 'well-formed text', got: 'a lone surrogate' };

@@ -255,6 +255,17 @@ function describeLimits(makeTable: () => Promise<Table>): void {
     ['a number out of range', { a: { b: 1e200 } }, 'got 1e+200'],
     ['half a character', { a: 'x\uD800' }, 'got a lone surrogate'],
     ['a name that cannot be stored', { a: JSON.parse('{"__proto__": 1}') }, 'got "__proto__"'],
+    ['a name of 64 KB', { ['x'.repeat(65_536)]: 1 }, 'names of at most 65535 bytes, got 65536 bytes'],
+    [
+      'such a name deep within, by its bytes',
+      { a: [{ ['é'.repeat(32_768)]: 1 }] },
+      'names of at most 65535 bytes, got 65536 bytes',
+    ],
+    [
+      'names and values that are too large together',
+      { ['x'.repeat(65_000)]: 'x'.repeat(345_000) },
+      'at most 405504 bytes',
+    ],
     ['more than an item may hold', { a: 'x'.repeat(410_000) }, 'at most 405504 bytes, got 410005'],
   ] as const)('a row with %s is refused', async ([, row, message]) => {
     const table = await makeTable();
@@ -272,6 +283,16 @@ function describeLimits(makeTable: () => Promise<Table>): void {
     await table.put(key, { a: 'x'.repeat(405_000) }, { expected: null, token: 't'.repeat(36) });
 
     expect((await table.get(key))?.row).toEqual({ a: 'x'.repeat(405_000) });
+  });
+
+  test('the longest names that are taken come back', async () => {
+    const table = await makeTable();
+    const longest = 'é'.repeat(32_767);
+    const row = { [`x${longest}`]: 1, deep: { [`y${longest}`]: 2 } };
+
+    await table.put(key, row, { expected: null, token: 't1' });
+
+    expect((await table.get(key))?.row).toEqual(row);
   });
 
   test.for([
