@@ -59,6 +59,9 @@ const CONFLICT_WAIT_MS = 50;
 // A single PutObject may carry 5 GiB; parts of this size limit how much is sent again after a broken connection.
 const PART_BYTES = 8 * 1024 * 1024;
 
+/** Whether a body is sent in parts, which a killed process leaves behind. */
+export const isSentInParts = (body: Uint8Array): boolean => body.byteLength > PART_BYTES;
+
 const conditionHeaders = (condition: PutCondition) =>
   'ifAbsent' in condition ? { IfNoneMatch: '*' } : { IfMatch: condition.ifMatch };
 

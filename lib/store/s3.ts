@@ -11,7 +11,8 @@ import { createBoundary } from './boundary.ts';
 import { checkKey, checkPrefix, isKey } from './key.ts';
 import { bytesOf, MOST_PAUSE_MS } from './s3-body.ts';
 import { explainS3Error } from './s3-failure.ts';
-import { putS3Object, type S3Object } from './s3-put.ts';
+import { abortLeftoversOnce } from './s3-leftovers.ts';
+import { isSentInParts, putS3Object, type S3Object } from './s3-put.ts';
 import type { ListedObject, Store, StoredObject } from './store.ts';
 
 /** `prefix` is a folder of the bucket, without a trailing slash; absent or empty: the whole bucket. */
@@ -46,6 +47,7 @@ export function createS3Store({
     checkKey(key);
     return { client, bucket, key: folder + key };
   };
+  const cleanUpOnce = abortLeftoversOnce({ client, bucket, folder });
   return {
     location,
     get: (key, { signal } = {}) =>
@@ -56,7 +58,11 @@ export function createS3Store({
         return found && each(attempt('stream', key, signal), () => bytesOf(found.body, mostPauseMs));
       }),
     put: (key, body, options = {}) =>
-      run(attempt('put', key, options.signal), () => putS3Object(place(key), body, options)),
+      run(attempt('put', key, options.signal), () => {
+        const at = place(key);
+        if (isSentInParts(body)) cleanUpOnce(key, options.signal);
+        return putS3Object(at, body, options);
+      }),
     copy: (from, to, { signal } = {}) =>
       run(attempt(`copy ${from} to`, to, signal), () => copyObject(place(from), place(to), signal)),
     list: (under, { signal } = {}) =>
