@@ -2,7 +2,7 @@ import { DescribeTableCommand, type DynamoDBClient, type TableDescription } from
 import { readAwsFault } from '../aws/fault.ts';
 
 /** The keys that a table has, compared with those that rows need. `unchecked`: it could not be described. */
-export type TableKeys =
+type TableKeys =
   | { readonly kind: 'right' }
   | { readonly kind: 'other'; readonly got: string }
   | { readonly kind: 'unchecked'; readonly code: string };
