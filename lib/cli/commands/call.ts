@@ -1,8 +1,5 @@
-import { runFunctionChecks } from '../../jobs/types/run-function/message.ts';
 import { printJson } from '../../json/json.ts';
 import type { FunctionExecution } from '../../platform/records.ts';
-import { openSession } from '../../session.ts';
-import { checkedMessage } from '../checked-message.ts';
 import type { AddCommand } from '../command.ts';
 import { objectOption } from '../options.ts';
 import { exitCodes, shown, shownJson, shownLines, type Terminal } from '../terminal.ts';
@@ -25,6 +22,10 @@ export const addCall: AddCommand = (program, terminal, finish) => {
     .option('--logs', 'show what the function logged')
     .option('--json', 'print the whole execution as one JSON value')
     .action(async (packageId: string, packageVersion: string, functionName: string, flags: CallFlags) => {
+      // Loaded only when they are needed, so that the other commands start without them.
+      const { runFunctionChecks } = await import('../../jobs/types/run-function/message.ts');
+      const { checkedMessage } = await import('../checked-message.ts');
+      const { openSession } = await import('../../session.ts');
       const { packageVersion: version, ...message } = checkedMessage(
         runFunctionChecks,
         {

@@ -1,12 +1,9 @@
 import type { Command } from 'commander';
 import type { FormulaAnalysis } from '../../formula/analyze.ts';
 import { checkSum } from '../../formula/checksum.ts';
-import { updateFormulaChecks } from '../../jobs/types/update-formula/message.ts';
-import { refuseIfChanged } from '../../jobs/types/update-formula/refuse-if-changed.ts';
 import { printJson } from '../../json/json.ts';
 import type { Calculation } from '../../platform/records.ts';
-import { openSession, type Session } from '../../session.ts';
-import { checkedMessage } from '../checked-message.ts';
+import type { Session } from '../../session.ts';
 import type { AddCommand, Finish } from '../command.ts';
 import { numberOption, readText } from '../options.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
@@ -75,6 +72,8 @@ function addSet(formula: Command, terminal: Terminal, finish: Finish): void {
 async function messageOf(id: string, file: string, flags: SetFlags, terminal: Terminal) {
   const { strict, unlessChangedSince, name } = flags;
   const expression = withoutFinalLineEnd(await readText(file, terminal));
+  const { checkedMessage } = await import('../checked-message.ts');
+  const { updateFormulaChecks } = await import('../../jobs/types/update-formula/message.ts');
   return checkedMessage(
     updateFormulaChecks,
     { version: 1, type: 'update-formula', calculationId: id, expression, strict, unlessChangedSince, name },
@@ -95,6 +94,8 @@ async function setFormula(given: string, file: string, flags: SetFlags, terminal
     unlessChangedSince: sinceMs,
     name,
   } = await messageOf(calculationId(given), file, flags, terminal);
+  const { openSession } = await import('../../session.ts');
+  const { refuseIfChanged } = await import('../../jobs/types/update-formula/refuse-if-changed.ts');
   const session = openSession(terminal);
   const { platform } = session;
   const analysis = await analyze(expression);

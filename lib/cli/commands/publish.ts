@@ -1,7 +1,5 @@
 import { readSyncSettings } from '../../settings.ts';
 import type { Place } from '../../snapshot/keys.ts';
-import { openPartitions } from '../../snapshot/publish/open-partitions.ts';
-import { publishRun, readFinishedRun } from '../../snapshot/publish/publish.ts';
 import type { AddCommand } from '../command.ts';
 import { openStoreOf } from '../open-store-of.ts';
 import { placeArgument, runArgument } from '../place-argument.ts';
@@ -28,6 +26,8 @@ export const addPublish: AddCommand = (program, terminal, finish) => {
 async function publish(source: Place, run: string, flags: PublishFlags, terminal: Terminal): Promise<number> {
   const { SYNC_GLUE_DATABASE: database } = readSyncSettings(terminal.environment);
   const store = await openStoreOf(terminal.environment);
+  const { openPartitions } = await import('../../snapshot/publish/open-partitions.ts');
+  const { publishRun, readFinishedRun } = await import('../../snapshot/publish/publish.ts');
   const finished = await readFinishedRun(store, source, run).catch((error: unknown) => {
     throw asUsage('run', error);
   });

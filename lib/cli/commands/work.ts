@@ -1,7 +1,6 @@
 import type { JobFinished } from '../../jobs/handle-message.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
 import type { WorkCounts } from '../../jobs/work.ts';
-import { openSession } from '../../session.ts';
 import type { AddCommand } from '../command.ts';
 import { numberOption } from '../options.ts';
 import { settingFor } from '../setting-for.ts';
@@ -30,6 +29,7 @@ export const addWork: AddCommand = (program, terminal, finish) => {
 const VISIBILITY_SECONDS = 60;
 
 async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
+  const { openSession } = await import('../../session.ts');
   const session = openSession(terminal);
   const { settings } = session;
   const queueUrl = settingFor('work', settings, 'SYNC_QUEUE_URL');

@@ -1,0 +1,127 @@
+import { type Change, printChange } from '../snapshot/changes/change.ts';
+import { collectChanges } from '../snapshot/changes/collect-changes.ts';
+import { compareRuns } from '../snapshot/changes/compare-runs.ts';
+import type { ComparisonEvent, RunSide } from '../snapshot/changes/comparison-events.ts';
+import type { ChangeCounts } from '../snapshot/changes/count-changes.ts';
+import { describeChanges } from '../snapshot/changes/describe-changes.ts';
+import { type PublishedRun, publishedRuns } from '../snapshot/changes/published-runs.ts';
+import { findRunPair } from '../snapshot/changes/run-pair.ts';
+import { type Place, sourceOf } from '../snapshot/keys.ts';
+import type { Manifest } from '../snapshot/manifest.ts';
+import { sources } from '../snapshot/sources/sources.ts';
+import type { Store } from '../store/store.ts';
+import { LISTED, LISTED_JSON } from './listed.ts';
+import { openStoreOf } from './open-store-of.ts';
+import { exitCodes, shown, type Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+export type DiffFlags = { readonly limit?: number; readonly memory: number; readonly json?: true };
+
+type Requested = {
+  readonly place: Place | undefined;
+  readonly old: string | undefined;
+  readonly now: string | undefined;
+};
+
+/** Prints what changed between two published runs of a place, or of every published source; returns the exit code. */
+export async function runDiff(
+  { place, old, now }: Requested,
+  flags: DiffFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const store = await openStoreOf(terminal.environment);
+  const values: string[] = [];
+  let published = false;
+  for (const each of place === undefined ? sources : [place]) {
+    const runs = await publishedRuns(store, each, terminal);
+    if (runs.length === 0) continue;
+    published = true;
+    const pair = await findRunPair({ store, runs, old, now });
+    if (pair.kind === 'unknown-run') throw unknownRun(each, pair.run, runs);
+    const difference = await compare({ store, place: each, ...pair }, flags, terminal);
+    if (flags.json) values.push(printDifference(difference));
+    else for (const line of describeDifference(difference)) terminal.out(shown(line));
+  }
+  if (!published) {
+    terminal.err(`${place ?? 'platform-sync'}: nothing has been published in ${shown(store.location)}`);
+    return exitCodes.failed;
+  }
+  if (flags.json) terminal.out(place === undefined ? `[${values.join(',\n')}]` : values.join(''));
+  return exitCodes.done;
+}
+
+/** The most runs that an error names. */
+const NAMED = 10;
+
+function unknownRun(place: Place, run: string, runs: readonly PublishedRun[]): UsageError {
+  const names = runs.slice(0, NAMED).map((each) => each.run);
+  const rest = runs.length > NAMED ? `, and ${runs.length - NAMED} earlier ones` : '';
+  return new UsageError(`${place}: expected a published run (${names.join(', ')}${rest}), got ${run}`);
+}
+
+type Compared = {
+  readonly store: Store;
+  readonly place: Place;
+  readonly before: Manifest | undefined;
+  readonly after: Manifest;
+};
+
+type Difference = {
+  readonly place: Place;
+  /** Null if nothing was published before; in that case nothing was compared. */
+  readonly old: string | null;
+  readonly now: string;
+  readonly counts: ChangeCounts | undefined;
+  readonly changes: readonly Change[];
+};
+
+async function compare(
+  { store, place, before, after }: Compared,
+  flags: DiffFlags,
+  { signal, err }: Terminal,
+): Promise<Difference> {
+  if (before === undefined) return { place, old: null, now: after.run, counts: undefined, changes: [] };
+  const steps = compareRuns({
+    store,
+    source: sourceOf(place),
+    before,
+    after,
+    memoryBytes: flags.memory * 1_000_000,
+    signal,
+    observe: warnOfRepeats(place, { before: before.run, after: after.run }, err),
+  });
+  const found = await collectChanges(steps, flags.limit ?? (flags.json ? LISTED_JSON : LISTED));
+  return { place, old: before.run, now: after.run, ...found };
+}
+
+/** Warns, once for each run, that a key appears in it more than once. */
+function warnOfRepeats(place: Place, runs: Readonly<Record<RunSide, string>>, err: Terminal['err']) {
+  const warned = new Set<RunSide>();
+  return (event: ComparisonEvent): void => {
+    if (event.kind !== 'repeated-key' || warned.has(event.side)) return;
+    warned.add(event.side);
+    const which = `key ${event.key} appears more than once in run ${runs[event.side]}`;
+    err(shown(`${place}: ${which}, and other keys may too; only the last record of each key is compared`));
+  };
+}
+
+function printDifference({ place, old, now, counts, changes }: Difference): string {
+  const { added = null, removed = null, changed = null } = counts ?? {};
+  const head = JSON.stringify({ source: place, old, new: now, added, removed, changed });
+  // The records are printed as they are in the parts: parsing and printing them again could change their numbers.
+  return `${head.slice(0, -1)},"changes":[${changes.map((change) => `\n${printChange(change)}`).join(',')}]}`;
+}
+
+function describeDifference({ place, old, now, counts, changes }: Difference): readonly string[] {
+  if (counts === undefined)
+    return [`${place}: ${now} is the first published run; there is nothing to compare it with`];
+  const counted = (['added', 'removed', 'changed'] as const).map(
+    (kind) => `${counts[kind].toLocaleString('en')} ${kind}`,
+  );
+  const left = counts.added + counts.removed + counts.changed - changes.length;
+  return [
+    `${place}: ${old} → ${now}: ${counted.join(', ')}`,
+    ...describeChanges(sourceOf(place), changes).map((line) => `  ${line}`),
+    ...(left > 0 ? [`  and ${left.toLocaleString('en')} more; use --limit to list more`] : []),
+  ];
+}
