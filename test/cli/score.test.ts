@@ -5,8 +5,8 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { textHashOf } from '../../lib/jobs/texts/cache/score-cache.ts';
-import { startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { startTestAws } from '../aws/start-test-aws.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 let folder: string;
@@ -241,7 +241,7 @@ describe('score', () => {
   });
 
   test('with SYNC_TABLE the cache is in the table', async () => {
-    await using aws = await startAws({ tables: ['shared'] });
+    await using aws = await startTestAws({ tables: ['shared'] });
     const more = { SYNC_TABLE: 'shared', ...aws.settings };
     const file = await write('a.csv', 'text\nwonderful\n');
     await begin(['score', file, '--text', 'text'], more).ended;

@@ -1,9 +1,9 @@
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import { createHandlerProcess } from '../../lib/sandbox/aws/functions/create-handler-process.ts';
 import { startEventSourceMapping } from '../../lib/sandbox/aws/functions/event-source-mapping.ts';
-import { startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
+import { startTestAws } from '../aws/start-test-aws.ts';
 
 /** As deployed: above the 330 s that a code function may take, with the visibility timeout above that. */
 const TIMEOUT_MS = 350_000;
@@ -16,7 +16,7 @@ export async function startDeployedWorker(
 ) {
   await using started = new AsyncDisposableStack();
   const aws = started.use(
-    await startAws({
+    await startTestAws({
       buckets: ['sync'],
       queues: [
         {
@@ -36,7 +36,7 @@ export async function startDeployedWorker(
     PLATFORM_TOKEN: platform.token,
     PLATFORM_RATE: '2000',
     PLATFORM_CONCURRENCY: '20',
-    SYNC_STORE: 's3://sync/nightly',
+    SYNC_STORE: `s3://${aws.bucket('sync')}/nightly`,
     SYNC_TABLE: 'sync',
     SYNC_QUEUE_URL: aws.queueUrl('jobs'),
     SYNC_DEAD_LETTER_URL: aws.queueUrl('dead'),
@@ -58,7 +58,7 @@ export async function startDeployedWorker(
   started.defer(() => sqs.destroy());
   const running = started.move();
   return {
-    store: await openStore('s3://sync/nightly', { s3: aws.settings }),
+    store: await openStore(`s3://${aws.bucket('sync')}/nightly`, { s3: aws.settings }),
     queue: createSqsQueue(aws.queueUrl('jobs'), sqs),
     logs,
     /** Notifies split-texts of a new object, as S3 does through EventBridge. */
@@ -67,7 +67,7 @@ export async function startDeployedWorker(
         version: '0',
         'detail-type': 'Object Created',
         source: 'aws.s3',
-        detail: { bucket: { name: 'sync' }, object: { key: `nightly/${key}` } },
+        detail: { bucket: { name: aws.bucket('sync') }, object: { key: `nightly/${key}` } },
       }),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
-import { startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
+import { startTestAws } from '../aws/start-test-aws.ts';
 import { scaled, scaledTimeout } from '../scale.ts';
 
 /*
@@ -67,7 +67,7 @@ test(`of ${JOBS} jobs of a worker that is killed again and again, each has its r
   timeout: scaledTimeout(600_000),
 }, async () => {
   await using platform = await startPlatform({ calculations: 50, dataFiles: 20, faults: 0.05, rate: 10_000 });
-  await using aws = await startAws({
+  await using aws = await startTestAws({
     buckets: ['jobs'],
     queues: [{ name: 'jobs', visibilitySeconds: 3 }],
     tables: ['ledger'],
@@ -80,7 +80,7 @@ test(`of ${JOBS} jobs of a worker that is killed again and again, each has its r
     PLATFORM_CONCURRENCY: String(CONCURRENCY),
     // The texts that a killed worker has claimed are free again after one and a half times this.
     PLATFORM_TIMEOUT_MS: '2000',
-    SYNC_STORE: 's3://jobs',
+    SYNC_STORE: `s3://${aws.bucket('jobs')}`,
     SYNC_TABLE: 'ledger',
     SYNC_QUEUE_URL: aws.queueUrl('jobs'),
     SYNC_COMPRESSION: 'gzip',
@@ -105,7 +105,7 @@ test(`of ${JOBS} jobs of a worker that is killed again and again, each has its r
   const { ended } = startWorker(environment);
   expect(await ended).toEqual([0, null]);
 
-  const store = await openStore('s3://jobs', { s3: aws.settings });
+  const store = await openStore(environment.SYNC_STORE, { s3: aws.settings });
   const results = new Map<string, { status: string; response?: { status?: string } }>();
   for await (const { key } of store.list('results/')) {
     const result = JSON.parse((await store.get(key))?.body.toString() ?? 'null');

@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BLOCK_MS, type BudgetItem, blockSize, emptyBudget, incidentOf } from '../../lib/pace/budget.ts';
 import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import { noTally } from '../../lib/pace/tally.ts';
-import { type LocalAws, startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
+import { startTestAws, type TestAws } from '../aws/start-test-aws.ts';
 import { budgetSuite } from './budget-suite.ts';
 import { createMemoryBudget } from './memory-budget.ts';
 
-let aws: LocalAws;
+let aws: TestAws;
 let hosts = 0;
 
 beforeAll(async () => {
-  aws = await startAws({ tables: ['paces'] });
+  aws = await startTestAws({ tables: ['paces'] });
 });
 
 afterAll(() => aws.close());

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
+import { startTestAws } from '../aws/start-test-aws.ts';
 
 test.for([
   ['./platform-sync-data', resolve('platform-sync-data')],
@@ -40,9 +40,11 @@ test.for([
 });
 
 test('a bucket can be opened with an environment or with the caller’s client', async () => {
-  await using aws = await startAws({ buckets: ['bucket'] });
-  const byEnvironment = await openStore('s3://bucket/a', { s3: aws.settings });
-  const byClient = await openStore('s3://bucket/a', { s3: () => createS3Client(aws.settings) });
+  await using aws = await startTestAws({ buckets: ['bucket'] });
+  const byEnvironment = await openStore(`s3://${aws.bucket('bucket')}/a`, { s3: aws.settings });
+  const byClient = await openStore(`s3://${aws.bucket('bucket')}/a`, {
+    s3: () => createS3Client(aws.settings),
+  });
 
   await byEnvironment.put('key', Buffer.from('x'));
   const found = await byClient.get('key');

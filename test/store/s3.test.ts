@@ -2,25 +2,27 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type LocalAws, startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { createS3Store } from '../../lib/store/s3.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
+import { startTestAws, type TestAws } from '../aws/start-test-aws.ts';
 import { describeStore } from './store-suite.ts';
 
-let aws: LocalAws;
+let aws: TestAws;
 let client: S3Client;
+let bucket: string;
 let stores = 0;
 
 beforeAll(async () => {
-  aws = await startAws({ buckets: ['bucket'] });
+  aws = await startTestAws({ buckets: ['bucket'] });
   client = createS3Client(aws.settings);
+  bucket = aws.bucket('bucket');
 });
 
 afterAll(() => aws.close());
 
 async function makeStore() {
   stores += 1;
-  return createS3Store({ client, bucket: 'bucket', prefix: `stores/dt=${stores}` });
+  return createS3Store({ client, bucket, prefix: `stores/dt=${stores}` });
 }
 
 /** A client that calls `before` each time a request is sent, and `after` when its response arrives. */
@@ -47,21 +49,21 @@ describeStore('an S3 store', makeStore);
 
 describe('in S3', () => {
   test('a store without a prefix is the whole bucket', async () => {
-    await using own = await startAws({ buckets: ['whole'] });
-    const store = createS3Store({ client: createS3Client(own.settings), bucket: 'whole' });
+    await using own = await startTestAws({ buckets: ['whole'] });
+    const store = createS3Store({ client: createS3Client(own.settings), bucket: own.bucket('whole') });
 
     await store.put('a', Buffer.from('x'));
 
-    expect(store.location).toBe('s3://whole');
+    expect(store.location).toBe(`s3://${own.bucket('whole')}`);
     expect(await Array.fromAsync(store.list(''))).toEqual([{ key: 'a', sizeBytes: 1 }]);
   });
 
   test('a list leaves out neighbouring folders and the folder markers of the console', async () => {
     const store = await makeStore();
-    const folder = store.location.replace('s3://bucket/', '');
+    const folder = store.location.replace(`s3://${bucket}/`, '');
     await store.put('a', Buffer.from('x'));
     for (const key of [`${folder}/`, `${folder}/sub/`, `${folder}0/b`]) {
-      await client.send(new PutObjectCommand({ Bucket: 'bucket', Key: key, Body: Buffer.alloc(0) }));
+      await client.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: Buffer.alloc(0) }));
     }
 
     const listed = await Array.fromAsync(store.list(''));
@@ -82,7 +84,7 @@ describe('in S3', () => {
           throw brokenConnection();
         },
       );
-      const store = createS3Store({ client: flaky, bucket: 'bucket', prefix: `lost/${sizeBytes}` });
+      const store = createS3Store({ client: flaky, bucket, prefix: `lost/${sizeBytes}` });
 
       const result = await store.put('a', Buffer.alloc(sizeBytes, 'x'), { condition: { ifAbsent: true } });
       const second = await store.put('a', Buffer.alloc(sizeBytes, 'y'), { condition: { ifAbsent: true } });
@@ -94,14 +96,14 @@ describe('in S3', () => {
   );
 
   test("a put that is sent again and finds somebody else's object reports that its condition failed", async () => {
-    const other = createS3Store({ client, bucket: 'bucket', prefix: 'meets' });
+    const other = createS3Store({ client, bucket, prefix: 'meets' });
     const sent: string[] = [];
     const flaky = spyClient((command) => {
       sent.push(command);
       if (sent.length === 1) throw brokenConnection();
     });
     await other.put('a', Buffer.from('theirs'), { condition: { ifAbsent: true } });
-    const store = createS3Store({ client: flaky, bucket: 'bucket', prefix: 'meets' });
+    const store = createS3Store({ client: flaky, bucket, prefix: 'meets' });
 
     const result = await store.put('a', Buffer.from('ours'), { condition: { ifAbsent: true } });
 
@@ -115,7 +117,7 @@ describe('in S3', () => {
       sent.push(command);
       if (sent.length < 3) throw s3Error('ConditionalRequestConflict', 409);
     });
-    const store = createS3Store({ client: busy, bucket: 'bucket', prefix: 'conflict' });
+    const store = createS3Store({ client: busy, bucket, prefix: 'conflict' });
 
     const result = await store.put('a', Buffer.from('x'), { condition: { ifAbsent: true } });
 
@@ -127,7 +129,7 @@ describe('in S3', () => {
     const busy = spyClient(() => {
       throw s3Error('ConditionalRequestConflict', 409);
     });
-    const store = createS3Store({ client: busy, bucket: 'bucket' });
+    const store = createS3Store({ client: busy, bucket });
 
     const put = store.put('a', Buffer.from('x'), { condition: { ifAbsent: true } });
 
@@ -140,7 +142,7 @@ describe('in S3', () => {
     const sent: string[] = [];
     const store = createS3Store({
       client: spyClient((command) => sent.push(command)),
-      bucket: 'bucket',
+      bucket,
       prefix: 'parts',
     });
     await store.put('a', Buffer.from('x'));
@@ -160,12 +162,12 @@ describe('in S3', () => {
     const refusing = spyClient(() => {
       throw error;
     });
-    const store = createS3Store({ client: refusing, bucket: 'bucket' });
+    const store = createS3Store({ client: refusing, bucket: 'refused' });
 
     const thrown = store.get('a');
 
     await expect(thrown).rejects.toMatchObject({ name: 'StoreError', failure, cause: error });
-    await expect(thrown).rejects.toThrow(/^get a in s3:\/\/bucket: /);
+    await expect(thrown).rejects.toThrow(/^get a in s3:\/\/refused: /);
   });
 
   test('a bucket that does not exist is reported as missing, not as an absent object', async () => {
@@ -183,9 +185,8 @@ describe('in S3', () => {
   });
 
   test('an endpoint that nobody listens on is unreachable', async () => {
-    const gone = await startAws({ buckets: [] });
-    await gone.close();
-    const store = createS3Store({ client: createS3Client(gone.settings), bucket: 'bucket' });
+    const gone = { ...aws.settings, AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1' };
+    const store = createS3Store({ client: createS3Client(gone), bucket });
 
     const found = store.get('a');
 
@@ -207,11 +208,11 @@ describe('in S3', () => {
       await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
       const environment = {
         ...aws.settings,
-        AWS_ENDPOINT_URL: 'https://s3.test',
+        AWS_ENDPOINT_URL_S3: 'https://s3.test',
         HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
         NO_PROXY: noProxy,
       };
-      const store = createS3Store({ client: createS3Client(environment), bucket: 'bucket' });
+      const store = createS3Store({ client: createS3Client(environment), bucket });
 
       const put = store.put('a', Buffer.from(body));
 

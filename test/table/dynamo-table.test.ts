@@ -2,14 +2,14 @@ import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDynamoClient } from '../../lib/table/dynamo-client.ts';
 import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
-import { type LocalDynamo, startDynalite } from './start-dynalite.ts';
+import { startDynamo, type TestDynamo } from './start-dynamo.ts';
 import { describeTable } from './table-suite.ts';
 
-let dynamo: LocalDynamo;
+let dynamo: TestDynamo;
 let tables = 0;
 
 beforeAll(async () => {
-  dynamo = await startDynalite();
+  dynamo = await startDynamo();
 });
 
 afterAll(() => dynamo.close());
@@ -90,11 +90,9 @@ describe('in DynamoDB', () => {
   });
 
   test('an endpoint that nobody listens on is unreachable', async () => {
-    const gone = await startDynalite();
-    await gone.close();
     const table = createDynamoTable({
       tableName: 'jobs',
-      environment: gone.environment,
+      environment: { ...dynamo.environment, AWS_ENDPOINT_URL: 'http://127.0.0.1:1' },
       sleep: async () => {},
     });
 

@@ -1,13 +1,13 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
-import { type LocalDynamo, startDynalite } from './start-dynalite.ts';
+import { startDynamo, type TestDynamo } from './start-dynamo.ts';
 
-let dynamo: LocalDynamo;
+let dynamo: TestDynamo;
 let tables = 0;
 
 beforeAll(async () => {
-  dynamo = await startDynalite();
+  dynamo = await startDynamo();
 });
 
 afterAll(() => dynamo.close());
@@ -30,9 +30,9 @@ async function fatedTable(fates: readonly Fate[], sdkAttempts: number) {
   const sent: string[] = [];
   const slept: number[] = [];
   const client = new DynamoDBClient({
-    endpoint: dynamo.environment['AWS_ENDPOINT_URL'] ?? '',
+    endpoint: dynamo.endpoint,
     region: 'eu-central-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    credentials: dynamo.credentials,
     maxAttempts: sdkAttempts,
   });
   client.middlewareStack.add(

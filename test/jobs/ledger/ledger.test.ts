@@ -1,14 +1,14 @@
 import { afterAll, beforeAll } from 'vitest';
 import { createDynamoTable } from '../../../lib/table/dynamo-table.ts';
 import { createMemoryTable } from '../../../lib/table/memory-table.ts';
-import { type LocalDynamo, startDynalite } from '../../table/start-dynalite.ts';
+import { startDynamo, type TestDynamo } from '../../table/start-dynamo.ts';
 import { describeLedger } from './ledger-suite.ts';
 
-let dynamo: LocalDynamo;
+let dynamo: TestDynamo;
 let tables = 0;
 
 beforeAll(async () => {
-  dynamo = await startDynalite();
+  dynamo = await startDynamo();
 });
 
 afterAll(() => dynamo.close());

@@ -1,0 +1,27 @@
+import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
+import { createDynamoClient } from '../../lib/table/dynamo-client.ts';
+
+/** Creates a table with two keys, both strings. Throws the error of CreateTable. */
+export async function createTestTable(
+  name: string,
+  environment: Readonly<Record<string, string>>,
+  keys: readonly [string, string] = ['pk', 'sk'],
+): Promise<void> {
+  const client = createDynamoClient(environment);
+  const [partition, sort] = keys;
+  try {
+    await client.send(
+      new CreateTableCommand({
+        TableName: name,
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: keys.map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+        KeySchema: [
+          { AttributeName: partition, KeyType: 'HASH' },
+          { AttributeName: sort, KeyType: 'RANGE' },
+        ],
+      }),
+    );
+  } finally {
+    client.destroy();
+  }
+}

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+
+const s3Engine = z.object({
+  endpoint: z.string(),
+  accessKeyId: z.string(),
+  secretAccessKey: z.string(),
+  /** Whether the tests' buckets keep every version. */
+  versioned: z.boolean(),
+});
+
+const enginesSchema = z.strictObject({
+  dynamoDb: z.object({ endpoint: z.string() }).optional(),
+  s3: s3Engine.optional(),
+  mc: z.object({ command: z.string() }).optional(),
+});
+
+/** The engines that take the place of the local AWS in a run of `npm run conformance`, by what they stand for. */
+export type Engines = z.infer<typeof enginesSchema>;
+
+/** The environment variable by which the runner hands them to the tests, as JSON. */
+export const ENGINES_VARIABLE = 'CONFORMANCE_ENGINES';
+
+/** The engines of this run; none in `npm test`. Throws if the variable holds something else. */
+export const enginesOf = (environment: Readonly<Record<string, string | undefined>>): Engines =>
+  enginesSchema.parse(JSON.parse(environment[ENGINES_VARIABLE] ?? '{}'));

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { CreateBucketCommand, PutBucketVersioningCommand } from '@aws-sdk/client-s3';
+import { type AwsOptions, type LocalAws, startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
+import { createS3Client } from '../../lib/store/s3-client.ts';
+import { createTestTable } from './create-test-table.ts';
+import { type Engines, enginesOf } from './engines.ts';
+
+export type TestAws = LocalAws & {
+  /** The name of a bucket that was created at the start: another one on an engine, which many files share. */
+  bucket(name: string): string;
+};
+
+/**
+ * The local AWS, or the engines that the runner of the conformance tests names, with these buckets, queues and tables;
+ * what an engine does not stand for is local. On an engine a bucket is new and has a random name, and tables are this
+ * caller's own, since DynamoDB Local holds a database for each access key.
+ */
+export async function startTestAws(options: AwsOptions = {}): Promise<TestAws> {
+  const engines = enginesOf(process.env);
+  const { buckets = [], tables = [] } = options;
+  const local = await startAws({
+    ...options,
+    buckets: engines.s3 === undefined ? buckets : [],
+    tables: engines.dynamoDb === undefined ? tables : [],
+  });
+  try {
+    const credentials = credentialsOf(engines, local);
+    const settings = { ...local.settings, ...settingsOf(engines, credentials) };
+    const named = new Map(buckets.map((name) => [name, engines.s3 === undefined ? name : randomName(name)]));
+    if (engines.s3 !== undefined) await createBuckets([...named.values()], engines.s3.versioned, settings);
+    if (engines.dynamoDb !== undefined) for (const table of tables) await createTestTable(table, settings);
+    return {
+      ...local,
+      credentials,
+      settings,
+      bucket(name) {
+        const found = named.get(name);
+        if (found === undefined) throw new TypeError(`expected one of ${[...named.keys()]}, got ${name}`);
+        return found;
+      },
+    };
+  } catch (error) {
+    await local.close();
+    throw error;
+  }
+}
+
+const randomName = (name: string): string => `${name}-${randomBytes(6).toString('hex')}`;
+
+/** S3's, if an engine checks them; or new ones, so that nobody else sees these tables. */
+function credentialsOf({ s3, dynamoDb }: Engines, local: LocalAws): LocalAws['credentials'] {
+  if (s3 !== undefined) return s3;
+  if (dynamoDb === undefined) return local.credentials;
+  return { accessKeyId: randomBytes(10).toString('hex'), secretAccessKey: 'any' };
+}
+
+const settingsOf = (
+  { s3, dynamoDb }: Engines,
+  { accessKeyId, secretAccessKey }: LocalAws['credentials'],
+): Readonly<Record<string, string>> => ({
+  AWS_ACCESS_KEY_ID: accessKeyId,
+  AWS_SECRET_ACCESS_KEY: secretAccessKey,
+  ...(s3 === undefined ? {} : { AWS_ENDPOINT_URL_S3: s3.endpoint }),
+  ...(dynamoDb === undefined ? {} : { AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.endpoint }),
+});
+
+async function createBuckets(
+  buckets: readonly string[],
+  areVersioned: boolean,
+  settings: Readonly<Record<string, string>>,
+): Promise<void> {
+  const client = createS3Client(settings);
+  for (const Bucket of buckets) {
+    await client.send(new CreateBucketCommand({ Bucket }));
+    if (!areVersioned) continue;
+    const VersioningConfiguration = { Status: 'Enabled' } as const;
+    await client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }));
+  }
+  client.destroy();
+}

@@ -1,0 +1,108 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { Engines } from '../aws/engines.ts';
+import type { Engine } from './engines/engine.ts';
+import { knownDifferences } from './known-differences.ts';
+import { type Chosen, choose } from './runner/choose.ts';
+import { fetchEngine } from './runner/fetch-engine.ts';
+import { type Guard, startGuard } from './runner/guard.ts';
+import { checkJava } from './runner/java.ts';
+import { judge } from './runner/judge.ts';
+import { runTests } from './runner/run-tests.ts';
+import { startEngine } from './runner/start-engine.ts';
+import { engineOf, type Outcome, type Row, tableOf, totalOf } from './runner/table.ts';
+
+/*
+ * `npm run conformance [NAME…] [-- --quick]`: holds the tests against engines that others wrote. See
+ * docs/conformance.md. An engine that cannot be had here is reported and fails nothing; one that runs and differs fails.
+ */
+
+/** How long all engines of a run may take to be fetched together: so that CI ends in time. */
+const FETCH_MS = { quick: 240_000, all: 1_800_000 } as const;
+
+const words = process.argv.slice(2);
+const stopped = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => stopped.abort(new Error(`stopped by ${signal}`)));
+
+try {
+  process.exitCode = await main(chosenOrExit());
+} catch (error) {
+  if (!stopped.signal.aborted) throw error;
+  console.error(stopped.signal.reason.message);
+  process.exitCode = 130;
+}
+
+function chosenOrExit(): readonly Chosen[] {
+  try {
+    return choose(words);
+  } catch (error) {
+    console.error((error as TypeError).message);
+    process.exit(2);
+  }
+}
+
+async function main(chosen: readonly Chosen[]): Promise<number> {
+  await using guard = startGuard();
+  const fetched = await fetchAll(chosen, guard);
+  const rows: Row[] = [];
+  for (const { suite, run } of chosen)
+    rows.push({ suite, run, outcome: await outcomeOf({ suite, run }, fetched, guard) });
+  const { passed, failed } = totalOf(rows);
+  console.log(`\n${tableOf(rows)}\n\n${passed} passed, ${failed} failed`);
+  return failed > 0 ? 1 : 0;
+}
+
+/** The folder of each engine, or why it cannot be had. */
+type Found = { readonly folder: string } | { readonly notRun: string };
+type Fetched = ReadonlyMap<Engine, Found>;
+
+/** All at once, since some wait for the network while others compile. */
+async function fetchAll(chosen: readonly Chosen[], guard: Guard): Promise<Fetched> {
+  const cache = process.env['CONFORMANCE_CACHE'] ?? join(homedir(), '.cache', 'platform-sync', 'conformance');
+  const limitMs = words.includes('--quick') ? FETCH_MS.quick : FETCH_MS.all;
+  const late = AbortSignal.timeout(limitMs);
+  const signal = AbortSignal.any([late, stopped.signal]);
+  const engines = [...new Set(chosen.flatMap(({ run }) => run.engines))];
+  const entries = engines.map(async (engine): Promise<readonly [Engine, Found]> => {
+    try {
+      if (engine.java !== undefined) await checkJava(engine.java);
+      return [engine, { folder: await fetchEngine(engine, { cache, guard, signal }) }];
+    } catch (error) {
+      stopped.signal.throwIfAborted();
+      const notRun = late.aborted ? `fetching took longer than ${limitMs / 1_000} s` : messageOf(error);
+      return [engine, { notRun }];
+    }
+  });
+  return new Map(await Promise.all(entries));
+}
+
+async function outcomeOf({ suite, run }: Chosen, fetched: Fetched, guard: Guard): Promise<Outcome> {
+  const startedAt = Date.now();
+  const { signal } = stopped;
+  await using running = new AsyncDisposableStack();
+  let engines: Engines = {};
+  try {
+    for (const engine of run.engines) {
+      const found = fetched.get(engine) ?? { notRun: 'not fetched' };
+      if ('notRun' in found) return found;
+      const started = running.use(await startEngine(engine, { fetched: found.folder, signal, guard }));
+      engines = { ...engines, ...started.engines };
+    }
+    console.log(`\n${suite} on ${engineOf(run)}`);
+    const report = await runTests(run.files, engines, { signal, guard });
+    const known = knownDifferences.filter((each) => each.suite === suite && each.engine === engineOf(run));
+    const verdict = judge(report, known);
+    for (const complaint of verdict.complaints) console.error(`FAILED: ${complaint}`);
+    return { ...verdict, durationMs: Date.now() - startedAt };
+  } catch (error) {
+    signal.throwIfAborted();
+    console.error(`FAILED: ${messageOf(error)}`);
+    const none = { tests: 0, passed: 0, knownDifferences: 0, complaints: [] };
+    return { ...none, failed: 1, durationMs: Date.now() - startedAt };
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,48 @@
+import type { KnownDifference } from '../known-differences.ts';
+
+/** What happened to the tests of a run. */
+export type Report = {
+  readonly tests: readonly {
+    readonly name: string;
+    readonly state: 'passed' | 'failed' | 'skipped' | 'pending';
+  }[];
+  /** What went wrong outside the tests: files that did not load, hooks that threw. */
+  readonly broken: readonly string[];
+};
+
+export type Verdict = {
+  readonly tests: number;
+  readonly passed: number;
+  readonly failed: number;
+  readonly knownDifferences: number;
+  /** Why a run failed though its tests did as they should. */
+  readonly complaints: readonly string[];
+};
+
+/**
+ * Counts a report. A test that is known to differ may fail and nothing else: one that passes, or is not there, is a
+ * failure, and so is a run without tests.
+ */
+export function judge({ tests, broken }: Report, known: readonly KnownDifference[]): Verdict {
+  const ran = tests.filter(({ state }) => state === 'passed' || state === 'failed');
+  const stateOf = new Map(ran.map(({ name, state }) => [name, state]));
+  const isKnown = new Set(known.map(({ test }) => test));
+  const failures = ran.filter(({ state }) => state === 'failed');
+  const differing = failures.filter(({ name }) => isKnown.has(name));
+  const complaints = [
+    ...broken.map((where) => `${where}: broken outside its tests`),
+    ...known.flatMap(({ test, engine }) => {
+      const state = stateOf.get(test);
+      if (state === 'failed') return [];
+      return [`${test}: ${state === 'passed' ? `${engine} no longer differs` : 'no such test'}: remove it`];
+    }),
+    ...(ran.length === 0 ? ['no test ran'] : []),
+  ];
+  return {
+    tests: ran.length,
+    passed: ran.length - failures.length,
+    failed: failures.length - differing.length + complaints.length,
+    knownDifferences: differing.length,
+    complaints,
+  };
+}

@@ -1,0 +1,28 @@
+import { writeFileSync } from 'node:fs';
+import type { Reporter, TestModule } from 'vitest/node';
+import type { Report } from './judge.ts';
+
+/** Writes what `judge` needs into the file that CONFORMANCE_REPORT names. Vitest's JSON says nothing of hooks that threw. */
+export default class OutcomeReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
+    const file = process.env['CONFORMANCE_REPORT'];
+    if (file === undefined) throw new TypeError('CONFORMANCE_REPORT: expected a file, got nothing');
+    const report: Report = {
+      tests: modules.flatMap((module) =>
+        [...module.children.allTests()].map((test) => ({
+          name: test.fullName.replaceAll(' > ', ' '),
+          state: test.result().state,
+        })),
+      ),
+      broken: [...modules.flatMap(brokenIn), ...errors.map(() => 'an error outside all tests')],
+    };
+    writeFileSync(file, JSON.stringify(report));
+  }
+}
+
+/** A file that did not load, and each group in it whose hook threw. */
+function brokenIn(module: TestModule): readonly string[] {
+  const groups = [module, ...module.children.allSuites()].filter((each) => each.errors().length > 0);
+  const unfinished = [...module.children.allTests()].some((test) => test.result().state === 'pending');
+  return [...groups.map(() => module.relativeModuleId), ...(unfinished ? [module.relativeModuleId] : [])];
+}

@@ -1,0 +1,49 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ENGINES_VARIABLE, type Engines } from '../../aws/engines.ts';
+import type { Guard } from './guard.ts';
+import type { Report } from './judge.ts';
+import { startProgram } from './programs.ts';
+
+/** Runs test files on engines. Vitest prints what fails; throws if it ends without a report. */
+export async function runTests(
+  files: readonly string[],
+  engines: Engines,
+  { signal, guard }: { readonly signal: AbortSignal; readonly guard: Guard },
+): Promise<Report> {
+  const folder = await mkdtemp(join(tmpdir(), 'platform-sync-conformance-'));
+  guard.watch({ folder });
+  try {
+    const report = join(folder, 'report.json');
+    await using vitest = startProgram(
+      [
+        join('node_modules', '.bin', 'vitest'),
+        ...['run', '--config', 'test/conformance/vitest.config.ts', '--root', '.'],
+        ...['--reporter=dot', '--reporter=./test/conformance/runner/outcome-reporter.ts'],
+        ...files,
+      ],
+      {
+        environment: {
+          [ENGINES_VARIABLE]: JSON.stringify(engines),
+          CONFORMANCE_REPORT: report,
+          // Outside a terminal, colour codes would make the log unreadable.
+          ...(process.stdout.isTTY ? {} : { NO_COLOR: '1' }),
+        },
+      },
+      guard,
+    );
+    const stop = () => void vitest.stop();
+    signal.addEventListener('abort', stop);
+    const ended = await vitest.ended.finally(() => signal.removeEventListener('abort', stop));
+    signal.throwIfAborted();
+    return JSON.parse(
+      await readFile(report, 'utf8').catch(() => {
+        throw new Error(`vitest ended with ${ended} and left no report`);
+      }),
+    );
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+    guard.release({ folder });
+  }
+}

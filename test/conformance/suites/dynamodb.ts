@@ -1,0 +1,20 @@
+import { dynamoDbLocal } from '../engines/dynamodb-local.ts';
+import type { Suite } from './suite.ts';
+
+/** Everything that depends on what DynamoDB does with conditions and concurrent writes. */
+export const dynamodb: Suite = [
+  {
+    engines: [dynamoDbLocal],
+    quick: true,
+    files: [
+      'test/table/dynamo-table.test.ts',
+      'test/table/lost-responses.test.ts',
+      'test/jobs/ledger/ledger.test.ts',
+      'test/pace/budget.test.ts',
+      'test/cli/score.test.ts',
+      'test/functions/run-jobs.test.ts',
+      'test/functions/split-texts.test.ts',
+      'test/jobs/killed-worker.test.ts',
+    ],
+  },
+];

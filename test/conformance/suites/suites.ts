@@ -1,0 +1,8 @@
+import { dynamodb } from './dynamodb.ts';
+import { s3 } from './s3.ts';
+import type { Suite } from './suite.ts';
+
+/** Every suite by the name that `npm run conformance` takes: one import and one line add one. */
+export const suites = { dynamodb, s3 } as const satisfies Readonly<Record<string, Suite>>;
+
+export type SuiteName = keyof typeof suites;
