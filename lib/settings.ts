@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { queueEndpoint } from './aws/queue-endpoint.ts';
 import { preview } from './json/faults.ts';
 import type { SettingName } from './setting-names.ts';
 
@@ -30,11 +31,11 @@ export class SettingsError extends Error {
  * every fault at once.
  */
 export const readSettings = (environment: Environment): Settings =>
-  read(settingsSchema, environment, [tokenFaults, glueFaults]);
+  read(settingsSchema, environment, [tokenFaults, glueFaults, queueFaults]);
 
 /** Reads the settings of the store, table and queues, for callers without a platform. Throws as `readSettings` does. */
 export const readSyncSettings = (environment: Environment): SyncSettings =>
-  read(syncSchema, environment, [glueFaults]);
+  read(syncSchema, environment, [glueFaults, queueFaults]);
 
 /** Reads the settings of the fleet's budget, for callers without a token. Throws as `readSettings` does. */
 export const readPaceSettings = (environment: Environment): PaceSettings => read(paceSchema, environment, []);
@@ -89,6 +90,17 @@ function glueFaults({ SYNC_GLUE_DATABASE: database, SYNC_STORE: store }: Environ
     : [`SYNC_GLUE_DATABASE: expected SYNC_STORE to be in S3, got ${preview(store, hideUser)}`];
 }
 
+/** A queue's URL must not name another endpoint than the one that the requests go to. */
+function queueFaults(given: Environment): readonly string[] {
+  const names = ['SYNC_QUEUE_URL', 'SYNC_DEAD_LETTER_URL'] as const satisfies readonly SettingName[];
+  return names.flatMap((name) => {
+    const url = given[name];
+    if (url === undefined || !isQueueUrl(url)) return [];
+    const found = queueEndpoint(url, given);
+    return found.kind === 'refused' ? [`${name}: ${found.fault}`] : [];
+  });
+}
+
 /** A location given by mistake may be a URL that contains a password. */
 const hideUser = (location: string) => location.replace(/\/\/[^/]*@/, '//***@');
 
@@ -131,8 +143,11 @@ const TABLE_NAME = /^[A-Za-z0-9_.-]{3,255}$/;
 const QUALIFIED_FUNCTION =
   /^(arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:)?[A-Za-z0-9_-]{1,64}:(\$LATEST|[A-Za-z0-9_-]{1,128})$/;
 
+const isQueueUrl = (text: string) =>
+  URL.canParse(text) && /^https?:\/\/[^/]+\/./.test(text) && !text.includes('@');
+
 const queueUrl = z.string().check(
-  z.refine((text) => URL.canParse(text) && /^https?:\/\/[^/]+\/./.test(text) && !text.includes('@'), {
+  z.refine(isQueueUrl, {
     error: 'the http or https URL of a queue, with a path and without a user',
   }),
 );

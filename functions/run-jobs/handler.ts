@@ -41,6 +41,7 @@ async function open() {
   });
   metrics.followPace(session.paceCounts);
   const { settings } = session;
+  const queueUrl = needed(settings, 'SYNC_QUEUE_URL');
   // Loaded here, like every client of the SDK.
   const [storage, { createSqsClient, createSqsQueue }] = await Promise.all([
     openJobStorage(session),
@@ -52,7 +53,7 @@ async function open() {
       onRefused: metrics.messageRefused,
       onSentiment: metrics.textScored,
     }),
-    queue: createSqsQueue(needed(settings, 'SYNC_QUEUE_URL'), createSqsClient(process.env)),
+    queue: createSqsQueue(queueUrl, createSqsClient(queueUrl, process.env)),
     concurrency: settings.PLATFORM_CONCURRENCY,
     metrics,
   };

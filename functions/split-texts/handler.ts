@@ -29,6 +29,7 @@ const ready = once(open);
 async function open() {
   const session = openSession({ environment: process.env, err: (line) => console.error(line) });
   const { settings, logger } = session;
+  const queueUrl = needed(settings, 'SYNC_QUEUE_URL');
   // Loaded here, like every client of the SDK.
   const [storage, { createSqsClient, createSqsQueue }] = await Promise.all([
     openJobStorage(session),
@@ -38,7 +39,7 @@ async function open() {
     session,
     metrics: createMetrics(process.env),
     storage,
-    queue: createSqsQueue(needed(settings, 'SYNC_QUEUE_URL'), createSqsClient(process.env)),
+    queue: createSqsQueue(queueUrl, createSqsClient(queueUrl, process.env)),
     rate: settings.PLATFORM_RATE,
     logger,
   };

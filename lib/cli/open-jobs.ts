@@ -22,7 +22,7 @@ export const openLedger = async (tableName: string, environment: Environment): P
 
 export async function openQueue(queueUrl: string, environment: Environment): Promise<Queue> {
   const { createSqsClient, createSqsQueue } = await import('../jobs/queue/sqs-queue.ts');
-  return createSqsQueue(queueUrl, createSqsClient(environment));
+  return createSqsQueue(queueUrl, createSqsClient(queueUrl, environment));
 }
 
 /** What SYNC_ALLOW lets jobs use. Throws `SettingsError`. */

@@ -1,6 +1,6 @@
 import { GetTableCommand, GlueClient } from '@aws-sdk/client-glue';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { awsClientConfig } from '../../lib/aws/client-config.ts';
+import { type AwsEnvironment, awsClientConfig } from '../../lib/aws/client-config.ts';
 import { readAwsFault } from '../../lib/aws/fault.ts';
 import { createSqsClient } from '../../lib/jobs/queue/sqs-queue.ts';
 import { createBudgetClient } from '../../lib/pace/dynamo-budget.ts';
@@ -8,6 +8,8 @@ import { createS3Client } from '../../lib/store/s3-client.ts';
 import { createDynamoClient } from '../../lib/table/dynamo-client.ts';
 import { silence, startServer } from '../platform/scripted-server.ts';
 import { environmentOf, retryAtOnce } from './replies.ts';
+
+const sqsClient = (environment: AwsEnvironment) => createSqsClient('http://127.0.0.1/1/jobs', environment);
 
 beforeEach(() => {
   retryAtOnce();
@@ -21,7 +23,7 @@ afterEach(() => {
 
 test.for([
   ['S3', createS3Client, 3],
-  ['SQS', createSqsClient, 3],
+  ['SQS', sqsClient, 3],
   ['the table', createDynamoClient, 4],
   ['the budget', createBudgetClient, 1],
 ] as const)('the client of %s makes a bounded number of attempts', async ([, createClient, attempts]) => {

@@ -14,6 +14,7 @@ import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
  * nobody listens on, so that a request would fail in another way.
  */
 const endpoint = { AWS_ENDPOINT_URL: 'http://127.0.0.1:9' };
+const QUEUE = 'http://127.0.0.1:9/0/jobs';
 const credentials = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'a-secret-key' };
 const run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
 const finished = { id: 'a', type: 'call', status: 'done', result: 'results/a.json' } as const;
@@ -47,8 +48,7 @@ const calls: readonly (readonly [string, string, (environment: Environment) => P
   [
     'SQS',
     'http://127.0.0.1:9/0/jobs: sent at least 0 of 1 messages',
-    (environment) =>
-      createSqsQueue('http://127.0.0.1:9/0/jobs', createSqsClient(environment), { sleep }).send(['a']),
+    (environment) => createSqsQueue(QUEUE, createSqsClient(QUEUE, environment), { sleep }).send(['a']),
   ],
   [
     'Secrets Manager',

@@ -42,7 +42,7 @@ export async function startJobs({ latencyMs = 0 }: { readonly latencyMs?: number
     const ended = runCommandLine(argv, terminal).then((code) => ({ code, out: out(), err: err() }));
     return { ended, interrupt };
   };
-  const client = createSqsClient(aws.settings);
+  const client = createSqsClient(aws.queueUrl('jobs'), aws.settings);
   const running = started.move();
   return {
     folder,

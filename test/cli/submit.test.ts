@@ -84,6 +84,10 @@ test.for([
   [{}, 'submit: expected SYNC_QUEUE_URL, the URL of the jobs queue, got nothing'],
   [{ SYNC_QUEUE_URL: 'jobs' }, 'SYNC_QUEUE_URL: expected the http or https URL of a queue'],
   [{ SYNC_QUEUE_URL: 'http://127.0.0.1:1/q', SYNC_ALLOW: '[' }, 'SYNC_ALLOW: expected JSON'],
+  [
+    { SYNC_QUEUE_URL: 'https://sqs.eu-west-1.amazonaws.com/1/jobs', AWS_ENDPOINT_URL: 'http://127.0.0.1:1' },
+    'SYNC_QUEUE_URL: expected the host 127.0.0.1:1, which AWS_ENDPOINT_URL names, got sqs.eu-west-1.amazonaws.com',
+  ],
 ] as const)('wrong settings exit 2: %j', async ([environment, expected]) => {
   await using jobs = await startJobs();
 

@@ -54,7 +54,7 @@ export async function startDeployedWorker(
   started.use(
     await startEventSourceMapping({ aws, queueUrl: aws.queueUrl('jobs'), ...handlerOf('run-jobs') }),
   );
-  const sqs = createSqsClient(aws.settings);
+  const sqs = createSqsClient(aws.queueUrl('jobs'), aws.settings);
   started.defer(() => sqs.destroy());
   const running = started.move();
   return {

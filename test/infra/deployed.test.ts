@@ -66,8 +66,9 @@ afterAll(() => running.disposeAsync());
 
 /** Puts jobs on a queue that an output of the stack names. */
 async function send(output: string, jobs: readonly object[]): Promise<void> {
-  const client = createSqsClient(stack.settings);
-  await createSqsQueue(stack.output(output), client).send(jobs.map((job) => JSON.stringify(job)));
+  const queueUrl = stack.output(output);
+  const client = createSqsClient(queueUrl, stack.settings);
+  await createSqsQueue(queueUrl, client).send(jobs.map((job) => JSON.stringify(job)));
   client.destroy();
 }
 

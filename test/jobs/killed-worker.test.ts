@@ -87,7 +87,7 @@ test(`of ${JOBS} jobs of a worker that is killed again and again, each has its r
   };
   const calculationIds = [...platform.calculations()].map((line) => /"id":(\d+)/.exec(line)?.[1] ?? '');
   const dataFileIds = platform.ids().dataFiles;
-  const sqs = createSqsClient(aws.settings);
+  const sqs = createSqsClient(environment.SYNC_QUEUE_URL, aws.settings);
   const queue = createSqsQueue(environment.SYNC_QUEUE_URL, sqs);
   const jobs = Array.from({ length: JOBS }, (_, index) => jobAt(index, calculationIds, dataFileIds));
   await queue.send(jobs.map((job) => JSON.stringify(job)));

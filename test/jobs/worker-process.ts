@@ -12,11 +12,12 @@ import { sleep } from '../../lib/time/sleep.ts';
  */
 
 const session = openSession({ environment: process.env, err: () => undefined });
+const queueUrl = needed(session.settings, 'SYNC_QUEUE_URL');
 const storage = await openJobStorage(session);
 await work({
   worker: await openWorker(session, storage),
   lease: renewedLease(storage.ledger, 2_000),
-  queue: createSqsQueue(needed(session.settings, 'SYNC_QUEUE_URL'), createSqsClient(process.env)),
+  queue: createSqsQueue(queueUrl, createSqsClient(queueUrl, process.env)),
   concurrency: 20,
   visibilitySeconds: 3,
   drain: true,

@@ -10,6 +10,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { asAwsError } from '../../aws/aws-error.ts';
 import { type AwsEnvironment, awsClientConfig } from '../../aws/client-config.ts';
+import { queueEndpoint } from '../../aws/queue-endpoint.ts';
 import { delayMessage } from './delay-message.ts';
 import type { Queue, QueueMessage } from './queue.ts';
 import { sendMessages } from './send-messages.ts';
@@ -17,17 +18,25 @@ import { sendMessages } from './send-messages.ts';
 /** Longer than the longest poll. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** A client configured by the SDK's own variables. */
-export const createSqsClient = (environment: AwsEnvironment): SQSClient =>
-  new SQSClient({
+/**
+ * A client for the queue, whose URL decides the endpoint and the region (see `queueEndpoint`); the rest is configured by
+ * the SDK's own variables. Throws `TypeError` for a URL that the environment contradicts: reading the settings refuses it
+ * before.
+ */
+export function createSqsClient(queueUrl: string, environment: AwsEnvironment): SQSClient {
+  const found = queueEndpoint(queueUrl, environment);
+  if (found.kind === 'refused') throw new TypeError(`the URL of a queue: ${found.fault}`);
+  return new SQSClient({
     ...awsClientConfig(environment, {
       service: 'SQS',
       connectionTimeoutMs: 5_000,
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
     }),
-    // The queue's URL only names the queue; its host need not resolve from here.
+    ...found.config,
+    // Already in the configuration; the SDK would overrule the endpoint that is set.
     useQueueUrlAsEndpoint: false,
   });
+}
 
 export type SqsQueueOptions = { readonly sleep?: (ms: number) => Promise<unknown> };
 

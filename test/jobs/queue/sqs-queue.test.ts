@@ -295,8 +295,10 @@ describe('over a connection', () => {
 
   async function queueOver(...replies: readonly Reply[]) {
     const server = await startServer(...replies);
+    const url = `${server.url}/123456789012/jobs`;
     return {
-      queue: createSqsQueue(QUEUE, createSqsClient(environmentOf(server))),
+      url,
+      queue: createSqsQueue(url, createSqsClient(url, environmentOf(server))),
       requests: server.requests,
       [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
     };
@@ -320,7 +322,7 @@ describe('over a connection', () => {
 
     const receive = sqs.queue.receive({ most: 1, waitSeconds: 0, visibilitySeconds: 30 });
 
-    await expect(receive).rejects.toThrow(`receive from ${QUEUE}: ${said}`);
+    await expect(receive).rejects.toThrow(`receive from ${sqs.url}: ${said}`);
     expect(sqs.requests).toHaveLength(requests);
   });
 
