@@ -3,7 +3,7 @@ import type { Allow } from '../jobs/allow.ts';
 import { readJobLines } from '../jobs/message/job-lines.ts';
 import { parseMessage } from '../jobs/message/message.ts';
 import { MOST_MESSAGE_BYTES } from '../jobs/queue/queue.ts';
-import { sendable } from '../jobs/queue/sendable.ts';
+import { sentBytes } from '../jobs/queue/sendable.ts';
 import { parseJson, printJson } from '../json/json.ts';
 
 /** A job that may be sent, with its id. */
@@ -20,7 +20,7 @@ export async function readJobs(text: string, allow: Allow): Promise<ReadJobs> {
   if (read.messages.length === 0) return { kind: 'faults', faults: ['expected at least one job, got none'] };
   const jobs = read.messages.map((message) => withId(message, allow));
   const faults = jobs
-    .filter((job) => Buffer.byteLength(sendable(job.text)) > MOST_MESSAGE_BYTES)
+    .filter((job) => sentBytes(job.text) > MOST_MESSAGE_BYTES)
     .map(
       ({ id }) =>
         `the job that was given the id ${id}: expected at most ${MOST_MESSAGE_BYTES} bytes, including the id`,

@@ -1,6 +1,6 @@
 import { parseJson } from '../../json/json.ts';
 import { MOST_MESSAGE_BYTES } from '../queue/queue.ts';
-import { sendable } from '../queue/sendable.ts';
+import { sentBytes } from '../queue/sendable.ts';
 
 /** How deeply lists and objects may be nested: later steps walk a message by recursion. */
 const DEEPEST = 100;
@@ -13,7 +13,7 @@ const fault = (text: string): MessageJson => ({ kind: 'fault', fault: `message: 
 
 /** The value of a message's JSON text. A fault never quotes it: it may contain a text to score. */
 export function readMessageJson(text: string): MessageJson {
-  const bytes = Buffer.byteLength(sendable(text));
+  const bytes = sentBytes(text);
   if (bytes > MOST_MESSAGE_BYTES)
     return fault(`expected at most ${MOST_MESSAGE_BYTES} bytes of UTF-8, got ${bytes}`);
   if (isDeeperThan(text, DEEPEST))

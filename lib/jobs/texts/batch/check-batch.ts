@@ -1,5 +1,6 @@
 import { preview } from '../../../json/faults.ts';
 import { printJson } from '../../../json/json.ts';
+import { sentBytes } from '../../queue/sendable.ts';
 import type { ScoreCache } from '../cache/score-cache.ts';
 import { isBatchName, LONGEST_BATCH_NAME } from './batch.ts';
 import type { BatchRequest } from './batch-request.ts';
@@ -76,7 +77,7 @@ const nameFaults = (batch: string) =>
     : [`batch: expected 1 to ${LONGEST_BATCH_NAME} of A-Z a-z 0-9 . _ : -, got ${preview(batch)}`];
 
 function requestFaults(request: BatchRequest['request']): readonly string[] {
-  const bytes = Buffer.byteLength(printJson(request));
+  const bytes = sentBytes(printJson(request));
   return bytes <= MOST_REQUEST_BYTES
     ? []
     : [`request: expected at most ${MOST_REQUEST_BYTES} bytes as JSON, got ${bytes}`];

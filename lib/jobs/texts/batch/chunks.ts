@@ -1,3 +1,4 @@
+import { sentBytes } from '../../queue/sendable.ts';
 import { MOST_TEXT_BYTES, MOST_TEXTS } from '../../types/score/message.ts';
 import type { BadRow, Row } from '../rows/row-fields.ts';
 
@@ -12,8 +13,8 @@ export type Chunk = { readonly index: number; readonly rows: readonly SourceRow[
 export const isBad = (row: SourceRow): row is BadRow => 'fault' in row;
 
 /**
- * Cuts rows into chunks of at most 100 rows and 200 KB. The size is that of the texts as JSON, which is never less
- * than their UTF-8, so a chunk fits in a message. A text that is larger than that on its own, or blank, becomes a bad
+ * Cuts rows into chunks of at most 100 rows and 200 KB. The size is that of the texts as they are sent: as JSON, with the
+ * characters escaped that SQS refuses. It is never less than their UTF-8, and a chunk fits in a message. A text that is larger than that on its own, or blank, becomes a bad
  * row. The boundaries depend on the rows alone, and one chunk is held at a time.
  */
 export async function* cutChunks(rows: AsyncIterable<SourceRow>): AsyncGenerator<Chunk> {
@@ -41,7 +42,7 @@ function measured(row: SourceRow): { readonly row: SourceRow; readonly sizeBytes
   if (isBad(row)) return { row, sizeBytes: 0 };
   const { line, text } = row;
   if (!/\S/.test(text)) return { row: { line, fault: 'the text is blank' }, sizeBytes: 0 };
-  const sizeBytes = Buffer.byteLength(JSON.stringify(text));
+  const sizeBytes = sentBytes(JSON.stringify(text));
   if (sizeBytes <= MOST_TEXT_BYTES) return { row, sizeBytes };
   const fault = `the text takes ${sizeBytes} bytes as JSON, more than ${MOST_TEXT_BYTES}`;
   return { row: { line, fault }, sizeBytes: 0 };

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MOST_MESSAGE_BYTES } from '../../../../lib/jobs/queue/queue.ts';
+import { sentBytes } from '../../../../lib/jobs/queue/sendable.ts';
 import { endChunk, failChunk } from '../../../../lib/jobs/texts/batch/end-chunk.ts';
 import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
@@ -373,6 +374,33 @@ test('the largest chunk with the largest request fits in a message', async () =>
   expect(messages).toHaveLength(1);
   expect(Buffer.byteLength(JSON.stringify(messages[0]))).toBeLessThanOrEqual(MOST_MESSAGE_BYTES);
   expect(scoreChecks.schema.safeParse(messages[0]).success).toBe(true);
+});
+
+test('a batch made of characters that are escaped when sent fits in its messages, with the largest request', async () => {
+  const { split, messages } = world();
+  const rows = Array.from({ length: 130 }, (_, index) =>
+    row(9_999_800 + index, '\uFFFE\uFFFF'.repeat(index < 100 ? 170 : index * 100)),
+  );
+  const request = { instructions: '\uFFFF'.repeat(8_188) };
+
+  await splitBatch(batchOf(rows, { batch: 'b'.repeat(114), request }), split);
+
+  expect(messages.flatMap(({ texts }) => texts)).toHaveLength(130);
+  expect(Math.max(...messages.map((message) => sentBytes(JSON.stringify(message))))).toBeLessThanOrEqual(
+    MOST_MESSAGE_BYTES,
+  );
+});
+
+test('a request that is larger than its share once it is escaped is refused', async () => {
+  const { split } = world();
+  const request = { instructions: '\uFFFF'.repeat(8_189) };
+
+  const outcome = await splitBatch(batchOf([row(1, 'good')], { request }), split);
+
+  expect(outcome).toMatchObject({
+    kind: 'refused',
+    reasons: ['request: expected at most 49152 bytes as JSON, got 49153'],
+  });
 });
 
 test('repeating the job of an ended chunk costs no call, not even for texts that failed', async () => {

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { sentBytes } from '../../../../lib/jobs/queue/sendable.ts';
 import { type Chunk, cutChunks, isBad, type SourceRow } from '../../../../lib/jobs/texts/batch/chunks.ts';
 import { scaled } from '../../../scale.ts';
 import { row, rowsOf } from '../fakes.ts';
@@ -26,6 +27,18 @@ test('a chunk has at most 200 KB of texts as JSON', async () => {
   const chunks = await cut([row(1, text), row(2, text), row(3, 'x'.repeat(800))]);
 
   expect(chunks.map(({ rows }) => rows.length)).toEqual([2, 1]);
+});
+
+test('a chunk has room for the escapes of characters that SQS refuses', async () => {
+  const text = '\uFFFE\uFFFF'.repeat(8_000);
+
+  const chunks = await cut([row(1, text), row(2, text), row(3, text), row(4, '\uFFFF'.repeat(34_134))]);
+
+  expect(chunks.map(({ rows }) => rows.length)).toEqual([2, 2]);
+  expect(chunks[1]?.rows[1]).toEqual({
+    line: 4,
+    fault: 'the text takes 204806 bytes as JSON, more than 204800',
+  });
 });
 
 test('a text that is blank, or too large as JSON, becomes a bad row with its line', async () => {
@@ -68,6 +81,7 @@ test('reads no more than a chunk and one row before it yields the chunk', async 
 test('every row is in one chunk, in order, and every chunk fits in a message', async () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
+    fc.nat(34_000).map((length) => '\uFFFF'.repeat(length).concat('x')),
     fc.nat(120_000).map((length) => '\n'.repeat(length).concat('x')),
   );
   await fc.assert(
@@ -80,7 +94,7 @@ test('every row is in one chunk, in order, and every chunk fits in a message', a
       for (const { rows } of chunks) {
         const held = rows.flatMap((each) => (isBad(each) ? [] : [each.text]));
         expect(held.reduce((sum, each) => sum + Buffer.byteLength(each), 0)).toBeLessThanOrEqual(200 * 1024);
-        expect(Buffer.byteLength(JSON.stringify(held))).toBeLessThanOrEqual(206_000);
+        expect(sentBytes(JSON.stringify(held))).toBeLessThanOrEqual(206_000);
       }
     }),
     { numRuns: scaled(20, 100) },
