@@ -5,7 +5,7 @@ import type { EndedJobRow } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createEmptyCheck, LONG_POLLS, type Polls, total } from './queue/empty-queue.ts';
 import type { Queue, QueueMessage } from './queue/queue.ts';
-import { UnsentError } from './queue/unsent-error.ts';
+import { unsentOf } from './queue/unsent-error.ts';
 
 const FOLDER = 'work/failed/';
 const keyOf = (id: string) => `${FOLDER}${id}.json`;
@@ -79,13 +79,8 @@ async function sendAll(
   queue: Pick<Queue, 'send'>,
   bodies: readonly string[],
 ): Promise<ReadonlyMap<number, string>> {
-  try {
-    await queue.send(bodies);
-    return new Map();
-  } catch (error) {
-    if (!(error instanceof UnsentError) || error.isOfQueue) throw error;
-    return new Map(error.unsent.map(({ index, cause }) => [index, new AwsError('send', cause).message]));
-  }
+  const unsent = await unsentOf(() => queue.send(bodies));
+  return new Map(unsent.map(({ index, cause }) => [index, new AwsError('send', cause).message]));
 }
 
 async function failedIds(store: Store): Promise<readonly string[]> {

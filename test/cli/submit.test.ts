@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { environmentOf, jsonReply } from '../aws/replies.ts';
+import { startServer } from '../platform/scripted-server.ts';
 import { lines, startJobs } from './start-jobs.ts';
 
 const score = (id: string) => ({ type: 'score', id, texts: [{ id: '1', text: 'wonderful' }] });
@@ -78,6 +80,25 @@ test('reports a queue that cannot be reached and how much was sent, and exits 1'
 
   expect({ code, out }).toEqual({ code: 1, out: '0 jobs sent' });
   expect(err).toContain('0 of 1 job are certainly on the queue');
+});
+
+test('counts and prints the jobs that SQS accepted of a batch, and exits 1 for the others', async () => {
+  await using jobs = await startJobs();
+  const refused = { Id: '2', Code: 'InvalidMessageContents', Message: 'no', SenderFault: true };
+  await using sqs = await startServer(
+    jsonReply({ Successful: [], Failed: [refused] }),
+    jsonReply({ Successful: [], Failed: [] }),
+  );
+  const environment = { ...environmentOf(sqs), SYNC_QUEUE_URL: `${sqs.url}/1/jobs` };
+  const ids = Array.from({ length: 12 }, (_, index) => `job-${index}`);
+
+  const { code, out, err } = await jobs.begin(['submit', '-', '--json'], environment, lines(ids.map(score)))
+    .ended;
+
+  expect(code).toBe(1);
+  expect(JSON.parse(out)).toEqual({ sent: 11, ids: ids.filter((id) => id !== 'job-2') });
+  expect(err).toContain('11 of 12 jobs are certainly on the queue');
+  expect(err).toContain('sent 11 of 12 messages, not number 3: InvalidMessageContents: no');
 });
 
 test.for([

@@ -1,3 +1,4 @@
+import type { Queue } from '../../jobs/queue/queue.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { AddCommand } from '../command.ts';
 import { readText } from '../options.ts';
@@ -39,32 +40,23 @@ async function submit(file: string, flags: SubmitFlags, terminal: Terminal): Pro
 
 async function send(
   all: readonly { readonly id: string; readonly text: string }[],
-  queue: { readonly send: (bodies: readonly string[]) => Promise<void> },
+  queue: Pick<Queue, 'send'>,
   flags: SubmitFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const { batchesOf } = await import('../../jobs/queue/message-batches.ts');
-  let sent = 0;
-  try {
-    for (const batch of batchesOf(all.map(({ text }) => text))) {
-      terminal.signal.throwIfAborted();
-      await queue.send(batch);
-      sent += batch.length;
-    }
-    return exitCodes.done;
-  } catch (error) {
-    terminal.err(
-      `platform-sync: ${sent} of ${jobs(all.length)} are certainly on the queue; a job that has an id, or is not a run-function, can be submitted again and still runs only once`,
-    );
-    throw error;
-  } finally {
-    const ids = all.slice(0, sent).map(({ id }) => id);
-    terminal.out(
-      flags.json
-        ? JSON.stringify({ sent, ids }, undefined, 2)
-        : [`${jobs(sent)} sent`, ...ids.map((id) => `  ${id}`)].join('\n'),
-    );
-  }
+  const { sendJobs } = await import('../send-jobs.ts');
+  const { ids, error } = await sendJobs(all, { queue, signal: terminal.signal });
+  const sent = ids.length;
+  terminal.out(
+    flags.json
+      ? JSON.stringify({ sent, ids }, undefined, 2)
+      : [`${jobs(sent)} sent`, ...ids.map((id) => `  ${id}`)].join('\n'),
+  );
+  if (error === undefined) return exitCodes.done;
+  terminal.err(
+    `platform-sync: ${sent} of ${jobs(all.length)} are certainly on the queue: those whose ids are printed. Submit only the others again; a job that has an id, or is not a run-function, can be submitted again in any case and still runs only once`,
+  );
+  throw error;
 }
 
 const jobs = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'job' : 'jobs'}`;

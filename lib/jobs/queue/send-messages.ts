@@ -2,7 +2,7 @@ import type { BatchResultErrorEntry } from '@aws-sdk/client-sqs';
 import { AwsError, entryError } from '../../aws/aws-error.ts';
 import { batchesOf } from './message-batches.ts';
 import { sendable } from './sendable.ts';
-import { UnsentError, type UnsentMessage } from './unsent-error.ts';
+import { isQueueFailure, UnsentError, type UnsentMessage } from './unsent-error.ts';
 
 /** How often a message is sent if SQS fails to accept it, and how long the first pause is. */
 const MOST_ROUNDS = 3;
@@ -79,7 +79,7 @@ async function afterThrown(
   options: SendMessagesOptions,
 ): Promise<readonly UnsentMessage[]> {
   const { failure } = new AwsError('send', cause);
-  if (left.length === 1 || failure.kind !== 'other')
+  if (left.length === 1 || failure.kind !== 'other' || isQueueFailure(failure))
     return left.map(({ index }) => ({ index, cause, mayBeSent: true }));
   const unsent: UnsentMessage[] = [];
   for (const message of left) unsent.push(...(await sendBatch([message], options)));

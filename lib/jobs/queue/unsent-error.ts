@@ -1,4 +1,4 @@
-import { AwsError } from '../../aws/aws-error.ts';
+import { AwsError, type AwsFailure } from '../../aws/aws-error.ts';
 
 /** A message that was not sent, or of which it is not known that it was. */
 export type UnsentMessage = {
@@ -11,6 +11,7 @@ export type UnsentMessage = {
 
 /** Some messages were not sent; all the others were. The failure is that of the first message that was refused. */
 export class UnsentError extends AwsError {
+  readonly queue: string;
   readonly unsent: readonly UnsentMessage[];
 
   constructor(queue: string, messages: number, unsent: readonly [UnsentMessage, ...UnsentMessage[]]) {
@@ -18,16 +19,39 @@ export class UnsentError extends AwsError {
     const { cause } = unsent.find(({ mayBeSent }) => !mayBeSent) ?? unsent[0];
     const sent = `sent ${isExact ? '' : 'at least '}${messages - unsent.length} of ${messages} messages`;
     super(`${queue}: ${sent}, ${isExact ? '' : 'perhaps '}not number ${numbers(unsent)}`, cause);
+    this.queue = queue;
     this.unsent = unsent;
   }
 
   /** The queue cannot be used at all, so no other message can be sent either. */
   get isOfQueue(): boolean {
-    return QUEUE_KINDS.includes(this.failure.kind);
+    return isQueueFailure(this.failure);
   }
 }
 
-const QUEUE_KINDS: readonly string[] = ['denied', 'missing', 'unreachable'];
+/** Whether a failure is that of the queue, or of the settings, and not of a message. */
+export const isQueueFailure = ({ kind, code }: AwsFailure): boolean =>
+  QUEUE_KINDS.includes(kind) || QUEUE_CODE.test(code);
+
+const QUEUE_KINDS: readonly string[] = ['denied', 'missing', 'unreachable', 'unconfigured'];
+
+// The key that encrypts the queue; a URL or a protocol that SQS does not take; a FIFO queue, which needs a group.
+const QUEUE_CODE =
+  /^(KMS\.|Kms)|(^|\.)(InvalidAddress|InvalidSecurity|UnsupportedOperation|MissingParameter)$/;
+
+/**
+ * Sends messages, and returns those that could not be sent though others can. Throws what else went wrong, such as that
+ * the queue cannot be used at all.
+ */
+export async function unsentOf(send: () => Promise<void>): Promise<readonly UnsentMessage[]> {
+  try {
+    await send();
+    return [];
+  } catch (error) {
+    if (!(error instanceof UnsentError) || error.isOfQueue) throw error;
+    return error.unsent;
+  }
+}
 
 /** How many messages an error names. */
 const MOST_NAMED = 20;

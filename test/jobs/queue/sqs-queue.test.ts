@@ -1,5 +1,7 @@
 import {
   ChangeMessageVisibilityCommand,
+  InvalidAddress,
+  KmsDisabled,
   OverLimit,
   QueueDoesNotExist,
   ReceiptHandleIsInvalid,
@@ -108,9 +110,14 @@ describe('one message that cannot be sent', () => {
     expect(sent()).toEqual(batches);
   });
 
-  test('is not the reason where the queue refuses: nothing is sent by itself', async () => {
+  test.for([
+    new QueueDoesNotExist({ message: 'no such queue', $metadata }),
+    new InvalidAddress({ message: 'not a queue of this endpoint', $metadata }),
+    new KmsDisabled({ message: 'the key is disabled', $metadata }),
+    new Error('Region is missing'),
+  ])('is not the reason where the queue refuses, so nothing is sent by itself: %s', async (cause) => {
     const { sqs, sent, queue } = mockedQueue();
-    sqs.on(SendMessageBatchCommand).rejects(new QueueDoesNotExist({ message: 'no such queue', $metadata }));
+    sqs.on(SendMessageBatchCommand).rejects(cause);
 
     const send = queue.send(['a', 'b']);
 
