@@ -18,6 +18,12 @@ export type BudgetView = {
 /** The share of the longest recent response time that remains after each shorter response. */
 const FADE = 0.7;
 
+/**
+ * A response that took longer says nothing about the next: requests give up after 1 s, and after 1 s of connecting, so
+ * the process was stopped meanwhile, as Lambda stops it between invocations and a closed lid stops a laptop.
+ */
+const LONGEST_MS = 2_000;
+
 /** A view of an item. Throws what the item throws. */
 export function createBudgetView(item: BudgetItem, clock: Clock): BudgetView {
   let last: Budget | undefined;
@@ -32,7 +38,8 @@ export function createBudgetView(item: BudgetItem, clock: Clock): BudgetView {
       sent.atMs = clock.now();
       return request();
     });
-    leadMs = Math.max(clock.now() - sent.atMs, leadMs * FADE);
+    const tookMs = clock.now() - sent.atMs;
+    leadMs = Math.max(tookMs > LONGEST_MS ? 0 : tookMs, leadMs * FADE);
     const budget = budgetIn(response);
     if (budget !== undefined) [last, lastAtMs] = [budget, sent.atMs];
     return response;

@@ -8,8 +8,11 @@ import { createVirtualClock } from './virtual-clock.ts';
 const demand: Demand = { waiting: 2, queued: 0, arrived: 2, concurrency: 8, latencyMs: 20 };
 
 /** A worker at 10 requests a second: a block spans two slots. */
-function createWorker({ maxWaitMs = Number.POSITIVE_INFINITY, item = createMemoryBudget() } = {}) {
-  const clock = createVirtualClock();
+function createWorker({
+  maxWaitMs = Number.POSITIVE_INFINITY,
+  item = createMemoryBudget(),
+  clock = createVirtualClock(),
+} = {}) {
   const slots = createFleetSlots({ item, rate: 10, maxWaitMs, greed: 'block', clock });
   const take = async () => {
     const slot = slots.take({ calledAtMs: clock.now(), signal: undefined, demand: () => demand });
@@ -45,6 +48,24 @@ describe('slots that passed', () => {
 
     expect(slots.counts()).toMatchObject({ granted: 4, used: 2, wasted: 1 });
     expect(waitedMs).toBe(0);
+  });
+});
+
+describe('after the first response took', () => {
+  async function firstSlotAfter(tookMs: number) {
+    const clock = createVirtualClock();
+    const memory = createMemoryBudget();
+    const slow = [tookMs];
+    const item = { ...memory, read: () => clock.sleep(slow.pop() ?? 0).then(memory.read) };
+    return (await createWorker({ item, clock }).take()).atMs;
+  }
+
+  test('a second, slots are reserved a second ahead', async () => {
+    expect(await firstSlotAfter(1_000)).toBe(1_995);
+  });
+
+  test('an hour, because the process was stopped, no slot is reserved an hour ahead', async () => {
+    expect(await firstSlotAfter(3_600_000)).toBe(3_600_000);
   });
 });
 
