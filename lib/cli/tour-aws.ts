@@ -56,6 +56,7 @@ export async function startTourAws(options: TourAwsOptions): Promise<TourAws> {
         // Nothing runs executions of the local Lambda here: a snapshot's job takes it itself.
         SYNC_SNAPSHOT_FUNCTION: '',
       },
+      writable: [store],
       onLog,
     }),
   );

@@ -7,6 +7,7 @@ import {
   type HandlerProcessOptions,
 } from './create-handler-process.ts';
 import { failedMessageIds } from './failed-message-ids.ts';
+import { type Sometimes, sometimes } from './lambda-rules.ts';
 import { createQueueReader, type QueueReader } from './queue-reader.ts';
 import { settlesWithin } from './settles-within.ts';
 import { toSqsEvent } from './sqs-event.ts';
@@ -32,13 +33,15 @@ export type EventSourceMapping = {
 /**
  * Polls a queue and calls a handler with batches, like Lambda's event source mapping with ReportBatchItemFailures.
  * Messages that succeed are deleted; those that fail stay hidden until their visibility timeout ends, and the queue's
- * own redrive policy sends them to the dead-letter queue. Failures of a batch or of the queue are reported as a line to
+ * own redrive policy sends them to the dead-letter queue. Now and then a batch holds a message twice. Failures of a batch or of the queue are reported as a line to
  * `onLog`. Throws a `TypeError` on wrong options, and the error of SQS if there is no such queue.
  */
 export async function startEventSourceMapping(
   options: EventSourceMappingOptions,
 ): Promise<EventSourceMapping> {
-  const { aws, queueUrl, batchSize = 10, maximumConcurrency = 2, ...handler } = options;
+  const { aws, queueUrl, batchSize = 10, maximumConcurrency = 2, ...given } = options;
+  // One for all processes: each would otherwise be recycled at the same invocation.
+  const handler = { ...given, sometimes: given.sometimes ?? sometimes(SEED) };
   checkRange('batchSize', batchSize, 10);
   checkRange('maximumConcurrency', maximumConcurrency, 100);
   const processes = Array.from({ length: maximumConcurrency }, () => createHandlerProcess(handler));
@@ -49,6 +52,7 @@ export async function startEventSourceMapping(
     arn: await describeQueue(queue, handler.timeoutMs),
     batchSize,
     onLog: handler.onLog ?? (() => undefined),
+    sometimes: handler.sometimes,
     signal: stopping.signal,
   };
   // A lane polls only when its process is free: no received message waits for a process.
@@ -64,6 +68,7 @@ export async function startEventSourceMapping(
 
 const DEFAULT_GRACE_MS = 10_000;
 const PAUSE_MS = 1_000;
+const SEED = 1;
 
 function checkRange(name: string, value: number, most: number): void {
   if (!Number.isInteger(value) || value < 1 || value > most)
@@ -90,6 +95,7 @@ type Source = {
   readonly arn: string;
   readonly batchSize: number;
   readonly onLog: (line: string) => void;
+  readonly sometimes: Sometimes;
   readonly signal: AbortSignal;
 };
 
@@ -106,13 +112,14 @@ async function runLane(source: Source, process: HandlerProcess): Promise<void> {
 }
 
 async function runBatch(
-  { queue, arn, onLog }: Source,
+  { queue, arn, batchSize, onLog, sometimes: occurs }: Source,
   process: HandlerProcess,
   messages: readonly Message[],
 ): Promise<void> {
   const ids = new Set(messages.map(({ MessageId = '' }) => MessageId));
+  const repeated = messages.length < batchSize && occurs('repeats-messages') ? messages.slice(0, 1) : [];
   const failed = await process
-    .invoke(toSqsEvent(messages, arn))
+    .invoke(toSqsEvent([...messages, ...repeated], arn))
     .then((result) => failedMessageIds(result, ids))
     .catch((error: unknown) => {
       onLog(`event source mapping: ${error}`);

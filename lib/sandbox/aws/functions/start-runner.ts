@@ -1,48 +1,60 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import type { Environment } from '../../../settings.ts';
+import type { ChildProcess } from 'node:child_process';
+import { setImmediate } from 'node:timers/promises';
 import type { Invocation, Reply } from './invocation.ts';
 import { forwardLines } from './log-lines.ts';
+import { MAY_FREEZE, type SpawnOptions, spawnHandler } from './spawn-handler.ts';
 
-export type RunnerOptions = {
-  readonly file: string;
-  readonly environment: Environment;
-  readonly memoryMb: number;
-  readonly onLog: (line: string) => void;
-};
+export type RunnerOptions = SpawnOptions & { readonly onLog: (line: string) => void };
 
 type Outcome = Reply | { readonly kind: 'died'; readonly exit: string } | { readonly kind: 'timeout' };
 
-/** One process that runs `handler-process.ts` for a handler's file. */
+/** One process that runs a handler's file. */
 export type Runner = {
   /** False once the process has ended. */
   isAlive(): boolean;
   /** Whatever happens first: the reply with this id, the end of the process, or the time limit. */
   receive(id: string, limitMs: number): Promise<Outcome>;
+  /** Continues the process, if it is frozen, and sends it an invocation. */
   send(invocation: Invocation): void;
-  /** Asks the process to exit, kills it by its id after `graceMs`, and waits for its exit and its last lines. */
+  /** Stops the process until the next `send`, and waits until what it has written so far has been passed on. */
+  freeze(): Promise<void>;
+  /**
+   * Continues the process, asks it to exit, kills it by its id after `graceMs`, and waits for its exit and its last
+   * lines.
+   */
   end(graceMs: number): Promise<void>;
 };
 
-export function startRunner({ file, environment, memoryMb, onLog }: RunnerOptions): Runner {
-  const child = fork(new URL('./handler-process.ts', import.meta.url), [file], {
-    env: { ...environment },
-    // Lambda's share for long-lived objects.
-    execArgv: [`--max-old-space-size=${Math.floor(memoryMb * 0.9)}`],
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
+/** Starts the process. Where processes cannot be stopped, on Windows, `freeze` leaves it running. */
+export function startRunner({ onLog, ...options }: RunnerOptions): Runner {
+  const { child, exit: ended } = spawnHandler(options);
   let isAlive = true;
-  const exit = awaitExit(child).finally(() => {
+  const exit = ended.finally(() => {
     isAlive = false;
   });
   const outputs = [child.stdout, child.stderr].filter((output) => output !== null);
+  let chunks = 0;
+  for (const output of outputs) output.on('data', () => (chunks += 1));
   const logged = Promise.all(outputs.map((output) => forwardLines(output, onLog)));
+  const signal = (name: 'SIGSTOP' | 'SIGCONT') => MAY_FREEZE && child.kill(name);
   return {
     isAlive: () => isAlive,
     receive: (id, limitMs) => firstOf(child, exit, id, limitMs),
-    // Needs no error of its own: the caller that waits for the reply learns that the process has ended.
-    send: (invocation) => void child.send(invocation, () => undefined),
+    send(invocation) {
+      signal('SIGCONT');
+      // Needs no error of its own: the caller that waits for the reply learns that the process has ended.
+      child.send(invocation, () => undefined);
+    },
+    async freeze() {
+      signal('SIGSTOP');
+      // It wrote its lines before its reply: they are in the pipes, and each turn of the event loop reads some.
+      for (let before = -1; before !== chunks; ) {
+        before = chunks;
+        for (let turn = 0; turn < TURNS; turn += 1) await setImmediate();
+      }
+    },
     end: async (graceMs) => {
+      signal('SIGCONT');
       if (child.connected) child.disconnect();
       const kill = setTimeout(() => child.kill('SIGKILL'), graceMs);
       await exit;
@@ -56,16 +68,7 @@ export function startRunner({ file, environment, memoryMb, onLog }: RunnerOption
 }
 
 const LAST_LINES_MS = 1_000;
-
-/** How it ended, once everything it sent has been read: a process may reply and then exit at once. */
-async function awaitExit(child: ChildProcess): Promise<string> {
-  try {
-    const [[code, signal]] = await Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
-    return signal === null ? `exit code ${code}` : `signal ${signal}`;
-  } catch (error) {
-    return String(error);
-  }
-}
+const TURNS = 3;
 
 async function firstOf(
   child: ChildProcess,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { createHandlerProcess, type HandlerProcess } from '../functions/create-handler-process.ts';
 import { startEventSourceMapping } from '../functions/event-source-mapping.ts';
+import { type Sometimes, sometimes } from '../functions/lambda-rules.ts';
 import { ACCOUNT, REGION } from '../identity.ts';
 import type { ServiceRequest } from '../services/gateway.ts';
 import type { PutEvent } from '../services/start-events.ts';
@@ -20,8 +21,12 @@ export type StackOptions = StackToRun & {
   readonly secret: string;
   /** Environment variables that override those of the template. */
   readonly overrides?: Readonly<Record<string, string>>;
-  /** Called with every line that a function writes. */
+  /** Called with every line that a function writes, and with Lambda's own about time limits. */
   readonly onLog?: (line: string) => void;
+  /** Folders that the functions may write to, apart from their temporary ones: a store, say. None if absent. */
+  readonly writable?: readonly string[];
+  /** Decides what happens only now and then; by the odds of `lambdaRules` and always with the same seed, if absent. */
+  readonly sometimes?: Sometimes;
 };
 
 export type LocalStack = {
@@ -37,7 +42,10 @@ export type LocalStack = {
   readonly lambda: Pick<Lambda, 'requests'>;
   /** Passes the messages of queues to functions, as the template's mappings say, until it is disposed of. */
   poll(): Promise<AsyncDisposable>;
-  /** Invokes the targets of every rule whose pattern matches the event, and returns their results. */
+  /**
+   * Invokes the targets of every rule whose pattern matches the event, now and then twice, and returns their first
+   * results.
+   */
   emit(event: object): Promise<readonly unknown[]>;
   /**
    * Runs a requested execution to its end. `timeoutMs` is the time limit of an invocation: the function's own if absent.
@@ -56,7 +64,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   const resolve = templateValues(template, { endpoint: services.endpoint, texts });
   const running = new AsyncDisposableStack();
   running.use(services);
-  const stack = { ...options, services, resolve };
+  const stack = { ...options, services, resolve, sometimes: options.sometimes ?? sometimes(SEED) };
   const processes = new Map<string, HandlerProcess>();
   const processOf = (id: string, given: { readonly timeoutMs?: number } = {}) => {
     const key = `${id} ${given.timeoutMs}`;
@@ -64,6 +72,11 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
       processes.get(key) ?? running.use(createHandlerProcess({ ...handlerOf(id, stack), ...given }));
     processes.set(key, process);
     return process;
+  };
+  const deliver = async (id: string, event: object) => {
+    const result = await processOf(id).invoke(event);
+    if (stack.sometimes('repeats-events')) await processOf(id).invoke(event);
+    return result;
   };
   return {
     settings: services.settings,
@@ -74,8 +87,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     glue: services.glue,
     lambda: services.lambda,
     poll: () => startMappings(stack),
-    emit: (event) =>
-      Promise.all(functionsFor(event, template, resolve).map((id) => processOf(id).invoke(event))),
+    emit: (event) => Promise.all(functionsFor(event, template, resolve).map((id) => deliver(id, event))),
     runExecution(name, timeoutMs) {
       const requested = services.lambda.requests.find((request) => request.name === name);
       if (requested === undefined) throw new Error(`expected a request for the execution ${name}`);
@@ -91,7 +103,14 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
   };
 }
 
-type Stack = StackOptions & { readonly services: StackServices; readonly resolve: Resolve };
+/** Its first process is recycled at once, so that even a short run shows it. */
+const SEED = 2;
+
+type Stack = StackOptions & {
+  readonly services: StackServices;
+  readonly resolve: Resolve;
+  readonly sometimes: Sometimes;
+};
 
 type FunctionProperties = {
   readonly Code: { readonly S3Key: string };
@@ -102,7 +121,7 @@ type FunctionProperties = {
 };
 
 /** How a function is run. Its handler names the file in its asset. */
-function handlerOf(id: string, { template, assets, overrides, onLog, services, resolve }: Stack) {
+function handlerOf(id: string, { template, assets, overrides, services, resolve, ...stack }: Stack) {
   const { Code, Handler, Timeout, MemorySize, Environment } = resolve(
     template.Resources[id]?.Properties,
   ) as FunctionProperties;
@@ -121,7 +140,9 @@ function handlerOf(id: string, { template, assets, overrides, onLog, services, r
     },
     timeoutMs: Timeout * 1_000,
     memoryMb: MemorySize,
-    ...(onLog === undefined ? {} : { onLog }),
+    sometimes: stack.sometimes,
+    ...(stack.writable === undefined ? {} : { writable: stack.writable }),
+    ...(stack.onLog === undefined ? {} : { onLog: stack.onLog }),
   };
 }
 

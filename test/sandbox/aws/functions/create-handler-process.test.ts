@@ -1,3 +1,10 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { createHandlerProcess } from '../../../../lib/sandbox/aws/functions/create-handler-process.ts';
 import { runScript } from '../run-script.ts';
@@ -11,6 +18,10 @@ function isRunning(pid: number): boolean {
     return false;
   }
 }
+
+/** As `ps` shows it: T for a process that is stopped. */
+const stateOf = async (pid: unknown) =>
+  (await promisify(execFile)('ps', ['-o', 'stat=', '-p', String(pid)])).stdout.trim();
 
 describe('a handler process', () => {
   test('runs the handler in its own process, the same one each time, and ends it on close', async () => {
@@ -79,12 +90,15 @@ describe('a handler process', () => {
   test.for(['forever', 'spin'])(
     'kills the process of a handler that exceeds its time limit: %s',
     async (command) => {
-      await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 1_000 });
+      const lines: string[] = [];
+      const onLog = (line: string) => lines.push(line);
+      await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 1_000, onLog });
       const before = await lambda.invoke({ command: 'pid' });
 
       const late = lambda.invoke({ command });
 
       await expect(late).rejects.toThrow('invoke handlers: timed out after 1000 ms');
+      expect(lines).toEqual([expect.stringMatching(/Z [0-9a-f-]{36} Task timed out after 1\.00 seconds$/)]);
       expect(isRunning(Number(before))).toBe(false);
       expect(await lambda.invoke({ command: 'pid' })).not.toBe(before);
     },
@@ -142,9 +156,9 @@ describe('a handler process', () => {
     });
 
     await lambda.invoke({ command: 'log' });
-    await lambda.close();
 
     expect(lines.toSorted()).toEqual(['one', 'three', 'two']);
+    await lambda.close();
   });
 
   test('on close, waits for the current call and refuses others', async () => {
@@ -189,6 +203,110 @@ describe('a handler process', () => {
     await using lambda = createHandlerProcess({ file: broken, environment: {}, timeoutMs: 1_000 });
 
     await expect(lambda.invoke({})).rejects.toThrow(expected);
+  });
+});
+
+describe('a process between invocations', () => {
+  test('is stopped: what the handler left running continues in the next invocation', async () => {
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
+    const pid = await lambda.invoke({ command: 'pid' });
+    await lambda.invoke({ command: 'tick' });
+
+    await delay(500);
+    const state = await stateOf(pid);
+    const ticks = Number(await lambda.invoke({ command: 'tick' }));
+
+    expect(state).toMatch(/^T/);
+    // Running, it would have ticked 50 times.
+    expect(ticks).toBeLessThan(20);
+  });
+
+  test('is stopped after an error too', async () => {
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
+    const pid = await lambda.invoke({ command: 'pid' });
+
+    await lambda.invoke({ command: 'throw' }).catch(() => undefined);
+
+    expect(await stateOf(pid)).toMatch(/^T/);
+  });
+
+  test('ends with its parent process, and with its folder, though it is stopped', async () => {
+    const script = `
+      import { createHandlerProcess } from './lib/sandbox/aws/functions/create-handler-process.ts';
+      const lambda = createHandlerProcess({ file: '${file}', environment: {}, timeoutMs: 60_000 });
+      const found = [await lambda.invoke({ command: 'pid' }), await lambda.invoke({ command: 'write' })];
+      process.stdout.write(JSON.stringify(found), () => process.kill(process.pid, 'SIGKILL'));`;
+
+    const { out } = await runScript(script);
+    const [pid, folder] = JSON.parse(out);
+
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 5_000 });
+    await vi.waitFor(() => expect(existsSync(folder)).toBe(false), { timeout: 5_000 });
+  });
+
+  test('is replaced now and then, though it is healthy', async () => {
+    const sometimes = (rule: string) => rule === 'recycles';
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000, sometimes });
+
+    const pids = [await lambda.invoke({ command: 'pid' }), await lambda.invoke({ command: 'pid' })];
+
+    expect(pids[0]).not.toBe(pids[1]);
+    expect(isRunning(Number(pids[0]))).toBe(false);
+  });
+});
+
+describe('the file system of a handler', () => {
+  test('has a temporary folder of its own, which ends with the process', async () => {
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
+
+    const folder = String(await lambda.invoke({ command: 'write' }));
+    const written = await readFile(join(folder, 'written'), 'utf8');
+    await lambda.close();
+
+    expect(written).toBe('x');
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  test('is read-only elsewhere, except in folders that stand in for a service', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'lambda-test-'));
+    const [inside, beside] = [join(folder, 'store', 'a'), join(folder, 'b')];
+    const writable = [join(folder, 'store')];
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000, writable });
+
+    const denied = lambda.invoke({ command: 'write', path: beside });
+
+    await expect(denied).rejects.toThrow('Access to this API has been restricted');
+    await expect(lambda.invoke({ command: 'write', path: inside })).rejects.toThrow('ENOENT');
+    await lambda.invoke({ command: 'write', path: '/dev/null' });
+    expect(existsSync(beside)).toBe(false);
+    await rm(folder, { recursive: true });
+  });
+
+  test('cannot be escaped through another process', async () => {
+    await using lambda = createHandlerProcess({ file, environment: {}, timeoutMs: 10_000 });
+
+    await expect(lambda.invoke({ command: 'spawn' })).rejects.toThrow('--allow-child-process');
+  });
+});
+
+describe('a handler that takes too long to load', () => {
+  const lines: string[] = [];
+  const slow = { file, environment: {}, initMs: 1, onLog: (line: string) => lines.push(line) };
+
+  test('is loaded once more, by the invocation', async () => {
+    lines.length = 0;
+    await using lambda = createHandlerProcess({ ...slow, timeoutMs: 30_000 });
+
+    expect(await lambda.invoke({ command: 'nothing' })).toBeNull();
+    expect(lines).toEqual(['INIT_REPORT Init Duration: 1.00 ms\tPhase: init\tStatus: timeout']);
+  });
+
+  test('fails the invocation at its time limit', async () => {
+    lines.length = 0;
+    await using lambda = createHandlerProcess({ ...slow, timeoutMs: 5 });
+
+    await expect(lambda.invoke({})).rejects.toThrow('load handlers: timed out after 5 ms');
+    expect(lines.at(-1)).toMatch(/ Task timed out after 0\.01 seconds$/);
   });
 });
 

@@ -1,9 +1,13 @@
-import { appendFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 type Event = {
   readonly Records?: readonly { readonly messageId: string; readonly body: string }[];
   readonly command?: string;
+  readonly path?: string;
 };
 type Context = { readonly awsRequestId: string; getRemainingTimeInMillis(): number };
 
@@ -11,14 +15,19 @@ const failures = (ids: readonly (string | null)[]) => ({
   batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
 });
 
-/** A handler that does what the bodies of its messages, or its event's `command`, say. It logs to the file SEEN. */
+let ticks = 0;
+
+/**
+ * A handler that does what the bodies of its messages, or its event's `command`, say. If SEEN is set, it logs its
+ * invocations as JSON, each on a line that begins with SEEN.
+ */
 export async function handler(event: Event, context: Context): Promise<unknown> {
   const records = event.Records ?? [];
   const bodies = [event.command, ...records.map(({ body }) => body)];
   const seen = { ...event, pid: process.pid, startedMs: Date.now() };
   if (bodies.includes('slow')) await setTimeout(600);
   if (process.env['SEEN'])
-    await appendFile(process.env['SEEN'], `${JSON.stringify({ ...seen, endedMs: Date.now() })}\n`);
+    console.log(`${process.env['SEEN']}${JSON.stringify({ ...seen, endedMs: Date.now() })}`);
   if (bodies.includes('exit')) process.exit(3);
   if (bodies.includes('exit soon')) setImmediate(() => process.exit());
   if (bodies.includes('throw')) throw new RangeError('out of range');
@@ -39,6 +48,15 @@ export async function handler(event: Event, context: Context): Promise<unknown> 
       remainingMs: context.getRemainingTimeInMillis(),
       environment: Object.keys(process.env),
     };
+  if (bodies.includes('tick')) {
+    if (ticks === 0) setInterval(() => (ticks += 1), 10);
+    return ticks;
+  }
+  if (bodies.includes('write')) {
+    await writeFile(event.path ?? join(tmpdir(), 'written'), 'x');
+    return tmpdir();
+  }
+  if (bodies.includes('spawn')) return spawnSync('true').status;
   if (bodies.includes('pid')) return process.pid;
   return failures(records.filter(({ body }) => body.startsWith('fail')).map(({ messageId }) => messageId));
 }
