@@ -39,6 +39,7 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
     comingBack.received(message);
     const one = handleOne(message, options).then(({ kind, backAfterMs }) => {
       counts[kind] += 1;
+      if (kind === 'done') comingBack.deleted(message);
       if (backAfterMs !== undefined) comingBack.add(message, backAfterMs);
       running.delete(one);
     });
@@ -68,12 +69,25 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
 /** How long to wait before the next poll where polls do not wait. */
 const CHECK_EVERY_MS = 200;
 
-/** Messages that went back to the queue. Its counts may be too old to include them. */
+/** How many messages are remembered as deleted: a copy is delivered soon after its message, or hardly ever. */
+const MOST_DELETED = 10_000;
+
+/**
+ * Messages that went back to the queue. Its counts may be too old to include them. A copy of a message goes back while
+ * its job runs; once the message is deleted, nothing is waited for.
+ */
 function createComingBack(now: () => number) {
   const dueAtMs = new Map<string, number>();
+  const deleted = new Set<string>();
   return {
     add({ messageId }: QueueMessage, afterMs: number) {
-      dueAtMs.set(messageId, now() + afterMs);
+      if (!deleted.has(messageId)) dueAtMs.set(messageId, now() + afterMs);
+    },
+    deleted({ messageId }: QueueMessage) {
+      dueAtMs.delete(messageId);
+      deleted.add(messageId);
+      const [oldest] = deleted;
+      if (deleted.size > MOST_DELETED && oldest !== undefined) deleted.delete(oldest);
     },
     received({ messageId }: QueueMessage) {
       dueAtMs.delete(messageId);
