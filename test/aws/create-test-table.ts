@@ -1,4 +1,5 @@
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
+import { readAwsFault } from '../../lib/aws/fault.ts';
 import { createDynamoClient } from '../../lib/table/dynamo-client.ts';
 
 /** Creates a table with two keys, both strings. Throws the error of CreateTable. */
@@ -9,18 +10,21 @@ export async function createTestTable(
 ): Promise<void> {
   const client = createDynamoClient(environment);
   const [partition, sort] = keys;
+  const command = new CreateTableCommand({
+    TableName: name,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: keys.map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+    KeySchema: [
+      { AttributeName: partition, KeyType: 'HASH' },
+      { AttributeName: sort, KeyType: 'RANGE' },
+    ],
+  });
   try {
-    await client.send(
-      new CreateTableCommand({
-        TableName: name,
-        BillingMode: 'PAY_PER_REQUEST',
-        AttributeDefinitions: keys.map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
-        KeySchema: [
-          { AttributeName: partition, KeyType: 'HASH' },
-          { AttributeName: sort, KeyType: 'RANGE' },
-        ],
-      }),
-    );
+    await client.send(command);
+  } catch (error) {
+    // The response to an earlier attempt may have been lost.
+    const { code, attempts } = readAwsFault(error);
+    if (code !== 'ResourceInUseException' || attempts < 2) throw error;
   } finally {
     client.destroy();
   }

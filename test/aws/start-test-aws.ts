@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { CreateBucketCommand, PutBucketVersioningCommand } from '@aws-sdk/client-s3';
-import { type AwsOptions, type LocalAws, startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
+import {
+  type AwsOptions,
+  type BucketOptions,
+  type LocalAws,
+  startAws,
+} from '../../lib/sandbox/aws/services/start-aws.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
 import { createTestTable } from './create-test-table.ts';
 import { type Engines, enginesOf } from './engines.ts';
@@ -19,6 +24,7 @@ export async function startTestAws(options: AwsOptions = {}): Promise<TestAws> {
   const engines = enginesOf(process.env);
   const { buckets = [], tables = [] } = options;
   const local = await startAws({
+    seed: seedOf(process.env),
     ...options,
     buckets: engines.s3 === undefined ? buckets : [],
     tables: engines.dynamoDb === undefined ? tables : [],
@@ -26,8 +32,16 @@ export async function startTestAws(options: AwsOptions = {}): Promise<TestAws> {
   try {
     const credentials = credentialsOf(engines, local);
     const settings = { ...local.settings, ...settingsOf(engines, credentials) };
-    const named = new Map(buckets.map((name) => [name, engines.s3 === undefined ? name : randomName(name)]));
-    if (engines.s3 !== undefined) await createBuckets([...named.values()], engines.s3.versioned, settings);
+    const named = new Map(
+      buckets.map(nameOf).map((name) => [name, engines.s3 === undefined ? name : randomName(name)]),
+    );
+    if (engines.s3 !== undefined) {
+      const keepsVersions = (bucket: BucketOptions) => typeof bucket !== 'string' && bucket.versioned;
+      const versioned = buckets
+        .filter((bucket) => engines.s3?.versioned || keepsVersions(bucket))
+        .map(nameOf);
+      await createBuckets(named, new Set(versioned), settings);
+    }
     if (engines.dynamoDb !== undefined) for (const table of tables) await createTestTable(table, settings);
     return {
       ...local,
@@ -44,6 +58,14 @@ export async function startTestAws(options: AwsOptions = {}): Promise<TestAws> {
     throw error;
   }
 }
+
+/** `AWS_SEED`, which repeats what the local AWS did now and then; always the same if it is not set. */
+function seedOf({ AWS_SEED: seed = '1' }: Readonly<Record<string, string | undefined>>): number {
+  if (!/^\d{1,9}$/.test(seed)) throw new TypeError(`AWS_SEED: expected up to 9 digits, got ${seed}`);
+  return Number(seed);
+}
+
+const nameOf = (bucket: BucketOptions): string => (typeof bucket === 'string' ? bucket : bucket.name);
 
 const randomName = (name: string): string => `${name}-${randomBytes(6).toString('hex')}`;
 
@@ -65,14 +87,14 @@ const settingsOf = (
 });
 
 async function createBuckets(
-  buckets: readonly string[],
-  areVersioned: boolean,
+  named: ReadonlyMap<string, string>,
+  versioned: ReadonlySet<string>,
   settings: Readonly<Record<string, string>>,
 ): Promise<void> {
   const client = createS3Client(settings);
-  for (const Bucket of buckets) {
+  for (const [name, Bucket] of named) {
     await client.send(new CreateBucketCommand({ Bucket }));
-    if (!areVersioned) continue;
+    if (!versioned.has(name)) continue;
     const VersioningConfiguration = { Status: 'Enabled' } as const;
     await client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }));
   }

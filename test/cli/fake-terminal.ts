@@ -11,8 +11,8 @@ export function createFakeTerminal(environment: Terminal['environment'] = {}, in
     screen: undefined,
     readInput: async () => input,
     signal: stop.signal,
-    // The local queue returns whatever waits, at once.
-    polls: { waitSeconds: 0, quiet: 1 },
+    // As short as a long poll can be.
+    polls: { waitSeconds: 1, quiet: 1 },
   };
   return {
     terminal,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
-import { lines, startJobs } from './start-jobs.ts';
+import { countsOf, lines, startJobs } from './start-jobs.ts';
 
 type Jobs = Awaited<ReturnType<typeof startJobs>>;
 
@@ -168,7 +168,7 @@ test('redrive of named jobs leaves those that have not failed, exits 3, and move
 
   const { code, out } = await jobs.runWithoutPlatform(['redrive', 'sum', 'nobody-knows', '--json']);
 
-  const { waiting } = await jobs.deadLetters.counts();
+  const { waiting } = await countsOf(jobs.deadLetters);
   expect(code).toBe(3);
   expect(JSON.parse(out)).toEqual({
     opened: [],

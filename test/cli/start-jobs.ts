@@ -1,8 +1,11 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
+import type { Queue, QueueCounts } from '../../lib/jobs/queue/queue.ts';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
+import { OLDEST_COUNTS_MS } from '../../lib/sandbox/aws/documented/sqs/counts-lag.ts';
 import { startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
@@ -58,6 +61,12 @@ export async function startJobs({ latencyMs = 0 }: { readonly latencyMs?: number
     readJson: async (key: string) => JSON.parse(await readFile(join(folder, key), 'utf8')),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+/** What a queue holds, once its counts are no longer late. */
+export async function countsOf(queue: Pick<Queue, 'counts'>): Promise<QueueCounts> {
+  await delay(OLDEST_COUNTS_MS);
+  return queue.counts();
 }
 
 export const lines = (jobs: readonly object[]): string =>

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { environmentOf, jsonReply } from '../aws/replies.ts';
 import { startServer } from '../platform/scripted-server.ts';
-import { lines, startJobs } from './start-jobs.ts';
+import { countsOf, lines, startJobs } from './start-jobs.ts';
 
 const score = (id: string) => ({ type: 'score', id, texts: [{ id: '1', text: 'wonderful' }] });
 const call = {
@@ -18,7 +18,7 @@ test('every fault of every line is reported with its line number, and nothing is
 
   const { code, out, err } = await jobs.run(['submit', '-'], input);
 
-  const counts = await jobs.queue.counts();
+  const counts = await countsOf(jobs.queue);
   expect({ code, out }).toEqual({ code: 2, out: '' });
   expect(err).toContain('-: expected one job per line; nothing was sent:');
   expect(err).toMatch(/^ {2}line 2: message: expected JSON/m);
@@ -33,7 +33,7 @@ test('all jobs are sent, in more than one batch, and their ids are printed', asy
 
   const { code, out } = await jobs.run(['submit', '-', '--json'], lines(ids.map(score)));
 
-  const counts = await jobs.queue.counts();
+  const counts = await countsOf(jobs.queue);
   expect(code).toBe(0);
   expect(JSON.parse(out)).toEqual({ sent: 23, ids });
   expect(counts.waiting).toBe(23);

@@ -6,8 +6,10 @@ import { startDynamo, type TestDynamo } from './start-dynamo.ts';
 let dynamo: TestDynamo;
 let tables = 0;
 
+const scripted = 'each test says itself which requests fail';
+
 beforeAll(async () => {
-  dynamo = await startDynamo();
+  dynamo = await startDynamo({ 'dynamodb-refuses': scripted, 'dynamodb-loses-responses': scripted });
 });
 
 afterAll(() => dynamo.close());

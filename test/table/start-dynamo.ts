@@ -1,14 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { Server } from 'node:http';
-import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
+import type { OffRules } from '../../lib/sandbox/aws/documented/layer.ts';
+import { startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { createTestTable } from '../aws/create-test-table.ts';
 import { enginesOf } from '../aws/engines.ts';
-
-// dynalite has no types.
-const dynalite: (options: { readonly createTableMs: number }) => Server = createRequire(import.meta.url)(
-  'dynalite',
-);
 
 export type TestDynamo = AsyncDisposable & {
   /** Where it listens: `http://127.0.0.1:PORT`. */
@@ -20,18 +14,14 @@ export type TestDynamo = AsyncDisposable & {
 };
 
 /**
- * DynamoDB without tables: dynalite in this process, on a free port of the loopback interface, or the engine that the
- * runner of the conformance tests names, in a database of its own.
+ * DynamoDB without tables: the local one, or the engine that the runner of the conformance tests names, in a database of
+ * its own. `off`: rules of the local one that are off, each with the reason.
  */
-export async function startDynamo(): Promise<TestDynamo> {
+export async function startDynamo(off: OffRules = {}): Promise<TestDynamo> {
   const engine = enginesOf(process.env).dynamoDb;
   if (engine !== undefined) return describe(engine.endpoint, async () => {});
-  const server = dynalite({ createTableMs: 0 });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return describe(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
+  const { endpoint, close } = await startAws({ off });
+  return describe(endpoint, close);
 }
 
 function describe(endpoint: string, close: () => Promise<void>): TestDynamo {

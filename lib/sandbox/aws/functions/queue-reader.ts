@@ -17,6 +17,9 @@ export type QueueReader = {
   close(): void;
 };
 
+/** How often a deletion is tried that fails through no fault of ours. */
+const MOST_ROUNDS = 3;
+
 /** One queue, over SQS's own API. */
 export function createQueueReader(
   { endpoint, region, credentials }: Pick<LocalAws, 'endpoint' | 'region' | 'credentials'>,
@@ -47,10 +50,15 @@ export function createQueueReader(
       return (await client.send(command)).Messages ?? [];
     },
     remove: async (messages) => {
-      if (messages.length === 0) return;
-      const Entries = messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
-      const { Failed } = await client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
-      if (Failed?.length) throw new Error(`delete from ${QueueUrl}: ${JSON.stringify(Failed)}`);
+      let left = messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
+      for (let round = 1; left.length > 0; round += 1) {
+        const command = new DeleteMessageBatchCommand({ QueueUrl, Entries: left });
+        const { Failed = [] } = await client.send(command);
+        const isFinal = round === MOST_ROUNDS || Failed.some(({ SenderFault }) => SenderFault);
+        if (Failed.length > 0 && isFinal)
+          throw new Error(`delete from ${QueueUrl}: ${JSON.stringify(Failed)}`);
+        left = left.filter(({ Id }) => Failed.some((failed) => failed.Id === Id));
+      }
     },
     close: () => client.destroy(),
   };

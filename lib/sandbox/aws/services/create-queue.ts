@@ -1,5 +1,5 @@
+import type { FauxqsApp } from '../documented/stand-ins.ts';
 import { ACCOUNT, REGION } from '../identity.ts';
-import type { FauxqsApp } from './conditional-writes.ts';
 
 export type QueueOptions = {
   readonly name: string;

@@ -11,12 +11,13 @@ export type LocalDynamoDb = { readonly endpoint: string; close(): Promise<void> 
 
 /**
  * DynamoDB by dynalite in this process's memory, on a free port of loopback, with these tables, whose keys are `pk` and
- * `sk`, both strings. It has no transactions and no time to live, and never returns the item for which a condition
- * failed. Throws the error of CreateTable.
+ * `sk`, both strings. It has no transactions and no time to live. Throws the error of CreateTable.
  */
 export async function startDynamoDb(tables: readonly string[]): Promise<LocalDynamoDb> {
   const server = dynalite({ createTableMs: 0, updateTableMs: 0, deleteTableMs: 0 });
   tolerateAbortedRequests(server);
+  // Its only client keeps its connections.
+  server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -39,7 +39,7 @@ export async function startStackServices(template: Template, secret: string): Pr
   const endpoints: Readonly<Record<string, string | undefined>> = {
     s3: aws.endpoint,
     sqs: aws.endpoint,
-    dynamodb: aws.settings['AWS_ENDPOINT_URL_DYNAMODB'],
+    dynamodb: aws.endpoint,
     secretsmanager: secrets.endpoint,
     events: events.endpoint,
     glue: glue.endpoint,
@@ -51,11 +51,10 @@ export async function startStackServices(template: Template, secret: string): Pr
         /^\/[^/]+\/durable-executions\//.test(path) ? executions.endpoint : endpoints[service],
     }),
   );
-  const { AWS_ENDPOINT_URL_DYNAMODB: _, ...settings } = aws.settings;
   const running = started.move();
   return {
     endpoint,
-    settings: { ...settings, AWS_ENDPOINT_URL: endpoint },
+    settings: { ...aws.settings, AWS_ENDPOINT_URL: endpoint },
     requests,
     events: events.taken,
     glue,

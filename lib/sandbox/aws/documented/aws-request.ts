@@ -1,0 +1,79 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { s3OperationOf } from './s3/s3-operation.ts';
+
+export type ServiceName = 's3' | 'sqs' | 'dynamodb';
+
+/** A request to one of the services, with its whole body. */
+export type AwsRequest = {
+  readonly service: ServiceName;
+  /** As the API reference names it, such as `PutObject`. */
+  readonly operation: string;
+  readonly method: string;
+  /** Percent-encoded, without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+};
+
+type Received = Pick<AwsRequest, 'method' | 'headers' | 'body'> & { readonly url: string };
+
+/** The request, if its signature names one of the services. Signatures are read, not checked. */
+export function parseRequest({ method, url, headers, body }: Received): AwsRequest | undefined {
+  const [, service] = SIGNED.exec(String(headers.authorization)) ?? [];
+  const { pathname: path, searchParams: query } = new URL(`http://localhost${url}`);
+  const operation = String(headers['x-amz-target'] ?? '').replace(/^[^.]*\./, '');
+  const request = { operation, method, path, query, headers, body };
+  switch (service) {
+    case 's3':
+      return { ...request, service, operation: s3OperationOf(request) };
+    case 'sqs':
+    case 'dynamodb':
+      return { ...request, service };
+    default:
+      return undefined;
+  }
+}
+
+const SIGNED = /^AWS4-HMAC-SHA256 Credential=[^/]+\/\d{8}\/[^/]+\/([^/]+)\/aws4_request\b/;
+
+/** The path and the query, as they are sent. */
+export const urlOf = ({ path, query }: Pick<AwsRequest, 'path' | 'query'>): string =>
+  query.size === 0 ? path : `${path}?${query}`;
+
+/** The members of a JSON body. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** The members of a request's JSON; none if it is not an object. */
+export function membersOf(request: AwsRequest): Members {
+  const known = parsed.get(request);
+  if (known !== undefined) return known;
+  const members = parseMembers(request.body);
+  parsed.set(request, members);
+  return members;
+}
+
+/** Parsed once, however many rules look at it. */
+const parsed = new WeakMap<AwsRequest, Members>();
+
+export function parseMembers(body: Buffer): Members {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    return isMembers(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+export const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A list of objects in a request or reply; empty if it is something else. */
+export const listOf = (value: unknown): readonly Members[] =>
+  Array.isArray(value) ? value.filter(isMembers) : [];
+
+/** The request with other members. */
+export const withMembers = (request: AwsRequest, members: Members): AwsRequest => ({
+  ...request,
+  body: Buffer.from(JSON.stringify({ ...membersOf(request), ...members })),
+});

@@ -1,0 +1,40 @@
+import { type AwsRequest, isMembers, membersOf, parseMembers } from '../aws-request.ts';
+import { type Reply, succeeded, toJson } from '../reply.ts';
+import type { Ask, Rule } from '../rule.ts';
+import { createTurns } from '../turns.ts';
+import { keyIn, keySchemas, otherRequest } from './key-schemas.ts';
+
+/** dynalite ignores the parameter: the item is read here, before any other write can change it. */
+export const oldItemOnFailure = {
+  service: 'dynamodb',
+  kind: 'strict',
+  says: 'With ReturnValuesOnConditionCheckFailure ALL_OLD, the error of a failed condition has the item as it is.',
+  page: 'https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_PutItem.html',
+  create: ({ ask }) => {
+    const inTurn = createTurns();
+    const schemaOf = keySchemas(ask);
+    return async (request, next) => {
+      const { TableName, Item, Key, ReturnValuesOnConditionCheckFailure: wanted } = membersOf(request);
+      if (!/^(Put|Update|Delete|BatchWrite)Item$/.test(request.operation)) return next(request);
+      return inTurn(String(TableName), async () => {
+        const reply = await next(request);
+        if (wanted !== 'ALL_OLD' || !isConditionFailed(reply)) return reply;
+        const schema = await schemaOf(request, String(TableName));
+        const key = isMembers(Key) || schema === undefined || !isMembers(Item) ? Key : keyIn(Item, schema);
+        const read = { TableName, Key: key, ConsistentRead: true };
+        return withItem(reply, await readItem(ask, otherRequest(request, 'GetItem', read)));
+      });
+    };
+  },
+} as const satisfies Rule;
+
+const isConditionFailed = ({ status, body }: Reply): boolean =>
+  status === 400 && String(parseMembers(body)['__type']).endsWith('#ConditionalCheckFailedException');
+
+const readItem = async (ask: Ask, request: AwsRequest): Promise<unknown> =>
+  succeeded(await ask(request))?.['Item'];
+
+function withItem(reply: Reply, item: unknown): Reply {
+  if (item === undefined) return reply;
+  return toJson({ ...parseMembers(reply.body), Item: item }, { status: reply.status });
+}

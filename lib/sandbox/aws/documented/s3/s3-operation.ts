@@ -1,0 +1,93 @@
+/** The parts of a request that say what it is for. */
+type Parts = {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: object;
+};
+
+/** The bucket and the key that a path names, decoded; without a key, it is the bucket's. */
+export function placeOf({ path }: Pick<Parts, 'path'>): {
+  readonly bucket: string;
+  readonly key: string;
+} {
+  const [, bucket = '', key = ''] = /^\/([^/]*)\/?(.*)$/s.exec(path) ?? [];
+  return { bucket: decode(bucket), key: decode(key) };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The name of a request's operation; one with a subresource that is not listed here is called by it, as `PUT ?acl`. */
+export function s3OperationOf(request: Parts): string {
+  const { bucket, key } = placeOf(request);
+  if (bucket === '') return 'ListBuckets';
+  const { method, query } = request;
+  const sub = [...query.keys()].find((name) => !PARAMETERS.has(name) && !/^(x-|response-)/i.test(name)) ?? '';
+  const named = (key === '' ? ofBuckets : ofObjects)[`${method} ${sub}`.trim()];
+  if (named === undefined) return `${method} ?${sub}`;
+  const isCopy = 'x-amz-copy-source' in request.headers;
+  return isCopy ? (copies[named] ?? named) : named;
+}
+
+/** What may be in the query without changing which operation it is. */
+const PARAMETERS: ReadonlySet<string> = new Set([
+  'continuation-token',
+  'delimiter',
+  'encoding-type',
+  'fetch-owner',
+  'key-marker',
+  'list-type',
+  'marker',
+  'max-keys',
+  'max-parts',
+  'max-uploads',
+  'part-number-marker',
+  'partNumber',
+  'prefix',
+  'start-after',
+  'upload-id-marker',
+  'version-id-marker',
+  'versionId',
+]);
+
+const ofBuckets: Readonly<Record<string, string>> = {
+  PUT: 'CreateBucket',
+  HEAD: 'HeadBucket',
+  DELETE: 'DeleteBucket',
+  GET: 'ListObjects',
+  'GET uploads': 'ListMultipartUploads',
+  'GET versions': 'ListObjectVersions',
+  'POST delete': 'DeleteObjects',
+  'GET versioning': 'GetBucketVersioning',
+  'PUT versioning': 'PutBucketVersioning',
+  'GET lifecycle': 'GetBucketLifecycleConfiguration',
+  'PUT lifecycle': 'PutBucketLifecycleConfiguration',
+  'DELETE lifecycle': 'DeleteBucketLifecycle',
+};
+
+const ofObjects: Readonly<Record<string, string>> = {
+  PUT: 'PutObject',
+  GET: 'GetObject',
+  HEAD: 'HeadObject',
+  DELETE: 'DeleteObject',
+  'GET attributes': 'GetObjectAttributes',
+  'POST uploads': 'CreateMultipartUpload',
+  'PUT uploadId': 'UploadPart',
+  'POST uploadId': 'CompleteMultipartUpload',
+  'DELETE uploadId': 'AbortMultipartUpload',
+  'GET uploadId': 'ListParts',
+  'GET tagging': 'GetObjectTagging',
+  'PUT tagging': 'PutObjectTagging',
+  'DELETE tagging': 'DeleteObjectTagging',
+};
+
+const copies: Readonly<Record<string, string>> = { PutObject: 'CopyObject', UploadPart: 'UploadPartCopy' };
+
+/** The operations that replace an object. */
+export const WRITES: ReadonlySet<string> = new Set(['PutObject', 'CopyObject', 'CompleteMultipartUpload']);

@@ -1,0 +1,70 @@
+import { type AwsRequest, listOf, type Members, membersOf, withMembers } from '../aws-request.ts';
+import { createNowAndThen } from '../now-and-then.ts';
+import { type Reply, succeeded, toJson } from '../reply.ts';
+import type { Ask, Rule } from '../rule.ts';
+
+/** How many batches there are to one that fails in part. */
+const BATCHES_PER_FAILURE = 12;
+
+/** One entry of a batch now and then fails through no fault of the sender's. */
+export const batchesFailInPart = {
+  service: 'sqs',
+  kind: 'weak',
+  says: 'A batch may succeed in part: a response of 200 lists the entries that failed, some through no fault of theirs.',
+  page: 'https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatch.html',
+  create: ({ random }) => {
+    const isHit = createNowAndThen(random, BATCHES_PER_FAILURE);
+    return async (request, next) => {
+      const entries = entriesOf(request);
+      if (entries.length === 0 || !isHit()) return next(request);
+      const unlucky = random.pick(entries);
+      return askForOthers(request, next, {
+        failed: new Map([[unlucky, internalError]]),
+        succeeded: new Map(),
+      });
+    };
+  },
+} as const satisfies Rule;
+
+const internalError: EntryFailure = {
+  Code: 'InternalError',
+  Message: 'The request processing has failed because of an unknown error.',
+  SenderFault: false,
+};
+
+/** The entries of a batch; none for any other request. */
+export const entriesOf = (request: AwsRequest): readonly Members[] =>
+  /^(Send|Delete|Change)Message\w*Batch$/.test(request.operation)
+    ? listOf(membersOf(request)['Entries'])
+    : [];
+
+type EntryFailure = {
+  readonly Code: string;
+  readonly Message: string;
+  readonly SenderFault: boolean;
+};
+
+/** The entries of a batch that are decided already. */
+export type Decided = {
+  readonly failed: ReadonlyMap<Members, EntryFailure>;
+  readonly succeeded: ReadonlyMap<Members, Members>;
+};
+
+/** Passes on the entries that are not decided yet, and adds those that are to the reply. */
+export async function askForOthers(
+  request: AwsRequest,
+  next: Ask,
+  { failed, succeeded: done }: Decided,
+): Promise<Reply> {
+  if (failed.size + done.size === 0) return next(request);
+  const others = entriesOf(request).filter((entry) => !failed.has(entry) && !done.has(entry));
+  const reply = others.length > 0 ? await next(withMembers(request, { Entries: others })) : toJson({});
+  const members = succeeded(reply);
+  if (members === undefined) return reply;
+  const successes = [...done].map(([{ Id }, more]) => ({ Id, ...more }));
+  const failures = [...failed].map(([{ Id }, failure]) => ({ Id, ...failure }));
+  return toJson({
+    Successful: [...listOf(members['Successful']), ...successes],
+    Failed: [...listOf(members['Failed']), ...failures],
+  });
+}

@@ -1,0 +1,73 @@
+import { type AwsRequest, isMembers, type Members } from '../aws-request.ts';
+import { succeeded, toJson } from '../reply.ts';
+import type { Ask, Rule, World } from '../rule.ts';
+import { attributesRequest } from './polls.ts';
+import { queueNameOf } from './queue-name.ts';
+
+/** Counts are up to so old. AWS's may be over a minute old: this is as much as people and tests can wait for. */
+export const OLDEST_COUNTS_MS = 1_500;
+
+/** While requests follow each other, counts are recorded no more often than this. */
+const RECORD_EVERY_MS = 25;
+
+const COUNTS = [
+  'ApproximateNumberOfMessages',
+  'ApproximateNumberOfMessagesNotVisible',
+  'ApproximateNumberOfMessagesDelayed',
+] as const;
+
+/** The counts of a queue are those of some time ago. */
+export const countsLag = {
+  service: 'sqs',
+  kind: 'weak',
+  says: 'The approximate numbers of messages may not be consistent until at least a minute after the last change.',
+  page: 'https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_GetQueueAttributes.html',
+  create: (world) => {
+    const histories = new Map<string, History>();
+    return async (request, next) => {
+      const name = queueNameOf(request);
+      if (name === '') return next(request);
+      const history = histories.get(name) ?? createHistory(world);
+      histories.set(name, history);
+      if (request.operation !== 'GetQueueAttributes') {
+        await history.record(request);
+        return next(request);
+      }
+      const reply = await next(request);
+      const { Attributes } = succeeded(reply) ?? {};
+      if (!isMembers(Attributes) || !COUNTS.some((count) => count in Attributes)) return reply;
+      const old = await history.past(request);
+      const shown = COUNTS.filter((count) => count in Attributes).map((count) => [count, old[count]]);
+      return toJson({ Attributes: { ...Attributes, ...Object.fromEntries(shown) } });
+    };
+  },
+} as const satisfies Rule;
+
+type History = ReturnType<typeof createHistory>;
+type Recorded = { readonly atMs: number; readonly counts: Members };
+
+/** What a queue counted before each change. */
+function createHistory({ random, now, ask }: World) {
+  let recorded: readonly Recorded[] = [];
+  const add = async (request: AwsRequest): Promise<Recorded> => {
+    const last = { atMs: now(), counts: await countsOf(request, ask) };
+    recorded = [...recorded.filter(({ atMs }) => atMs > last.atMs - OLDEST_COUNTS_MS), last];
+    return last;
+  };
+  return {
+    async record(request: AwsRequest): Promise<void> {
+      if (now() - (recorded.at(-1)?.atMs ?? 0) >= RECORD_EVERY_MS) await add(request);
+    },
+    /** The counts of some time ago: those before the first change after it. */
+    async past(request: AwsRequest): Promise<Members> {
+      const last = await add(request);
+      const sinceMs = last.atMs - OLDEST_COUNTS_MS * random.next();
+      return (recorded.find(({ atMs }) => atMs >= sinceMs) ?? last).counts;
+    },
+  };
+}
+
+async function countsOf(request: AwsRequest, ask: Ask): Promise<Members> {
+  const { Attributes } = succeeded(await ask(attributesRequest(request, COUNTS))) ?? {};
+  return isMembers(Attributes) ? Attributes : {};
+}

@@ -1,0 +1,69 @@
+import { type AwsRequest, membersOf } from '../aws-request.ts';
+import { refuse } from '../reply.ts';
+import type { Rule } from '../rule.ts';
+import { askForOthers, entriesOf } from './batches.ts';
+
+const MOST_DELAY_SECONDS = 900;
+const LONGEST_ID = 80;
+
+/** A message, or an entry of a batch, may be delayed by 15 minutes at most. */
+export const delayLimit = {
+  service: 'sqs',
+  kind: 'strict',
+  says: 'DelaySeconds is a whole number from 0 to 900.',
+  page: 'https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html',
+  create: () => async (request, next) => {
+    if (request.operation === 'SendMessage' && !isDelay(membersOf(request)['DelaySeconds']))
+      return refuse('sqs', { status: 400, code: 'InvalidParameterValue', message: BAD_DELAY });
+    const failed = request.operation === 'SendMessageBatch' ? entriesOf(request).filter(isTooLate) : [];
+    const failure = { Code: 'InvalidParameterValue', Message: BAD_DELAY, SenderFault: true };
+    return askForOthers(request, next, {
+      failed: new Map(failed.map((entry) => [entry, failure])),
+      succeeded: new Map(),
+    });
+  },
+} as const satisfies Rule;
+
+const BAD_DELAY = `Value for parameter DelaySeconds is invalid. Reason: Must be between 0 and ${MOST_DELAY_SECONDS}.`;
+
+const isTooLate = ({ DelaySeconds }: { readonly DelaySeconds?: unknown }) => !isDelay(DelaySeconds);
+
+const isDelay = (seconds: unknown): boolean =>
+  seconds === undefined ||
+  (Number.isInteger(seconds) && Number(seconds) >= 0 && Number(seconds) <= MOST_DELAY_SECONDS);
+
+/** The id of an entry has a limit, beside the characters that fauxqs checks. */
+export const batchIds = {
+  service: 'sqs',
+  kind: 'strict',
+  says: 'The id of an entry in a batch has at most 80 characters.',
+  page: 'https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatchRequestEntry.html',
+  create: () => async (request, next) =>
+    entriesOf(request).some(({ Id }) => String(Id).length > LONGEST_ID)
+      ? refuse('sqs', {
+          status: 400,
+          code: 'InvalidBatchEntryId',
+          message:
+            'A batch entry id can only contain alphanumeric characters, hyphens and underscores. It can be at most 80 letters long.',
+        })
+      : next(request),
+} as const satisfies Rule;
+
+/** SQS has whole numbers only; fauxqs takes any. */
+export const wholeNumbers = {
+  service: 'sqs',
+  kind: 'strict',
+  says: 'MaxNumberOfMessages, WaitTimeSeconds and VisibilityTimeout are integers.',
+  page: 'https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ReceiveMessage.html',
+  create: () => async (request, next) =>
+    isWhole(request)
+      ? next(request)
+      : refuse('sqs', { status: 400, code: 'SerializationException', message: 'Expected integers.' }),
+} as const satisfies Rule;
+
+const isWhole = (request: AwsRequest): boolean =>
+  [membersOf(request), ...entriesOf(request)].every((members) =>
+    ['MaxNumberOfMessages', 'WaitTimeSeconds', 'VisibilityTimeout']
+      .map((name) => members[name])
+      .every((value) => value === undefined || Number.isInteger(value)),
+  );
