@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { filled, name, text, uuid } from './config-fields.ts';
+import { parsePattern } from '../lib/contract.ts';
+import { name, text, uuid } from './config-fields.ts';
 
 /** A path to a field of an event: names and indexes from its root. */
 export const isEventPath = (value: unknown): value is string =>
@@ -26,25 +27,22 @@ function faultIn(value: unknown): string | undefined {
 
 const pathSegment = text('text without slashes, spaces, < and >', /^[^/\s<>]{1,200}$/);
 
-function isPattern(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length > 0;
-  if (typeof value !== 'object' || value === null) return false;
-  const fields = Object.values(value);
-  return fields.length > 0 && fields.every(isPattern);
-}
+const EXPECTED_PATTERN = 'an event pattern, such as {"source": ["aws.s3"]}';
 
-const pattern = z.record(filled('a field of the event'), z.unknown(), {
-  error: 'an event pattern, such as {"source": ["aws.s3"]}',
+/** What EventBridge accepts as a pattern, checked by what matches events in the local stack too. */
+const pattern = z.record(z.string(), z.unknown(), { error: EXPECTED_PATTERN }).check(({ value, issues }) => {
+  const parsed = parsePattern(value);
+  if (parsed.kind === 'pattern') return;
+  for (const { path, expected } of parsed.faults)
+    issues.push({ code: 'custom', path: [...path], message: expected, input: undefined });
 });
 
 /** Any event becomes a `run-function` message, whose id is the event's. */
 export const eventRuleSchema = z.strictObject(
   {
     name,
-    /** As EventBridge has it: names of fields with lists of what matches. */
-    pattern: pattern.check(
-      z.refine(isPattern, { error: 'an event pattern: fields, each ending in a list of what matches' }),
-    ),
+    /** As EventBridge has it: names of fields with lists of what matches, exactly as it is deployed. */
+    pattern,
     packageId: uuid('a package'),
     packageVersion: pathSegment,
     functionName: pathSegment,

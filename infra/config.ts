@@ -105,9 +105,21 @@ const isObject = (value: unknown): value is Raw =>
 
 function faultText(path: readonly PropertyKey[], expected: string, given: unknown): string {
   let at: unknown = given;
-  for (const key of path) at = typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined;
-  const name = path.length === 0 ? 'platform-sync' : path.map(String).join('.');
+  let name = path.length === 0 ? 'platform-sync' : '';
+  for (const [index, key] of path.entries()) {
+    at = typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined;
+    name += `${index === 0 ? '' : '.'}${String(key)}${labelOf(path[index - 1], at)}`;
+  }
   return `${name}: expected ${expected}, got ${preview(at)}`;
+}
+
+/** What people call an item of a list, after its place: a rule by its name, a schedule by what it takes. */
+function labelOf(list: PropertyKey | undefined, item: unknown): string {
+  if (!isObject(item)) return '';
+  const { name, source, as } = item;
+  const label = list === 'eventRules' ? [name] : list === 'schedules' ? [source, as] : [];
+  const texts = label.filter((each) => typeof each === 'string');
+  return texts.length === 0 ? '' : ` (${texts.join('.')})`;
 }
 
 const LONGEST = 60;

@@ -15,6 +15,7 @@ const ROOMS = [
   'lib/bytes',
   'lib/json',
   'lib/aws',
+  'lib/event-pattern',
   'lib/formula',
   'lib/store',
   'lib/table',

@@ -65,20 +65,20 @@ describe('the configuration', () => {
       'instances.0.baseUrl: expected an origin over https, such as https://acme.example.com, without path, query or user, got "http://acme.example.com"',
       'instances.0.rate: expected a number from 0.001 to 10000, got 0',
       'instances.0.rat: expected no such field, got 3',
-      'instances.1.schedules.0.cron: expected a cron expression of six fields, such as 0 2 * * ? *, with ? for one of the two days, got "0 2 * * *"',
-      'instances.1.schedules.1.filesets.0: expected a UUID (8-4-4-4-12 hex digits), got "no-uuid"',
-      'instances.1.schedules.3.accept.0: expected one of empty, shrunk, degraded, type, selection, unproved, incomplete, got "no-such-reason"',
-      'instances.1.schedules.4.source: expected a schedule of calculations, files, cards or data-files, got "reports"',
-      'instances.1.eventRules.0.pattern: expected an event pattern: fields, each ending in a list of what matches, got {}',
-      'instances.1.eventRules.0.packageId: expected the UUID of a package, got "x"',
+      'instances.1.schedules.0 (calculations).cron: expected a cron expression of six fields, such as 0 2 * * ? *, with ? for one of the two days, got "0 2 * * *"',
+      'instances.1.schedules.1 (files).filesets.0: expected a UUID (8-4-4-4-12 hex digits), got "no-uuid"',
+      'instances.1.schedules.3 (cards).accept.0: expected one of empty, shrunk, degraded, type, selection, unproved, incomplete, got "no-such-reason"',
+      'instances.1.schedules.4 (reports).source: expected a schedule of calculations, files, cards or data-files, got "reports"',
+      'instances.1.eventRules.0 (rule).pattern: expected an object of fields, each ending in a list of what matches, got {}',
+      'instances.1.eventRules.0 (rule).packageId: expected the UUID of a package, got "x"',
       'instances.1.lifetimes.work: expected a whole number from 15 to 3650, got 3',
       'instances.1.lifetimes.logs: expected one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653, got 8',
       'instances.1.alarms.email: expected an e-mail address, got "nobody"',
       'instances.1.name: expected a name that no other instance has, got "least"',
-      'instances.1.schedules.0.as: expected a place of its own, since name or filters narrow the snapshot, got nothing',
-      'instances.1.schedules.1.directory: expected a directory, since immediate is given, got nothing',
-      'instances.1.schedules.2.cron: expected none: cards without datasets follow the calculations, got "0 2 * * ? *"',
-      'instances.1.schedules.3.as: expected a place that no other schedule has, got nothing',
+      'instances.1.schedules.0 (calculations).as: expected a place of its own, since name or filters narrow the snapshot, got nothing',
+      'instances.1.schedules.1 (files).directory: expected a directory, since immediate is given, got nothing',
+      'instances.1.schedules.2 (cards).cron: expected none: cards without datasets follow the calculations, got "0 2 * * ? *"',
+      'instances.1.schedules.3 (cards).as: expected a place that no other schedule has, got nothing',
       'instances.1.workers: expected at least 9: 2 for jobs, 2 for code functions, 1 for each schedule, got 3',
     ]);
   });
@@ -110,6 +110,20 @@ describe('the configuration', () => {
     ],
   ])('%s is refused', (_, instance) => {
     expect(faultsIn(instance)).toHaveLength(1);
+  });
+});
+
+describe('what EventBridge would refuse is refused', () => {
+  test('in a pattern: the rule, the place in it, what was expected, and what it got', () => {
+    const pattern = {
+      source: ['aws.s3'],
+      detail: { size: ['big', { numeric: ['>', 5, '<', 5] }], key: 'a' },
+    };
+
+    expect(faultsIn({ eventRules: [{ ...full.eventRules[1], name: 'uploads', pattern }] })).toEqual([
+      'instances.0.eventRules.0 (uploads).pattern.detail.size.1.numeric: expected ["=", number], one bound such as [">", 0], or a lower and a higher one, such as [">", 0, "<=", 5], got [">",5,"<",5]',
+      'instances.0.eventRules.0 (uploads).pattern.detail.key: expected an object of fields, each ending in a list of what matches, got "a"',
+    ]);
   });
 });
 
@@ -148,12 +162,12 @@ describe('synth accepts exactly what the functions accept', () => {
     const wrong = { source: 'files', since: 'June', where: [{ field: 'size' }], fileset: 'x' };
 
     expect(faultsIn({ schedules: [wrong] })).toEqual([
-      'instances.0.schedules.0.filesets: expected a list of FileSet ids, got nothing',
-      'instances.0.schedules.0.where.0.operator: expected text, got nothing',
-      'instances.0.schedules.0.where.0.value: expected a list of texts, got nothing',
-      'instances.0.schedules.0.since: expected a date such as 2026-11-21 or 2026-11-21T09:15:00Z, got "June"',
-      'instances.0.schedules.0.fileset: expected no such field, got "x"',
-      'instances.0.schedules.0.cron: expected a cron expression of six fields, such as 0 2 * * ? *, with ? for one of the two days, got nothing',
+      'instances.0.schedules.0 (files).filesets: expected a list of FileSet ids, got nothing',
+      'instances.0.schedules.0 (files).where.0.operator: expected text, got nothing',
+      'instances.0.schedules.0 (files).where.0.value: expected a list of texts, got nothing',
+      'instances.0.schedules.0 (files).since: expected a date such as 2026-11-21 or 2026-11-21T09:15:00Z, got "June"',
+      'instances.0.schedules.0 (files).fileset: expected no such field, got "x"',
+      'instances.0.schedules.0 (files).cron: expected a cron expression of six fields, such as 0 2 * * ? *, with ? for one of the two days, got nothing',
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
-import { full, packageId, resourcesOf, templateOf } from './instances.ts';
+import { full, least, packageId, resourcesOf, templateOf } from './instances.ts';
 
 type Transformer = {
   readonly InputPathsMap: Readonly<Record<string, string>>;
@@ -85,6 +85,19 @@ test('an event that lacks a field is refused visibly', () => {
 
 test('the pattern is the one in the configuration', () => {
   expect(uploads?.EventPattern).toEqual(full.eventRules[0]?.pattern);
+});
+
+test('a pattern with all match types and branches is deployed unchanged', () => {
+  const pattern = {
+    source: ['mine', { 'anything-but': { prefix: ['aws.'] } }],
+    'detail.size': [{ numeric: ['>', 0, '<=', 5] }, { exists: false }],
+    $or: [{ a: [{ suffix: { 'equals-ignore-case': '.PNG' } }] }, { b: [{ cidr: '10.0.0.0/24' }, null, 1.5] }],
+  };
+  const template = templateOf({ ...least, eventRules: [{ ...full.eventRules[1], pattern }] });
+
+  const deployed = resourcesOf(template).filter(([, { Type }]) => Type === 'AWS::Events::Rule');
+
+  expect(deployed.map(([, { Properties }]) => Properties['EventPattern'])).toContainEqual(pattern);
 });
 
 test('jobs of rules go to the queue of code functions', () => {

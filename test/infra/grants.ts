@@ -1,5 +1,4 @@
 import type { ServiceRequest } from '../../lib/sandbox/aws/services/gateway.ts';
-import { matchesWildcard } from '../../lib/sandbox/aws/stack/event-pattern.ts';
 import { resourcesOf, type Template } from '../../lib/sandbox/aws/stack/template.ts';
 import type { Resolve } from '../../lib/sandbox/aws/stack/template-values.ts';
 import { type Need, needsOf } from './needed-actions.ts';
@@ -52,8 +51,12 @@ function allows({ Effect, Action, Resource, Condition = {} }: Statement, need: N
   const { StringEquals = {}, ...others } = Condition;
   if (Object.keys(others).length > 0) throw new Error(`expected StringEquals, got ${Object.keys(others)}`);
   return (
-    [Action].flat().some((action) => matchesWildcard(need.action, action, '*?')) &&
-    [Resource].flat().some((resource) => matchesWildcard(need.resource, resource, '*?')) &&
+    [Action].flat().some((action) => matchesForm(need.action, action)) &&
+    [Resource].flat().some((resource) => matchesForm(need.resource, resource)) &&
     Object.entries(StringEquals).every(([key, values]) => [values].flat().includes(need.context[key] ?? ''))
   );
 }
+
+/** Whether a text matches a form of IAM, in which `*` is any text and `?` any character. */
+const matchesForm = (text: string, form: string): boolean =>
+  new RegExp(`^${RegExp.escape(form).replaceAll('\\*', '.*').replaceAll('\\?', '.')}$`, 's').test(text);

@@ -1,29 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { startGateway } from '../../lib/sandbox/aws/services/gateway.ts';
 import { startExecutions } from '../../lib/sandbox/aws/services/start-executions.ts';
-import { matchesPattern } from '../../lib/sandbox/aws/stack/event-pattern.ts';
-import { objectCreated } from '../../lib/sandbox/aws/stack/object-created.ts';
 import { templateValues } from '../../lib/sandbox/aws/stack/template-values.ts';
-
-describe('patterns of events', () => {
-  const event = objectCreated({ bucket: 'sync', key: 'inbox/may.json', sizeBytes: 10, etag: 'b57f' });
-
-  test.each([
-    [{ source: ['aws.s3'], 'detail-type': ['Object Created'] }, true],
-    [{ source: ['aws.s3', 'mine'], detail: { bucket: { name: ['sync'] } } }, true],
-    [{ detail: { bucket: { name: ['other'] } } }, false],
-    [{ detail: { object: { key: [{ wildcard: 'inbox/*.json' }] } } }, true],
-    [{ detail: { object: { key: [{ wildcard: 'inbox/*.csv' }] } } }, false],
-    [{ detail: { object: { key: [{ prefix: 'inbox' }] } } }, true],
-    [{ detail: { nothing: { key: ['a'] } } }, false],
-  ])('%j: %s', (pattern, matches) => {
-    expect(matchesPattern(pattern, event)).toBe(matches);
-  });
-
-  test('an unknown filter is an error', () => {
-    expect(() => matchesPattern({ source: [{ 'anything-but': 'a' }] }, event)).toThrow('anything-but');
-  });
-});
 
 describe('values of a template', () => {
   const resolve = templateValues(

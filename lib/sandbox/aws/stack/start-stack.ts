@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { matchesPattern } from '../../../event-pattern/match-event.ts';
+import { parsePattern } from '../../../event-pattern/parse-pattern.ts';
+import type { PatternFault } from '../../../event-pattern/pattern.ts';
 import { createHandlerProcess, type HandlerProcess } from '../functions/create-handler-process.ts';
 import { startEventSourceMapping } from '../functions/event-source-mapping.ts';
 import { type Sometimes, sometimes } from '../functions/lambda-rules.ts';
@@ -9,7 +12,6 @@ import type { PutEvent } from '../services/start-events.ts';
 import type { EndedExecution } from '../services/start-executions.ts';
 import type { Glue } from '../services/start-glue.ts';
 import type { Lambda } from '../services/start-lambda.ts';
-import { matchesPattern } from './event-pattern.ts';
 import { type StackServices, startStackServices } from './stack-services.ts';
 import { resourcesOf, type StackToRun, type Template } from './template.ts';
 import { type Resolve, templateValues } from './template-values.ts';
@@ -191,7 +193,9 @@ type RuleProperties = {
 function functionsFor(event: object, template: Template, resolve: Resolve): readonly string[] {
   return resourcesOf(template, 'AWS::Events::Rule').flatMap(([id, { Properties }]) => {
     const { EventPattern, Targets } = resolve(Properties) as RuleProperties;
-    if (!matchesPattern(EventPattern, event)) return [];
+    const parsed = parsePattern(EventPattern);
+    if (parsed.kind === 'faults') throw new Error(`${id}: ${parsed.faults.map(faultText).join('; ')}`);
+    if (!matchesPattern(parsed.pattern, JSON.stringify(event))) return [];
     const rule = resolve({ 'Fn::GetAtt': [id, 'Arn'] });
     return Targets.map(({ Arn, InputTransformer }) => {
       const permitted = resourcesOf(template, 'AWS::Lambda::Permission').some(([, { Properties: given }]) => {
@@ -204,5 +208,8 @@ function functionsFor(event: object, template: Template, resolve: Resolve): read
     });
   });
 }
+
+const faultText = ({ path, expected, got }: PatternFault) =>
+  `${['EventPattern', ...path].join('.')}: expected ${expected}, got ${JSON.stringify(got)}`;
 
 const lastOf = (text: string, separator: string): string => text.split(separator).at(-1) ?? '';

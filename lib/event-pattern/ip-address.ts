@@ -1,0 +1,44 @@
+import { BlockList, isIP } from 'node:net';
+
+type Address = { readonly family: 'ipv4' | 'ipv6'; readonly text: string };
+
+/** The test for addresses within `ADDRESS/BITS`. Undefined for anything else; a whole address has no range. */
+export function inRange(cidr: string): ((value: string) => boolean) | undefined {
+  const [, base = '', bits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(cidr) ?? [];
+  const address = addressOf(base);
+  if (address === undefined || Number(bits) >= BITS[address.family]) return undefined;
+  const range = new BlockList();
+  range.addSubnet(address.text, Number(bits), address.family);
+  return (value) => {
+    const { family, text } = addressOf(value) ?? {};
+    return family === address.family && text !== undefined && range.check(text, family);
+  };
+}
+
+/** The test for one address however it is spelled, if the text is one. */
+export function sameAddress(wanted: string): ((value: string) => boolean) | undefined {
+  const address = addressOf(wanted);
+  return address && ((value) => addressOf(value)?.text === address.text);
+}
+
+const BITS = { ipv4: 32, ipv6: 128 } as const;
+
+/** The one spelling of an address, without leading zeros; an IPv4 address within IPv6 is the IPv4 address. */
+function addressOf(text: string): Address | undefined {
+  if (/^\d+(\.\d+){3}$/.test(text) && text.length <= LONGEST_IPV4) {
+    const plain = text.split('.').map(Number).join('.');
+    return isIP(plain) === 4 ? { family: 'ipv4', text: plain } : undefined;
+  }
+  if (!/^[\da-f:]+$/i.test(text) || isIP(text) !== 6) return undefined;
+  const plain = new URL(`http://[${text}]`).hostname.slice(1, -1);
+  const [, high, low] = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(plain) ?? [];
+  if (high === undefined || low === undefined) return { family: 'ipv6', text: plain };
+  return { family: 'ipv4', text: [high, low].flatMap(bytesOf).join('.') };
+}
+
+const LONGEST_IPV4 = '255.255.255.255'.length;
+
+function bytesOf(hex: string): readonly number[] {
+  const value = Number.parseInt(hex, 16);
+  return [value >> 8, value & 255];
+}

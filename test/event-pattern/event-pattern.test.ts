@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { matchesPattern } from '../../lib/event-pattern/match-event.ts';
+import { parsePattern } from '../../lib/event-pattern/parse-pattern.ts';
+import { invalidPatterns } from './invalid-patterns.ts';
+import { matchingCases } from './matching-cases.ts';
+
+function faultsOf(pattern: unknown): readonly string[] {
+  const parsed = parsePattern(pattern);
+  return parsed.kind === 'faults'
+    ? parsed.faults.map(({ path, expected }) => `${path.join('.')}: ${expected}`)
+    : [];
+}
+
+function matches(pattern: unknown, event: string): boolean {
+  const parsed = parsePattern(pattern);
+  if (parsed.kind === 'faults') throw new Error(JSON.stringify(parsed.faults));
+  return matchesPattern(parsed.pattern, event);
+}
+
+describe('an invalid pattern', () => {
+  test.each(invalidPatterns)('with %s names every fault', (_, pattern, ...faults) => {
+    expect(faultsOf(pattern)).toEqual(faults);
+  });
+
+  test('reports what was found at the place of the fault', () => {
+    expect(parsePattern({ a: ['x', { prefix: 1 }] })).toMatchObject({
+      faults: [{ path: ['a', 1, 'prefix'], got: 1 }],
+    });
+  });
+
+  test('may have an empty name, which AWS’s matcher accepts and does not find', () => {
+    expect(faultsOf({ a: { '': ['x'] } })).toEqual(['a.: a field with a name']);
+  });
+
+  test('may have more combinations of branches than EventBridge allows', () => {
+    const or = (field: string, branches: number) => ({
+      $or: Array.from({ length: branches }, (_, index) => ({ [`${field}${index}`]: [1] })),
+    });
+
+    expect(faultsOf({ a: or('a', 40), b: or('b', 25) })).toEqual([]);
+    expect(faultsOf({ a: or('a', 40), b: or('b', 26) })).toEqual([
+      'b.$or: at most 1000 combinations of the branches of $or',
+    ]);
+  });
+});
+
+describe('an event', () => {
+  test.each(matchingCases)('%j matches %s: %s', (pattern, event, expected) => {
+    expect(matches(pattern, event)).toBe(expected);
+  });
+
+  test('with characters beyond 16 bits is compared without regard to case', () => {
+    expect(matches({ a: [{ 'equals-ignore-case': '😀𐐀' }] }, '{"a":"😀𐐨"}')).toBe(true);
+  });
+
+  test('is an address of its own family only', () => {
+    expect(matches({ a: [{ cidr: '::/0' }] }, '{"a":"26.0.0.1"}')).toBe(false);
+    expect(matches({ a: [{ cidr: '10.0.0.0/8' }] }, '{"a":"0a00:0001::"}')).toBe(false);
+  });
+
+  test('with a thousand equal items in each of many arrays is matched in no time', () => {
+    const items = Array.from({ length: 1_000 }, () => 1);
+    const names = Array.from({ length: 20 }, (_, index) => `f${index}`);
+    const pattern = { ...Object.fromEntries(names.map((name) => [name, [1]])), last: [2] };
+    const event = { ...Object.fromEntries(names.map((name) => [name, items])), last: 1 };
+
+    expect(matches(pattern, JSON.stringify(event))).toBe(false);
+  });
+
+  test('that is not JSON is an error', () => {
+    expect(() => matches({ a: ['x'] }, '{')).toThrow(SyntaxError);
+  });
+});
