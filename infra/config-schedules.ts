@@ -8,27 +8,18 @@ import {
   sourceDefinitions,
   sources,
 } from '../lib/contract.ts';
-import { text, whole } from './config-fields.ts';
+import { whole } from './config-fields.ts';
+import { cronFaults, EXPECTED_CRON } from './cron.ts';
+import { timeZoneFault } from './time-zone.ts';
 
-/** EventBridge Scheduler's six fields, of which one of the two days must be `?`. */
-const EXPECTED_CRON = 'a cron expression of six fields, such as 0 2 * * ? *, with ? for one of the two days';
-const cron = text(
-  EXPECTED_CRON,
-  /^[0-9*,/-]+ [0-9*,/-]+ (\? [0-9A-Z*,/-]+ [0-9A-Z*,/#L-]+|[0-9*,/LW-]+ [0-9A-Z*,/-]+ \?) [0-9*,/-]+$/,
-);
+const cron = z.string({ error: EXPECTED_CRON }).check(({ value, issues }) => {
+  for (const message of cronFaults(value)) issues.push({ code: 'custom', message, input: value });
+});
 
-const timeZone = z.string({ error: 'a time zone' }).check(
-  z.refine(
-    (zone) => {
-      try {
-        return new Intl.DateTimeFormat('en', { timeZone: zone }).format() !== '';
-      } catch {
-        return false;
-      }
-    },
-    { error: 'a time zone, such as Europe/Berlin' },
-  ),
-);
+const timeZone = z.string({ error: 'a time zone' }).check(({ value, issues }) => {
+  const message = timeZoneFault(value);
+  if (message !== undefined) issues.push({ code: 'custom', message, input: value });
+});
 
 /** When a snapshot is taken, and how late it may be. */
 const timing = {

@@ -125,6 +125,17 @@ describe('what EventBridge would refuse is refused', () => {
       'instances.0.eventRules.0 (uploads).pattern.detail.key: expected an object of fields, each ending in a list of what matches, got "a"',
     ]);
   });
+
+  test('in a schedule: the schedule, what was expected, and what it got', () => {
+    const schedule = { source: 'calculations', name: 'Revenue', as: 'revenue' };
+
+    expect(
+      faultsIn({ schedules: [{ ...schedule, cron: '60 2 * * ? *', timeZone: 'europe/berlin' }] }),
+    ).toEqual([
+      'instances.0.schedules.0 (calculations.revenue).cron: expected a cron expression whose minute is 0 to 59 with , - * /, not "60", got "60 2 * * ? *"',
+      'instances.0.schedules.0 (calculations.revenue).timeZone: expected the IANA name of a time zone, such as Europe/Berlin, got "europe/berlin"',
+    ]);
+  });
 });
 
 describe('synth accepts exactly what the functions accept', () => {

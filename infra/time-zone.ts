@@ -1,0 +1,48 @@
+import { TimeZone } from 'aws-cdk-lib';
+
+/** UTC, and the zones that are a fixed offset: neither list below has them all. */
+const FIXED = [
+  'UTC',
+  'GMT',
+  'Etc/UTC',
+  'Etc/GMT',
+  ...range(-14, 12).map((hours) => `Etc/GMT${signed(hours)}`),
+];
+
+/** The IANA's zone of a machine that was never set up: CDK lists it. */
+const NO_ZONE = 'Factory';
+
+/** Zones by their IANA names, letter by letter as EventBridge Scheduler expects them: those that CDK or Node lists. */
+const ZONES: ReadonlySet<string> = new Set([
+  ...FIXED,
+  ...Intl.supportedValuesOf('timeZone'),
+  ...Object.getOwnPropertyNames(TimeZone).flatMap((name) => {
+    const zone: unknown = Reflect.get(TimeZone, name);
+    return zone instanceof TimeZone && zone.timezoneName !== NO_ZONE ? [zone.timezoneName] : [];
+  }),
+]);
+
+/** What was expected in place of a text that is not the IANA name of a time zone; undefined for a zone. */
+export function timeZoneFault(zone: string): string | undefined {
+  if (ZONES.has(zone)) return undefined;
+  const meant = ZONES.values().find((each) => each.toLowerCase() === zone.toLowerCase()) ?? sameZone(zone);
+  return `the IANA name of a time zone, such as ${meant ?? 'Europe/Berlin'}`;
+}
+
+/** The zone that an outdated name such as US/Pacific stands for. */
+function sameZone(name: string): string | undefined {
+  try {
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+    return ZONES.has(timeZone) ? timeZone : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function range(first: number, last: number): readonly number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index).filter((each) => each !== 0);
+}
+
+function signed(hours: number): string {
+  return hours < 0 ? `${hours}` : `+${hours}`;
+}
