@@ -102,6 +102,8 @@ function anythingBut(value: unknown): Test | undefined {
 
 function valuesTest(value: unknown): Test | undefined {
   const values: readonly unknown[] = [value].flat();
+  // What JSON spells 1e400 has become infinite, and would be deployed as null.
+  if (values.some((each) => typeof each === 'number' && !Number.isFinite(each))) return undefined;
   const types = new Set(values.map((each) => typeof each));
   if (types.size !== 1 || !(types.has('string') || types.has('number'))) return undefined;
   return (each) => values.includes(each);

@@ -138,7 +138,7 @@ function readValue({ value, path }: Given, report: Report): Matcher {
     const matchesAddress = sameAddress(value);
     if (matchesAddress !== undefined) return (each) => typeof each === 'string' && matchesAddress(each);
   }
-  if (value === null || ['string', 'number', 'boolean'].includes(typeof value))
+  if (value === null || ['string', 'boolean'].includes(typeof value) || Number.isFinite(value))
     return (each) => each === value;
   report({
     path,

@@ -8,10 +8,16 @@ const s3Engine = z.object({
   versioned: z.boolean(),
 });
 
+/** A program that reads its standard input or files, and its first arguments. */
+const program = z.object({ command: z.tuple([z.string()], z.string()) });
+
 const enginesSchema = z.strictObject({
   dynamoDb: z.object({ endpoint: z.string() }).optional(),
   s3: s3Engine.optional(),
   mc: z.object({ command: z.string() }).optional(),
+  eventRuler: program.optional(),
+  cronValidator: program.optional(),
+  cfnLint: program.optional(),
 });
 
 /** The engines that take the place of the local AWS in a run of `npm run conformance`, by what they stand for. */

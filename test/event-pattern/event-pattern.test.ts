@@ -28,6 +28,13 @@ describe('an invalid pattern', () => {
     });
   });
 
+  test.each([[[Number.POSITIVE_INFINITY]], [[{ 'anything-but': Number.POSITIVE_INFINITY }]]])(
+    'may have a number beyond doubles, which would be deployed as null: %j',
+    (a) => {
+      expect(faultsOf({ a })).toHaveLength(1);
+    },
+  );
+
   test('may have an empty name, which AWS’s matcher accepts and does not find', () => {
     expect(faultsOf({ a: { '': ['x'] } })).toEqual(['a.: a field with a name']);
   });

@@ -99,6 +99,7 @@ export const invalidPatterns: readonly (readonly [
     { a: [{ 'anything-but': { suffix: ['b', ''] } }] },
     `a.0.anything-but: ${anythingBut()}`,
   ],
+  ['no prefix excluded', { a: [{ 'anything-but': { prefix: [] } }] }, `a.0.anything-but: ${anythingBut()}`],
   [
     'a number as an excluded prefix',
     { a: [{ 'anything-but': { prefix: 1 } }] },

@@ -1,0 +1,104 @@
+import * as fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { matchesPattern } from '../../lib/event-pattern/match-event.ts';
+import { parsePattern } from '../../lib/event-pattern/parse-pattern.ts';
+import { enginesOf } from '../aws/engines.ts';
+import { linesOf } from '../aws/run-program.ts';
+import { arbitraryPair } from './arbitrary-pair.ts';
+import { invalidPatterns } from './invalid-patterns.ts';
+import { matchingCases } from './matching-cases.ts';
+
+type Pair = { readonly pattern: unknown; readonly event: string };
+
+type Answer = 'invalid' | 'matches' | 'does not match';
+
+/** Each is a test of its own, since the engine has a fault in it: see the known differences. */
+const ENGINE_FAULTS: readonly (readonly [what: string, pair: Pair])[] = [
+  [
+    'an emoji without regard to case',
+    { pattern: { a: [{ 'equals-ignore-case': '😀' }] }, event: '{"a":"😀"}' },
+  ],
+  ['a range with a second slash', { pattern: { a: [{ cidr: '10.0.0.0/8/' }] }, event: '{"a":"10.0.0.1"}' }],
+  ['a range with a sign', { pattern: { a: [{ cidr: '10.0.0.0/+8' }] }, event: '{"a":"10.0.0.1"}' }],
+  ['a number in a wide range of addresses', { pattern: { a: [{ cidr: '10.0.0.0/1' }] }, event: '{"a":5}' }],
+  ['an address of IPv4 in all of IPv6', { pattern: { a: [{ cidr: '::/0' }] }, event: '{"a":"26.0.0.1"}' }],
+  [
+    'a number that is the hexadecimal form of an address',
+    { pattern: { a: ['1.1.1.1', 12345678] }, event: '{"a":"18.52.86.120"}' },
+  ],
+  [
+    'a value outside an array whose item has another at the same path',
+    { pattern: { a: [1], 'a.b': ['x'] }, event: '{"a":[[1,{"b":"y"}]],"a.b":"x"}' },
+  ],
+  ['an empty name within another', { pattern: { a: { '': ['x'] } }, event: '{"a":{"":"x"}}' }],
+];
+
+const GENERATED = 4_000;
+const SEED = 20_261_121;
+
+const generated: readonly Pair[] = fc.sample(arbitraryPair, {
+  numRuns: GENERATED,
+  seed: SEED,
+});
+
+const pairs: readonly Pair[] = [
+  ...generated,
+  ...invalidPatterns.map(([, pattern]) => ({ pattern, event: '{}' })),
+  ...matchingCases.map(([pattern, event]) => ({ pattern, event })),
+  ...ENGINE_FAULTS.map(([, pair]) => pair),
+];
+
+const answers = new Map<string, Answer>();
+const lineOf = ({ pattern, event }: Pair) => JSON.stringify({ pattern: JSON.stringify(pattern), event });
+const answerOf = (pair: Pair) => answers.get(lineOf(pair));
+
+beforeAll(async () => {
+  const { eventRuler } = enginesOf(process.env);
+  if (eventRuler === undefined) throw new Error('expected the engine eventRuler');
+  const lines = pairs.map(lineOf);
+  const output = await linesOf(eventRuler.command, lines);
+  for (const [index, line] of lines.entries()) answers.set(line, readAnswer(output[index] ?? '{}'));
+}, 120_000);
+
+function readAnswer(line: string): Answer {
+  const answer = JSON.parse(line) as { fault?: string; matches?: boolean; threw?: string };
+  // A rule that cannot be added is as invalid as one that the check refuses.
+  if (answer.fault !== undefined || answer.threw !== undefined) return 'invalid';
+  return answer.matches === true ? 'matches' : 'does not match';
+}
+
+function ourAnswer({ pattern, event }: Pair): Answer {
+  const parsed = parsePattern(pattern);
+  if (parsed.kind === 'faults') return 'invalid';
+  return matchesPattern(parsed.pattern, event) ? 'matches' : 'does not match';
+}
+
+test.each(invalidPatterns)('a pattern with %s is invalid', (_, pattern) => {
+  expect(answerOf({ pattern, event: '{}' })).toBe('invalid');
+});
+
+test.each(matchingCases)('%j and %s: %s', (pattern, event, matches) => {
+  expect(answerOf({ pattern, event })).toBe(matches ? 'matches' : 'does not match');
+});
+
+test.each(ENGINE_FAULTS)('%s', (_, pair) => {
+  expect(answerOf(pair)).toBe(ourAnswer(pair));
+});
+
+describe('generated patterns and events', () => {
+  test('are invalid, match and do not match, each often enough', () => {
+    const counted = Object.groupBy(generated, (pair) => answerOf(pair) ?? 'invalid');
+
+    expect(counted.matches?.length).toBeGreaterThan(GENERATED / 10);
+    expect(counted['does not match']?.length).toBeGreaterThan(GENERATED / 10);
+    expect(counted.invalid?.length).toBeGreaterThan(GENERATED / 20);
+  });
+
+  test('are judged alike', () => {
+    const differing = generated
+      .map((pair) => ({ ...pair, ours: ourAnswer(pair), engine: answerOf(pair) }))
+      .filter(({ ours, engine }) => ours !== engine);
+
+    expect(differing).toEqual([]);
+  });
+});

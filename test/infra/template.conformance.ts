@@ -1,0 +1,121 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { enginesOf } from '../aws/engines.ts';
+import { linesOf } from '../aws/run-program.ts';
+import { appOf, full, least, packageId } from './instances.ts';
+
+const REGIONS = [
+  'us-east-1',
+  'us-west-2',
+  'eu-central-1',
+  'eu-west-1',
+  'ap-southeast-2',
+  'sa-east-1',
+] as const;
+
+const target = { packageId, packageVersion: '1.0.0', functionName: 'f' };
+
+/** Configurations that between them have each resource, and lack each that can be left out. */
+const configurations = {
+  least,
+  full,
+  'fixed-address': { ...least, fixedAddress: true },
+  schedules: {
+    ...least,
+    schedules: [
+      { source: 'calculations', cron: '*/30 22-4 ? JAN-NOV MON-SUN 2026-2030', timeZone: 'Asia/Kolkata' },
+      { source: 'calculations', cron: '0 3 LW * ? *', name: 'Revenue', as: 'revenue' },
+      { source: 'cards', cron: '0 5 ? * 6L *', datasets: ['d1'] },
+    ],
+    lifetimes: { runs: 30 },
+  },
+  events: {
+    ...least,
+    eventRules: [
+      {
+        ...target,
+        name: 'numbers',
+        pattern: { detail: { size: [{ numeric: ['>', 0, '<=', 5] }, null, 1.5, true] } },
+      },
+      {
+        ...target,
+        name: 'texts',
+        pattern: { 'detail.key': [{ 'anything-but': { suffix: ['.tmp', '.log'] } }, { wildcard: 'a\\*b*' }] },
+      },
+      {
+        ...target,
+        name: 'branches',
+        pattern: { source: ['mine'], $or: [{ a: [{ cidr: '10.0.0.0/24' }] }, { b: [{ exists: false }] }] },
+      },
+    ],
+  },
+  operators: {
+    ...least,
+    tokenHeader: 'X-Token',
+    allow: { types: ['run-function'] },
+    alarms: { topicArn: 'arn:aws:sns:eu-central-1:111122223333:alarms' },
+    tags: { 'cost-center': '4711' },
+  },
+} as const;
+
+/** Warnings that say nothing of a deployment. */
+const accepted: Readonly<Record<string, string>> = {
+  W3005: 'CDK lists dependencies that a reference implies too',
+  W3010:
+    'with an account, a region and a fixed address, CDK looks up the zones: these stand for them offline',
+};
+
+type Finding = {
+  readonly Filename: string;
+  readonly Level: string;
+  readonly Message: string;
+  readonly Rule: { readonly Id: string };
+  readonly Location: { readonly Path: readonly (string | number)[] };
+};
+
+let folder = '';
+let findings: readonly Finding[] = [];
+
+const fileOf = (name: string) => join(folder, `${name}.json`);
+
+beforeAll(async () => {
+  const { cfnLint } = enginesOf(process.env);
+  if (cfnLint === undefined) throw new Error('expected the engine cfnLint');
+  folder = await mkdtemp(join(tmpdir(), 'platform-sync-templates-'));
+  for (const [name, instance] of Object.entries(configurations)) {
+    const [stack] = appOf(instance).synth().stacks;
+    await writeFile(fileOf(name), JSON.stringify(stack?.template));
+  }
+  const files = Object.keys(configurations).map(fileOf);
+  const options = ['--include-experimental', '--non-zero-exit-code', 'none', '--format', 'json'];
+  const output = await linesOf([
+    ...cfnLint.command,
+    ...options,
+    '--regions',
+    ...REGIONS,
+    '--template',
+    ...files,
+  ]);
+  findings = JSON.parse(output.join('\n'));
+}, 300_000);
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test.each(Object.keys(configurations))(
+  '%s has no errors, and no warnings but those that are accepted',
+  (name) => {
+    const found = findings.filter(({ Filename }) => Filename === fileOf(name));
+
+    expect(
+      found
+        .filter(({ Level, Rule }) => Level === 'Error' || accepted[Rule.Id] === undefined)
+        .map(({ Rule, Location, Message }) => `${Rule.Id} ${Location.Path.join('.')}: ${Message}`),
+    ).toEqual([]);
+  },
+);
+
+test('each accepted warning still appears', () => {
+  expect(new Set(findings.map(({ Rule }) => Rule.Id))).toEqual(new Set(Object.keys(accepted)));
+});
