@@ -11,6 +11,7 @@ import { createBoundary } from './boundary.ts';
 import { checkKey, checkPrefix, isKey } from './key.ts';
 import { bytesOf, MOST_PAUSE_MS } from './s3-body.ts';
 import { explainS3Error } from './s3-failure.ts';
+import { listOldVersions } from './s3-history.ts';
 import { abortLeftoversOnce } from './s3-leftovers.ts';
 import { isSentInParts, putS3Object, type S3Object } from './s3-put.ts';
 import type { ListedObject, Store, StoredObject } from './store.ts';
@@ -71,6 +72,13 @@ export function createS3Store({
       ),
     delete: (key, { signal } = {}) =>
       run(attempt('delete', key, signal), () => deleteObject(place(key), signal)),
+    oldVersions: (under, { signal } = {}) =>
+      each(attempt('list old versions of', `${under}*`, signal), () =>
+        listOldVersions({ client, bucket, folder }, under, {
+          signal,
+          run: (act, key, work) => run(attempt(`${act} an old version of`, key, signal), work),
+        }),
+      ),
   };
 }
 

@@ -41,6 +41,18 @@ export type Store = {
   list(prefix: string, options?: { readonly signal?: AbortSignal }): AsyncGenerator<ListedObject>;
   /** Deletes the object; it is not an error if there is none. */
   delete(key: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
+  /**
+   * What was under the keys that start with `prefix` before it was overwritten or deleted, as far as it can still be
+   * read: in a bucket with versions. Absent if the store never holds such a thing.
+   */
+  oldVersions?(prefix: string, options?: { readonly signal?: AbortSignal }): AsyncGenerator<OldVersion>;
+};
+
+/** Content that a key no longer has. `erase` removes it for good. */
+export type OldVersion = {
+  readonly key: string;
+  read(): Promise<Buffer>;
+  erase(): Promise<void>;
 };
 
 export type PutResult =

@@ -31,17 +31,28 @@ async function forget({ textHash, batch, json }: ForgetFlags, terminal: Terminal
   const name = checkedBatch(batch ?? 'none');
   const { openScoreTable } = await import('../open-score-table.ts');
   const { forgetBatch, forgetText } = await import('../../jobs/texts/forget.ts');
+  const { eraseOldVersions } = await import('../../jobs/texts/erase-old-versions.ts');
   const store = await openStoreOf(environment);
   const { table, flush } = await openScoreTable(tableName, store, environment);
   const storage = { store, table, newToken: randomUUID };
   const erased = await (hash === undefined ? forgetBatch(name, storage) : forgetText(hash, storage));
   await flush();
-  terminal.out(json ? JSON.stringify(erased, undefined, 2) : shown(describe(erased)));
+  // Only now is everything that was erased an old version.
+  const oldVersions = await eraseOldVersions(
+    hash === undefined ? { batch: name } : { textHash: hash },
+    store,
+  );
+  terminal.out(
+    json ? JSON.stringify({ ...erased, oldVersions }, undefined, 2) : shown(describe(erased, oldVersions)),
+  );
   return exitCodes.done;
 }
 
-function describe({ cacheRows, stagedChunks, parts, rows, batches }: Erased): string {
-  if (cacheRows + stagedChunks + parts === 0 && batches.length === 0) return 'there was nothing to erase';
+function describe(erased: Erased, oldVersions: number): string {
+  const { cacheRows, stagedChunks, parts, rows, batches } = erased;
+  if (cacheRows + stagedChunks + parts + oldVersions === 0 && batches.length === 0)
+    return 'there was nothing to erase';
   const found = `cache rows: ${cacheRows}, staged chunks: ${stagedChunks}, parts: ${parts}, rows in them: ${rows}`;
-  return `erased: ${found}; batches: ${batches.join(', ') || 'none'}`;
+  const old = oldVersions === 0 ? '' : `; old versions of objects: ${oldVersions}`;
+  return `erased: ${found}; batches: ${batches.join(', ') || 'none'}${old}`;
 }

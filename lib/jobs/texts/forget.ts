@@ -11,6 +11,7 @@ import {
   stagedFolder,
 } from './batch/batch.ts';
 import { countRowsOf } from './batch/chunk-counts.ts';
+import { chunkOfPart, chunkOfStaged } from './batch/chunk-keys.ts';
 import { isEnded, readChunkRow, type StoredChunk, writeChunkRow } from './batch/chunk-row.ts';
 import { finishBatch } from './batch/finish-batch.ts';
 import { parsePart, printPart, type ScoredRow } from './batch/part.ts';
@@ -199,11 +200,3 @@ async function keysOf(prefix: string, { store }: BatchStorage): Promise<readonly
   for await (const { key } of store.list(prefix)) keys.push(key);
   return keys;
 }
-
-function chunkOfKey(key: string, pattern: RegExp): ChunkId | undefined {
-  const [, batch, chunk] = pattern.exec(key) ?? [];
-  return batch === undefined ? undefined : { batch, chunk: Number(chunk) };
-}
-const chunkOfStaged = (key: string) => chunkOfKey(key, /^work\/scores\/([^/]+)\/chunk-(\d+)\.json$/);
-const chunkOfPart = (key: string) =>
-  chunkOfKey(key, /^scores\/([^/]+)\/part-(\d+)-[0-9a-f]{12}\.ndjson\.gz$/);

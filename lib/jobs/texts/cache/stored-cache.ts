@@ -19,7 +19,8 @@ export type StoredCache = {
   flush(): Promise<void>;
 };
 
-const FOLDER = scoresFolder(CACHE_FOLDER_NAME);
+/** Where the segments are. Ends in a slash. */
+export const SEGMENTS_FOLDER = scoresFolder(CACHE_FOLDER_NAME);
 /** Results that wait for their segment: the most that a crash can lose. */
 const MOST_WAITING = 50;
 const READ_AT_ONCE = 16;
@@ -79,7 +80,7 @@ const nameOf = ({ partition, sort }: RowKey) => JSON.stringify([partition, sort]
 
 async function loadSegments(store: Store, memory: Table) {
   const keys: string[] = [];
-  for await (const { key } of store.list(FOLDER)) keys.push(key);
+  for await (const { key } of store.list(SEGMENTS_FOLDER)) keys.push(key);
   /** The segments that hold each row; the latest one has its latest state. */
   const holders = new Map<string, string[]>();
   let next = 0;
@@ -89,7 +90,7 @@ async function loadSegments(store: Store, memory: Table) {
   };
   const write = async (number: number, lines: readonly StoredLine[]) => {
     const body = gzipSync(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-    const key = `${FOLDER}segment-${String(number).padStart(7, '0')}-${sha12(body)}.ndjson.gz`;
+    const key = `${SEGMENTS_FOLDER}segment-${String(number).padStart(7, '0')}-${sha12(body)}.ndjson.gz`;
     await store.put(key, body);
     hold(key, lines);
   };

@@ -1,0 +1,45 @@
+import type { OldVersion, Store } from '../../store/store.ts';
+import { SCORES_FOLDER, STAGED_FOLDER, scoresFolder, stagedFolder } from './batch/batch.ts';
+import { chunkOfPart, chunkOfStaged } from './batch/chunk-keys.ts';
+import { parsePart } from './batch/part.ts';
+import { parseStaged } from './batch/staged-chunk.ts';
+import { textHashOf } from './cache/score-cache.ts';
+import { SEGMENTS_FOLDER } from './cache/stored-cache.ts';
+
+/** What was forgotten. */
+export type Forgotten = { readonly textHash: string } | { readonly batch: string };
+
+/**
+ * Erases what a bucket with versions still has of a text or a batch that was forgotten: otherwise it could be read until
+ * its lifetime ends. Call it last, when nothing current holds it; it also finds what an earlier, interrupted call left.
+ * Returns how many versions it erased.
+ */
+export async function eraseOldVersions(forgotten: Forgotten, store: Store): Promise<number> {
+  let erased = 0;
+  for (const prefix of foldersOf(forgotten)) {
+    for await (const version of store.oldVersions?.(prefix) ?? []) {
+      if ('textHash' in forgotten && !(await holdsText(version, forgotten.textHash))) continue;
+      await version.erase();
+      erased += 1;
+    }
+  }
+  return erased;
+}
+
+const foldersOf = (forgotten: Forgotten): readonly string[] =>
+  'batch' in forgotten
+    ? [stagedFolder(forgotten.batch), scoresFolder(forgotten.batch), SEGMENTS_FOLDER]
+    : [STAGED_FOLDER, SCORES_FOLDER];
+
+/** A segment of the cache is replaced only when something in it is forgotten. Other objects hold no texts. */
+async function holdsText(version: OldVersion, textHash: string): Promise<boolean> {
+  const { key } = version;
+  if (key.startsWith(SEGMENTS_FOLDER)) return true;
+  if (chunkOfStaged(key) !== undefined)
+    return parseStaged(key, await version.read()).rows.some(
+      (row) => 'text' in row && textHashOf(row.text) === textHash,
+    );
+  if (chunkOfPart(key) !== undefined)
+    return parsePart(await version.read()).some((row) => row.textHash === textHash);
+  return false;
+}

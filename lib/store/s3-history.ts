@@ -1,0 +1,51 @@
+import { DeleteObjectCommand, GetObjectCommand, ListObjectVersionsCommand } from '@aws-sdk/client-s3';
+import { readAwsFault } from '../aws/fault.ts';
+import { checkPrefix, isKey } from './key.ts';
+import type { OwnFolder } from './s3-leftovers.ts';
+import type { OldVersion } from './store.ts';
+
+export type HistoryOptions = {
+  readonly signal: AbortSignal | undefined;
+  /** Runs what is done to a version of a key, and explains what it throws. */
+  readonly run: <T>(act: 'get' | 'erase', key: string, work: () => Promise<T>) => Promise<T>;
+};
+
+/**
+ * The versions under `folder` and `under` that are no longer current, of deleted objects too. None in a bucket without
+ * versions. Markers of deletions are left out: they hold nothing, and without them an older version would come back.
+ */
+export async function* listOldVersions(
+  { client, bucket, folder }: OwnFolder,
+  under: string,
+  { signal, run }: HistoryOptions,
+): AsyncGenerator<OldVersion> {
+  checkPrefix(under);
+  const options = signal === undefined ? {} : { abortSignal: signal };
+  let markers: { readonly KeyMarker: string; readonly VersionIdMarker: string | undefined } | undefined;
+  do {
+    const command = new ListObjectVersionsCommand({ Bucket: bucket, Prefix: folder + under, ...markers });
+    const page = await client.send(command, options).catch(unlessUnknown);
+    for (const { Key = '', VersionId, IsLatest } of page?.Versions ?? []) {
+      const key = Key.slice(folder.length);
+      if (IsLatest !== false || VersionId === undefined || !isKey(key)) continue;
+      const place = { Bucket: bucket, Key, VersionId };
+      yield {
+        key,
+        read: () =>
+          run('get', key, async () => {
+            const { Body } = await client.send(new GetObjectCommand(place), options);
+            return Buffer.from((await Body?.transformToByteArray()) ?? []);
+          }),
+        erase: () =>
+          run('erase', key, async () => void (await client.send(new DeleteObjectCommand(place), options))),
+      };
+    }
+    const { NextKeyMarker, NextVersionIdMarker } = page ?? {};
+    markers = NextKeyMarker ? { KeyMarker: NextKeyMarker, VersionIdMarker: NextVersionIdMarker } : undefined;
+  } while (markers !== undefined);
+}
+
+/** A store that speaks S3 and has no versions may not know the request. */
+function unlessUnknown(error: unknown): undefined {
+  if (readAwsFault(error).code !== 'NotImplemented') throw error;
+}

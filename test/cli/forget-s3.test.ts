@@ -1,0 +1,51 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { textHashOf } from '../../lib/jobs/texts/cache/score-cache.ts';
+import { startS3Commands } from './start-s3-commands.ts';
+
+let folder: string;
+let file: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'forget-s3-'));
+  file = join(folder, 'texts.csv');
+  await writeFile(file, 'id,text\n1,a wonderful thing\n2,an awful thing\n');
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+const HASH = textHashOf('a wonderful thing');
+
+test('of a text that is forgotten, nothing in the bucket can be read, in no version', async () => {
+  await using commands = await startS3Commands({});
+  await commands.run('score', file, '--text', 'text', '--id', 'id', '--batch', 'one');
+  await commands.run('score', file, '--text', 'text', '--id', 'id', '--batch', 'two');
+  const before = (await commands.readable()).join('\n');
+
+  const { code } = await commands.run('forget', '--text-hash', HASH);
+
+  const after = (await commands.readable()).join('\n');
+  expect(code).toBe(0);
+  expect(before).toContain('a wonderful thing');
+  expect(before).toContain(HASH);
+  expect(after).not.toContain('a wonderful thing');
+  expect(after).not.toContain(HASH);
+  expect(after).toContain('an awful thing');
+  expect((await commands.run('forget', '--text-hash', HASH)).out).toBe('there was nothing to erase');
+});
+
+test('of a batch that is forgotten, nothing in the bucket can be read, in no version', async () => {
+  await using commands = await startS3Commands({});
+  await commands.run('score', file, '--text', 'text', '--id', 'id', '--batch', 'one');
+
+  const { code } = await commands.run('forget', '--batch', 'one');
+
+  const after = (await commands.readable()).join('\n');
+  expect(code).toBe(0);
+  expect(after).not.toContain(' thing');
+  expect(after).not.toContain(HASH);
+  expect(after).not.toContain('/scores/one/');
+  expect((await commands.run('forget', '--batch', 'one')).out).toBe('there was nothing to erase');
+});

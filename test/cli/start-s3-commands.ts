@@ -1,0 +1,64 @@
+import { gunzipSync } from 'node:zlib';
+import {
+  GetObjectCommand,
+  ListObjectsV2Command,
+  ListObjectVersionsCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { createS3Client } from '../../lib/store/s3-client.ts';
+import { startTestAws } from '../aws/start-test-aws.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+/** The reference platform, a bucket, and commands whose store is a folder of the bucket. */
+export async function startS3Commands(records: Parameters<typeof startPlatform>[0]) {
+  await using started = new AsyncDisposableStack();
+  const none = { calculations: 0, datasets: 0, cards: 0, fileSets: 0, dataFiles: 0 };
+  const sandbox = started.use(await startPlatform({ ...none, ...records }));
+  const aws = started.use(await startTestAws({ buckets: ['commands'] }));
+  const client = createS3Client(aws.settings);
+  started.defer(() => client.destroy());
+  const bucket = aws.bucket('commands');
+  const environment = {
+    PLATFORM_BASE_URL: sandbox.url,
+    PLATFORM_TOKEN: sandbox.token,
+    PLATFORM_RATE: '1000',
+    SYNC_STORE: `s3://${bucket}/nightly`,
+    LOG_LEVEL: 'silent',
+    ...aws.settings,
+  };
+  const running = started.move();
+  return {
+    sandbox,
+    location: environment.SYNC_STORE,
+    async run(...argv: readonly string[]) {
+      const { terminal, out, err } = createFakeTerminal(environment);
+      const code = await runCommandLine(argv, terminal);
+      return { code, out: out(), err: err() };
+    },
+    /** Everything that can be read in the bucket, old versions too, each as text with its key. */
+    readable: () => Array.fromAsync(readableIn(client, bucket)),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+async function* readableIn(client: S3Client, Bucket: string): AsyncGenerator<string> {
+  const current = await client.send(new ListObjectsV2Command({ Bucket }));
+  // A local store without versions responds with none.
+  const all = await client.send(new ListObjectVersionsCommand({ Bucket }));
+  if (current.IsTruncated || all.IsTruncated) throw new Error('expected one page of objects');
+  const places = [
+    ...(current.Contents ?? []).map(({ Key = '' }) => ({ Key })),
+    ...(all.Versions ?? [])
+      // In a bucket without versions, it is the current object.
+      .filter(({ VersionId }) => VersionId !== 'null')
+      .map(({ Key = '', VersionId = '' }) => ({ Key, VersionId })),
+  ];
+  for (const place of places) {
+    const { Key } = place;
+    const { Body } = await client.send(new GetObjectCommand({ Bucket, ...place }));
+    const bytes = Buffer.from((await Body?.transformToByteArray()) ?? []);
+    yield `${Key}: ${Key.endsWith('.gz') ? gunzipSync(bytes) : bytes}`;
+  }
+}

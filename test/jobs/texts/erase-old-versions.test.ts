@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { parsePart } from '../../../lib/jobs/texts/batch/part.ts';
+import { textHashOf } from '../../../lib/jobs/texts/cache/score-cache.ts';
+import { eraseOldVersions } from '../../../lib/jobs/texts/erase-old-versions.ts';
+import { forgetBatch, forgetText } from '../../../lib/jobs/texts/forget.ts';
+import type { OldVersion, Store } from '../../../lib/store/store.ts';
+import { batchOf, runBatch, world } from './batch/batch-suite.ts';
+import { memoryStore, row } from './fakes.ts';
+
+/** A store in memory that keeps what is overwritten or deleted, as a bucket with versions does. */
+function versionedStore() {
+  const store = memoryStore();
+  const old = new Set<{ readonly key: string; readonly body: Buffer }>();
+  const retire = (key: string) => {
+    const body = store.objects.get(key);
+    if (body !== undefined) old.add({ key, body });
+  };
+  const put: Store['put'] = async (key, ...rest) => {
+    retire(key);
+    return store.put(key, ...rest);
+  };
+  const remove: Store['delete'] = async (key) => {
+    retire(key);
+    return store.delete(key);
+  };
+  async function* oldVersions(prefix: string): AsyncGenerator<OldVersion> {
+    for (const version of [...old].filter(({ key }) => key.startsWith(prefix)))
+      yield {
+        key: version.key,
+        read: async () => version.body,
+        erase: async () => void old.delete(version),
+      };
+  }
+  const texts = () =>
+    [...old].map(({ key, body }) =>
+      key.endsWith('.gz') ? JSON.stringify(parsePart(body)) : body.toString(),
+    );
+  return { ...store, put, delete: remove, oldVersions, texts };
+}
+
+const HASH = textHashOf('good 0');
+
+async function scored() {
+  const store = versionedStore();
+  const one = world({ store });
+  await runBatch(batchOf([row(1, 'good 0'), row(2, 'bad')]), one);
+  await runBatch(batchOf([row(1, 'other')], { batch: 'b2' }), one);
+  return { store, storage: one.storage };
+}
+
+test('old versions that hold a forgotten text are erased, also after a call that was interrupted', async () => {
+  const { store, storage } = await scored();
+  await forgetText(HASH, storage);
+  const before = store.texts().join('\n');
+
+  await forgetText(HASH, storage);
+  const erased = await eraseOldVersions({ textHash: HASH }, store);
+
+  const after = store.texts().join('\n');
+  expect(before).toContain('"good 0"');
+  expect(before).toContain(HASH);
+  expect(erased).toBe(2);
+  expect(after).not.toContain('"good 0"');
+  expect(after).not.toContain(HASH);
+  expect(await eraseOldVersions({ textHash: HASH }, store)).toBe(0);
+});
+
+test('all old versions of a forgotten batch are erased, and none of another', async () => {
+  const { store, storage } = await scored();
+  await forgetBatch('b1', storage);
+  await store.put('scores/b2/summary.json', Buffer.from('{}'));
+  const others = store.texts().length;
+
+  await eraseOldVersions({ batch: 'b1' }, store);
+
+  expect(others).toBeGreaterThan(2);
+  expect(store.texts().every((text) => text.includes('"b2"'))).toBe(true);
+  expect(store.texts().length).toBeGreaterThan(0);
+});
+
+test('a store without versions has nothing to erase', async () => {
+  expect(await eraseOldVersions({ batch: 'b1' }, memoryStore())).toBe(0);
+});
