@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createS3Store } from '../../lib/store/s3.ts';
+import { createS3Client } from '../../lib/store/s3-client.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { startTestAws, type TestAws } from '../aws/start-test-aws.ts';
+import { createRoleUsers, settingsOfRole } from './role-users.ts';
+
+/*
+ * Each function's own statements on the bucket, enforced by an engine that did not come from us: what the function does
+ * works, and what it has no business with is refused.
+ */
+
+let aws: TestAws;
+let roles: readonly string[];
+let owner: Store;
+
+const PRESENT = [
+  'results/old.json',
+  'work/runs/old.json',
+  'work/scores/b/chunk-00000.json',
+  'scores/b/old.json',
+  'inbox/old.csv',
+  'formulas/1/old.json',
+  'refused/old.json',
+  'calculations/dt=1/_manifest.json',
+  'calculations/dt=1/part.gz',
+  'calculations/latest.json',
+];
+
+beforeAll(async () => {
+  aws = await startTestAws({ buckets: ['stack'] });
+  owner = storeOf(aws.credentials.accessKeyId, aws.settings);
+  roles = await createRoleUsers(aws.bucket('stack'));
+  for (const key of PRESENT) await owner.put(key, Buffer.from('old'));
+}, 60_000);
+
+afterAll(() => aws.close());
+
+const storeOf = (role: string, settings: Readonly<Record<string, string>> = settingsOfRole(role)): Store =>
+  createS3Store({ client: createS3Client({ ...aws.settings, ...settings }), bucket: aws.bucket('stack') });
+
+const LARGE = Buffer.alloc(9 * 1024 * 1024, 'x');
+
+/** What a function does with a key, each as it does it. */
+const acts = {
+  get: async (store: Store, key: string) => void (await store.get(key)),
+  put: async (store: Store, key: string) => void (await store.put(key, Buffer.from('x'))),
+  'put if absent': async (store: Store, key: string) =>
+    void (await store.put(key, Buffer.from('x'), { condition: { ifAbsent: true } })),
+  'put in parts': async (store: Store, key: string) => void (await store.put(key, LARGE)),
+  delete: (store: Store, key: string) => store.delete(key),
+  list: async (store: Store, key: string) => void (await Array.fromAsync(store.list(key))),
+  publish: (store: Store, key: string) => store.copy('work/runs/old.json', key),
+  'list old versions': async (store: Store, key: string) =>
+    void (await Array.fromAsync(store.oldVersions?.(key) ?? [])),
+} as const;
+
+type Case = readonly [act: keyof typeof acts, key: string];
+
+const jobs = {
+  may: [
+    ['get', 'results/old.json'],
+    ['get', 'results/none.json'],
+    ['put if absent', 'results/new.json'],
+    ['put in parts', 'results/large.json'],
+    ['get', 'work/scores/b/chunk-00000.json'],
+    ['put', 'work/new.json'],
+    ['put', 'refused/new.json'],
+    ['put if absent', 'formulas/1/new.json'],
+    ['put in parts', 'scores/b/part.gz'],
+    ['delete', 'scores/b/old.json'],
+    ['list', 'scores/b/'],
+  ],
+  mayNot: [
+    ['get', 'inbox/old.csv'],
+    ['get', 'calculations/latest.json'],
+    ['put', 'calculations/latest.json'],
+    ['put', 'inbox/new.csv'],
+    ['delete', 'results/old.json'],
+    ['delete', 'formulas/1/old.json'],
+    ['delete', 'work/runs/old.json'],
+    ['list old versions', 'scores/'],
+  ],
+} as const satisfies Readonly<Record<string, readonly Case[]>>;
+
+const cases = {
+  JobsRunJobsRole: jobs,
+  JobsRunFunctionsRole: jobs,
+  SnapshotsSnapshotRole: {
+    may: [
+      ['get', 'calculations/latest.json'],
+      ['get', 'work/runs/none.json'],
+      ['put', 'work/runs/new.json'],
+      ['put in parts', 'work/runs/part.gz'],
+      ['publish', 'calculations/dt=2/part.gz'],
+      ['put', 'calculations/latest.json'],
+      ['put', 'calculations.narrowed/latest.json'],
+      ['delete', 'calculations/dt=1/_manifest.json'],
+      ['list', 'work/'],
+    ],
+    mayNot: [
+      ['put', 'results/new.json'],
+      ['put', 'formulas/1/new.json'],
+      ['delete', 'calculations/dt=1/part.gz'],
+      ['delete', 'calculations/latest.json'],
+      ['delete', 'work/runs/old.json'],
+      ['publish', 'results/copied.json'],
+      ['list old versions', 'work/'],
+    ],
+  },
+  TextsSplitTextsRole: {
+    may: [
+      ['get', 'inbox/old.csv'],
+      ['put if absent', 'work/scores/b/chunk-00001.json'],
+      ['put in parts', 'scores/b/large.gz'],
+      ['put', 'refused/new.json'],
+      ['delete', 'scores/b/old.json'],
+      ['list', 'scores/b/'],
+    ],
+    mayNot: [
+      ['put', 'inbox/new.csv'],
+      ['delete', 'inbox/old.csv'],
+      ['put', 'results/new.json'],
+      ['put', 'calculations/latest.json'],
+      ['delete', 'work/scores/b/chunk-00000.json'],
+      ['list old versions', 'inbox/'],
+    ],
+  },
+} as const satisfies Readonly<
+  Record<string, { readonly may: readonly Case[]; readonly mayNot: readonly Case[] }>
+>;
+
+test('every role with statements on the bucket is tried', () => {
+  expect(roles.toSorted()).toEqual(Object.keys(cases).toSorted());
+});
+
+describe.each(Object.entries(cases))('%s', (role, { may, mayNot }) => {
+  test.each<Case>(may)('may %s %s', async (act, key) => {
+    await expect(acts[act](storeOf(role), key)).resolves.toBeUndefined();
+  });
+
+  test.each<Case>(mayNot)('may not %s %s', async (act, key) => {
+    await expect(acts[act](storeOf(role), key)).rejects.toMatchObject({ failure: { kind: 'denied' } });
+  });
+});
