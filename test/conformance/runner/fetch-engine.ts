@@ -53,7 +53,9 @@ function runner(downloads: string, { signal, guard }: FetchOptions): Fetching['r
   return async (command, options = {}) => {
     const log = join(downloads, 'fetch.log');
     await using program = startProgram(command, { ...options, log }, guard);
-    const ended = await untilAborted(program.ended, signal);
+    const ended = await untilAborted(program.ended, signal).catch((error) => {
+      throw error.code === 'ENOENT' ? new Error(`${command[0]} is not installed`, { cause: error }) : error;
+    });
     if (ended !== 0)
       throw new Error(`${command[0]} ended with ${ended}: ${endOfLog(await readFile(log, 'utf8'))}`);
   };

@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { knownDifferences } from '../known-differences.ts';
+import { choose } from '../runner/choose.ts';
+import { engineOf, tableOf, totalOf } from '../runner/table.ts';
+
+const all = choose([]);
+
+describe('the words after `npm run conformance --`', () => {
+  test('choose suites; none chooses all', () => {
+    expect(new Set(choose(['s3']).map(({ suite }) => suite))).toEqual(new Set(['s3']));
+    expect(all.length).toBeGreaterThan(choose(['s3']).length);
+  });
+
+  test('choose quick runs only', () => {
+    const quick = choose(['--quick', 's3']).map(({ run }) => engineOf(run));
+
+    expect(quick).toEqual(['versitygw']);
+  });
+
+  test('are refused if they name no suite', () => {
+    expect(() => choose(['s3', 'sx', '--fast'])).toThrow(
+      /^expected --quick or any of .*s3.*, got sx, --fast$/,
+    );
+  });
+});
+
+test('every file of a suite exists', () => {
+  expect(all.flatMap(({ run }) => run.files).filter((file) => !existsSync(file))).toEqual([]);
+});
+
+test('every known difference belongs to a run', () => {
+  const runs = new Set(all.map(({ suite, run }) => `${suite} on ${engineOf(run)}`));
+
+  expect(knownDifferences.filter(({ suite, engine }) => !runs.has(`${suite} on ${engine}`))).toEqual([]);
+});
+
+test('the table has a row for each run, also for one that could not begin', () => {
+  const [first, second] = choose(['s3']);
+  const verdict = { tests: 3, passed: 2, failed: 1, knownDifferences: 0, complaints: [], durationMs: 1_600 };
+  if (first === undefined || second === undefined) throw new Error('expected two runs');
+  const rows = [
+    { ...first, outcome: verdict },
+    { ...second, outcome: { notRun: 'needs a|b\nc' } },
+  ];
+
+  expect(tableOf(rows).split('\n').slice(2)).toEqual([
+    '| s3 | versitygw | 1.8.0 | 3 | 2 | 0 | 2 s |',
+    '| s3 | MinIO | 2026-02-12 | not run: needs a/b c |  |  |  |',
+  ]);
+  expect(totalOf(rows)).toEqual({ passed: 2, failed: 1 });
+});
