@@ -23,7 +23,7 @@ export const addSandbox: AddCommand = (program, terminal, finish) => {
     )
     .option(
       '--seed <n>',
-      'the seed that its records are generated from (default: 1)',
+      'the seed of its records, and of what fails in the local AWS (default: 1)',
       numberOption(0, 4_294_967_295),
     )
     .option(
@@ -77,6 +77,7 @@ async function serve(
     ...(latency === undefined ? {} : { latencyMs: latency }),
   });
   await using aws = await startAws({
+    ...(options.seed === undefined ? {} : { seed: options.seed }),
     buckets: [BUCKET],
     queues: [
       {

@@ -22,6 +22,8 @@ export type AwsOptions = {
   readonly seed?: number;
   /** Rules of AWS that are off, each with the reason. */
   readonly off?: OffRules;
+  /** The clock of the rules, in epoch milliseconds; the machine's if absent. */
+  readonly now?: () => number;
 };
 
 export type LocalAws = {
@@ -44,7 +46,7 @@ export type LocalAws = {
  * dead-letter queue is not among the queues, or the port is taken.
  */
 export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
-  const { buckets = [], queues = [], tables = [], port = 0, seed = 1, off } = options;
+  const { buckets = [], queues = [], tables = [], port = 0, seed = 1, off, now = Date.now } = options;
   checkDeadLetters(queues);
   await using started = new AsyncDisposableStack();
   const app = buildApp({ logger: false, defaultRegion: REGION });
@@ -54,7 +56,7 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   const fauxqs = askFauxqs(app);
   const dynalite = askServer(dynamoDb.endpoint);
   started.defer(dynalite.close);
-  const ask = createLayer({ standIns: { s3: fauxqs, sqs: fauxqs, dynamodb: dynalite.ask }, seed, off });
+  const ask = createLayer({ standIns: { s3: fauxqs, sqs: fauxqs, dynamodb: dynalite.ask }, seed, off, now });
   for (const bucket of buckets) await createBucket(app, ask, bucket);
   for (const queue of queues) await createQueue(app, queue);
   const { endpoint, close } = await serveLayer(ask, port);
