@@ -14,6 +14,9 @@ const program = z.object({ command: z.tuple([z.string()], z.string()) });
 const enginesSchema = z.strictObject({
   dynamoDb: z.object({ endpoint: z.string() }).optional(),
   s3: s3Engine.optional(),
+  sqs: z.object({ endpoint: z.string() }).optional(),
+  /** Secrets Manager, EventBridge with queues as targets, and Glue. */
+  services: z.object({ endpoint: z.string() }).optional(),
   mc: z.object({ command: z.string() }).optional(),
   eventRuler: program.optional(),
   cronValidator: program.optional(),

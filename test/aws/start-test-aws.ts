@@ -7,6 +7,7 @@ import {
   startAws,
 } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
+import { createTestQueues } from './create-test-queues.ts';
 import { createTestTable } from './create-test-table.ts';
 import { type Engines, enginesOf } from './engines.ts';
 
@@ -17,46 +18,47 @@ export type TestAws = LocalAws & {
 
 /**
  * The local AWS, or the engines that the runner of the conformance tests names, with these buckets, queues and tables;
- * what an engine does not stand for is local. On an engine a bucket is new and has a random name, and tables are this
- * caller's own, since DynamoDB Local holds a database for each access key.
+ * what an engine does not stand for is local. On an engine buckets and queues are new and have random names, and tables
+ * are this caller's own, since DynamoDB Local holds a database for each access key.
  */
 export async function startTestAws(options: AwsOptions = {}): Promise<TestAws> {
   const engines = enginesOf(process.env);
-  const { buckets = [], tables = [] } = options;
+  const { buckets = [], queues = [], tables = [] } = options;
+  await using started = new AsyncDisposableStack();
   const local = await startAws({
     seed: seedOf(process.env),
     ...options,
     buckets: engines.s3 === undefined ? buckets : [],
+    queues: engines.sqs === undefined ? queues : [],
     tables: engines.dynamoDb === undefined ? tables : [],
   });
-  try {
-    const credentials = credentialsOf(engines, local);
-    const settings = { ...local.settings, ...settingsOf(engines, credentials) };
-    const named = new Map(
-      buckets.map(nameOf).map((name) => [name, engines.s3 === undefined ? name : randomName(name)]),
-    );
-    if (engines.s3 !== undefined) {
-      const keepsVersions = (bucket: BucketOptions) => typeof bucket !== 'string' && bucket.versioned;
-      const versioned = buckets
-        .filter((bucket) => engines.s3?.versioned || keepsVersions(bucket))
-        .map(nameOf);
-      await createBuckets(named, new Set(versioned), settings);
-    }
-    if (engines.dynamoDb !== undefined) for (const table of tables) await createTestTable(table, settings);
-    return {
-      ...local,
-      credentials,
-      settings,
-      bucket(name) {
-        const found = named.get(name);
-        if (found === undefined) throw new TypeError(`expected one of ${[...named.keys()]}, got ${name}`);
-        return found;
-      },
-    };
-  } catch (error) {
-    await local.close();
-    throw error;
+  started.defer(local.close);
+  const credentials = credentialsOf(engines, local);
+  const settings = { ...local.settings, ...settingsOf(engines, credentials) };
+  const named = new Map(
+    buckets.map(nameOf).map((name) => [name, engines.s3 === undefined ? name : randomName(name)]),
+  );
+  if (engines.s3 !== undefined) {
+    const keepsVersions = (bucket: BucketOptions) => typeof bucket !== 'string' && bucket.versioned;
+    const versioned = buckets.filter((bucket) => engines.s3?.versioned || keepsVersions(bucket)).map(nameOf);
+    await createBuckets(named, new Set(versioned), settings);
   }
+  if (engines.dynamoDb !== undefined) for (const table of tables) await createTestTable(table, settings);
+  const own = engines.sqs === undefined ? undefined : started.use(await createTestQueues(queues, settings));
+  const running = started.move();
+  return {
+    ...local,
+    credentials,
+    settings,
+    queueUrl: own?.url ?? local.queueUrl,
+    bucket(name) {
+      const found = named.get(name);
+      if (found === undefined) throw new TypeError(`expected one of ${[...named.keys()]}, got ${name}`);
+      return found;
+    },
+    close: () => running.disposeAsync(),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
 }
 
 /** `AWS_SEED`, which repeats what the local AWS did now and then; always the same if it is not set. */
@@ -77,13 +79,14 @@ function credentialsOf({ s3, dynamoDb }: Engines, local: LocalAws): LocalAws['cr
 }
 
 const settingsOf = (
-  { s3, dynamoDb }: Engines,
+  { s3, dynamoDb, sqs }: Engines,
   { accessKeyId, secretAccessKey }: LocalAws['credentials'],
 ): Readonly<Record<string, string>> => ({
   AWS_ACCESS_KEY_ID: accessKeyId,
   AWS_SECRET_ACCESS_KEY: secretAccessKey,
   ...(s3 === undefined ? {} : { AWS_ENDPOINT_URL_S3: s3.endpoint }),
   ...(dynamoDb === undefined ? {} : { AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.endpoint }),
+  ...(sqs === undefined ? {} : { AWS_ENDPOINT_URL_SQS: sqs.endpoint }),
 });
 
 async function createBuckets(

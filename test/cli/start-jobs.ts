@@ -6,8 +6,8 @@ import { runCommandLine } from '../../lib/cli/command-line.ts';
 import type { Queue, QueueCounts } from '../../lib/jobs/queue/queue.ts';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import { OLDEST_COUNTS_MS } from '../../lib/sandbox/aws/documented/sqs/counts-lag.ts';
-import { startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { startTestAws } from '../aws/start-test-aws.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 /** The reference platform, queues, a table and a directory store, and commands that run against them. */
@@ -24,7 +24,7 @@ export async function startJobs({ latencyMs = 0 }: { readonly latencyMs?: number
     latencyMs,
   });
   started.defer(sandbox.close);
-  const aws = await startAws({ queues: [{ name: 'jobs' }, { name: 'dead' }], tables: ['ledger'] });
+  const aws = await startTestAws({ queues: [{ name: 'jobs' }, { name: 'dead' }], tables: ['ledger'] });
   started.defer(aws.close);
   const shared = {
     SYNC_STORE: folder,
