@@ -1,11 +1,19 @@
 import { dynamodb } from './dynamodb.ts';
 import { events } from './events.ts';
 import { s3 } from './s3.ts';
+import { services } from './services.ts';
 import { sqs } from './sqs.ts';
 import type { Suite } from './suite.ts';
 import { templates } from './templates.ts';
 
 /** Every suite by the name that `npm run conformance` takes: one import and one line add one. */
-export const suites = { dynamodb, s3, events, templates, sqs } as const satisfies Readonly<Record<string, Suite>>;
+export const suites = {
+  dynamodb,
+  s3,
+  sqs,
+  services,
+  events,
+  templates,
+} as const satisfies Readonly<Record<string, Suite>>;
 
 export type SuiteName = keyof typeof suites;

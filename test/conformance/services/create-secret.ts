@@ -1,0 +1,29 @@
+import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { awsClientConfig } from '../../../lib/aws/client-config.ts';
+import { servicesEnvironment, uniqueName } from './services-environment.ts';
+
+/** A client for the secrets of the engine. */
+export const createSecretsClient = (): SecretsManagerClient =>
+  new SecretsManagerClient(
+    awsClientConfig(servicesEnvironment(), {
+      service: 'SECRETS_MANAGER',
+      connectionTimeoutMs: 5_000,
+      requestTimeoutMs: 10_000,
+    }),
+  );
+
+/** A new secret, with the settings of a command that takes its token from it. */
+export async function createSecret(
+  value: { readonly SecretString: string } | { readonly SecretBinary: Buffer },
+) {
+  const { AWS_ENDPOINT_URL } = servicesEnvironment();
+  const client = createSecretsClient();
+  try {
+    const command = new CreateSecretCommand({ Name: uniqueName('platform/token'), ...value });
+    const { Name = '', ARN = '' } = await client.send(command);
+    const settings = { PLATFORM_TOKEN_SECRET: ARN, AWS_ENDPOINT_URL_SECRETS_MANAGER: AWS_ENDPOINT_URL };
+    return { id: Name, arn: ARN, settings };
+  } finally {
+    client.destroy();
+  }
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { codePackages } from '../../../lib/sandbox/platform/functions/packages.ts';
+import { lines, startJobs } from '../../cli/start-jobs.ts';
+import { startBus } from './start-bus.ts';
+
+const call = (id: string, functionName: string, inputVariables: object) => ({
+  type: 'run-function',
+  id,
+  packageId: codePackages[functionName === 'addNumbers' ? 0 : 1]?.id,
+  packageVersion: '1.0.0',
+  functionName,
+  inputVariables,
+});
+const jobsOfBothKinds = lines([
+  call('sum', 'addNumbers', { first: 40, second: 2 }),
+  call('thrown', 'throwsError', { message: 'no luck' }),
+]);
+
+/** Works off a job that is done and one that fails. */
+async function workOff(
+  jobs: Awaited<ReturnType<typeof startJobs>>,
+  settings: Readonly<Record<string, string>>,
+) {
+  await jobs.run(['submit', '-'], jobsOfBothKinds);
+  await jobs.begin(['work', '--drain'], { ...jobs.settings, ...settings }).ended;
+}
+
+test('each job that ended is one event, which names its result', async () => {
+  await using jobs = await startJobs();
+  using bus = await startBus({ source: ['platform-sync'], 'detail-type': ['JobFinished'] });
+
+  await workOff(jobs, bus.settings);
+
+  const details = (await bus.delivered()).map(({ detail }) => detail);
+  const common = { type: 'run-function', result: expect.any(String), store: jobs.folder };
+  expect(details.toSorted((one, other) => (`${one['id']}` < `${other['id']}` ? -1 : 1))).toEqual([
+    { id: 'sum', status: 'done', ...common },
+    { id: 'thrown', status: 'failed', ...common },
+  ]);
+  for (const { id, status, result = '' } of details)
+    expect(await jobs.readJson(result)).toMatchObject({ id, status });
+});
+
+test('a rule may choose by the status', async () => {
+  await using jobs = await startJobs();
+  using bus = await startBus({ source: ['platform-sync'], detail: { status: ['failed'] } });
+
+  await workOff(jobs, bus.settings);
+
+  expect(await bus.delivered()).toMatchObject([
+    { source: 'platform-sync', 'detail-type': 'JobFinished', detail: { id: 'thrown' } },
+  ]);
+});

@@ -1,0 +1,114 @@
+import {
+  CreateDatabaseCommand,
+  CreateTableCommand,
+  GetPartitionsCommand,
+  GetTableCommand,
+  GlueClient,
+  type TableInput,
+} from '@aws-sdk/client-glue';
+import { CreateBucketCommand } from '@aws-sdk/client-s3';
+import { App, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
+import { afterAll, expect, test } from 'vitest';
+import { Catalog } from '../../../infra/catalog.ts';
+import { awsClientConfig } from '../../../lib/aws/client-config.ts';
+import { runCommandLine } from '../../../lib/cli/command-line.ts';
+import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
+import { openPartitions } from '../../../lib/snapshot/publish/open-partitions.ts';
+import { createS3Client } from '../../../lib/store/s3-client.ts';
+import { createFakeTerminal } from '../../cli/fake-terminal.ts';
+import { describePartitions } from '../../snapshot/publish/partitions-suite.ts';
+import { servicesEnvironment, uniqueName } from './services-environment.ts';
+
+const environment = servicesEnvironment();
+const glue = new GlueClient(
+  awsClientConfig(environment, { service: 'GLUE', connectionTimeoutMs: 5_000, requestTimeoutMs: 20_000 }),
+);
+
+afterAll(() => glue.destroy());
+
+/** The tables over a bucket as the stack describes them. */
+function tablesOver(bucket: string): readonly TableInput[] {
+  const stack = new Stack(new App(), 'stack');
+  new Catalog(stack, 'Catalog', { bucket: Bucket.fromBucketName(stack, 'Bucket', bucket) });
+  const resources = Template.fromStack(stack).findResources('AWS::Glue::Table');
+  return Object.values(resources)
+    .map(({ Properties }) => Properties.TableInput)
+    .filter(({ TableType }) => TableType === 'EXTERNAL_TABLE');
+}
+
+/** A new database with those of the stack's tables, and what is in it. */
+async function createDatabase(tables: readonly TableInput[]) {
+  const database = uniqueName('sync');
+  await glue.send(new CreateDatabaseCommand({ DatabaseInput: { Name: database } }));
+  for (const TableInput of tables)
+    await glue.send(new CreateTableCommand({ DatabaseName: database, TableInput }));
+  return {
+    database,
+    async description(table: string) {
+      const { Table } = await glue.send(new GetTableCommand({ DatabaseName: database, Name: table }));
+      return Table?.StorageDescriptor ?? {};
+    },
+    async stored(table: string) {
+      const { Partitions = [] } = await glue.send(
+        new GetPartitionsCommand({ DatabaseName: database, TableName: table }),
+      );
+      return Partitions.map(({ Values, StorageDescriptor }) => ({ Values, StorageDescriptor }));
+    },
+  };
+}
+
+describePartitions('the partitions of the stack’s tables', async () => {
+  const tables = tablesOver('bucket').filter(({ Name }) =>
+    ['calculations', 'data_files'].includes(`${Name}`),
+  );
+  const { database, ...rest } = await createDatabase(tables);
+  return {
+    ...rest,
+    partitionsIn(location) {
+      const partitions = openPartitions({ database, store: { location }, environment });
+      if (partitions === undefined) throw new Error('expected partitions, got none');
+      return partitions;
+    },
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+});
+
+test('each published run is a partition of its table, with the table’s columns', async () => {
+  await using platform = await startPlatform({ calculations: 20, datasets: 2, cards: 0, dataFiles: 3 });
+  const bucket = uniqueName('runs').replaceAll('_', '-');
+  await createBucket(bucket);
+  const { database, description, stored } = await createDatabase(tablesOver(bucket));
+  const settings = {
+    ...environment,
+    PLATFORM_BASE_URL: platform.url,
+    PLATFORM_TOKEN: platform.token,
+    PLATFORM_RATE: '1000',
+    SYNC_STORE: `s3://${bucket}`,
+    SYNC_GLUE_DATABASE: database,
+  };
+
+  const manifests: { readonly run: string; readonly startedAt: string }[] = [];
+  for (let round = 0; round < 2; round += 1) {
+    const { terminal, out } = createFakeTerminal(settings);
+    expect(await runCommandLine(['snapshot', 'calculations', '--json'], terminal)).toBe(0);
+    manifests.push(JSON.parse(out()));
+  }
+
+  const table = await description('calculations');
+  expect(await stored('calculations')).toEqual(
+    manifests.map(({ run, startedAt }) => {
+      const day = startedAt.slice(0, 10);
+      const Location = `s3://${bucket}/calculations/dt=${day}/run=${run}/`;
+      return { Values: [day, run], StorageDescriptor: { ...table, Location } };
+    }),
+  );
+  expect(await stored('data_files')).toEqual([]);
+});
+
+async function createBucket(Bucket: string): Promise<void> {
+  const client = createS3Client(environment);
+  await client.send(new CreateBucketCommand({ Bucket }));
+  client.destroy();
+}

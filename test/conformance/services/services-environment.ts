@@ -1,0 +1,17 @@
+import { randomBytes } from 'node:crypto';
+import { enginesOf } from '../../aws/engines.ts';
+
+/** The SDK's variables for the engine that stands for all other services. Throws if the run has none. */
+export function servicesEnvironment() {
+  const { services } = enginesOf(process.env);
+  if (services === undefined) throw new Error('expected an engine for the other services, got none');
+  return {
+    AWS_ENDPOINT_URL: services.endpoint,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'conformance',
+    AWS_SECRET_ACCESS_KEY: 'conformance',
+  };
+}
+
+/** A name that no other test uses: the engine is shared. */
+export const uniqueName = (name: string): string => `${name}_${randomBytes(6).toString('hex')}`;

@@ -1,0 +1,60 @@
+import {
+  CreateEventBusCommand,
+  EventBridgeClient,
+  PutRuleCommand,
+  PutTargetsCommand,
+} from '@aws-sdk/client-eventbridge';
+import {
+  CreateQueueCommand,
+  DeleteMessageBatchCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { awsClientConfig } from '../../../lib/aws/client-config.ts';
+import { servicesEnvironment, uniqueName } from './services-environment.ts';
+
+export type Delivered = {
+  readonly source: string;
+  readonly 'detail-type': string;
+  readonly detail: Readonly<Record<string, string>>;
+};
+
+/** A new event bus on the engine, with a rule of this pattern and a queue that gets its events. */
+export async function startBus(pattern: object) {
+  const environment = servicesEnvironment();
+  const times = { connectionTimeoutMs: 5_000, requestTimeoutMs: 10_000 };
+  const events = new EventBridgeClient(awsClientConfig(environment, { service: 'EVENTBRIDGE', ...times }));
+  const sqs = new SQSClient(awsClientConfig(environment, { service: 'SQS', ...times }));
+  const [EventBusName, Rule] = [uniqueName('bus'), uniqueName('rule')];
+  const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: uniqueName('events') }));
+  const { Attributes = {} } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }),
+  );
+  await events.send(new CreateEventBusCommand({ Name: EventBusName }));
+  await events.send(new PutRuleCommand({ Name: Rule, EventBusName, EventPattern: JSON.stringify(pattern) }));
+  const Targets = [{ Id: 'queue', Arn: Attributes.QueueArn }];
+  await events.send(new PutTargetsCommand({ Rule, EventBusName, Targets }));
+  return {
+    bus: EventBusName,
+    /** For a worker that reports to the bus. */
+    settings: { SYNC_EVENT_BUS: EventBusName, AWS_ENDPOINT_URL_EVENTBRIDGE: environment.AWS_ENDPOINT_URL },
+    /** Takes the events that have arrived from the queue. */
+    async delivered(): Promise<readonly Delivered[]> {
+      const all: Delivered[] = [];
+      for (;;) {
+        const { Messages = [] } = await sqs.send(
+          new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
+        );
+        if (Messages.length === 0) return all;
+        all.push(...Messages.map(({ Body = '' }) => JSON.parse(Body)));
+        const Entries = Messages.map(({ ReceiptHandle }, place) => ({ Id: `${place}`, ReceiptHandle }));
+        await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+      }
+    },
+    [Symbol.dispose]() {
+      events.destroy();
+      sqs.destroy();
+    },
+  };
+}

@@ -1,0 +1,15 @@
+import { moto } from '../engines/moto.ts';
+import type { Suite } from './suite.ts';
+
+/** The token's secret, the events of jobs that ended, and the partitions of published runs. */
+export const services: Suite = [
+  {
+    engines: [moto],
+    quick: true,
+    files: [
+      'test/conformance/services/token-secret.conformance.ts',
+      'test/conformance/services/finished-events.conformance.ts',
+      'test/conformance/services/partitions.conformance.ts',
+    ],
+  },
+];

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { type Partitions, PartitionsError } from '../../../lib/snapshot/publish/partitions.ts';
+import type { Run } from '../../../lib/snapshot/run-id.ts';
+
+/** A database with the tables `calculations` and `data_files`, and no others. */
+export type GlueUnderTest = {
+  /** The partitions of the database for a store at this location. */
+  readonly partitionsIn: (location: string) => Partitions;
+  /** How the table describes its parts. */
+  readonly description: (table: string) => Promise<object>;
+  /** The partitions of a table: values and description of each. */
+  readonly stored: (table: string) => Promise<readonly object[]>;
+} & AsyncDisposable;
+
+export const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
+const values = ['2026-11-16', '20261116T090000Z-aaaaaa'];
+
+/** What publishing does to partitions, on each service that claims to be Glue. `open` makes a new database. */
+export function describePartitions(name: string, open: () => Promise<GlueUnderTest>): void {
+  describe(name, () => {
+    test('a partition names the run’s day and name, and describes its parts as the table does, in the run’s folder', async () => {
+      await using glue = await open();
+
+      await glue.partitionsIn('s3://bucket/sync').add('data-files', monday);
+
+      expect(await glue.stored('data_files')).toEqual([
+        {
+          Values: values,
+          StorageDescriptor: {
+            ...(await glue.description('data_files')),
+            Location: 's3://bucket/sync/data-files/dt=2026-11-16/run=20261116T090000Z-aaaaaa/',
+          },
+        },
+      ]);
+    });
+
+    test('adding it again leaves one', async () => {
+      await using glue = await open();
+      const partitions = glue.partitionsIn('s3://bucket/sync');
+
+      await partitions.add('calculations', monday);
+      const before = await glue.stored('calculations');
+
+      await partitions.add('calculations', monday);
+
+      expect(before).toMatchObject([{ Values: values }]);
+      expect(await glue.stored('calculations')).toEqual(before);
+    });
+
+    test('a partition that points elsewhere is moved to the run’s current folder', async () => {
+      await using glue = await open();
+      await glue.partitionsIn('s3://old-bucket').add('calculations', monday);
+
+      await glue.partitionsIn('s3://bucket').add('calculations', monday);
+
+      const Location = 's3://bucket/calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/';
+      expect(await glue.stored('calculations')).toMatchObject([{ StorageDescriptor: { Location } }]);
+    });
+
+    test('a partition is removed, and removing a missing one is not an error', async () => {
+      await using glue = await open();
+      const partitions = glue.partitionsIn('s3://bucket/sync');
+      await partitions.add('calculations', monday);
+
+      await partitions.remove('calculations', monday);
+      await partitions.remove('calculations', monday);
+
+      expect(await glue.stored('calculations')).toEqual([]);
+    });
+
+    test('the error for a missing table says what was tried on what', async () => {
+      await using glue = await open();
+
+      const added = glue.partitionsIn('s3://bucket/sync').add('cards', monday);
+
+      const error = await added.catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(PartitionsError);
+      expect(error).toMatchObject({ failure: { kind: 'no-table', code: 'EntityNotFoundException' } });
+      expect(String(error)).toMatch(
+        /^PartitionsError: add the partition 2026-11-16\/20261116T090000Z-aaaaaa in \w+\.cards: no-table, EntityNotFoundException \(.+\)$/,
+      );
+    });
+  });
+}
