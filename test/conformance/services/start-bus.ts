@@ -23,7 +23,7 @@ export type Delivered = {
 /** A new event bus on the engine, with a rule of this pattern and a queue that gets its events. */
 export async function startBus(pattern: object) {
   const environment = servicesEnvironment();
-  const times = { connectionTimeoutMs: 5_000, requestTimeoutMs: 10_000 };
+  const times = { connectionTimeoutMs: 5_000, requestTimeoutMs: 60_000 };
   const events = new EventBridgeClient(awsClientConfig(environment, { service: 'EVENTBRIDGE', ...times }));
   const sqs = new SQSClient(awsClientConfig(environment, { service: 'SQS', ...times }));
   const [EventBusName, Rule] = [uniqueName('bus'), uniqueName('rule')];

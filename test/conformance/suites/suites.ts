@@ -5,6 +5,7 @@ import { services } from './services.ts';
 import { sqs } from './sqs.ts';
 import type { Suite } from './suite.ts';
 import { templates } from './templates.ts';
+import { whole } from './whole.ts';
 
 /** Every suite by the name that `npm run conformance` takes: one import and one line add one. */
 export const suites = {
@@ -14,6 +15,7 @@ export const suites = {
   services,
   events,
   templates,
+  whole,
 } as const satisfies Readonly<Record<string, Suite>>;
 
 export type SuiteName = keyof typeof suites;

@@ -1,0 +1,41 @@
+import { codePackages } from '../../../lib/sandbox/platform/functions/packages.ts';
+import type { Sandbox } from '../../../lib/sandbox/platform/start-platform.ts';
+
+export type WholeJob = { readonly id: string; readonly type: string };
+
+/**
+ * Jobs of all types. Seven in ten run functions, each with its number as the first input; each formula is that of a
+ * calculation of its own, so the platform must have at least a tenth as many.
+ */
+export function mixedJobs(count: number, platform: Sandbox): readonly WholeJob[] {
+  const calculationIds = [...platform.calculations()].map((line) => /"id":(\d+)/.exec(line)?.[1] ?? '');
+  const { dataFiles } = platform.ids();
+  return Array.from({ length: count }, (_, index) => {
+    const common = { version: 1, id: `job-${index}` };
+    if (index === 0) return { ...common, type: 'snapshot', source: 'data-files', ids: dataFiles };
+    switch (index % 10) {
+      case 7:
+        // Texts of no other job: those of two jobs would rightly be paid for once.
+        return {
+          ...common,
+          type: 'score',
+          texts: ['a', 'b', 'c'].map((id) => ({ id, text: `text ${index} ${id}` })),
+        };
+      case 8: {
+        const calculationId = calculationIds[Math.floor(index / 10)];
+        return { ...common, type: 'update-formula', calculationId, expression: `SUM(\`Amount\`) + ${index}` };
+      }
+      case 9:
+        return { ...common, type: 'data-files', ids: dataFiles.slice(0, 5) };
+      default:
+        return {
+          ...common,
+          type: 'run-function',
+          packageId: codePackages[0]?.id,
+          packageVersion: '1.0.0',
+          functionName: 'addNumbers',
+          inputVariables: { first: index, second: 1 },
+        };
+    }
+  });
+}
