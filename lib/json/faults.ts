@@ -35,8 +35,11 @@ export function preview(value: unknown, hide: Hide = (text) => text): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
+/** A message that the schema does not give itself. Zod adds to it in a program that also loads one of its languages. */
+const DEFAULT_MESSAGE = /^Invalid input(?::|$)/;
+
 function expectationOf(issue: z.core.$ZodIssue): string {
-  if (issue.message !== 'Invalid input') return issue.message;
+  if (!DEFAULT_MESSAGE.test(issue.message)) return issue.message;
   switch (issue.code) {
     case 'invalid_type':
       return EXPECTED[issue.expected] ?? issue.expected;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 
 const s3Engine = z.object({
   endpoint: z.string(),
@@ -12,15 +12,15 @@ const s3Engine = z.object({
 const program = z.object({ command: z.tuple([z.string()], z.string()) });
 
 const enginesSchema = z.strictObject({
-  dynamoDb: z.object({ endpoint: z.string() }).optional(),
-  s3: s3Engine.optional(),
-  sqs: z.object({ endpoint: z.string() }).optional(),
+  dynamoDb: z.optional(z.object({ endpoint: z.string() })),
+  s3: z.optional(s3Engine),
+  sqs: z.optional(z.object({ endpoint: z.string() })),
   /** Secrets Manager, EventBridge with queues as targets, and Glue. */
-  services: z.object({ endpoint: z.string() }).optional(),
-  mc: z.object({ command: z.string() }).optional(),
-  eventRuler: program.optional(),
-  cronValidator: program.optional(),
-  cfnLint: program.optional(),
+  services: z.optional(z.object({ endpoint: z.string() })),
+  mc: z.optional(z.object({ command: z.string() })),
+  eventRuler: z.optional(program),
+  cronValidator: z.optional(program),
+  cfnLint: z.optional(program),
 });
 
 /** The engines that take the place of the local AWS in a run of `npm run conformance`, by what they stand for. */
