@@ -2,11 +2,18 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import type { Rule } from '../../../../lib/sandbox/aws/documented/rule.ts';
 import { rules } from '../../../../lib/sandbox/aws/documented/rules.ts';
+import { lambdaRules } from '../../../../lib/sandbox/aws/functions/lambda-rules.ts';
 
 const allRules: readonly (readonly [string, Rule])[] = Object.entries(rules);
 
-const rowOf = ([name, { kind, says, page }]: readonly [string, Rule]): string =>
+const rowOf = ([name, { kind, says, page }]: readonly [string, Listed]): string =>
   `| \`${name}\` | ${kind} | ${says} | [page](${page}) |`;
+
+type Listed = Pick<Rule, 'kind' | 'says' | 'page'>;
+
+const lambdaRows = Object.entries(lambdaRules).map(([name, rule]) =>
+  rowOf([`lambda-${name}`, { ...rule, kind: 'oneIn' in rule ? 'weak' : 'strict' }]),
+);
 
 describe('the rules', () => {
   test('are listed in docs/local-aws.md as they are here, each with its page', async () => {
@@ -14,7 +21,7 @@ describe('the rules', () => {
 
     const listed = docs.split('\n').filter((line) => line.startsWith('| `'));
 
-    expect(listed).toEqual(allRules.map(rowOf));
+    expect(listed).toEqual([...allRules.map(rowOf), ...lambdaRows]);
   });
 
   test('are named after their service, and say it in one sentence', () => {
