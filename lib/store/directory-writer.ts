@@ -14,6 +14,7 @@ import { copyToTemporary, sweepTemporary, type TemporaryFile, writeTemporary } f
 
 export type DirectoryWriter = {
   put(key: string, body: Uint8Array, options: PutOptions): Promise<PutResult>;
+  putStream(key: string, pieces: AsyncIterable<Uint8Array>, signal: AbortSignal | undefined): Promise<void>;
   copy(from: string, to: string, signal: AbortSignal | undefined): Promise<void>;
   delete(key: string, signal: AbortSignal | undefined): Promise<void>;
 };
@@ -32,6 +33,13 @@ export function createDirectoryWriter(root: string): DirectoryWriter {
     async put(key, body, options) {
       await sweepOnce();
       return await putFile(root, temporaryFolder, { key, body, ...options });
+    },
+    async putStream(key, pieces, signal) {
+      await sweepOnce();
+      checkKey(key);
+      await checkRoom(root, key);
+      await using temporary = await writeTemporary(temporaryFolder, pieces, signal);
+      await install({ root, key, temporary, condition: undefined, signal });
     },
     async copy(from, to, signal) {
       await sweepOnce();

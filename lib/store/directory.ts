@@ -10,6 +10,7 @@ import { createDirectoryWriter } from './directory-writer.ts';
 import { unlessCode } from './error-code.ts';
 import { checkKey, checkPrefix } from './key.ts';
 import type { Store } from './store.ts';
+import { withPieces } from './watched-pieces.ts';
 
 /**
  * Objects as files under `directory`, which is created with the first one. An object's etag is the SHA-256 of its
@@ -35,6 +36,10 @@ export function createDirectoryStore(directory: string): Store {
       ),
     put: (key, body, options = {}) =>
       run(attempt('put', key, options.signal), () => write.put(key, body, options)),
+    putStream: (key, pieces, { signal } = {}) =>
+      withPieces(pieces, (watched) =>
+        run(attempt('put', key, signal), () => write.putStream(key, watched, signal)),
+      ),
     copy: (from, to, { signal } = {}) =>
       run(attempt(`copy ${from} to`, to, signal), () => write.copy(from, to, signal)),
     list: (prefix, { signal } = {}) =>

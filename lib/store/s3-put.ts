@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AbortMultipartUploadCommand,
@@ -15,16 +16,17 @@ import type { PutCondition, PutOptions, PutResult } from './store.ts';
 export type S3Object = { readonly client: S3Client; readonly bucket: string; readonly key: string };
 
 /**
- * Stores one object, in parts if it is larger than 8 MiB, under a condition if one is given. S3 checks the condition
- * when the object appears: with the last part.
+ * Stores one object, in parts if it is larger than 8 MiB or a stream, under a condition if one is given. S3 checks the
+ * condition when the object appears: with the last part. A stream must have no condition: it can be sent only once.
  */
 export async function putS3Object(
   place: S3Object,
-  body: Uint8Array,
+  body: Uint8Array | Readable,
   { condition, contentType, signal }: PutOptions,
 ): Promise<PutResult> {
   const write = randomUUID();
-  const mayLookForIt = condition !== undefined || body.byteLength > PART_BYTES;
+  const sizeBytes = body instanceof Uint8Array ? body.byteLength : Number.POSITIVE_INFINITY;
+  const mayLookForIt = condition !== undefined || sizeBytes > PART_BYTES;
   const input = {
     Bucket: place.bucket,
     Key: place.key,
@@ -35,7 +37,7 @@ export async function putS3Object(
   };
   for (let round = 1; ; round += 1) {
     try {
-      return { kind: 'stored', etag: await send(place, input, body.byteLength, signal) };
+      return { kind: 'stored', etag: await send(place, input, sizeBytes, signal) };
     } catch (error) {
       if (signal?.aborted) throw error;
       const verdict = judge(error, condition, round);
@@ -61,6 +63,20 @@ const PART_BYTES = 8 * 1024 * 1024;
 
 /** Whether a body is sent in parts, which a killed process leaves behind. */
 export const isSentInParts = (body: Uint8Array): boolean => body.byteLength > PART_BYTES;
+
+/** The pieces of a body; `then` is called once they are so many that the body is sent in parts. */
+export async function* onceSentInParts(
+  pieces: AsyncIterable<Uint8Array>,
+  then: () => void,
+): AsyncGenerator<Uint8Array> {
+  let sizeBytes = 0;
+  for await (const piece of pieces) {
+    const before = sizeBytes;
+    sizeBytes += piece.byteLength;
+    if (before <= PART_BYTES && sizeBytes > PART_BYTES) then();
+    yield piece;
+  }
+}
 
 const conditionHeaders = (condition: PutCondition) =>
   'ifAbsent' in condition ? { IfNoneMatch: '*' } : { IfMatch: condition.ifMatch };

@@ -13,8 +13,9 @@ import { bytesOf, MOST_PAUSE_MS } from './s3-body.ts';
 import { explainS3Error } from './s3-failure.ts';
 import { listOldVersions } from './s3-history.ts';
 import { abortLeftoversOnce } from './s3-leftovers.ts';
-import { isSentInParts, putS3Object, type S3Object } from './s3-put.ts';
+import { isSentInParts, onceSentInParts, putS3Object, type S3Object } from './s3-put.ts';
 import type { ListedObject, Store, StoredObject } from './store.ts';
+import { withPieces } from './watched-pieces.ts';
 
 /** `prefix` is a folder of the bucket, without a trailing slash; absent or empty: the whole bucket. */
 export type S3StoreOptions = {
@@ -40,10 +41,7 @@ export function createS3Store({
   const folder = prefix === '' ? '' : `${prefix}/`;
   const location = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}`;
   const { run, each } = createBoundary(explainS3Error);
-  const attempt = (act: string, key: string, signal?: AbortSignal) => ({
-    tried: `${act} ${key} in ${location}`,
-    signal,
-  });
+  const attempt = attemptsIn(location);
   const place = (key: string): S3Object => {
     checkKey(key);
     return { client, bucket, key: folder + key };
@@ -64,6 +62,11 @@ export function createS3Store({
         if (isSentInParts(body)) cleanUpOnce(key, options.signal);
         return putS3Object(at, body, options);
       }),
+    putStream: (key, pieces, { signal } = {}) =>
+      withPieces(pieces, (watched) => {
+        const body = onceSentInParts(watched, () => cleanUpOnce(key, signal));
+        return run(attempt('put', key, signal), () => putPieces(place(key), body, signal));
+      }),
     copy: (from, to, { signal } = {}) =>
       run(attempt(`copy ${from} to`, to, signal), () => copyObject(place(from), place(to), signal)),
     list: (under, { signal } = {}) =>
@@ -80,6 +83,19 @@ export function createS3Store({
         }),
       ),
   };
+}
+
+const attemptsIn = (location: string) => (act: string, key: string, signal?: AbortSignal) => ({
+  tried: `${act} ${key} in ${location}`,
+  signal,
+});
+
+async function putPieces(
+  at: S3Object,
+  pieces: AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  await putS3Object(at, Readable.from(pieces), signal === undefined ? {} : { signal });
 }
 
 async function getObject({ client, bucket, key }: S3Object, signal: AbortSignal | undefined) {

@@ -35,6 +35,15 @@ export type Store = {
    * belongs to the caller again once this has resolved.
    */
   put(key: string, body: Uint8Array, options?: PutOptions): Promise<PutResult>;
+  /**
+   * Stores an object whose bytes arrive piece by piece, and replaces any other. Memory holds a few pieces, in S3 a few
+   * of 8 MiB, whatever its size. If `pieces` throws, that is thrown as it is, and nothing was stored.
+   */
+  putStream(
+    key: string,
+    pieces: AsyncIterable<Uint8Array>,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<void>;
   /** Copies one object within the store, overwriting any other. If there is no source, the failure is `missing`. */
   copy(from: string, to: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
   /** Every object whose key starts with `prefix`, ordered by the keys' UTF-8 bytes. Names that are not keys are left out. */

@@ -9,7 +9,7 @@ export type TemporaryFile = { readonly path: string } & AsyncDisposable;
 /** Writes `body` to a new file in `folder`, which is created if it is missing. */
 export const writeTemporary = (
   folder: string,
-  body: Uint8Array,
+  body: Uint8Array | AsyncIterable<Uint8Array>,
   signal?: AbortSignal,
 ): Promise<TemporaryFile> =>
   createTemporary(folder, async (path) => {

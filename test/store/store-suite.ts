@@ -32,6 +32,39 @@ function describeObjects(makeStore: () => Promise<Store>): void {
     expect(found?.body).toEqual(body);
   });
 
+  test.each([0, 10, 9_000_000])(
+    'an object of %i bytes that arrives in pieces comes back byte for byte',
+    async (size) => {
+      const store = await makeStore();
+      const body = Buffer.alloc(size, 'pieces of something');
+      async function* pieces() {
+        for (let from = 0; from < size; from += 1_000_000) yield body.subarray(from, from + 1_000_000);
+      }
+
+      await store.put('runs/a.bin', bytes('replaced'));
+      await store.putStream('runs/a.bin', pieces());
+
+      const found = await store.get('runs/a.bin');
+      expect(found?.body.equals(body)).toBe(true);
+    },
+  );
+
+  test('what the pieces of an object throw is thrown as it is, and the object before stays', async () => {
+    const store = await makeStore();
+    const failure = new RangeError('the third piece');
+    async function* pieces() {
+      yield Buffer.alloc(5_000_000);
+      yield Buffer.alloc(5_000_000);
+      throw failure;
+    }
+
+    await store.put('a', bytes('before'));
+    const failed = store.putStream('a', pieces());
+
+    await expect(failed).rejects.toBe(failure);
+    expect((await store.get('a'))?.body).toEqual(bytes('before'));
+  });
+
   test('an empty object is an object', async () => {
     const store = await makeStore();
 

@@ -56,6 +56,7 @@ export function faultyStore(store: SmallStore, process: Process, world: World): 
     list: (prefix) => store.list(prefix),
     delete: (key) => act(`delete ${key}`, () => store.delete(key)),
     stream: notSimulated,
+    putStream: notSimulated,
     copy: notSimulated,
   };
 }

@@ -116,6 +116,9 @@ export function memoryStore(): Store & { readonly objects: Map<string, Buffer> }
       objects.set(key, Buffer.from(body));
       return { kind: 'stored', etag: stored(key)?.etag ?? '' };
     },
+    putStream: async (key, pieces) => {
+      objects.set(key, Buffer.concat(await Array.fromAsync(pieces)));
+    },
     copy: async (from, to) => {
       objects.set(to, objects.get(from) ?? Buffer.alloc(0));
     },
