@@ -25,8 +25,8 @@ const RESULTS_LIFETIME = Duration.days(30);
 /**
  * The published runs as tables: a Glue database with one table for each source, a view of its latest run, an Athena
  * workgroup and its saved queries. Publishing adds a partition for a run (`grantPublish`); a run without one is in no
- * table. The files beside the parts in a run's folder, `_manifest.json` and `_changes.ndjson.gz`, are not read: Athena
- * treats names that begin with `_` as hidden files. Nor is `latest.json`, since tables read only their partitions.
+ * table. The file beside the parts in a run's folder, `_manifest.json`, is not read: Athena treats names that begin with
+ * `_` as hidden files. Nor is `latest.json`, since tables read only their partitions.
  */
 export class Catalog extends Construct {
   /** What `SYNC_GLUE_DATABASE` is set to. */

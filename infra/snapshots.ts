@@ -57,12 +57,16 @@ export class Snapshots extends Construct {
     const { role } = this.snapshot;
     secret.grantRead(role);
     storage.grantRead(role);
-    storage.grantWrite(role, ['work/*', ...sources.flatMap((source) => [`${source}/*`, `${source}.*`])]);
-    // A manifest is removed again if another publisher was faster.
-    storage.grantDelete(
-      role,
-      sources.flatMap((source) => [`${source}/*/_manifest.json`, `${source}.*/_manifest.json`]),
-    );
+    storage.grantWrite(role, [
+      'work/*',
+      'changes/*',
+      ...sources.flatMap((source) => [`${source}/*`, `${source}.*`]),
+    ]);
+    // A manifest and the changes are removed again if another publisher was faster.
+    storage.grantDelete(role, [
+      'changes/*',
+      ...sources.flatMap((source) => [`${source}/*/_manifest.json`, `${source}.*/_manifest.json`]),
+    ]);
     storage.table.grant(role, 'dynamodb:GetItem', 'dynamodb:UpdateItem');
     catalog.grantPublish(role);
     this.grantCheckpoints();

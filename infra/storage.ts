@@ -112,7 +112,12 @@ function lifecycleOf({ lifetimes, schedules }: StorageProps): LifecycleRule[] {
     'refused/': lifetimes.refused,
     ...(runs === undefined
       ? {}
-      : Object.fromEntries(schedules.map((schedule) => [`${placeOf(schedule)}/dt=`, runs]))),
+      : Object.fromEntries(
+          schedules.map(placeOf).flatMap((place) => [
+            [`${place}/dt=`, runs],
+            [`changes/${place}/dt=`, runs],
+          ]),
+        )),
   };
   return [
     ...Object.entries(days).map(([prefix, after]) => ({ prefix, expiration: Duration.days(after) })),

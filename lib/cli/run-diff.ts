@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Change, printChange } from '../snapshot/changes/change.ts';
 import { collectChanges } from '../snapshot/changes/collect-changes.ts';
 import { compareRuns } from '../snapshot/changes/compare-runs.ts';
@@ -6,9 +9,11 @@ import type { ChangeCounts } from '../snapshot/changes/count-changes.ts';
 import { describeChanges } from '../snapshot/changes/describe-changes.ts';
 import { type PublishedRun, publishedRuns } from '../snapshot/changes/published-runs.ts';
 import { findRunPair } from '../snapshot/changes/run-pair.ts';
+import { storedChanges } from '../snapshot/changes/stored-changes.ts';
 import { type Place, sourceOf } from '../snapshot/keys.ts';
 import type { Manifest } from '../snapshot/manifest.ts';
 import { sources } from '../snapshot/sources/sources.ts';
+import { createDirectoryStore } from '../store/directory.ts';
 import type { Store } from '../store/store.ts';
 import { LISTED, LISTED_JSON } from './listed.ts';
 import { openStoreOf } from './open-store-of.ts';
@@ -81,17 +86,34 @@ async function compare(
   { signal, err }: Terminal,
 ): Promise<Difference> {
   if (before === undefined) return { place, old: null, now: after.run, counts: undefined, changes: [] };
+  const limit = flags.limit ?? (flags.json ? LISTED_JSON : LISTED);
+  const isStored = after.changes?.against === before.run;
+  const stored = isStored ? await storedChanges({ store, place, run: after, signal }) : undefined;
+  if (stored !== undefined)
+    return { place, old: before.run, now: after.run, ...(await collectChanges(stored, limit)) };
+  await using scratch = await openScratch();
   const steps = compareRuns({
     store,
     source: sourceOf(place),
     before,
     after,
     memoryBytes: flags.memory * 1_000_000,
+    scratch,
     signal,
     observe: warnOfRepeats(place, { before: before.run, after: after.run }, err),
   });
-  const found = await collectChanges(steps, flags.limit ?? (flags.json ? LISTED_JSON : LISTED));
+  const found = await collectChanges(steps, limit);
   return { place, old: before.run, now: after.run, ...found };
+}
+
+/** A folder of this machine for records that do not fit into memory, removed when it is disposed. */
+async function openScratch() {
+  const folder = await mkdtemp(join(tmpdir(), 'platform-sync-diff-'));
+  return {
+    store: createDirectoryStore(folder),
+    folder: 'buckets/',
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
 }
 
 /** Warns, once for each run, that a key appears in it more than once. */

@@ -49,11 +49,23 @@ export const workFolder = (place: Place, run: Pick<Run, 'id'>) => `work/${place}
 export const publishedFolder = (place: Place, run: Run) =>
   `${place}/dt=${run.startedAt.slice(0, 10)}/run=${run.id}/`;
 
+/** The key of a published run's changes against the run published before. No SQL engine reads a name that begins with `_`. */
+export const changesKey = (place: Place, run: Run) =>
+  `changes/${place}/dt=${run.startedAt.slice(0, 10)}/${run.id}.ndjson.gz`;
+
+/** Where earlier versions put them. */
+export const earlierChangesKey = (place: Place, run: Run) =>
+  `${publishedFolder(place, run)}_changes.ndjson.gz`;
+
 /** The key of the object that points at the last published run of a source. */
 export const latestKey = (place: Place) => `${place}/latest.json`;
 
 /** A part's file name: its number and the start of its sha256. */
 export const partName = (index: number, sha256: string, compression: Compression) =>
   `part-${String(index).padStart(5, '0')}-${sha256.slice(0, 12)}.ndjson.${compressionSuffix[compression]}`;
+
+/** The compression of a part, by its key. */
+export const compressionOf = (partKey: string): Compression =>
+  partKey.endsWith(`.${compressionSuffix.zstd}`) ? 'zstd' : 'gzip';
 
 export const MANIFEST_NAME = '_manifest.json';

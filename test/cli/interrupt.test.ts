@@ -61,6 +61,13 @@ async function published(place: string) {
   return { manifest, lines };
 }
 
+/** How many parts the scan closed: published ones depend on the records alone. */
+async function partsUnderWork(): Promise<number> {
+  const store = createDirectoryStore(folder);
+  const keys = (await Array.fromAsync(store.list('work/'))).map(({ key }) => key);
+  return keys.filter((key) => key.endsWith('.ndjson.gz')).length;
+}
+
 describe('a token that is revoked halfway', () => {
   test('exits 1 for files and keeps what was read; the resumed run holds exactly what is there', async () => {
     await using sandbox = await startPlatform({
@@ -94,7 +101,7 @@ describe('a token that is revoked halfway', () => {
     expect(checkpoint.records).toBeLessThan(5_000);
     expect(resumed.code).toBe(0);
     expect(manifest).toMatchObject({ run: runName, records: 5_000, consistency: 'proved' });
-    expect(manifest.parts.length).toBeGreaterThan(1);
+    expect(await partsUnderWork()).toBeGreaterThan(1);
     expect(lines.toSorted()).toEqual(truth.sort());
   });
 
@@ -114,7 +121,7 @@ describe('a token that is revoked halfway', () => {
     expect(stopped.err).toContain('responded with 401');
     expect(resumed.code).toBe(0);
     expect(manifest).toMatchObject({ records: 40, idsFrom: 'standard input', selection: { ids: dataFiles } });
-    expect(manifest.parts.length).toBeGreaterThan(1);
+    expect(await partsUnderWork()).toBeGreaterThan(1);
     expect(lines.map((line) => String(JSON.parse(line).dataFileId))).toEqual(dataFiles);
   });
 

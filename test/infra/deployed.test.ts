@@ -219,7 +219,7 @@ async function take(id: string, request: object, timeoutMs?: number) {
 
 test('a snapshot job starts an execution through the alias, and the bundle of snapshot takes it', async () => {
   // Less time than when deployed, so that the run takes several invocations.
-  const { name, ended } = await take('nightly', { source: 'calculations' }, 400_000);
+  const { name, ended } = await take('nightly', { source: 'calculations' }, 360_000);
 
   expect(name).toMatch(/^calculations-[0-9a-f]{40}$/);
   expect(stack.lambda.requests).toMatchObject([

@@ -1,61 +1,80 @@
-import { canonicalJson } from '../../json/canonical-json.ts';
-import { parseJson } from '../../json/json.ts';
-import type { RecordRules } from '../sources/source-definition.ts';
+import { ExactNumber, parseExact } from '../../json/exact-json.ts';
+import type { Line } from './line-reader.ts';
 
-/** What happened to one record from one run to the next. `before` and `after` are its lines in the parts. */
-export type Change =
-  | { readonly change: 'added'; readonly key: string; readonly after: string }
-  | { readonly change: 'removed'; readonly key: string; readonly before: string }
+/** What happened to one record from one run to the next, with its lines as bytes. */
+export type LineChange =
+  | { readonly change: 'added'; readonly key: string; readonly after: Buffer }
+  | { readonly change: 'removed'; readonly key: string; readonly before: Buffer }
   | {
       readonly change: 'changed';
       readonly key: string;
-      readonly before: string;
-      readonly after: string;
+      readonly before: Buffer;
+      readonly after: Buffer;
       /** The top-level fields that differ, in the order of their names; at least one. */
       readonly fields: readonly string[];
     };
 
-/** The change from one line to another; undefined if they are equal, or neither exists. */
-export function changeBetween(
+type AsText<C> = C extends unknown ? { readonly [M in keyof C]: C[M] extends Buffer ? string : C[M] } : never;
+
+/** The same with its lines as text. */
+export type Change = AsText<LineChange>;
+
+/** The change of a record from one run to another; undefined if it did not change, or is in neither. */
+export function changeOf(
   key: string,
-  lines: { readonly before: string | undefined; readonly after: string | undefined },
-  rules: Pick<RecordRules, 'volatile' | 'sets'>,
-): Change | undefined {
-  const { before, after } = lines;
-  if (before === after) return undefined;
-  if (before === undefined) return after === undefined ? undefined : { change: 'added', key, after };
-  if (after === undefined) return { change: 'removed', key, before };
-  const fields = differingFields(before, after, rules);
-  return fields.length === 0 ? undefined : { change: 'changed', key, before, after, fields };
+  before: Line | undefined,
+  after: Line | undefined,
+  differing: (before: Line, after: Line) => readonly string[],
+): LineChange | undefined {
+  if (before === undefined)
+    return after === undefined ? undefined : { change: 'added', key, after: bytesOf(after) };
+  if (after === undefined) return { change: 'removed', key, before: bytesOf(before) };
+  const fields = differing(before, after);
+  if (fields.length === 0) return undefined;
+  return { change: 'changed', key, before: bytesOf(before), after: bytesOf(after), fields };
 }
 
-/** A change as one line of `_changes.ndjson.gz`, without the line end: the records byte for byte as in the parts. */
+const bytesOf = ({ json, start, end }: Line): Buffer => json.bytes.subarray(start, end);
+
+/** A change with its lines as text. */
+export function textOfChange(change: LineChange): Change {
+  switch (change.change) {
+    case 'added':
+      return { ...change, after: change.after.toString() };
+    case 'removed':
+      return { ...change, before: change.before.toString() };
+    case 'changed':
+      return { ...change, before: change.before.toString(), after: change.after.toString() };
+    default:
+      return change satisfies never;
+  }
+}
+
+/** A change as one line of JSON, without the line end: the records byte for byte as in the parts. */
 export function printChange(change: Change): string {
-  const before = 'before' in change ? `,"before":${change.before}` : '';
-  const after = 'after' in change ? `,"after":${change.after}` : '';
-  const fields = 'fields' in change ? change.fields : [];
-  return `{"change":"${change.change}","key":${JSON.stringify(change.key)}${before}${after},"fields":${JSON.stringify(fields)}}`;
+  return piecesOf(change).join('');
 }
 
-/** The fields of a record by name; a line that is not an object has none. */
+/** The pieces of that line in order, texts of JSON and lines of records. */
+export function piecesOf<L extends string | Buffer>(change: ChangeOf<L>): readonly (string | L)[] {
+  const before = change.before === undefined ? [] : [',"before":', change.before];
+  const after = change.after === undefined ? [] : [',"after":', change.after];
+  const fields = change.fields ?? [];
+  const head = `{"change":"${change.change}","key":${JSON.stringify(change.key)}`;
+  return [head, ...before, ...after, `,"fields":${JSON.stringify(fields)}}`];
+}
+
+type ChangeOf<L> = {
+  readonly change: Change['change'];
+  readonly key: string;
+  readonly before?: L;
+  readonly after?: L;
+  readonly fields?: readonly string[];
+};
+
+/** The fields of a record by name, with exact numbers; a line that is not an object has none. */
 export function fieldsOf(line: string): ReadonlyMap<string, unknown> {
-  const record = parseJson(line);
-  return new Map(typeof record === 'object' && record !== null ? Object.entries(record) : []);
-}
-
-function differingFields(
-  before: string,
-  after: string,
-  { volatile, sets }: Pick<RecordRules, 'volatile' | 'sets'>,
-): string[] {
-  const [old, now] = [fieldsOf(before), fieldsOf(after)];
-  const names = [...new Set([...old.keys(), ...now.keys()])].filter((name) => !volatile.includes(name));
-  const print = (fields: ReadonlyMap<string, unknown>, name: string) =>
-    fields.has(name) ? canonicalField(fields.get(name), sets.includes(name)) : undefined;
-  return names.filter((name) => print(old, name) !== print(now, name)).sort();
-}
-
-function canonicalField(value: unknown, isSet: boolean): string {
-  if (!isSet || !Array.isArray(value)) return canonicalJson(value);
-  return `[${[...new Set(value.map(canonicalJson))].sort().join(',')}]`;
+  const record = parseExact(line);
+  const isObject = typeof record === 'object' && record !== null && !(record instanceof ExactNumber);
+  return new Map(isObject ? Object.entries(record) : []);
 }

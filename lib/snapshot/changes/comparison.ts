@@ -13,6 +13,8 @@ export type Comparison = {
   readonly after: Pick<Manifest, 'parts'>;
   /** The most memory that the records may take at once, in bytes. Default 128 MB. A single record may exceed it. */
   readonly memoryBytes?: number;
+  /** Where records may be put meanwhile; the folder ends in a slash and is left to the caller. Default: nowhere. */
+  readonly scratch?: { readonly store: Store; readonly folder: string } | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly observe?: ObserveComparison;
 };

@@ -7,7 +7,7 @@ export type ChangeCounts = { readonly added: number; readonly removed: number; r
 export function createChangeCounter() {
   let counts = { added: 0, removed: 0, changed: 0 };
   return {
-    add({ change }: ComparisonStep): void {
+    add({ change }: Pick<ComparisonStep, 'change'>): void {
       if (change === 'restart') counts = { added: 0, removed: 0, changed: 0 };
       else counts[change] += 1;
     },

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../json/canonical-json.ts';
+import { printExact } from '../../json/exact-json.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import { type Change, fieldsOf } from './change.ts';
 
@@ -30,7 +30,7 @@ function fieldLines(change: Change): readonly string[] {
 }
 
 const printField = (fields: ReadonlyMap<string, unknown>, name: string): string =>
-  fields.has(name) ? canonicalJson(fields.get(name)) : '(absent)';
+  fields.has(name) ? printExact(fields.get(name)) : '(absent)';
 
 /** Both texts, from shortly before the point where they differ. */
 function shortenPair(before: string, after: string): readonly [string, string] {

@@ -1,11 +1,11 @@
 import type { ObserveComparison, RunSide } from './comparison-events.ts';
 import { keyHash } from './key-hash.ts';
-import type { StoredRecord } from './run-records.ts';
+import { type Line, lineOf } from './line-reader.ts';
 
 /** A key's lines in both runs, as far as they have been read. */
 export type HeldRecord = {
-  before: string | undefined;
-  after: string | undefined;
+  before: Buffer | undefined;
+  after: Buffer | undefined;
   /** The runs in which the key is repeated. */
   readonly repeated: RunSide[];
 };
@@ -20,8 +20,16 @@ const KEPT_SHARE = 0.75;
  */
 export function createHeldRecords(
   range: { readonly from: number; readonly to: number },
-  memoryBytes: number,
-  observe?: ObserveComparison,
+  {
+    memoryBytes,
+    isEqual,
+    observe,
+  }: {
+    readonly memoryBytes: number;
+    /** True if two lines are equal by the rules of their source. */
+    readonly isEqual: (before: Line, after: Line) => boolean;
+    readonly observe?: ObserveComparison | undefined;
+  },
 ) {
   const records = new Map<string, HeldRecord & { readonly hash: number }>();
   let { to } = range;
@@ -41,7 +49,7 @@ export function createHeldRecords(
     bytes: () => bytes,
     to: () => to,
     /** Adds a record of one run if it is in the range; a later one with the same key replaces it. */
-    add(side: RunSide, { key, line }: StoredRecord): void {
+    add(side: RunSide, key: string, line: Line): void {
       const hash = keyHash(key);
       if (hash < range.from || hash >= to) return;
       const known = records.get(key);
@@ -49,8 +57,9 @@ export function createHeldRecords(
       if (known === undefined) records.set(key, record);
       else bytes -= sizeOf(key, known);
       if (record[side] !== undefined && !record.repeated.includes(side)) record.repeated.push(side);
-      // Most records do not change: equal text is held once.
-      record[side] = line === record.before ? record.before : line;
+      // Most records do not change: those that are equal are held once.
+      const isHeld = side === 'after' && record.before !== undefined && isEqual(lineOf(record.before), line);
+      record[side] = isHeld ? record.before : copyOf(line);
       bytes += sizeOf(key, record);
       while (bytes > memoryBytes && records.size > 1 && to - range.from > 1) narrow();
       observe?.({ kind: 'held', records: records.size, bytes });
@@ -58,11 +67,16 @@ export function createHeldRecords(
   };
 }
 
-/** The size of a map entry and its object without the texts: about 190 on V8 in Node 24, rounded up. */
-const ENTRY_BYTES = 250;
+/** A line in memory of its own: what it was read from is much larger. */
+const copyOf = ({ json, start, end }: Line): Buffer => Buffer.from(json.bytes.subarray(start, end));
 
-/** The most bytes that a key can take: two a character; a line that is the same on both sides counts once. */
+/** The size of a map entry and its object: about 190 on V8 in Node 24, rounded up. */
+const ENTRY_BYTES = 250;
+/** The size of the object around the bytes of a line: about 120, rounded up. */
+const LINE_BYTES = 150;
+
+/** The most bytes that a key can take: two a character; a line that is held for both sides counts once. */
 function sizeOf(key: string, { before, after }: HeldRecord): number {
-  const characters = key.length + (before?.length ?? 0) + (after === before ? 0 : (after?.length ?? 0));
-  return ENTRY_BYTES + 2 * characters;
+  const sizeOfLine = (line: Buffer | undefined) => (line === undefined ? 0 : LINE_BYTES + line.byteLength);
+  return ENTRY_BYTES + 2 * key.length + sizeOfLine(before) + (after === before ? 0 : sizeOfLine(after));
 }

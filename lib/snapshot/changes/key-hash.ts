@@ -1,7 +1,18 @@
-import { hash } from 'node:crypto';
-
-/** The number of hashes: 48 bits, which a number holds exactly and where collisions are practically impossible. */
+/** The number of hashes: 48 bits, which a number holds exactly, and where keys rarely collide. */
 export const HASH_SPACE = 2 ** 48;
 
-/** A key's hash, from 0 up to `HASH_SPACE`: evenly distributed, whatever the keys look like. */
-export const keyHash = (key: string): number => hash('sha256', key, 'buffer').readUIntBE(0, 6);
+/**
+ * A key's hash, from 0 up to `HASH_SPACE`: evenly distributed, whatever the keys look like. Two multiplicative hashes
+ * side by side, each mixed with the other at the end (the construction of cyrb53).
+ */
+export function keyHash(key: string): number {
+  let [left, right] = [0x5eadbeef, 0x41c6ce57];
+  for (let at = 0; at < key.length; at += 1) {
+    const unit = key.charCodeAt(at);
+    left = Math.imul(left ^ unit, 0x9e3779b1);
+    right = Math.imul(right ^ unit, 0x5f356495);
+  }
+  left = Math.imul(left ^ (left >>> 16), 0x85ebca6b) ^ Math.imul(right ^ (right >>> 13), 0xc2b2ae35);
+  right = Math.imul(right ^ (right >>> 16), 0x85ebca6b) ^ Math.imul(left ^ (left >>> 13), 0xc2b2ae35);
+  return (right >>> 0) * 2 ** 16 + (left >>> 16);
+}

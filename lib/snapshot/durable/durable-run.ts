@@ -9,7 +9,7 @@ import { beginRun } from '../run/begin-run.ts';
 import { type Checkpoint, readCheckpoint } from '../run/checkpoint.ts';
 import { scanOfRun } from '../run/scan-of-run.ts';
 import { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
-import { publishTaken } from '../run/take-run.ts';
+import { publishTakenSlice } from '../run/take-run.ts';
 import { takeSlice } from '../run/take-slice.ts';
 import type { SnapshotRequest } from '../sources/request.ts';
 import { type DurableSteps, type StepResult, stepAndPause } from './durable-steps.ts';
@@ -34,12 +34,10 @@ export type DurableRunOptions = {
   /** From 0 up to 1. */
   readonly random: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** How long a slice runs; it ends after the current page. Default 3 minutes. */
+  /** How long a slice runs; it ends after the current page, or piece of the publication. Default 3 minutes. */
   readonly sliceMs?: number;
-  /** The time that the current page, its part and the checkpoint may take after that. Default 3 minutes. */
+  /** The time that the current page, its part and the checkpoint, or the piece, may take after that. Default 3 minutes. */
   readonly marginMs?: number;
-  /** The time that publishing may take: it copies, and compares with the last run. Default 10 minutes. */
-  readonly publishMs?: number;
   /** The compressed size at which a part is closed. */
   readonly partBytes?: number;
   /** How many rows each page of calculations requests. */
@@ -64,13 +62,13 @@ type Stage = {
 };
 
 /** Default times in milliseconds. A slice and its margin fit twice into an invocation of 15 minutes. */
-const TIMES = { sliceMs: 180_000, marginMs: 180_000, publishMs: 600_000 } as const;
+const TIMES = { sliceMs: 180_000, marginMs: 180_000 } as const;
 
 /** The time left of an invocation when a hanging slice is aborted, to store its part and the checkpoint. */
 const TO_SAVE_MS = 15_000;
 
 /**
- * Takes a run as a durable execution: its beginning, each slice and its publication are one step each. The run's
+ * Takes a run as a durable execution: its beginning, each slice of the scan and each of its publication are one step. The run's
  * progress is the checkpoint in the store; a step's result only reports it. A step is repeated if it failed, ran out of
  * time or its result was lost, and then resumes from the last durable part. Nothing is taken twice: a checkpoint only
  * ever replaces the one it was made from, and holds the position after its parts; a part that no checkpoint names is in
@@ -95,7 +93,11 @@ export async function takeDurableRun(
         takeNextSlice(place, run, steps, options),
       ));
     }
-    return await stepAndPause(steps, `publish-${place}`, () => publish(request, run, options));
+    for (let slice = 1; ; slice += 1) {
+      const name = slice === 1 ? `publish-${place}` : `publish-${slice}-${place}`;
+      const { ended } = await stepAndPause(steps, name, () => publishNext(request, run, options));
+      if (ended !== null) return ended;
+    }
   } catch (error) {
     const what = run === '' ? `${place} was not started` : `run ${run} of ${place} was stopped`;
     const why = error instanceof Error ? error.message : String(error);
@@ -103,11 +105,10 @@ export async function takeDurableRun(
   }
 }
 
-const timesOf = ({
-  sliceMs = TIMES.sliceMs,
-  marginMs = TIMES.marginMs,
-  publishMs = TIMES.publishMs,
-}: DurableRunOptions) => ({ sliceMs, publishMs, sliceNeedsMs: sliceMs + marginMs });
+const timesOf = ({ sliceMs = TIMES.sliceMs, marginMs = TIMES.marginMs }: DurableRunOptions) => ({
+  sliceMs,
+  sliceNeedsMs: sliceMs + marginMs,
+});
 
 /** Takes one slice from the run's checkpoint in the store, and returns how far the run has progressed. */
 async function takeNextSlice(
@@ -117,10 +118,11 @@ async function takeNextSlice(
   options: DurableRunOptions,
 ): Promise<StepResult<Stage>> {
   const { store, now } = options;
-  const { sliceMs, sliceNeedsMs, publishMs } = timesOf(options);
+  const { sliceMs, sliceNeedsMs } = timesOf(options);
   const saved = await readCheckpoint(store, place, run);
   // The scan has already ended if the result of the step that ended it was lost.
-  if (saved.checkpoint.outcome !== null) return { value: stageOf(saved.checkpoint), nextNeedsMs: publishMs };
+  if (saved.checkpoint.outcome !== null)
+    return { value: stageOf(saved.checkpoint), nextNeedsMs: sliceNeedsMs };
   const overAtMs = now() + sliceMs;
   const cut = AbortSignal.timeout(Math.max(1, remainingMs() - TO_SAVE_MS));
   const taken = await takeSlice(saved, {
@@ -136,7 +138,7 @@ async function takeNextSlice(
     return current;
   });
   const stage = stageOf(taken.checkpoint);
-  return { value: stage, nextNeedsMs: stage.hasEnded ? publishMs : sliceNeedsMs };
+  return { value: stage, nextNeedsMs: sliceNeedsMs };
 }
 
 const stageOf = ({ run, records, parts, outcome }: Checkpoint): Stage => ({
@@ -146,21 +148,27 @@ const stageOf = ({ run, records, parts, outcome }: Checkpoint): Stage => ({
   hasEnded: outcome !== null,
 });
 
-async function publish(
+/** Publishes from where the last slice ended; `ended` is null if there is more to do. */
+async function publishNext(
   { source, as, accept }: SnapshotRequest,
   run: string,
   options: DurableRunOptions,
-): Promise<StepResult<EndedRun>> {
+): Promise<StepResult<{ readonly ended: EndedRun | null }>> {
   const place = placeOf(source, as);
+  const { sliceMs, sliceNeedsMs } = timesOf(options);
+  const overAtMs = options.now() + sliceMs;
   const { checkpoint } = await readCheckpoint(options.store, place, run);
-  const { kind, manifest } = await publishTaken(checkpoint, {
+  const publication = await publishTakenSlice(checkpoint, {
     ...options,
     platform: options.host,
     force: false,
     accept,
+    isOver: () => options.now() >= overAtMs,
   });
+  if (publication === undefined) return { value: { ended: null }, nextNeedsMs: sliceNeedsMs };
+  const { kind, manifest } = publication;
   const { records, refused } = manifest;
   const ended = { kind, place, run, records, refused };
   options.onEnded?.(ended);
-  return { value: ended, nextNeedsMs: timesOf(options).sliceNeedsMs };
+  return { value: { ended }, nextNeedsMs: sliceNeedsMs };
 }

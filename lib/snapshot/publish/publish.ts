@@ -1,13 +1,21 @@
 import type { Store } from '../../store/store.ts';
 import { printStored } from '../../store/stored-json.ts';
-import { compareRuns } from '../changes/compare-runs.ts';
-import { CHANGES_NAME, writeChanges } from '../changes/write-changes.ts';
 import type { GateName } from '../gate-names.ts';
-import { latestKey, MANIFEST_NAME, type Place, publishedFolder, sourceOf, workFolder } from '../keys.ts';
+import {
+  changesKey,
+  latestKey,
+  MANIFEST_NAME,
+  type Place,
+  publishedFolder,
+  sourceOf,
+  workFolder,
+} from '../keys.ts';
 import { type Latest, type Manifest, readLatest, readManifest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 import { type GatedRun, refusals } from './gates.ts';
 import type { Partitions } from './partitions.ts';
+import { publishChanges } from './publish-changes.ts';
+import { publishParts } from './publish-parts.ts';
 
 /** What happened to a finished run. `key` is the key of its manifest; `latest` is what `latest.json` names now. */
 export type Publication =
@@ -33,6 +41,7 @@ export type PublishOptions = {
   readonly accept?: readonly GateName[] | undefined;
   /** The tables over the published runs. Default: none. */
   readonly partitions?: Partitions | undefined;
+  readonly signal?: AbortSignal | undefined;
 };
 
 /** A manifest before the gates have decided. */
@@ -43,8 +52,7 @@ export type FinishedRun = Omit<Manifest, 'publishable' | 'refused' | 'forced' | 
 const MOST_RACES = 20;
 
 /**
- * Publishes a finished run unless a gate refuses: copies its parts, writes its changes and its manifest, and then
- * moves `latest.json` on condition that nobody else has moved it in the meantime. If somebody has, the run is judged
+ * Publishes a finished run unless a gate refuses: stores its parts, its changes and its manifest, and then moves `latest.json` on condition that nobody else has moved it in the meantime. If somebody has, the run is judged
  * and compared again, against their run, so `latest.json` never goes back to an earlier start. A run that is already
  * published stays published.
  *
@@ -52,6 +60,24 @@ const MOST_RACES = 20;
  * tables. If `latest.json` does not move to the run, its partition is removed again.
  */
 export async function publishRun(options: PublishOptions): Promise<Publication> {
+  for (;;) {
+    const publication = await publishSlice({ ...options, isOver: () => false });
+    if (publication !== undefined) return publication;
+  }
+}
+
+/** A slice of a publication. */
+export type PublishSliceOptions = PublishOptions & {
+  /** Asked after each piece of work, which takes seconds: true ends the slice. */
+  readonly isOver: () => boolean;
+};
+
+/**
+ * Does some of what `publishRun` does: undefined if there is more to do. What has been done is recorded under `work/`, so
+ * that the next slice continues there, in this process or another; whatever stopped the last one, the same bytes are
+ * published.
+ */
+export async function publishSlice(options: PublishSliceOptions): Promise<Publication | undefined> {
   for (let race = 0; race < MOST_RACES; race += 1) {
     const publication = await tryToPublish(options);
     if (publication !== 'lost-race') return publication;
@@ -61,7 +87,7 @@ export async function publishRun(options: PublishOptions): Promise<Publication> 
   );
 }
 
-async function tryToPublish(options: PublishOptions): Promise<Publication | 'lost-race'> {
+async function tryToPublish(options: PublishSliceOptions): Promise<Publication | 'lost-race' | undefined> {
   const { store, source, run, finished, force, accept = [], partitions } = options;
   const latest = await readLatest(store, source);
   const last = latest === undefined ? undefined : await readManifest(store, latest.manifest);
@@ -88,7 +114,8 @@ async function tryToPublish(options: PublishOptions): Promise<Publication | 'los
     return { kind: 'refused', manifest, key: workKey };
   }
 
-  const published = await copyRun(options, manifest, last);
+  const published = await storeRun(options, manifest, last);
+  if (published === undefined) return undefined;
   await store.put(key, printStored(published));
   await partitions?.add(source, run);
   const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
@@ -108,6 +135,7 @@ async function withdraw({ store, source, run, partitions }: PublishOptions, key:
   if ((await readLatest(store, source))?.run === run.id) return;
   await partitions?.remove(source, run);
   await store.delete(key);
+  await store.delete(changesKey(source, run));
 }
 
 /** A run that `latest.json` was moved past belongs in the tables if it was published, that is, if it has a manifest. */
@@ -121,25 +149,36 @@ async function settlePartition(
 }
 
 /**
- * Copies exactly the manifest's parts into the run's folder, and compares them with the last run. Returns the manifest
- * with the new keys and the counts of changes.
+ * Stores the parts of the manifest in the run's folder, put together as `composeParts` says, and compares them with the
+ * last run. Returns the manifest with the published parts and the counts of changes; undefined if the slice is over.
  */
-async function copyRun(
-  { store, source, run }: PublishOptions,
+async function storeRun(
+  { store, source, run, isOver, signal }: PublishSliceOptions,
   manifest: Manifest,
   last: Manifest | undefined,
-): Promise<Manifest> {
-  const folder = publishedFolder(source, run);
-  const parts = [];
-  for (const part of manifest.parts) {
-    const key = `${folder}${part.key.slice(part.key.lastIndexOf('/') + 1)}`;
-    await store.copy(part.key, key);
-    parts.push({ ...part, key });
-  }
+): Promise<Manifest | undefined> {
+  const work = `${workFolder(source, run)}publish/`;
+  const stored = await publishParts({
+    store,
+    parts: manifest.parts,
+    folder: publishedFolder(source, run),
+    records: work,
+    isOver,
+  });
+  if (stored === undefined) return undefined;
+  const parts = [...stored];
   if (last === undefined) return { ...manifest, parts };
-  const changes = compareRuns({ store, source: sourceOf(source), before: last, after: { parts } });
-  const counts = await writeChanges({ store, key: `${folder}${CHANGES_NAME}`, changes });
-  return { ...manifest, parts, changes: { against: last.run, ...counts } };
+  const counts = await publishChanges({
+    store,
+    source: sourceOf(source),
+    before: last,
+    after: { parts },
+    key: changesKey(source, run),
+    pieces: `${work}against-${last.run}/`,
+    isOver,
+    signal,
+  });
+  return counts && { ...manifest, parts, changes: { against: last.run, ...counts } };
 }
 
 /** A finished run that was not published, read from its manifest under `work/`. Throws `StoredObjectError`. */

@@ -4,7 +4,13 @@ import type { Store } from '../../store/store.ts';
 import type { GateName } from '../gate-names.ts';
 import type { Place } from '../keys.ts';
 import type { Partitions } from '../publish/partitions.ts';
-import { type FinishedRun, type Publication, publishRun } from '../publish/publish.ts';
+import {
+  type FinishedRun,
+  type Publication,
+  type PublishOptions,
+  publishRun,
+  publishSlice,
+} from '../publish/publish.ts';
 import { createRun } from '../run-id.ts';
 import type { Scan } from '../scan.ts';
 import { type Checkpoint, readCheckpoint, readParts, saveCheckpoint } from './checkpoint.ts';
@@ -87,15 +93,26 @@ export async function takeRun(
   }
 }
 
+/** What the publication of a run needs of its options. */
+export type PublishTakenOptions = Pick<
+  SnapshotOptions,
+  'store' | 'platform' | 'now' | 'force' | 'accept' | 'partitions' | 'paceCounts' | 'signal'
+>;
+
 /** Publishes a run whose scan has finished, unless a gate refuses. Throws if the scan has not finished. */
-export async function publishTaken(
+export const publishTaken = async (
   checkpoint: Checkpoint,
-  options: Pick<
-    SnapshotOptions,
-    'store' | 'platform' | 'now' | 'force' | 'accept' | 'partitions' | 'paceCounts'
-  >,
-): Promise<Publication> {
-  return publishRun({
+  options: PublishTakenOptions,
+): Promise<Publication> => publishRun(await toPublish(checkpoint, options));
+
+/** A slice of the same, which ends after a piece of work if it is over: undefined if there is more to do. */
+export const publishTakenSlice = async (
+  checkpoint: Checkpoint,
+  { isOver, ...options }: PublishTakenOptions & { readonly isOver: () => boolean },
+): Promise<Publication | undefined> => publishSlice({ ...(await toPublish(checkpoint, options)), isOver });
+
+async function toPublish(checkpoint: Checkpoint, options: PublishTakenOptions): Promise<PublishOptions> {
+  return {
     store: options.store,
     source: checkpoint.source,
     run: { id: checkpoint.run, startedAt: checkpoint.startedAt },
@@ -103,7 +120,8 @@ export async function publishTaken(
     force: options.force,
     accept: options.accept,
     partitions: options.partitions,
-  });
+    signal: options.signal,
+  };
 }
 
 /** The checkpoint of a run that was stopped. Throws `StoredObjectError` if there is none. */

@@ -1,5 +1,5 @@
 import type { Store } from '../../store/store.ts';
-import { runRecords } from '../changes/run-records.ts';
+import { runKeys } from '../changes/run-keys.ts';
 import { sourceOf } from '../keys.ts';
 import { type Checkpoint, readParts } from './checkpoint.ts';
 
@@ -14,8 +14,6 @@ export async function readTakenKeys(
 ): Promise<Set<string>> {
   const run = { parts: await readParts(store, lastPart) };
   const keys = new Set<string>();
-  for await (const records of runRecords({ store, source: sourceOf(source), run, signal })) {
-    for (const { key } of records) keys.add(key);
-  }
+  for await (const key of runKeys({ store, source: sourceOf(source), run, signal })) keys.add(key);
   return keys;
 }

@@ -200,7 +200,7 @@ describe('runs of any size and order', () => {
       yielded.push('key' in step ? `${step.change} ${step.key}` : step.change);
     }
 
-    expect(yielded).toEqual(['removed 1', 'restart', 'removed 1']);
+    expect(yielded).toEqual(['removed 1', 'added 2', 'restart', 'removed 1']);
   });
 
   test('a run in order is read once', async () => {

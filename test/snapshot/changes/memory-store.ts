@@ -21,6 +21,9 @@ export function createMemoryStore(): Store & { readonly objects: Map<string, Buf
       objects.set(key, Buffer.from(body));
       return { kind: 'stored', etag: 'one' };
     },
+    async putStream(key, pieces) {
+      objects.set(key, Buffer.concat(await Array.fromAsync(pieces)));
+    },
     copy: unsupported,
     list: unsupported,
     delete: unsupported,

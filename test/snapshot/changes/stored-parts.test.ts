@@ -6,9 +6,8 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { collectChanges } from '../../../lib/snapshot/changes/collect-changes.ts';
 import { compareRuns } from '../../../lib/snapshot/changes/compare-runs.ts';
-import type { ComparisonStep } from '../../../lib/snapshot/changes/comparison.ts';
-import { writeChanges } from '../../../lib/snapshot/changes/write-changes.ts';
 import type { Manifest } from '../../../lib/snapshot/manifest.ts';
+import { publishChanges } from '../../../lib/snapshot/publish/publish-changes.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { storeRun } from './stored-run.ts';
@@ -22,6 +21,8 @@ beforeEach(async () => {
 });
 
 afterEach(() => rm(folder, { recursive: true }));
+
+type Runs = Pick<Manifest, 'parts'>;
 
 const nothing = { parts: [] };
 const line = (id: number, name: string) => `{"id":${id},"name":"${name}"}`;
@@ -110,6 +111,16 @@ describe('reading parts', () => {
 });
 
 describe('writing changes', () => {
+  const write = (key: string, before: Runs, after: Runs, from: Store = store) =>
+    publishChanges({
+      store: from,
+      source: 'calculations',
+      before,
+      after,
+      key,
+      pieces: `pieces-of-${key}/`,
+      isOver: () => false,
+    });
   const read = async (key: string) => gunzipSync((await store.get(key))?.body ?? '').toString('utf8');
   const sha256 = async (key: string) =>
     createHash('sha256')
@@ -120,7 +131,7 @@ describe('writing changes', () => {
     const before = await storeRun(store, 'old', ['{"id":1, "a":1.0}', '{"id":2}']);
     const after = await storeRun(store, 'new', ['{"id": 1,"a":9007199254740993}', '{"id":3}']);
 
-    const counts = await writeChanges({ store, key: 'changes.gz', changes: compare(before, after) });
+    const counts = await write('changes.gz', before, after);
 
     expect(counts).toEqual({ added: 1, removed: 1, changed: 1 });
     expect(await read('changes.gz')).toBe(
@@ -137,14 +148,14 @@ describe('writing changes', () => {
     const before = await storeRun(store, 'old', thousand);
     const after = await storeRun(store, 'new', [line(0, 'new'), ...thousand.slice(2), line(1, '')]);
 
-    const counts = await writeChanges({ store, key: 'changes.gz', changes: compare(before, after) });
+    const counts = await write('changes.gz', before, after);
 
     expect(counts).toEqual({ added: 0, removed: 0, changed: 2 });
     expect((await read('changes.gz')).trimEnd().split('\n')).toHaveLength(2);
   });
 
   test('no changes make an object without lines', async () => {
-    const counts = await writeChanges({ store, key: 'changes.gz', changes: compare(nothing, nothing) });
+    const counts = await write('changes.gz', nothing, nothing);
 
     expect(counts).toEqual({ added: 0, removed: 0, changed: 0 });
     expect(await read('changes.gz')).toBe('');
@@ -152,15 +163,19 @@ describe('writing changes', () => {
 
   test('the same changes give the same bytes, however slowly they arrive', async () => {
     const run = await storeRun(store, 'new', thousand);
-    async function* slowly(steps: AsyncIterable<ComparisonStep>) {
-      for await (const step of steps) {
-        await new Promise(setImmediate);
-        yield step;
-      }
-    }
+    /** Streams that arrive in other pieces, and late. */
+    const stream: Store['stream'] = async (key) => {
+      const body = (await store.get(key))?.body ?? Buffer.alloc(0);
+      return (async function* slowly() {
+        for (let from = 0; from < body.byteLength; from += 7) {
+          await new Promise(setImmediate);
+          yield body.subarray(from, from + 7);
+        }
+      })();
+    };
 
-    await writeChanges({ store, key: 'one.gz', changes: compare(nothing, run) });
-    await writeChanges({ store, key: 'two.gz', changes: slowly(compare(nothing, run)) });
+    await write('one.gz', nothing, run);
+    await write('two.gz', nothing, run, { ...store, stream });
 
     expect(await sha256('two.gz')).toBe(await sha256('one.gz'));
   });
@@ -169,7 +184,7 @@ describe('writing changes', () => {
     const run = await storeRun(store, 'new', thousand, { partRecords: 500 });
     await store.delete(run.parts[1]?.key ?? '');
 
-    const writing = writeChanges({ store, key: 'changes.gz', changes: compare(nothing, run) });
+    const writing = write('changes.gz', nothing, run);
 
     await expect(writing).rejects.toThrow('expected a part, got nothing');
     expect(await store.get('changes.gz')).toBeUndefined();

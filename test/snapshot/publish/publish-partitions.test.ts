@@ -170,7 +170,7 @@ test('publishing the last run again adds it to a table created in the meantime',
 });
 
 test('a run that was stopped just before latest.json, and is then refused, is in no table', async () => {
-  await publishKilled(tuesday, 4, 'after');
+  await publishKilled(tuesday, 5, 'after');
   const stopped = inTable();
   await publish(monday, undefined, { records: 100 });
 
@@ -182,7 +182,7 @@ test('a run that was stopped just before latest.json, and is then refused, is in
 });
 
 test('a run that lost the race is no longer in the table, even if its publisher is killed', async () => {
-  const stopped = stoppedAt(5, 'before', () => publish(tuesday));
+  const stopped = stoppedAt(6, 'before', () => publish(tuesday));
   const killed: Store = {
     ...stopped.store,
     async delete(key) {
@@ -197,8 +197,8 @@ test('a run that lost the race is no longer in the table, even if its publisher 
   expect(await published()).toEqual([tuesday.id]);
 });
 
-/** More than the actions of a publisher that loses the race and tries again: 5, 2 to withdraw, 6 with the changes. */
-const ACTIONS = 14;
+/** More than the actions of a publisher that loses the race and tries again: 6, 3 to withdraw, 7 with the changes. */
+const ACTIONS = 18;
 
 const moments = Array.from({ length: ACTIONS }, (_, index) => index + 1).flatMap(
   (action) =>

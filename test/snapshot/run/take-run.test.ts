@@ -72,6 +72,12 @@ async function linesOf({ manifest }: Awaited<ReturnType<typeof snapshotOf>>): Pr
   return lines;
 }
 
+/** The keys of the parts that the scan closed: published ones depend on the records alone. */
+async function partsUnderWork(): Promise<readonly string[]> {
+  const keys = (await Array.fromAsync(store.list('work/'))).map(({ key }) => key);
+  return keys.filter((key) => key.endsWith('.ndjson.gz'));
+}
+
 test('contains every record exactly as the platform sent it, including ids above 2^53', async () => {
   await using sandbox = await startPlatform({ calculations: 3_000 });
 
@@ -86,7 +92,7 @@ test('contains every record exactly as the platform sent it, including ids above
     totals: { start: 3_000, end: 3_000 },
     changes: null,
   });
-  expect(manifest.parts.length).toBeGreaterThan(1);
+  expect((await partsUnderWork()).length).toBeGreaterThan(1);
   expect(BigInt(lastKey)).toBeGreaterThan(2n ** 53n);
   expect(await linesOf(publication)).toEqual([...sandbox.calculations()]);
 });

@@ -1,0 +1,147 @@
+import { parseJson } from '../../json/json.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
+import type { RecordKey } from '../sources/source-definition.ts';
+import { hasEscape, isNamed, type LineMembers, nameAt, noMembers, readMembers } from './line-members.ts';
+import type { Line, LineReader } from './line-reader.ts';
+import { describeKey, recordKey } from './record-key.ts';
+
+const ZERO = 0x30;
+const NINE = 0x39;
+const QUOTE = 0x22;
+
+/**
+ * Makes a function that returns the key of a reader's current line, by the rule of `recordKey`, without parsing the
+ * line unless it is unusual. Throws `StoredObjectError` that names a line that is not a record with a key.
+ */
+export function createLineKey(rule: RecordKey): (reader: LineReader) => string {
+  const members = noMembers();
+  const names = [...(rule.owner ?? []), rule.id].map((name) => ({ name, quoted: Buffer.from(`"${name}"`) }));
+  const usualKey = createUsualKey(rule);
+  return (reader) => {
+    const { line } = reader;
+    const usual = usualKey(line);
+    if (usual !== undefined) return usual;
+    try {
+      readMembers(line, members);
+    } catch {
+      // Not JSON, or nested deeper than bytes are followed.
+      return parsedKey(rule, reader);
+    }
+    const id = textOf(line, members, lastNamed(line, members, names.at(-1)), rule.isInteger);
+    if (id === undefined) return parsedKey(rule, reader);
+    if (rule.owner === undefined) return id;
+    for (let owner = 0; owner < names.length - 1; owner += 1) {
+      const at = lastNamed(line, members, names[owner]);
+      if (at === NONE) continue;
+      const text = textOf(line, members, at, false);
+      return text === undefined ? parsedKey(rule, reader) : `${text}/${id}`;
+    }
+    return parsedKey(rule, reader);
+  };
+}
+
+/**
+ * Makes a function that returns the key of a line that begins with its owner and id, both texts, as files do, and names
+ * them nowhere else: then nothing else has to be read. Undefined for any other line.
+ */
+function createUsualKey({ owner, id, isInteger }: RecordKey): (line: Line) => string | undefined {
+  const [first, ...others] = owner ?? [];
+  if (first === undefined || others.length > 0 || isInteger) return () => undefined;
+  const [head, middle] = [Buffer.from(`{"${first}":"`), Buffer.from(`","${id}":"`)];
+  const names = [Buffer.from(`"${first}"`), Buffer.from(`"${id}"`)];
+  /** Where the next backslash is in the bytes that were searched last. */
+  let [searched, searchedFrom, backslash]: [Buffer, number, number] = [NO_BYTES, 0, 0];
+  return ({ json: { bytes }, start, end }) => {
+    if (bytes.compare(head, 0, head.length, start, start + head.length) !== 0) return undefined;
+    if (bytes !== searched || start < searchedFrom || start > backslash) {
+      const found = bytes.indexOf(BACKSLASH, start);
+      [searched, searchedFrom, backslash] = [bytes, start, found === -1 ? bytes.length : found];
+    }
+    if (backslash < end) return undefined;
+    const ownerStart = start + head.length;
+    const ownerEnd = bytes.indexOf(QUOTE, ownerStart);
+    const idStart = ownerEnd + middle.length;
+    if (idStart >= end || bytes.compare(middle, 0, middle.length, ownerEnd, idStart) !== 0) return undefined;
+    const idEnd = bytes.indexOf(QUOTE, idStart);
+    if (idEnd >= end) return undefined;
+    for (const name of names) {
+      const again = bytes.indexOf(name, idEnd + 1);
+      if (again !== -1 && again < end) return undefined;
+    }
+    return `${bytes.toString('utf8', ownerStart, ownerEnd)}/${bytes.toString('utf8', idStart, idEnd)}`;
+  };
+}
+
+const NO_BYTES = Buffer.alloc(0);
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+
+/**
+ * The same for a line whose bytes are known to be those of a record, such as a line that is equal in two runs: if it
+ * begins with its id, nothing after it is read.
+ */
+export function createQuickKey(rule: RecordKey): (reader: LineReader) => string {
+  const readKey = createLineKey(rule);
+  if (rule.owner !== undefined || !rule.isInteger) return readKey;
+  const head = Buffer.from(`{"${rule.id}":`);
+  return (reader) => {
+    const { json, start, end } = reader.line;
+    const { bytes } = json;
+    for (let at = 0; at < head.length; at += 1) if (bytes[start + at] !== head[at]) return readKey(reader);
+    const from = start + head.length;
+    let at = from;
+    while (at < end && (bytes[at] ?? 0) >= ZERO && (bytes[at] ?? 0) <= NINE) at += 1;
+    const isUsual = at > from && bytes[at] === COMMA && (bytes[from] !== ZERO || at === from + 1);
+    return isUsual ? bytes.toString('latin1', from, at) : readKey(reader);
+  };
+}
+
+const NONE = -1;
+
+/** The last member with a name: of members with the same name, it counts. */
+function lastNamed(
+  line: Line,
+  members: LineMembers,
+  wanted: { readonly name: string; readonly quoted: Buffer } | undefined,
+): number {
+  if (wanted === undefined) return NONE;
+  const { bytes } = line.json;
+  for (let at = members.count - 1; at >= 0; at -= 1) {
+    if (isNamed(line, members, at, wanted.quoted)) return at;
+    const isEscaped = hasEscape(bytes, members.nameStarts[at] ?? 0, members.nameEnds[at] ?? 0);
+    if (isEscaped && nameAt(line, members, at) === wanted.name) return at;
+  }
+  return NONE;
+}
+
+/** A value of digits alone, or of text without escapes; undefined for any other, which has to be parsed. */
+function textOf({ json: { bytes } }: Line, members: LineMembers, at: number, isInteger: boolean) {
+  if (at === NONE) return undefined;
+  const [start, end] = [members.valueStarts[at] ?? 0, members.valueEnds[at] ?? 0];
+  if (isInteger) {
+    if (bytes[start] === ZERO && end - start > 1) return undefined;
+    for (let digit = start; digit < end; digit += 1) {
+      const value = (bytes[digit] ?? 0) - ZERO;
+      if (value < 0 || value > 9) return undefined;
+    }
+    return bytes.toString('latin1', start, end);
+  }
+  if (bytes[start] !== QUOTE || hasEscape(bytes, start, end)) return undefined;
+  return bytes.toString('utf8', start + 1, end - 1);
+}
+
+function parsedKey(rule: RecordKey, { line, place }: LineReader): string {
+  const key = recordKey(rule, parse(line, place));
+  if (key !== undefined) return key;
+  throw new StoredObjectError('invalid', `${place()}: expected a record with ${describeKey(rule)}, got none`);
+}
+
+function parse({ json, start, end }: Line, place: () => string): unknown {
+  try {
+    return parseJson(json.bytes.toString('utf8', start, end));
+  } catch (cause) {
+    throw new StoredObjectError('invalid', `${place()}: expected a record as JSON, got something else`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,116 @@
+import type { Store } from '../../store/store.ts';
+import type { JsonBytes } from '../page/json-bytes.ts';
+import { type PartToRead, partChunks } from './part-chunks.ts';
+
+/** A line in bytes that it shares with others: from `start` up to, not including, its line feed at `end`. */
+export type Line = {
+  readonly json: JsonBytes;
+  readonly start: number;
+  readonly end: number;
+};
+
+/** Reads the lines of parts, one after another, as views of the decompressed bytes. */
+export type LineReader = {
+  /** The line that was read last: the same object each time, with the values of that line. */
+  readonly line: Line;
+  /** Reads the next line: false at the end. A promise only once in hundreds of lines, so that most lines cost none. */
+  next(): boolean | Promise<boolean>;
+  /** Where the current line is, for messages: its part, and its number from 1. */
+  place(): string;
+  /** Releases what it reads from. */
+  close(): Promise<void>;
+};
+
+export type LinesToRead = {
+  readonly store: Pick<Store, 'stream' | 'location'>;
+  readonly parts: readonly PartToRead['part'][];
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** A line that is all there is in its bytes. */
+export const lineOf = (bytes: Buffer): Line => ({ json: jsonOf(bytes), start: 0, end: bytes.byteLength });
+
+const LINE_FEED = 0x0a;
+const NO_BYTES: JsonBytes = jsonOf(Buffer.alloc(0));
+
+/** Opens a reader before the first line of the parts. Its `next` throws what `partChunks` throws. */
+export function readLines(lines: LinesToRead): LineReader {
+  const line = { json: NO_BYTES, start: 0, end: -1 };
+  const source = openPieces(lines);
+  let number = 0;
+
+  /** Moves to the next line of the current bytes; false if they have no other one. */
+  function step(): boolean {
+    const start = line.end + 1;
+    const end = start < line.json.bytes.length ? line.json.bytes.indexOf(LINE_FEED, start) : -1;
+    if (end === -1) return false;
+    line.start = start;
+    line.end = end;
+    number += 1;
+    return true;
+  }
+
+  async function refill(): Promise<boolean> {
+    for (;;) {
+      const piece = await source.next();
+      if (piece?.isFirst) number = 0;
+      line.json = piece === undefined ? NO_BYTES : jsonOf(piece.bytes);
+      line.end = -1;
+      if (piece === undefined || step()) return piece !== undefined;
+    }
+  }
+
+  return {
+    line,
+    next: () => step() || refill(),
+    place: () => `${source.key()}, line ${number}`,
+    close: source.close,
+  };
+}
+
+/** Whole lines, each with its line feed. `isFirst`: they begin their part. */
+type Piece = { readonly bytes: Buffer; readonly isFirst: boolean };
+
+/** The bytes of parts in pieces of whole lines: views of what was decompressed, but for lines that lay in two chunks. */
+function openPieces({ store, parts, signal }: LinesToRead) {
+  let key: string | undefined;
+  const pieces = (async function* allPieces(): AsyncGenerator<Piece> {
+    for (const part of parts) {
+      key = part.key;
+      let isFirst = true;
+      for await (const bytes of wholeLines(partChunks({ store, part, signal }))) {
+        yield { bytes, isFirst };
+        isFirst = false;
+      }
+    }
+  })();
+  return {
+    next: async (): Promise<Piece | undefined> => {
+      const { done, value } = await pieces.next();
+      return done ? undefined : value;
+    },
+    key: () => key,
+    close: async () => void (await pieces.return(undefined)),
+  };
+}
+
+async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let begun: Buffer[] = [];
+  for await (const chunk of chunks) {
+    const first = begun.length === 0 ? 0 : chunk.indexOf(LINE_FEED) + 1;
+    const last = chunk.lastIndexOf(LINE_FEED) + 1;
+    if (last === 0) {
+      begun.push(chunk);
+      continue;
+    }
+    if (begun.length > 0) yield Buffer.concat([...begun, chunk.subarray(0, first)]);
+    if (first < last) yield chunk.subarray(first, last);
+    begun = last < chunk.length ? [chunk.subarray(last)] : [];
+  }
+  // The last line of a part may lack its line feed.
+  if (begun.length > 0) yield Buffer.concat([...begun, Buffer.of(LINE_FEED)]);
+}
+
+function jsonOf(bytes: Buffer): JsonBytes {
+  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
+}

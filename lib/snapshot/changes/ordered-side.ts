@@ -1,0 +1,83 @@
+import { sourceDefinitions } from '../sources/sources.ts';
+import type { Comparison } from './comparison.ts';
+import type { RunSide } from './comparison-events.ts';
+import { createLineKey, createQuickKey } from './line-key.ts';
+import { type Line, readLines } from './line-reader.ts';
+import { compareRecordKeys } from './record-key.ts';
+
+/** A run is not in the order of its keys; the message names the key. */
+export class KeyOrderError extends Error {
+  override readonly name = 'KeyOrderError';
+}
+
+/** The keys above `after`, up to `to`. Default: from the first, to the last. */
+export type KeyRange = { readonly after?: string | undefined; readonly to?: string | undefined };
+
+/** One run of a merge: its lines in a range of keys, in order. */
+type OrderedSide = {
+  /** The current line; the same object each time. */
+  readonly line: Line;
+  /** Moves to the next line in the range: false at its end. */
+  next(): boolean | Promise<boolean>;
+  /** The key of the current line. Throws `KeyOrderError` if it is below the one before it. */
+  key(): string;
+  /** The same, read only as far as its line's usual layout needs: for a line whose fields do not matter. */
+  quickKey(): string;
+  /** Takes the key of the current line from an equal line of the other run, and checks its order too. */
+  keyFrom(other: string): string;
+  close(): Promise<void>;
+};
+
+/** Opens a run of a comparison before its first line in the range. */
+export function openOrderedSide(comparison: Comparison, side: RunSide, range: KeyRange): OrderedSide {
+  const { store, source, signal } = comparison;
+  const rule = sourceDefinitions[source].records.key;
+  const compare = compareRecordKeys(rule);
+  const [readKey, readQuickKey] = [createLineKey(rule), createQuickKey(rule)];
+  const reader = readLines({ store, parts: comparison[side]?.parts ?? [], signal });
+  let [last, known]: (string | undefined)[] = [undefined, undefined];
+  let isBefore = range.after !== undefined;
+
+  function take(key: string): string {
+    if (last !== undefined && key !== last && compare(last, key) > 0)
+      throw new KeyOrderError(`${key} follows ${last} in the ${side} run`);
+    known = key;
+    last = key;
+    return key;
+  }
+
+  const key = () => known ?? take(readKey(reader));
+
+  /** True if the current line is in the range; undefined if it comes before it. */
+  function isInside(): boolean | undefined {
+    if (isBefore && range.after !== undefined) {
+      if (compare(key(), range.after) <= 0) return undefined;
+      isBefore = false;
+    }
+    return range.to === undefined || compare(key(), range.to) <= 0;
+  }
+
+  async function advance(first: boolean | Promise<boolean>): Promise<boolean> {
+    for (let found = first; ; found = reader.next()) {
+      if (!(await found)) return false;
+      known = undefined;
+      const inside = isInside();
+      if (inside !== undefined) return inside;
+    }
+  }
+
+  return {
+    line: reader.line,
+    next() {
+      const found = reader.next();
+      if (found !== true) return advance(found);
+      known = undefined;
+      const inside = isInside();
+      return inside ?? advance(reader.next());
+    },
+    key,
+    quickKey: () => known ?? take(readQuickKey(reader)),
+    keyFrom: (other) => known ?? take(other),
+    close: reader.close,
+  };
+}

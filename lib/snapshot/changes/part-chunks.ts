@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { Readable, type Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { StoreError } from '../../store/error.ts';
+import type { Store } from '../../store/store.ts';
+import { missingObject, StoredObjectError } from '../../store/stored-json.ts';
+import { splitZstdFrames } from '../frames/zstd-frames.ts';
+import { compressionSuffix } from '../keys.ts';
+import type { Manifest } from '../manifest.ts';
+
+export type PartToRead = {
+  readonly store: Pick<Store, 'stream' | 'location'>;
+  /** Without a sha256 the bytes are not checked. */
+  readonly part: Pick<Manifest['parts'][number], 'key'> & { readonly sha256?: string };
+  readonly signal?: AbortSignal | undefined;
+};
+
+/**
+ * The bytes of a part in pieces of up to 256 KB, decompressed according to its suffix, whatever number of gzip members
+ * or zstd frames it has, and no faster than the caller reads. They are checked against the manifest's sha256 at the end
+ * of the part: only then are they certain. Throws `StoredObjectError` that names a part that is missing, altered, or
+ * cannot be decompressed.
+ */
+export async function* partChunks({ store, part, signal }: PartToRead): AsyncGenerator<Buffer> {
+  const bytes = await store.stream(part.key, withSignal(signal));
+  if (bytes === undefined) throw missingObject(store, part.key, 'a part');
+  const { unpacked, divide } = createDecompressor(part.key);
+  const pumped = pipeline(Readable.from(divide(checked(bytes, part))), unpacked, withSignal(signal));
+  // `unpacked` fails with the same error, and is awaited.
+  pumped.catch(() => undefined);
+  try {
+    yield* unpacked as AsyncIterable<Buffer>;
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof StoredObjectError || error instanceof StoreError) throw error;
+    throw new StoredObjectError('invalid', `${part.key} in ${store.location}: cannot be decompressed`, {
+      cause: error,
+    });
+  } finally {
+    unpacked.destroy();
+  }
+}
+
+const withSignal = (signal: AbortSignal | undefined) => (signal === undefined ? {} : { signal });
+
+async function* checked(
+  bytes: AsyncIterable<Uint8Array>,
+  { key, sha256 }: PartToRead['part'],
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  for await (const chunk of bytes) {
+    if (sha256 !== undefined) hash.update(chunk);
+    yield chunk;
+  }
+  if (sha256 === undefined) return;
+  const got = hash.digest('hex');
+  if (got !== sha256) {
+    throw new StoredObjectError(
+      'invalid',
+      `${key}: expected the sha256 ${sha256} of the manifest, got ${got}`,
+    );
+  }
+}
+
+const CHUNK_BYTES = 256 * 1024;
+
+type Decompressor = {
+  readonly unpacked: Transform;
+  /** Divides the compressed bytes as the decompressor needs them. */
+  readonly divide: (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
+};
+
+function createDecompressor(key: string): Decompressor {
+  if (key.endsWith(`.${compressionSuffix.gzip}`))
+    return { unpacked: createGunzip({ chunkSize: CHUNK_BYTES }), divide: (bytes) => bytes };
+  if (key.endsWith(`.${compressionSuffix.zstd}`))
+    return { unpacked: createZstdDecompress({ chunkSize: CHUNK_BYTES }), divide: splitZstdFrames };
+  const known = Object.values(compressionSuffix).join(' or .');
+  throw new StoredObjectError('invalid', `${key}: expected a part that ends in .${known}`);
+}

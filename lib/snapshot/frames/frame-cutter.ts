@@ -1,0 +1,50 @@
+import type { Compression } from '../keys.ts';
+import type { Frame } from './frame.ts';
+import { createFramePacker } from './frame-packer.ts';
+import { borderAfter } from './key-border.ts';
+
+/** A frame is ended at this size if no key has ended it, so that memory holds a few of any size. */
+export const MOST_FRAME_BYTES = 4_000_000;
+
+const LINE_FEED = 0x0a;
+
+/** Cuts records into frames after the keys that `borderAfter` chooses, and gives each packed frame to `packed`. */
+export function createFrameCutter(compression: Compression, packed: (body: Buffer, frame: Frame) => void) {
+  const packer = createFramePacker<Omit<Frame, 'bytes'>>(compression, (body, frame) =>
+    packed(body, { bytes: body.byteLength, ...frame }),
+  );
+  let [records, firstKey, lastKey] = [0, '', ''];
+
+  async function end(why: Frame['end']): Promise<void> {
+    const frame = { records, firstKey, lastKey, end: why };
+    records = 0;
+    await packer.end(frame);
+  }
+
+  return {
+    waitingBytes: packer.waitingBytes,
+    /** Adds records in order: as many lines, each with its line feed, as keys. The lines are copied. */
+    async add(keys: readonly string[], lines: Uint8Array): Promise<void> {
+      const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength);
+      let [added, at] = [0, 0];
+      for (const key of keys) {
+        const start = at;
+        at = bytes.indexOf(LINE_FEED, at) + 1;
+        if (records === 0) firstKey = key;
+        records += 1;
+        lastKey = key;
+        const border = borderAfter(key, at - start);
+        if (border === 'none' && packer.openBytes() + at - added < MOST_FRAME_BYTES) continue;
+        packer.add(bytes.subarray(added, at));
+        added = at;
+        await end(border === 'none' ? 'size' : border);
+      }
+      packer.add(bytes.subarray(added));
+    },
+    /** Ends the open frame, if it has records, and resolves once all are packed. */
+    async close(): Promise<void> {
+      if (records > 0) await end('closed');
+      await packer.settle();
+    },
+  };
+}

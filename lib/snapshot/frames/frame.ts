@@ -1,0 +1,30 @@
+import * as z from 'zod/mini';
+import type { Store } from '../../store/store.ts';
+import { findStored, printStored } from '../../store/stored-json.ts';
+
+const frameSchema = z.object({
+  /** Compressed. */
+  bytes: z.number(),
+  records: z.number(),
+  firstKey: z.string(),
+  lastKey: z.string(),
+  /** Why it ends: its last record's key, its size, or only because its part was closed. */
+  end: z.enum(['frame', 'part', 'size', 'closed']),
+});
+
+/** One gzip member or zstd frame of a part. */
+export type Frame = z.infer<typeof frameSchema>;
+
+const framesSchema = z.object({ frames: z.array(frameSchema) });
+
+const framesKey = (partKey: string) => `${partKey}.frames.json`;
+
+/** Stores the frames of a part under `work/`, next to it. */
+export async function storeFrames(store: Store, partKey: string, frames: readonly Frame[]): Promise<void> {
+  await store.put(framesKey(partKey), printStored({ frames }));
+}
+
+/** The frames of a part under `work/`, in order; undefined for one of an earlier version, which has only one. */
+export async function findFrames(store: Store, partKey: string): Promise<readonly Frame[] | undefined> {
+  return (await findStored(store, framesKey(partKey), framesSchema))?.value.frames;
+}

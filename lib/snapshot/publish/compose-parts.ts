@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import type { Store } from '../../store/store.ts';
+import { missingObject, StoredObjectError } from '../../store/stored-json.ts';
+import { findFrames } from '../frames/frame.ts';
+import { compressionOf } from '../keys.ts';
+import type { Part } from '../manifest.ts';
+import type { ComposedPart, FramePosition } from './composed-part.ts';
+import { createOpenPart } from './open-part.ts';
+
+export type PartsToCompose = {
+  readonly store: Store;
+  /** The run's parts under `work/`, in order. */
+  readonly parts: readonly Part[];
+  /** Where the published parts go; ends in a slash. */
+  readonly folder: string;
+  /** Where to begin, and how many published parts come before. Default: at the beginning. */
+  readonly from?: FramePosition;
+  readonly index?: number;
+};
+
+/**
+ * The parts that a run is published as. Where the run was stopped, how long its parts stayed open and how large its
+ * pages were decide what its parts under `work/` are; the published ones depend on the records alone:
+ *
+ * - A part under `work/` is a series of frames (gzip members or zstd frames), each compressed for itself. A frame ends
+ *   after a record that is chosen by its key and size (`borderAfter`), some of which also end a published part.
+ * - Such frames are put together byte for byte. Only where a part was closed in the middle of a frame are the pieces of
+ *   that frame unpacked and packed again.
+ *
+ * So records that do not change are in parts with the same bytes from run to run, which the comparison need not read.
+ * A part without a list of frames, from an earlier version, is copied as it is. Throws `StoredObjectError` that names a
+ * part that is missing or altered.
+ */
+export async function* composeParts(options: PartsToCompose): AsyncGenerator<ComposedPart> {
+  const { store, parts, folder, from = { part: 0, frame: 0 }, index = 0 } = options;
+  const open = createOpenPart({
+    store,
+    folder,
+    index,
+    compression: compressionOf(parts[0]?.key ?? ''),
+  });
+  for (const [at, part] of parts.entries()) {
+    if (at < from.part) continue;
+    const frames = await findFrames(store, part.key);
+    const after = { part: at + 1, frame: 0 };
+    if (frames === undefined) {
+      yield* open.end({ part: at, frame: 0 });
+      yield open.copied(part, after);
+      continue;
+    }
+    const body = await readChecked(store, part);
+    let offset = 0;
+    for (const [number, frame] of frames.entries()) {
+      const bytes = body.subarray(offset, offset + frame.bytes);
+      offset += frame.bytes;
+      if (at === from.part && number < from.frame) continue;
+      await open.add(bytes, frame);
+      const isEnd = number === frames.length - 1;
+      if (open.isComplete(frame)) yield* open.end(isEnd ? after : { part: at, frame: number + 1 });
+    }
+  }
+  yield* open.end({ part: parts.length, frame: 0 });
+}
+
+/** The bytes of a part, which fits into memory since it was written from there. */
+async function readChecked(store: Store, { key, sha256 }: Part): Promise<Buffer> {
+  const stored = await store.get(key);
+  if (stored === undefined) throw missingObject(store, key, 'a part');
+  const got = createHash('sha256').update(stored.body).digest('hex');
+  if (got === sha256) return stored.body;
+  throw new StoredObjectError('invalid', `${key}: expected the sha256 ${sha256} of its entry, got ${got}`);
+}

@@ -1,0 +1,70 @@
+import * as z from 'zod/mini';
+import type { Store } from '../../store/store.ts';
+import { findStored, printStored } from '../../store/stored-json.ts';
+import { type Part, partSchema } from '../manifest.ts';
+import { composeParts } from './compose-parts.ts';
+import type { ComposedPart } from './composed-part.ts';
+
+export type PartsToPublish = {
+  readonly store: Store;
+  /** The run's parts under `work/`, in order. */
+  readonly parts: readonly Part[];
+  /** Where the published parts go, and where it is recorded which are stored. Both end in a slash. */
+  readonly folder: string;
+  readonly records: string;
+  /** Asked after each part: true ends the slice. */
+  readonly isOver: () => boolean;
+};
+
+const recordSchema = z.object({
+  part: partSchema,
+  next: z.object({ part: z.number(), frame: z.number() }),
+});
+
+/** How many parts are stored at the same time. Each is in memory meanwhile, unless it is copied. */
+const AT_ONCE = 3;
+
+/**
+ * Stores the parts that a run is published as, a few at a time, and records each: whoever resumes begins after the last
+ * recorded one. Returns them, or undefined if the slice is over before the last.
+ */
+export async function publishParts(options: PartsToPublish): Promise<readonly Part[] | undefined> {
+  const { store, records, isOver } = options;
+  const known = await recordedParts(store, records);
+  const parts = known.map(({ part }) => part);
+  const from = known.at(-1)?.next;
+  const underWay: Promise<void>[] = [];
+  const keep = async ({ part, next, store: put }: ComposedPart, index: number) => {
+    await put();
+    await store.put(recordKey(records, index), printStored({ part, next }));
+  };
+  try {
+    const composed = composeParts({ ...options, ...(from && { from }), index: parts.length });
+    for await (const each of composed) {
+      const kept = keep(each, parts.length);
+      kept.catch(() => undefined);
+      underWay.push(kept);
+      parts.push(each.part);
+      if (underWay.length >= AT_ONCE) await underWay.shift();
+      if (isOver()) {
+        await Promise.all(underWay);
+        return undefined;
+      }
+    }
+    await Promise.all(underWay);
+    return parts;
+  } finally {
+    await Promise.allSettled(underWay);
+  }
+}
+
+const recordKey = (folder: string, index: number) => `${folder}part-${String(index).padStart(5, '0')}.json`;
+
+async function recordedParts(store: Store, folder: string): Promise<z.infer<typeof recordSchema>[]> {
+  const recorded: z.infer<typeof recordSchema>[] = [];
+  for (;;) {
+    const stored = await findStored(store, recordKey(folder, recorded.length), recordSchema);
+    if (stored === undefined) return recorded;
+    recorded.push(stored.value);
+  }
+}

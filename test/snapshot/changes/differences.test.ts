@@ -1,0 +1,234 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { canonicalExact, parseExact } from '../../../lib/json/exact-json.ts';
+import { collectChanges } from '../../../lib/snapshot/changes/collect-changes.ts';
+import { compareRuns } from '../../../lib/snapshot/changes/compare-runs.ts';
+import { storedChanges } from '../../../lib/snapshot/changes/stored-changes.ts';
+import { changesKey } from '../../../lib/snapshot/keys.ts';
+import type { Part } from '../../../lib/snapshot/manifest.ts';
+import { publishChanges } from '../../../lib/snapshot/publish/publish-changes.ts';
+import type { Source } from '../../../lib/snapshot/sources/sources.ts';
+import { createDirectoryStore } from '../../../lib/store/directory.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { scaled } from '../../scale.ts';
+import { storeRun } from './stored-run.ts';
+
+/*
+ * Generated runs: keys in any order, odd keys, nested values, numbers in every notation, members in any order and with
+ * white space, escaped names. Their changes must equal those of two maps, whichever way they are compared.
+ */
+
+let folder: string;
+let store: Store;
+let stores = 0;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'differences-'));
+});
+
+beforeEach(() => {
+  stores += 1;
+  store = createDirectoryStore(join(folder, `${stores}`));
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+const number = fc.constantFrom(
+  '0',
+  '-0',
+  '1',
+  '1.0',
+  '1e0',
+  '9007199254740993',
+  '9007199254740993.0',
+  '0.10',
+  '0.1',
+  '1e400',
+);
+const text = fc.constantFrom('"a"', '"\\u0061"', '"ä\\"\\\\"', '"}{,:"', '""', '"line\\nfeed"');
+const { value } = fc.letrec<{ value: string }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 2 },
+    number,
+    text,
+    fc.constantFrom('null', 'true', '[]', '{}'),
+    fc.array(tie('value'), { maxLength: 3 }).map((parts) => `[ ${parts.join(' ,')}]`),
+    tie('value').map((part) => `{"x": ${part},"downloadUrl":1}`),
+  ),
+}));
+const fields = fc.dictionary(
+  fc.constantFrom('name', 'na\\u006de', 'size', 'downloadUrl', 'functions', 'ä'),
+  value,
+  { maxKeys: 4 },
+);
+const fileKey = fc.constantFrom(
+  'a',
+  'b',
+  'a/b',
+  '/',
+  'Ä"\\',
+  '\\u0061',
+  'id',
+  '0',
+  '💡',
+  '{"_filesetId":"s","id":"',
+);
+
+type Records = ReadonlyMap<string, string>;
+
+/** A record as a line, its fields in some order, and its key's members first or last. */
+function print(key: string, own: Readonly<Record<string, string>>, isFirst: boolean): string {
+  const members = Object.entries(own).map(([name, part]) => `"${name}":${part}`);
+  return `{${(isFirst ? [key, ...members] : [...members, key]).join(', ')}}`;
+}
+
+const files = fc.uniqueArray(fc.tuple(fileKey, fields, fc.boolean()), {
+  selector: ([id]) => JSON.parse(`"${escaped(id)}"`),
+  maxLength: 8,
+});
+
+/** Ids that are written with an escape stay as they are. */
+const escaped = (id: string) => (id.includes('\\u') ? id : JSON.stringify(id).slice(1, -1));
+
+type Files = readonly (readonly [string, Readonly<Record<string, string>>, boolean])[];
+
+const fileLines = (records: Files): Records =>
+  new Map(
+    records.map(([id, own, isFirst]) => [
+      `s/${JSON.parse(`"${escaped(id)}"`)}`,
+      print(`"_filesetId":"s","id":"${escaped(id)}"`, own, isFirst),
+    ]),
+  );
+
+/** What changed, from two maps in memory. */
+function naive(before: Records, after: Records): readonly string[] {
+  return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((key) => {
+    const [old, now] = [before.get(key), after.get(key)];
+    if (old === undefined) return [`added ${key} ${now}`];
+    if (now === undefined) return [`removed ${key} ${old}`];
+    const [was, is] = [canonicalFields(old), canonicalFields(now)];
+    const names = [...new Set([...was.keys(), ...is.keys()])].filter(
+      (name) => was.get(name) !== is.get(name),
+    );
+    return names.length === 0 ? [] : [`changed ${key} ${old} ${now} ${names.sort()}`];
+  });
+}
+
+function canonicalFields(line: string): ReadonlyMap<string, string> {
+  const record = parseExact(line) as Record<string, unknown>;
+  const { downloadUrl: _, ...rest } = record;
+  return new Map(Object.entries(rest).map(([name, part]) => [name, canonicalExact(part)]));
+}
+
+const printed = (changes: readonly object[]): readonly string[] =>
+  changes
+    .map((each) => {
+      const { change, key, before, after, fields: names } = each as Record<string, unknown>;
+      return [change, key, before, after, (names as string[] | undefined)?.length ? names : undefined]
+        .filter((part) => part !== undefined)
+        .join(' ');
+    })
+    .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+
+const keyOf = (line: string) => /^\S+ (.*?) \{/s.exec(line)?.[1] ?? '';
+
+type Ways = { readonly source: Source; readonly before: readonly Part[]; readonly after: readonly Part[] };
+
+/** The changes by each way of comparing: for `diff` in ample memory, in little, with a scratch folder; published. */
+async function everyWay({ source, before, after }: Ways): Promise<readonly (readonly string[])[]> {
+  const runs = { store, source, before: { parts: [...before] }, after: { parts: [...after] } };
+  const scratch = { store, folder: `scratch-${Math.random()}/` };
+  const ways = [{}, { memoryBytes: 1_000 }, { memoryBytes: 1_000, scratch }];
+  const found: (readonly string[])[] = [];
+  for (const way of ways)
+    found.push(printed((await collectChanges(compareRuns({ ...runs, ...way }), 1_000)).changes));
+  const run = { id: `run-${Math.random()}`, startedAt: '2026-11-17T09:00:00.000Z' };
+  const key = changesKey(source, run);
+  for (const memoryBytes of [64_000_000, 1_000]) {
+    const pieces = `pieces-${Math.random()}/`;
+    await publishChanges({ ...runs, key, pieces, memoryBytes, pieceBytes: 1, isOver: () => false });
+    const stored = await storedChanges({ store, place: source, run: { run: run.id, ...run } });
+    found.push(printed((await collectChanges(stored ?? nothing(), 1_000)).changes));
+  }
+  return found;
+}
+
+async function* nothing() {}
+
+test('files in any order, however they are compared, have the changes of two maps', async () => {
+  await fc.assert(
+    fc.asyncProperty(files, files, fc.integer({ min: 1, max: 4 }), async (old, now, partRecords) => {
+      const [before, after] = [fileLines(old), fileLines(now)];
+      const stored = await storeRun(store, 'old', [...before.values()], { partRecords });
+      const storedNow = await storeRun(store, 'new', [...after.values()], {
+        partRecords,
+        compression: 'zstd',
+      });
+
+      const ways = await everyWay({ source: 'files', before: stored.parts, after: storedNow.parts });
+
+      const expected = [...naive(before, after)].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+      for (const found of ways) expect(found).toEqual(expected);
+    }),
+    { numRuns: scaled(25, 250) },
+  );
+});
+
+test('calculations in key order, in parts that know their keys, have the changes of two maps', async () => {
+  const id = fc.oneof(fc.bigInt(0n, 40n), fc.bigInt(2n ** 53n - 3n, 2n ** 53n + 3n));
+  const calculations = fc
+    .uniqueArray(fc.tuple(id, value, fc.boolean()), { selector: ([each]) => each, maxLength: 20 })
+    .map((records) => [...records].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const linesOf = (records: readonly (readonly [bigint, string, boolean])[]): Records =>
+    new Map(records.map(([key, own, isFirst]) => [`${key}`, print(`"id":${key}`, { name: own }, isFirst)]));
+  const withKeys = (parts: readonly Part[], keys: readonly string[], partRecords: number) =>
+    parts.map((part, at) => {
+      const own = keys.slice(at * partRecords, (at + 1) * partRecords);
+      return { ...part, firstKey: own[0] ?? '', lastKey: own.at(-1) ?? '' };
+    });
+
+  await fc.assert(
+    fc.asyncProperty(calculations, calculations, fc.integer({ min: 1, max: 5 }), async (old, now, size) => {
+      const [before, after] = [linesOf(old), linesOf(now)];
+      const stored = await storeRun(store, 'old', [...before.values()], { partRecords: size });
+      const storedNow = await storeRun(store, 'new', [...after.values()], { partRecords: size });
+
+      const ways = await everyWay({
+        source: 'calculations',
+        before: withKeys(stored.parts, [...before.keys()], size),
+        after: withKeys(storedNow.parts, [...after.keys()], size),
+      });
+
+      const expected = [...naive(before, after)].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+      for (const found of ways) expect(found).toEqual(expected);
+    }),
+    { numRuns: scaled(25, 250) },
+  );
+});
+
+test('a key that is repeated among files in about the same order counts with its last record', async () => {
+  const line = (id: string, name: string) => `{"_filesetId":"s","id":"${id}","name":"${name}"}`;
+  const before = await storeRun(store, 'old', [line('a', '1'), line('b', '1'), line('a', '2')]);
+  const after = await storeRun(store, 'new', [line('a', '1'), line('b', '1'), line('c', '1')]);
+
+  const ways = await everyWay({ source: 'files', before: before.parts, after: after.parts });
+
+  for (const found of ways)
+    expect(found).toEqual([
+      `changed s/a ${line('a', '2')} ${line('a', '1')} name`,
+      `added s/c ${line('c', '1')}`,
+    ]);
+});
+
+test('so does one that is repeated in both runs', async () => {
+  const line = (id: string, name: string) => `{"_filesetId":"s","id":"${id}","name":"${name}"}`;
+  const before = await storeRun(store, 'old', [line('a', '1'), line('a', '2')]);
+  const after = await storeRun(store, 'new', [line('a', '3'), line('a', '2')]);
+
+  const ways = await everyWay({ source: 'files', before: before.parts, after: after.parts });
+
+  for (const found of ways) expect(found).toEqual([]);
+});

@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { borderAfter } from '../../../lib/snapshot/frames/key-border.ts';
+import { workFolder } from '../../../lib/snapshot/keys.ts';
+import { type Part, readLatest } from '../../../lib/snapshot/manifest.ts';
+import { type FinishedRun, publishRun, publishSlice } from '../../../lib/snapshot/publish/publish.ts';
+import { createPartWriter } from '../../../lib/snapshot/run/part-writer.ts';
+import type { Run } from '../../../lib/snapshot/run-id.ts';
+import type { Source } from '../../../lib/snapshot/sources/sources.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { memoryStore } from '../../jobs/texts/fakes.ts';
+import { sampled, scaledTimeout } from '../../scale.ts';
+import { publishedManifest } from '../published-manifest.ts';
+
+const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
+const tuesday: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.000Z' };
+
+const LINE_BYTES = 2_000;
+const RANGE = 300_000;
+
+/** Ids of 3,000 records that end several frames, and of some that end a published part. */
+function idsOf(source: Source): readonly number[] {
+  const keyOf = (id: number) => (source === 'files' ? `s/${id}` : `${id}`);
+  const ids = Array.from({ length: RANGE }, (_, id) => id);
+  return ids.filter((id) => id % 100 === 0 || borderAfter(keyOf(id), LINE_BYTES) === 'part');
+}
+
+/** A run's records: in key order for calculations, in none for files. A seventh differs from day to day. */
+function recordsOf(source: Source, day: number): readonly { readonly key: string; readonly line: string }[] {
+  const records = idsOf(source).map((id) => {
+    const name = `${id % 7 === 0 ? day : 0} ${`${id} `.repeat(400)}`.slice(0, 1_900);
+    const line =
+      source === 'files'
+        ? `{"_filesetId":"s","id":"${id}","downloadUrl":"${day}","name":"${name}`
+        : `{"id":${id},"name":"${name}`;
+    return {
+      id,
+      key: source === 'files' ? `s/${id}` : `${id}`,
+      line: `${line.padEnd(LINE_BYTES - 3, '.')}"}`,
+    };
+  });
+  return source === 'files' ? records.toSorted((a, b) => (a.id % 977) - (b.id % 977)) : records;
+}
+
+/** Writes a run in parts of so many records under `work/`. */
+async function takeRun(store: Store, source: Source, run: Run, day: number, partRecords: number) {
+  const writer = createPartWriter({ store, folder: workFolder(source, run), compression: 'gzip' });
+  const records = recordsOf(source, day);
+  const parts: Part[] = [];
+  for (let from = 0; from < records.length; from += partRecords) {
+    const some = records.slice(from, from + partRecords);
+    const lines = Buffer.from(some.map(({ line }) => `${line}\n`).join(''));
+    await writer.write({ keys: some.map(({ key }) => key), lines, fields: {} });
+    const part = await writer.close(parts.length);
+    if (part !== undefined) parts.push(part);
+  }
+  return finishedRun(source, run, parts);
+}
+
+function finishedRun(source: Source, run: Run, parts: readonly Part[]): FinishedRun {
+  const {
+    changes: _c,
+    publishable: _p,
+    refused: _r,
+    forced: _f,
+    ...found
+  } = publishedManifest({
+    source,
+    run: run.id,
+    startedAt: run.startedAt,
+    finishedAt: run.startedAt,
+    records: 3_000,
+    parts: [...parts],
+  });
+  return { ...found, scanRefused: [] };
+}
+
+/** Every published object: its key and its bytes. */
+async function publishedBytes(store: Store): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for await (const { key } of store.list('')) {
+    if (key.startsWith('work/')) continue;
+    const body = (await store.get(key))?.body ?? Buffer.alloc(0);
+    found.set(key, key.endsWith('.json') ? body.toString() : createHash('sha256').update(body).digest('hex'));
+  }
+  return found;
+}
+
+/** A store that fails from its operation `last` on, before or after that one is done. */
+function killedAt(store: Store, last: number, when: 'before' | 'after') {
+  let operations = 0;
+  const act = async <T>(perform: () => Promise<T>): Promise<T> => {
+    operations += 1;
+    if (operations > last || (operations === last && when === 'before')) throw new Error('killed');
+    const result = await perform();
+    if (operations >= last) throw new Error('killed');
+    return result;
+  };
+  const killed: Store = {
+    ...store,
+    get: (...given) => act(() => store.get(...given)),
+    stream: (...given) => act(() => store.stream(...given)),
+    put: (...given) => act(() => store.put(...given)),
+    putStream: (...given) => act(() => store.putStream(...given)),
+    copy: (...given) => act(() => store.copy(...given)),
+    delete: (...given) => act(() => store.delete(...given)),
+  };
+  return { killed, operations: () => operations };
+}
+
+async function twoRuns(source: Source, partRecords: number) {
+  const store = memoryStore();
+  const before = await takeRun(store, source, monday, 1, 1_100);
+  await publishRun({ store, source, run: monday, finished: before, force: true });
+  const finished = await takeRun(store, source, tuesday, 2, partRecords);
+  return { store, source, run: tuesday, finished, force: true };
+}
+
+describe.each(['calculations', 'files'] as const)('%s', (source) => {
+  test(
+    'a publication that is killed at any operation and resumed publishes the same bytes',
+    async () => {
+      const whole = await twoRuns(source, 700);
+      await publishRun(whole);
+      const expected = await publishedBytes(whole.store);
+      const again = await twoRuns(source, 700);
+      const counted = killedAt(again.store, Number.POSITIVE_INFINITY, 'before');
+      await publishRun({ ...again, store: counted.killed });
+
+      const operations = Array.from({ length: counted.operations() }, (_, index) => index + 1);
+      for (const at of sampled(12, operations)) {
+        const stopped = await twoRuns(source, 700);
+        const when = at % 2 === 0 ? 'before' : 'after';
+        const dying = publishRun({ ...stopped, store: killedAt(stopped.store, at, when).killed });
+        await expect(dying, `operation ${at}`).rejects.toThrow('killed');
+
+        const { kind } = await publishRun(stopped);
+
+        expect(kind).toBe('published');
+        expect(await publishedBytes(stopped.store), `operation ${at}`).toEqual(expected);
+      }
+      expect(counted.operations()).toBeGreaterThan(10);
+    },
+    scaledTimeout(600_000),
+  );
+
+  test('slices of one piece of work each publish the same bytes, and every one does some', async () => {
+    const whole = await twoRuns(source, 700);
+    await publishRun(whole);
+    const sliced = await twoRuns(source, 700);
+
+    let slices = 1;
+    while ((await publishSlice({ ...sliced, isOver: () => true })) === undefined) slices += 1;
+
+    expect(await publishedBytes(sliced.store)).toEqual(await publishedBytes(whole.store));
+    expect(slices).toBeGreaterThan(2);
+    expect(slices).toBeLessThan(60);
+  });
+
+  test('however often a scan was stopped, its published parts are the same', async () => {
+    const partsAt = async (partRecords: number) => {
+      const run = await twoRuns(source, partRecords);
+      const { manifest } = await publishRun(run);
+      return manifest.parts;
+    };
+
+    const [once, often, always] = [await partsAt(10_000), await partsAt(450), await partsAt(60)];
+
+    expect(often).toEqual(once);
+    expect(always).toEqual(once);
+    expect(once.length).toBeGreaterThan(3);
+    expect(once.reduce((sum, { records }) => sum + records, 0)).toBe(idsOf(source).length);
+  });
+});
+
+test('parts that are the same in both runs are not read by the comparison', async () => {
+  const store = memoryStore();
+  const source = 'calculations';
+  const before = await takeRun(store, source, monday, 1, 1_100);
+  await publishRun({ store, source, run: monday, finished: before, force: true });
+  const finished = await takeRun(store, source, tuesday, 1, 700);
+  const streamed: string[] = [];
+  const stream: Store['stream'] = (key, ...given) => {
+    streamed.push(key);
+    return store.stream(key, ...given);
+  };
+
+  const { manifest } = await publishRun({
+    store: { ...store, stream },
+    source,
+    run: tuesday,
+    finished,
+    force: true,
+  });
+
+  expect(manifest.changes).toEqual({ against: monday.id, added: 0, removed: 0, changed: 0 });
+  expect(streamed).toEqual([]);
+  expect((await readLatest(store, source))?.run).toBe(tuesday.id);
+});
