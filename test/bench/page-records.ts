@@ -7,6 +7,8 @@ export type RecordTemplates = {
   readonly starts: readonly number[];
   /** From a template's first byte to its id. */
   readonly idOffset: number;
+  /** For each template, from its first byte to the last digit of its time of change. */
+  readonly changeOffsets: readonly number[];
 };
 
 /**
@@ -17,7 +19,11 @@ export function createRecordTemplates(count: number): RecordTemplates {
   const records = Array.from({ length: count }, (_, index) => Buffer.from(`${printRecord(index)},`));
   const starts = [0];
   for (const record of records) starts.push((starts.at(-1) ?? 0) + record.length);
-  return { bytes: Buffer.concat(records), starts, idOffset: '{"id":'.length };
+  const changeOffsets = records.map((record) => {
+    const name = '"lastModified":';
+    return record.indexOf(',', record.indexOf(name)) - 1;
+  });
+  return { bytes: Buffer.concat(records), starts, idOffset: '{"id":'.length, changeOffsets };
 }
 
 const NAMES = [

@@ -1,13 +1,17 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type FilePageRequest, filePage } from './file-pages.ts';
 import { createRecordTemplates } from './page-records.ts';
 
 /*
- * A platform that serves the search of calculations and nothing else, `node page-server.ts RECORDS`, as fast as bytes
- * can be copied, so that only the client is measured. Prints its URL as one line.
+ * A platform that serves the searches of calculations and files and nothing else, `node page-server.ts RECORDS`, as fast
+ * as bytes can be copied, so that only the client is measured. Prints its URL as one line. `POST /version` with
+ * `{"version": 2, "changedEvery": 100}` changes every hundredth record.
  */
 
 const total = Number(process.argv[2]);
+
+let served = { version: 1, changedEvery: 0 };
 
 /** 11 MB: more than the window of any compressor here, so that no record is found in it again. */
 const templates = createRecordTemplates(10_000);
@@ -58,23 +62,51 @@ function copySpan({ first, rows }: Span, page: Buffer, at: number): number {
   for (let row = 0; row < rows; row += 1) {
     const place = at + startOf(template + row) - from + templates.idOffset;
     page.write(String(1_000_000_000 + 7 * (first + row)), place, 'latin1');
+    const { version, changedEvery } = served;
+    if (changedEvery === 0 || (first + row) % changedEvery !== 0) continue;
+    page.write(
+      String(version % 10),
+      place - templates.idOffset + (templates.changeOffsets[template + row] ?? 0),
+      'latin1',
+    );
   }
   return at + sizeOf({ first, rows });
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Search> {
+async function bodyOf<T>(request: IncomingMessage): Promise<T> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  return JSON.parse(Buffer.concat(chunks).toString()) as Search;
+  return JSON.parse(Buffer.concat(chunks).toString()) as T;
+}
+
+function fileRequestOf(url: string): FilePageRequest | undefined {
+  const [path = '', query] = url.split('?');
+  if (!/^\/api\/files\/v1\/filesets\/[^/]+\/files\/search$/.test(path)) return undefined;
+  const search = new URLSearchParams(query);
+  return {
+    ...served,
+    total,
+    offset: Number(search.get('next') ?? 0),
+    limit: Number(search.get('limit') ?? 1000),
+  };
 }
 
 const server = createServer(async (request, response) => {
-  const search = await bodyOf(request);
-  if (request.url !== '/api/query/v1/functions/search' || search.sort.field !== 'id') {
+  const files = fileRequestOf(request.url ?? '');
+  if (request.url === '/version') {
+    served = await bodyOf<typeof served>(request);
+    response.end();
+    return;
+  }
+  const search = await bodyOf<Search>(request);
+  if (
+    files === undefined &&
+    (request.url !== '/api/query/v1/functions/search' || search.sort.field !== 'id')
+  ) {
     response.writeHead(404).end();
     return;
   }
-  const page = pageOf(search);
+  const page = files === undefined ? pageOf(search) : filePage(files);
   response.writeHead(200, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': page.byteLength,

@@ -3,10 +3,11 @@ import type { Bench } from './bench.ts';
 import { churn } from './churn.ts';
 import { cold } from './cold.ts';
 import { pace } from './pace.ts';
+import { publish } from './publish.ts';
 import { snapshot } from './snapshot.ts';
 import { snapshotRate } from './snapshot-rate.ts';
 
-const benches: readonly Bench[] = [snapshot, churn, snapshotRate, pace, cold];
+const benches: readonly Bench[] = [snapshot, publish, churn, snapshotRate, pace, cold];
 
 const requested = process.argv.slice(2);
 const unknown = requested.filter((name) => !benches.some((bench) => bench.name === name));

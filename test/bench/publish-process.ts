@@ -1,0 +1,90 @@
+import { createLocalPace } from '../../lib/pace/local-pace.ts';
+import { createPlatform } from '../../lib/platform/client.ts';
+import { countCalls } from '../../lib/platform/events.ts';
+import { fixedToken } from '../../lib/platform/token.ts';
+import { beginRun } from '../../lib/snapshot/run/begin-run.ts';
+import { scanOfRun } from '../../lib/snapshot/run/scan-of-run.ts';
+import { publishTaken, resumeRun } from '../../lib/snapshot/run/take-run.ts';
+import { takeSlice } from '../../lib/snapshot/run/take-slice.ts';
+import type { SnapshotRequest } from '../../lib/snapshot/sources/request.ts';
+import { openStore } from '../../lib/store/open.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { sleep } from '../../lib/time/sleep.ts';
+
+/*
+ * One half of a snapshot in a process of its own: `publish-process.ts scan URL STORE SOURCE COMPRESSION` prints the run,
+ * `publish-process.ts publish URL STORE SOURCE RUN` publishes it. Prints what it took as one line of JSON.
+ */
+
+const [half, url = '', location = '', source, argument = ''] = process.argv.slice(2);
+const FILESET = '00000000-0000-4000-8000-000000000001';
+const request: SnapshotRequest =
+  source === 'files' ? { source: 'files', filesets: [FILESET] } : { source: 'calculations' };
+const { observe, counts } = countCalls();
+let readBytes = 0;
+const store = counting(await openStore(location));
+const startedMs = performance.now();
+const startedCpu = process.cpuUsage();
+
+if (half === 'scan') {
+  const { call } = createPlatform({
+    baseUrl: url,
+    token: fixedToken('bench'),
+    pace: createLocalPace({ rate: 10_000, concurrency: 8 }),
+    observe,
+  });
+  const compression = argument === 'zstd' ? 'zstd' : 'gzip';
+  const saved = await beginRun(request, { store, compression, now: Date.now, random: Math.random });
+  const scan = await scanOfRun(saved.checkpoint, { call, store, sleep });
+  const { checkpoint } = await takeSlice(saved, { store, scan, callCounts: counts });
+  report({ run: checkpoint.run, records: checkpoint.records });
+} else {
+  const { checkpoint } = await resumeRun(store, request.source, argument);
+  const { kind, manifest } = await publishTaken(checkpoint, {
+    store,
+    platform: new URL(url).host,
+    now: Date.now,
+    force: true,
+  });
+  if (kind !== 'published') throw new Error(`expected a published run, got ${kind}`);
+  report({
+    run: checkpoint.run,
+    records: manifest.records,
+    parts: manifest.parts.length,
+    changes: manifest.changes,
+  });
+}
+
+function report(about: object): void {
+  const { user, system } = process.cpuUsage(startedCpu);
+  const took = {
+    seconds: (performance.now() - startedMs) / 1_000,
+    cpuSeconds: (user + system) / 1e6,
+    readMb: readBytes / 1e6,
+    peakMb: process.resourceUsage().maxRSS / 1_000,
+  };
+  console.log(JSON.stringify({ ...about, ...took }));
+}
+
+/** A store that counts the bytes that are read. */
+function counting(counted: Store): Store {
+  return {
+    ...counted,
+    async get(...args) {
+      const found = await counted.get(...args);
+      readBytes += found?.body.byteLength ?? 0;
+      return found;
+    },
+    async stream(...args) {
+      const bytes = await counted.stream(...args);
+      return bytes && countBytes(bytes);
+    },
+  };
+}
+
+async function* countBytes(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) {
+    readBytes += chunk.byteLength;
+    yield chunk;
+  }
+}
