@@ -170,6 +170,7 @@ const settingsSchema = z.object({
   PLATFORM_MAX_RESPONSE_BYTES: number(1_024, 2_147_483_647, 104_857_600),
   SYNC_STORE: z._default(z.string(), './platform-sync-data'),
   SYNC_COMPRESSION: z._default(z.enum(['gzip', 'zstd'], { error: 'gzip or zstd' }), 'gzip'),
+  SYNC_PART_SECONDS: number(1, 3_600, 30),
   SYNC_TABLE: z.optional(
     z
       .string()

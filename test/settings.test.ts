@@ -30,6 +30,7 @@ test('two variables are enough; all the others have defaults', () => {
     PLATFORM_MAX_RESPONSE_BYTES: 104_857_600,
     SYNC_STORE: './platform-sync-data',
     SYNC_COMPRESSION: 'gzip',
+    SYNC_PART_SECONDS: 30,
     SYNC_STACK: 'local',
     LOG_LEVEL: 'info',
   });

@@ -44,6 +44,7 @@ async function open() {
     call: session.platformWith({ budgetMs: PATIENCE_MS }).call,
     store,
     compression: settings.SYNC_COMPRESSION,
+    partMs: settings.SYNC_PART_SECONDS * 1_000,
     host: new URL(settings.PLATFORM_BASE_URL).host,
     callCounts,
     paceCounts,

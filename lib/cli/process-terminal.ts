@@ -8,7 +8,7 @@ const REPEAT_MS = 250;
 export function processTerminal(): Terminal {
   const stop = new AbortController();
   let stoppedMs = Number.NaN;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     // Stays until the second one: libraries that end the process when they find no other listener must find this one.
     const onSignal = () => {
       if (stop.signal.aborted) {

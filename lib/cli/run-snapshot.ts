@@ -4,9 +4,9 @@ import { type Place, partsOf } from '../snapshot/keys.ts';
 import { openPartitions } from '../snapshot/publish/open-partitions.ts';
 import { beginRun } from '../snapshot/run/begin-run.ts';
 import { scanOfRun } from '../snapshot/run/scan-of-run.ts';
+import type { Saved } from '../snapshot/run/slice-progress.ts';
 import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
 import { resumeRun, takeRun } from '../snapshot/run/take-run.ts';
-import type { Saved } from '../snapshot/run/take-slice.ts';
 import type { SnapshotRequest } from '../snapshot/sources/request.ts';
 import type { Store } from '../store/store.ts';
 import { sleep } from '../time/sleep.ts';
@@ -93,6 +93,7 @@ const optionsOf = ({ settings, callCounts, paceCounts, environment }: Session, s
   callCounts,
   paceCounts,
   partitions: openPartitions({ database: settings.SYNC_GLUE_DATABASE, store, environment }),
+  partMs: settings.SYNC_PART_SECONDS * 1_000,
   now: Date.now,
   random: Math.random,
 });

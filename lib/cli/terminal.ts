@@ -12,7 +12,7 @@ export type Terminal = {
   /** Where a progress bar may be drawn; undefined if nobody is watching. */
   readonly screen: NodeJS.WriteStream | undefined;
   readonly readInput: () => Promise<string>;
-  /** Aborted by Ctrl-C or SIGTERM. */
+  /** Aborted by Ctrl-C, SIGTERM, or SIGHUP (the terminal was closed). */
   readonly signal: AbortSignal;
   /** How queues are polled; long polls if absent. */
   readonly polls?: Polls | undefined;

@@ -20,6 +20,9 @@ export const partSchema = z.object({
  */
 export type Part = z.infer<typeof partSchema>;
 
+/** The most that a crash could have cost a run: what was not yet durable, in seconds and requests since the last part. */
+export const atRiskSchema = z.object({ seconds: z.number(), requests: z.number() });
+
 const manifestSchema = z.object({
   version: z.literal(1),
   source: z.string(),
@@ -43,6 +46,8 @@ const manifestSchema = z.object({
     z.object({ against: z.string(), added: z.number(), removed: z.number(), changed: z.number() }),
   ),
   calls: z.object({ requests: z.number(), retries: z.number(), throttled: z.number(), waitedMs: z.number() }),
+  /** Absent in runs of earlier versions. */
+  atRisk: z.optional(atRiskSchema),
   /** What the pace granted in total to the process that finished the run. */
   pace: z.optional(
     z.object({

@@ -2,12 +2,17 @@ import { availableParallelism } from 'node:os';
 import type { Bench } from './bench.ts';
 import { churn } from './churn.ts';
 import { cold } from './cold.ts';
+import { crash } from './crash.ts';
 import { pace } from './pace.ts';
 import { publish } from './publish.ts';
 import { snapshot } from './snapshot.ts';
 import { snapshotRate } from './snapshot-rate.ts';
 
+<<<<<<< HEAD
 const benches: readonly Bench[] = [snapshot, publish, churn, snapshotRate, pace, cold];
+=======
+const benches: readonly Bench[] = [snapshot, churn, crash, snapshotRate, pace, cold];
+>>>>>>> a2a5d00 (Close a part of a snapshot after 30 seconds at the latest)
 
 const requested = process.argv.slice(2);
 const unknown = requested.filter((name) => !benches.some((bench) => bench.name === name));

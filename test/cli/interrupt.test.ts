@@ -224,6 +224,21 @@ describe('Ctrl-C', () => {
     expect(lines).toEqual([...sandbox.calculations()]);
   });
 
+  test('a closed terminal (SIGHUP) stops a snapshot like Ctrl-C, and what was read is saved', async () => {
+    await using sandbox = await startPlatform({ calculations: 2_000, pageCap: 250, latencyMs: 150 });
+    const child = platformSync(['snapshot', 'calculations'], sandbox);
+    const said = text(child.stderr);
+    await requested(sandbox, 5);
+    child.kill('SIGHUP');
+
+    const [code, signal] = await once(child, 'exit');
+    const checkpoint = await checkpointOf('calculations', resumeArgs(await said).at(-1) ?? '');
+
+    expect({ code, signal }).toEqual({ code: 1, signal: null });
+    expect(checkpoint).toMatchObject({ parts: 1, outcome: null });
+    expect(checkpoint.records).toBeGreaterThan(0);
+  });
+
   test('that npm forwards as well is one Ctrl-C', async () => {
     await using sandbox = await startPlatform({ calculations: 2_000, pageCap: 250, latencyMs: 150 });
     const child = platformSync(['snapshot', 'calculations'], sandbox);

@@ -40,6 +40,8 @@ export type DurableRunOptions = {
   readonly marginMs?: number;
   /** The compressed size at which a part is closed. */
   readonly partBytes?: number;
+  /** How long a part stays open at most, in milliseconds. Default 30 s. */
+  readonly partMs?: number | undefined;
   /** How many rows each page of calculations requests. */
   readonly pageRows?: number;
 };

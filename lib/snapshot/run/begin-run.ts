@@ -4,9 +4,9 @@ import { givenIds } from '../sources/given-ids.ts';
 import { type SnapshotRequest, selectionOf } from '../sources/request.ts';
 import { sourceDefinitions } from '../sources/sources.ts';
 import { linkedIds } from './linked-ids.ts';
+import type { Saved } from './slice-progress.ts';
 import { storeIds } from './stored-ids.ts';
 import { startRun } from './take-run.ts';
-import type { Saved } from './take-slice.ts';
 
 export type BeginOptions = {
   readonly store: Store;

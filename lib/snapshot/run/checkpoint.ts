@@ -3,7 +3,7 @@ import type { Store } from '../../store/store.ts';
 import { findStored, printStored, readStored, StoredObjectError } from '../../store/stored-json.ts';
 import { gateNames } from '../gate-names.ts';
 import { type Place, placeSchema, workFolder } from '../keys.ts';
-import { type Part, partSchema } from '../manifest.ts';
+import { atRiskSchema, type Part, partSchema } from '../manifest.ts';
 
 const outcomeSchema = z.object({
   proved: z.boolean(),
@@ -31,6 +31,7 @@ const checkpointSchema = z.object({
   records: z.number(),
   fields: z.record(z.string(), z.array(z.enum(['string', 'number', 'boolean', 'object', 'array', 'null']))),
   calls: z.object({ requests: z.number(), retries: z.number(), throttled: z.number(), waitedMs: z.number() }),
+  atRisk: z.optional(atRiskSchema),
 });
 
 /** The progress of a run up to its last durable part: all that another process needs to resume it. Always small. */

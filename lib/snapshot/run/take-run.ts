@@ -14,8 +14,9 @@ import {
 import { createRun } from '../run-id.ts';
 import type { Scan } from '../scan.ts';
 import { type Checkpoint, readCheckpoint, readParts, saveCheckpoint } from './checkpoint.ts';
+import type { Saved } from './slice-progress.ts';
 import { SnapshotStoppedError } from './snapshot-stopped-error.ts';
-import { type Saved, type SnapshotProgress, takeSlice } from './take-slice.ts';
+import { type SnapshotProgress, takeSlice } from './take-slice.ts';
 
 /** What a snapshot of any source needs. Times in milliseconds, sizes in bytes. */
 export type SnapshotOptions = {
@@ -41,6 +42,8 @@ export type SnapshotOptions = {
   readonly signal?: AbortSignal | undefined;
   /** The compressed size at which a part is closed. */
   readonly partBytes?: number;
+  /** How long a part stays open at most, in milliseconds. Default 30 s. */
+  readonly partMs?: number | undefined;
 };
 
 /** A run to start, as its checkpoint and its manifest will describe it. */

@@ -13,8 +13,9 @@ import type { DurableSteps } from '../../../lib/snapshot/durable/durable-steps.t
 import { type Manifest, readLatest, readManifest } from '../../../lib/snapshot/manifest.ts';
 import { readCheckpoint } from '../../../lib/snapshot/run/checkpoint.ts';
 import { scanOfRun } from '../../../lib/snapshot/run/scan-of-run.ts';
+import type { Saved } from '../../../lib/snapshot/run/slice-progress.ts';
 import { SnapshotStoppedError } from '../../../lib/snapshot/run/snapshot-stopped-error.ts';
-import { type Saved, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
+import { takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
 import type { SnapshotRequest } from '../../../lib/snapshot/sources/request.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CheckpointConflictError, readParts } from '../../../lib/snapshot/run/checkpoint.ts';
 import { resumeRun, startRun } from '../../../lib/snapshot/run/take-run.ts';
 import { type SliceOptions, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
@@ -146,4 +146,81 @@ test('a part that is stored but could not be recorded is recorded before the che
 
   expect(checkpoint).toMatchObject({ records: 10, outcome: { proved: true } });
   expect(await linesOf(checkpoint.lastPart)).toBe(all);
+});
+
+describe('a part that has been open for its time', () => {
+  beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+  afterEach(() => vi.useRealTimers());
+
+  /** Waits in real time for what the fake clock does not move: the store. */
+  async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+    while (!(await isTrue())) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Resolves once the scan and the open part are both waiting. */
+  const bothWait = () => until(() => vi.getTimerCount() === 2);
+
+  const checkpointOf = async (run: string) => (await resumeRun(store, 'calculations', run)).checkpoint;
+
+  /** Takes ten records; each of these waits (milliseconds) comes before the record with that number. */
+  const waitingScan = (waits: Readonly<Record<number, number>>): Scan<unknown> =>
+    async function* wait(start) {
+      const steps = countingScan()(start);
+      for (let step = await steps.next(); ; step = await steps.next()) {
+        if (step.done) return step.value;
+        const ms = waits[Number(step.value.position)];
+        if (ms !== undefined) await new Promise((resolve) => setTimeout(resolve, ms));
+        yield step.value;
+      }
+    };
+
+  test('becomes durable while the next page is awaited, for an hour if need be', async () => {
+    const begun = await begin();
+    const taken = takeSlice(begun, slice({ scan: waitingScan({ 4: 3_600_000 }) }));
+    await bothWait();
+    await vi.advanceTimersByTimeAsync(30_000);
+    await until(async () => (await checkpointOf(begun.checkpoint.run)).parts > 0);
+    const waiting = await checkpointOf(begun.checkpoint.run);
+    await vi.advanceTimersByTimeAsync(3_570_000);
+    const { checkpoint } = await taken;
+
+    expect(waiting).toMatchObject({ position: 3, records: 3, outcome: null });
+    expect(checkpoint).toMatchObject({ parts: 2, records: 10, outcome: { proved: true } });
+    expect(checkpoint.atRisk?.seconds).toBe(30);
+    expect(await linesOf(checkpoint.lastPart)).toBe(all);
+  });
+
+  test('is closed after the page that came when its time was over, and the next one has the whole time', async () => {
+    const begun = await begin();
+    const waits = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [index + 1, 400]));
+    const taken = takeSlice(begun, slice({ scan: waitingScan(waits), partMs: 1_000 }));
+    for (let passed = 0; passed < 10; passed += 1) {
+      await bothWait();
+      await vi.advanceTimersByTimeAsync(400);
+    }
+    const { checkpoint } = await taken;
+
+    expect(checkpoint).toMatchObject({ parts: 4, records: 10 });
+    expect(checkpoint.atRisk?.seconds).toBeLessThanOrEqual(1.2);
+    expect(await linesOf(checkpoint.lastPart)).toBe(all);
+  });
+
+  test('is stored again with the next page if it could not be stored while that was awaited', async () => {
+    let refusals = 1;
+    const put: Store['put'] = async (key, ...rest) => {
+      if (key.endsWith('.gz') && refusals-- > 0) throw new Error('the store was busy');
+      return store.put(key, ...rest);
+    };
+    const begun = await begin();
+    const scan = waitingScan({ 4: 60_000 });
+    const taken = takeSlice(begun, slice({ scan, store: { ...store, put } }));
+    await bothWait();
+    await vi.advanceTimersByTimeAsync(30_000);
+    await until(() => refusals === 0);
+    await vi.advanceTimersByTimeAsync(30_000);
+    const { checkpoint } = await taken;
+
+    expect(checkpoint).toMatchObject({ parts: 2, records: 10, outcome: { proved: true } });
+    expect(await linesOf(checkpoint.lastPart)).toBe(all);
+  });
 });

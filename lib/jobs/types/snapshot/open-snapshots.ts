@@ -31,6 +31,7 @@ export function openSnapshots(
     store,
     host,
     compression: settings.SYNC_COMPRESSION,
+    partMs: settings.SYNC_PART_SECONDS * 1_000,
     callCounts,
     paceCounts,
     partitions: openPartitions({ database: settings.SYNC_GLUE_DATABASE, store, environment }),

@@ -19,6 +19,8 @@ export type SnapshotRunnerOptions = {
   readonly call: Call;
   readonly store: Store;
   readonly compression: Compression;
+  /** How long a part stays open at most, in milliseconds. Default 30 s. */
+  readonly partMs?: number | undefined;
   /** The platform's host, as it appears in manifests. */
   readonly host: string;
   readonly callCounts: () => CallCounts;
@@ -35,7 +37,7 @@ export type SnapshotRunnerOptions = {
  * the run remains, and `publish` can still publish it.
  */
 export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJob> {
-  const { call, store, compression, host, callCounts, paceCounts, partitions, now, random, sleep } = options;
+  const { call, store, compression, host, now, random, sleep } = options;
   return async (job, { signal, beforeSend }) => {
     const place = placeOf(job.source, job.as);
     const saved = await beginRun(job, { store, compression, now, random, signal });
@@ -43,15 +45,10 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
     // Recorded once, before the first page is requested.
     await beforeSend();
     const publication = await takeRun(saved, scan, {
-      store,
+      ...options,
       platform: host,
-      callCounts,
-      paceCounts,
       force: false,
       accept: job.accept,
-      partitions,
-      now,
-      random,
       signal,
     }).catch((error: unknown) => {
       // The failure of the call that stopped the run decides whether the job is worth another attempt.

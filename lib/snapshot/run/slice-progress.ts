@@ -1,0 +1,73 @@
+import type { Store } from '../../store/store.ts';
+import { workFolder } from '../keys.ts';
+import type { Part } from '../manifest.ts';
+import type { RecordBatch } from '../page/record-batch.ts';
+import type { ScanOutcome } from '../scan.ts';
+import { type Checkpoint, recordPart, saveCheckpoint } from './checkpoint.ts';
+import { createPartWriter } from './part-writer.ts';
+import { type CountCalls, countTaken } from './taken.ts';
+
+/** A checkpoint and the etag of its stored object. */
+export type Saved = { readonly checkpoint: Checkpoint; readonly etag: string };
+
+export type ProgressOptions = {
+  readonly store: Store;
+  /** Calls made in this process so far. */
+  readonly callCounts: CountCalls;
+};
+
+/** What a slice has taken since its checkpoint, and how it becomes durable. */
+export function startProgress(saved: Saved, { store, callCounts }: ProgressOptions) {
+  let { checkpoint, etag } = saved;
+  const { source, run, compression } = checkpoint;
+  const taken = countTaken(checkpoint, callCounts);
+  const writer = createPartWriter({ store, compression, folder: workFolder(source, { id: run }) });
+  /** A part that is stored but not recorded: recording it may have failed, and its records are in no other part. */
+  let stored: Part | undefined;
+  let hasFailed = false;
+  /** Makes the added records a durable part, and moves the checkpoint past it. */
+  const save = inTurn(async (outcome: ScanOutcome | null): Promise<Saved> => {
+    hasFailed = true;
+    stored ??= await writer.close(checkpoint.parts);
+    const { lastPart, parts } = checkpoint;
+    const recorded =
+      stored === undefined ? {} : { lastPart: await recordPart(store, stored, lastPart), parts: parts + 1 };
+    checkpoint = { ...checkpoint, ...recorded, ...taken.facts(), outcome: outcome && copyOf(outcome) };
+    stored = undefined;
+    etag = await saveCheckpoint(store, checkpoint, etag);
+    hasFailed = false;
+    taken.isDurable();
+    return { checkpoint, etag };
+  });
+  return {
+    save,
+    records: taken.records,
+    compressedBytes: writer.compressedBytes,
+    /** Milliseconds since the first record that is not durable was added; 0 if all are. */
+    unsavedMs: taken.unsavedMs,
+    /** Adds the records of a step, and the position after them. */
+    async add(batch: RecordBatch, position: unknown): Promise<void> {
+      // A part that was closed takes no more records: it must be durable first.
+      if (hasFailed) await save(null);
+      taken.begin();
+      await writer.write(batch);
+      taken.add(batch, position);
+    },
+  };
+}
+
+/** Calls of the function take turns. */
+function inTurn<In, Out>(work: (input: In) => Promise<Out>): (input: In) => Promise<Out> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (input) => {
+    const turn = last.then(() => work(input));
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+}
+
+const copyOf = (outcome: ScanOutcome) => ({
+  ...outcome,
+  missing: [...outcome.missing],
+  refused: [...outcome.refused],
+});

@@ -1,0 +1,58 @@
+import type { CallCounts } from '../../platform/events.ts';
+import { createFieldTypes } from '../page/field-types.ts';
+import type { RecordBatch } from '../page/record-batch.ts';
+import type { Checkpoint } from './checkpoint.ts';
+
+/** Calls made in this process so far. */
+export type CountCalls = () => CallCounts;
+
+type Facts = Pick<Checkpoint, 'position' | 'records' | 'fields' | 'calls' | 'atRisk'>;
+
+/** Counts what a slice takes after its checkpoint, and how much of it a crash would cost. */
+export function countTaken(before: Checkpoint, callCounts: CountCalls) {
+  const fieldTypes = createFieldTypes(before.fields);
+  const callsBefore = callCounts();
+  let { position, records } = before;
+  let atRisk = before.atRisk ?? { seconds: 0, requests: 0 };
+  let durableRequests = callsBefore.requests;
+  let sinceMs: number | undefined;
+  const unsavedMs = () => (sinceMs === undefined ? 0 : performance.now() - sinceMs);
+  const mostAtRisk = () => ({
+    seconds: Math.max(atRisk.seconds, Math.round(unsavedMs() / 100) / 10),
+    requests: Math.max(atRisk.requests, callCounts().requests - durableRequests),
+  });
+  return {
+    unsavedMs,
+    records: () => records,
+    /** The first record that is not durable is being added. */
+    begin(): void {
+      sinceMs ??= performance.now();
+    },
+    add({ keys, fields }: RecordBatch, after: unknown): void {
+      fieldTypes.merge(fields);
+      records += keys.length;
+      position = after;
+    },
+    /** What the checkpoint is to say now. */
+    facts(): Facts {
+      atRisk = mostAtRisk();
+      const calls = added(before.calls, callCounts(), callsBefore);
+      return { position, records, fields: fieldTypes.seen(), calls, atRisk };
+    },
+    /** Everything that was added is durable. */
+    isDurable(): void {
+      durableRequests = callCounts().requests;
+      sinceMs = undefined;
+    },
+  };
+}
+
+/** The calls of a run: those of earlier processes plus those that this one has made since. */
+function added(earlier: CallCounts, now: CallCounts, before: CallCounts): CallCounts {
+  return {
+    requests: earlier.requests + now.requests - before.requests,
+    retries: earlier.retries + now.retries - before.retries,
+    throttled: earlier.throttled + now.throttled - before.throttled,
+    waitedMs: earlier.waitedMs + now.waitedMs - before.waitedMs,
+  };
+}
