@@ -3,6 +3,7 @@ import { openSession, type Session } from '../session.ts';
 import { type Place, partsOf } from '../snapshot/keys.ts';
 import { openPartitions } from '../snapshot/publish/open-partitions.ts';
 import { beginRun } from '../snapshot/run/begin-run.ts';
+import { checkPlatform, OtherPlatformError } from '../snapshot/run/same-platform.ts';
 import { scanOfRun } from '../snapshot/run/scan-of-run.ts';
 import type { Saved } from '../snapshot/run/slice-progress.ts';
 import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
@@ -13,7 +14,7 @@ import { sleep } from '../time/sleep.ts';
 import { createProgress } from './progress.ts';
 import { showPublication } from './show-publication.ts';
 import type { Terminal } from './terminal.ts';
-import { asUsage } from './usage-error.ts';
+import { asUsage, UsageError } from './usage-error.ts';
 
 /** What to take: a new run of a request, or the rest of one that was stopped. */
 export type RunToTake =
@@ -28,12 +29,14 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
   // One slot at a time: a snapshot can wait, and must not keep jobs waiting.
   const session = openSession({ ...terminal, greed: 'one' });
   const store = await session.store();
+  const platform = new URL(session.settings.PLATFORM_BASE_URL).host;
   const saved =
     taken.kind === 'resumed'
-      ? await resume(store, taken.place, taken.run)
+      ? await resume(store, taken, platform)
       : await beginRun(taken.request, {
           store,
           compression: session.settings.SYNC_COMPRESSION,
+          platform,
           idsFrom: taken.idsFrom,
           now: Date.now,
           random: Math.random,
@@ -51,6 +54,7 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
   try {
     const publication = await takeRun(saved, scan, {
       ...optionsOf(session, store),
+      platform,
       force: flags.force === true,
       onProgress: progress.update,
       signal: terminal.signal,
@@ -89,7 +93,6 @@ async function canResume(store: Store, { cause, source, run }: SnapshotStoppedEr
 /** What a run needs of the session that it is taken in. */
 const optionsOf = ({ settings, callCounts, paceCounts, environment }: Session, store: Store) => ({
   store,
-  platform: new URL(settings.PLATFORM_BASE_URL).host,
   callCounts,
   paceCounts,
   partitions: openPartitions({ database: settings.SYNC_GLUE_DATABASE, store, environment }),
@@ -98,7 +101,16 @@ const optionsOf = ({ settings, callCounts, paceCounts, environment }: Session, s
   random: Math.random,
 });
 
-const resume = (store: Store, place: Place, run: string): Promise<Saved> =>
-  resumeRun(store, place, run).catch((error: unknown) => {
-    throw asUsage('--resume', error);
-  });
+type ResumedRun = Extract<RunToTake, { readonly kind: 'resumed' }>;
+
+async function resume(store: Store, { place, run }: ResumedRun, platform: string): Promise<Saved> {
+  try {
+    const saved = await resumeRun(store, place, run);
+    checkPlatform(saved.checkpoint, platform);
+    return saved;
+  } catch (error) {
+    throw error instanceof OtherPlatformError
+      ? new UsageError(`--resume: ${error.message}`, { cause: error })
+      : asUsage('--resume', error);
+  }
+}

@@ -56,7 +56,7 @@ function outcome(publication: Publication): readonly string[] {
     case 'published':
       return manifest.forced
         ? [`published by force, although refused as: ${manifest.refused.join(', ')}`]
-        : ['published'];
+        : [`published${manifest.accepted?.length ? `; accepted: ${manifest.accepted.join(', ')}` : ''}`];
     case 'refused':
       return [
         `not published; refused as: ${manifest.refused.join(', ')}`,
@@ -78,6 +78,7 @@ const REASONS = {
   degraded: 'degraded: the platform kept reporting that its responses may lack rows',
   type: 'type: a field has a different JSON type from the last run’s',
   selection: 'selection: the run does not request the same records as the last run',
+  platform: 'platform: the last run was taken from another platform (PLATFORM_BASE_URL)',
   incomplete: 'incomplete: nothing that was requested could be read',
   unproved: 'unproved: it could not be proved that no record was lost while the pages were read',
 } as const satisfies Record<GateName, string>;

@@ -5,6 +5,7 @@ export const gateNames = [
   'degraded',
   'type',
   'selection',
+  'platform',
   'unproved',
   'incomplete',
 ] as const;

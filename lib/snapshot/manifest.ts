@@ -62,6 +62,8 @@ const manifestSchema = z.object({
   ),
   publishable: z.boolean(),
   refused: z.array(z.string()),
+  /** Reasons to refuse the run that its request accepts. Absent in runs of earlier versions. */
+  accepted: z.optional(z.array(z.string())),
   forced: z.boolean(),
 });
 

@@ -177,6 +177,29 @@ describe('--resume', () => {
     );
   });
 
+  test('of a run that was begun on another platform is wrong usage, and nothing is sent', async () => {
+    await using sandbox = await startPlatform({ calculations: 300, latencyMs: 20 });
+    const { terminal, err, interrupt } = createFakeTerminal(settingsOf(sandbox));
+    const stopping = runCommandLine(['snapshot', 'calculations'], terminal);
+    await requested(sandbox, 1);
+    interrupt();
+    await stopping;
+    const argv = resumeArgs(err());
+    const before = sandbox.counts().requests;
+
+    const { terminal: elsewhere, err: said } = createFakeTerminal({
+      ...settingsOf(sandbox),
+      PLATFORM_BASE_URL: 'https://other.example.com',
+    });
+    const code = await runCommandLine(argv, elsewhere);
+
+    expect(code).toBe(2);
+    expect(said()).toContain(
+      `--resume: run ${argv.at(-1)} of calculations was begun on ${new URL(sandbox.url).host}: expected that platform to resume it, got other.example.com`,
+    );
+    expect(sandbox.counts().requests).toBe(before);
+  });
+
   test('of a run whose checkpoint is damaged fails with exit 1 and names the checkpoint', async () => {
     await using sandbox = await startPlatform({ calculations: 1 });
     const key = `work/calculations/${RUN}/_checkpoint.json`;

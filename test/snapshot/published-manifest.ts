@@ -21,6 +21,7 @@ export function publishedManifest(differences: Partial<Manifest> = {}): Manifest
     calls: { requests: 2, retries: 0, throttled: 0, waitedMs: 0 },
     publishable: true,
     refused: [],
+    accepted: [],
     forced: false,
     ...differences,
   };

@@ -7,6 +7,7 @@ import { TableError } from '../../table/table-error.ts';
 import { backoffMs } from '../../time/backoff.ts';
 import { PartitionsError } from '../publish/partitions.ts';
 import { CheckpointConflictError } from '../run/checkpoint.ts';
+import { OtherPlatformError } from '../run/same-platform.ts';
 import { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
 
 export type AfterStepFailure =
@@ -57,7 +58,7 @@ function afterAll(errors: readonly unknown[], attempt: number, random: number): 
 function retriesFor(error: unknown): number {
   // Another process moved the checkpoint: the next attempt reads it again.
   if (error instanceof CheckpointConflictError) return LIMITS.maxRetries;
-  if (error instanceof StoredObjectError) return 0;
+  if (error instanceof StoredObjectError || error instanceof OtherPlatformError) return 0;
   if (error instanceof PartitionsError) return error.failure.kind === 'other' ? LIMITS.maxRetries : 0;
   if (!(error instanceof StoreError)) return isUnconfigured(error) ? 0 : MOST_UNNAMED;
   switch (error.failure.kind) {

@@ -7,6 +7,7 @@ import type { Partitions } from '../publish/partitions.ts';
 import type { Publication } from '../publish/publish.ts';
 import { beginRun } from '../run/begin-run.ts';
 import { type Checkpoint, readCheckpoint } from '../run/checkpoint.ts';
+import { checkPlatform } from '../run/same-platform.ts';
 import { scanOfRun } from '../run/scan-of-run.ts';
 import { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
 import { publishTakenSlice } from '../run/take-run.ts';
@@ -87,7 +88,7 @@ export async function takeDurableRun(
   let run = '';
   try {
     ({ run } = await stepAndPause(steps, `begin-${place}`, async () => {
-      const { checkpoint } = await beginRun(request, options);
+      const { checkpoint } = await beginRun(request, { ...options, platform: options.host });
       return { value: { place, run: checkpoint.run }, nextNeedsMs: timesOf(options).sliceNeedsMs };
     }));
     for (let slice = 1, hasEnded = false; !hasEnded; slice += 1) {
@@ -122,6 +123,7 @@ async function takeNextSlice(
   const { store, now } = options;
   const { sliceMs, sliceNeedsMs } = timesOf(options);
   const saved = await readCheckpoint(store, place, run);
+  checkPlatform(saved.checkpoint, options.host);
   // The scan has already ended if the result of the step that ended it was lost.
   if (saved.checkpoint.outcome !== null)
     return { value: stageOf(saved.checkpoint), nextNeedsMs: sliceNeedsMs };

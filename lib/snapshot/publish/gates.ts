@@ -1,8 +1,9 @@
 import type { GateName } from '../gate-names.ts';
 import type { Manifest } from '../manifest.ts';
+import { isSamePlatform } from '../platform-host.ts';
 
 /** A run as the gates see it. */
-export type GatedRun = Pick<Manifest, 'records' | 'fields' | 'selection' | 'consistency'> & {
+export type GatedRun = Pick<Manifest, 'records' | 'fields' | 'selection' | 'platform' | 'consistency'> & {
   /** The gates that refuse the run because of what the scan itself found, such as `degraded`. */
   readonly scanRefused: readonly GateName[];
 };
@@ -18,6 +19,7 @@ export function refusals(run: GatedRun, last: Manifest | undefined): readonly Ga
     degraded: run.scanRefused.includes('degraded'),
     type: last !== undefined && typeChanged(run.fields, last.fields),
     selection: last !== undefined && canonical(run.selection) !== canonical(last.selection),
+    platform: last !== undefined && !isSamePlatform(run.platform, last.platform),
     unproved: run.consistency !== 'proved',
     incomplete: run.scanRefused.includes('incomplete'),
   };

@@ -45,7 +45,7 @@ export type PublishOptions = {
 };
 
 /** A manifest before the gates have decided. */
-export type FinishedRun = Omit<Manifest, 'publishable' | 'refused' | 'forced' | 'changes'> &
+export type FinishedRun = Omit<Manifest, 'publishable' | 'refused' | 'accepted' | 'forced' | 'changes'> &
   Pick<GatedRun, 'scanRefused'>;
 
 /** How often another publisher may move `latest.json` between our read and our write before we give up. */
@@ -97,10 +97,19 @@ async function tryToPublish(options: PublishSliceOptions): Promise<Publication |
     return { kind: 'published', manifest: last, key: latest.manifest };
   }
 
-  const refused = refusals(finished, last).filter((reason) => !accept.includes(reason));
+  const reasons = refusals(finished, last);
+  const refused = reasons.filter((reason) => !accept.includes(reason));
+  const accepted = reasons.filter((reason) => accept.includes(reason));
   const { scanRefused: _, ...found } = finished;
   const publishable = refused.length === 0;
-  const manifest: Manifest = { ...found, changes: null, publishable, refused, forced: force && !publishable };
+  const manifest: Manifest = {
+    ...found,
+    changes: null,
+    publishable,
+    refused,
+    accepted,
+    forced: force && !publishable,
+  };
   const workKey = `${workFolder(source, run)}${MANIFEST_NAME}`;
   await store.put(workKey, printStored(manifest));
   const key = `${publishedFolder(source, run)}${MANIFEST_NAME}`;
@@ -186,10 +195,13 @@ export async function readFinishedRun(store: Store, source: Place, run: string):
   const {
     publishable: _p,
     refused,
+    accepted = [],
     forced: _f,
     changes: _c,
     ...found
   } = await readManifest(store, `${workFolder(source, { id: run })}${MANIFEST_NAME}`);
-  const scanRefused = (['degraded', 'incomplete'] as const).filter((reason) => refused.includes(reason));
+  const scanRefused = (['degraded', 'incomplete'] as const).filter((reason) =>
+    [...refused, ...accepted].includes(reason),
+  );
   return { ...found, scanRefused };
 }

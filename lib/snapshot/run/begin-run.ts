@@ -11,6 +11,8 @@ import { startRun } from './take-run.ts';
 export type BeginOptions = {
   readonly store: Store;
   readonly compression: Compression;
+  /** The platform's host. */
+  readonly platform: string;
   /** Where the ids of the request came from, in words. */
   readonly idsFrom?: string | undefined;
   /** Epoch milliseconds. */
@@ -26,12 +28,12 @@ export type BeginOptions = {
  */
 export async function beginRun(
   request: SnapshotRequest,
-  { store, compression, idsFrom, now, random, signal }: BeginOptions,
+  { store, compression, platform, idsFrom, now, random, signal }: BeginOptions,
 ): Promise<Saved> {
   const place = placeOf(request.source, request.as);
   const found = await findIds(request, { store, signal });
   const saved = await startRun(
-    { source: place, compression, selection: found.selection, idsFrom: found.idsFrom ?? idsFrom },
+    { source: place, compression, platform, selection: found.selection, idsFrom: found.idsFrom ?? idsFrom },
     { store, now, random },
   );
   if (found.ids !== undefined) await storeIds(store, place, saved.checkpoint.run, found.ids);

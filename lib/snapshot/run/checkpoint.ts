@@ -18,6 +18,8 @@ const checkpointSchema = z.object({
   source: placeSchema,
   run: z.string(),
   startedAt: z.string(),
+  /** The host that the run was begun on. Absent in runs of earlier versions. */
+  platform: z.optional(z.string()),
   selection: z.record(z.string(), z.unknown()),
   idsFrom: z.optional(z.string()),
   compression: z.enum(['gzip', 'zstd']),

@@ -14,6 +14,7 @@ import {
 import { createRun } from '../run-id.ts';
 import type { Scan } from '../scan.ts';
 import { type Checkpoint, readCheckpoint, readParts, saveCheckpoint } from './checkpoint.ts';
+import { checkPlatform } from './same-platform.ts';
 import type { Saved } from './slice-progress.ts';
 import { SnapshotStoppedError } from './snapshot-stopped-error.ts';
 import { type SnapshotProgress, takeSlice } from './take-slice.ts';
@@ -47,14 +48,14 @@ export type SnapshotOptions = {
 };
 
 /** A run to start, as its checkpoint and its manifest will describe it. */
-export type NewRun = Pick<Checkpoint, 'source' | 'compression' | 'selection'> & {
+export type NewRun = Pick<Checkpoint, 'source' | 'compression' | 'selection' | 'platform'> & {
   /** Where the ids of the request came from, in words. */
   readonly idsFrom?: string | undefined;
 };
 
 /** Starts a run, and returns its first checkpoint. */
 export async function startRun(
-  { source, compression, selection, idsFrom }: NewRun,
+  { source, compression, selection, platform, idsFrom }: NewRun,
   { store, now, random }: Pick<SnapshotOptions, 'store' | 'now' | 'random'>,
 ): Promise<Saved> {
   const run = createRun(now(), random);
@@ -63,6 +64,7 @@ export async function startRun(
     source,
     run: run.id,
     startedAt: run.startedAt,
+    ...(platform === undefined ? {} : { platform }),
     selection: { ...selection },
     ...(idsFrom === undefined ? {} : { idsFrom }),
     compression,
@@ -88,6 +90,7 @@ export async function takeRun(
 ): Promise<Publication> {
   const { source, run } = started.checkpoint;
   try {
+    checkPlatform(started.checkpoint, options.platform);
     const { checkpoint } =
       started.checkpoint.outcome === null ? await takeSlice(started, { ...options, scan }) : started;
     return await publishTaken(checkpoint, options);
@@ -150,7 +153,7 @@ async function finishedRun(
     version: 1,
     ...facts,
     finishedAt: new Date(now()).toISOString(),
-    platform,
+    platform: checkpoint.platform ?? platform,
     ...(paceCounts === undefined ? {} : { pace: paceCounts() }),
     totals: outcome.totals,
     consistency: outcome.proved ? 'proved' : 'best-effort',

@@ -285,6 +285,28 @@ describe('permanent failures', () => {
     expect(await readLatest(store, 'calculations')).toBeUndefined();
   });
 
+  test('a platform that changes between two slices ends the run at once, and nothing is mixed', async () => {
+    let steps = 0;
+    const options = optionsOf();
+    const moving = new Proxy(options, {
+      get: (target, name, receiver) =>
+        name === 'host' && steps > 2 ? 'other.example.com' : Reflect.get(target, name, receiver),
+    });
+
+    const { result } = await runDurable((durable) => takeDurableRun(calculations, durable, moving), {
+      mishap: () => {
+        steps += 1;
+        return undefined;
+      },
+    });
+
+    const reason = result.status === 'rejected' ? result.reason : undefined;
+    expect(reason).toBeInstanceOf(SnapshotStoppedError);
+    expect(reason.message).toMatch(/was begun on acme.example.com: .*got other.example.com/);
+    expect(steps).toBe(3);
+    expect(await readLatest(store, 'calculations')).toBeUndefined();
+  });
+
   test('cards without published calculations are not started', async () => {
     const { result } = await runDurable((steps) => takeDurableRun(cards, steps, optionsOf()));
 

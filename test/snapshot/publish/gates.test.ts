@@ -6,6 +6,7 @@ const run: GatedRun = {
   records: 100,
   fields: { id: ['number'], name: ['string'] },
   selection: {},
+  platform: 'acme.example.com',
   consistency: 'proved',
   scanRefused: [],
 };
@@ -36,6 +37,7 @@ describe('against a last run of 100 records', () => {
     ['a different type', { ...run, fields: { id: ['string'] } }, ['type']],
     ['null where there was text', { ...run, fields: { id: ['number'], name: ['null'] } }, []],
     ['a removed field and a new one', { ...run, fields: { id: ['number'], extra: ['array'] } }, []],
+    ['another platform', { ...run, platform: 'other.example.com' }, ['platform']],
     ['a different selection', { ...run, selection: { name: 'x' } }, ['selection']],
   ] as const satisfies readonly (readonly [string, GatedRun, readonly string[]])[])(
     '%s is refused for the right reasons, if any',

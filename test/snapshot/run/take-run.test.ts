@@ -143,7 +143,13 @@ test('is published without force if every reason against it is accepted', async 
 
   expect(publication).toMatchObject({
     kind: 'published',
-    manifest: { consistency: 'best-effort', publishable: true, refused: [], forced: false },
+    manifest: {
+      consistency: 'best-effort',
+      publishable: true,
+      refused: [],
+      accepted: ['degraded', 'unproved'],
+      forced: false,
+    },
   });
 });
 
