@@ -61,11 +61,13 @@ function outcome(publication: Publication): readonly string[] {
       return [
         `not published; refused as: ${manifest.refused.join(', ')}`,
         ...manifest.refused.map((reason) => `  ${REASONS[reason as GateName] ?? reason}`),
+        ...(publication.broken === undefined ? [] : [`  ${publication.broken}`]),
         `the last published run stays as it is; to publish this one anyway: platform-sync publish ${manifest.source} ${manifest.run} --force`,
       ];
     case 'superseded':
       return [
         `not published: run ${publication.latest.run}, which started later, has been published in the meantime`,
+        `to publish this one anyway: platform-sync publish ${manifest.source} ${manifest.run} --force`,
       ];
     default:
       return publication satisfies never;
@@ -80,6 +82,8 @@ const REASONS = {
   selection: 'selection: the run does not request the same records as the last run',
   platform: 'platform: the last run was taken from another platform (PLATFORM_BASE_URL)',
   incomplete: 'incomplete: nothing that was requested could be read',
+  future: 'future: the run started in the future, so the clock of the machine that began it was wrong',
+  broken: 'broken: the last published run is missing or damaged, so this one cannot be compared with it',
   unproved: 'unproved: it could not be proved that no record was lost while the pages were read',
 } as const satisfies Record<GateName, string>;
 

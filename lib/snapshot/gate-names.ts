@@ -8,6 +8,8 @@ export const gateNames = [
   'platform',
   'unproved',
   'incomplete',
+  'future',
+  'broken',
 ] as const;
 
 export type GateName = (typeof gateNames)[number];

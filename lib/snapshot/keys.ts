@@ -69,3 +69,10 @@ export const compressionOf = (partKey: string): Compression =>
   partKey.endsWith(`.${compressionSuffix.zstd}`) ? 'zstd' : 'gzip';
 
 export const MANIFEST_NAME = '_manifest.json';
+
+/** True for the key of a run's manifest. A run that was published more than once may have `_manifest-TOKEN.json`. */
+export const isManifestKey = (key: string): boolean => /(?:^|\/)_manifest(?:-[0-9a-f]+)?\.json$/.test(key);
+
+/** Where the changes of a run against another lie until `latest.json` names it. */
+export const workChangesKey = (place: Place, run: Pick<Run, 'id'>, against: string) =>
+  `${workFolder(place, run)}publish/against-${against}/changes.ndjson.gz`;

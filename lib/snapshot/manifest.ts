@@ -60,6 +60,8 @@ const manifestSchema = z.object({
       effectiveRate: z.number(),
     }),
   ),
+  /** The run that was published when this one began; null if none was. Absent in runs of earlier versions. */
+  begunAfter: z.optional(z.nullable(z.string())),
   publishable: z.boolean(),
   refused: z.array(z.string()),
   /** Reasons to refuse the run that its request accepts. Absent in runs of earlier versions. */
@@ -70,7 +72,7 @@ const manifestSchema = z.object({
 /** What a run contains and how that is known: `_manifest.json`. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
-const latestSchema = z.object({ run: z.string(), manifest: z.string(), startedAt: z.string() });
+export const latestSchema = z.object({ run: z.string(), manifest: z.string(), startedAt: z.string() });
 /** The last published run of a source: `latest.json`. `manifest` is a key. */
 export type Latest = z.infer<typeof latestSchema>;
 

@@ -102,18 +102,24 @@ describe('publish', () => {
     expect(await latest()).toEqual(before);
   });
 
-  test('of a run that started before the published one does nothing, even by force: exit 3', async () => {
+  test('of a run that started before the published one does nothing and exits 3; --force gets through', async () => {
     const [id = ''] = sandbox.ids().dataFiles;
     const { run: earlier } = await snapshot('7');
     const { run: later } = await snapshot(id);
 
-    const { code, out } = await run(['publish', 'data-files', earlier, '--force']);
+    const { code, out } = await run(['publish', 'data-files', earlier]);
+    const kept = await latest();
+    const forced = await run(['publish', 'data-files', earlier, '--force']);
 
     expect(code).toBe(3);
     expect(out).toContain(
       `not published: run ${later}, which started later, has been published in the meantime`,
     );
-    expect(await latest()).toMatchObject({ run: later });
+    expect(out).toContain(`to publish this one anyway: platform-sync publish data-files ${earlier} --force`);
+    expect(kept).toMatchObject({ run: later });
+    expect(forced.code).toBe(0);
+    expect(forced.out).toMatch(/published by force, although refused as: .*superseded/);
+    expect(await latest()).toMatchObject({ run: earlier });
   });
 
   test('of a run that does not exist, or is in another place, exits 2 and names where it looked', async () => {
@@ -151,7 +157,12 @@ describe('names from the platform cannot move the cursor', () => {
     fields: { [hostile]: ['string'] },
     missing: [{ id: hostile, status: 404 }],
   });
-  const publication = { kind: 'refused', manifest, key: 'work/x/_manifest.json' } as const;
+  const publication = {
+    kind: 'refused',
+    manifest,
+    key: 'work/x/_manifest.json',
+    broken: hostile,
+  } as const;
   const unsafe = /(?!\n)\p{Cc}|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
   const moving = /(?!\n)\p{Cc}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 

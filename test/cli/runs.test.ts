@@ -112,3 +112,45 @@ test('says if nothing has been published', async () => {
   expect(people).toEqual({ code: 0, out: `nothing has been published in ${folder}`, err: '' });
   expect(machines.out).toBe('[]');
 });
+
+test('a run whose manifest is missing or damaged is named, and the others are listed: exit 3', async () => {
+  await publishTwo();
+  await publishLines(store, { run: wednesday, lines });
+  const old = 'calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/_manifest.json';
+  await store.put(old, Buffer.from('{'));
+
+  const { code, out, err } = await runs();
+
+  expect(code).toBe(3);
+  expect(out).toContain(wednesday.id);
+  expect(out).toContain(tuesday.id);
+  expect(err).toBe(
+    `calculations: ${old} is not what platform-sync writes there (1 bytes that are not JSON); no other run is affected`,
+  );
+});
+
+test('if the newest run is missing, it is named with the way to publish again', async () => {
+  await publishTwo();
+  const newest = 'calculations/dt=2026-11-17/run=20261117T090000Z-bbbbbb/_manifest.json';
+  await store.delete(newest);
+
+  const { code, out, err } = await runs();
+
+  expect(code).toBe(3);
+  expect(out).toContain(monday.id);
+  expect(err).toContain(
+    `calculations: ${newest} in ${folder}: expected a manifest, got nothing; to publish a new`,
+  );
+  expect(err).toContain('platform-sync snapshot calculations … --force');
+});
+
+test('a damaged latest.json is named', async () => {
+  await publishTwo();
+  await store.put('calculations/latest.json', Buffer.from('{}'));
+
+  const { code, out, err } = await runs();
+
+  expect(code).toBe(3);
+  expect(out).toBe('');
+  expect(err).toContain('calculations: calculations/latest.json is not what platform-sync writes there');
+});

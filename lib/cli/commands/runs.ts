@@ -1,7 +1,10 @@
-import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
-import type { Place } from '../../snapshot/keys.ts';
+import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
+import { type Place, partsOf } from '../../snapshot/keys.ts';
 import { type Manifest, readManifest } from '../../snapshot/manifest.ts';
+import { readLastPublication } from '../../snapshot/publish/last-publication.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
+import type { Store } from '../../store/store.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
 import { inColumns } from '../columns.ts';
 import type { AddCommand } from '../command.ts';
 import { openStoreOf } from '../open-store-of.ts';
@@ -31,21 +34,55 @@ export const addRuns: AddCommand = (program, terminal, finish) => {
 async function listRuns(place: Place | undefined, flags: RunsFlags, terminal: Terminal): Promise<number> {
   const store = await openStoreOf(terminal.environment);
   const listed: ListedRun[] = [];
+  const broken: string[] = [];
   let left = 0;
   for (const each of place === undefined ? sources : [place]) {
-    const runs = await publishedRuns(store, each, terminal);
+    const last = await readLastPublication(store, each);
+    if (last.broken !== undefined) broken.push(`${each}: ${last.broken}; ${toRepair(each)}`);
+    // Without `latest.json` nobody knows which runs were published.
+    const runs = last.latest === undefined ? [] : await publishedRuns(store, each, terminal);
     left += Math.max(0, runs.length - flags.limit);
-    for (const { manifest } of runs.slice(0, flags.limit)) {
+    for (const run of runs.slice(0, flags.limit)) {
       terminal.signal.throwIfAborted();
-      listed.push(toListed(each, await readManifest(store, manifest)));
+      const manifest = await readIfSound(store, run);
+      if (typeof manifest !== 'string') listed.push(toListed(each, manifest));
+      else if (run.run !== last.latest?.run) broken.push(`${each}: ${manifest}; no other run is affected`);
     }
   }
-  if (flags.json) terminal.out(JSON.stringify(listed, undefined, 2));
-  else if (listed.length === 0) terminal.out(`nothing has been published in ${shown(store.location)}`);
-  else for (const line of inColumns(HEADER, listed.map(cells))) terminal.out(line);
+  show(listed, flags, store, terminal, broken.length > 0);
   if (left > 0)
     terminal.err(`${left} earlier ${left === 1 ? 'run' : 'runs'} not listed; use --limit to list more`);
-  return exitCodes.done;
+  for (const line of broken) terminal.err(shown(line));
+  return broken.length > 0 ? exitCodes.incomplete : exitCodes.done;
+}
+
+/** How a place is published again whose last run is missing or damaged. */
+function toRepair(place: Place): string {
+  const { source, name } = partsOf(place);
+  const as = name === undefined ? '' : ` --as ${name}`;
+  return `to publish a new run without comparing: platform-sync snapshot ${source}${as} … --force, or platform-sync publish ${place} RUN --force`;
+}
+
+/** The manifest of a run; if it is missing or damaged, what is wrong with it, in words. */
+async function readIfSound(store: Store, { manifest }: PublishedRun): Promise<Manifest | string> {
+  try {
+    return await readManifest(store, manifest);
+  } catch (error) {
+    if (error instanceof StoredObjectError) return error.message;
+    throw error;
+  }
+}
+
+function show(
+  listed: readonly ListedRun[],
+  { json }: RunsFlags,
+  { location }: Store,
+  terminal: Terminal,
+  isBroken: boolean,
+): void {
+  if (json) terminal.out(JSON.stringify(listed, undefined, 2));
+  else if (listed.length > 0) for (const line of inColumns(HEADER, listed.map(cells))) terminal.out(line);
+  else if (!isBroken) terminal.out(`nothing has been published in ${shown(location)}`);
 }
 
 type ListedRun = ReturnType<typeof toListed>;

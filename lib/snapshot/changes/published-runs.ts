@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Store } from '../../store/store.ts';
 import { findStored } from '../../store/stored-json.ts';
-import { MANIFEST_NAME, type Place } from '../keys.ts';
+import { isManifestKey, type Place } from '../keys.ts';
 import { type Latest, readLatest } from '../manifest.ts';
 
 /** A published run: its name and the key of its manifest. */
@@ -19,19 +19,20 @@ export async function publishedRuns(
 ): Promise<readonly PublishedRun[]> {
   const latest = await readLatest(store, place);
   if (latest === undefined) return [];
-  const runs: PublishedRun[] = [];
+  // The manifest that is named wins; of others that a run may have, the first: the one that replaced a killed publisher's.
+  const runs = new Map([[latest.run, { run: latest.run, manifest: latest.manifest }]]);
   for await (const { key } of store.list(`${place}/`, signal === undefined ? {} : { signal })) {
     const run = runOf(key.slice(place.length + 1));
-    if (run !== undefined && (await isPublished(store, { run, manifest: key }, latest)))
-      runs.push({ run, manifest: key });
+    if (run === undefined || runs.has(run)) continue;
+    if (await isPublished(store, { run, manifest: key }, latest)) runs.set(run, { run, manifest: key });
   }
-  return runs.sort((a, b) => newestFirst(a, b, latest));
+  return [...runs.values()].sort((a, b) => newestFirst(a, b, latest));
 }
 
 /** The run of a manifest, by its key relative to the place; undefined for any other object. */
 function runOf(key: string): string | undefined {
   const [, run, name] = /^dt=[^/]+\/run=([^/]+)\/([^/]+)$/.exec(key) ?? [];
-  return name === MANIFEST_NAME ? run : undefined;
+  return name !== undefined && isManifestKey(name) ? run : undefined;
 }
 
 /** The second in which a run started. Its name begins with it, and so sorts by it. */
@@ -40,7 +41,6 @@ const second = (run: string): string => run.split('-', 1)[0] ?? '';
 const startSchema = z.object({ startedAt: z.string() });
 
 async function isPublished(store: Store, { run, manifest }: PublishedRun, latest: Latest): Promise<boolean> {
-  if (run === latest.run) return true;
   if (second(run) !== second(latest.run)) return second(run) < second(latest.run);
   // Names end in random digits: within a second only the manifest shows which run started first.
   const stored = await findStored(store, manifest, startSchema);

@@ -3,16 +3,37 @@ import type { Manifest } from '../manifest.ts';
 import { isSamePlatform } from '../platform-host.ts';
 
 /** A run as the gates see it. */
-export type GatedRun = Pick<Manifest, 'records' | 'fields' | 'selection' | 'platform' | 'consistency'> & {
+export type GatedRun = Pick<
+  Manifest,
+  'records' | 'fields' | 'selection' | 'platform' | 'consistency' | 'startedAt'
+> & {
   /** The gates that refuse the run because of what the scan itself found, such as `degraded`. */
   readonly scanRefused: readonly GateName[];
 };
+
+/** What the gates need to know besides the two runs. */
+export type Circumstances = {
+  /** True if what is published now is missing or damaged. */
+  readonly isBroken: boolean;
+  /** Epoch milliseconds. */
+  readonly nowMs: number;
+};
+
+/** How far two clocks may lie apart, in milliseconds. */
+const CLOCKS_APART_MS = 300_000;
+
+/** True for a time that lies ahead of every clock that is nearly right. */
+export const isFuture = (time: string, nowMs: number): boolean => Date.parse(time) > nowMs + CLOCKS_APART_MS;
 
 /**
  * The reasons not to publish a run, in a fixed order; if there are none, it is published. `last` is the run that is
  * published now.
  */
-export function refusals(run: GatedRun, last: Manifest | undefined): readonly GateName[] {
+export function refusals(
+  run: GatedRun,
+  last: Manifest | undefined,
+  { isBroken, nowMs }: Circumstances,
+): readonly GateName[] {
   const gates: Readonly<Record<GateName, boolean>> = {
     empty: last !== undefined && last.records > 0 && run.records === 0,
     shrunk: last !== undefined && run.records > 0 && run.records < last.records / 2,
@@ -22,6 +43,8 @@ export function refusals(run: GatedRun, last: Manifest | undefined): readonly Ga
     platform: last !== undefined && !isSamePlatform(run.platform, last.platform),
     unproved: run.consistency !== 'proved',
     incomplete: run.scanRefused.includes('incomplete'),
+    future: isFuture(run.startedAt, nowMs),
+    broken: isBroken,
   };
   return (Object.keys(gates) as GateName[]).filter((name) => gates[name]);
 }

@@ -2,25 +2,34 @@ import type { Store } from '../../store/store.ts';
 import { printStored } from '../../store/stored-json.ts';
 import type { GateName } from '../gate-names.ts';
 import {
-  changesKey,
   latestKey,
   MANIFEST_NAME,
   type Place,
   publishedFolder,
   sourceOf,
+  workChangesKey,
   workFolder,
 } from '../keys.ts';
 import { type Latest, type Manifest, readLatest, readManifest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
-import { type GatedRun, refusals } from './gates.ts';
+import { type GatedRun, isFuture, refusals } from './gates.ts';
+import { type LastPublication, readLastPublication } from './last-publication.ts';
+import { manifestKeys, storeManifest } from './manifest-key.ts';
 import type { Partitions } from './partitions.ts';
 import { publishChanges } from './publish-changes.ts';
 import { publishParts } from './publish-parts.ts';
+import { settlePublication } from './settle-publication.ts';
 
 /** What happened to a finished run. `key` is the key of its manifest; `latest` is what `latest.json` names now. */
 export type Publication =
   | { readonly kind: 'published'; readonly manifest: Manifest; readonly key: string }
-  | { readonly kind: 'refused'; readonly manifest: Manifest; readonly key: string }
+  | {
+      readonly kind: 'refused';
+      readonly manifest: Manifest;
+      readonly key: string;
+      /** What is missing or damaged of the last published run, in words; undefined if nothing is. */
+      readonly broken: string | undefined;
+    }
   /** A run that started later was published in the meantime; this one stays under `work/`. */
   | {
       readonly kind: 'superseded';
@@ -41,6 +50,8 @@ export type PublishOptions = {
   readonly accept?: readonly GateName[] | undefined;
   /** The tables over the published runs. Default: none. */
   readonly partitions?: Partitions | undefined;
+  /** Epoch milliseconds. Default: this machine's clock. */
+  readonly now?: (() => number) | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -88,72 +99,95 @@ export async function publishSlice(options: PublishSliceOptions): Promise<Public
 }
 
 async function tryToPublish(options: PublishSliceOptions): Promise<Publication | 'lost-race' | undefined> {
-  const { store, source, run, finished, force, accept = [], partitions } = options;
-  const latest = await readLatest(store, source);
-  const last = latest === undefined ? undefined : await readManifest(store, latest.manifest);
-  if (latest?.run === run.id && last !== undefined) {
-    // It may have been published before there were tables.
-    await partitions?.add(source, run);
-    return { kind: 'published', manifest: last, key: latest.manifest };
+  const { store, source, run, force, partitions } = options;
+  const last = await readLastPublication(store, source);
+  const { latest } = last;
+  if (latest !== undefined && last.manifest !== undefined) {
+    await settlePublication({ store, place: source, latest, manifest: last.manifest });
+    if (latest.run === run.id && last.broken === undefined) {
+      // It may have been published before there were tables.
+      await partitions?.add(source, run);
+      return { kind: 'published', manifest: last.manifest, key: latest.manifest };
+    }
   }
+  const isLate = latest !== undefined && isSuperseded(options, latest);
+  const manifest = judge(options, last, isLate);
+  const workKey = `${workFolder(source, run)}${MANIFEST_NAME}`;
+  await store.put(workKey, printStored(manifest));
+  if (isLate && !force) {
+    await settlePartition(options);
+    return { kind: 'superseded', manifest, key: workKey, latest };
+  }
+  if (!manifest.publishable && !force) {
+    // A publisher that was stopped may have added it while the last published run was a different one.
+    await partitions?.remove(source, run);
+    return { kind: 'refused', manifest, key: workKey, broken: last.broken };
+  }
+  const published = await storeRun(options, manifest, last.broken === undefined ? last.manifest : undefined);
+  return published && moveLatest(options, published, last.etag);
+}
 
-  const reasons = refusals(finished, last);
+/** The manifest of the run, with what the gates say of it. */
+function judge(
+  options: PublishOptions,
+  { manifest: last, broken }: LastPublication,
+  isLate: boolean,
+): Manifest {
+  const { finished, force, accept = [], now = Date.now } = options;
+  const reasons = refusals(finished, last, { isBroken: broken !== undefined, nowMs: now() });
   const refused = reasons.filter((reason) => !accept.includes(reason));
   const accepted = reasons.filter((reason) => accept.includes(reason));
   const { scanRefused: _, ...found } = finished;
   const publishable = refused.length === 0;
-  const manifest: Manifest = {
+  if (!force || !isLate)
+    return { ...found, changes: null, publishable, refused, accepted, forced: force && !publishable };
+  return {
     ...found,
     changes: null,
     publishable,
-    refused,
+    refused: [...refused, 'superseded'],
     accepted,
-    forced: force && !publishable,
+    forced: true,
   };
-  const workKey = `${workFolder(source, run)}${MANIFEST_NAME}`;
-  await store.put(workKey, printStored(manifest));
-  const key = `${publishedFolder(source, run)}${MANIFEST_NAME}`;
-  if (latest !== undefined && latest.startedAt >= run.startedAt) {
-    await settlePartition(options, key);
-    return { kind: 'superseded', manifest, key: workKey, latest };
-  }
-  if (!publishable && !force) {
-    // A publisher that was stopped may have added it while the last published run was a different one.
-    await partitions?.remove(source, run);
-    return { kind: 'refused', manifest, key: workKey };
-  }
-
-  const published = await storeRun(options, manifest, last);
-  if (published === undefined) return undefined;
-  await store.put(key, printStored(published));
-  await partitions?.add(source, run);
-  const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
-  const moved = await store.put(latestKey(source), printStored(next), {
-    condition: latest === undefined ? { ifAbsent: true } : { ifMatch: latest.etag },
-  });
-  if (moved.kind === 'stored') return { kind: 'published', manifest: published, key };
-  await withdraw(options, key);
-  return 'lost-race';
 }
 
 /**
- * Removes what was written for a run that `latest.json` did not move to: nobody who lists the published runs may find
- * it. Does nothing if another publisher of this run moved it there after all.
+ * True if another run was published after this one began, and started later. Clocks decide only between runs that were
+ * under way at the same time, and one that is ahead of ours decides nothing.
  */
-async function withdraw({ store, source, run, partitions }: PublishOptions, key: string): Promise<void> {
-  if ((await readLatest(store, source))?.run === run.id) return;
-  await partitions?.remove(source, run);
+function isSuperseded({ run, finished, now = Date.now }: PublishOptions, latest: Latest): boolean {
+  if (latest.run === run.id || latest.run === finished.begunAfter) return false;
+  return latest.startedAt >= run.startedAt && !isFuture(latest.startedAt, now());
+}
+
+/** Moves `latest.json` to the run, on condition that it still has this etag, and finishes the publication. */
+async function moveLatest(
+  { store, source, run, partitions }: PublishOptions,
+  manifest: Manifest,
+  etag: string | undefined,
+): Promise<Publication | 'lost-race'> {
+  const leftovers = await manifestKeys(store, source, run);
+  const key = await storeManifest(store, source, run, printStored(manifest));
+  await partitions?.add(source, run);
+  const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
+  const condition = etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: etag };
+  const moved = await store.put(latestKey(source), printStored(next), { condition });
+  // The response to a move that happened may have been lost, and the move repeated.
+  const latest = moved.kind === 'stored' ? next : await readLatest(store, source);
+  if (latest?.manifest === key) {
+    await settlePublication({ store, place: source, latest: next, manifest });
+    for (const leftover of leftovers) await store.delete(leftover);
+    return { kind: 'published', manifest, key };
+  }
+  if (latest?.run !== run.id) await partitions?.remove(source, run);
   await store.delete(key);
-  await store.delete(changesKey(source, run));
+  return 'lost-race';
 }
 
 /** A run that `latest.json` was moved past belongs in the tables if it was published, that is, if it has a manifest. */
-async function settlePartition(
-  { store, source, run, partitions }: PublishOptions,
-  key: string,
-): Promise<void> {
+async function settlePartition({ store, source, run, partitions }: PublishOptions): Promise<void> {
   if (partitions === undefined) return;
-  const wasPublished = (await store.get(key)) !== undefined;
+  const wasPublished = (await manifestKeys(store, source, run)).length > 0;
   await (wasPublished ? partitions.add(source, run) : partitions.remove(source, run));
 }
 
@@ -182,7 +216,7 @@ async function storeRun(
     source: sourceOf(source),
     before: last,
     after: { parts },
-    key: changesKey(source, run),
+    key: workChangesKey(source, run, last.run),
     pieces: `${work}against-${last.run}/`,
     isOver,
     signal,

@@ -21,6 +21,8 @@ const checkpointSchema = z.object({
   /** The host that the run was begun on. Absent in runs of earlier versions. */
   platform: z.optional(z.string()),
   selection: z.record(z.string(), z.unknown()),
+  /** The run that was published when this one began; null if none was. Absent in runs of earlier versions. */
+  begunAfter: z.optional(z.nullable(z.string())),
   idsFrom: z.optional(z.string()),
   compression: z.enum(['gzip', 'zstd']),
   /** Where the scan resumes; null at its beginning. Its shape depends on the scan. */

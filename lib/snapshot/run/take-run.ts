@@ -3,6 +3,7 @@ import type { CallCounts } from '../../platform/events.ts';
 import type { Store } from '../../store/store.ts';
 import type { GateName } from '../gate-names.ts';
 import type { Place } from '../keys.ts';
+import { readLastPublication } from '../publish/last-publication.ts';
 import type { Partitions } from '../publish/partitions.ts';
 import {
   type FinishedRun,
@@ -65,6 +66,7 @@ export async function startRun(
     run: run.id,
     startedAt: run.startedAt,
     ...(platform === undefined ? {} : { platform }),
+    ...(await begunAfter(store, source)),
     selection: { ...selection },
     ...(idsFrom === undefined ? {} : { idsFrom }),
     compression,
@@ -77,6 +79,13 @@ export async function startRun(
     calls: { requests: 0, retries: 0, throttled: 0, waitedMs: 0 },
   };
   return { checkpoint, etag: await saveCheckpoint(store, checkpoint, undefined) };
+}
+
+/** Nothing if `latest.json` cannot be read: that is reported when the run is published. */
+async function begunAfter(store: Store, place: Place): Promise<Pick<Checkpoint, 'begunAfter'>> {
+  const { latest, etag } = await readLastPublication(store, place);
+  if (latest === undefined && etag !== undefined) return {};
+  return { begunAfter: latest?.run ?? null };
 }
 
 /**

@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { type GatedRun, refusals } from '../../../lib/snapshot/publish/gates.ts';
+import type { Manifest } from '../../../lib/snapshot/manifest.ts';
+import { type GatedRun, refusals as refusalsIn } from '../../../lib/snapshot/publish/gates.ts';
 import { publishedManifest } from '../published-manifest.ts';
 
+const NOW = '2026-11-21T09:00:00.000Z';
+
+const refusals = (judged: GatedRun, last: Manifest | undefined, isBroken = false) =>
+  refusalsIn(judged, last, { isBroken, nowMs: Date.parse(NOW) });
+
 const run: GatedRun = {
+  startedAt: NOW,
   records: 100,
   fields: { id: ['number'], name: ['string'] },
   selection: {},
@@ -17,6 +24,17 @@ test('a first run that is proved is published', () => {
 
 test('a first run without records is published', () => {
   expect(refusals({ ...run, records: 0 }, undefined)).toEqual([]);
+});
+
+test.each([
+  ['four minutes', '2026-11-21T09:04:00.000Z', []],
+  ['six minutes', '2026-11-21T09:06:00.000Z', ['future']],
+])('a run that started %s ahead of our clock is judged by its clock', (_name, startedAt, reasons) => {
+  expect(refusals({ ...run, startedAt }, undefined)).toEqual(reasons);
+});
+
+test('a run is refused while what is published is broken', () => {
+  expect(refusals(run, undefined, true)).toEqual(['broken']);
 });
 
 describe('against a last run of 100 records', () => {

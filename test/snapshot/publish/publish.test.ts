@@ -4,13 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readLatest } from '../../../lib/snapshot/manifest.ts';
+import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
+import { readLatest, readManifest } from '../../../lib/snapshot/manifest.ts';
 import { type FinishedRun, publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
 
 const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
+const wednesday: Run = { id: '20261118T090000Z-cccccc', startedAt: '2026-11-18T09:00:00.000Z' };
 const tuesday: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.000Z' };
 
 let folder: string;
@@ -50,13 +52,20 @@ async function finishedRun(run: Run, differences: Partial<FinishedRun> = {}): Pr
   };
 }
 
-const publish = async (run: Run, differences: Partial<FinishedRun> = {}, force = false, to: Store = store) =>
+const publish = async (
+  run: Run,
+  differences: Partial<FinishedRun> = {},
+  force = false,
+  to: Store = store,
+  now = () => Date.parse('2026-11-21T09:00:00Z'),
+) =>
   publishRun({
     store: to,
     source: 'calculations',
     run,
     finished: await finishedRun(run, differences),
     force,
+    now,
   });
 
 test('a finished run is copied to its folder, described by its manifest, and named by latest.json', async () => {
@@ -237,10 +246,130 @@ describe('with another publisher between reading and moving latest.json', () => 
   });
 });
 
-test('the error for an invalid latest.json names it', async () => {
-  await store.put('calculations/latest.json', Buffer.from('{"run": 7}'));
+describe('what is published is broken:', () => {
+  const named = async () => (await readLatest(store, 'calculations'))?.manifest ?? '';
+  const part = 'calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/part-00000-0123456789ab.ndjson.gz';
 
-  await expect(publish(monday)).rejects.toThrow(
-    'calculations/latest.json is not what platform-sync writes there',
+  test.each([
+    [
+      'latest.json',
+      () => store.put('calculations/latest.json', Buffer.from('{"run": 7}')),
+      'calculations/latest.json is not what platform-sync writes there',
+    ],
+    ['its manifest is missing', async () => store.delete(await named()), 'expected a manifest, got nothing'],
+    [
+      'its manifest is damaged',
+      async () => store.put(await named(), Buffer.from('{')),
+      '1 bytes that are not JSON',
+    ],
+    ['a part is missing', () => store.delete(part), `${part}: expected a part of`],
+    ['a part is cut short', () => store.put(part, Buffer.from('x')), 'bytes, got 1 bytes'],
+  ])(
+    '%s; a run is refused and says what, and --force publishes it uncompared',
+    async (_name, damage, said) => {
+      await publish(monday);
+      await damage();
+
+      const refused = await publish(tuesday);
+      const forced = await publish(tuesday, {}, true);
+      const next = await publish(wednesday);
+
+      expect(refused).toMatchObject({ kind: 'refused', manifest: { refused: ['broken'] } });
+      expect(refused.kind === 'refused' && refused.broken).toContain(said);
+      expect(forced).toMatchObject({ kind: 'published', manifest: { forced: true, changes: null } });
+      expect(next).toMatchObject({ kind: 'published', manifest: { changes: { against: tuesday.id } } });
+    },
   );
 });
+
+describe('a published run that is dated 2099', () => {
+  const ahead: Run = { id: '20990101T000000Z-ffffff', startedAt: '2099-01-01T00:00:00.000Z' };
+  const publishAhead = (differences: Partial<FinishedRun> = {}) =>
+    publish(ahead, differences, false, store, () => Date.parse(ahead.startedAt));
+
+  test('is followed by the next one that began after it', async () => {
+    await publishAhead();
+
+    const next = await publish(tuesday, { begunAfter: ahead.id });
+
+    expect(next).toMatchObject({ kind: 'published', manifest: { changes: { against: ahead.id } } });
+  });
+
+  test('does not supersede one that was under way at the time', async () => {
+    await publish(monday);
+    await publishAhead({ begunAfter: monday.id });
+
+    const next = await publish(tuesday, { begunAfter: monday.id });
+
+    expect(next).toMatchObject({ kind: 'published' });
+  });
+
+  test('cannot be published where the clock is right', async () => {
+    const publication = await publish(ahead);
+
+    expect(publication).toMatchObject({ kind: 'refused', manifest: { refused: ['future'] } });
+  });
+});
+
+test('of two that were under way at the same time, the one that started earlier does not replace the other', async () => {
+  await publish(tuesday, { begunAfter: null });
+
+  const late = await publish(monday, { begunAfter: null });
+  const forced = await publish(monday, { begunAfter: null }, true);
+
+  expect(late).toMatchObject({ kind: 'superseded', latest: { run: tuesday.id } });
+  expect(forced).toMatchObject({ kind: 'published', manifest: { refused: ['superseded'], forced: true } });
+});
+
+test('a publisher that was killed after it moved latest.json is finished by the next publication', async () => {
+  await publish(monday);
+  const killed: Store = {
+    ...store,
+    copy: async (from, to) => {
+      if (to.startsWith('changes/')) throw new Error('killed');
+      await store.copy(from, to);
+    },
+  };
+  await expect(publish(tuesday, {}, false, killed)).rejects.toThrow('killed');
+  const before = await store.get('changes/calculations/dt=2026-11-17/20261117T090000Z-bbbbbb.ndjson.gz');
+
+  await publish(wednesday);
+
+  const after = await store.get('changes/calculations/dt=2026-11-17/20261117T090000Z-bbbbbb.ndjson.gz');
+  expect(before).toBeUndefined();
+  expect(gunzipSync(after?.body ?? Buffer.alloc(0)).toString()).toContain('"change":"changed"');
+});
+
+describe.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])(
+  'a publisher that is paused at its write %i, while another publishes the same run and a third the next one',
+  (write) => {
+    test('changes nothing of what they published', async () => {
+      await publish(monday);
+      let writes = 0;
+      const pass = async () => {
+        writes += 1;
+        if (writes !== write) return;
+        await publish(tuesday, { begunAfter: monday.id });
+        await publish(wednesday, { begunAfter: tuesday.id });
+      };
+      const paused: Store = {
+        ...store,
+        put: async (...put) => pass().then(() => store.put(...put)),
+        copy: async (...copy) => pass().then(() => store.copy(...copy)),
+        delete: async (...deleted) => pass().then(() => store.delete(...deleted)),
+      };
+
+      await publish(tuesday, { begunAfter: monday.id }, false, paused);
+
+      for (const { run, manifest } of await publishedRuns(store, 'calculations')) {
+        const { changes, parts } = await readManifest(store, manifest);
+        const day = run.replace(/^(....)(..)(..).*/, '$1-$2-$3');
+        const lines = await store.get(`changes/calculations/dt=${day}/${run}.ndjson.gz`);
+        const printed = changes && gunzipSync(lines?.body ?? Buffer.alloc(0)).toString();
+        expect(printed?.match(/"before":\{[^}]*"of ([^"]*)"/)?.[1]).toBe(changes?.against);
+        for (const { key } of parts) expect(await store.get(key)).toBeDefined();
+      }
+      expect(await publishedRuns(store, 'calculations')).toHaveLength(write > writes ? 2 : 3);
+    });
+  },
+);

@@ -1,0 +1,50 @@
+import type { Store } from '../../store/store.ts';
+import { parseStored, StoredObjectError } from '../../store/stored-json.ts';
+import { latestKey, type Place, publishedFolder } from '../keys.ts';
+import { type Latest, latestSchema, type Manifest, readManifest } from '../manifest.ts';
+
+/** What is published at a place now. */
+export type LastPublication = {
+  /** The etag of `latest.json`; undefined if there is none. */
+  readonly etag: string | undefined;
+  /** What `latest.json` says, if it can be read. */
+  readonly latest: Latest | undefined;
+  /** The manifest that it names, if that can be read and all of its parts are there. */
+  readonly manifest: Manifest | undefined;
+  /** What is missing or damaged, in words; undefined if nothing is. */
+  readonly broken: string | undefined;
+};
+
+/** Reads what is published at a place now. An object that is missing or damaged is reported, not thrown. */
+export async function readLastPublication(store: Store, place: Place): Promise<LastPublication> {
+  const key = latestKey(place);
+  const stored = await store.get(key);
+  const none = { latest: undefined, manifest: undefined, broken: undefined };
+  if (stored === undefined) return { ...none, etag: undefined };
+  const { etag } = stored;
+  let latest: Latest | undefined;
+  try {
+    latest = parseStored(key, stored.body, latestSchema);
+    const manifest = await readManifest(store, latest.manifest);
+    return { etag, latest, manifest, broken: await missingPart(store, place, latest, manifest) };
+  } catch (error) {
+    if (!(error instanceof StoredObjectError)) throw error;
+    return { ...none, etag, latest, broken: error.message };
+  }
+}
+
+/** The first part that is not in the run's folder with the size that its manifest gives, in words. */
+async function missingPart(
+  store: Store,
+  place: Place,
+  { run, startedAt }: Latest,
+  { parts }: Manifest,
+): Promise<string | undefined> {
+  const sizes = new Map<string, number>();
+  for await (const { key, sizeBytes } of store.list(publishedFolder(place, { id: run, startedAt })))
+    sizes.set(key, sizeBytes);
+  const lost = parts.find(({ key, bytes }) => sizes.get(key) !== bytes);
+  if (lost === undefined) return undefined;
+  const got = sizes.get(lost.key);
+  return `${lost.key}: expected a part of ${lost.bytes} bytes, got ${got === undefined ? 'nothing' : `${got} bytes`}`;
+}
