@@ -43,7 +43,12 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
           signal: terminal.signal,
         });
   const { source: place } = saved.checkpoint;
-  const scan = await scanOfRun(saved.checkpoint, { call: session.platform.call, store, sleep });
+  const scan = await scanOfRun(saved.checkpoint, {
+    call: session.platform.call,
+    store,
+    sleep,
+    now: Date.now,
+  });
   const progress = createProgress(place, {
     screen: terminal.screen,
     err: terminal.err,

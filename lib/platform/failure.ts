@@ -30,8 +30,8 @@ export type PlatformFailure =
   | { readonly kind: 'connection'; readonly phase: ConnectionPhase; readonly code: string }
   /** Valid JSON that lacks what the contract requires; each fault names the record and the field. */
   | { readonly kind: 'shape'; readonly faults: readonly string[] }
-  /** A list continued beyond the limit on its pages. */
-  | { readonly kind: 'endless'; readonly pages: number };
+  /** A list continued beyond the limit on its pages, or on those in a row that are `empty`. */
+  | { readonly kind: 'endless'; readonly pages: number; readonly empty?: boolean };
 
 export type StatusFailure = Extract<PlatformFailure, { readonly kind: 'status' }>;
 
@@ -91,7 +91,9 @@ export function describeFailure(failure: PlatformFailure): string {
     case 'shape':
       return `the response does not match the contract: ${failure.faults.join('; ')}`;
     case 'endless':
-      return `the list did not end within ${failure.pages} pages`;
+      return failure.empty
+        ? `the list did not end: ${failure.pages} pages in a row were empty, each with a new cursor`
+        : `the list did not end within ${failure.pages} pages`;
     default:
       return failure satisfies never;
   }

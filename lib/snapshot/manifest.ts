@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { Store } from '../store/store.ts';
 import { findStored, readStored } from '../store/stored-json.ts';
 import { latestKey, type Place } from './keys.ts';
+import { consistencies } from './scan.ts';
 
 const total = z.nullable(z.number());
 
@@ -36,7 +37,9 @@ const manifestSchema = z.object({
   platform: z.string(),
   records: z.number(),
   totals: z.object({ start: total, end: total }),
-  consistency: z.enum(['proved', 'best-effort']),
+  consistency: z.enum(consistencies),
+  /** What the platform must keep to for that to hold (`Assumption`); absent in manifests of earlier versions. */
+  assumes: z.optional(z.array(z.string())),
   order: z.string(),
   missing: z.array(z.object({ id: z.string(), status: z.number() })),
   parts: z.array(partSchema),

@@ -12,15 +12,57 @@ export type ScanStep<Position> = {
   readonly position: Position;
   /** How many records there are in total, if the platform reports it; a hint. */
   readonly total: number | null;
+  /**
+   * For a scan that may read something again: `begins` means that this step's records begin a new segment, and all
+   * records before them stay; `restarts` that all records since the segment began are dropped, and the step itself has
+   * none. The first segment begins with the run.
+   */
+  readonly segment?: 'begins' | 'restarts' | undefined;
 };
 
 /** Totals as a scan stores them in its position. */
 export const totalsSchema = z.object({ start: z.nullable(z.number()), end: z.nullable(z.number()) });
 
+/** The names of `Consistency`. */
+export const consistencies = ['proved', 'cursor', 'best-effort'] as const;
+
+/**
+ * How it is known that every record that existed throughout is there exactly once: it is proved; or each came once from
+ * a cursor, which loses or repeats what moves in the platform's order; or it is not known.
+ */
+export type Consistency = (typeof consistencies)[number];
+
+/** The names of `Assumption`. */
+export const assumptionNames = [
+  'current-responses',
+  'fixed-creation-times',
+  'exact-totals',
+  'exact-creation-times',
+  'unique-ids',
+  'fixed-order',
+] as const;
+
+/**
+ * What the platform must keep to for the consistency to hold, where no response can show it:
+ * - `current-responses`: a response contains all records that exist when it is made; none is missing because a replica
+ *   lags behind, or because it is being updated
+ * - `fixed-creation-times`: a record's `created` never changes, and a new record gets the latest one
+ * - `exact-totals`: a reported total counts all records that exist when it is reported
+ * - `exact-creation-times`: a record did not enter the selection later than its `created` says
+ * - `unique-ids`: an id that is gone does not come back
+ * - `fixed-order`: no record changed its place in the platform's order while its list was read
+ */
+export type Assumption = (typeof assumptionNames)[number];
+
+/** How complete a scan is, and what that assumes: nothing if nothing is claimed. */
+export type Claim = { readonly consistency: Consistency; readonly assumes: readonly Assumption[] };
+
+/** The claim that all is there, under assumptions; or, if that is not known, that it is a best effort. */
+export const provedIf = (isProved: boolean, assumes: readonly Assumption[]): Claim =>
+  isProved ? { consistency: 'proved', assumes } : { consistency: 'best-effort', assumes: [] };
+
 /** What a scan knows at its end about how complete it is. */
-export type ScanOutcome = {
-  /** True if it is proved, not just hoped, that every record that existed throughout is there exactly once. */
-  readonly proved: boolean;
+export type ScanOutcome = Claim & {
   /** The first and the last total that the platform reported; hints. */
   readonly totals: { readonly start: number | null; readonly end: number | null };
   /** What the records are ordered by: `id`, `created`, `cursor`, `ids`, or `none`. */
@@ -37,12 +79,12 @@ export type ScanStart<Position> = {
   readonly from: Position | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Makes everything yielded so far durable, with the last position, and returns the keys of all records of the run,
-   * including those that earlier processes took: it reads them back from the parts. The caller owns the set, and
-   * memory holds every key, so this is only for a scan that cannot avoid taking a record twice in any other way. Call
-   * it within a step, and not again before it has returned. Throws `StoredObjectError` and `StoreError`.
+   * Makes everything yielded so far durable, with the last position, and returns the keys of all records of the current
+   * segment, including those that earlier processes took: it reads them back from the parts, a few at a time. This is
+   * only for a scan that cannot recognize a repeated record in any other way. Call it within a step, and read it to its
+   * end there. Throws `StoredObjectError` and `StoreError`.
    */
-  readonly takenKeys: () => Promise<Set<string>>;
+  readonly takenKeys: () => AsyncIterable<readonly string[]>;
 };
 
 /** A way to read all records of a source. */

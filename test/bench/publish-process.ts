@@ -34,8 +34,10 @@ if (half === 'scan') {
     observe,
   });
   const compression = argument === 'zstd' ? 'zstd' : 'gzip';
-  const saved = await beginRun(request, { store, compression, now: Date.now, random: Math.random });
-  const scan = await scanOfRun(saved.checkpoint, { call, store, sleep });
+  const clock = { store, now: Date.now };
+  const platform = new URL(url).host;
+  const saved = await beginRun(request, { ...clock, compression, platform, random: Math.random });
+  const scan = await scanOfRun(saved.checkpoint, { ...clock, call, sleep });
   const { checkpoint } = await takeSlice(saved, { store, scan, callCounts: counts });
   report({ run: checkpoint.run, records: checkpoint.records });
 } else {

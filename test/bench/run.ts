@@ -8,11 +8,7 @@ import { publish } from './publish.ts';
 import { snapshot } from './snapshot.ts';
 import { snapshotRate } from './snapshot-rate.ts';
 
-<<<<<<< HEAD
-const benches: readonly Bench[] = [snapshot, publish, churn, snapshotRate, pace, cold];
-=======
-const benches: readonly Bench[] = [snapshot, churn, crash, snapshotRate, pace, cold];
->>>>>>> a2a5d00 (Close a part of a snapshot after 30 seconds at the latest)
+const benches: readonly Bench[] = [snapshot, publish, churn, crash, snapshotRate, pace, cold];
 
 const requested = process.argv.slice(2);
 const unknown = requested.filter((name) => !benches.some((bench) => bench.name === name));

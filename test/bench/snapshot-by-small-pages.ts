@@ -16,6 +16,7 @@ const scan = await scanOfRun(run.checkpoint, {
   call: session.platform.call,
   store,
   sleep,
+  now: Date.now,
   pageRows: Number(process.argv[2]),
 });
 const { manifest } = await takeRun(run, scan, {

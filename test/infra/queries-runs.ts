@@ -43,7 +43,7 @@ export async function takeSnapshot(
   });
   const clock = { now: () => Date.parse(at), random: Math.random };
   const saved = await beginRun(request, { store, compression, ...clock });
-  const scan = await scanOfRun(saved.checkpoint, { call, store, sleep, pageRows: 100 });
+  const scan = await scanOfRun(saved.checkpoint, { ...clock, call, store, sleep, pageRows: 100 });
   return takeRun(saved, scan, {
     ...clock,
     store,

@@ -1,46 +1,71 @@
 import type { Scan, ScanOutcome } from '../../lib/snapshot/scan.ts';
 
 /** The start of a scan that has taken nothing yet. */
-export const fromBeginning = { from: undefined, takenKeys: async () => new Set<string>() };
+export const fromBeginning = { from: undefined, async *takenKeys() {} };
 
-/** All that a scan returns, from its beginning or from a position. Positions go through JSON, as in a checkpoint. */
+/** Where a scan was after a step, and what the run had by then: its lines, and where its segment began. */
+export type Passed<Position> = {
+  readonly position: Position;
+  readonly keys: readonly string[];
+  readonly lines: readonly string[];
+  readonly records: number;
+  readonly segment: number;
+};
+
+/**
+ * All that a scan returns, from its beginning or from where it has been, as a run would store it: without what it
+ * dropped. Positions go through JSON, as in a checkpoint. `restarts`: how often it dropped something.
+ */
 export async function scanned<Position>(
   scan: Scan<Position>,
   {
     from,
     signal,
+    passed,
     taken = [],
   }: {
     readonly from?: Position | undefined;
     readonly signal?: AbortSignal;
-    /** Keys that were taken before this start. */
+    /** What the run had at this start. Default: nothing. */
+    readonly passed?: Pick<Passed<Position>, 'keys' | 'lines' | 'segment'>;
+    /** Keys of the segment that were taken before this start, and are not in the result. */
     readonly taken?: readonly string[];
   } = {},
 ) {
-  const keys: string[] = [];
-  const lines: string[] = [];
+  const keys = [...(passed?.keys ?? [])];
+  const lines = [...(passed?.lines ?? [])];
+  let segment = passed?.segment ?? 0;
+  let restarts = 0;
   const totals: (number | null)[] = [];
-  const positions: { readonly position: Position; readonly records: number }[] = [];
-  const takenKeys = async () => new Set([...taken, ...keys]);
+  const positions: Passed<Position>[] = [];
+  async function* takenKeys() {
+    yield [...taken, ...keys.slice(segment)];
+  }
   const steps = scan({ from, signal, takenKeys });
   for (;;) {
     const { done, value } = await steps.next();
-    if (done) return { keys, lines, totals, positions, outcome: value satisfies ScanOutcome };
+    if (done) return { keys, lines, totals, positions, restarts, outcome: value satisfies ScanOutcome };
+    if (value.segment === 'begins') segment = keys.length;
+    if (value.segment === 'restarts') {
+      restarts += 1;
+      keys.length = segment;
+      lines.length = segment;
+    }
     keys.push(...value.batch.keys);
     lines.push(...Buffer.from(value.batch.lines).toString().split('\n').slice(0, -1));
     totals.push(value.total);
-    positions.push({ position: JSON.parse(JSON.stringify(value.position)), records: keys.length });
+    const position: Position = JSON.parse(JSON.stringify(value.position));
+    positions.push({ position, keys: [...keys], lines: [...lines], records: keys.length, segment });
   }
 }
 
-/** The same scan, resumed from each of its positions in turn: the lines before the position, and the rest. */
+/** The same scan, resumed from each of its positions in turn: all lines, and the outcome. */
 export async function resumedEverywhere<Position>(scan: Scan<Position>) {
   const whole = await scanned(scan);
   const resumed = await Promise.all(
-    whole.positions.map(async ({ position, records }) => {
-      const taken = whole.keys.slice(0, records);
-      const { lines, outcome } = await scanned(scan, { from: position, taken });
-      return { lines: [...whole.lines.slice(0, records), ...lines], outcome };
+    whole.positions.map(async ({ position, ...passed }) => {
+      const { lines, outcome } = await scanned(scan, { from: position, passed });
+      return { lines, outcome };
     }),
   );
   return { whole: { lines: whole.lines, outcome: whole.outcome }, resumed };

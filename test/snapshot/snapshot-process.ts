@@ -27,7 +27,7 @@ const saved =
     ? await startRun({ source: 'calculations', compression: 'gzip', selection: {} }, clock)
     : await resumeRun(store, 'calculations', run);
 // This loads the code of the scan, so that a kill after the name is printed hits the process while it scans.
-const scan = await scanOfRun(saved.checkpoint, { call, store, sleep, pageRows: 100 });
+const scan = await scanOfRun(saved.checkpoint, { ...clock, call, sleep, pageRows: 100 });
 console.log(saved.checkpoint.run);
 const platform = new URL(url).host;
 const { kind } = await takeRun(saved, scan, {

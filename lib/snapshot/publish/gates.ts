@@ -41,7 +41,7 @@ export function refusals(
     type: last !== undefined && typeChanged(run.fields, last.fields),
     selection: last !== undefined && canonical(run.selection) !== canonical(last.selection),
     platform: last !== undefined && !isSamePlatform(run.platform, last.platform),
-    unproved: run.consistency !== 'proved',
+    unproved: run.consistency === 'best-effort',
     incomplete: run.scanRefused.includes('incomplete'),
     future: isFuture(run.startedAt, nowMs),
     broken: isBroken,

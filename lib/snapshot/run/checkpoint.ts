@@ -4,14 +4,21 @@ import { findStored, printStored, readStored, StoredObjectError } from '../../st
 import { gateNames } from '../gate-names.ts';
 import { type Place, placeSchema, workFolder } from '../keys.ts';
 import { atRiskSchema, type Part, partSchema } from '../manifest.ts';
+import { assumptionNames, consistencies } from '../scan.ts';
 
 const outcomeSchema = z.object({
-  proved: z.boolean(),
+  consistency: z.enum(consistencies),
+  assumes: z.array(z.enum(assumptionNames)),
   totals: z.object({ start: z.nullable(z.number()), end: z.nullable(z.number()) }),
   order: z.string(),
   missing: z.array(z.object({ id: z.string(), status: z.number() })),
   refused: z.array(z.enum(gateNames)),
 });
+
+const fieldsSchema = z.record(
+  z.string(),
+  z.array(z.enum(['string', 'number', 'boolean', 'object', 'array', 'null'])),
+);
 
 const checkpointSchema = z.object({
   version: z.literal(1),
@@ -29,11 +36,16 @@ const checkpointSchema = z.object({
   position: z.nullable(z.unknown()),
   /** How the scan ended; null until it has. */
   outcome: z.nullable(outcomeSchema),
-  /** How many parts are durable, and the key of the last one's entry; each entry has the key of the one before it. */
+  /** How many parts have been stored, including those of segments that were dropped: the number of the next one. */
   parts: z.number(),
+  /** The key of the last part's entry; each entry has the key of the one before it. */
   lastPart: z.nullable(z.string()),
   records: z.number(),
-  fields: z.record(z.string(), z.array(z.enum(['string', 'number', 'boolean', 'object', 'array', 'null']))),
+  fields: fieldsSchema,
+  /** The run when the current segment began, which it returns to if the segment restarts; absent for the first one. */
+  segment: z.optional(
+    z.object({ lastPart: z.nullable(z.string()), records: z.number(), fields: fieldsSchema }),
+  ),
   calls: z.object({ requests: z.number(), retries: z.number(), throttled: z.number(), waitedMs: z.number() }),
   atRisk: z.optional(atRiskSchema),
 });
@@ -85,10 +97,17 @@ export async function recordPart(store: Store, part: Part, previous: string | nu
   return key;
 }
 
-/** All parts of a run, first to last, found by following the entries back from the last one. */
-export async function readParts(store: Store, lastPart: string | null): Promise<Part[]> {
+/**
+ * All parts of a run, first to last, found by following the entries back from the last one; `after`: only those after
+ * the part with this entry.
+ */
+export async function readParts(
+  store: Store,
+  lastPart: string | null,
+  after: string | null = null,
+): Promise<Part[]> {
   const parts: Part[] = [];
-  for (let key = lastPart; key !== null; ) {
+  for (let key = lastPart; key !== null && key !== after; ) {
     const { value } = await readStored(store, key, { what: 'a part entry', schema: partEntrySchema });
     parts.push(value.part);
     key = value.previous;

@@ -37,6 +37,12 @@ export function createPartWriter({ store, folder, compression }: PartWriterOptio
       if (keys.length > 0) await cutter.add(keys, lines);
       release?.();
     },
+    /** Drops what was written since the last part was stored. */
+    async discard(): Promise<void> {
+      await cutter.close();
+      frames = [];
+      compressed.clear();
+    },
     /** The compressed size of the open part so far, in bytes; estimated for what has not been compressed yet. */
     compressedBytes: () => compressed.sizeBytes() + Math.ceil(cutter.waitingBytes() * EXPECTED_SHARE),
     /**

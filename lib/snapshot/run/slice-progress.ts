@@ -53,8 +53,28 @@ export function startProgress(saved: Saved, { store, callCounts }: ProgressOptio
       await writer.write(batch);
       taken.add(batch, position);
     },
+    /** Begins a segment: what was added so far stays, and ends its part. */
+    async begin(): Promise<void> {
+      const { lastPart, records, fields } = (await save(null)).checkpoint;
+      checkpoint = { ...checkpoint, segment: { lastPart, records, fields } };
+    },
+    /**
+     * Drops the records of the segment. Their parts stay in the work folder, and no checkpoint names them from the next
+     * one on. Their numbers are not used again: a process that still takes the dropped records would otherwise replace
+     * the entry of an equal part.
+     */
+    async restart(position: unknown): Promise<void> {
+      await writer.discard();
+      [stored, hasFailed] = [undefined, false];
+      const start = checkpoint.segment ?? EMPTY;
+      taken.restart(start, position);
+      checkpoint = { ...checkpoint, lastPart: start.lastPart };
+    },
   };
 }
+
+/** A run at its beginning. */
+const EMPTY = { lastPart: null, records: 0, fields: {} };
 
 /** Calls of the function take turns. */
 function inTurn<In, Out>(work: (input: In) => Promise<Out>): (input: In) => Promise<Out> {
@@ -68,6 +88,7 @@ function inTurn<In, Out>(work: (input: In) => Promise<Out>): (input: In) => Prom
 
 const copyOf = (outcome: ScanOutcome) => ({
   ...outcome,
+  assumes: [...outcome.assumes],
   missing: [...outcome.missing],
   refused: [...outcome.refused],
 });

@@ -155,6 +155,7 @@ async function finishedRun(
     parts: _count,
     version: _version,
     compression: _compression,
+    segment: _segment,
     ...facts
   } = checkpoint;
   if (outcome === null) throw new Error(`run ${checkpoint.run} has not finished`);
@@ -165,7 +166,8 @@ async function finishedRun(
     platform: checkpoint.platform ?? platform,
     ...(paceCounts === undefined ? {} : { pace: paceCounts() }),
     totals: outcome.totals,
-    consistency: outcome.proved ? 'proved' : 'best-effort',
+    consistency: outcome.consistency,
+    assumes: outcome.assumes,
     order: outcome.order,
     missing: outcome.missing,
     parts: await readParts(store, lastPart),

@@ -40,7 +40,9 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
     onProgress,
   } = options;
   const progress = startProgress(saved, options);
-  const takenKeys = async () => readTakenKeys(options.store, (await progress.save(null)).checkpoint, signal);
+  const takenKeys = async function* takenKeys() {
+    yield* readTakenKeys(options.store, (await progress.save(null)).checkpoint, signal);
+  };
   try {
     const steps = scan({ from: saved.checkpoint.position ?? undefined, signal, takenKeys });
     for (;;) {
@@ -48,7 +50,10 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
         if (progress.unsavedMs() > 0) await progress.save(null);
       });
       if (step.done) return await progress.save(step.value);
-      await progress.add(step.value.batch, step.value.position);
+      const { batch, position, segment } = step.value;
+      if (segment === 'begins') await progress.begin();
+      if (segment === 'restarts') await progress.restart(position);
+      else await progress.add(batch, position);
       onProgress?.({ records: progress.records(), total: step.value.total });
       const ends = isOver();
       if (!ends && progress.compressedBytes() < partBytes && progress.unsavedMs() < partMs) continue;

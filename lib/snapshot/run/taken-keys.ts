@@ -3,17 +3,24 @@ import { runKeys } from '../changes/run-keys.ts';
 import { sourceOf } from '../keys.ts';
 import { type Checkpoint, readParts } from './checkpoint.ts';
 
+const KEYS_AT_ONCE = 1_000;
+
 /**
- * The keys of all records in the durable parts of a run, read one part after another. Throws `StoredObjectError` that
- * names a part or part entry that is missing or altered.
+ * The keys of all records in the durable parts of a run's current segment, in order, as one part after another is read.
+ * Throws `StoredObjectError` that names a part or part entry that is missing or altered.
  */
-export async function readTakenKeys(
+export async function* readTakenKeys(
   store: Store,
-  { source, lastPart }: Pick<Checkpoint, 'source' | 'lastPart'>,
+  { source, lastPart, segment }: Pick<Checkpoint, 'source' | 'lastPart' | 'segment'>,
   signal?: AbortSignal,
-): Promise<Set<string>> {
-  const run = { parts: await readParts(store, lastPart) };
-  const keys = new Set<string>();
-  for await (const key of runKeys({ store, source: sourceOf(source), run, signal })) keys.add(key);
-  return keys;
+): AsyncGenerator<readonly string[]> {
+  const run = { parts: await readParts(store, lastPart, segment?.lastPart) };
+  let keys: string[] = [];
+  for await (const key of runKeys({ store, source: sourceOf(source), run, signal })) {
+    keys.push(key);
+    if (keys.length < KEYS_AT_ONCE) continue;
+    yield keys;
+    keys = [];
+  }
+  if (keys.length > 0) yield keys;
 }

@@ -10,7 +10,7 @@ type Facts = Pick<Checkpoint, 'position' | 'records' | 'fields' | 'calls' | 'atR
 
 /** Counts what a slice takes after its checkpoint, and how much of it a crash would cost. */
 export function countTaken(before: Checkpoint, callCounts: CountCalls) {
-  const fieldTypes = createFieldTypes(before.fields);
+  let fieldTypes = createFieldTypes(before.fields);
   const callsBefore = callCounts();
   let { position, records } = before;
   let atRisk = before.atRisk ?? { seconds: 0, requests: 0 };
@@ -32,6 +32,12 @@ export function countTaken(before: Checkpoint, callCounts: CountCalls) {
       fieldTypes.merge(fields);
       records += keys.length;
       position = after;
+    },
+    /** Goes back to these records; the scan is at this position then. */
+    restart(start: Pick<Checkpoint, 'records' | 'fields'>, after: unknown): void {
+      fieldTypes = createFieldTypes(start.fields);
+      [records, position] = [start.records, after];
+      sinceMs = undefined;
     },
     /** What the checkpoint is to say now. */
     facts(): Facts {

@@ -52,7 +52,8 @@ export function fanOut(options: FanOutOptions): Scan<FanOutPosition> {
     }
     const { missing } = position;
     return {
-      proved: true,
+      consistency: 'proved',
+      assumes: ['current-responses'],
       totals: { start: null, end: null },
       order: 'ids',
       missing,

@@ -95,7 +95,8 @@ test('ids with a 404 or 403 response are missing, in the order of the ids', asyn
 
   expect(keys).toEqual(['id0', 'id2', 'id4']);
   expect(outcome).toEqual({
-    proved: true,
+    consistency: 'proved',
+    assumes: ['current-responses'],
     totals: { start: null, end: null },
     order: 'ids',
     missing: [

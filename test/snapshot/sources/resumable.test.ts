@@ -13,23 +13,32 @@ test.each([
   [
     'calculations by id',
     calculationPosition,
-    { mode: 'id', at: { ...counted, target: '9', last: '7', stepBack: 0 } },
+    {
+      ...{ read: 2, records: 2, memo: null },
+      at: { mode: 'id', at: { ...counted, target: '9', isExtended: true, last: '7', stepBack: 0 } },
+    },
   ],
   [
     'calculations by creation',
     calculationPosition,
     {
-      mode: 'created',
-      at: { ...counted, target: 9, stepBack: 1, last: { created: 8, ids: ['7'] }, tries: 0, tooMany: null },
+      ...{ read: 1, records: 2, memo: null },
+      at: {
+        mode: 'created',
+        at: { ...counted, target: 9, stepBack: 1, last: { created: 8, ids: ['7'] }, tries: 0, tooMany: null },
+      },
     },
   ],
   [
     'calculations in no order',
     calculationPosition,
     {
-      mode: 'unordered',
-      order: 'created',
-      at: { round: 2, next: 2, isNew: true, smallest: 1, idle: 0, degraded: false, totals },
+      ...{ read: 1, records: 2, memo: null },
+      at: {
+        mode: 'unordered',
+        order: 'created',
+        at: { round: 2, next: 2, isNew: true, smallest: 1, idle: 0, degraded: false, totals },
+      },
     },
   ],
   [
@@ -37,13 +46,22 @@ test.each([
     filesPosition,
     {
       fileset: 1,
-      next: 'cursor',
-      cursors: { count: 1, latest: ['hash'], anchor: null },
-      open: totals,
-      done: totals,
-      records: 2,
+      at: {
+        ...{ read: 2, records: 2, memo: 'digest' },
+        at: {
+          startedMs: 1_790_000_000_000,
+          next: 'cursor',
+          cursors: { count: 1, latest: ['hash'], anchor: null },
+          empty: 0,
+          totals,
+          repeats: 0,
+          isSettled: true,
+        },
+      },
+      hasBegun: true,
+      totals,
+      claim: { consistency: 'cursor', assumes: ['current-responses', 'fixed-order'] },
       missing: [{ id: 'a', status: 404 }],
-      ended: true,
       cut: false,
     },
   ],

@@ -41,7 +41,7 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
   return async (job, { signal, beforeSend }) => {
     const place = placeOf(job.source, job.as);
     const saved = await beginRun(job, { store, compression, platform: host, now, random, signal });
-    const scan = await scanOfRun(saved.checkpoint, { call, store, sleep });
+    const scan = await scanOfRun(saved.checkpoint, { call, store, sleep, now });
     // Recorded once, before the first page is requested.
     await beforeSend();
     const publication = await takeRun(saved, scan, {

@@ -1,5 +1,5 @@
 import { batchOf } from '../../page/record-batch.ts';
-import type { Scan, ScanOutcome } from '../../scan.ts';
+import { provedIf, type Scan, type ScanOutcome } from '../../scan.ts';
 import {
   type CreatedPosition,
   type CreatedRow,
@@ -38,6 +38,9 @@ export type CreatedScanOptions = {
   readonly limit: number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
+
+/** What the proof assumes. */
+const ASSUMES = ['current-responses', 'fixed-creation-times'] as const;
 
 /** How many pages may bring nothing new, beyond those that reread what was taken, before the scan gives up. */
 const IDLE_PAGES = 64;
@@ -182,6 +185,6 @@ function refuseStall({ idle, taken, smallest, next }: CreatedPosition): void {
 }
 
 function outcomeOf({ tooMany }: CreatedPosition, { degraded, totals }: Reported): ScanOutcome {
-  const proved = tooMany === null && !degraded;
-  return { proved, totals, order: 'created', missing: [], refused: degraded ? ['degraded'] : [] };
+  const claim = provedIf(tooMany === null && !degraded, ASSUMES);
+  return { ...claim, totals, order: 'created', missing: [], refused: degraded ? ['degraded'] : [] };
 }

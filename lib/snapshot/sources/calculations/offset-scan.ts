@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { compareIds, type Id } from '../../../platform/id.ts';
-import { type Scan, totalsSchema } from '../../scan.ts';
+import { provedIf, type Scan, totalsSchema } from '../../scan.ts';
 import { readUndegraded } from './degraded-retry.ts';
 import type { OffsetPage, ReadOffsetPage } from './pages.ts';
 import { createPagesAhead } from './pages-ahead.ts';
@@ -16,6 +16,9 @@ import { createPagesAhead } from './pages-ahead.ts';
  * all such rows have been taken. If the row with that id is deleted in the meantime, a proved page will at some point
  * add nothing. A short page does not prove the end, since the platform may cap any page, but requesting the highest id
  * again does: if it is not above `last`, nothing is left to take.
+ * All that assumes current responses. If both totals are above what was taken, either one was not, or rows that were
+ * never taken have been deleted and others added at the end: the scan then reads on to the present end, once, so that
+ * its caller can tell the two apart.
  */
 
 export type OffsetScanOptions = {
@@ -39,6 +42,8 @@ export class OrderError extends ScanError {}
 export type OffsetPosition = {
   /** The highest id at the start of the scan, which must be reached; null if there was none. */
   readonly target: Id | null;
+  /** True if the target is the highest id of a later moment, since the totals did not match what was taken. */
+  readonly isExtended: boolean;
   /** The offset after the last row read; rows may have slid below it since. */
   readonly next: number;
   readonly stepBack: number;
@@ -57,6 +62,7 @@ export type OffsetPosition = {
 
 export const offsetPosition: z.ZodMiniType<OffsetPosition> = z.object({
   target: z.nullable(z.string()),
+  isExtended: z.boolean(),
   next: z.number(),
   stepBack: z.number(),
   last: z.nullable(z.string()),
@@ -66,6 +72,9 @@ export const offsetPosition: z.ZodMiniType<OffsetPosition> = z.object({
   degraded: z.boolean(),
   totals: totalsSchema,
 });
+
+/** What the proof assumes. */
+const ASSUMES = ['current-responses'] as const;
 
 const PAGES_AHEAD = 2;
 
@@ -112,8 +121,18 @@ export function offsetScan(options: OffsetScanOptions): Scan<OffsetPosition> {
           position = { ...position, degraded: position.degraded || now.degraded };
         }
         if (!hasReached(position, end)) continue;
+        if (isShort(position)) {
+          position = extended(position, await top());
+          if (!hasReached(position, position.target)) continue;
+        }
         const { degraded, totals } = position;
-        return { proved: !degraded, totals, order: 'id', missing: [], refused: degraded ? ['degraded'] : [] };
+        return {
+          ...provedIf(!degraded, ASSUMES),
+          totals,
+          order: 'id',
+          missing: [],
+          refused: degraded ? ['degraded'] : [],
+        };
       }
     } finally {
       ahead.stop();
@@ -140,7 +159,8 @@ function startAt(top: OffsetPage, limit: number): OffsetPosition {
   const totals = { start: top.total, end: top.total };
   const target = highestOf(top);
   const { degraded } = top;
-  return { target, next: 0, stepBack: 0, last: null, taken: 0, smallest: limit, idle: 0, degraded, totals };
+  const counts = { next: 0, stepBack: 0, last: null, taken: 0, smallest: limit, idle: 0 };
+  return { target, isExtended: false, ...counts, degraded, totals };
 }
 
 /** The position with what a page reports about the whole, whether or not its seam is proved. */
@@ -179,6 +199,15 @@ function past(position: OffsetPosition, { keys }: OffsetPage, offset: number, kn
 function hasReached({ last, idle }: OffsetPosition, end: Id | null): boolean {
   if (end === null) return idle > 0;
   return last !== null && compareIds(last, end) >= 0;
+}
+
+/** True if both totals are above what was taken, for the first time. */
+const isShort = ({ isExtended, totals: { start, end }, taken }: OffsetPosition): boolean =>
+  !isExtended && start !== null && end !== null && taken < Math.min(start, end);
+
+/** The position with the present highest id as its target. */
+function extended(position: OffsetPosition, top: OffsetPage): OffsetPosition {
+  return { ...withReported(position, top), target: highestOf(top), isExtended: true };
 }
 
 /** Bounds the requests: rereading everything after a step back is allowed, looping forever is not. */

@@ -1,10 +1,17 @@
 import * as z from 'zod/mini';
 import type { Call } from '../../../platform/call.ts';
 import { PlatformError } from '../../../platform/platform-error.ts';
-import type { Scan, ScanOutcome, ScanStart, ScanStep } from '../../scan.ts';
+import { provedIf, type Scan, type ScanOutcome, type ScanStart, type ScanStep } from '../../scan.ts';
+import {
+  type Judgement,
+  type ReadEnd,
+  type RereadPosition,
+  rereading,
+  rereadPosition,
+} from '../rereading.ts';
 import { type CreatedPosition, createdPosition } from './created-position.ts';
 import { createdScan } from './created-scan.ts';
-import { type OffsetPosition, OrderError, offsetPosition, offsetScan } from './offset-scan.ts';
+import { type OffsetPosition, OrderError, offsetPosition, offsetScan, ScanError } from './offset-scan.ts';
 import { type CalculationSelection, calculationPageReader } from './pages.ts';
 import { sortedPageReader } from './sorted-pages.ts';
 import { type UnorderedPosition, unorderedPosition, unorderedScan } from './unordered-scan.ts';
@@ -17,8 +24,11 @@ export type CalculationScanOptions = {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
-/** How far a scan of calculations has progressed, by the order in which it reads them; plain JSON. */
-export type CalculationPosition =
+/** How far a scan of calculations has progressed; plain JSON. */
+export type CalculationPosition = RereadPosition<PositionInOrder, null>;
+
+/** How far one read has progressed, by the order in which it reads. */
+type PositionInOrder =
   | { readonly mode: 'id'; readonly at: OffsetPosition }
   | { readonly mode: 'created'; readonly at: CreatedPosition }
   /** `order` is the one that is requested and that the platform did not keep to. */
@@ -26,19 +36,47 @@ export type CalculationPosition =
 
 type SortField = 'id' | 'created';
 
-export const calculationPosition: z.ZodMiniType<CalculationPosition> = z.discriminatedUnion('mode', [
+const positionInOrder: z.ZodMiniType<PositionInOrder> = z.discriminatedUnion('mode', [
   z.object({ mode: z.literal('id'), at: offsetPosition }),
   z.object({ mode: z.literal('created'), at: createdPosition }),
   z.object({ mode: z.literal('unordered'), order: z.enum(['id', 'created']), at: unorderedPosition }),
 ]);
 
+export const calculationPosition: z.ZodMiniType<CalculationPosition> = rereadPosition(
+  positionInOrder,
+  z.null(),
+);
+
 /**
  * Reads all calculations: in the order of ids; by `created` if the platform responds 400 to the very first request; and
  * in no order at all, each id once and never proved, once a response contradicts the requested order. An ordered scan
- * does not remember ids, so what it took is then read from the parts of the run. Throws `PlatformError`, and
- * `ScanError` if the scan makes no progress.
+ * does not remember ids, so what it took is then read from the parts of the run.
+ *
+ * Everything is read again, at most three times in all, if the platform reported more records than it sent, or if the
+ * scan made no progress. Throws `PlatformError`, and `ScanError` if no read made progress.
  */
-export function calculationScan(options: CalculationScanOptions): Scan<CalculationPosition> {
+export const calculationScan = (options: CalculationScanOptions): Scan<CalculationPosition> =>
+  rereading({
+    read: readInOrder(options),
+    judge,
+    isWorthRereading: (error) => error instanceof ScanError,
+  });
+
+/**
+ * A proof by order assumes that each response is current. Both totals above what was read betray that one was not: a
+ * replica lagged behind, or a record vanished while it was being updated.
+ */
+function judge({ result, records, isLast }: ReadEnd<ScanOutcome, null>): Judgement<ScanOutcome, null> {
+  const { start, end } = result.totals;
+  const isShort = start !== null && end !== null && records < Math.min(start, end);
+  if (result.consistency !== 'proved' || !isShort) return { kind: 'ended', outcome: result };
+  return isLast
+    ? { kind: 'ended', outcome: { ...result, ...provedIf(false, []) } }
+    : { kind: 'again', memo: null };
+}
+
+/** One read. */
+function readInOrder(options: CalculationScanOptions): Scan<PositionInOrder> {
   return async function* scan(start) {
     const { from } = start;
     if (from?.mode === 'unordered')
@@ -57,7 +95,7 @@ type Ended = { readonly kind: 'ended'; readonly outcome: ScanOutcome };
 type Refused = { readonly kind: 'refused' };
 type Unordered = { readonly kind: 'unordered'; readonly order: SortField };
 
-type Steps<Result> = AsyncGenerator<ScanStep<CalculationPosition>, Result, undefined>;
+type Steps<Result> = AsyncGenerator<ScanStep<PositionInOrder>, Result, undefined>;
 
 const REFUSED: Refused = { kind: 'refused' };
 
@@ -112,7 +150,7 @@ async function* scanUnordered(
 /** The same steps with their positions tagged. */
 async function* tagged<At>(
   steps: AsyncGenerator<ScanStep<At>, ScanOutcome, undefined>,
-  tag: (at: At) => CalculationPosition,
+  tag: (at: At) => PositionInOrder,
 ): Steps<ScanOutcome> {
   try {
     for (;;) {

@@ -62,7 +62,8 @@ export function unorderedScan({ readPage, limit, sleep }: UnorderedScanOptions):
   return async function* scan({ from, signal, takenKeys }) {
     let position = from ?? startAt(limit);
     if (from === undefined) yield { batch: emptyBatch, position, total: null };
-    const taken = await takenKeys();
+    const taken = new Set<Id>();
+    for await (const keys of takenKeys()) for (const key of keys) taken.add(key);
     while (position.round <= MOST_ROUNDS) {
       const request = { ascending: true, offset: position.next, limit, signal };
       const page = await readUndegraded(() => readPage(request), sleep, signal);
@@ -75,7 +76,8 @@ export function unorderedScan({ readPage, limit, sleep }: UnorderedScanOptions):
       position = { ...position, round: position.round + 1, next: 0, isNew: false, idle: 0 };
     }
     const { degraded, totals } = position;
-    return { proved: false, totals, order: 'none', missing: [], refused: degraded ? ['degraded'] : [] };
+    const refused = degraded ? (['degraded'] as const) : [];
+    return { consistency: 'best-effort', assumes: [], totals, order: 'none', missing: [], refused };
   };
 }
 

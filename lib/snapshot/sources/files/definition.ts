@@ -54,9 +54,9 @@ export const files = defineSource(
     selectionOf: ({ filesets, directory, immediate, where, since, until }) => ({
       selection: present({ filesets, directory, immediate, where, since, until }),
     }),
-    async openScan(selection, { call }) {
+    async openScan(selection, { call, now }) {
       const { filesPosition, filesScan } = await import('./scan.ts');
-      const scan = filesScan({ call, filesetIds: selection.filesets, search: searchOf(selection) });
+      const scan = filesScan({ call, filesetIds: selection.filesets, search: searchOf(selection), now });
       return resumable(scan, filesPosition);
     },
     records: {

@@ -1,13 +1,12 @@
 import type { Call } from '../../../platform/call.ts';
 import { type FileSearch, searchFiles } from '../../../platform/operations/search-files.ts';
-import { batchOf, type RecordBatch } from '../../page/record-batch.ts';
 import { membersOf, scannedRecord, shapeError } from '../../page/record-line.ts';
 import type { ScannedRecord } from '../../page/scanned-record.ts';
 import { sliceRecords } from '../../page/slice-records.ts';
 
 /** One page of a FileSet's files. */
 export type ScannedFilePage = {
-  readonly batch: RecordBatch;
+  readonly records: readonly ScannedRecord[];
   /** The cursor sent with the page; null if there is none. */
   readonly next: string | null;
   /** The total number of files as reported by the platform; null if it does not report it. */
@@ -30,9 +29,8 @@ export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
     const { values, context } = pageOf(json, filesetId);
     const sources = sliceRecords(text, 'files');
     const total = context['total'];
-    const records = values.map((value, at) => fileRecord(value, { filesetId, at, source: sources[at] }));
     return {
-      batch: batchOf(records),
+      records: values.map((value, at) => fileRecord(value, { filesetId, at, source: sources[at] })),
       next: cursorOf(context, filesetId),
       total: typeof total === 'number' ? total : null,
     };

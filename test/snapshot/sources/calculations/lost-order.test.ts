@@ -93,7 +93,8 @@ const whole = {
   records: 16,
   fields: { id: ['number'], created: ['number'] },
   outcome: {
-    proved: false,
+    consistency: 'best-effort',
+    assumes: [],
     totals: { start: 16, end: 16 },
     order: 'none',
     missing: [],

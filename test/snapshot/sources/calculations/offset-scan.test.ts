@@ -39,7 +39,8 @@ describe('a platform that does not change', () => {
 
     expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10']);
     expect(outcome).toEqual({
-      proved: true,
+      consistency: 'proved',
+      assumes: ['current-responses'],
       totals: { start: 10, end: 10 },
       order: 'id',
       missing: [],
@@ -84,7 +85,7 @@ describe('a platform that does not change', () => {
     const { keys, outcome } = await scanned({ readPage: platform.readPage, limit: 4 });
 
     expect(keys).toEqual([]);
-    expect(outcome.proved).toBe(true);
+    expect(outcome.consistency).toBe('proved');
   });
 
   test('that sends fewer rows than were requested is read by the rows received', async () => {
@@ -115,7 +116,7 @@ test('rows deleted before the page are detected, and the scan steps back to what
   const { keys, outcome } = await scanned({ readPage: platform.readPage, limit: 4 });
 
   expect(keys).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '11', '12']);
-  expect(outcome.proved).toBe(true);
+  expect(outcome.consistency).toBe('proved');
 });
 
 test('an empty page is not the end: rows before it may have been deleted', async () => {
@@ -169,7 +170,7 @@ test('a degraded page is read again after longer and longer waits', async () => 
   const { outcome } = await scanned({ readPage, limit: 4, sleep: async (ms) => void slept.push(ms) });
 
   expect(slept).toEqual([1_000, 2_000, 4_000]);
-  expect(outcome).toMatchObject({ proved: true, refused: [] });
+  expect(outcome).toMatchObject({ consistency: 'proved', refused: [] });
 });
 
 test('a platform that stays degraded is not called proved', async () => {
@@ -182,7 +183,7 @@ test('a platform that stays degraded is not called proved', async () => {
   const { keys, outcome } = await scanned({ readPage, limit: 4 });
 
   expect(keys).toEqual(['1', '2', '3']);
-  expect(outcome).toMatchObject({ proved: false, refused: ['degraded'] });
+  expect(outcome).toMatchObject({ consistency: 'best-effort', refused: ['degraded'] });
 });
 
 test('an end reported by a degraded response is not called proved', async () => {
@@ -197,7 +198,7 @@ test('an end reported by a degraded response is not called proved', async () => 
   const { keys, outcome } = await scanned({ readPage, limit: 10 });
 
   expect(keys).toEqual(['1', '2', '3']);
-  expect(outcome).toMatchObject({ proved: false, refused: ['degraded'] });
+  expect(outcome).toMatchObject({ consistency: 'best-effort', refused: ['degraded'] });
 });
 
 describe('a platform that changes while it is read', () => {
@@ -221,7 +222,7 @@ describe('a platform that changes while it is read', () => {
 
         expect(new Set(keys).size).toBe(keys.length);
         expect(keys).toEqual(expect.arrayContaining(platform.livedThrough().map(String)));
-        expect(outcome.proved).toBe(true);
+        expect(outcome.consistency).toBe('proved');
         expect(platform.requests()).toBeLessThan(200);
       }),
       { numRuns: scaled(300, 3_000) },
@@ -241,7 +242,7 @@ describe('a platform that changes while it is read', () => {
 
           expect(new Set(keys).size).toBe(keys.length);
           expect(keys).toEqual(expect.arrayContaining(again.livedThrough().map(String)));
-          expect(rest.outcome.proved).toBe(true);
+          expect(rest.outcome.consistency).toBe('proved');
         }
       }),
       { numRuns: scaled(50, 300) },

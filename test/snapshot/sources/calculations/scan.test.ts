@@ -66,8 +66,8 @@ describe('a platform that sorts by id', () => {
     const { lines, positions, outcome } = await scanned(scanOf(callOf(sandbox), { limit: 100 }));
 
     expect(lines).toEqual([...sandbox.calculations()]);
-    expect(outcome).toMatchObject({ proved: true, order: 'id' });
-    expect(new Set(positions.map(({ position }) => position.mode))).toEqual(new Set(['id']));
+    expect(outcome).toMatchObject({ consistency: 'proved', order: 'id' });
+    expect(new Set(positions.map(({ position }) => position.at?.mode))).toEqual(new Set(['id']));
   });
 
   test('is resumed from each position', async () => {
@@ -90,7 +90,7 @@ describe('a platform that refuses to sort by id', () => {
     const publication = await published(sandbox, 700);
 
     expect(lines.toSorted()).toEqual([...sandbox.calculations()].toSorted());
-    expect(outcome).toMatchObject({ proved: true, order: 'created' });
+    expect(outcome).toMatchObject({ consistency: 'proved', order: 'created' });
     expect(publication).toMatchObject({
       kind: 'published',
       manifest: { records: 3_000, consistency: 'proved', order: 'created' },
@@ -112,7 +112,7 @@ describe('a platform that refuses to sort by id', () => {
     const { lines, outcome } = await scanned(scanOf(callOf(sandbox)));
 
     expect(lines.toSorted()).toEqual([...sandbox.calculations()].toSorted());
-    expect(outcome).toMatchObject({ proved: false, order: 'created' });
+    expect(outcome).toMatchObject({ consistency: 'best-effort', order: 'created' });
   });
 
   test('and by creation, too, fails with its own error', async () => {
@@ -161,7 +161,7 @@ describe('a platform that does not keep to the order', () => {
       const publication = await published(sandbox, 300);
 
       expect(lines.toSorted()).toEqual([...sandbox.calculations()].toSorted());
-      expect(outcome).toMatchObject({ proved: false, order: 'none', refused: [] });
+      expect(outcome).toMatchObject({ consistency: 'best-effort', order: 'none', refused: [] });
       expect(publication).toMatchObject({
         kind: 'refused',
         manifest: { records: 1_000, consistency: 'best-effort', refused: ['unproved'] },
@@ -180,13 +180,13 @@ describe('a platform that does not keep to the order', () => {
     const { keys, positions, outcome } = await scanned(scanOf(call, { limit: 3 }));
 
     expect(keys).toEqual(['1', '2', '3', '7', '9', '5']);
-    expect(positions.map(({ position }) => position.mode)).toEqual([
+    expect(positions.map(({ position }) => position.at?.mode)).toEqual([
       field,
       'unordered',
       'unordered',
       'unordered',
     ]);
-    expect(outcome.proved).toBe(false);
+    expect(outcome.consistency).toBe('best-effort');
   });
 
   test('any longer once a run has been resumed is read on, without what was taken before', async () => {
@@ -200,7 +200,7 @@ describe('a platform that does not keep to the order', () => {
     });
 
     expect(keys).toEqual(['6', '5', '4']);
-    expect(outcome).toMatchObject({ proved: false, order: 'none' });
+    expect(outcome).toMatchObject({ consistency: 'best-effort', order: 'none' });
   });
 
   test.each([
@@ -225,7 +225,7 @@ describe('a platform that does not keep to the order', () => {
     const { keys, outcome } = await scanned(scanOf(ordered.call), { from: positions[0]?.position });
 
     expect(keys).toEqual(['1', '2', '3']);
-    expect(outcome).toMatchObject({ proved: false, order: 'none' });
+    expect(outcome).toMatchObject({ consistency: 'best-effort', order: 'none' });
   });
 
   test('and sends the same page forever makes the scan give up', async () => {

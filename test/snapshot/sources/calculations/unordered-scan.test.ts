@@ -33,7 +33,8 @@ test('takes each id once, in the order received, and is never proved', async () 
 
   expect(keys).toEqual(['3', '1', '2', '5', '4']);
   expect(outcome).toEqual({
-    proved: false,
+    consistency: 'best-effort',
+    assumes: [],
     totals: { start: 7, end: 7 },
     order: 'none',
     missing: [],

@@ -25,7 +25,7 @@ test('reads the cards of each dataset in the order of the datasets’ ids, whate
   });
   expect(keys).toEqual(expected);
   expect(keys).toHaveLength(150);
-  expect(outcome).toMatchObject({ proved: true, order: 'ids', missing: [], refused: [] });
+  expect(outcome).toMatchObject({ consistency: 'proved', order: 'ids', missing: [], refused: [] });
 });
 
 test('without drill, cards that use a dataset only in a drill are skipped', async () => {

@@ -22,7 +22,8 @@ test('reads each data file once with its revisions, in the order of ids as integ
   expect(lines.every((line) => JSON.parse(line).revisions.length > 0)).toBe(true);
   expect(totals).toEqual(keys.map(() => 30));
   expect(outcome).toEqual({
-    proved: true,
+    consistency: 'proved',
+    assumes: ['current-responses'],
     totals: { start: null, end: null },
     order: 'ids',
     missing: [],

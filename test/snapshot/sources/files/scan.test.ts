@@ -11,6 +11,8 @@ const FILESET = '0b9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c11';
 const OTHER = '1c9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c22';
 const UNKNOWN = '2d9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c33';
 
+const now = () => Date.parse('2026-11-22T02:00:00Z');
+
 const small = { calculations: 0, datasets: 1, cards: 0, dataFiles: 0 };
 
 /** A page with one file for each id. */
@@ -19,7 +21,7 @@ const page = (ids: readonly string[], next?: unknown, total?: number) =>
 
 function scanOf(texts: readonly string[], filesetIds: readonly string[] = [FILESET]) {
   const { call, inputs } = scriptedCall(texts);
-  return { scan: filesScan({ call, filesetIds, search: {} }), inputs };
+  return { scan: filesScan({ now, call, filesetIds, search: {} }), inputs };
 }
 
 test('reads every file of each FileSet in turn, and puts the FileSet’s id first', async () => {
@@ -28,7 +30,7 @@ test('reads every file of each FileSet in turn, and puts the FileSet’s id firs
   const call = callOf(sandbox);
 
   const { keys, lines, totals, outcome } = await scanned(
-    filesScan({ call, filesetIds: [second, first.toUpperCase(), second], search: {}, limit: 100 }),
+    filesScan({ now, call, filesetIds: [second, first.toUpperCase(), second], search: {}, limit: 100 }),
   );
 
   const sent = [second, first].flatMap((id) =>
@@ -39,7 +41,8 @@ test('reads every file of each FileSet in turn, and puts the FileSet’s id firs
   expect(keys.slice(0, 250).every((key) => key.startsWith(`${second}/`))).toBe(true);
   expect(totals).toEqual([null, null, null, 500, 500, 500]);
   expect(outcome).toEqual({
-    proved: true,
+    consistency: 'proved',
+    assumes: ['exact-totals', 'exact-creation-times'],
     totals: { start: 500, end: 500 },
     order: 'cursor',
     missing: [],
@@ -51,7 +54,7 @@ test('each file that exists throughout is read exactly once, while others are ad
   await using sandbox = await startPlatform({ ...small, fileSets: 1, filesPerSet: 400 });
   const [filesetId = ''] = sandbox.ids().fileSets;
   const before = new Set([...sandbox.files(filesetId)].map((row) => JSON.parse(row).id));
-  const scan = filesScan({ call: callOf(sandbox), filesetIds: [filesetId], search: {}, limit: 25 });
+  const scan = filesScan({ now, call: callOf(sandbox), filesetIds: [filesetId], search: {}, limit: 25 });
 
   const keys: string[] = [];
   for await (const { batch } of scan(fromBeginning)) {
@@ -71,7 +74,7 @@ test('a search narrows what is read', async () => {
   const search = { filters: [{ field: 'fileType', operator: 'EQUALS', value: ['DIRECTORY'] }], limit: 2 };
 
   const { lines } = await scanned(
-    filesScan({ call: callOf(sandbox), filesetIds: sandbox.ids().fileSets, search }),
+    filesScan({ now, call: callOf(sandbox), filesetIds: sandbox.ids().fileSets, search }),
   );
 
   expect(lines.length).toBeGreaterThan(2);
@@ -103,14 +106,18 @@ test.each([
   ['absent', [page(['a'], 'k'), page(['b'])]],
   ['empty', [page(['a'], 'k'), page(['b'], '')]],
   ['the one that was sent', [page(['a'], 'k'), page(['b'], 'k')]],
-  ['new on a page without files', [page(['a'], 'k'), page(['b'], 'l'), page([], 'm')]],
+  ['the one that was sent, on a page without files', [page(['a'], 'k'), page(['b'], 'l'), page([], 'l')]],
 ])('a list ends at a cursor that is %s', async (_, texts) => {
   const { scan } = scanOf([...texts, page(['of the other'], null)], [FILESET, OTHER]);
 
   const { keys, outcome } = await scanned(scan);
 
   expect(keys).toEqual([`${FILESET}/a`, `${FILESET}/b`, `${OTHER}/of the other`]);
-  expect(outcome).toMatchObject({ proved: true });
+  expect(outcome).toMatchObject({
+    consistency: 'cursor',
+    assumes: ['current-responses', 'fixed-order'],
+    refused: [],
+  });
 });
 
 test('a list that loops ends, and is not proved', async () => {
@@ -119,7 +126,7 @@ test('a list that loops ends, and is not proved', async () => {
   const { keys, outcome } = await scanned(scan);
 
   expect(keys).toHaveLength(4);
-  expect(outcome).toMatchObject({ proved: false });
+  expect(outcome).toMatchObject({ consistency: 'best-effort' });
 });
 
 test('a cursor that looks like an address is sent as a cursor', async () => {
@@ -134,10 +141,10 @@ test('a cursor that looks like an address is sent as a cursor', async () => {
 });
 
 test('totals are those of the first and the last page of each FileSet, and unknown if one page has none', async () => {
-  const known = scanOf([page(['a'], 'k', 7), page(['b'], null, 6), page(['c'], null, 1)], [FILESET, OTHER]);
-  const unknown = scanOf([page(['a'], null, 7), page(['c'], null)], [FILESET, OTHER]);
+  const known = scanOf([page(['a'], 'k', 2), page(['b'], null, 3), page(['c'], null, 1)], [FILESET, OTHER]);
+  const unknown = scanOf([page(['a'], null, 1), page(['c'], null)], [FILESET, OTHER]);
 
-  expect((await scanned(known.scan)).outcome.totals).toEqual({ start: 8, end: 7 });
+  expect((await scanned(known.scan)).outcome.totals).toEqual({ start: 3, end: 4 });
   expect((await scanned(unknown.scan)).outcome.totals).toEqual({ start: null, end: null });
 });
 
@@ -146,7 +153,7 @@ test('a FileSet that does not exist, or that we may not read, is missing and doe
   const [first = '', second = ''] = sandbox.ids().fileSets;
   const filesetIds = [OTHER, first, UNKNOWN, second];
 
-  const { keys, outcome } = await scanned(filesScan({ call: callOf(sandbox), filesetIds, search: {} }));
+  const { keys, outcome } = await scanned(filesScan({ now, call: callOf(sandbox), filesetIds, search: {} }));
 
   expect(keys).toHaveLength(40);
   expect(outcome).toMatchObject({
@@ -162,7 +169,7 @@ test('the run is incomplete if every FileSet is missing', async () => {
   await using sandbox = await startPlatform({ ...small, fileSets: 0 });
   const call = callOf(sandbox);
 
-  const { outcome } = await scanned(filesScan({ call, filesetIds: [OTHER, UNKNOWN], search: {} }));
+  const { outcome } = await scanned(filesScan({ now, call, filesetIds: [OTHER, UNKNOWN], search: {} }));
 
   expect(outcome).toMatchObject({ refused: ['incomplete'], missing: [{ id: OTHER }, { id: UNKNOWN }] });
 });
@@ -174,7 +181,7 @@ test('a FileSet that goes missing when it is half read makes the run incomplete'
     throw statusError(403);
   });
 
-  const { keys, outcome } = await scanned(filesScan({ call, filesetIds: [FILESET, OTHER], search: {} }));
+  const { keys, outcome } = await scanned(filesScan({ now, call, filesetIds: [FILESET, OTHER], search: {} }));
 
   expect(keys).toEqual([`${FILESET}/a`, `${OTHER}/b`]);
   expect(outcome).toMatchObject({ refused: ['incomplete'], missing: [{ id: FILESET, status: 403 }] });
@@ -200,7 +207,9 @@ test('a refused token ends the scan', async () => {
   await using sandbox = await startPlatform({ ...small, fileSets: 2, filesPerSet: 5 });
   const call = callOf(sandbox, 'another-token');
 
-  const error = await caught(scanned(filesScan({ call, filesetIds: sandbox.ids().fileSets, search: {} })));
+  const error = await caught(
+    scanned(filesScan({ now, call, filesetIds: sandbox.ids().fileSets, search: {} })),
+  );
 
   expect(error.failure).toMatchObject({ kind: 'status', status: 401 });
 });
@@ -213,7 +222,9 @@ test('resumed from any position, it reads exactly the rest and has the same outc
 
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 3, max: 30 }), async (limit) => {
-      const { whole, resumed } = await resumedEverywhere(filesScan({ call, filesetIds, search: {}, limit }));
+      const { whole, resumed } = await resumedEverywhere(
+        filesScan({ now, call, filesetIds, search: {}, limit }),
+      );
 
       expect(whole.lines).toHaveLength(69);
       for (const each of resumed) expect(each).toEqual(whole);
@@ -228,7 +239,9 @@ test('a list that loops is detected from any position, too', async () => {
     return page([String(at)], String(at === 9 ? 4 : at + 1));
   });
 
-  const { whole, resumed } = await resumedEverywhere(filesScan({ call, filesetIds: [FILESET], search: {} }));
+  const { whole, resumed } = await resumedEverywhere(
+    filesScan({ now, call, filesetIds: [FILESET], search: {} }),
+  );
 
   expect(whole.lines).toHaveLength(10);
   for (const each of resumed) expect(each).toEqual(whole);
@@ -241,7 +254,7 @@ test('an abort ends the scan', async () => {
     return page(['a'], 'k');
   });
 
-  const scan = filesScan({ call, filesetIds: [FILESET], search: {} });
+  const scan = filesScan({ now, call, filesetIds: [FILESET], search: {} });
 
   await expect(scanned(scan, { signal: stop.signal })).rejects.toThrow('enough');
 });

@@ -1,0 +1,161 @@
+import * as z from 'zod/mini';
+import { searchFiles } from '../../../platform/operations/search-files.ts';
+import { PlatformError } from '../../../platform/platform-error.ts';
+import { batchOf, type RecordBatch } from '../../page/record-batch.ts';
+import { membersOf } from '../../page/record-line.ts';
+import type { ScannedRecord } from '../../page/scanned-record.ts';
+import { type ScanOutcome, type ScanStart, type ScanStep, totalsSchema } from '../../scan.ts';
+import type { ReadFilePage, ScannedFilePage } from './pages.ts';
+import { hasSeen, noCursors, type SeenCursors, seenCursorsSchema, withCursor } from './seen-cursors.ts';
+import { createSeenKeys, type SeenKeys } from './seen-keys.ts';
+
+/** How far one read of a FileSet has progressed; plain JSON. Its files are not in it, but in the parts of the run. */
+export type FilesetPosition = {
+  /** When it began, in epoch milliseconds. */
+  readonly startedMs: number;
+  /** The cursor to continue from; null means the beginning. */
+  readonly next: string | null;
+  /** Cursors followed. */
+  readonly cursors: SeenCursors;
+  /** How many pages with a new cursor have been empty since the last file. */
+  readonly empty: number;
+  readonly totals: ScanOutcome['totals'];
+  /** How many files came again; they are not taken. */
+  readonly repeats: number;
+  /** True if each file was created well before the read began. */
+  readonly isSettled: boolean;
+};
+
+export const filesetPosition: z.ZodMiniType<FilesetPosition> = z.object({
+  startedMs: z.number(),
+  next: z.nullable(z.string()),
+  cursors: seenCursorsSchema,
+  empty: z.number(),
+  totals: totalsSchema,
+  repeats: z.number(),
+  isSettled: z.boolean(),
+});
+
+/** What one read of a FileSet found. */
+export type FilesetResult = Pick<FilesetPosition, 'totals' | 'repeats' | 'isSettled'> & {
+  /** How many files there are, and the digest of their keys. */
+  readonly files: number;
+  readonly digest: string;
+  /** How many responses it took. */
+  readonly pages: number;
+  /** True if the list looped instead of ending. */
+  readonly looped: boolean;
+  /** The files of the last page, which no step has yielded. */
+  readonly batch: RecordBatch;
+};
+
+export type FilesetReadOptions = {
+  readonly filesetId: string;
+  readonly readPage: ReadFilePage;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+};
+
+/** More pages than any real list has: a list that reaches this is an error. */
+const MAX_PAGES = 100_000;
+
+/** More empty pages in a row than any real list has. */
+const MAX_EMPTY_PAGES = 1_000;
+
+/** A file that is older than this certainly existed at the start, although the platform's clock may differ from ours. */
+const SETTLED_MS = 15 * 60_000;
+
+/**
+ * Reads the files of one FileSet once, by cursor, and takes each file once. The list ends at a cursor that is null,
+ * absent or was followed before; an empty page with a new cursor does not end it. If `stopsAtRepeat`, the read also
+ * ends at the first file that came before. Throws `PlatformError`, of kind `endless` for a list that does not end.
+ */
+export async function* readFileset(
+  { filesetId, readPage, now }: FilesetReadOptions,
+  { from, signal, takenKeys }: ScanStart<FilesetPosition>,
+  stopsAtRepeat: boolean,
+): AsyncGenerator<ScanStep<FilesetPosition>, FilesetResult, undefined> {
+  const seen = createSeenKeys();
+  if (from !== undefined) await addTaken(seen, filesetId, takenKeys());
+  let position = from ?? startAt(now());
+  for (;;) {
+    signal?.throwIfAborted();
+    refuseEndless(filesetId, position);
+    const page = await readPage({ filesetId, next: position.next, signal });
+    const fresh = page.records.filter(({ key }) => seen.add(key));
+    const after = withPage(position, page, fresh);
+    const end = endOf(position, page.next);
+    if (end === 'none' && !(stopsAtRepeat && after.repeats > 0)) {
+      position = after;
+      yield { batch: batchOf(fresh), position, total: page.total };
+      continue;
+    }
+    const { totals, repeats, isSettled } = after;
+    const found = { files: seen.size(), digest: seen.digest(), pages: position.cursors.count + 1 };
+    return { totals, repeats, isSettled, looped: end === 'loop', ...found, batch: batchOf(fresh) };
+  }
+}
+
+const startAt = (startedMs: number): FilesetPosition => ({
+  startedMs,
+  next: null,
+  cursors: noCursors,
+  empty: 0,
+  totals: { start: null, end: null },
+  repeats: 0,
+  isSettled: true,
+});
+
+/** How the list ends at this cursor, if it does. On its last page the platform repeats the cursor that it was sent. */
+function endOf({ next: sent, cursors }: FilesetPosition, next: string | null): 'end' | 'loop' | 'none' {
+  if (next === null || next === sent) return 'end';
+  return hasSeen(cursors, next) ? 'loop' : 'none';
+}
+
+function withPage(
+  before: FilesetPosition,
+  { records, next, total }: ScannedFilePage,
+  fresh: readonly ScannedRecord[],
+): FilesetPosition {
+  const isFirst = before.next === null;
+  const settledMs = before.startedMs - SETTLED_MS;
+  return {
+    ...before,
+    next,
+    cursors: next === null ? before.cursors : withCursor(before.cursors, next),
+    empty: records.length === 0 ? before.empty + 1 : 0,
+    totals: { start: isFirst ? total : before.totals.start, end: total },
+    repeats: before.repeats + records.length - fresh.length,
+    isSettled: before.isSettled && fresh.every((record) => createdMs(record) < settledMs),
+  };
+}
+
+/** When a file was created, in epoch milliseconds; NaN if it does not say. */
+function createdMs({ value }: ScannedRecord): number {
+  const { created } = membersOf(value);
+  if (typeof created === 'number') return created;
+  return typeof created === 'string' ? Date.parse(created) : Number.NaN;
+}
+
+/** Adds the files that earlier processes took. The segment may also have files of the FileSets before. */
+async function addTaken(
+  seen: SeenKeys,
+  filesetId: string,
+  taken: AsyncIterable<readonly string[]>,
+): Promise<void> {
+  for await (const keys of taken) {
+    for (const key of keys) if (key.startsWith(`${filesetId}/`)) seen.add(key);
+  }
+}
+
+function refuseEndless(filesetId: string, { cursors, empty }: FilesetPosition): void {
+  if (cursors.count < MAX_PAGES && empty < MAX_EMPTY_PAGES) return;
+  throw new PlatformError(
+    {
+      kind: 'endless',
+      pages: empty < MAX_EMPTY_PAGES ? cursors.count : empty,
+      empty: empty >= MAX_EMPTY_PAGES,
+    },
+    { operation: searchFiles.name, about: `files of FileSet ${filesetId}`, attempts: 1 },
+  );
+}

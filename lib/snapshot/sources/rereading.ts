@@ -1,0 +1,104 @@
+import * as z from 'zod/mini';
+import { emptyBatch } from '../page/record-batch.ts';
+import type { ScanStart, ScanStep } from '../scan.ts';
+
+/** Reads something once, from the beginning or from a position. */
+type Read<Position, Result> = (
+  start: ScanStart<Position>,
+  /** True if there will be no further read, so that this one must be taken as it is. */
+  isLast: boolean,
+) => AsyncGenerator<ScanStep<Position>, Result, undefined>;
+
+/** How one read went: its result, and how many records it yielded. */
+export type ReadEnd<Result, Memo> = {
+  readonly result: Result;
+  readonly records: number;
+  /** True if there will be no further read: the judge must accept this one, or say that nothing is proved. */
+  readonly isLast: boolean;
+  /** What the judge stored of the read before; null if it was the first one. */
+  readonly memo: Memo | null;
+};
+
+/** What to do after a read: to read everything again, or to end with an outcome. */
+export type Judgement<Outcome, Memo> =
+  | { readonly kind: 'again'; readonly memo: Memo | null }
+  | { readonly kind: 'ended'; readonly outcome: Outcome };
+
+/** Where something that may be read several times resumes. Plain JSON if `Position` and `Memo` are. */
+export type RereadPosition<Position, Memo> = {
+  /** The number of the read; 1 is the first. */
+  readonly read: number;
+  /** How many records it has yielded. */
+  readonly records: number;
+  /** Its position; null at its beginning. */
+  readonly at: Position | null;
+  readonly memo: Memo | null;
+};
+
+export const rereadPosition = <Position, Memo>(
+  position: z.ZodMiniType<Position>,
+  memo: z.ZodMiniType<Memo>,
+): z.ZodMiniType<RereadPosition<Position, Memo>> =>
+  z.object({ read: z.number(), records: z.number(), at: z.nullable(position), memo: z.nullable(memo) });
+
+/** The most reads of anything: after that the platform changes too much, or does not show all that it has. */
+const MOST_READS = 3;
+
+type RereadingOptions<Position, Result, Outcome, Memo> = {
+  readonly read: Read<Position, Result>;
+  readonly judge: (end: ReadEnd<Result, Memo>) => Judgement<Outcome, Memo>;
+  /** Failures after which everything is read again; the last read throws them. Default: none. */
+  readonly isWorthRereading?: (error: unknown) => boolean;
+};
+
+/** All reads of something, from the beginning or from a position. */
+type Rereading<Position, Outcome, Memo> = (
+  start: ScanStart<RereadPosition<Position, Memo>>,
+) => AsyncGenerator<ScanStep<RereadPosition<Position, Memo>>, Outcome, undefined>;
+
+/**
+ * Reads everything from its beginning, and again if the judge finds the read doubtful, at most three times. Each read
+ * replaces what the ones before it yielded.
+ */
+export function rereading<Position, Result, Outcome, Memo>(
+  options: RereadingOptions<Position, Result, Outcome, Memo>,
+): Rereading<Position, Outcome, Memo> {
+  return async function* ({ from = START, ...start }) {
+    let position: RereadPosition<Position, Memo> = from;
+    for (;;) {
+      const { records, ...end } = yield* readOnce(options, { ...start, from: position });
+      if (end.kind === 'ended') return end.outcome;
+      start.signal?.throwIfAborted();
+      position = { read: position.read + 1, records: 0, at: null, memo: end.memo };
+      yield { batch: emptyBatch, position, total: null, segment: records > 0 ? 'restarts' : undefined };
+    }
+  };
+}
+
+const START = { read: 1, records: 0, at: null, memo: null };
+
+type Judged<Outcome, Memo> = Judgement<Outcome, Memo> & { readonly records: number };
+
+async function* readOnce<Position, Result, Outcome, Memo>(
+  { read, judge, isWorthRereading = () => false }: RereadingOptions<Position, Result, Outcome, Memo>,
+  start: ScanStart<RereadPosition<Position, Memo>> & { readonly from: RereadPosition<Position, Memo> },
+): AsyncGenerator<ScanStep<RereadPosition<Position, Memo>>, Judged<Outcome, Memo>, undefined> {
+  const { from } = start;
+  const isLast = from.read >= MOST_READS;
+  let { records } = from;
+  const steps = read({ ...start, from: from.at ?? undefined }, isLast);
+  try {
+    for (;;) {
+      const { done, value } = await steps.next();
+      if (done) return { ...judge({ result: value, records, isLast, memo: from.memo }), records };
+      records += value.batch.keys.length;
+      yield { ...value, position: { ...from, records, at: value.position } };
+    }
+  } catch (error) {
+    if (isLast || !isWorthRereading(error)) throw error;
+    return { kind: 'again', memo: null, records };
+  } finally {
+    // A caller that stops early also ends the steps below.
+    await steps.return(undefined as never);
+  }
+}

@@ -1,0 +1,166 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runKeys } from '../../../lib/snapshot/changes/run-keys.ts';
+import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
+import { readParts } from '../../../lib/snapshot/run/checkpoint.ts';
+import type { Saved } from '../../../lib/snapshot/run/slice-progress.ts';
+import { resumeRun, startRun } from '../../../lib/snapshot/run/take-run.ts';
+import { type SliceOptions, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
+import { provedIf, type Scan, type ScanStep } from '../../../lib/snapshot/scan.ts';
+import { createDirectoryStore } from '../../../lib/store/directory.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { sampled } from '../../scale.ts';
+import { simulatedBatch } from '../simulated-platform.ts';
+
+let folder: string;
+let store: Store;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'segments-'));
+  store = createDirectoryStore(folder);
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+/** A record, or what happens to the segment before the next one. */
+type Planned = number | 'begins' | 'restarts';
+
+/** A scan of these records, one a step, whose position is how many of the plan are done; it fails before `failAt`. */
+function plannedScan(plan: readonly Planned[], failAt = Number.POSITIVE_INFINITY): Scan<unknown> {
+  return async function* follow({ from }) {
+    let segment: ScanStep<unknown>['segment'];
+    for (const [at, planned] of plan.entries()) {
+      if (at < Number(from ?? 0)) continue;
+      if (at === failAt) throw new Error(`failed at ${at}`);
+      const step = { position: at + 1, total: null };
+      if (planned === 'restarts') yield { ...step, batch: emptyBatch, segment: planned };
+      else if (planned === 'begins') segment = planned;
+      else yield { ...step, batch: simulatedBatch([planned]), segment };
+      if (planned !== 'begins') segment = undefined;
+    }
+    return { ...provedIf(true, []), totals: { start: null, end: null }, order: 'id', missing: [], refused: [] };
+  };
+}
+
+const begin = () =>
+  startRun(
+    { source: 'calculations', compression: 'gzip', selection: {} },
+    { store, now: Date.now, random: Math.random },
+  );
+
+const slice = (saved: Saved, scan: Scan<unknown>, differences: Partial<SliceOptions> = {}) =>
+  takeSlice(saved, {
+    store,
+    scan,
+    callCounts: () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 }),
+    ...differences,
+  });
+
+const again = ({ checkpoint }: Saved) => resumeRun(store, 'calculations', checkpoint.run);
+
+async function storedIds({ checkpoint }: Saved): Promise<string[]> {
+  const parts = await readParts(store, checkpoint.lastPart);
+  return Array.fromAsync(runKeys({ store, source: 'calculations', run: { parts } }));
+}
+
+const PLAN = [1, 2, 'begins', 3, 4, 'restarts', 5, 'restarts', 6, 7, 'begins', 8, 'restarts', 9] as const;
+const TAKEN = ['1', '2', '6', '7', '9'];
+
+test('a segment that restarts loses its own records and no others, whether or not they are in parts', async () => {
+  const inOnePart = await slice(await begin(), plannedScan(PLAN));
+  const inPartsOfOne = await slice(await begin(), plannedScan(PLAN), { partBytes: 0 });
+
+  expect(await storedIds(inOnePart)).toEqual(TAKEN);
+  expect(await storedIds(inPartsOfOne)).toEqual(TAKEN);
+  expect(inOnePart.checkpoint.records).toBe(5);
+  expect(inPartsOfOne.checkpoint.records).toBe(5);
+});
+
+test('the first segment begins with the run', async () => {
+  const taken = await slice(await begin(), plannedScan([1, 2, 'restarts', 3]), { partBytes: 0 });
+
+  expect(await storedIds(taken)).toEqual(['3']);
+});
+
+test('what was dropped leaves no type of a field behind', async () => {
+  const text: Scan<unknown> = async function* read(start) {
+    const dropped = { ...simulatedBatch([1]), fields: { id: ['string' as const] } };
+    yield { batch: dropped, position: 1, total: null };
+    return yield* plannedScan(['restarts', 2])({ ...start, from: undefined });
+  };
+
+  const { checkpoint } = await slice(await begin(), text, { partBytes: 0 });
+
+  expect(checkpoint.fields).toEqual({ id: ['number'] });
+});
+
+test.each([true, false])(
+  'a run that fails before any step is resumed as if it had not (each record in a part of its own: %s)',
+  async (isOnePart) => {
+    for (const failAt of sampled(4, [...PLAN.keys()])) {
+      const begun = await begin();
+      const limits = isOnePart ? { partBytes: 0 } : {};
+
+      await expect(slice(begun, plannedScan(PLAN, failAt), limits)).rejects.toThrow(`failed at ${failAt}`);
+      const taken = await slice(await again(begun), plannedScan(PLAN), limits);
+
+      expect(await storedIds(taken)).toEqual(TAKEN);
+    }
+  },
+);
+
+test('a run that is killed after any step is resumed as if it had not', async () => {
+  for (const killAt of sampled(6, [...PLAN.keys()])) {
+    const begun = await begin();
+    let steps = 0;
+    // Nothing is stored after a kill, not even by what handles a failure.
+    const put: Store['put'] = async (...request) => {
+      if (steps > killAt) throw new Error('killed');
+      return store.put(...request);
+    };
+    const isOver = () => {
+      steps += 1;
+      if (steps > killAt) throw new Error('killed');
+      return false;
+    };
+
+    const options = { partBytes: 0, isOver, store: { ...store, put } };
+    await slice(begun, plannedScan(PLAN), options).catch(() => undefined);
+    const taken = await slice(await again(begun), plannedScan(PLAN));
+
+    expect(await storedIds(taken)).toEqual(TAKEN);
+  }
+});
+
+test('the keys of the current segment are read back, and no others', async () => {
+  const received: string[][] = [];
+  const reading: Scan<unknown> = async function* read(start) {
+    const steps = plannedScan(PLAN)(start);
+    for (;;) {
+      const { done, value } = await steps.next();
+      received.push((await Array.fromAsync(start.takenKeys())).flat());
+      if (done) return value;
+      yield value;
+    }
+  };
+
+  await slice(await begin(), reading);
+
+  expect(received).toEqual([
+    [],
+    ['1'],
+    ['1', '2'],
+    ['3'],
+    ['3', '4'],
+    [],
+    ['5'],
+    [],
+    ['6'],
+    ['6', '7'],
+    ['8'],
+    [],
+    ['9'],
+  ]);
+});
