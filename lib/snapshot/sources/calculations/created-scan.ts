@@ -27,7 +27,10 @@ import type { ReadSortedPage, SortedPageRequest } from './sorted-pages.ts';
  * once `last` is above that. If nothing later was added, the highest time must be read in one page: a page in
  * descending order at offset 0 that ends below `last` has all rows from `last` on. If no row is below `last`, the page
  * is all there is if the page after it is empty and, read again, it still has each of its rows: they existed when the
- * other page was empty, and no others did. If a time has more rows than a page, no page shows all of them; they are
+ * other page was empty, and no others did. If all rows from `last` on have been deleted, a proved page ends below
+ * `last`. It is the end if the page after it is empty and, read again, it has the same rows: a row after it would have
+ * had to take the place of a deleted one, and then the page would have lost a row too, or would show a later one. If a
+ * time has more rows than a page, no page shows all of them; they are
  * read page by page, and nothing is proved.
  */
 
@@ -73,7 +76,7 @@ export function createdScan(options: CreatedScanOptions): Scan<CreatedPosition> 
       if (fresh.length > 0) yield step(fresh);
       if (isPassed(position)) return outcomeOf(position, reader.reported());
       if (fresh.length === 0 || isReached(position)) {
-        const rest = await restAtEnd(position, rows, reader);
+        const rest = await restAtEnd(position, { rows, offset }, reader);
         if (rest !== null) {
           position = withTaken(position, rest);
           if (rest.length > 0) yield step(rest);
@@ -95,14 +98,30 @@ const isReached = ({ target, last, tooMany }: CreatedPosition) =>
 /** The remaining rows, in ascending order, if no later ones follow; null if this is not known to be the end. */
 async function restAtEnd(
   position: CreatedPosition,
-  page: readonly CreatedRow[],
+  page: PlacedRows,
   { read }: Reader,
 ): Promise<readonly CreatedRow[] | null> {
   const top = await read({ ascending: false, offset: 0 });
   const last = position.last?.created ?? Number.NEGATIVE_INFINITY;
   const isWhole = showsDescent(top) && (top.at(-1)?.created ?? last) < last;
   if (isWhole || (await isAll(top, read))) return freshRows(position, top).toReversed();
-  return isWalkedThrough(position, page) && top.every(({ created }) => created <= last) ? [] : null;
+  if (isWalkedThrough(position, page.rows) && top.every(({ created }) => created <= last)) return [];
+  return (await endsBelow(last, page, read)) ? [] : null;
+}
+
+/** The rows of a page, and where it starts. */
+type PlacedRows = { readonly rows: readonly CreatedRow[]; readonly offset: number };
+
+/** True if a proved page ends below the time `last`, and no row follows it (see above). */
+async function endsBelow(
+  last: number,
+  { rows, offset }: PlacedRows,
+  read: Reader['read'],
+): Promise<boolean> {
+  if (rows.length === 0 || rows.some(({ created }) => created >= last)) return false;
+  if ((await read({ ascending: true, offset: offset + rows.length })).length > 0) return false;
+  const again = new Set((await read({ ascending: true, offset })).map(({ record }) => record.key));
+  return again.size === rows.length && rows.every(({ record }) => again.has(record.key));
 }
 
 /** True if the rows of a page at offset 0 are all there are, in whatever order (see above). */

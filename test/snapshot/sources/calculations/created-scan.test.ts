@@ -141,6 +141,34 @@ test('a page that starts at the last time proves nothing: rows of that time may 
   expect(outcome.consistency).toBe('proved');
 });
 
+test('the end is found although all rows from the last time taken on were deleted, and pages are short', async () => {
+  const platform = simulateCreations({
+    steps: [0, 0, 0, 0, 0, 1, 0, 0],
+    changes: [
+      [],
+      [],
+      [],
+      [
+        { kind: 'add', after: 0 },
+        { kind: 'delete', at: 23 },
+        { kind: 'delete', at: 29 },
+      ],
+      [
+        { kind: 'delete', at: 19 },
+        { kind: 'delete', at: 23 },
+      ],
+    ],
+    ties: [0],
+    caps: [6, 2, 2],
+  });
+
+  const { keys, outcome } = await scanned(scanOf(platform.readPage, 6));
+
+  expect(keys).toEqual(expect.arrayContaining(platform.livedThrough()));
+  expect(new Set(keys).size).toBe(keys.length);
+  expect(outcome.consistency).toBe('proved');
+});
+
 describe('a fault of the platform', () => {
   test('an order that the platform did not keep to stops the scan', async () => {
     const top = createdPage([{ id: 9, created: 9 }]);
