@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { faultsOf } from '../../json/faults.ts';
 import { wholeNumber } from '../../json/inputs.ts';
+import { anomalyKinds } from './anomaly-plan.ts';
 import { assumptions } from './assumptions.ts';
 import { faultKinds } from './http/fault-kinds.ts';
 
@@ -73,6 +74,27 @@ const appShape = {
   ),
   /** The share of calculation pages that are degraded: rows are missing, and the page says so. Default 0. */
   degraded: probability,
+  /** The share of pages of calculations and files that have an anomaly. Default 0. */
+  anomalies: probability,
+  /** Which anomalies may occur. Default: every kind. */
+  anomalyKinds: z._default(
+    z
+      .array(z.enum(anomalyKinds, { error: anomalyKinds.join(', ') }), { error: 'a list' })
+      .check(z.minLength(1, { error: 'at least one kind' })),
+    [...anomalyKinds],
+  ),
+  /** Anomalies by the number of the request (1 is the first), instead of at random. */
+  plannedAnomalies: z._default(
+    z.record(z.string(), z.enum(anomalyKinds, { error: anomalyKinds.join(', ') }), {
+      error: 'anomaly kinds by request number',
+    }),
+    {},
+  ),
+  /**
+   * How long a new calculation or file is missing from every page although the totals count it, in milliseconds, as on
+   * a replica that lags behind. Default 0.
+   */
+  lagMs: z._default(wholeNumber(0, 600_000), 0),
   /** The most rows in a page of calculations, whatever the `limit`. Default: no cap. */
   pageCap: z.optional(wholeNumber(1, 5000)),
   /** Sort fields of calculations that are refused with 400 although they are known, e.g. `['id']`. */

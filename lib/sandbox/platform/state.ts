@@ -3,7 +3,7 @@ import { type CalculationSearch, createCalculationSearch } from './calculations/
 import { type CalculationTable, createCalculationTable } from './calculations/calculation-table.ts';
 import { createFormulas, type Formulas } from './calculations/formulas.ts';
 import { seededCalculation } from './calculations/seeded-calculation.ts';
-import { createFileSearch, type FilePage, type FileQuery } from './files/file-search.ts';
+import { createFileSearch, type SearchFiles } from './files/file-search.ts';
 import { createFileSet, type FileSet } from './files/file-set.ts';
 import { checkStateOptions, type ResolvedStateOptions, type StateOptions } from './options.ts';
 import { type CardIndex, createCardIndex } from './records/card-index.ts';
@@ -23,7 +23,7 @@ export type PlatformState = {
   readonly formulas: Formulas;
   readonly fileSets: readonly FileSet[];
   /** The search over the FileSet with this id (a UUID in either case); undefined if there is none. */
-  readonly searchFiles: (fileSetId: string) => ((query: FileQuery) => FilePage) | undefined;
+  readonly searchFiles: (fileSetId: string) => SearchFiles | undefined;
   /** In ascending order. */
   readonly dataFileIds: readonly string[];
   readonly dataFile: (id: string) => DataFile | undefined;

@@ -14,6 +14,8 @@ type CalculationQuery = {
   readonly sort: { readonly field: string; readonly ascending: boolean };
   readonly limit: number;
   readonly offset: number;
+  /** Sequences that exist, and that the total counts, but that are on no page. Default: none. */
+  readonly hidden?: ReadonlySet<number>;
 };
 
 type CalculationPage =
@@ -48,7 +50,9 @@ export function createCalculationSearch(table: CalculationTable, facts: FilterFa
     if (unknown !== undefined) return { kind: 'refused', message: `unknown filter field ${unknown.field}` };
     const filters = results.flatMap((result) => (result.kind === 'filter' ? [result.matches] : []));
     const hits = narrowed(sorted, query, filters);
-    return { kind: 'page', totalHits: hits.length, sequences: slice(hits, query) };
+    const { hidden } = query;
+    const shown = hidden === undefined ? hits : hits.filter((sequence) => !hidden.has(sequence));
+    return { kind: 'page', totalHits: hits.length, sequences: slice(shown, query) };
   };
 }
 

@@ -25,6 +25,8 @@ export type CalculationTable = {
   change(id: string, changes: CalculationChanges): Calculation | undefined;
   /** True if there was one to delete. */
   delete(id: string): boolean;
+  /** The sequences that were added after `fromMs`, by the table's clock. */
+  addedAfter(fromMs: number): ReadonlySet<number>;
   /** The ids that existed before `fromMs` and still existed after `toMs`, ascending. By the table's clock. */
   livedThrough(fromMs: number, toMs: number): readonly string[];
 };
@@ -58,6 +60,7 @@ export function createCalculationTable(options: TableOptions): CalculationTable 
     add: () => add(state),
     change: (id, changes) => change(state, id, changes),
     delete: (id) => remove(state, id),
+    addedAfter: lifetimes.addedAfter,
     livedThrough: (fromMs, toMs) =>
       lifetimes
         .livedThrough(live, fromMs, toMs)

@@ -9,16 +9,29 @@ export function cursorOf(row: SortKey, { fields }: FileOrder): string {
   return Buffer.from(JSON.stringify([shapeOf({ fields }), key])).toString('base64url');
 }
 
-/** The sort key in a token, or undefined if it is not a token of this order. */
-export function readCursor(token: string, { fields }: FileOrder): SortKey | undefined {
+/**
+ * A token that no page has returned before, for the rows after `token`, or for all rows if that is undefined. `nonce`
+ * distinguishes it.
+ */
+export function freshCursor(token: string | undefined, { fields }: FileOrder, nonce: number): string {
+  const [shape, key] = token === undefined ? [shapeOf({ fields }), null] : partsOf(token);
+  return Buffer.from(JSON.stringify([shape, key, nonce])).toString('base64url');
+}
+
+/** The sort key in a token, `start` if it is for all rows, or undefined if it is not a token of this order. */
+export function readCursor(token: string, { fields }: FileOrder): SortKey | 'start' | undefined {
   try {
-    const [shape, key] = JSON.parse(Buffer.from(token, 'base64url').toString('utf8')) as [unknown, unknown];
+    const [shape, key] = partsOf(token);
+    if (shape === shapeOf({ fields }) && key === null) return 'start';
     if (shape !== shapeOf({ fields }) || !Array.isArray(key)) return undefined;
     return Object.fromEntries(fields.map(({ field }, index) => [field, key[index] ?? null]));
   } catch {
     return undefined;
   }
 }
+
+const partsOf = (token: string) =>
+  JSON.parse(Buffer.from(token, 'base64url').toString('utf8')) as [unknown, unknown];
 
 function shapeOf({ fields }: Pick<FileOrder, 'fields'>): string {
   return fields.map(({ field, descending }) => `${field}${descending ? '-' : '+'}`).join();

@@ -1,4 +1,5 @@
-import { cursorOf, readCursor } from './cursor.ts';
+import type { AnomalyKind } from '../anomaly-plan.ts';
+import { cursorOf, freshCursor, readCursor } from './cursor.ts';
 import { type FileSelection, fileFilter, type Matches } from './file-filters.ts';
 import { type FieldSort, type FileOrder, fileOrder, type SortKey } from './file-order.ts';
 import type { FileRow } from './file-row.ts';
@@ -9,6 +10,16 @@ export type FileQuery = FileSelection & {
   readonly limit: number;
   /** The token from the previous page. */
   readonly next?: string | undefined;
+};
+
+/** How a page differs from what it should be. Default: not at all. */
+export type FilePageFlaws = {
+  /** The ids of rows that exist, and that the total counts, but that are on no page. */
+  readonly hidden?: ReadonlySet<string>;
+  /** `empty-page`: without rows; `repeat`: with the last row of the page before. */
+  readonly anomaly?: AnomalyKind | undefined;
+  /** What distinguishes the cursor of an empty page. */
+  readonly nonce?: number;
 };
 
 export type FilePage =
@@ -23,8 +34,10 @@ export type FilePage =
     }
   | { readonly kind: 'refused'; readonly message: string };
 
+export type SearchFiles = (query: FileQuery, flaws?: FilePageFlaws) => FilePage;
+
 /** Searches one FileSet, page by page by sort key. The matching rows are cached until the FileSet changes. */
-export function createFileSearch(fileSet: FileSet): (query: FileQuery) => FilePage {
+export function createFileSearch(fileSet: FileSet): SearchFiles {
   let cached: { readonly key: string; readonly rows: readonly FileRow[] } | undefined;
 
   const selected = (query: FileQuery, matches: Matches, order: FileOrder) => {
@@ -34,7 +47,7 @@ export function createFileSearch(fileSet: FileSet): (query: FileQuery) => FilePa
     return cached.rows;
   };
 
-  return (query) => {
+  return (query, { hidden = NONE, anomaly, nonce = 0 } = {}) => {
     const filter = fileFilter(query);
     if (filter.kind === 'refused') return filter;
     const ordered = fileOrder(query.fieldSort);
@@ -45,17 +58,17 @@ export function createFileSearch(fileSet: FileSet): (query: FileQuery) => FilePa
       return { kind: 'refused', message: 'next: expected a token of this search' };
     }
     const hits = selected(query, filter.matches, order);
-    const offset = after === undefined ? 0 : positionAfter(hits, after, order);
-    const rows = hits.slice(offset, offset + query.limit);
-    return {
-      kind: 'page',
-      rows,
-      next: nextOf(rows, hits.length - offset, query.next, order),
-      offset,
-      total: hits.length,
-    };
+    const shown = hidden.size === 0 ? hits : hits.filter(({ id }) => !hidden.has(id));
+    const offset = after === undefined || after === 'start' ? 0 : positionAfter(shown, after, order);
+    const page = { kind: 'page', offset, total: hits.length } as const;
+    if (anomaly === 'empty-page') return { ...page, rows: [], next: freshCursor(query.next, order, nonce) };
+    const first = anomaly === 'repeat' ? Math.max(0, offset - 1) : offset;
+    const rows = shown.slice(first, offset + query.limit);
+    return { ...page, rows, next: nextOf(rows, shown.length - first, query.next, order) };
   };
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 function nextOf(
   rows: readonly FileRow[],

@@ -15,6 +15,8 @@ export type FileSet = {
   change(fileId: string, changes: Partial<Omit<FileRow, 'id'>>): FileRow | undefined;
   /** True if there was such a row. */
   delete(fileId: string): boolean;
+  /** The ids of files that were added after `fromMs`. */
+  addedAfter(fromMs: number): ReadonlySet<string>;
   /** The ids of files that existed before `fromMs` and still existed after `toMs`. */
   livedThrough(fromMs: number, toMs: number): readonly string[];
 };
@@ -77,6 +79,7 @@ export function createFileSet({ seed, id, seeded, now }: FileSetOptions): FileSe
       changed();
       return true;
     },
+    addedAfter: lifetimes.addedAfter,
     livedThrough: (fromMs, toMs) => lifetimes.livedThrough(byId().keys(), fromMs, toMs),
   };
 }

@@ -1,4 +1,6 @@
 import { searchCalculations } from '../../../platform/operations/search-calculations.ts';
+import { anomalyFor } from '../anomaly-plan.ts';
+import type { CalculationSearch } from '../calculations/calculation-search.ts';
 import { drawFor, randomFor } from '../records/random.ts';
 import { type OperationContext, ok, operation, type RawInput, refused } from './operation.ts';
 
@@ -6,7 +8,7 @@ import { type OperationContext, ok, operation, type RawInput, refused } from './
 export const searchCalculationsOperation = operation(
   searchCalculations,
   ({ body }, context, raw) => {
-    const { options, state } = context;
+    const { options } = context;
     const missing = ['filters', 'limit'].filter((name) => memberOf(raw.body, name) === undefined);
     if (missing.length > 0) return refused(400, `${missing.join(' and ')} must be given`);
     if (!hasSort(raw)) return ok(pageBytes({ totalHits: 0, rows: [], hasMore: false, degraded: false }));
@@ -15,7 +17,7 @@ export const searchCalculationsOperation = operation(
     }
     const offset = body.offset ?? 0;
     const limit = Math.min(body.limit, options.pageCap ?? body.limit);
-    const page = state.searchCalculations({ ...body, name: body.name ?? '', offset, limit });
+    const page = flawedPage({ ...body, name: body.name ?? '', offset, limit }, context);
     if (page.kind === 'refused') return refused(400, page.message);
     const { rows, degraded } = served(page.sequences, context);
     const hasMore =
@@ -31,6 +33,22 @@ export const searchCalculationsOperation = operation(
     requiredInBody: ['filters', 'sort', 'limit'],
   },
 );
+
+/** The page with the anomaly that is planned for the request, and without the rows that the replica lacks. */
+function flawedPage(
+  query: Parameters<CalculationSearch>[0],
+  { state, options, number }: OperationContext,
+): ReturnType<CalculationSearch> {
+  const vanishes = anomalyFor(state.seed, options, number) === 'vanish';
+  if (options.lagMs === 0 && !vanishes) return state.searchCalculations(query);
+  const hidden = state.calculations.addedAfter(
+    options.lagMs === 0 ? Number.POSITIVE_INFINITY : state.now() - options.lagMs,
+  );
+  const page = state.searchCalculations({ ...query, hidden });
+  if (!vanishes || page.kind === 'refused' || page.sequences.length === 0) return page;
+  const vanished = randomFor(state.seed, 'anomaly of a page', number).pick(page.sequences);
+  return state.searchCalculations({ ...query, hidden: new Set([...hidden, vanished]) });
+}
 
 type Page = {
   readonly totalHits: number;

@@ -3,6 +3,8 @@ export type Lifetimes<Key> = {
   added(key: Key, atMs: number): void;
   deleted(key: Key, atMs: number): void;
   isDeleted(key: Key): boolean;
+  /** The keys that were added after `fromMs`. */
+  addedAfter(fromMs: number): ReadonlySet<Key>;
   /**
    * The keys that existed before `fromMs` and still existed after `toMs`. Those added in the same millisecond as
    * `fromMs`, or deleted in the same one as `toMs`, are left out: nobody can say which came first.
@@ -17,6 +19,11 @@ export function createLifetimes<Key>(): Lifetimes<Key> {
     added: (key, atMs) => void addedAt.set(key, atMs),
     deleted: (key, atMs) => void deletedAt.set(key, atMs),
     isDeleted: (key) => deletedAt.has(key),
+    addedAfter(fromMs) {
+      const keys = new Set<Key>();
+      for (const [key, atMs] of addedAt) if (atMs > fromMs) keys.add(key);
+      return keys;
+    },
     livedThrough(live, fromMs, toMs) {
       const keys: Key[] = [];
       const existedBefore = (key: Key) => (addedAt.get(key) ?? Number.NEGATIVE_INFINITY) < fromMs;
