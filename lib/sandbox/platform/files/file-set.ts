@@ -68,10 +68,9 @@ export function createFileSet({ seed, id, seeded, now }: FileSetOptions): FileSe
     change(fileId, changes) {
       const before = byId().get(fileId);
       if (before === undefined) return undefined;
-      const after = { ...before, ...changes };
-      byId().set(fileId, after);
+      byId().set(fileId, { ...before, ...changes });
       changed();
-      return after;
+      return byId().get(fileId);
     },
     delete(fileId) {
       if (!byId().delete(fileId)) return false;
