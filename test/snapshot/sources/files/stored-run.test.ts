@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
+import { runRecords } from '../../../../lib/snapshot/changes/run-records.ts';
+import { readCheckpoint } from '../../../../lib/snapshot/run/checkpoint.ts';
+import { publishTaken, startRun } from '../../../../lib/snapshot/run/take-run.ts';
+import { type Saved, takeSlice } from '../../../../lib/snapshot/run/take-slice.ts';
+import { filesPosition, filesScan } from '../../../../lib/snapshot/sources/files/scan.ts';
+import { resumable } from '../../../../lib/snapshot/sources/resumable.ts';
+import { createDirectoryStore } from '../../../../lib/store/directory.ts';
+import type { Store } from '../../../../lib/store/store.ts';
+import { scaled, scaledTimeout } from '../../../scale.ts';
+import { callOf } from '../../sandbox-call.ts';
+
+let folder: string;
+let store: Store;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'files-'));
+  store = createDirectoryStore(folder);
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+const FILES = 300;
+
+/** A run of three FileSets that is stopped after every few pages, and published; and the most bytes of a checkpoint. */
+async function takenInPieces(seed: number) {
+  await using sandbox = await startPlatform({
+    ...{ seed, calculations: 0, datasets: 1, cards: 0, dataFiles: 0, fileSets: 3, filesPerSet: FILES },
+    anomalies: 0.04,
+  });
+  const filesetIds = sandbox.ids().fileSets;
+  const scan = resumable(
+    filesScan({ call: callOf(sandbox), filesetIds, search: {}, limit: 40, now: Date.now }),
+    filesPosition,
+  );
+  const options = { store, platform: 'acme.example.com', force: false, now: Date.now, random: Math.random };
+  const callCounts = () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 });
+  let saved: Saved = await startRun({ source: 'files', compression: 'gzip', selection: {} }, options);
+  let checkpointBytes = 0;
+  for (let slice = 0; saved.checkpoint.outcome === null; slice += 1) {
+    let steps = 0;
+    const isOver = () => ++steps > (seed + slice) % 4;
+    await takeSlice(saved, { store, scan, callCounts, isOver });
+    saved = await readCheckpoint(store, 'files', saved.checkpoint.run);
+    const stored = await store.get(`work/files/${saved.checkpoint.run}/_checkpoint.json`);
+    checkpointBytes = Math.max(checkpointBytes, stored?.body.byteLength ?? 0);
+  }
+  const publication = await publishTaken(saved.checkpoint, options);
+  const records = await Array.fromAsync(
+    runRecords({ store, source: 'files', run: { parts: publication.manifest.parts } }),
+  );
+  const keys = records.flat().map(({ key }) => key);
+  const truth = filesetIds.flatMap((id) =>
+    [...sandbox.files(id)].map((row): string => `${id}/${JSON.parse(row).id}`),
+  );
+  return { publication, keys, truth, checkpointBytes };
+}
+
+test(
+  'a run over lists that are not whole, stopped again and again, is proved only if it has every file, each once',
+  async () => {
+    const ends = { proved: 0, cursor: 0, 'best-effort': 0 };
+    for (let seed = 1; seed <= scaled(5, 40); seed += 1) {
+      const { publication, keys, truth, checkpointBytes } = await takenInPieces(seed);
+      const { kind, manifest } = publication;
+
+      ends[manifest.consistency] += 1;
+      expect(new Set(keys).size).toBe(keys.length);
+      expect(manifest.records).toBe(keys.length);
+      if (manifest.consistency === 'proved') expect(keys.toSorted()).toEqual(truth.toSorted());
+      expect(kind).toBe(manifest.consistency === 'best-effort' ? 'refused' : 'published');
+      expect(checkpointBytes).toBeLessThan(10_000);
+      await rm(join(folder, 'files'), { recursive: true, force: true });
+    }
+
+    expect(ends.proved).toBeGreaterThan(0);
+  },
+  scaledTimeout(240_000),
+);
