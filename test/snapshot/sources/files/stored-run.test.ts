@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { PlatformOptions } from '../../../../lib/sandbox/platform/options.ts';
 import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
 import { runRecords } from '../../../../lib/snapshot/changes/run-records.ts';
 import { readCheckpoint } from '../../../../lib/snapshot/run/checkpoint.ts';
@@ -27,10 +28,10 @@ afterEach(() => rm(folder, { recursive: true }));
 const FILES = 300;
 
 /** A run of three FileSets that is stopped after every few pages, and published; and the most bytes of a checkpoint. */
-async function takenInPieces(seed: number) {
+async function takenInPieces(seed: number, flaws: Pick<PlatformOptions, 'anomalies' | 'plannedAnomalies'>) {
   await using sandbox = await startPlatform({
     ...{ seed, calculations: 0, datasets: 1, cards: 0, dataFiles: 0, fileSets: 3, filesPerSet: FILES },
-    anomalies: 0.04,
+    ...flaws,
   });
   const filesetIds = sandbox.ids().fileSets;
   const scan = resumable(
@@ -60,12 +61,22 @@ async function takenInPieces(seed: number) {
   return { publication, keys, truth, checkpointBytes };
 }
 
+test('a FileSet that is read again leaves the files of those before it', async () => {
+  // Each FileSet takes eight pages: in the second one, and then in the third, a file vanishes from a response.
+  const { publication, keys, truth } = await takenInPieces(1, {
+    plannedAnomalies: { 11: 'vanish', 27: 'vanish' },
+  });
+
+  expect(publication).toMatchObject({ kind: 'published', manifest: { consistency: 'proved' } });
+  expect(keys.toSorted()).toEqual(truth.toSorted());
+});
+
 test(
   'a run over lists that are not whole, stopped again and again, is proved only if it has every file, each once',
   async () => {
     const ends = { proved: 0, cursor: 0, 'best-effort': 0 };
     for (let seed = 1; seed <= scaled(5, 40); seed += 1) {
-      const { publication, keys, truth, checkpointBytes } = await takenInPieces(seed);
+      const { publication, keys, truth, checkpointBytes } = await takenInPieces(seed, { anomalies: 0.04 });
       const { kind, manifest } = publication;
 
       ends[manifest.consistency] += 1;
