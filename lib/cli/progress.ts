@@ -86,7 +86,7 @@ export function describeProgress(
   counts: CallCounts,
   { elapsedMs, recordsBefore, nouns = ['records', 'requests'] }: PaceOfProgress,
 ): string {
-  const perSecond = ((records - recordsBefore) * 1000) / Math.max(1, elapsedMs);
+  const perSecond = (Math.max(0, records - recordsBefore) * 1000) / Math.max(1, elapsedMs);
   const left =
     total === null || total <= records ? undefined : (total - records) / Math.max(perSecond, 0.001);
   return [

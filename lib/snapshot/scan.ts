@@ -30,7 +30,7 @@ export const consistencies = ['proved', 'cursor', 'best-effort'] as const;
  * How it is known that every record that existed throughout is there exactly once: it is proved; or each came once from
  * a cursor, which loses or repeats what moves in the platform's order; or it is not known.
  */
-export type Consistency = (typeof consistencies)[number];
+type Consistency = (typeof consistencies)[number];
 
 /** The names of `Assumption`. */
 export const assumptionNames = [
@@ -48,7 +48,8 @@ export const assumptionNames = [
  *   lags behind, or because it is being updated
  * - `fixed-creation-times`: a record's `created` never changes, and a new record gets the latest one
  * - `exact-totals`: a reported total counts all records that exist when it is reported
- * - `exact-creation-times`: a record did not enter the selection later than its `created` says
+ * - `exact-creation-times`: a record did not enter the selection later than its `created` says, and the platform's clock
+ *   and ours differ by less than 15 minutes
  * - `unique-ids`: an id that is gone does not come back
  * - `fixed-order`: no record changed its place in the platform's order while its list was read
  */

@@ -13,7 +13,7 @@ export type FileQuery = FileSelection & {
 };
 
 /** How a page differs from what it should be. Default: not at all. */
-export type FilePageFlaws = {
+type FilePageFlaws = {
   /** The ids of rows that exist, and that the total counts, but that are on no page. */
   readonly hidden?: ReadonlySet<string>;
   /** `empty-page`: without rows; `repeat`: with the last row of the page before. */
