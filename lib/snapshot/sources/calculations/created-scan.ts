@@ -113,11 +113,7 @@ async function restAtEnd(
 type PlacedRows = { readonly rows: readonly CreatedRow[]; readonly offset: number };
 
 /** True if a proved page ends below the time `last`, and no row follows it (see above). */
-async function endsBelow(
-  last: number,
-  { rows, offset }: PlacedRows,
-  read: Reader['read'],
-): Promise<boolean> {
+async function endsBelow(last: number, { rows, offset }: PlacedRows, read: Reader['read']): Promise<boolean> {
   if (rows.length === 0 || rows.some(({ created }) => created >= last)) return false;
   if ((await read({ ascending: true, offset: offset + rows.length })).length > 0) return false;
   const again = new Set((await read({ ascending: true, offset })).map(({ record }) => record.key));

@@ -149,7 +149,11 @@ test('two reads that count the same but found different files prove nothing', as
     { kind: 'rename', at: 7, path: 0 },
     { kind: 'add', path: 99, isOld: true },
   ];
-  const platform = simulateFiles({ paths: numbered(9), changes: [[], [], [], [], whileReadAgain], caps: [3] });
+  const platform = simulateFiles({
+    paths: numbered(9),
+    changes: [[], [], [], [], whileReadAgain],
+    caps: [3],
+  });
 
   const { keys, outcome, restarts } = await scanned(scanOf(platform, '/reports'));
 
