@@ -42,7 +42,7 @@ export async function takeSnapshot(
     observe,
   });
   const clock = { now: () => Date.parse(at), random: Math.random };
-  const saved = await beginRun(request, { store, compression, ...clock });
+  const saved = await beginRun(request, { store, compression, platform: 'acme.example.com', ...clock });
   const scan = await scanOfRun(saved.checkpoint, { ...clock, call, store, sleep, pageRows: 100 });
   return takeRun(saved, scan, {
     ...clock,

@@ -135,6 +135,7 @@ async function toPublish(checkpoint: Checkpoint, options: PublishTakenOptions): 
     force: options.force,
     accept: options.accept,
     partitions: options.partitions,
+    now: options.now,
     signal: options.signal,
   };
 }

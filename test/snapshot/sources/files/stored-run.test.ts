@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PlatformOptions } from '../../../../lib/sandbox/platform/options.ts';
 import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
-import { runRecords } from '../../../../lib/snapshot/changes/run-records.ts';
+import { runKeys } from '../../../../lib/snapshot/changes/run-keys.ts';
 import { readCheckpoint } from '../../../../lib/snapshot/run/checkpoint.ts';
+import type { Saved } from '../../../../lib/snapshot/run/slice-progress.ts';
 import { publishTaken, startRun } from '../../../../lib/snapshot/run/take-run.ts';
-import { type Saved, takeSlice } from '../../../../lib/snapshot/run/take-slice.ts';
+import { takeSlice } from '../../../../lib/snapshot/run/take-slice.ts';
 import { filesPosition, filesScan } from '../../../../lib/snapshot/sources/files/scan.ts';
 import { resumable } from '../../../../lib/snapshot/sources/resumable.ts';
 import { createDirectoryStore } from '../../../../lib/store/directory.ts';
@@ -51,10 +52,8 @@ async function takenInPieces(seed: number, flaws: Pick<PlatformOptions, 'anomali
     checkpointBytes = Math.max(checkpointBytes, stored?.body.byteLength ?? 0);
   }
   const publication = await publishTaken(saved.checkpoint, options);
-  const records = await Array.fromAsync(
-    runRecords({ store, source: 'files', run: { parts: publication.manifest.parts } }),
-  );
-  const keys = records.flat().map(({ key }) => key);
+  const { parts } = publication.manifest;
+  const keys = await Array.fromAsync(runKeys({ store, source: 'files', run: { parts } }));
   const truth = filesetIds.flatMap((id) =>
     [...sandbox.files(id)].map((row): string => `${id}/${JSON.parse(row).id}`),
   );
