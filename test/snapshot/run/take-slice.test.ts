@@ -188,7 +188,7 @@ describe('a part that has been open for its time', () => {
     const { checkpoint } = await taken;
 
     expect(waiting).toMatchObject({ position: 3, records: 3, outcome: null });
-    expect(checkpoint).toMatchObject({ parts: 2, records: 10, outcome: { proved: true } });
+    expect(checkpoint).toMatchObject({ parts: 2, records: 10, outcome: { consistency: 'proved' } });
     expect(checkpoint.atRisk?.seconds).toBe(30);
     expect(await linesOf(checkpoint.lastPart)).toBe(all);
   });
@@ -223,7 +223,31 @@ describe('a part that has been open for its time', () => {
     await vi.advanceTimersByTimeAsync(30_000);
     const { checkpoint } = await taken;
 
-    expect(checkpoint).toMatchObject({ parts: 2, records: 10, outcome: { proved: true } });
+    expect(checkpoint).toMatchObject({ parts: 2, records: 10, outcome: { consistency: 'proved' } });
+    expect(await linesOf(checkpoint.lastPart)).toBe(all);
+  });
+
+  test('is dropped with its segment, also if it was stored and could not be recorded', async () => {
+    let refusals = 1;
+    const put: Store['put'] = async (key, ...rest) => {
+      if (key.endsWith('.gz.json') && refusals-- > 0) throw new Error('the store was busy');
+      return store.put(key, ...rest);
+    };
+    const restarting: Scan<unknown> = async function* restart(start) {
+      for (const id of [1, 2, 3]) yield { batch: simulatedBatch([id]), position: id, total: 10 };
+      await new Promise((resolve) => setTimeout(resolve, 60_000));
+      yield { batch: simulatedBatch([]), position: 0, total: 10, segment: 'restarts' };
+      return yield* countingScan()(start);
+    };
+    const begun = await begin();
+    const taken = takeSlice(begun, slice({ scan: restarting, store: { ...store, put } }));
+    await bothWait();
+    await vi.advanceTimersByTimeAsync(30_000);
+    await until(() => refusals === 0);
+    await vi.advanceTimersByTimeAsync(30_000);
+    const { checkpoint } = await taken;
+
+    expect(checkpoint).toMatchObject({ records: 10, outcome: { consistency: 'proved' } });
     expect(await linesOf(checkpoint.lastPart)).toBe(all);
   });
 });
