@@ -7,8 +7,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',
-    // By default Vitest reserves one core for itself, though it only waits while the tests run.
-    maxWorkers: availableParallelism(),
+    // One more than there are cores: a third of the time, tests wait for polls, kills and leases.
+    maxWorkers: availableParallelism() + 1,
     // One process runs many files, which saves start-up and imports: no test changes a module's state.
     isolate: false,
     sequence: { sequencer: LongestFirst },

@@ -67,7 +67,7 @@ describe('the configuration', () => {
       'instances.0.rat: expected no such field, got 3',
       'instances.1.schedules.0 (calculations).cron: expected a cron expression of six fields, such as 0 2 * * ? *, with ? for one of the two days, got "0 2 * * *"',
       'instances.1.schedules.1 (files).filesets.0: expected a UUID (8-4-4-4-12 hex digits), got "no-uuid"',
-      'instances.1.schedules.3 (cards).accept.0: expected one of empty, shrunk, degraded, type, selection, unproved, incomplete, got "no-such-reason"',
+      'instances.1.schedules.3 (cards).accept.0: expected one of empty, shrunk, degraded, type, selection, platform, unproved, incomplete, future, broken, got "no-such-reason"',
       'instances.1.schedules.4 (reports).source: expected a schedule of calculations, files, cards or data-files, got "reports"',
       'instances.1.eventRules.0 (rule).pattern: expected an object of fields, each ending in a list of what matches, got {}',
       'instances.1.eventRules.0 (rule).packageId: expected the UUID of a package, got "x"',

@@ -13,7 +13,7 @@ import { killCommand } from './killed-command.ts';
 const RATE = 20;
 const PART_SECONDS = 1;
 
-test.for(sampled(2, sources))(
+test.for(sampled(1, sources))(
   'a command that is killed while it takes %s loses no more requests than a part may stay open',
   { timeout: 120_000 },
   async (source) => {
