@@ -35,7 +35,7 @@ const lifetimes = z.strictObject(
     texts: z._default(whole(15, 3_650), 90),
     scores: z._default(whole(15, 3_650), 365),
     refused: z._default(whole(1, 3_650), 90),
-    /** Published runs of the schedules, including the newest: forever if absent. */
+    /** Published runs of the schedules, except the newest of each place: forever if absent. */
     runs: z.optional(whole(30, 36_500)),
     logs: z._default(
       z

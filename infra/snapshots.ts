@@ -67,6 +67,11 @@ export class Snapshots extends Construct {
       'changes/*',
       ...sources.flatMap((source) => [`${source}/*/_manifest.json`, `${source}.*/_manifest.json`]),
     ]);
+    // Of the runs that it replaces.
+    storage.grantTag(role, [
+      'changes/*',
+      ...sources.flatMap((source) => [`${source}/dt=*`, `${source}.*/dt=*`]),
+    ]);
     storage.table.grant(role, 'dynamodb:GetItem', 'dynamodb:UpdateItem');
     catalog.grantPublish(role);
     this.grantCheckpoints();

@@ -10,6 +10,7 @@ import {
   ObjectOwnership,
 } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
+import { REPLACED, RUN_TAG } from '../lib/contract.ts';
 import { placeOf } from './config-schedules.ts';
 import type { Instance } from './config-schema.ts';
 import { acknowledge, acknowledgeWildcard, belowArn } from './nag.ts';
@@ -70,6 +71,11 @@ export class Storage extends Construct {
     this.grant(role, ['s3:DeleteObject'], folders);
   }
 
+  /** Tagging objects, which decides whether the lifecycle of runs expires them. */
+  grantTag(role: IRole, folders: readonly string[]): void {
+    this.grant(role, ['s3:PutObjectTagging'], folders);
+  }
+
   private grant(role: IRole, actions: string[], patterns: readonly string[]): void {
     Grant.addToPrincipal({
       grantee: role,
@@ -101,7 +107,10 @@ const guarded = {
   minimumTLSVersion: 1.2,
 } as const;
 
-/** What expires when. The newest run, the log of formulas and every `latest.json` stay. */
+/**
+ * What expires when. The log of formulas and every `latest.json` stay, and so does the newest run of each place, however
+ * old: only what publishing has tagged as replaced expires.
+ */
 function lifecycleOf({ lifetimes, schedules }: StorageProps): LifecycleRule[] {
   const { runs } = lifetimes;
   const days = {
@@ -110,17 +119,21 @@ function lifecycleOf({ lifetimes, schedules }: StorageProps): LifecycleRule[] {
     'inbox/': lifetimes.texts,
     'scores/': lifetimes.scores,
     'refused/': lifetimes.refused,
-    ...(runs === undefined
-      ? {}
-      : Object.fromEntries(
-          schedules.map(placeOf).flatMap((place) => [
-            [`${place}/dt=`, runs],
-            [`changes/${place}/dt=`, runs],
-          ]),
-        )),
   };
+  const replaced =
+    runs === undefined
+      ? []
+      : schedules
+          .map(placeOf)
+          .flatMap((place) => [`${place}/dt=`, `changes/${place}/dt=`])
+          .map((prefix) => ({
+            prefix,
+            tagFilters: { [RUN_TAG]: REPLACED },
+            expiration: Duration.days(runs),
+          }));
   return [
     ...Object.entries(days).map(([prefix, after]) => ({ prefix, expiration: Duration.days(after) })),
+    ...replaced,
     {
       abortIncompleteMultipartUploadAfter: Duration.days(2),
       noncurrentVersionExpiration: Duration.days(lifetimes.oldVersions),

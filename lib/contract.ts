@@ -13,6 +13,7 @@ export { METRIC_NAMESPACE, type MetricName, metricNames } from './metric-names.t
 export { type SettingName, settingNames } from './setting-names.ts';
 export { placeOf } from './snapshot/keys.ts';
 export { gluePartitionKeys, glueTableOf } from './snapshot/publish/glue-tables.ts';
+export { REPLACED, RUN_TAG } from './snapshot/publish/run-tag.ts';
 export { linkedSource, requestFields, requestRules } from './snapshot/sources/request.ts';
 export type { HiveType } from './snapshot/sources/source-definition.ts';
 export { type Source, sourceDefinitions, sources } from './snapshot/sources/sources.ts';

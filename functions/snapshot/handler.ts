@@ -49,6 +49,7 @@ async function open() {
     callCounts,
     paceCounts,
     partitions: openPartitions({ database: settings.SYNC_GLUE_DATABASE, store, environment }),
+    warn: (what, err) => session.logger.warn({ what, err }, 'published with a fault'),
     onEnded: ({ place, kind }) => {
       if (kind !== 'superseded') metrics.snapshotEnded({ place, kind });
     },

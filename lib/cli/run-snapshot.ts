@@ -13,7 +13,7 @@ import type { Store } from '../store/store.ts';
 import { sleep } from '../time/sleep.ts';
 import { createProgress } from './progress.ts';
 import { showPublication } from './show-publication.ts';
-import type { Terminal } from './terminal.ts';
+import { shownLines, type Terminal } from './terminal.ts';
 import { asUsage, UsageError } from './usage-error.ts';
 
 /** What to take: a new run of a request, or the rest of one that was stopped. */
@@ -62,6 +62,7 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
       platform,
       force: flags.force === true,
       onProgress: progress.update,
+      warn: (what, reason) => terminal.err(shownLines(`warning: ${what}: ${reason.message}`)),
       signal: terminal.signal,
     });
     progress.end();

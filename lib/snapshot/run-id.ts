@@ -15,3 +15,9 @@ export function createRun(nowMs: number, random: () => number): Run {
     .padStart(6, '0');
   return { id: `${start}-${suffix}`, startedAt };
 }
+
+/** A run by its name, with its start to the second. */
+export function runOfId(id: string): Run {
+  const start = id.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-.*$/, '$1-$2-$3T$4:$5:$6.000Z');
+  return { id, startedAt: start };
+}

@@ -7,13 +7,14 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { readAwsFault } from '../aws/fault.ts';
-import { createBoundary } from './boundary.ts';
+import { type Boundary, createBoundary } from './boundary.ts';
 import { checkKey, checkPrefix, isKey } from './key.ts';
 import { bytesOf, MOST_PAUSE_MS } from './s3-body.ts';
 import { explainS3Error } from './s3-failure.ts';
 import { listOldVersions } from './s3-history.ts';
-import { abortLeftoversOnce } from './s3-leftovers.ts';
+import { abortLeftoversOnce, type OwnFolder } from './s3-leftovers.ts';
 import { isSentInParts, onceSentInParts, putS3Object, type S3Object } from './s3-put.ts';
+import { tagObjects } from './s3-tags.ts';
 import type { ListedObject, Store, StoredObject } from './store.ts';
 import { withPieces } from './watched-pieces.ts';
 
@@ -46,7 +47,8 @@ export function createS3Store({
     checkKey(key);
     return { client, bucket, key: folder + key };
   };
-  const cleanUpOnce = abortLeftoversOnce({ client, bucket, folder });
+  const own = { client, bucket, folder };
+  const cleanUpOnce = abortLeftoversOnce(own);
   return {
     location,
     get: (key, { signal } = {}) =>
@@ -70,17 +72,30 @@ export function createS3Store({
     copy: (from, to, { signal } = {}) =>
       run(attempt(`copy ${from} to`, to, signal), () => copyObject(place(from), place(to), signal)),
     list: (under, { signal } = {}) =>
-      each(attempt('list', `${under}*`, signal), () =>
-        listObjects({ client, bucket, folder, under, signal }),
-      ),
+      each(attempt('list', `${under}*`, signal), () => listObjects({ ...own, under, signal })),
     delete: (key, { signal } = {}) =>
       run(attempt('delete', key, signal), () => deleteObject(place(key), signal)),
+    ...besideObjects(own, { location, run, each }),
+  };
+}
+
+/** What S3 holds besides the current objects: their old versions and their tags. */
+function besideObjects(
+  own: OwnFolder,
+  { location, run, each }: Boundary & Pick<Store, 'location'>,
+): Pick<Store, 'oldVersions' | 'tagAll'> {
+  const attempt = attemptsIn(location);
+  return {
     oldVersions: (under, { signal } = {}) =>
       each(attempt('list old versions of', `${under}*`, signal), () =>
-        listOldVersions({ client, bucket, folder }, under, {
+        listOldVersions(own, under, {
           signal,
           run: (act, key, work) => run(attempt(`${act} an old version of`, key, signal), work),
         }),
+      ),
+    tagAll: (under, tag, { signal } = {}) =>
+      run(attempt('tag', `${under}*`, signal), () =>
+        tagObjects(own, keysOf(listObjects({ ...own, under, signal })), tag, signal),
       ),
   };
 }
@@ -168,6 +183,10 @@ async function* listObjects({
     }
     token = page.NextContinuationToken;
   } while (token !== undefined);
+}
+
+async function* keysOf(listed: AsyncIterable<ListedObject>): AsyncGenerator<string> {
+  for await (const { key } of listed) yield key;
 }
 
 const abortedBy = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : {});

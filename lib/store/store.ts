@@ -55,7 +55,15 @@ export type Store = {
    * read: in a bucket with versions. Absent if the store never holds such a thing.
    */
   oldVersions?(prefix: string, options?: { readonly signal?: AbortSignal }): AsyncGenerator<OldVersion>;
+  /**
+   * Gives every object whose key starts with `prefix` this tag in place of all others, a few objects at a time. If it
+   * throws, some may have it. Absent if the store's objects have no tags.
+   */
+  tagAll?(prefix: string, tag: Tag, options?: { readonly signal?: AbortSignal }): Promise<void>;
 };
+
+/** A tag of an object, beside its content. */
+export type Tag = { readonly name: string; readonly value: string };
 
 /** Content that a key no longer has. `erase` removes it for good. */
 export type OldVersion = {

@@ -91,6 +91,7 @@ function objectNeeds({ method, path, headers, status }: ServiceRequest): readonl
       return status === 404 ? [read, list] : [read];
     case 'PUT object':
     case 'POST object': {
+      if (query.has('tagging')) return [{ action: 's3:PutObjectTagging', resource: object }];
       const source = headers['x-amz-copy-source'];
       const copied = { action: 's3:GetObject', resource: `arn:aws:s3:::${sourceOf(String(source))}` };
       // AWS compares an ETag only for callers who may read the object.

@@ -51,6 +51,7 @@ const acts = {
   delete: (store: Store, key: string) => store.delete(key),
   list: async (store: Store, key: string) => void (await Array.fromAsync(store.list(key))),
   publish: (store: Store, key: string) => store.copy('work/runs/old.json', key),
+  'tag all': async (store: Store, key: string) => await store.tagAll?.(key, { name: 'a', value: 'b' }),
   'list old versions': async (store: Store, key: string) =>
     void (await Array.fromAsync(store.oldVersions?.(key) ?? [])),
 } as const;
@@ -97,8 +98,11 @@ const cases = {
       ['put', 'calculations.narrowed/latest.json'],
       ['delete', 'calculations/dt=1/_manifest.json'],
       ['list', 'work/'],
+      ['tag all', 'calculations/dt=1/'],
     ],
     mayNot: [
+      ['tag all', 'calculations/latest.json'],
+      ['tag all', 'results/'],
       ['put', 'results/new.json'],
       ['put', 'formulas/1/new.json'],
       ['delete', 'calculations/dt=1/part.gz'],

@@ -39,6 +39,12 @@ describe('the bucket', () => {
   test('retains everything as long as the configuration says', () => {
     const rule = (Prefix: string, ExpirationInDays: number) =>
       Match.objectLike({ Prefix, ExpirationInDays, Status: 'Enabled' });
+    const ofReplaced = (Prefix: string, ExpirationInDays: number) => ({
+      Prefix,
+      ExpirationInDays,
+      Status: 'Enabled',
+      TagFilters: [{ Key: 'platform-sync-run', Value: 'replaced' }],
+    });
 
     large.hasResourceProperties('AWS::S3::Bucket', {
       LifecycleConfiguration: {
@@ -48,8 +54,10 @@ describe('the bucket', () => {
           rule('inbox/', 40),
           rule('scores/', 100),
           rule('refused/', 50),
-          rule('calculations/dt=', 400),
-          rule('calculations.revenue/dt=', 400),
+          ofReplaced('calculations/dt=', 400),
+          ofReplaced('changes/calculations/dt=', 400),
+          ofReplaced('calculations.revenue/dt=', 400),
+          ofReplaced('changes/calculations.revenue/dt=', 400),
         ]),
       },
     });
@@ -96,6 +104,20 @@ test('the table is paid per request, encrypted, can be restored to a point in ti
     TimeToLiveSpecification: { AttributeName: 'expires', Enabled: true },
   });
   small.hasResource('AWS::DynamoDB::Table', { DeletionPolicy: 'Retain' });
+});
+
+test('no rule expires the newest run, which has no tag', () => {
+  const [{ LifecycleConfiguration: lifecycle } = {}] = all(large, 'AWS::S3::Bucket').filter(
+    ({ VersioningConfiguration: versioning }) => versioning !== undefined,
+  );
+  const { Rules } = lifecycle as { readonly Rules: readonly Readonly<Record<string, unknown>>[] };
+  const ofRuns = Rules.filter(({ Prefix }) =>
+    /(^|\/)(calculations|files|cards|data-files)/.test(`${Prefix}`),
+  );
+
+  expect(ofRuns).toHaveLength(12);
+  for (const { TagFilters } of ofRuns)
+    expect(TagFilters).toEqual([{ Key: 'platform-sync-run', Value: 'replaced' }]);
 });
 
 describe('the token', () => {

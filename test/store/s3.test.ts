@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { GetObjectTaggingCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createS3Store } from '../../lib/store/s3.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
@@ -69,6 +69,40 @@ describe('in S3', () => {
     const listed = await Array.fromAsync(store.list(''));
 
     expect(listed).toEqual([{ key: 'a', sizeBytes: 1 }]);
+  });
+
+  test('every object under a prefix gets a tag in place of its others, and no neighbour does', async () => {
+    const store = await makeStore();
+    const folder = store.location.replace(`s3://${bucket}/`, '');
+    const tagsOf = async (key: string) =>
+      (await client.send(new GetObjectTaggingCommand({ Bucket: bucket, Key: `${folder}/${key}` }))).TagSet;
+    const keys = Array.from({ length: 20 }, (_, index) => `run=a/part-${index}`);
+    for (const key of [...keys, 'run=ab/part-0']) await store.put(key, Buffer.from('x'));
+
+    await store.tagAll?.('run=a/', { name: 'color', value: 'red' });
+    await store.tagAll?.('run=a/', { name: 'state', value: 'replaced' });
+
+    for (const key of keys) expect(await tagsOf(key)).toEqual([{ Key: 'state', Value: 'replaced' }]);
+    expect(await tagsOf('run=ab/part-0')).toEqual([]);
+    expect((await store.get('run=a/part-19'))?.body.toString()).toBe('x');
+  });
+
+  test('an object that is deleted before it is tagged is left out', async () => {
+    const store = await makeStore();
+    await store.put('run=a/part-0', Buffer.from('x'));
+    const folder = store.location.replace(`s3://${bucket}/`, '');
+    const deleting = createS3Client(aws.settings);
+    deleting.middlewareStack.add(
+      (next, context) => async (args) => {
+        if (context.commandName === 'PutObjectTaggingCommand') await store.delete('run=a/part-0');
+        return await next(args);
+      },
+      { step: 'initialize' },
+    );
+
+    const late = createS3Store({ client: deleting, bucket, prefix: folder });
+
+    await expect(late.tagAll?.('run=', { name: 'a', value: 'b' })).resolves.toBeUndefined();
   });
 
   test.for([1, 9 * 1024 * 1024])(

@@ -4,7 +4,7 @@ import type { AddCommand } from '../command.ts';
 import { openStoreOf } from '../open-store-of.ts';
 import { placeArgument, runArgument } from '../place-argument.ts';
 import { showPublication } from '../show-publication.ts';
-import type { Terminal } from '../terminal.ts';
+import { shownLines, type Terminal } from '../terminal.ts';
 import { asUsage } from '../usage-error.ts';
 
 type PublishFlags = { readonly force?: true; readonly json?: true };
@@ -38,6 +38,7 @@ async function publish(source: Place, run: string, flags: PublishFlags, terminal
     finished,
     force: flags.force === true,
     partitions: openPartitions({ database, store, environment: terminal.environment }),
+    warn: (what, reason) => terminal.err(shownLines(`warning: ${what}: ${reason.message}`)),
   });
   return showPublication(publication, store, flags, terminal);
 }

@@ -5,6 +5,7 @@ import type { Store } from '../../store/store.ts';
 import { type Compression, type Place, placeOf } from '../keys.ts';
 import type { Partitions } from '../publish/partitions.ts';
 import type { Publication } from '../publish/publish.ts';
+import type { Warn } from '../publish/warn.ts';
 import { beginRun } from '../run/begin-run.ts';
 import { type Checkpoint, readCheckpoint } from '../run/checkpoint.ts';
 import { checkPlatform } from '../run/same-platform.ts';
@@ -28,6 +29,8 @@ export type DurableRunOptions = {
   readonly paceCounts?: () => PaceCounts;
   /** The tables over the published runs. Default: none. */
   readonly partitions?: Partitions | undefined;
+  /** Called with what a publication could not do, although it ended as it should. Default: nobody. */
+  readonly warn?: Warn | undefined;
   /** Called with each run that ended, at least once. */
   readonly onEnded?: (ended: EndedRun) => void;
   /** Epoch milliseconds. */

@@ -19,6 +19,8 @@ import type { Partitions } from './partitions.ts';
 import { publishChanges } from './publish-changes.ts';
 import { publishParts } from './publish-parts.ts';
 import { settlePublication } from './settle-publication.ts';
+import { tagLatestAgain, tagReplaced, tagReplacedOnce } from './tag-runs.ts';
+import type { Warn } from './warn.ts';
 
 /** What happened to a finished run. `key` is the key of its manifest; `latest` is what `latest.json` names now. */
 export type Publication =
@@ -53,6 +55,8 @@ export type PublishOptions = {
   /** Epoch milliseconds. Default: this machine's clock. */
   readonly now?: (() => number) | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Default: nobody is warned. */
+  readonly warn?: Warn | undefined;
 };
 
 /** A manifest before the gates have decided. */
@@ -107,6 +111,7 @@ async function tryToPublish(options: PublishSliceOptions): Promise<Publication |
     if (latest.run === run.id && last.broken === undefined) {
       // It may have been published before there were tables.
       await partitions?.add(source, run);
+      await tagReplacedOnce(tagOptions(options), last.manifest);
       return { kind: 'published', manifest: last.manifest, key: latest.manifest };
     }
   }
@@ -124,7 +129,7 @@ async function tryToPublish(options: PublishSliceOptions): Promise<Publication |
     return { kind: 'refused', manifest, key: workKey, broken: last.broken };
   }
   const published = await storeRun(options, manifest, last.broken === undefined ? last.manifest : undefined);
-  return published && moveLatest(options, published, last.etag);
+  return published && moveLatest(options, published, last);
 }
 
 /** The manifest of the run, with what the gates say of it. */
@@ -160,28 +165,47 @@ function isSuperseded({ run, finished, now = Date.now }: PublishOptions, latest:
   return latest.startedAt >= run.startedAt && !isFuture(latest.startedAt, now());
 }
 
-/** Moves `latest.json` to the run, on condition that it still has this etag, and finishes the publication. */
+const tagOptions = ({ store, source: place, warn = () => undefined }: PublishOptions) => ({
+  store,
+  place,
+  warn,
+});
+
+/** Moves `latest.json` to the run, on condition that it still is as it was read, and finishes the publication. */
 async function moveLatest(
-  { store, source, run, partitions }: PublishOptions,
+  options: PublishOptions,
   manifest: Manifest,
-  etag: string | undefined,
+  last: LastPublication,
 ): Promise<Publication | 'lost-race'> {
+  const { store, source, run, partitions } = options;
   const leftovers = await manifestKeys(store, source, run);
   const key = await storeManifest(store, source, run, printStored(manifest));
   await partitions?.add(source, run);
+  if (leftovers.length > 0) await tagLatestAgain(tagOptions(options), run);
   const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
-  const condition = etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: etag };
+  const condition = last.etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: last.etag };
   const moved = await store.put(latestKey(source), printStored(next), { condition });
   // The response to a move that happened may have been lost, and the move repeated.
   const latest = moved.kind === 'stored' ? next : await readLatest(store, source);
   if (latest?.manifest === key) {
     await settlePublication({ store, place: source, latest: next, manifest });
     for (const leftover of leftovers) await store.delete(leftover);
+    await tagThoseBefore(options, last);
     return { kind: 'published', manifest, key };
   }
   if (latest?.run !== run.id) await partitions?.remove(source, run);
   await store.delete(key);
   return 'lost-race';
+}
+
+/** Tags the run that was replaced, and the one before, whose publisher may have been stopped before it did. */
+async function tagThoseBefore(options: PublishOptions, { latest, manifest }: LastPublication): Promise<void> {
+  if (latest === undefined) return;
+  const replaced = { id: latest.run, startedAt: latest.startedAt };
+  const isDone = await tagReplaced(tagOptions(options), { replaced, by: options.run });
+  // One warning is enough. A run that was forced may have been compared with one that it is older than.
+  if (isDone && manifest !== undefined && manifest.changes?.against !== options.run.id)
+    await tagReplacedOnce(tagOptions(options), manifest);
 }
 
 /** A run that `latest.json` was moved past belongs in the tables if it was published, that is, if it has a manifest. */

@@ -12,6 +12,7 @@ import {
   publishRun,
   publishSlice,
 } from '../publish/publish.ts';
+import type { Warn } from '../publish/warn.ts';
 import { createRun } from '../run-id.ts';
 import type { Scan } from '../scan.ts';
 import { type Checkpoint, readCheckpoint, readParts, saveCheckpoint } from './checkpoint.ts';
@@ -35,6 +36,8 @@ export type SnapshotOptions = {
   readonly accept?: readonly GateName[] | undefined;
   /** The tables over the published runs. Default: none. */
   readonly partitions?: Partitions | undefined;
+  /** Called with what a publication could not do, although it ended as it should. Default: nobody. */
+  readonly warn?: Warn | undefined;
   readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -111,7 +114,7 @@ export async function takeRun(
 /** What the publication of a run needs of its options. */
 export type PublishTakenOptions = Pick<
   SnapshotOptions,
-  'store' | 'platform' | 'now' | 'force' | 'accept' | 'partitions' | 'paceCounts' | 'signal'
+  'store' | 'platform' | 'now' | 'force' | 'accept' | 'partitions' | 'paceCounts' | 'signal' | 'warn'
 >;
 
 /** Publishes a run whose scan has finished, unless a gate refuses. Throws if the scan has not finished. */
@@ -137,6 +140,7 @@ async function toPublish(checkpoint: Checkpoint, options: PublishTakenOptions): 
     partitions: options.partitions,
     now: options.now,
     signal: options.signal,
+    warn: options.warn,
   };
 }
 

@@ -35,6 +35,7 @@ export function openSnapshots(
     callCounts,
     paceCounts,
     partitions: openPartitions({ database: settings.SYNC_GLUE_DATABASE, store, environment }),
+    warn: (what, err) => session.logger.warn({ what, err }, 'published with a fault'),
   });
 }
 

@@ -6,6 +6,7 @@ import { PlatformError } from '../../../platform/platform-error.ts';
 import { type Compression, type Place, placeOf } from '../../../snapshot/keys.ts';
 import type { Partitions } from '../../../snapshot/publish/partitions.ts';
 import type { Publication } from '../../../snapshot/publish/publish.ts';
+import type { Warn } from '../../../snapshot/publish/warn.ts';
 import { beginRun } from '../../../snapshot/run/begin-run.ts';
 import { scanOfRun } from '../../../snapshot/run/scan-of-run.ts';
 import { SnapshotStoppedError } from '../../../snapshot/run/snapshot-stopped-error.ts';
@@ -27,6 +28,8 @@ export type SnapshotRunnerOptions = {
   readonly paceCounts?: () => PaceCounts;
   /** Where partitions are added for published runs. Default: nowhere. */
   readonly partitions?: Partitions | undefined;
+  /** Called with what a publication could not do, although it ended as it should. Default: nobody. */
+  readonly warn?: Warn | undefined;
   readonly now: () => number;
   readonly random: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;

@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { beforeEach, expect, test } from 'vitest';
+
+import { type FinishedRun, publishRun } from '../../../lib/snapshot/publish/publish.ts';
+import type { Run } from '../../../lib/snapshot/run-id.ts';
+import { StoreError } from '../../../lib/store/error.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { memoryStore } from '../../jobs/texts/fakes.ts';
+
+const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.250Z' };
+const tuesday: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.250Z' };
+const wednesday: Run = { id: '20261118T090000Z-cccccc', startedAt: '2026-11-18T09:00:00.250Z' };
+
+let store: Store;
+/** The tag of each object, as `name=value`. */
+let tags: Map<string, string>;
+let warnings: string[];
+
+beforeEach(() => {
+  tags = new Map();
+  warnings = [];
+  store = {
+    ...memoryStore(),
+    async tagAll(prefix, { name, value }) {
+      for await (const { key } of store.list(prefix)) tags.set(key, `${name}=${value}`);
+    },
+  };
+});
+
+async function finishedRun(run: Run): Promise<FinishedRun> {
+  const key = `work/calculations/${run.id}/part-00000-0123456789ab.ndjson.gz`;
+  const body = gzipSync(`{"id":1,"name":"of ${run.id}"}\n`);
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  await store.put(key, body);
+  return {
+    version: 1,
+    source: 'calculations',
+    run: run.id,
+    selection: {},
+    startedAt: run.startedAt,
+    finishedAt: run.startedAt,
+    platform: 'acme.example.com',
+    records: 1,
+    totals: { start: 1, end: 1 },
+    consistency: 'proved',
+    order: 'id',
+    missing: [],
+    parts: [{ key, records: 1, bytes: body.byteLength, sha256, firstKey: '1', lastKey: '1' }],
+    fields: { id: ['number'] },
+    calls: { requests: 2, retries: 0, throttled: 0, waitedMs: 0 },
+    scanRefused: [],
+  };
+}
+
+const publish = async (run: Run, to: Store = store, force = false) =>
+  publishRun({
+    store: to,
+    source: 'calculations',
+    run,
+    finished: await finishedRun(run),
+    force,
+    now: () => Date.parse('2026-11-21T09:00:00Z'),
+    warn: (what, reason) => warnings.push(`${what}: ${reason.message}`),
+  });
+
+/** The tags of a run's objects and of its changes, each once; '' for an object without. */
+async function tagsOf({ id }: Run): Promise<readonly string[]> {
+  const keys = (await Array.fromAsync(store.list(''))).map(({ key }) => key);
+  const own = keys.filter((key) => key.includes(id) && !key.startsWith('work/'));
+  return [...new Set(own.map((key) => tags.get(key) ?? ''))];
+}
+
+const replaced = ['platform-sync-run=replaced'];
+
+test('a run is tagged when the next one has replaced it, with its changes; the newest is not', async () => {
+  await publish(monday);
+  const first = await tagsOf(monday);
+  await publish(tuesday);
+  await publish(wednesday);
+
+  expect(first).toEqual(['']);
+  expect(await tagsOf(monday)).toEqual(replaced);
+  expect(await tagsOf(tuesday)).toEqual(replaced);
+  expect(await tagsOf(wednesday)).toEqual(['']);
+});
+
+test('a run that is replaced although it is broken is tagged too', async () => {
+  await publish(monday);
+  await store.delete(
+    'calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/part-00000-0123456789ab.ndjson.gz',
+  );
+
+  await publish(tuesday, store, true);
+
+  expect(await tagsOf(monday)).toEqual(replaced);
+});
+
+test('nothing is tagged before latest.json has moved', async () => {
+  await publish(monday);
+  const refusing: Store = {
+    ...store,
+    put: async (key, ...put) => {
+      if (key === 'calculations/latest.json') throw new Error('killed');
+      return store.put(key, ...put);
+    },
+  };
+
+  await expect(publish(tuesday, refusing)).rejects.toThrow('killed');
+
+  expect(await tagsOf(monday)).toEqual(['']);
+});
+
+test.each([
+  ['the next one', wednesday],
+  ['the same one again', tuesday],
+])('a publisher that was killed before it had tagged is finished by %s', async (_who, next) => {
+  await publish(monday);
+  const killed: Store = {
+    ...store,
+    tagAll: async (prefix, tag) => {
+      await store.tagAll?.(`${prefix}part`, tag);
+      throw new Error('killed');
+    },
+  };
+  await expect(publish(tuesday, killed)).rejects.toThrow('killed');
+  const before = await tagsOf(monday);
+
+  await publish(next);
+
+  expect(before).toEqual(['', ...replaced]);
+  expect(await tagsOf(monday)).toEqual(replaced);
+});
+
+test('what was tagged is not tagged again by the publication after the next', async () => {
+  await publish(monday);
+  await publish(tuesday);
+  tags.clear();
+
+  await publish(wednesday);
+
+  expect(await tagsOf(monday)).toEqual(['']);
+  expect(await tagsOf(tuesday)).toEqual(replaced);
+});
+
+test('a run that is published again by force loses the tag before latest.json names it', async () => {
+  await publish(monday);
+  await publish(tuesday);
+  let atTheMove: readonly string[] = [];
+  const watched: Store = {
+    ...store,
+    put: async (key, ...put) => {
+      if (key === 'calculations/latest.json') atTheMove = await tagsOf(monday);
+      return store.put(key, ...put);
+    },
+  };
+
+  await publish(monday, watched, true);
+
+  expect(atTheMove).not.toContain(replaced[0]);
+  expect(await tagsOf(monday)).not.toContain(replaced[0]);
+  expect(await tagsOf(tuesday)).toEqual(replaced);
+});
+
+test('a publisher that is slow to tag does not tag what was forced to be the newest meanwhile', async () => {
+  await publish(monday);
+  let pending = true;
+  const slow: Store = {
+    ...store,
+    tagAll: async (...tagged) => {
+      const isFirst = pending;
+      pending = false;
+      if (isFirst) await publish(monday, store, true);
+      await store.tagAll?.(...tagged);
+    },
+  };
+
+  await publish(tuesday, slow);
+
+  expect(await tagsOf(monday)).toEqual(['platform-sync-run=latest']);
+  expect(await tagsOf(tuesday)).toEqual(replaced);
+});
+
+test('without the right to tag, a run is published all the same, with one warning', async () => {
+  const denied: Store = {
+    ...store,
+    tagAll: async (prefix) => {
+      throw new StoreError(`tag ${prefix}*`, { kind: 'denied', code: 'AccessDenied' });
+    },
+  };
+  await publish(monday, denied);
+  await publish(tuesday, denied);
+  warnings = [];
+
+  const publication = await publish(wednesday, denied);
+
+  expect(publication.kind).toBe('published');
+  expect(warnings).toEqual([
+    'run 20261117T090000Z-bbbbbb of calculations was replaced but could not be tagged, so it will not expire: tag calculations/dt=2026-11-17/run=20261117T090000Z-bbbbbb/*: denied, AccessDenied',
+  ]);
+});
