@@ -15,8 +15,8 @@ function readScale(text = ''): number {
 /** `whole` multiplied by the scale, but at least `small`. */
 export const scaled = (small: number, whole: number): number => Math.max(small, Math.ceil(whole * SCALE));
 
-/** Milliseconds that a scaled test may take: `wholeMs` for the full run, and never less than two minutes. */
-export const scaledTimeout = (wholeMs: number): number => scaled(120_000, wholeMs);
+/** Milliseconds that a scaled test may take: `wholeMs` for the full run, and never less than four minutes. */
+export const scaledTimeout = (wholeMs: number): number => scaled(240_000, wholeMs);
 
 /** About `small` of these, evenly spread; in a full run, all of them. Begins at a random one, so that each has its turn. */
 export function sampled<T>(small: number, items: readonly T[]): readonly T[] {

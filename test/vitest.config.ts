@@ -14,7 +14,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // The CDK's own check of each template takes 4 s and only warns; synth.test.ts leaves it on, as the command does.
     env: { CDK_VALIDATION: 'false' },
-    testTimeout: scaled(30_000, 120_000),
+    testTimeout: scaled(60_000, 120_000),
     hookTimeout: 30_000,
   },
 });

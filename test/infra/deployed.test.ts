@@ -233,7 +233,7 @@ test('a snapshot job starts an execution through the alias, and the bundle of sn
 });
 
 test('a run is compared with the one before, and every source can be taken', {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async () => {
   platform.churn(10);
   const [fileset] = platform.ids().fileSets;

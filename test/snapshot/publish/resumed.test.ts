@@ -75,16 +75,21 @@ function finishedRun(source: Source, run: Run, parts: readonly Part[]): Finished
   return { ...found, scanRefused: [] };
 }
 
-/** Every published object: its key and its bytes. */
+/** Every published object: its key and its bytes. A manifest that replaced one left by a killed publisher has a token. */
 async function publishedBytes(store: Store): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for await (const { key } of store.list('')) {
     if (key.startsWith('work/')) continue;
     const body = (await store.get(key))?.body ?? Buffer.alloc(0);
-    found.set(key, key.endsWith('.json') ? body.toString() : createHash('sha256').update(body).digest('hex'));
+    const printed = key.endsWith('.json')
+      ? withoutToken(body.toString())
+      : createHash('sha256').update(body).digest('hex');
+    found.set(withoutToken(key), printed);
   }
   return found;
 }
+
+const withoutToken = (text: string): string => text.replace(/_manifest-[0-9a-f]{8}\.json/, '_manifest.json');
 
 /** A store that fails from its operation `last` on, before or after that one is done. */
 function killedAt(store: Store, last: number, when: 'before' | 'after') {

@@ -68,6 +68,7 @@ type Interpretation = { readonly outcome: Outcome; readonly isReusable: boolean 
  */
 function interpretOnce(engine: Engine, call: GuestCall, limits: InterpreterLimits): Interpretation {
   const { timeLimitMs, memoryLimitBytes, monotonicMs } = limits;
+  const timedOut = { outcome: { kind: 'time-limit', timeLimitMs }, isReusable: false } as const;
   const startedMs = monotonicMs();
   let late = false;
   const isLate = () => {
@@ -80,12 +81,14 @@ function interpretOnce(engine: Engine, call: GuestCall, limits: InterpreterLimit
       maxStackSizeBytes: assumed.stackLimitBytes,
     });
     const outcome = callGuest(runtime, call, isLate);
-    if (late) return { outcome: { kind: 'time-limit', timeLimitMs }, isReusable: false };
+    if (late) return timedOut;
     if (isOutOfMemory(outcome, engine)) {
       return { outcome: { kind: 'memory-limit', memoryLimitBytes }, isReusable: false };
     }
     return { outcome, isReusable: release(runtime) && !engine.isFull() };
   } catch (error) {
+    // What is interrupted before the function is called throws here.
+    if (late) return timedOut;
     return { outcome: { kind: 'broken', message: describeThrown(error) }, isReusable: false };
   }
 }
