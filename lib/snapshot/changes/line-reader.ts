@@ -15,6 +15,8 @@ export type LineReader = {
   readonly line: Line;
   /** Reads the next line: false at the end. A promise only once in hundreds of lines, so that most lines cost none. */
   next(): boolean | Promise<boolean>;
+  /** The key of the part that the current line is in. */
+  partKey(): string | undefined;
   /** Where the current line is, for messages: its part, and its number from 1. */
   place(): string;
   /** Releases what it reads from. */
@@ -63,6 +65,7 @@ export function readLines(lines: LinesToRead): LineReader {
   return {
     line,
     next: () => step() || refill(),
+    partKey: source.key,
     place: () => `${source.key()}, line ${number}`,
     close: source.close,
   };

@@ -1,3 +1,4 @@
+import type { Part } from '../manifest.ts';
 import { sourceDefinitions } from '../sources/sources.ts';
 import type { Comparison } from './comparison.ts';
 import type { RunSide } from './comparison-events.ts';
@@ -28,13 +29,18 @@ type OrderedSide = {
   close(): Promise<void>;
 };
 
-/** Opens a run of a comparison before its first line in the range. */
+/**
+ * Opens a run of a comparison before its first line in the range. Where a part lies in the range as a whole, by the keys
+ * in its entry, none of its lines are read for that: only a run that is not in order could have others there.
+ */
 export function openOrderedSide(comparison: Comparison, side: RunSide, range: KeyRange): OrderedSide {
   const { store, source, signal } = comparison;
+  const parts = comparison[side]?.parts ?? [];
   const rule = sourceDefinitions[source].records.key;
   const compare = compareRecordKeys(rule);
   const [readKey, readQuickKey] = [createLineKey(rule), createQuickKey(rule)];
-  const reader = readLines({ store, parts: comparison[side]?.parts ?? [], signal });
+  const inside = keysOfPartsInside(parts, range, compare);
+  const reader = readLines({ store, parts, signal });
   let [last, known]: (string | undefined)[] = [undefined, undefined];
   let isBefore = range.after !== undefined;
 
@@ -50,6 +56,7 @@ export function openOrderedSide(comparison: Comparison, side: RunSide, range: Ke
 
   /** True if the current line is in the range; undefined if it comes before it. */
   function isInside(): boolean | undefined {
+    if (inside.has(reader.partKey() ?? '')) return true;
     if (isBefore && range.after !== undefined) {
       if (compare(key(), range.after) <= 0) return undefined;
       isBefore = false;
@@ -80,4 +87,18 @@ export function openOrderedSide(comparison: Comparison, side: RunSide, range: Ke
     keyFrom: (other) => known ?? take(other),
     close: reader.close,
   };
+}
+
+/** The object keys of the parts whose records are all in the range; of an entry without record keys, that is unknown. */
+function keysOfPartsInside(
+  parts: readonly Part[],
+  { after, to }: KeyRange,
+  compare: (a: string, b: string) => number,
+): ReadonlySet<string> {
+  const inside = parts.filter(
+    ({ firstKey, lastKey }) =>
+      (after === undefined || (firstKey !== '' && compare(firstKey, after) > 0)) &&
+      (to === undefined || (lastKey !== '' && compare(lastKey, to) <= 0)),
+  );
+  return new Set(inside.map(({ key }) => key));
 }
