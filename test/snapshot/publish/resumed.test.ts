@@ -184,9 +184,10 @@ test('parts that are the same in both runs are not read by the comparison', asyn
   const before = await takeRun(store, source, monday, 1, 1_100);
   await publishRun({ store, source, run: monday, finished: before, force: true });
   const finished = await takeRun(store, source, tuesday, 1, 700);
-  const streamed: string[] = [];
+  const compared: string[] = [];
   const stream: Store['stream'] = (key, ...given) => {
-    streamed.push(key);
+    // Those under `work/` are read to be published.
+    if (!key.startsWith('work/')) compared.push(key);
     return store.stream(key, ...given);
   };
 
@@ -199,6 +200,6 @@ test('parts that are the same in both runs are not read by the comparison', asyn
   });
 
   expect(manifest.changes).toEqual({ against: monday.id, added: 0, removed: 0, changed: 0 });
-  expect(streamed).toEqual([]);
+  expect(compared).toEqual([]);
   expect((await readLatest(store, source))?.run).toBe(tuesday.id);
 });
