@@ -1,5 +1,5 @@
 import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
-import { Grant, Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Grant, type IRole, Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Alias } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
@@ -56,22 +56,7 @@ export class Snapshots extends Construct {
     });
     const { role } = this.snapshot;
     secret.grantRead(role);
-    storage.grantRead(role);
-    storage.grantWrite(role, [
-      'work/*',
-      'changes/*',
-      ...sources.flatMap((source) => [`${source}/*`, `${source}.*`]),
-    ]);
-    // A manifest and the changes are removed again if another publisher was faster.
-    storage.grantDelete(role, [
-      'changes/*',
-      ...sources.flatMap((source) => [`${source}/*/_manifest.json`, `${source}.*/_manifest.json`]),
-    ]);
-    // Of the runs that it replaces.
-    storage.grantTag(role, [
-      'changes/*',
-      ...sources.flatMap((source) => [`${source}/dt=*`, `${source}.*/dt=*`]),
-    ]);
+    grantObjects(storage, role);
     storage.table.grant(role, 'dynamodb:GetItem', 'dynamodb:UpdateItem');
     catalog.grantPublish(role);
     this.grantCheckpoints();
@@ -105,4 +90,25 @@ export class Snapshots extends Construct {
     const reason = 'The executions of one function, each named after version and run: not known in advance.';
     acknowledgeWildcard(policy, belowArn(snapshot, ':*'), reason);
   }
+}
+
+function grantObjects(storage: Storage, role: IRole): void {
+  storage.grantRead(role);
+  storage.grantWrite(role, [
+    'work/*',
+    'changes/*',
+    ...sources.flatMap((source) => [`${source}/*`, `${source}.*`]),
+  ]);
+  // Manifests and parts are deleted again if another publisher was faster.
+  storage.grantDelete(role, [
+    'changes/*',
+    ...sources.flatMap((source) =>
+      ['_manifest*.json', 'part-*'].flatMap((name) => [`${source}/*/${name}`, `${source}.*/${name}`]),
+    ),
+  ]);
+  // Of the runs that it replaces.
+  storage.grantTag(role, [
+    'changes/*',
+    ...sources.flatMap((source) => [`${source}/dt=*`, `${source}.*/dt=*`]),
+  ]);
 }

@@ -60,9 +60,25 @@ export const earlierChangesKey = (place: Place, run: Run) =>
 /** The key of the object that points at the last published run of a source. */
 export const latestKey = (place: Place) => `${place}/latest.json`;
 
-/** A part's file name: its number and the start of its sha256. */
-export const partName = (index: number, sha256: string, compression: Compression) =>
-  `part-${String(index).padStart(5, '0')}-${sha256.slice(0, 12)}.ndjson.${compressionSuffix[compression]}`;
+/** A part's file name: its number, the start of its sha256, and its series, unless that is 1. */
+export const partName = (index: number, sha256: string, compression: Compression, series = 1) =>
+  withSeries(
+    `part-${String(index).padStart(5, '0')}-${sha256.slice(0, 12)}.ndjson.${compressionSuffix[compression]}`,
+    series,
+  );
+
+/** The file name of a part of series 1, in another series. */
+export const withSeries = (name: string, series: number): string =>
+  series === 1 ? name : name.replace('.ndjson.', `-${series}.ndjson.`);
+
+/**
+ * The series of a published part, by its key; undefined for any other object. A publication that was withdrawn may
+ * still delete the parts of its series, so the next publication of the run stores others, under other names.
+ */
+export function seriesOf(key: string): number | undefined {
+  const found = /(?:^|\/)part-\d+-[0-9a-f]+(?:-(\d+))?\.ndjson\.(?:gz|zst)$/.exec(key);
+  return found === null ? undefined : Number(found[1] ?? 1);
+}
 
 /** The compression of a part, by its key. */
 export const compressionOf = (partKey: string): Compression =>

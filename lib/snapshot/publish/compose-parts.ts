@@ -17,6 +17,8 @@ export type PartsToCompose = {
   /** Where to begin, and how many published parts come before. Default: at the beginning. */
   readonly from?: FramePosition;
   readonly index?: number;
+  /** See `seriesOf`. */
+  readonly series: number;
 };
 
 /**
@@ -33,11 +35,12 @@ export type PartsToCompose = {
  * part that is missing or altered.
  */
 export async function* composeParts(options: PartsToCompose): AsyncGenerator<ComposedPart> {
-  const { store, parts, folder, from = { part: 0, frame: 0 }, index = 0 } = options;
+  const { store, parts, folder, series, from = { part: 0, frame: 0 }, index = 0 } = options;
   const open = createOpenPart({
     store,
     folder,
     index,
+    series,
     compression: compressionOf(parts[0]?.key ?? ''),
   });
   for (const [at, part] of parts.entries()) {

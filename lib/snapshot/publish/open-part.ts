@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type GatheredBytes, gatherBytes } from '../../bytes/gathered-bytes.ts';
 import type { Store } from '../../store/store.ts';
 import type { Frame } from '../frames/frame.ts';
-import { type Compression, partName } from '../keys.ts';
+import { type Compression, partName, withSeries } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 import type { ComposedPart, FramePosition } from './composed-part.ts';
 import { createJoinedFrames } from './joined-frames.ts';
@@ -17,12 +17,13 @@ export type OpenPartOptions = {
   /** The number of the first one. */
   readonly index: number;
   readonly compression: Compression;
+  readonly series: number;
 };
 
 const NO_RECORDS = { records: 0, firstKey: '', lastKey: '' } as const;
 
 /** Gathers the frames of one published part after another. Memory holds those that are not stored yet. */
-export function createOpenPart({ store, folder, compression, ...options }: OpenPartOptions) {
+export function createOpenPart({ store, folder, compression, series, ...options }: OpenPartOptions) {
   let { index } = options;
   const free: GatheredBytes[] = [];
   let gathered = gatherBytes();
@@ -46,7 +47,7 @@ export function createOpenPart({ store, folder, compression, ...options }: OpenP
       const filled = gathered;
       const body = filled.bytes();
       const sha256 = createHash('sha256').update(body).digest('hex');
-      const key = `${folder}${partName(index, sha256, compression)}`;
+      const key = `${folder}${partName(index, sha256, compression, series)}`;
       gathered = free.pop() ?? gatherBytes();
       found = NO_RECORDS;
       index += 1;
@@ -59,7 +60,7 @@ export function createOpenPart({ store, folder, compression, ...options }: OpenP
     },
     /** A part that is published as it is, between two others. */
     copied(part: Part, next: FramePosition): ComposedPart {
-      const key = `${folder}${part.key.slice(part.key.lastIndexOf('/') + 1)}`;
+      const key = `${folder}${withSeries(part.key.slice(part.key.lastIndexOf('/') + 1), series)}`;
       index += 1;
       return { part: { ...part, key }, next, store: () => store.copy(part.key, key) };
     },

@@ -12,6 +12,8 @@ export type PartsToPublish = {
   /** Where the published parts go, and where it is recorded which are stored. Both end in a slash. */
   readonly folder: string;
   readonly records: string;
+  /** See `seriesOf`. */
+  readonly series: number;
   /** Asked after each part: true ends the slice. */
   readonly isOver: () => boolean;
 };

@@ -1,26 +1,18 @@
 import type { Store } from '../../store/store.ts';
-import { printStored } from '../../store/stored-json.ts';
+import { printStored, StoredObjectError } from '../../store/stored-json.ts';
 import type { GateName } from '../gate-names.ts';
-import {
-  latestKey,
-  MANIFEST_NAME,
-  type Place,
-  publishedFolder,
-  sourceOf,
-  workChangesKey,
-  workFolder,
-} from '../keys.ts';
+import { latestKey, MANIFEST_NAME, type Place, workFolder } from '../keys.ts';
 import { type Latest, type Manifest, readLatest, readManifest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 import { type GatedRun, isFuture, refusals } from './gates.ts';
 import { type LastPublication, readLastPublication } from './last-publication.ts';
 import { manifestKeys, storeManifest } from './manifest-key.ts';
 import type { Partitions } from './partitions.ts';
-import { publishChanges } from './publish-changes.ts';
-import { publishParts } from './publish-parts.ts';
 import { settlePublication } from './settle-publication.ts';
+import { storeRun } from './store-run.ts';
 import { tagLatestAgain, tagReplaced, tagReplacedOnce } from './tag-runs.ts';
 import type { Warn } from './warn.ts';
+import { seriesToPublish, withdrawParts } from './withdraw-parts.ts';
 
 /** What happened to a finished run. `key` is the key of its manifest; `latest` is what `latest.json` names now. */
 export type Publication =
@@ -111,8 +103,8 @@ async function tryToPublish(options: PublishSliceOptions): Promise<Publication |
     if (latest.run === run.id && last.broken === undefined) {
       // It may have been published before there were tables.
       await partitions?.add(source, run);
-      await tagReplacedOnce(tagOptions(options), last.manifest);
-      return { kind: 'published', manifest: last.manifest, key: latest.manifest };
+      await tagReplacedOnce(contextOf(options), last.manifest);
+      return await asPublished(options, { manifest: last.manifest, key: latest.manifest });
     }
   }
   const isLate = latest !== undefined && isSuperseded(options, latest);
@@ -121,16 +113,45 @@ async function tryToPublish(options: PublishSliceOptions): Promise<Publication |
   await store.put(workKey, printStored(manifest));
   if (isLate && !force) {
     await settlePartition(options);
+    await withdrawRun(options);
     return { kind: 'superseded', manifest, key: workKey, latest };
   }
   if (!manifest.publishable && !force) {
     // A publisher that was stopped may have added it while the last published run was a different one.
     await partitions?.remove(source, run);
+    // If its manifest was lost, its parts are all that is left of what is published.
+    if (latest?.run !== run.id) await withdrawRun(options);
     return { kind: 'refused', manifest, key: workKey, broken: last.broken };
   }
-  const published = await storeRun(options, manifest, last.broken === undefined ? last.manifest : undefined);
-  return published && moveLatest(options, published, last);
+  return await publishInSeries(
+    { ...options, series: await seriesToPublish(store, source, run) },
+    manifest,
+    last,
+  );
 }
+
+/** Where the parts of a publication go. */
+type InSeries = { readonly series: number };
+
+async function publishInSeries(
+  options: PublishSliceOptions & InSeries,
+  manifest: Manifest,
+  last: LastPublication,
+): Promise<Publication | 'lost-race' | undefined> {
+  try {
+    const before = last.broken === undefined ? last.manifest : undefined;
+    const published = await storeRun(options, manifest, before);
+    return published && (await moveLatest(options, published, last));
+  } catch (error) {
+    // Its parts may be gone when they are compared.
+    if (error instanceof StoredObjectError && (await isWithdrawn(options))) return 'lost-race';
+    throw error;
+  }
+}
+
+/** True if another publisher of the run ended without it, and may be deleting the parts of this series. */
+const isWithdrawn = async ({ store, source, run, series }: PublishOptions & InSeries): Promise<boolean> =>
+  (await seriesToPublish(store, source, run)) !== series;
 
 /** The manifest of the run, with what the gates say of it. */
 function judge(
@@ -165,23 +186,45 @@ function isSuperseded({ run, finished, now = Date.now }: PublishOptions, latest:
   return latest.startedAt >= run.startedAt && !isFuture(latest.startedAt, now());
 }
 
-const tagOptions = ({ store, source: place, warn = () => undefined }: PublishOptions) => ({
+const contextOf = ({ store, source: place, warn = () => undefined }: PublishOptions) => ({
   store,
   place,
   warn,
 });
 
+/** Deletes the parts of a run that was not published, unless another publisher of the run needs them. */
+async function withdrawRun(options: PublishOptions): Promise<void> {
+  const context = contextOf(options);
+  const series = await seriesToPublish(context.store, context.place, options.run);
+  await withdrawParts({ ...context, run: options.run, series });
+}
+
+/** Deletes what other publishers of the same run may have left in its folder. */
+async function asPublished(
+  options: PublishOptions,
+  published: Pick<Publication, 'manifest' | 'key'>,
+): Promise<Publication> {
+  const context = contextOf(options);
+  const series = await seriesToPublish(context.store, context.place, options.run);
+  await withdrawParts({ ...context, run: options.run, series, published });
+  return { kind: 'published', ...published };
+}
+
 /** Moves `latest.json` to the run, on condition that it still is as it was read, and finishes the publication. */
 async function moveLatest(
-  options: PublishOptions,
+  options: PublishOptions & InSeries,
   manifest: Manifest,
   last: LastPublication,
 ): Promise<Publication | 'lost-race'> {
   const { store, source, run, partitions } = options;
   const leftovers = await manifestKeys(store, source, run);
   const key = await storeManifest(store, source, run, printStored(manifest));
+  if (await isWithdrawn(options)) {
+    await store.delete(key);
+    return 'lost-race';
+  }
   await partitions?.add(source, run);
-  if (leftovers.length > 0) await tagLatestAgain(tagOptions(options), run);
+  if (leftovers.length > 0) await tagLatestAgain(contextOf(options), run);
   const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
   const condition = last.etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: last.etag };
   const moved = await store.put(latestKey(source), printStored(next), { condition });
@@ -191,7 +234,7 @@ async function moveLatest(
     await settlePublication({ store, place: source, latest: next, manifest });
     for (const leftover of leftovers) await store.delete(leftover);
     await tagThoseBefore(options, last);
-    return { kind: 'published', manifest, key };
+    return await asPublished(options, { manifest, key });
   }
   if (latest?.run !== run.id) await partitions?.remove(source, run);
   await store.delete(key);
@@ -202,10 +245,10 @@ async function moveLatest(
 async function tagThoseBefore(options: PublishOptions, { latest, manifest }: LastPublication): Promise<void> {
   if (latest === undefined) return;
   const replaced = { id: latest.run, startedAt: latest.startedAt };
-  const isDone = await tagReplaced(tagOptions(options), { replaced, by: options.run });
+  const isDone = await tagReplaced(contextOf(options), { replaced, by: options.run });
   // One warning is enough. A run that was forced may have been compared with one that it is older than.
   if (isDone && manifest !== undefined && manifest.changes?.against !== options.run.id)
-    await tagReplacedOnce(tagOptions(options), manifest);
+    await tagReplacedOnce(contextOf(options), manifest);
 }
 
 /** A run that `latest.json` was moved past belongs in the tables if it was published, that is, if it has a manifest. */
@@ -213,39 +256,6 @@ async function settlePartition({ store, source, run, partitions }: PublishOption
   if (partitions === undefined) return;
   const wasPublished = (await manifestKeys(store, source, run)).length > 0;
   await (wasPublished ? partitions.add(source, run) : partitions.remove(source, run));
-}
-
-/**
- * Stores the parts of the manifest in the run's folder, put together as `composeParts` says, and compares them with the
- * last run. Returns the manifest with the published parts and the counts of changes; undefined if the slice is over.
- */
-async function storeRun(
-  { store, source, run, isOver, signal }: PublishSliceOptions,
-  manifest: Manifest,
-  last: Manifest | undefined,
-): Promise<Manifest | undefined> {
-  const work = `${workFolder(source, run)}publish/`;
-  const stored = await publishParts({
-    store,
-    parts: manifest.parts,
-    folder: publishedFolder(source, run),
-    records: work,
-    isOver,
-  });
-  if (stored === undefined) return undefined;
-  const parts = [...stored];
-  if (last === undefined) return { ...manifest, parts };
-  const counts = await publishChanges({
-    store,
-    source: sourceOf(source),
-    before: last,
-    after: { parts },
-    key: workChangesKey(source, run, last.run),
-    pieces: `${work}against-${last.run}/`,
-    isOver,
-    signal,
-  });
-  return counts && { ...manifest, parts, changes: { against: last.run, ...counts } };
 }
 
 /** A finished run that was not published, read from its manifest under `work/`. Throws `StoredObjectError`. */
