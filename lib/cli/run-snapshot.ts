@@ -1,8 +1,9 @@
 import { PlatformError } from '../platform/platform-error.ts';
 import { openSession, type Session } from '../session.ts';
-import { type Place, partsOf } from '../snapshot/keys.ts';
+import type { Place } from '../snapshot/keys.ts';
 import { openPartitions } from '../snapshot/publish/open-partitions.ts';
 import { beginRun } from '../snapshot/run/begin-run.ts';
+import type { Checkpoint } from '../snapshot/run/checkpoint.ts';
 import { checkPlatform, OtherPlatformError } from '../snapshot/run/same-platform.ts';
 import { scanOfRun } from '../snapshot/run/scan-of-run.ts';
 import type { Saved } from '../snapshot/run/slice-progress.ts';
@@ -15,6 +16,7 @@ import { createProgress } from './progress.ts';
 import { showPublication } from './show-publication.ts';
 import { shownLines, type Terminal } from './terminal.ts';
 import { asUsage, UsageError } from './usage-error.ts';
+import { snapshotCommand, withWayOut } from './with-way-out.ts';
 
 /** What to take: a new run of a request, or the rest of one that was stopped. */
 export type RunToTake =
@@ -40,15 +42,9 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
           idsFrom: taken.idsFrom,
           now: Date.now,
           random: Math.random,
-          signal: terminal.signal,
         });
   const { source: place } = saved.checkpoint;
-  const scan = await scanOfRun(saved.checkpoint, {
-    call: session.platform.call,
-    store,
-    sleep,
-    now: Date.now,
-  });
+  const scan = await openScan(saved.checkpoint, session, store, terminal);
   const progress = createProgress(place, {
     screen: terminal.screen,
     err: terminal.err,
@@ -75,10 +71,18 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
   }
 }
 
-function resumeCommand(place: Place, run: string): string {
-  const { source, name } = partsOf(place);
-  return `platform-sync snapshot ${source}${name === undefined ? '' : ` --as ${name}`} --resume ${run}`;
+/** Takes a while if ids have to be found that another source links to. */
+async function openScan(checkpoint: Checkpoint, { platform }: Session, store: Store, terminal: Terminal) {
+  const { signal, err } = terminal;
+  try {
+    return await scanOfRun(checkpoint, { call: platform.call, store, sleep, now: Date.now, signal });
+  } catch (error) {
+    if (signal.aborted) err(`stopped; to resume: ${resumeCommand(checkpoint.source, checkpoint.run)}`);
+    throw error;
+  }
 }
+
+const resumeCommand = (place: Place, run: string) => `${snapshotCommand(place)} --resume ${run}`;
 
 /**
  * False if the run would only fail again: its request cannot be sent, or the platform responded with 400 before
@@ -110,13 +114,14 @@ const optionsOf = ({ settings, callCounts, paceCounts, environment }: Session, s
 type ResumedRun = Extract<RunToTake, { readonly kind: 'resumed' }>;
 
 async function resume(store: Store, { place, run }: ResumedRun, platform: string): Promise<Saved> {
+  const newRun = `to take a new run: ${snapshotCommand(place)} …`;
   try {
-    const saved = await resumeRun(store, place, run);
+    const saved = await withWayOut(newRun, resumeRun(store, place, run));
     checkPlatform(saved.checkpoint, platform);
     return saved;
   } catch (error) {
     throw error instanceof OtherPlatformError
-      ? new UsageError(`--resume: ${error.message}`, { cause: error })
+      ? new UsageError(`--resume: ${error.message}; ${newRun}`, { cause: error })
       : asUsage('--resume', error);
   }
 }

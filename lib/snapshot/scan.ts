@@ -10,6 +10,11 @@ export type ScanStep<Position> = {
   /** New records, in the order of the scan; may be empty. `batchOf` makes a batch of parsed records. */
   readonly batch: RecordBatch;
   readonly position: Position;
+  /**
+   * Requested ids that this step found missing: the platform responded 404 or 403. Each id is in one step of a run only,
+   * and stays if the segment restarts, so a scan never goes back behind such a step. Default: none.
+   */
+  readonly missing?: readonly MissingId[] | undefined;
   /** How many records there are in total, if the platform reports it; a hint. */
   readonly total: number | null;
   /**
@@ -62,14 +67,15 @@ export type Claim = { readonly consistency: Consistency; readonly assumes: reado
 export const provedIf = (isProved: boolean, assumes: readonly Assumption[]): Claim =>
   isProved ? { consistency: 'proved', assumes } : { consistency: 'best-effort', assumes: [] };
 
+/** A requested id, and the status that the platform responded with: 404 or 403. */
+export type MissingId = { readonly id: string; readonly status: number };
+
 /** What a scan knows at its end about how complete it is. */
 export type ScanOutcome = Claim & {
   /** The first and the last total that the platform reported; hints. */
   readonly totals: { readonly start: number | null; readonly end: number | null };
   /** What the records are ordered by: `id`, `created`, `cursor`, `ids`, or `none`. */
   readonly order: string;
-  /** Ids for which the platform responded 404 or 403, in the order of the ids. */
-  readonly missing: readonly { readonly id: string; readonly status: number }[];
   /** Gates that refuse the run because of what the scan itself found, such as `degraded`. */
   readonly refused: readonly GateName[];
 };

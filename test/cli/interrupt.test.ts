@@ -209,7 +209,7 @@ describe('--resume', () => {
 
     expect(code).toBe(1);
     expect(err).toBe(
-      `platform-sync: ${key} is not what platform-sync writes there (13 bytes that are not JSON)`,
+      `platform-sync: ${key} is not what platform-sync writes there (13 bytes that are not JSON); to take a new run: platform-sync snapshot calculations …`,
     );
   });
 });

@@ -33,14 +33,15 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
+const settings = () => ({
+  PLATFORM_BASE_URL: sandbox.url,
+  PLATFORM_TOKEN: sandbox.token,
+  PLATFORM_RATE: '1000',
+  SYNC_STORE: folder,
+});
+
 async function run(argv: readonly string[], input = '') {
-  const environment = {
-    PLATFORM_BASE_URL: sandbox.url,
-    PLATFORM_TOKEN: sandbox.token,
-    PLATFORM_RATE: '1000',
-    SYNC_STORE: folder,
-  };
-  const { terminal, out, err } = createFakeTerminal(environment, input);
+  const { terminal, out, err } = createFakeTerminal(settings(), input);
   const code = await runCommandLine(argv, terminal);
   return { code, out: out(), err: err() };
 }
@@ -316,6 +317,23 @@ describe('snapshot cards', () => {
       idsFrom: `calculations, run ${calculationsRun}`,
     });
     expect(out).toContain(`ids from: calculations, run ${calculationsRun}`);
+  });
+
+  test('stopped while it finds the datasets, says how to resume, and takes the same cards then', async () => {
+    await run(['snapshot', 'calculations']);
+    const { terminal, err, interrupt } = createFakeTerminal(settings());
+
+    interrupt();
+    const code = await runCommandLine(['snapshot', 'cards'], terminal);
+    const [, command = ''] = /stopped; to resume: platform-sync (.*)/.exec(err()) ?? [];
+    const resumed = await run(command.split(' '));
+    const { lines } = await published('cards');
+    await run(['snapshot', 'cards']);
+
+    expect(code).toBe(1);
+    expect(command).toMatch(/^snapshot cards --resume \S+$/);
+    expect(resumed.code).toBe(0);
+    expect(lines).toEqual((await published('cards')).lines);
   });
 
   test('without ids and without published calculations exits 1, says so, and leaves nothing behind', async () => {

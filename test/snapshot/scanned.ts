@@ -1,20 +1,21 @@
-import type { Scan, ScanOutcome } from '../../lib/snapshot/scan.ts';
+import type { MissingId, Scan, ScanOutcome } from '../../lib/snapshot/scan.ts';
 
 /** The start of a scan that has taken nothing yet. */
 export const fromBeginning = { from: undefined, async *takenKeys() {} };
 
-/** Where a scan was after a step, and what the run had by then: its lines, and where its segment began. */
+/** Where a scan was after a step, and what the run had by then: its lines, its missing ids, and where its segment began. */
 export type Passed<Position> = {
   readonly position: Position;
   readonly keys: readonly string[];
   readonly lines: readonly string[];
+  readonly missing: readonly MissingId[];
   readonly records: number;
   readonly segment: number;
 };
 
 /**
  * All that a scan returns, from its beginning or from where it has been, as a run would store it: without what it
- * dropped. Positions go through JSON, as in a checkpoint. `restarts`: how often it dropped something.
+ * dropped, and with the missing ids of all steps in its outcome. Positions go through JSON, as in a checkpoint. `restarts`: how often it dropped something.
  */
 export async function scanned<Position>(
   scan: Scan<Position>,
@@ -27,13 +28,14 @@ export async function scanned<Position>(
     readonly from?: Position | undefined;
     readonly signal?: AbortSignal;
     /** What the run had at this start. Default: nothing. */
-    readonly passed?: Pick<Passed<Position>, 'keys' | 'lines' | 'segment'>;
+    readonly passed?: Pick<Passed<Position>, 'keys' | 'lines' | 'missing' | 'segment'>;
     /** Keys of the segment that were taken before this start, and are not in the result. */
     readonly taken?: readonly string[];
   } = {},
 ) {
   const keys = [...(passed?.keys ?? [])];
   const lines = [...(passed?.lines ?? [])];
+  const missing = [...(passed?.missing ?? [])];
   let segment = passed?.segment ?? 0;
   let restarts = 0;
   const totals: (number | null)[] = [];
@@ -44,7 +46,10 @@ export async function scanned<Position>(
   const steps = scan({ from, signal, takenKeys });
   for (;;) {
     const { done, value } = await steps.next();
-    if (done) return { keys, lines, totals, positions, restarts, outcome: value satisfies ScanOutcome };
+    if (done) {
+      const outcome = { ...(value satisfies ScanOutcome), missing };
+      return { keys, lines, totals, positions, restarts, outcome };
+    }
     if (value.segment === 'begins') segment = keys.length;
     if (value.segment === 'restarts') {
       restarts += 1;
@@ -53,9 +58,17 @@ export async function scanned<Position>(
     }
     keys.push(...value.batch.keys);
     lines.push(...Buffer.from(value.batch.lines).toString().split('\n').slice(0, -1));
+    missing.push(...(value.missing ?? []));
     totals.push(value.total);
     const position: Position = JSON.parse(JSON.stringify(value.position));
-    positions.push({ position, keys: [...keys], lines: [...lines], records: keys.length, segment });
+    positions.push({
+      position,
+      keys: [...keys],
+      lines: [...lines],
+      missing: [...missing],
+      records: keys.length,
+      segment,
+    });
   }
 }
 

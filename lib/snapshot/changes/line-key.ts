@@ -1,8 +1,16 @@
-import { parseJson } from '../../json/json.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import type { RecordKey } from '../sources/source-definition.ts';
-import { hasEscape, isNamed, type LineMembers, nameAt, noMembers, readMembers } from './line-members.ts';
+import {
+  hasEscape,
+  type LineMembers,
+  lastNamed,
+  NONE,
+  noMembers,
+  quotedName,
+  readMembers,
+} from './line-members.ts';
 import type { Line, LineReader } from './line-reader.ts';
+import { parsedLine } from './parsed-line.ts';
 import { describeKey, recordKey } from './record-key.ts';
 
 const ZERO = 0x30;
@@ -15,7 +23,7 @@ const QUOTE = 0x22;
  */
 export function createLineKey(rule: RecordKey): (reader: LineReader) => string {
   const members = noMembers();
-  const names = [...(rule.owner ?? []), rule.id].map((name) => ({ name, quoted: Buffer.from(`"${name}"`) }));
+  const names = [...(rule.owner ?? []), rule.id].map(quotedName);
   const usualKey = createUsualKey(rule);
   return (reader) => {
     const { line } = reader;
@@ -96,24 +104,6 @@ export function createQuickKey(rule: RecordKey): (reader: LineReader) => string 
   };
 }
 
-const NONE = -1;
-
-/** The last member with a name: of members with the same name, it counts. */
-function lastNamed(
-  line: Line,
-  members: LineMembers,
-  wanted: { readonly name: string; readonly quoted: Buffer } | undefined,
-): number {
-  if (wanted === undefined) return NONE;
-  const { bytes } = line.json;
-  for (let at = members.count - 1; at >= 0; at -= 1) {
-    if (isNamed(line, members, at, wanted.quoted)) return at;
-    const isEscaped = hasEscape(bytes, members.nameStarts[at] ?? 0, members.nameEnds[at] ?? 0);
-    if (isEscaped && nameAt(line, members, at) === wanted.name) return at;
-  }
-  return NONE;
-}
-
 /** A value of digits alone, or of text without escapes; undefined for any other, which has to be parsed. */
 function textOf({ json: { bytes } }: Line, members: LineMembers, at: number, isInteger: boolean) {
   if (at === NONE) return undefined;
@@ -130,18 +120,9 @@ function textOf({ json: { bytes } }: Line, members: LineMembers, at: number, isI
   return bytes.toString('utf8', start + 1, end - 1);
 }
 
-function parsedKey(rule: RecordKey, { line, place }: LineReader): string {
-  const key = recordKey(rule, parse(line, place));
+function parsedKey(rule: RecordKey, reader: LineReader): string {
+  const { place } = reader;
+  const key = recordKey(rule, parsedLine(reader));
   if (key !== undefined) return key;
   throw new StoredObjectError('invalid', `${place()}: expected a record with ${describeKey(rule)}, got none`);
-}
-
-function parse({ json, start, end }: Line, place: () => string): unknown {
-  try {
-    return parseJson(json.bytes.toString('utf8', start, end));
-  } catch (cause) {
-    throw new StoredObjectError('invalid', `${place()}: expected a record as JSON, got something else`, {
-      cause,
-    });
-  }
 }

@@ -91,3 +91,24 @@ export function hasEscape(bytes: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) if (bytes[at] === BACKSLASH) return true;
   return false;
 }
+
+/** A member's name, and its bytes with quotes. */
+export type QuotedName = { readonly name: string; readonly quoted: Buffer };
+
+/** The name must need no escapes. */
+export const quotedName = (name: string): QuotedName => ({ name, quoted: Buffer.from(`"${name}"`) });
+
+/** The position of a member that is not there. */
+export const NONE = -1;
+
+/** The last member with a name, or `NONE`: of members with the same name, it counts. */
+export function lastNamed(line: Line, members: LineMembers, wanted: QuotedName | undefined): number {
+  if (wanted === undefined) return NONE;
+  const { bytes } = line.json;
+  for (let at = members.count - 1; at >= 0; at -= 1) {
+    if (isNamed(line, members, at, wanted.quoted)) return at;
+    const isEscaped = hasEscape(bytes, members.nameStarts[at] ?? 0, members.nameEnds[at] ?? 0);
+    if (isEscaped && nameAt(line, members, at) === wanted.name) return at;
+  }
+  return NONE;
+}

@@ -8,12 +8,13 @@ import type { Publication } from '../publish/publish.ts';
 import type { Warn } from '../publish/warn.ts';
 import { beginRun } from '../run/begin-run.ts';
 import { type Checkpoint, readCheckpoint } from '../run/checkpoint.ts';
+import { findIdsOfRun } from '../run/ids-of-run.ts';
 import { checkPlatform } from '../run/same-platform.ts';
 import { scanOfRun } from '../run/scan-of-run.ts';
 import { SnapshotStoppedError } from '../run/snapshot-stopped-error.ts';
 import { publishTakenSlice } from '../run/take-run.ts';
 import { takeSlice } from '../run/take-slice.ts';
-import type { SnapshotRequest } from '../sources/request.ts';
+import { linkedSource, type SnapshotRequest } from '../sources/request.ts';
 import { type DurableSteps, type StepResult, stepAndPause } from './durable-steps.ts';
 
 /** What a durable run needs. Times in milliseconds. */
@@ -74,8 +75,8 @@ const TIMES = { sliceMs: 180_000, marginMs: 180_000 } as const;
 const TO_SAVE_MS = 15_000;
 
 /**
- * Takes a run as a durable execution: its beginning, each slice of the scan and each of its publication are one step. The run's
- * progress is the checkpoint in the store; a step's result only reports it. A step is repeated if it failed, ran out of
+ * Takes a run as a durable execution: its beginning, each slice of the search for ids that another source links to, of
+ * the scan and of the publication are one step. The run's progress is the checkpoint in the store; a step's result only reports it. A step is repeated if it failed, ran out of
  * time or its result was lost, and then resumes from the last durable part. Nothing is taken twice: a checkpoint only
  * ever replaces the one it was made from, and holds the position after its parts; a part that no checkpoint names is in
  * no manifest. A repeated beginning leaves behind a run that nobody resumes.
@@ -94,6 +95,11 @@ export async function takeDurableRun(
       const { checkpoint } = await beginRun(request, { ...options, platform: options.host });
       return { value: { place, run: checkpoint.run }, nextNeedsMs: timesOf(options).sliceNeedsMs };
     }));
+    for (let slice = 1, hasEnded = linkedSource(request) === undefined; !hasEnded; slice += 1) {
+      ({ hasEnded } = await stepAndPause(steps, `ids-${slice}-${place}`, () =>
+        findNextIds(place, run, steps, options),
+      ));
+    }
     for (let slice = 1, hasEnded = false; !hasEnded; slice += 1) {
       ({ hasEnded } = await stepAndPause(steps, `slice-${slice}-${place}`, () =>
         takeNextSlice(place, run, steps, options),
@@ -115,6 +121,25 @@ const timesOf = ({ sliceMs = TIMES.sliceMs, marginMs = TIMES.marginMs }: Durable
   sliceMs,
   sliceNeedsMs: sliceMs + marginMs,
 });
+
+/** Finds more of the ids that the run reads one by one, and returns whether all have been found. */
+async function findNextIds(
+  place: Place,
+  run: string,
+  { remainingMs }: DurableSteps,
+  options: DurableRunOptions,
+): Promise<StepResult<{ readonly hasEnded: boolean }>> {
+  const { store, now } = options;
+  const { sliceMs, sliceNeedsMs } = timesOf(options);
+  const overAtMs = now() + sliceMs;
+  const { checkpoint } = await readCheckpoint(store, place, run);
+  const ids = await findIdsOfRun(checkpoint, {
+    store,
+    isOver: () => now() >= overAtMs,
+    signal: AbortSignal.timeout(Math.max(1, remainingMs() - TO_SAVE_MS)),
+  });
+  return { value: { hasEnded: ids !== undefined }, nextNeedsMs: sliceNeedsMs };
+}
 
 /** Takes one slice from the run's checkpoint in the store, and returns how far the run has progressed. */
 async function takeNextSlice(

@@ -3,10 +3,10 @@ import { type Compression, placeOf } from '../keys.ts';
 import { givenIds } from '../sources/given-ids.ts';
 import { type SnapshotRequest, selectionOf } from '../sources/request.ts';
 import { sourceDefinitions } from '../sources/sources.ts';
-import { linkedIds } from './linked-ids.ts';
+import { linkedRun } from './linked-ids.ts';
 import type { Saved } from './slice-progress.ts';
 import { storeIds } from './stored-ids.ts';
-import { startRun } from './take-run.ts';
+import { type NewRun, startRun } from './take-run.ts';
 
 export type BeginOptions = {
   readonly store: Store;
@@ -19,48 +19,43 @@ export type BeginOptions = {
   readonly now: () => number;
   /** From 0 up to 1. */
   readonly random: () => number;
-  readonly signal?: AbortSignal | undefined;
 };
 
 /**
- * Begins a run of a request: finds its ids and stores them, so that the run can be resumed. Throws `StoredObjectError`
- * if the ids come from another source and none of its runs has been published.
+ * Begins a run of a request, and stores its ids or where they come from, so that the run can be resumed. Throws
+ * `StoredObjectError` if the ids come from another source of which no run has been published.
  */
 export async function beginRun(
   request: SnapshotRequest,
-  { store, compression, platform, idsFrom, now, random, signal }: BeginOptions,
+  { store, compression, platform, idsFrom, now, random }: BeginOptions,
 ): Promise<Saved> {
   const place = placeOf(request.source, request.as);
-  const found = await findIds(request, { store, signal });
+  const { ids, ...found } = await idsOf(request, { store, platform });
   const saved = await startRun(
-    { source: place, compression, platform, selection: found.selection, idsFrom: found.idsFrom ?? idsFrom },
+    { source: place, compression, platform, idsFrom, ...found },
     { store, now, random },
   );
-  if (found.ids !== undefined) await storeIds(store, place, saved.checkpoint.run, found.ids);
+  if (ids !== undefined) await storeIds(store, place, saved.checkpoint.run, ids);
   return saved;
 }
 
-type FoundIds = {
-  readonly ids?: readonly string[];
-  /** Includes the member that names the ids. Linked ids may change from night to night: only their source is named. */
-  readonly selection: Readonly<Record<string, unknown>>;
-  readonly idsFrom?: string;
-};
+/** The selection includes the member that names the ids. Linked ids may change from night to night: only their source is named. */
+type IdsOfRequest = Pick<NewRun, 'selection' | 'idsFrom' | 'linked'> & { readonly ids?: readonly string[] };
 
-async function findIds(
+async function idsOf(
   request: SnapshotRequest,
-  { store, signal }: Pick<BeginOptions, 'store' | 'signal'>,
-): Promise<FoundIds> {
+  { store, platform }: Pick<BeginOptions, 'store' | 'platform'>,
+): Promise<IdsOfRequest> {
   const { selection, ids } = selectionOf(request);
   const { ids: idsOfRun } = sourceDefinitions[request.source];
   if (idsOfRun === undefined) return { selection };
   const { field, linked } = idsOfRun;
   if (ids !== undefined) return { ids, selection: { ...selection, [field]: givenIds(ids) } };
   if (linked === undefined) throw new TypeError(`${field}: expected ids, got none`);
-  const found = await linkedIds({ store, field, ...linked, signal });
+  const { run, manifest } = await linkedRun({ store, field, from: linked.from, platform });
   return {
-    ids: found.ids,
     selection: { ...selection, [field]: linked.from },
-    idsFrom: `${linked.from}, run ${found.run}`,
+    idsFrom: `${linked.from}, run ${run}`,
+    linked: { manifest },
   };
 }

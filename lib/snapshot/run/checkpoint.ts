@@ -5,13 +5,13 @@ import { gateNames } from '../gate-names.ts';
 import { type Place, placeSchema, workFolder } from '../keys.ts';
 import { atRiskSchema, type Part, partSchema } from '../manifest.ts';
 import { assumptionNames, consistencies } from '../scan.ts';
+import { storedMissingSchema } from './stored-missing.ts';
 
 const outcomeSchema = z.object({
   consistency: z.enum(consistencies),
   assumes: z.array(z.enum(assumptionNames)),
   totals: z.object({ start: z.nullable(z.number()), end: z.nullable(z.number()) }),
   order: z.string(),
-  missing: z.array(z.object({ id: z.string(), status: z.number() })),
   refused: z.array(z.enum(gateNames)),
 });
 
@@ -21,7 +21,7 @@ const fieldsSchema = z.record(
 );
 
 const checkpointSchema = z.object({
-  version: z.literal(1),
+  version: z.literal(2),
   source: placeSchema,
   run: z.string(),
   startedAt: z.string(),
@@ -31,6 +31,8 @@ const checkpointSchema = z.object({
   /** The run that was published when this one began; null if none was. Absent in runs of earlier versions. */
   begunAfter: z.optional(z.nullable(z.string())),
   idsFrom: z.optional(z.string()),
+  /** The manifest of the published run whose records link to the ids of this one; absent if its ids were given. */
+  linked: z.optional(z.object({ manifest: z.string() })),
   compression: z.enum(['gzip', 'zstd']),
   /** Where the scan resumes; null at its beginning. Its shape depends on the scan. */
   position: z.nullable(z.unknown()),
@@ -40,6 +42,8 @@ const checkpointSchema = z.object({
   parts: z.number(),
   /** The key of the last part's entry; each entry has the key of the one before it. */
   lastPart: z.nullable(z.string()),
+  /** The missing ids that are stored. */
+  missing: storedMissingSchema,
   records: z.number(),
   fields: fieldsSchema,
   /** The run when the current segment began, which it returns to if the segment restarts; absent for the first one. */
@@ -53,6 +57,9 @@ const checkpointSchema = z.object({
 /** The progress of a run up to its last durable part: all that another process needs to resume it. Always small. */
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
+/** Earlier versions had the missing ids themselves in the checkpoint. */
+const earlierSchema = z.object({ version: z.literal(1) });
+
 const partEntrySchema = z.object({ part: partSchema, previous: z.nullable(z.string()) });
 
 /** Another process moved the run's checkpoint: two processes must not take the same run. */
@@ -62,17 +69,23 @@ export class CheckpointConflictError extends Error {
 
 const checkpointKey = (source: Place, run: string) => `${workFolder(source, { id: run })}_checkpoint.json`;
 
-/** The checkpoint of a run, with its etag. Throws `StoredObjectError` if there is none. */
+/** The checkpoint of a run, with its etag. Throws `StoredObjectError` if there is none, or an earlier version's. */
 export async function readCheckpoint(
   store: Store,
   source: Place,
   run: string,
 ): Promise<{ readonly checkpoint: Checkpoint; readonly etag: string }> {
   const key = checkpointKey(source, run);
-  const stored = await findStored(store, key, checkpointSchema);
-  if (stored !== undefined) return { checkpoint: stored.value, etag: stored.etag };
+  const stored = await findStored(store, key, z.union([checkpointSchema, earlierSchema]));
   const what = `run ${run} of ${source} in ${store.location}`;
-  throw new StoredObjectError('missing', `${what}: expected a checkpoint, got none`);
+  if (stored === undefined)
+    throw new StoredObjectError('missing', `${what}: expected a checkpoint, got none`);
+  const { value, etag } = stored;
+  if (value.version === 2) return { checkpoint: value, etag };
+  throw new StoredObjectError(
+    'invalid',
+    `${what} was begun by an earlier version of platform-sync and cannot be resumed by this one; start the snapshot again`,
+  );
 }
 
 /** Replaces the checkpoint with this `etag` (undefined: stores the first one), and returns the new etag. */

@@ -1,41 +1,111 @@
-import { parseJson } from '../../json/json.ts';
+import * as z from 'zod/mini';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
-import { partLines } from '../changes/part-lines.ts';
-import { readLatest, readManifest } from '../manifest.ts';
+import { createLineField } from '../changes/line-field.ts';
+import { readLines } from '../changes/line-reader.ts';
+import { type Part, readLatest, readManifest } from '../manifest.ts';
+import { isSamePlatform } from '../platform-host.ts';
+import { onceStored } from '../publish/stored-outcome.ts';
 import type { Source } from '../sources/sources.ts';
 
-/** Ids that the records of a source link to, and the published run that they were read from. */
-export type LinkedIds = { readonly ids: readonly string[]; readonly run: string };
+/** A published run whose records link to the ids of another; `manifest` is the key of its manifest. */
+export type LinkedRun = { readonly run: string; readonly manifest: string };
 
-export type LinkedIdsOptions = {
+export type LinkedRunOptions = {
   readonly store: Store;
   readonly from: Source;
-  /** The ids that one record links to. */
-  readonly idsIn: (record: unknown) => readonly string[];
   /** What the ids identify, for messages: `datasets`. */
   readonly field: string;
-  readonly signal?: AbortSignal | undefined;
+  /** The platform's host, on which the ids are looked up. */
+  readonly platform: string;
 };
 
 /**
- * The ids that the last published run of a whole source links to, each once and sorted as text. Throws
- * `StoredObjectError` if no run has been published.
+ * The last published run of a whole source, to take ids from. Throws `StoredObjectError` if none has been published, if
+ * it is missing or damaged, or if it was taken from another platform.
  */
-export async function linkedIds({ store, from, idsIn, field, signal }: LinkedIdsOptions): Promise<LinkedIds> {
-  const latest = await readLatest(store, from);
+export async function linkedRun({ store, from, field, platform }: LinkedRunOptions): Promise<LinkedRun> {
+  const latest = await replaceable(from, field, () => readLatest(store, from));
   if (latest === undefined) {
     throw new StoredObjectError(
       'missing',
       `${store.location}: expected a published snapshot of ${from} to take ${field} from, got none`,
     );
   }
-  const { parts } = await readManifest(store, latest.manifest);
-  const ids = new Set<string>();
-  for (const part of parts) {
-    for await (const lines of partLines({ store, part, signal })) {
-      for (const line of lines) for (const id of idsIn(parseJson(line))) ids.add(id);
-    }
+  const manifest = await replaceable(from, field, () => readManifest(store, latest.manifest));
+  if (isSamePlatform(manifest.platform, platform)) return { run: latest.run, manifest: latest.manifest };
+  const got = `run ${latest.run} of ${manifest.platform}`;
+  throw new StoredObjectError(
+    'invalid',
+    `${store.location}: expected a published snapshot of ${from} of ${platform} to take ${field} from, got ${got}`,
+  );
+}
+
+export type LinkedIdsOptions = {
+  readonly store: Store;
+  /** What linkedRun() returned. */
+  readonly manifest: string;
+  readonly from: Source;
+  /** The field of a record that has the links, and the ids that a value of it links to. */
+  readonly links: string;
+  readonly idsIn: (value: unknown) => readonly string[];
+  /** What the ids identify, for messages. */
+  readonly field: string;
+  /** A folder for the ids found so far, and for nothing else. Ends in a slash. */
+  readonly folder: string;
+  /** Asked after each part, which takes seconds: true ends the slice. */
+  readonly isOver: () => boolean;
+  readonly signal?: AbortSignal | undefined;
+};
+
+const foundSchema = z.object({ ids: z.array(z.string()) });
+
+/**
+ * The ids that a published run links to, each once and sorted as text; undefined if the slice is over before they are
+ * all found. The new ids of each part are stored when it has been read, so that the next slice begins with the first
+ * part that has not: they depend on the parts alone, whoever reads them. Memory holds the distinct ids. Throws
+ * `StoredObjectError` if a part is missing or damaged.
+ */
+export async function linkedIds(options: LinkedIdsOptions): Promise<readonly string[] | undefined> {
+  const { store, from, field, folder, isOver } = options;
+  const { parts } = await replaceable(from, field, () => readManifest(store, options.manifest));
+  const known = new Set<string>();
+  for (const [index, part] of parts.entries()) {
+    const key = `${folder}part-${String(index).padStart(5, '0')}.json`;
+    const { outcome, isNew } = await onceStored(store, key, foundSchema, () =>
+      replaceable(from, field, async () => ({ ids: await newIdsIn(part, known, options) })),
+    );
+    for (const id of outcome.ids) known.add(id);
+    if (isNew && isOver()) return undefined;
   }
-  return { ids: [...ids].sort(), run: latest.run };
+  return [...known].sort();
+}
+
+/** The ids that the records of a part link to and that are not known, each once. */
+async function newIdsIn(
+  part: Part,
+  known: ReadonlySet<string>,
+  { store, links, idsIn, signal }: LinkedIdsOptions,
+): Promise<string[]> {
+  const found = new Set<string>();
+  const linksIn = createLineField(links);
+  const reader = readLines({ store, parts: [part], signal });
+  try {
+    for (let next = reader.next(); typeof next === 'boolean' ? next : await next; next = reader.next())
+      for (const id of idsIn(linksIn(reader))) if (!known.has(id)) found.add(id);
+  } finally {
+    await reader.close();
+  }
+  return [...found];
+}
+
+/** Adds to an error for something missing or damaged how it is replaced. */
+async function replaceable<T>(from: Source, field: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof StoredObjectError)) throw error;
+    const wayOut = `to have ${field} to take from ${from}, publish a new snapshot of ${from} by force, and start again`;
+    throw new StoredObjectError('invalid', `${error.message}; ${wayOut}`, { cause: error });
+  }
 }

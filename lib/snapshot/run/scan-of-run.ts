@@ -4,16 +4,22 @@ import type { Scan } from '../scan.ts';
 import type { RunToScan } from '../sources/source-definition.ts';
 import { sourceDefinitions } from '../sources/sources.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import { readStoredIds } from './stored-ids.ts';
+import { idsOfRun } from './ids-of-run.ts';
 
-export type ScanParts = Omit<RunToScan, 'ids'> & { readonly store: Store };
+export type ScanParts = Omit<RunToScan, 'ids'> & {
+  readonly store: Store;
+  /** Stops the search for ids that another source links to; it can be resumed. */
+  readonly signal?: AbortSignal | undefined;
+};
 
-/** The scan of a run according to its checkpoint: the same for a new run and for one that is resumed. */
+/**
+ * The scan of a run according to its checkpoint: the same for a new run and for one that is resumed. Ids that another
+ * source links to are found first, unless they have been.
+ */
 export async function scanOfRun(
-  { source: place, run, selection }: Checkpoint,
-  { store, ...parts }: ScanParts,
+  checkpoint: Checkpoint,
+  { store, signal, ...parts }: ScanParts,
 ): Promise<Scan<unknown>> {
-  const definition = sourceDefinitions[sourceOf(place)];
-  const ids = definition.ids === undefined ? [] : await readStoredIds(store, place, run);
-  return definition.openScan(selection, { ...parts, ids });
+  const ids = await idsOfRun(checkpoint, { store, signal });
+  return sourceDefinitions[sourceOf(checkpoint.source)].openScan(checkpoint.selection, { ...parts, ids });
 }

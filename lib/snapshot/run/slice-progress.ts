@@ -1,10 +1,10 @@
 import type { Store } from '../../store/store.ts';
 import { workFolder } from '../keys.ts';
 import type { Part } from '../manifest.ts';
-import type { RecordBatch } from '../page/record-batch.ts';
-import type { ScanOutcome } from '../scan.ts';
+import type { ScanOutcome, ScanStep } from '../scan.ts';
 import { type Checkpoint, recordPart, saveCheckpoint } from './checkpoint.ts';
 import { createPartWriter } from './part-writer.ts';
+import { collectMissing } from './stored-missing.ts';
 import { type CountCalls, countTaken } from './taken.ts';
 
 /** A checkpoint and the etag of its stored object. */
@@ -21,18 +21,20 @@ export function startProgress(saved: Saved, { store, callCounts }: ProgressOptio
   let { checkpoint, etag } = saved;
   const { source, run, compression } = checkpoint;
   const taken = countTaken(checkpoint, callCounts);
-  const writer = createPartWriter({ store, compression, folder: workFolder(source, { id: run }) });
+  const folder = workFolder(source, { id: run });
+  const writer = createPartWriter({ store, compression, folder });
   /** A part that is stored but not recorded: recording it may have failed, and its records are in no other part. */
   let stored: Part | undefined;
+  const found = collectMissing(store, folder, checkpoint.missing);
   let hasFailed = false;
   /** Makes the added records a durable part, and moves the checkpoint past it. */
   const save = inTurn(async (outcome: ScanOutcome | null): Promise<Saved> => {
     hasFailed = true;
     stored ??= await writer.close(checkpoint.parts);
     const { lastPart, parts } = checkpoint;
-    const recorded =
-      stored === undefined ? {} : { lastPart: await recordPart(store, stored, lastPart), parts: parts + 1 };
-    checkpoint = { ...checkpoint, ...recorded, ...taken.facts(), outcome: outcome && copyOf(outcome) };
+    const recorded = stored && { lastPart: await recordPart(store, stored, lastPart), parts: parts + 1 };
+    const facts = { ...taken.facts(), missing: await found.store() };
+    checkpoint = { ...checkpoint, ...recorded, ...facts, outcome: outcome && copyOf(outcome) };
     stored = undefined;
     etag = await saveCheckpoint(store, checkpoint, etag);
     hasFailed = false;
@@ -45,13 +47,14 @@ export function startProgress(saved: Saved, { store, callCounts }: ProgressOptio
     compressedBytes: writer.compressedBytes,
     /** Milliseconds since the first record that is not durable was added; 0 if all are. */
     unsavedMs: taken.unsavedMs,
-    /** Adds the records of a step, and the position after them. */
-    async add(batch: RecordBatch, position: unknown): Promise<void> {
+    /** Adds the records and missing ids of a step, and the position after them. */
+    async add({ batch, position, missing = [] }: ScanStep<unknown>): Promise<void> {
       // A part that was closed takes no more records: it must be durable first.
       if (hasFailed) await save(null);
       taken.begin();
       await writer.write(batch);
       taken.add(batch, position);
+      found.add(missing);
     },
     /** Begins a segment: what was added so far stays, and ends its part. */
     async begin(): Promise<void> {
@@ -89,6 +92,5 @@ function inTurn<In, Out>(work: (input: In) => Promise<Out>): (input: In) => Prom
 const copyOf = (outcome: ScanOutcome) => ({
   ...outcome,
   assumes: [...outcome.assumes],
-  missing: [...outcome.missing],
   refused: [...outcome.refused],
 });

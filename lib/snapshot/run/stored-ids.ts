@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Store } from '../../store/store.ts';
-import { printStored, readStored } from '../../store/stored-json.ts';
+import { findStored, missingObject, printStored } from '../../store/stored-json.ts';
 import { type Place, workFolder } from '../keys.ts';
 
 const idsSchema = z.object({ ids: z.array(z.string()) });
@@ -17,8 +17,15 @@ export async function storeIds(
   await store.put(idsKey(place, run), printStored({ ids }));
 }
 
-/** The stored ids of a run. Throws `StoredObjectError` if there are none. */
-export async function readStoredIds(store: Store, place: Place, run: string): Promise<readonly string[]> {
-  const key = idsKey(place, run);
-  return (await readStored(store, key, { what: "the run's ids", schema: idsSchema })).value.ids;
+/** The stored ids of a run; undefined if there are none. Throws `StoredObjectError` if they are damaged. */
+export async function findStoredIds(
+  store: Store,
+  place: Place,
+  run: string,
+): Promise<readonly string[] | undefined> {
+  return (await findStored(store, idsKey(place, run), idsSchema))?.value.ids;
 }
+
+/** The error for a run whose ids are gone. */
+export const missingIds = (store: Store, place: Place, run: string) =>
+  missingObject(store, idsKey(place, run), "the run's ids");

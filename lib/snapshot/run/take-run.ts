@@ -19,6 +19,7 @@ import { type Checkpoint, readCheckpoint, readParts, saveCheckpoint } from './ch
 import { checkPlatform } from './same-platform.ts';
 import type { Saved } from './slice-progress.ts';
 import { SnapshotStoppedError } from './snapshot-stopped-error.ts';
+import { NONE_MISSING, readMissing } from './stored-missing.ts';
 import { type SnapshotProgress, takeSlice } from './take-slice.ts';
 
 /** What a snapshot of any source needs. Times in milliseconds, sizes in bytes. */
@@ -55,16 +56,18 @@ export type SnapshotOptions = {
 export type NewRun = Pick<Checkpoint, 'source' | 'compression' | 'selection' | 'platform'> & {
   /** Where the ids of the request came from, in words. */
   readonly idsFrom?: string | undefined;
+  /** The published run whose records link to the ids of this one. */
+  readonly linked?: Checkpoint['linked'] | undefined;
 };
 
 /** Starts a run, and returns its first checkpoint. */
 export async function startRun(
-  { source, compression, selection, platform, idsFrom }: NewRun,
+  { source, compression, selection, platform, idsFrom, linked }: NewRun,
   { store, now, random }: Pick<SnapshotOptions, 'store' | 'now' | 'random'>,
 ): Promise<Saved> {
   const run = createRun(now(), random);
   const checkpoint: Checkpoint = {
-    version: 1,
+    version: 2,
     source,
     run: run.id,
     startedAt: run.startedAt,
@@ -72,11 +75,13 @@ export async function startRun(
     ...(await begunAfter(store, source)),
     selection: { ...selection },
     ...(idsFrom === undefined ? {} : { idsFrom }),
+    ...(linked === undefined ? {} : { linked }),
     compression,
     position: null,
     outcome: null,
     parts: 0,
     lastPart: null,
+    missing: NONE_MISSING,
     records: 0,
     fields: {},
     calls: { requests: 0, retries: 0, throttled: 0, waitedMs: 0 },
@@ -161,6 +166,8 @@ async function finishedRun(
     version: _version,
     compression: _compression,
     segment: _segment,
+    missing,
+    linked: _linked,
     ...facts
   } = checkpoint;
   if (outcome === null) throw new Error(`run ${checkpoint.run} has not finished`);
@@ -174,7 +181,7 @@ async function finishedRun(
     consistency: outcome.consistency,
     assumes: outcome.assumes,
     order: outcome.order,
-    missing: outcome.missing,
+    missing: [...(await readMissing(store, missing))],
     parts: await readParts(store, lastPart),
     scanRefused: outcome.refused,
   };

@@ -50,10 +50,10 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
         if (progress.unsavedMs() > 0) await progress.save(null);
       });
       if (step.done) return await progress.save(step.value);
-      const { batch, position, segment } = step.value;
+      const { position, segment } = step.value;
       if (segment === 'begins') await progress.begin();
       if (segment === 'restarts') await progress.restart(position);
-      else await progress.add(batch, position);
+      else await progress.add(step.value);
       onProgress?.({ records: progress.records(), total: step.value.total });
       const ends = isOver();
       if (!ends && progress.compressedBytes() < partBytes && progress.unsavedMs() < partMs) continue;

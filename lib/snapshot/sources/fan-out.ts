@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { emptyBatch, type RecordBatch } from '../page/record-batch.ts';
-import type { Scan } from '../scan.ts';
-import { type MissingId, missingId, missingIdSchema, refusedForMissing } from './missing-ids.ts';
+import type { MissingId, Scan } from '../scan.ts';
+import { missingId, refusedForMissing } from './missing-ids.ts';
 import { readAhead } from './read-ahead.ts';
 
 /** Where a fan-out resumes. It does not include what was read ahead, which is read again. */
@@ -10,13 +10,14 @@ export type FanOutPosition = {
   readonly next: number;
   /** Records so far. */
   readonly records: number;
-  readonly missing: readonly MissingId[];
+  /** How many ids before it are missing. */
+  readonly missing: number;
 };
 
 export const fanOutPosition: z.ZodMiniType<FanOutPosition> = z.object({
   next: z.number(),
   records: z.number(),
-  missing: z.array(missingIdSchema),
+  missing: z.number(),
 });
 
 export type FanOutOptions = {
@@ -48,37 +49,35 @@ export function fanOut(options: FanOutOptions): Scan<FanOutPosition> {
     const read = (id: string, stop: AbortSignal) => readOne(id, options.read, stop);
     for await (const one of readAhead({ items: ids.slice(from.next), read, concurrency, signal })) {
       position = after(position, one);
-      yield { batch: one.batch, position, total };
+      yield { ...one, position, total };
     }
-    const { missing } = position;
     return {
       consistency: 'proved',
       assumes: ['current-responses'],
       totals: { start: null, end: null },
       order: 'ids',
-      missing,
-      refused: refusedForMissing(missing, ids.length),
+      refused: refusedForMissing(position.missing, ids.length),
     };
   };
 }
 
-const START: FanOutPosition = { next: 0, records: 0, missing: [] };
+const START: FanOutPosition = { next: 0, records: 0, missing: 0 };
 
 /** The result of one id. */
-type One = { readonly batch: RecordBatch; readonly missing?: MissingId };
+type One = { readonly batch: RecordBatch; readonly missing: readonly MissingId[] };
 
 async function readOne(id: string, read: FanOutOptions['read'], signal: AbortSignal): Promise<One> {
   try {
-    return { batch: await read(id, signal) };
+    return { batch: await read(id, signal), missing: [] };
   } catch (error) {
     const missing = missingId(id, error);
     if (missing === undefined) throw error;
-    return { batch: emptyBatch, missing };
+    return { batch: emptyBatch, missing: [missing] };
   }
 }
 
 const after = ({ next, records, missing }: FanOutPosition, one: One): FanOutPosition => ({
   next: next + 1,
   records: records + one.batch.keys.length,
-  missing: one.missing === undefined ? missing : [...missing, one.missing],
+  missing: missing + one.missing.length,
 });

@@ -95,8 +95,9 @@ type IdsOfRun<Linked extends string = string> = {
   /** For a request without ids: the last published run of another whole source. */
   readonly linked?: {
     readonly from: Linked;
-    /** The ids that one of its records links to. */
-    readonly idsIn: (record: unknown) => readonly string[];
+    /** The top-level field of its records that has the links, and the ids that a value of it links to. */
+    readonly links: string;
+    readonly idsIn: (value: unknown) => readonly string[];
   };
 };
 

@@ -344,6 +344,26 @@ describe('followers', () => {
     expect(moved).toBe(2);
   });
 
+  test('the datasets are found in steps of their own, and are the same whatever goes wrong in them', async () => {
+    await take({ sliceMs: 60_000 });
+    const found: string[][] = [];
+    for (const mishap of [undefined, 'fails-before', 'fails-after', 'killed-after', 'outlived'] as const) {
+      const { result, stored } = await runDurable((steps) => takeDurableRun(cards, steps, optionsOf()), {
+        mishap: (attempt) => (attempt % 2 === 0 ? mishap : undefined),
+      });
+
+      expect(result).toMatchObject({ value: { kind: 'published' } });
+      found.push([...(await published('cards')).lines]);
+      const names = stored.flatMap((each) => (each.kind === 'step' ? [each.name] : []));
+      expect(names.slice(0, 2)).toEqual(['begin-cards', 'ids-1-cards']);
+      // Without mishaps the first slice reads the only part, and the second one finds that it was the last.
+      if (mishap === undefined) expect(names.slice(2, 4)).toEqual(['ids-2-cards', 'slice-1-cards']);
+    }
+
+    expect(found[0]?.length).toBeGreaterThan(0);
+    for (const lines of found) expect(lines).toEqual(found[0]);
+  });
+
   test('no cards are taken after refused calculations', async () => {
     await followed();
     const before = await published('cards');

@@ -9,7 +9,8 @@ import {
   recordPart,
   saveCheckpoint,
 } from '../../../lib/snapshot/run/checkpoint.ts';
-import { readStoredIds, storeIds } from '../../../lib/snapshot/run/stored-ids.ts';
+import { idsOfRun } from '../../../lib/snapshot/run/ids-of-run.ts';
+import { storeIds } from '../../../lib/snapshot/run/stored-ids.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
 
@@ -26,7 +27,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 const checkpointOf = (differences: Partial<Checkpoint> = {}): Checkpoint => ({
-  version: 1,
+  version: 2,
   source: 'files.recent',
   run: RUN,
   startedAt: '2026-11-21T09:15:00.000Z',
@@ -36,6 +37,7 @@ const checkpointOf = (differences: Partial<Checkpoint> = {}): Checkpoint => ({
   outcome: null,
   parts: 0,
   lastPart: null,
+  missing: { count: 0, last: null },
   records: 0,
   fields: {},
   calls: { requests: 0, retries: 0, throttled: 0, waitedMs: 0 },
@@ -104,6 +106,17 @@ test('a damaged checkpoint is reported by its key', async () => {
   });
 });
 
+test('a checkpoint of an earlier version, which lists missing ids itself, is refused with what to do', async () => {
+  const earlier = { ...checkpointOf(), version: 1, position: { missing: [{ id: 'a', status: 404 }] } };
+  await store.put(`work/files/${RUN}/_checkpoint.json`, Buffer.from(JSON.stringify(earlier)));
+
+  await expect(readCheckpoint(store, 'files', RUN)).rejects.toMatchObject({
+    name: 'StoredObjectError',
+    kind: 'invalid',
+    message: `run ${RUN} of files in ${folder} was begun by an earlier version of platform-sync and cannot be resumed by this one; start the snapshot again`,
+  });
+});
+
 test('the part entries lead from the last back to the first, and are returned in order', async () => {
   const first = await recordPart(store, partOf(0), null);
   const second = await recordPart(store, partOf(1), first);
@@ -145,8 +158,8 @@ test('a damaged part entry is reported', async () => {
 test('ids are stored with their run, and missing ids are reported', async () => {
   await storeIds(store, 'cards', RUN, ['b', 'a']);
 
-  expect(await readStoredIds(store, 'cards', RUN)).toEqual(['b', 'a']);
-  await expect(readStoredIds(store, 'data-files', RUN)).rejects.toMatchObject({
+  expect(await idsOfRun({ source: 'cards', run: RUN }, { store })).toEqual(['b', 'a']);
+  await expect(idsOfRun({ source: 'data-files', run: RUN }, { store })).rejects.toMatchObject({
     name: 'StoredObjectError',
     message: `work/data-files/${RUN}/_ids.json in ${folder}: expected the run's ids, got nothing`,
   });

@@ -1,12 +1,34 @@
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { linkedIds } from '../../../lib/snapshot/run/linked-ids.ts';
+import { type LinkedIdsOptions, linkedIds, linkedRun } from '../../../lib/snapshot/run/linked-ids.ts';
 import { linkedDatasets } from '../../../lib/snapshot/sources/calculations/linked-datasets.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createMemoryStore } from '../changes/memory-store.ts';
 import { publishLines, tuesday, wednesday } from '../changes/publish-lines.ts';
+import { storeRun } from '../changes/stored-run.ts';
 
-const datasetsIn = (store: Store) =>
-  linkedIds({ store, from: 'calculations', idsIn: linkedDatasets, field: 'datasets' });
+const PLATFORM = 'acme.example.com';
+const calculations = { from: 'calculations', field: 'datasets' } as const;
+
+const datasetsOf = (store: Store, manifest: string, differences: Partial<LinkedIdsOptions> = {}) =>
+  linkedIds({
+    ...calculations,
+    store,
+    manifest,
+    links: 'links',
+    idsIn: linkedDatasets,
+    folder: 'work/cards/ids/',
+    isOver: () => false,
+    ...differences,
+  });
+
+const lastRun = (store: Store, platform = PLATFORM) => linkedRun({ ...calculations, store, platform });
+
+async function datasetsIn(store: Store) {
+  const { run, manifest } = await lastRun(store);
+  return { ids: await datasetsOf(store, manifest), run };
+}
 
 const links = (...resources: readonly unknown[]) =>
   JSON.stringify({ id: 1, links: resources.map((resource) => ({ resource, visible: true })) });
@@ -64,4 +86,136 @@ test('a narrowed snapshot is ignored: without a whole one the error says what is
     name: 'StoredObjectError',
     message: 'memory: expected a published snapshot of calculations to take datasets from, got none',
   });
+});
+
+test('calculations of another platform are refused: their ids mean nothing there', async () => {
+  const store = createMemoryStore();
+  await publishLines(store, { run: tuesday, lines: [links(dataset('a'))] });
+
+  await expect(lastRun(store, 'other.example.com')).rejects.toMatchObject({
+    name: 'StoredObjectError',
+    message: `memory: expected a published snapshot of calculations of other.example.com to take datasets from, got run ${tuesday.id} of acme.example.com`,
+  });
+});
+
+/** Stores a published run with two records a part. */
+async function publishParts(store: Store, lines: readonly string[]): Promise<string> {
+  const { parts } = await storeRun(store, 'calculations/parts', lines, { partRecords: 2 });
+  await publishLines(store, { run: tuesday, manifest: { parts } });
+  return (await lastRun(store)).manifest;
+}
+
+const lines = [
+  links(dataset('c'), dataset('a')),
+  links(dataset('a')),
+  links(dataset('a'), dataset('b')),
+  links(dataset('d')),
+  links(dataset('b'), dataset('e')),
+];
+
+test('a slice ends after the part in hand, and the next one reads only what is left', async () => {
+  const store = createMemoryStore();
+  const manifest = await publishParts(store, lines);
+  const read: string[] = [];
+  const counting: Store = {
+    ...store,
+    stream: (key, ...rest) => {
+      read.push(key);
+      return store.stream(key, ...rest);
+    },
+  };
+
+  const found: unknown[] = [];
+  for (let slice = 0; slice < 4; slice += 1)
+    found.push(await datasetsOf(counting, manifest, { isOver: () => true }));
+
+  expect(found).toEqual([undefined, undefined, undefined, ['a', 'b', 'c', 'd', 'e']]);
+  expect(read).toHaveLength(3);
+  expect(new Set(read).size).toBe(3);
+});
+
+test('killed at any write, the next slice finds the same ids', async () => {
+  for (const when of ['before', 'after'] as const) {
+    for (let killAt = 1; killAt <= 3; killAt += 1) {
+      const store = createMemoryStore();
+      const manifest = await publishParts(store, lines);
+      let puts = 0;
+      const put: Store['put'] = async (...request) => {
+        puts += 1;
+        if (puts === killAt && when === 'before') throw new Error('killed');
+        const result = await store.put(...request);
+        if (puts === killAt) throw new Error('killed');
+        return result;
+      };
+
+      await expect(datasetsOf({ ...store, put }, manifest)).rejects.toThrow('killed');
+      const ids = await datasetsOf(store, manifest);
+
+      expect(ids).toEqual(['a', 'b', 'c', 'd', 'e']);
+    }
+  }
+});
+
+test('the ids are those that parsing whole records finds, whatever the records look like', async () => {
+  const link = fc.oneof(
+    fc.record({ type: fc.constantFrom('DATA_SOURCE', 'data_source', 'CARD'), id: fc.string() }),
+    fc.jsonValue(),
+  );
+  const field = fc.constantFrom('"links"', '"link\\u0073"', '"id"', '"other"', '"__proto__"');
+  const value = fc.oneof(
+    fc.array(link, { maxLength: 3 }).map((all) => JSON.stringify(all.map((resource) => ({ resource })))),
+    fc.jsonValue().map((each) => JSON.stringify(each)),
+    fc.constant(`${'['.repeat(600)}${']'.repeat(600)}`),
+  );
+  const record = fc
+    .array(fc.tuple(field, value), { maxLength: 5 })
+    .map((members) => `{${members.map(([name, text]) => `${name}: ${text}`).join(' , ')}}`);
+
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof({ weight: 9, arbitrary: record }, { weight: 1, arbitrary: fc.constant('[1]') })),
+      async (all) => {
+        const store = createMemoryStore();
+        const manifest = await publishParts(store, all);
+
+        const ids = await datasetsOf(store, manifest);
+
+        const expected = all.flatMap((line) => linkedDatasets(JSON.parse(line).links));
+        expect(ids).toEqual([...new Set(expected)].sort());
+      },
+    ),
+  );
+});
+
+test.each([
+  ['is missing', undefined, 'expected a part, got nothing'],
+  ['is altered', Buffer.from(gzipSync('{}\n')), 'expected the sha256'],
+])('a part that %s is named, with what to do', async (_what, body, said) => {
+  const store = createMemoryStore();
+  const manifest = await publishParts(store, lines);
+  const stream: Store['stream'] = async (key, ...rest) => {
+    if (!key.includes('part-00001')) return store.stream(key, ...rest);
+    return body === undefined ? undefined : store.stream('altered');
+  };
+  if (body !== undefined) await store.put('altered', body);
+
+  const reading = datasetsOf({ ...store, stream }, manifest);
+
+  await expect(reading).rejects.toMatchObject({
+    name: 'StoredObjectError',
+    message: expect.stringMatching(
+      new RegExp(
+        `^calculations/parts/part-00001.*${said}.*; to have datasets to take from calculations, publish`,
+      ),
+    ),
+  });
+});
+
+test('a line that is not JSON is named by its part and number', async () => {
+  const store = createMemoryStore();
+  const manifest = await publishParts(store, [...lines.slice(0, 3), '{"links":[}']);
+
+  await expect(datasetsOf(store, manifest)).rejects.toThrow(
+    /^calculations\/parts\/part-00001.*, line 2: expected a record as JSON, got something else; /,
+  );
 });

@@ -44,7 +44,6 @@ function plannedScan(plan: readonly Planned[], failAt = Number.POSITIVE_INFINITY
       ...provedIf(true, []),
       totals: { start: null, end: null },
       order: 'id',
-      missing: [],
       refused: [],
     };
   };

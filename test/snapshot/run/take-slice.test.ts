@@ -28,7 +28,7 @@ function countingScan(failAt = Number.POSITIVE_INFINITY): Scan<unknown> {
       if (id === failAt) throw new Error(`failed at ${id}`);
       yield { batch: simulatedBatch([id]), position: id, total: 10 };
     }
-    return { ...provedIf(true, []), totals: { start: 10, end: 10 }, order: 'id', missing: [], refused: [] };
+    return { ...provedIf(true, []), totals: { start: 10, end: 10 }, order: 'id', refused: [] };
   };
 }
 
@@ -123,7 +123,7 @@ test('a scan that requests the taken keys gets those of the open part and of ear
       if (Number(step.position) % 4 === 0) received.push(await allOf(start.takenKeys()));
     }
     received.push(await allOf(start.takenKeys()), await allOf(start.takenKeys()));
-    return { ...provedIf(true, []), totals: { start: 10, end: 10 }, order: 'id', missing: [], refused: [] };
+    return { ...provedIf(true, []), totals: { start: 10, end: 10 }, order: 'id', refused: [] };
   };
   const first = await takeSlice(await begin(), slice({ partBytes: 0, isOver: () => true }));
 

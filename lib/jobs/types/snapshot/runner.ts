@@ -43,8 +43,8 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
   const { call, store, compression, host, now, random, sleep } = options;
   return async (job, { signal, beforeSend }) => {
     const place = placeOf(job.source, job.as);
-    const saved = await beginRun(job, { store, compression, platform: host, now, random, signal });
-    const scan = await scanOfRun(saved.checkpoint, { call, store, sleep, now });
+    const saved = await beginRun(job, { store, compression, platform: host, now, random });
+    const scan = await scanOfRun(saved.checkpoint, { call, store, sleep, now, signal });
     // Recorded once, before the first page is requested.
     await beforeSend();
     const publication = await takeRun(saved, scan, {

@@ -201,5 +201,5 @@ function refuseStall({ idle, taken, smallest, next }: CreatedPosition): void {
 
 function outcomeOf({ tooMany }: CreatedPosition, { degraded, totals }: Reported): ScanOutcome {
   const claim = provedIf(tooMany === null && !degraded, ASSUMES);
-  return { ...claim, totals, order: 'created', missing: [], refused: degraded ? ['degraded'] : [] };
+  return { ...claim, totals, order: 'created', refused: degraded ? ['degraded'] : [] };
 }

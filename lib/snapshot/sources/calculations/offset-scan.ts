@@ -130,7 +130,6 @@ export function offsetScan(options: OffsetScanOptions): Scan<OffsetPosition> {
           ...provedIf(!degraded, ASSUMES),
           totals,
           order: 'id',
-          missing: [],
           refused: degraded ? ['degraded'] : [],
         };
       }

@@ -77,7 +77,7 @@ export function unorderedScan({ readPage, limit, sleep }: UnorderedScanOptions):
     }
     const { degraded, totals } = position;
     const refused = degraded ? (['degraded'] as const) : [];
-    return { consistency: 'best-effort', assumes: [], totals, order: 'none', missing: [], refused };
+    return { consistency: 'best-effort', assumes: [], totals, order: 'none', refused };
   };
 }
 

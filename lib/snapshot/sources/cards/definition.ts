@@ -20,7 +20,7 @@ export const cards = defineSource(
       datasets: z.union([z.literal(calculations.name), givenIdsSchema]),
       drill: z.boolean(),
     }),
-    ids: { field: 'datasets', linked: { from: calculations.name, idsIn: linkedDatasets } },
+    ids: { field: 'datasets', linked: { from: calculations.name, links: 'links', idsIn: linkedDatasets } },
     columns: cardColumns,
   },
   {

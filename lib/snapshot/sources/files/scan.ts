@@ -12,7 +12,7 @@ import {
   type ScanStep,
   totalsSchema,
 } from '../../scan.ts';
-import { type MissingId, missingId, missingIdSchema, refusedForMissing } from '../missing-ids.ts';
+import { missingId, refusedForMissing } from '../missing-ids.ts';
 import { type RereadPosition, rereading, rereadPosition } from '../rereading.ts';
 import { type FilesetPosition, type FilesetResult, filesetPosition, readFileset } from './fileset-read.ts';
 import { type FilesetOutcome, judgeRead } from './judge-read.ts';
@@ -41,7 +41,8 @@ export type FilesPosition = {
   readonly totals: ScanOutcome['totals'];
   /** What is known of all FileSets before it. */
   readonly claim: Claim;
-  readonly missing: readonly MissingId[];
+  /** How many of the FileSets before it are missing. */
+  readonly missing: number;
   /** True once a FileSet has gone missing after part of it was read. */
   readonly cut: boolean;
 };
@@ -52,7 +53,7 @@ export const filesPosition: z.ZodMiniType<FilesPosition> = z.object({
   hasBegun: z.boolean(),
   totals: totalsSchema,
   claim: z.object({ consistency: z.enum(consistencies), assumes: z.array(z.enum(assumptionNames)) }),
-  missing: z.array(missingIdSchema),
+  missing: z.number(),
   cut: z.boolean(),
 });
 
@@ -98,7 +99,7 @@ const START: FilesPosition = {
   hasBegun: false,
   totals: { start: 0, end: 0 },
   claim: { consistency: 'proved', assumes: [] },
-  missing: [],
+  missing: 0,
   cut: false,
 };
 
@@ -129,8 +130,8 @@ async function* stepsOf(
   } catch (error) {
     const missing = missingId(filesetId, error);
     if (missing === undefined) throw error;
-    const after = withMissing(position, missing);
-    yield { batch: emptyBatch, position: after, total: isLast ? after.totals.end : null };
+    const after = afterMissing(position);
+    yield { batch: emptyBatch, missing: [missing], position: after, total: isLast ? after.totals.end : null };
     return after;
   } finally {
     await steps.return(undefined as never);
@@ -151,14 +152,14 @@ function nextFileset(position: FilesPosition, { totals, ...claim }: FilesetOutco
   };
 }
 
-function withMissing(position: FilesPosition, missing: MissingId): FilesPosition {
+function afterMissing(position: FilesPosition): FilesPosition {
   const isHalfRead = (position.at?.at ?? null) !== null;
   return {
     ...position,
     fileset: position.fileset + 1,
     at: null,
     hasBegun: false,
-    missing: [...position.missing, missing],
+    missing: position.missing + 1,
     cut: position.cut || isHalfRead,
   };
 }
@@ -180,7 +181,6 @@ function outcomeOf({ claim, totals, missing, cut }: FilesPosition, requested: nu
     ...claim,
     totals,
     order: 'cursor',
-    missing,
     refused: cut ? ['incomplete'] : refusedForMissing(missing, requested),
   };
 }

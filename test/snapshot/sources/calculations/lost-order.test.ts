@@ -97,7 +97,6 @@ const whole = {
     assumes: [],
     totals: { start: 16, end: 16 },
     order: 'none',
-    missing: [],
     refused: [],
   },
 };

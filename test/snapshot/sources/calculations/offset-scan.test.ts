@@ -43,7 +43,6 @@ describe('a platform that does not change', () => {
       assumes: ['current-responses'],
       totals: { start: 10, end: 10 },
       order: 'id',
-      missing: [],
       refused: [],
     });
   });

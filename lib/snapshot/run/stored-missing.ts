@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
+import type { Store } from '../../store/store.ts';
+import { printStored, readStored, StoredObjectError } from '../../store/stored-json.ts';
+import type { MissingId } from '../scan.ts';
+
+/** How many missing ids of a run are stored, and the key of the piece with the last of them; null if there are none. */
+export const storedMissingSchema = z.object({ count: z.number(), last: z.nullable(z.string()) });
+
+type StoredMissing = z.infer<typeof storedMissingSchema>;
+
+export const NONE_MISSING: StoredMissing = { count: 0, last: null };
+
+const pieceSchema = z.object({
+  ids: z.array(z.object({ id: z.string(), status: z.number() })),
+  /** The key of the piece before it. */
+  previous: z.nullable(z.string()),
+});
+
+/** Collects the ids that a run finds missing after those that are stored. `folder` is its work folder, with a slash. */
+export function collectMissing(store: Store, folder: string, before: StoredMissing) {
+  let stored = before;
+  let found: MissingId[] = [];
+  return {
+    add: (ids: readonly MissingId[]) => void found.push(...ids),
+    /**
+     * Stores what has been added since the last time as one more piece, and returns what is stored then. A piece is
+     * never changed: its name ends in the sha256 of its bytes, so that a process that still takes what another has
+     * resumed cannot replace the other's.
+     */
+    async store(): Promise<StoredMissing> {
+      if (found.length === 0) return stored;
+      const { count, last } = stored;
+      const body = printStored({ ids: found, previous: last });
+      const sha256 = createHash('sha256').update(body).digest('hex');
+      const key = `${folder}missing-${String(count).padStart(8, '0')}-${sha256.slice(0, 12)}.json`;
+      await store.put(key, body);
+      stored = { count: count + found.length, last: key };
+      found = [];
+      return stored;
+    },
+  };
+}
+
+/** All missing ids of a run, in the order in which they were found. Throws `StoredObjectError` if one is gone. */
+export async function readMissing(
+  store: Store,
+  { count, last }: StoredMissing,
+): Promise<readonly MissingId[]> {
+  const pieces: (readonly MissingId[])[] = [];
+  for (let key = last; key !== null; ) {
+    const { value } = await readStored(store, key, { what: 'missing ids', schema: pieceSchema });
+    pieces.push(value.ids);
+    key = value.previous;
+  }
+  const ids = pieces.reverse().flat();
+  if (ids.length === count) return ids;
+  throw new StoredObjectError(
+    'invalid',
+    `${last}: expected ${count} missing ids up to it, got ${ids.length}`,
+  );
+}

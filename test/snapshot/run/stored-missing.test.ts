@@ -1,0 +1,156 @@
+import { expect, test } from 'vitest';
+import { batchOf } from '../../../lib/snapshot/page/record-batch.ts';
+import { readCheckpoint } from '../../../lib/snapshot/run/checkpoint.ts';
+import { readMissing } from '../../../lib/snapshot/run/stored-missing.ts';
+import { startRun } from '../../../lib/snapshot/run/take-run.ts';
+import { takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
+import type { MissingId } from '../../../lib/snapshot/scan.ts';
+import { fanOut, fanOutPosition } from '../../../lib/snapshot/sources/fan-out.ts';
+import { resumable } from '../../../lib/snapshot/sources/resumable.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { createMemoryStore } from '../changes/memory-store.ts';
+import { statusError } from '../responding-call.ts';
+
+/** A scan of these ids, of which only every tenth is there, one at a time. */
+const scanOf = (ids: readonly string[]) =>
+  resumable(
+    fanOut({
+      ids,
+      concurrency: 1,
+      total: null,
+      read: async (id) => {
+        if (Number(id) % 10 > 0) throw statusError(Number(id) % 2 === 0 ? 403 : 404);
+        return batchOf([{ key: id, value: {}, line: `{"id":"${id}"}` }]);
+      },
+    }),
+    fanOutPosition,
+  );
+
+const idsTo = (count: number) => Array.from({ length: count }, (_, id) => String(id));
+
+const missingOf = (ids: readonly string[]): readonly MissingId[] =>
+  ids.filter((id) => Number(id) % 10 > 0).map((id) => ({ id, status: Number(id) % 2 === 0 ? 403 : 404 }));
+
+const begin = (store: Store) =>
+  startRun(
+    { source: 'cards', compression: 'gzip', selection: {} },
+    { store, now: Date.now, random: Math.random },
+  );
+
+const callCounts = () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 });
+
+/** Takes slices of `every` steps until the scan has ended. */
+async function takeSlices(run: string, store: Store, ids: readonly string[], every: number) {
+  let steps = 0;
+  const isOver = () => {
+    steps += 1;
+    return steps % every === 0;
+  };
+  for (;;) {
+    const saved = await readCheckpoint(store, 'cards', run);
+    const { checkpoint } = await takeSlice(saved, { store, scan: scanOf(ids), callCounts, isOver });
+    if (checkpoint.outcome !== null) return checkpoint;
+  }
+}
+
+/** A store that is gone at its nth put, before or after that has happened. */
+function killedAt(store: Store, killAt: number, when: 'before' | 'after'): Store {
+  let puts = 0;
+  const put: Store['put'] = async (...request) => {
+    puts += 1;
+    if (puts > killAt || (puts === killAt && when === 'before')) throw new Error('killed');
+    const result = await store.put(...request);
+    if (puts === killAt) throw new Error('killed');
+    return result;
+  };
+  return { ...store, put };
+}
+
+test.each(['before', 'after'] as const)(
+  'killed %s any write, a run lists each missing id once',
+  async (when) => {
+    const ids = idsTo(24);
+    for (let killAt = 1, wasKilled = true; wasKilled; killAt += 1) {
+      const store = createMemoryStore();
+      const begun = await begin(store);
+      wasKilled = false;
+
+      await takeSlices(begun.checkpoint.run, killedAt(store, killAt, when), ids, 5).catch(() => {
+        wasKilled = true;
+      });
+      const { missing } = await takeSlices(begun.checkpoint.run, store, ids, 5);
+
+      expect(await readMissing(store, missing)).toEqual(missingOf(ids));
+    }
+  },
+);
+
+test('a write that fails once loses no missing id and doubles none', async () => {
+  const ids = idsTo(24);
+  for (let failAt = 1; failAt <= 12; failAt += 1) {
+    const store = createMemoryStore();
+    const begun = await begin(store);
+    let puts = 0;
+    const put: Store['put'] = async (...request) => {
+      puts += 1;
+      if (puts === failAt) throw new Error('failed once');
+      return store.put(...request);
+    };
+
+    const failing = { ...store, put };
+    const run = begun.checkpoint.run;
+    await takeSlices(run, failing, ids, 5).catch(() => undefined);
+    const { missing } = await takeSlices(run, store, ids, 5);
+
+    expect(await readMissing(store, missing)).toEqual(missingOf(ids));
+  }
+});
+
+test('however many ids are missing, each is written once and the checkpoint stays small', async () => {
+  const ids = idsTo(2_000);
+  const store = createMemoryStore();
+  const begun = await begin(store);
+  const sizes = { checkpoint: 0, missing: 0 };
+  const put: Store['put'] = async (key, body, ...rest) => {
+    if (key.endsWith('_checkpoint.json')) sizes.checkpoint = Math.max(sizes.checkpoint, body.byteLength);
+    if (key.includes('/missing-')) sizes.missing += body.byteLength;
+    return store.put(key, body, ...rest);
+  };
+
+  const { missing } = await takeSlices(begun.checkpoint.run, { ...store, put }, ids, 50);
+
+  expect(missing.count).toBe(1_800);
+  expect(sizes.checkpoint).toBeLessThan(2_000);
+  expect(sizes.missing).toBeLessThan(1_800 * 60 + 40 * 200);
+});
+
+test('a piece that is gone is named', async () => {
+  const store = createMemoryStore();
+  const begun = await begin(store);
+  const { missing } = await takeSlices(begun.checkpoint.run, store, idsTo(24), 5);
+  const isFirst = (key: string) => key.includes('/missing-00000000-');
+  let first = '';
+
+  const without: Store['get'] = async (key, ...rest) => {
+    if (!isFirst(key)) return store.get(key, ...rest);
+    first = key;
+    return undefined;
+  };
+  const reading = readMissing({ ...store, get: without }, missing);
+
+  await expect(reading).rejects.toMatchObject({
+    name: 'StoredObjectError',
+    message: expect.stringMatching(/missing-00000000-.* in memory: expected missing ids, got nothing$/),
+  });
+  expect(first).toContain('work/cards/');
+});
+
+test('a count that the pieces contradict is refused', async () => {
+  const store = createMemoryStore();
+  const begun = await begin(store);
+  const { missing } = await takeSlices(begun.checkpoint.run, store, idsTo(24), 5);
+
+  await expect(readMissing(store, { ...missing, count: 22 })).rejects.toThrow(
+    'expected 22 missing ids up to it, got 21',
+  );
+});
