@@ -19,6 +19,7 @@ import { LISTED, LISTED_JSON } from './listed.ts';
 import { openStoreOf } from './open-store-of.ts';
 import { exitCodes, shown, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
+import { withWayOut } from './with-way-out.ts';
 
 export type DiffFlags = { readonly limit?: number; readonly memory: number; readonly json?: true };
 
@@ -38,12 +39,10 @@ export async function runDiff(
   const values: string[] = [];
   let published = false;
   for (const each of place === undefined ? sources : [place]) {
-    const runs = await publishedRuns(store, each, terminal);
-    if (runs.length === 0) continue;
+    const finding = findDifference({ store, place: each, old, now }, flags, terminal);
+    const difference = await withWayOut(`to see which runs are sound: platform-sync runs ${each}`, finding);
+    if (difference === undefined) continue;
     published = true;
-    const pair = await findRunPair({ store, runs, old, now });
-    if (pair.kind === 'unknown-run') throw unknownRun(each, pair.run, runs);
-    const difference = await compare({ store, place: each, ...pair }, flags, terminal);
     if (flags.json) values.push(printDifference(difference));
     else for (const line of describeDifference(difference)) terminal.out(shown(line));
   }
@@ -53,6 +52,19 @@ export async function runDiff(
   }
   if (flags.json) terminal.out(place === undefined ? `[${values.join(',\n')}]` : values.join(''));
   return exitCodes.done;
+}
+
+/** What changed between two runs of a place; undefined if none has been published. */
+async function findDifference(
+  { store, place, old, now }: Requested & Pick<Compared, 'store' | 'place'>,
+  flags: DiffFlags,
+  terminal: Terminal,
+): Promise<Difference | undefined> {
+  const runs = await publishedRuns(store, place, terminal);
+  if (runs.length === 0) return undefined;
+  const pair = await findRunPair({ store, runs, old, now });
+  if (pair.kind === 'unknown-run') throw unknownRun(place, pair.run, runs);
+  return compare({ store, place, ...pair }, flags, terminal);
 }
 
 /** The most runs that an error names. */

@@ -146,7 +146,7 @@ test('publish of a run whose manifest is damaged exits 1 and names it', async ()
 
   expect(code).toBe(1);
   expect(err).toBe(
-    `platform-sync: ${key} is not what platform-sync writes there (13 bytes that are not JSON)`,
+    `platform-sync: ${key} is not what platform-sync writes there (13 bytes that are not JSON); to finish a run that was stopped: platform-sync snapshot data-files --resume ${refused}`,
   );
 });
 

@@ -6,6 +6,7 @@ import { placeArgument, runArgument } from '../place-argument.ts';
 import { showPublication } from '../show-publication.ts';
 import { shownLines, type Terminal } from '../terminal.ts';
 import { asUsage } from '../usage-error.ts';
+import { snapshotCommand, withWayOut } from '../with-way-out.ts';
 
 type PublishFlags = { readonly force?: true; readonly json?: true };
 
@@ -28,10 +29,12 @@ async function publish(source: Place, run: string, flags: PublishFlags, terminal
   const store = await openStoreOf(terminal.environment);
   const { openPartitions } = await import('../../snapshot/publish/open-partitions.ts');
   const { publishRun, readFinishedRun } = await import('../../snapshot/publish/publish.ts');
-  const finished = await readFinishedRun(store, source, run).catch((error: unknown) => {
+  const resumed = `to finish a run that was stopped: ${snapshotCommand(source)} --resume ${run}`;
+  const found = withWayOut(resumed, readFinishedRun(store, source, run));
+  const finished = await found.catch((error: unknown) => {
     throw asUsage('run', error);
   });
-  const publication = await publishRun({
+  const publishing = publishRun({
     store,
     source,
     run: { id: run, startedAt: finished.startedAt },
@@ -40,5 +43,7 @@ async function publish(source: Place, run: string, flags: PublishFlags, terminal
     partitions: openPartitions({ database, store, environment: terminal.environment }),
     warn: (what, reason) => terminal.err(shownLines(`warning: ${what}: ${reason.message}`)),
   });
+  const newRun = `if it is gone for good, take a new run: ${snapshotCommand(source)} …`;
+  const publication = await withWayOut(newRun, publishing);
   return showPublication(publication, store, flags, terminal);
 }

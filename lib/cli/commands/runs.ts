@@ -1,5 +1,5 @@
 import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
-import { type Place, partsOf } from '../../snapshot/keys.ts';
+import type { Place } from '../../snapshot/keys.ts';
 import { type Manifest, readManifest } from '../../snapshot/manifest.ts';
 import { readLastPublication } from '../../snapshot/publish/last-publication.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
@@ -11,6 +11,7 @@ import { openStoreOf } from '../open-store-of.ts';
 import { numberOption } from '../options.ts';
 import { placeArgument } from '../place-argument.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
+import { snapshotCommand } from '../with-way-out.ts';
 
 type RunsFlags = { readonly limit: number; readonly json?: true };
 
@@ -58,9 +59,7 @@ async function listRuns(place: Place | undefined, flags: RunsFlags, terminal: Te
 
 /** How a place is published again whose last run is missing or damaged. */
 function toRepair(place: Place): string {
-  const { source, name } = partsOf(place);
-  const as = name === undefined ? '' : ` --as ${name}`;
-  return `to publish a new run without comparing: platform-sync snapshot ${source}${as} … --force, or platform-sync publish ${place} RUN --force`;
+  return `to publish a new run without comparing: ${snapshotCommand(place)} … --force, or platform-sync publish ${place} RUN --force`;
 }
 
 /** The manifest of a run; if it is missing or damaged, what is wrong with it, in words. */

@@ -4,6 +4,7 @@ import type { GateName } from '../gate-names.ts';
 import { latestKey, MANIFEST_NAME, type Place, workFolder } from '../keys.ts';
 import { type Latest, type Manifest, readLatest, readManifest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
+import { damagedPart } from './damaged-part.ts';
 import { type GatedRun, isFuture, refusals } from './gates.ts';
 import { type LastPublication, readLastPublication } from './last-publication.ts';
 import { manifestKeys, storeManifest } from './manifest-key.ts';
@@ -94,9 +95,14 @@ export async function publishSlice(options: PublishSliceOptions): Promise<Public
   );
 }
 
-async function tryToPublish(options: PublishSliceOptions): Promise<Publication | 'lost-race' | undefined> {
+const tryToPublish = async (options: PublishSliceOptions): Promise<Tried> =>
+  publishAfter(options, await readLastPublication(options.store, options.source));
+
+type Tried = Publication | 'lost-race' | undefined;
+
+/** Publishes the run after what is published now. */
+async function publishAfter(options: PublishSliceOptions, last: LastPublication): Promise<Tried> {
   const { store, source, run, force, partitions } = options;
-  const last = await readLastPublication(store, source);
   const { latest } = last;
   if (latest !== undefined && last.manifest !== undefined) {
     await settlePublication({ store, place: source, latest, manifest: last.manifest });
@@ -137,15 +143,19 @@ async function publishInSeries(
   options: PublishSliceOptions & InSeries,
   manifest: Manifest,
   last: LastPublication,
-): Promise<Publication | 'lost-race' | undefined> {
+): Promise<Tried> {
+  const before = last.broken === undefined ? last.manifest : undefined;
   try {
-    const before = last.broken === undefined ? last.manifest : undefined;
     const published = await storeRun(options, manifest, before);
     return published && (await moveLatest(options, published, last));
   } catch (error) {
     // Its parts may be gone when they are compared.
-    if (error instanceof StoredObjectError && (await isWithdrawn(options))) return 'lost-race';
-    throw error;
+    if (!(error instanceof StoredObjectError)) throw error;
+    if (await isWithdrawn(options)) return 'lost-race';
+    // Only a comparison shows that a part of the last run has other bytes: then the run is judged again, knowing that.
+    const broken = before && (await damagedPart(options.store, before.parts, options.signal));
+    if (broken === undefined) throw error;
+    return publishAfter(options, { ...last, broken });
   }
 }
 

@@ -1,0 +1,289 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { type Manifest, readLatest, readManifest } from '../../lib/snapshot/manifest.ts';
+import { readLastPublication } from '../../lib/snapshot/publish/last-publication.ts';
+import { beginRun } from '../../lib/snapshot/run/begin-run.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+const PLACE = 'calculations';
+const FUTURE = { day: '2099-01-01', run: '20990101T000000Z-ffffff', startedAt: '2099-01-01T00:00:00.000Z' };
+
+let sandbox: Sandbox;
+let root: string;
+/** A store with two published runs, a run that was refused, and one that was stopped at its beginning. */
+let sound: string;
+let last: Manifest & { readonly key: string };
+let refused: string;
+let stopped: string;
+
+async function run(folder: string, argv: readonly string[]) {
+  const { terminal, out, err } = createFakeTerminal({
+    SYNC_STORE: folder,
+    PLATFORM_BASE_URL: sandbox.url,
+    PLATFORM_TOKEN: sandbox.token,
+    PLATFORM_RATE: '1000',
+  });
+  const code = await runCommandLine(argv, terminal);
+  return { code, out: out(), err: err() };
+}
+
+async function begin(): Promise<string> {
+  const options = { compression: 'gzip', platform: new URL(sandbox.url).host } as const;
+  const store = createDirectoryStore(sound);
+  const { checkpoint } = await beginRun(
+    { source: PLACE },
+    { store, ...options, now: Date.now, random: Math.random },
+  );
+  return checkpoint.run;
+}
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'broken-'));
+  sound = join(root, 'sound');
+  sandbox = await startPlatform({ calculations: 40, datasets: 2, cards: 6, fileSets: 0, dataFiles: 0 });
+  await run(sound, ['snapshot', PLACE]);
+  sandbox.churn(10);
+  await run(sound, ['snapshot', PLACE]);
+  refused = await begin();
+  stopped = await begin();
+  const latest = join(sound, PLACE, 'latest.json');
+  const body = await readFile(latest);
+  await writeFile(latest, '{');
+  await run(sound, ['snapshot', PLACE, '--resume', refused]);
+  await writeFile(latest, body);
+  sandbox.churn(10);
+  const store = createDirectoryStore(sound);
+  const key = (await readLatest(store, PLACE))?.manifest ?? '';
+  last = { ...(await readManifest(store, key)), key };
+}, 60_000);
+
+afterAll(async () => {
+  await sandbox.close();
+  await rm(root, { recursive: true });
+});
+
+/** Rewrites an object of a store as text. */
+async function edit(folder: string, key: string, change: (text: string) => string): Promise<void> {
+  const path = join(folder, key);
+  await writeFile(path, change(await readFile(path, 'utf8')));
+}
+
+const latestKey = `${PLACE}/latest.json`;
+const firstPart = () => last.parts[0]?.key ?? '';
+const remove = (folder: string, key: string) => rm(join(folder, key));
+const checkpoint = () => `work/${PLACE}/${stopped}/_checkpoint.json`;
+const finished = () => `work/${PLACE}/${refused}/_manifest.json`;
+const otherHost = (text: string) =>
+  text.replaceAll(/"platform": "[^"]*"/g, '"platform": "other.example.com"');
+
+/** The last run as a machine whose clock is far ahead would have published it. */
+async function dateAhead(folder: string): Promise<void> {
+  const ahead = (text: string) =>
+    text
+      .replaceAll(`dt=${last.startedAt.slice(0, 10)}/run=${last.run}`, `dt=${FUTURE.day}/run=${FUTURE.run}`)
+      .replaceAll(last.run, FUTURE.run)
+      .replaceAll(last.startedAt, FUTURE.startedAt);
+  await edit(folder, latestKey, ahead);
+  await edit(folder, last.key, ahead);
+  const moved = join(folder, PLACE, `dt=${FUTURE.day}`);
+  const dated = join(folder, PLACE, `dt=${last.startedAt.slice(0, 10)}`, `run=${last.run}`);
+  await cp(dated, join(moved, `run=${FUTURE.run}`), { recursive: true });
+  await rm(dated, { recursive: true });
+}
+
+const NEW = ['snapshot', PLACE] as const;
+const FORCED = [...NEW, '--force'] as const;
+
+type State = {
+  readonly state: string;
+  readonly breaks: (folder: string) => Promise<void>;
+  /** Ends with a published run. */
+  readonly wayOut: () => readonly string[];
+};
+
+const states: readonly State[] = [
+  { state: '`latest.json` is missing', breaks: (folder) => remove(folder, latestKey), wayOut: () => NEW },
+  {
+    state: '`latest.json` is damaged',
+    breaks: (folder) => edit(folder, latestKey, () => '{'),
+    wayOut: () => FORCED,
+  },
+  {
+    state: 'the manifest of the last run is missing',
+    breaks: (folder) => remove(folder, last.key),
+    wayOut: () => FORCED,
+  },
+  {
+    state: 'the manifest of the last run is damaged',
+    breaks: (folder) => edit(folder, last.key, () => '{'),
+    wayOut: () => FORCED,
+  },
+  {
+    state: 'a part of the last run is missing',
+    breaks: (folder) => remove(folder, firstPart()),
+    wayOut: () => FORCED,
+  },
+  {
+    state: 'a part of the last run is cut short',
+    breaks: (folder) => edit(folder, firstPart(), () => 'x'),
+    wayOut: () => FORCED,
+  },
+  {
+    state: 'a part of the last run has other bytes',
+    breaks: async (folder) => {
+      const bytes = await readFile(join(folder, firstPart()));
+      await writeFile(join(folder, firstPart()), bytes.fill(0x78, 20));
+    },
+    wayOut: () => FORCED,
+  },
+  { state: 'the last run is dated in the future', breaks: dateAhead, wayOut: () => NEW },
+  {
+    state: 'the last run is of another host',
+    breaks: (folder) => edit(folder, last.key, otherHost),
+    wayOut: () => FORCED,
+  },
+  {
+    state: 'the stopped run is of another host',
+    breaks: (folder) => edit(folder, checkpoint(), otherHost),
+    wayOut: () => NEW,
+  },
+  {
+    state: 'the checkpoint of the stopped run is missing',
+    breaks: (folder) => remove(folder, checkpoint()),
+    wayOut: () => NEW,
+  },
+  {
+    state: 'the checkpoint of the stopped run is damaged',
+    breaks: (folder) => edit(folder, checkpoint(), () => '{'),
+    wayOut: () => NEW,
+  },
+  {
+    state: 'the stopped run began in the future',
+    breaks: (folder) =>
+      edit(folder, checkpoint(), (text) =>
+        text.replaceAll(/"startedAt": "[^"]*"/g, `"startedAt": "${FUTURE.startedAt}"`),
+      ),
+    wayOut: () => [...FORCED, '--resume', stopped],
+  },
+  {
+    state: 'the manifest of the refused run is missing',
+    breaks: (folder) => remove(folder, finished()),
+    wayOut: () => [...NEW, '--resume', refused],
+  },
+  {
+    state: 'the manifest of the refused run is damaged',
+    breaks: (folder) => edit(folder, finished(), () => '{'),
+    wayOut: () => [...NEW, '--resume', refused],
+  },
+  {
+    state: 'a part of the refused run is missing',
+    breaks: async (folder) => {
+      const { parts } = await readManifest(createDirectoryStore(folder), finished());
+      await remove(folder, parts[0]?.key ?? '');
+    },
+    wayOut: () => NEW,
+  },
+];
+
+const commands: readonly (() => readonly string[])[] = [
+  () => NEW,
+  () => FORCED,
+  () => [...NEW, '--resume', stopped],
+  () => ['publish', PLACE, refused],
+  () => ['publish', PLACE, refused, '--force'],
+  () => ['runs', PLACE],
+  () => ['diff', PLACE],
+  () => ['snapshot', 'cards'],
+];
+
+/** Lines that say the same whatever the state. */
+const USUAL =
+  /^(?:\w+: [\d,]+ (?:of|records?)\b.*|consistency: .*|calls: .*|ids from: .*|changes: .*|manifest: .*|SOURCE .*|stopped; .*|calculations {2}.*| {2}\w+: .*|\s*)$/;
+
+type Ended = { readonly code: number; readonly out: string; readonly err: string };
+
+/** The lines that say what happened, of a command that succeeded only the first, without what differs from run to run. */
+function saidIn(folder: string, { code, out, err }: Ended): string {
+  const lines = `${err}\n${out}`.split('\n').filter((line) => !USUAL.test(line));
+  return (code === 0 ? lines.slice(0, 1) : lines)
+    .map((line) => line.trim())
+    .join(' · ')
+    .replaceAll(folder, 'STORE')
+    .replaceAll(new RegExp(`${refused}|${stopped}|${FUTURE.run}`, 'g'), 'RUN')
+    .replaceAll(/\d{8}T\d{6}Z-[0-9a-f]{6}/g, 'RUN')
+    .replaceAll(/dt=\d{4}-\d\d-\d\d/g, 'dt=DAY')
+    .replaceAll(/-[0-9a-f]{12}\./g, '-SHA.')
+    .replaceAll(/[0-9a-f]{64}/g, 'SHA256')
+    .replaceAll(/127\.0\.0\.1:\d+/g, 'HOST')
+    .replaceAll(/\b\d+ (bytes|changed|added|removed)\b/g, 'N $1');
+}
+
+const shownCommand = (argv: readonly string[]) =>
+  argv.map((word) => (/^\d{8}T/.test(word) ? 'RUN' : word)).join(' ');
+
+const HEAD = `# Broken states
+
+What each command says if \`latest.json\`, a manifest, a checkpoint or a part is missing, damaged, dated in the future or of another host: its exit code, its messages, and the command that ends in a published run again. In each state, one calculations run was published before the last one, one was finished and refused, and one was stopped: \`publish … RUN\` is of the refused run, \`--resume RUN\` of the stopped one, but where the way out of a damaged refused run names that one. \`snapshot cards\` takes its datasets from the last calculations. A test makes this page (\`test/cli/broken-states.test.ts\`).
+
+No command reads the parts of the last run unless it compares or takes ids from them. So other bytes of the same size are found only then; once they are, they count as a missing part does.`;
+
+let copies = 0;
+async function broken({ breaks }: State): Promise<string> {
+  copies += 1;
+  const folder = join(root, String(copies));
+  await cp(sound, folder, { recursive: true });
+  await breaks(folder);
+  return folder;
+}
+
+test('what each command says in each state, and its exit code, is what docs/broken-states.md says', async () => {
+  const sections: string[] = [];
+  for (const each of states) {
+    const rows = new Map<string, string[]>();
+    for (const command of commands) {
+      const folder = await broken(each);
+      const ended = await run(folder, command());
+      const says = `${ended.code} | ${saidIn(folder, ended) || '(the list)'}`;
+      rows.set(says, [...(rows.get(says) ?? []), `\`${shownCommand(command())}\``]);
+    }
+    sections.push(
+      [
+        `## ${each.state[0]?.toUpperCase()}${each.state.slice(1)}`,
+        '',
+        `Way out: \`${shownCommand(each.wayOut())}\``,
+        '',
+        '| command | exit | says |',
+        '|---|---|---|',
+        ...[...rows].map(([says, named]) => `| ${named.join(', ')} | ${says} |`),
+      ].join('\n'),
+    );
+  }
+
+  const page = `${HEAD}\n\n${sections.join('\n\n')}\n`;
+  expect(page).not.toMatch(/\bat \S+:\d+:\d+|TypeError|SyntaxError/);
+  await expect(page).toMatchFileSnapshot('../../docs/broken-states.md');
+}, 240_000);
+
+describe('the way out ends with a published run, if', () => {
+  test.each(states.map((each) => [each.state, each] as const))('%s', async (_state, each) => {
+    const folder = await broken(each);
+
+    const { code } = await run(folder, each.wayOut());
+    const next = await run(folder, NEW);
+
+    const {
+      latest,
+      manifest,
+      broken: fault,
+    } = await readLastPublication(createDirectoryStore(folder), PLACE);
+    expect([code, next.code]).toEqual([0, 0]);
+    expect(latest?.run).not.toBe(last.run);
+    expect(fault).toBeUndefined();
+    expect(manifest?.records).toBe([...sandbox.calculations()].length);
+  });
+});
