@@ -173,7 +173,7 @@ test('files in any order, however they are compared, have the changes of two map
       const expected = [...naive(before, after)].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
       for (const found of ways) expect(found).toEqual(expected);
     }),
-    { numRuns: scaled(15, 250) },
+    { numRuns: scaled(8, 250) },
   );
 });
 
@@ -205,7 +205,7 @@ test('calculations in key order, in parts that know their keys, have the changes
       const expected = [...naive(before, after)].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
       for (const found of ways) expect(found).toEqual(expected);
     }),
-    { numRuns: scaled(15, 250) },
+    { numRuns: scaled(8, 250) },
   );
 });
 

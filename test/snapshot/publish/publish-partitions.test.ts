@@ -209,7 +209,7 @@ const moments = Array.from({ length: ACTIONS }, (_, index) => index + 1).flatMap
     ] as const,
 );
 
-describe.each(sampled(12, moments))(
+describe.each(sampled(6, moments))(
   'a publisher that is stopped $when its action $action',
   ({ action, when }) => {
     test.each([
