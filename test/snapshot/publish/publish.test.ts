@@ -311,6 +311,14 @@ describe('a published run that is dated 2099', () => {
   });
 });
 
+test('a run that began after another was published follows it, although its clock was behind', async () => {
+  await publish(tuesday);
+
+  const next = await publish(monday, { begunAfter: tuesday.id });
+
+  expect(next).toMatchObject({ kind: 'published', manifest: { changes: { against: tuesday.id } } });
+});
+
 test('of two that were under way at the same time, the one that started earlier does not replace the other', async () => {
   await publish(tuesday, { begunAfter: null });
 
