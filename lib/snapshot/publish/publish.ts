@@ -60,9 +60,10 @@ export type FinishedRun = Omit<Manifest, 'publishable' | 'refused' | 'accepted' 
 const MOST_RACES = 20;
 
 /**
- * Publishes a finished run unless a gate refuses: stores its parts, its changes and its manifest, and then moves `latest.json` on condition that nobody else has moved it in the meantime. If somebody has, the run is judged
- * and compared again, against their run, so `latest.json` goes back to an earlier start only by force. A run that is already
- * published stays published.
+ * Publishes a finished run unless a gate refuses: stores its parts, its changes and its manifest, and then moves
+ * `latest.json` on condition that nobody else has moved it in the meantime. If somebody has, the run is judged and
+ * compared again, against their run, so `latest.json` goes back to an earlier start only by force. A run that is
+ * already published stays published.
  *
  * The run's partition is added just before `latest.json` moves, so that anyone who follows it finds the run in the
  * tables. If `latest.json` does not move to the run, its partition is removed again.
