@@ -38,9 +38,12 @@ export async function withLock<T>(
   }
 }
 
+/** The folder of the locks. */
+export const LOCKS = `${RESERVED_FOLDER}/locks`;
+
 /** The path of the lock for `key` in the store at `root`. A digest: a key may be longer than a file name. */
 export const lockPath = (root: string, key: string): string =>
-  join(root, RESERVED_FOLDER, 'locks', createHash('sha256').update(key).digest('hex'));
+  join(root, LOCKS, createHash('sha256').update(key).digest('hex'));
 
 // The minimum of proper-lockfile, which renews a live lock every second.
 const STALE_MS = 2_000;

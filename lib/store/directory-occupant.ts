@@ -30,6 +30,16 @@ export async function checkRoom(root: string, key: string): Promise<void> {
   if (place.kind === 'below-object') throw conflict(root, key, `the object ${place.at}`);
 }
 
+/**
+ * Throws a `key-conflict` StoreError unless `folder`, one of the store's own under `root`, is a folder or can become
+ * one: nothing is written, locked or swept through a link that leads out of the store.
+ */
+export async function checkOwnFolder(root: string, folder: string): Promise<void> {
+  const place = await findOccupant(root, folder);
+  if (place.kind === 'object') throw conflict(root, folder, 'a file');
+  if (place.kind === 'below-object') throw conflict(root, folder, `the file ${place.at}`);
+}
+
 async function kindAt(root: string, at: string): Promise<'object' | 'folder' | 'absent'> {
   const stats = await lstat(join(root, at)).catch(unlessCode(['ENOENT', 'ENOTDIR'], undefined));
   if (stats === undefined) return 'absent';

@@ -4,13 +4,16 @@ import { mkdir, open, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { once } from '../once.ts';
-import { type HeldLock, lockPath, withLock } from './directory-lock.ts';
-import { checkRoom, findOccupant } from './directory-occupant.ts';
+import { type HeldLock, LOCKS, lockPath, withLock } from './directory-lock.ts';
+import { checkOwnFolder, checkRoom, findOccupant } from './directory-occupant.ts';
 import { StoreError } from './error.ts';
 import { errorCode, unlessCode } from './error-code.ts';
 import { checkKey, RESERVED_FOLDER } from './key.ts';
 import type { PutCondition, PutOptions, PutResult } from './store.ts';
 import { copyToTemporary, sweepTemporary, type TemporaryFile, writeTemporary } from './temporary-file.ts';
+
+/** The folder of half-written files. */
+const TEMPORARY = `${RESERVED_FOLDER}/temporary`;
 
 export type DirectoryWriter = {
   put(key: string, body: Uint8Array, options: PutOptions): Promise<PutResult>;
@@ -27,25 +30,32 @@ export type DirectoryWriter = {
  * rename.
  */
 export function createDirectoryWriter(root: string): DirectoryWriter {
-  const temporaryFolder = join(root, RESERVED_FOLDER, 'temporary');
+  const temporaryFolder = join(root, TEMPORARY);
   const sweepOnce = once(() => sweepTemporary(temporaryFolder, Date.now()));
+  const prepare = async () => {
+    for (const folder of [TEMPORARY, LOCKS]) await checkOwnFolder(root, folder);
+    await sweepOnce();
+  };
   return {
     async put(key, body, options) {
-      await sweepOnce();
+      await prepare();
       return await putFile(root, temporaryFolder, { key, body, ...options });
     },
     async putStream(key, pieces, signal) {
-      await sweepOnce();
+      await prepare();
       checkKey(key);
       await checkRoom(root, key);
       await using temporary = await writeTemporary(temporaryFolder, pieces, signal);
       await install({ root, key, temporary, condition: undefined, signal });
     },
     async copy(from, to, signal) {
-      await sweepOnce();
+      await prepare();
       await copyFile(root, temporaryFolder, { from, to, signal });
     },
-    delete: (key, signal) => deleteFile(root, key, signal),
+    async delete(key, signal) {
+      await checkOwnFolder(root, LOCKS);
+      await deleteFile(root, key, signal);
+    },
   };
 }
 

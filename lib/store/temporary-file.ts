@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { copyFile, lstat, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** A file that is complete and on disk, but not yet visible to readers; disposing removes it unless it was moved. */
@@ -33,7 +33,7 @@ export const copyToTemporary = (folder: string, source: string): Promise<Tempora
 export async function sweepTemporary(folder: string, nowMs: number): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const path of names.map((name) => join(folder, name))) {
-    const mtimeMs = await stat(path).then(
+    const mtimeMs = await lstat(path).then(
       (stats) => stats.mtimeMs,
       () => nowMs,
     );

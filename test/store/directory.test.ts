@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { startChild } from './start-child.ts';
@@ -63,6 +63,39 @@ describe('in a directory', () => {
     expect(await Array.fromAsync(store.list(''))).toEqual([]);
     expect(await readdir(outside)).toEqual(['secret']);
   });
+
+  test.each(['.store', '.store/temporary', '.store/locks'])(
+    'nothing is removed or written through a link at %s',
+    async (link) => {
+      const [directory, outside] = [await makeDirectory(), await makeDirectory()];
+      const folders = [outside, join(outside, 'temporary'), join(outside, 'locks')];
+      const twoHoursAgo = new Date(Date.now() - 7_200_000);
+      for (const folder of folders) {
+        await mkdir(folder, { recursive: true });
+        await writeFile(join(folder, 'precious'), 'x');
+        await utimes(join(folder, 'precious'), twoHoursAgo, twoHoursAgo);
+      }
+      await writeFile(join(directory, 'object'), 'x');
+      await mkdir(dirname(join(directory, link)), { recursive: true });
+      await symlink(outside, join(directory, link));
+      const before = await readdir(outside, { recursive: true });
+      const store = createDirectoryStore(directory);
+      const calls = [
+        () => store.put('new', Buffer.from('y')),
+        () => store.putStream('new', (async function* () {})()),
+        () => store.copy('object', 'new'),
+        () => store.delete('object'),
+      ];
+
+      const failures = await Promise.all(calls.map((call) => call().catch((error: unknown) => error)));
+
+      // Deleting writes no temporary file.
+      const refused = failures.filter((failure) => failure !== undefined);
+      expect(refused.length).toBeGreaterThanOrEqual(link === '.store/temporary' ? 3 : 4);
+      for (const failure of refused) expect(failure).toMatchObject({ failure: { kind: 'key-conflict' } });
+      expect(await readdir(outside, { recursive: true })).toEqual(before);
+    },
+  );
 
   test('a file that a killed process left half-written is removed after an hour, not before', async () => {
     const directory = await makeDirectory();
