@@ -1,6 +1,8 @@
 import * as z from 'zod/mini';
+import { proxyFaults } from './aws/proxy-environment.ts';
 import { queueEndpoint } from './aws/queue-endpoint.ts';
 import { preview } from './json/faults.ts';
+import { hideUser } from './json/hide-user.ts';
 import type { SettingName } from './setting-names.ts';
 
 /** An environment, or a part of one. */
@@ -31,14 +33,15 @@ export class SettingsError extends Error {
  * every fault at once.
  */
 export const readSettings = (environment: Environment): Settings =>
-  read(settingsSchema, environment, [tokenFaults, glueFaults, queueFaults]);
+  read(settingsSchema, environment, [tokenFaults, glueFaults, queueFaults, proxyFaults]);
 
 /** Reads the settings of the store, table and queues, for callers without a platform. Throws as `readSettings` does. */
 export const readSyncSettings = (environment: Environment): SyncSettings =>
-  read(syncSchema, environment, [glueFaults, queueFaults]);
+  read(syncSchema, environment, [glueFaults, queueFaults, proxyFaults]);
 
 /** Reads the settings of the fleet's budget, for callers without a token. Throws as `readSettings` does. */
-export const readPaceSettings = (environment: Environment): PaceSettings => read(paceSchema, environment, []);
+export const readPaceSettings = (environment: Environment): PaceSettings =>
+  read(paceSchema, environment, [proxyFaults]);
 
 /** A rule that a schema cannot express: about settings that belong together. */
 type Check = (given: Environment) => readonly string[];
@@ -71,7 +74,9 @@ function fault(issue: z.core.$ZodIssue, given: Environment): string {
   const name = String(issue.path[0]) as SettingName;
   const value = given[name];
   const got =
-    SECRET.has(name) && value !== undefined ? `${value.length} characters (not shown)` : preview(value);
+    SECRET.has(name) && value !== undefined
+      ? `${value.length} characters (not shown)`
+      : preview(value, hideUser);
   return `${name}: expected ${issue.message}, got ${got}`;
 }
 
@@ -100,9 +105,6 @@ function queueFaults(given: Environment): readonly string[] {
     return found.kind === 'refused' ? [`${name}: ${found.fault}`] : [];
   });
 }
-
-/** A location given by mistake may be a URL that contains a password. */
-const hideUser = (location: string) => location.replace(/\/\/[^/]*@/, '//***@');
 
 function number(least: number, most: number, byDefault: number, whole = true) {
   const error = `a ${whole ? 'whole ' : ''}number from ${least} to ${most}`;
@@ -152,6 +154,26 @@ const queueUrl = z.string().check(
   }),
 );
 
+/** Headers that a token would break: those of the connection (RFC 9110, 7.6.1) and those that every request has. */
+const OTHER_HEADERS: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'range',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
 const settingsSchema = z.object({
   PLATFORM_BASE_URL: origin,
   PLATFORM_TOKEN: z.optional(
@@ -159,7 +181,12 @@ const settingsSchema = z.object({
   ),
   PLATFORM_TOKEN_SECRET: z.optional(z.string()),
   PLATFORM_TOKEN_HEADER: z._default(
-    z.string().check(z.regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: 'a header name' })),
+    z.string().check(
+      z.regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: 'a header name' }),
+      z.refine((name) => !OTHER_HEADERS.has(name.toLowerCase()), {
+        error: 'a header of its own, not one that the request or its connection needs',
+      }),
+    ),
     'X-SERVICE-Developer-Token',
   ),
   PLATFORM_RATE: number(0.001, 10_000, 2, false),

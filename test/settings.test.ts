@@ -92,6 +92,51 @@ test('a token that cannot be a header is refused without being shown', () => {
   ]);
 });
 
+test.each([
+  ['PLATFORM_BASE_URL', 'https://user:pass%word@acme.example.com'],
+  ['PLATFORM_BASE_URL', 'user:password@acme.example.com'],
+  ['PLATFORM_BASE_URL', 'https://acme.example.com/?key=password'],
+  ['SYNC_QUEUE_URL', 'https://user:p@ss/password@sqs.example.com/1/jobs'],
+  ['SYNC_DEAD_LETTER_URL', `https://user:${'password'.repeat(20)}@sqs.example.com/1/jobs`],
+  ['HTTPS_PROXY', 'socks5://user:password@proxy.example.com:1080'],
+  ['https_proxy', 'user:password@proxy.example.com:3128'],
+  ['SYNC_STACK', 'https://user:password@acme.example.com'],
+])('%s is refused without the password in %s', (name, given) => {
+  const [fault, ...others] = faultsOf({ ...least, [name]: given });
+
+  expect(fault).toMatch(`${name}: expected `);
+  expect(fault).toContain('***');
+  expect(fault).not.toMatch(/pass|word|p@ss/);
+  expect(others).toEqual([]);
+});
+
+test.each(['socks5://proxy.example.com:1080', 'proxy.example.com:3128', 'http://', ' http://proxy:1'])(
+  'a proxy that Node would ignore or cannot use is refused: %s',
+  (proxy) => {
+    for (const read of [readSettings, readSyncSettings, readPaceSettings]) {
+      expect(faultsOf({ ...least, HTTPS_PROXY: proxy }, read)).toEqual([
+        expect.stringMatching(/^HTTPS_PROXY: expected the http or https URL of a proxy, got "/),
+      ]);
+    }
+  },
+);
+
+test.each(['http://proxy:3128', 'https://user:word@proxy.example.com', 'HTTP://[::1]:3128'])(
+  'a proxy may be %s',
+  (HTTPS_PROXY) => {
+    expect(faultsOf({ ...least, HTTPS_PROXY })).toEqual([]);
+  },
+);
+
+test.each(['Host', 'content-length', 'Transfer-Encoding', 'CONNECTION', 'Content-Type', 'Upgrade'])(
+  'the token cannot be in the header %s, which the request needs itself',
+  (PLATFORM_TOKEN_HEADER) => {
+    expect(faultsOf({ ...least, PLATFORM_TOKEN_HEADER })).toEqual([
+      `PLATFORM_TOKEN_HEADER: expected a header of its own, not one that the request or its connection needs, got "${PLATFORM_TOKEN_HEADER}"`,
+    ]);
+  },
+);
+
 test('a token and a secret together are refused: the choice would be a guess', () => {
   const faults = faultsOf({ ...least, PLATFORM_TOKEN_SECRET: 'platform/token' });
 

@@ -1,3 +1,5 @@
+import { hideUser } from '../json/hide-user.ts';
+
 /**
  * Where the requests for a queue go, in the words of an SDK client's configuration. What is absent is left to the SDK: a
  * region that only a profile names, and an endpoint that it forms from the region.
@@ -91,7 +93,7 @@ function publicEndpoint(url: URL, environment: Environment): QueueEndpoint {
 function endpointFault(url: URL, set: string, setting: string): string | undefined {
   const endpoint = URL.canParse(set) ? new URL(set) : undefined;
   if (endpoint === undefined || !/^https?:$/.test(endpoint.protocol))
-    return `expected an http or https URL in ${setting}, got ${JSON.stringify(set.replace(/^.*@/, '***@'))}`;
+    return `expected an http or https URL in ${setting}, got ${JSON.stringify(hideUser(set))}`;
   if (url.host === endpoint.host) return undefined;
   const [one, other] = [regionOf(url), regionOf(endpoint)];
   const isSame = isAws(url) && isAws(endpoint) ? one === other : isSameMachine(url, endpoint);

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
+import { hideUser } from '../json/hide-user.ts';
 import { StoreError } from './error.ts';
 import { unlessCode } from './error-code.ts';
 import { isKey } from './key.ts';
@@ -50,5 +51,5 @@ const badLocation = (expected: string, got: string): StoreError =>
   new StoreError('open the store', {
     kind: 'bad-location',
     expected,
-    got: got.replace(/\/\/[^/]*@/, '//***@'),
+    got: hideUser(got),
   });
