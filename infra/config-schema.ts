@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { jobTypes } from '../lib/contract.ts';
+import { jobTypes, tokenHeader } from '../lib/contract.ts';
 import { eventRuleSchema } from './config-events.ts';
 import {
   awsAccount,
@@ -92,7 +92,7 @@ const instanceSchema = z.strictObject(
     baseUrl: origin,
     /** A secret that already exists; without it, the stack creates one. */
     tokenSecretArn: z.optional(secretArn),
-    tokenHeader: z.optional(text('a header name', /^[\w!#$%&'*+.^`|~-]+$/)),
+    tokenHeader: z.optional(tokenHeader),
     rate: z._default(number(0.001, 10_000), 2),
     concurrency: z._default(whole(1, 1_000), 8),
     /** The most processes at once. If absent: 10, or more if the schedules need more. */

@@ -10,6 +10,7 @@ export { jobTimes } from './jobs/job-times.ts';
 /** What synth checks in the same way as the functions: job types, and the requests of snapshots. */
 export { jobTypes } from './jobs/types/job-types.ts';
 export { METRIC_NAMESPACE, type MetricName, metricNames } from './metric-names.ts';
+export { tokenHeader } from './platform/http/token-header.ts';
 export { type SettingName, settingNames } from './setting-names.ts';
 export { placeOf } from './snapshot/keys.ts';
 export { gluePartitionKeys, glueTableOf } from './snapshot/publish/glue-tables.ts';

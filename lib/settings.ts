@@ -3,6 +3,7 @@ import { proxyFaults } from './aws/proxy-environment.ts';
 import { queueEndpoint } from './aws/queue-endpoint.ts';
 import { preview } from './json/faults.ts';
 import { hideUser } from './json/hide-user.ts';
+import { tokenHeader } from './platform/http/token-header.ts';
 import type { SettingName } from './setting-names.ts';
 
 /** An environment, or a part of one. */
@@ -154,41 +155,13 @@ const queueUrl = z.string().check(
   }),
 );
 
-/** Headers that a token would break: those of the connection (RFC 9110, 7.6.1) and those that every request has. */
-const OTHER_HEADERS: ReadonlySet<string> = new Set([
-  'accept',
-  'accept-encoding',
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-type',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-authorization',
-  'proxy-connection',
-  'range',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
-
 const settingsSchema = z.object({
   PLATFORM_BASE_URL: origin,
   PLATFORM_TOKEN: z.optional(
     z.string().check(z.regex(/^[\x21-\x7e]+$/, { error: 'visible ASCII characters without spaces' })),
   ),
   PLATFORM_TOKEN_SECRET: z.optional(z.string()),
-  PLATFORM_TOKEN_HEADER: z._default(
-    z.string().check(
-      z.regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: 'a header name' }),
-      z.refine((name) => !OTHER_HEADERS.has(name.toLowerCase()), {
-        error: 'a header of its own, not one that the request or its connection needs',
-      }),
-    ),
-    'X-SERVICE-Developer-Token',
-  ),
+  PLATFORM_TOKEN_HEADER: z._default(tokenHeader, 'X-SERVICE-Developer-Token'),
   PLATFORM_RATE: number(0.001, 10_000, 2, false),
   PLATFORM_CONCURRENCY: number(1, 1_000, 8),
   PLATFORM_MAX_WAIT_MS: number(0, 3_600_000, 20_000),

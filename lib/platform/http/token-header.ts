@@ -1,0 +1,29 @@
+import * as z from 'zod/mini';
+
+/** Headers that a token would break: those of the connection (RFC 9110, 7.6.1) and those that every request has. */
+const OTHER_HEADERS: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'range',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** The name of the header that carries the token. */
+export const tokenHeader = z.string({ error: 'a header name' }).check(
+  z.regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: 'a header name' }),
+  z.refine((name) => !OTHER_HEADERS.has(name.toLowerCase()), {
+    error: 'a header of its own, not one that the request or its connection needs',
+  }),
+);
