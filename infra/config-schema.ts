@@ -23,7 +23,7 @@ const logDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
 
-/** How long things are stored, in days. Rows of the ledger stay 30 days, scores in the cache 90. */
+/** How long things are stored, in days. Rows of the ledger stay 30 days, scores in the cache and rows of batches 90. */
 const lifetimes = z.strictObject(
   {
     /** Unfinished runs, staged texts and responses: longer than the 14 days that a message may wait. */

@@ -33,7 +33,7 @@ export async function openJobStorage(session: Session): Promise<JobStorage> {
     table,
     ledger: createLedger({ table }),
     cache: createScoreCache({ table, host, leaseMs, ...ours }),
-    batches: { store, table, newToken: randomUUID },
+    batches: { store, table, newToken: randomUUID, now: Date.now },
     host,
   };
 }

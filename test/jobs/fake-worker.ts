@@ -22,7 +22,7 @@ export async function fakeWorker(runners: Partial<Runners>) {
   const worker: Worker = {
     ledger,
     store,
-    batches: { store, table, newToken: randomUUID },
+    batches: { store, table, newToken: randomUUID, now },
     runners: { ...noRunners, ...runners },
     allow: {},
     reportFinished: async (event) => void finished.push(event),

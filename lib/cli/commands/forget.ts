@@ -34,7 +34,7 @@ async function forget({ textHash, batch, json }: ForgetFlags, terminal: Terminal
   const { eraseOldVersions } = await import('../../jobs/texts/erase-old-versions.ts');
   const store = await openStoreOf(environment);
   const { table, flush } = await openScoreTable(tableName, store, environment);
-  const storage = { store, table, newToken: randomUUID };
+  const storage = { store, table, newToken: randomUUID, now: Date.now };
   const erased = await (hash === undefined ? forgetBatch(name, storage) : forgetText(hash, storage));
   await flush();
   // Only now is everything that was erased an old version.

@@ -61,7 +61,7 @@ function workerOf(process: Process, scene: Scene): Worker {
     now,
     newToken: token,
   });
-  const batches = { store, table: seen, newToken: token };
+  const batches = { store, table: seen, newToken: token, now };
   const sleep = (ms: number, signal?: AbortSignal) => world.sleep(process, ms, signal);
   return {
     ledger: ledgerOf(process, scene),

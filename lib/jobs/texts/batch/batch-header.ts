@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { canonicalJson } from '../../../json/canonical-json.ts';
-import { type BatchStorage, batchPartition, HEADER_SORT } from './batch.ts';
+import { type BatchStorage, batchPartition, HEADER_SORT, RETENTION_MS } from './batch.ts';
 
 const headerSchema = z.object({ chunks: z.number(), rows: z.number(), badRows: z.number() });
 
@@ -18,9 +18,10 @@ export async function readHeader(batch: string, { table }: BatchStorage): Promis
 export async function writeHeader(
   batch: string,
   header: BatchHeader,
-  { table, newToken }: BatchStorage,
+  { table, newToken, now }: BatchStorage,
 ): Promise<boolean> {
-  const put = await table.put(headerKey(batch), header, { expected: null, token: newToken() });
+  const expiresAtMs = now() + RETENTION_MS;
+  const put = await table.put(headerKey(batch), header, { expected: null, token: newToken(), expiresAtMs });
   if (put.kind === 'stored') return true;
   const { row } = put.current ?? {};
   return canonicalJson(headerSchema.parse(row)) === canonicalJson(header);

@@ -12,7 +12,12 @@ export type BatchStorage = {
   readonly table: Table;
   /** A new name at each call, such as a UUID, for writes to the table. */
   readonly newToken: () => string;
+  /** Epoch milliseconds: rows of a batch expire so long after their last write as scores in the cache. */
+  readonly now: () => number;
 };
+
+/** How long scores in the cache, and the rows of a batch, stay after their last write: 90 days. */
+export const RETENTION_MS = 90 * 24 * 3_600_000;
 
 /** One chunk of a batch; `chunk` counts from 0. */
 export type ChunkId = { readonly batch: string; readonly chunk: number };

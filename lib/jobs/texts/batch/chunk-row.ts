@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { StoredRow } from '../../../table/table.ts';
-import { type BatchStorage, batchPartition, type ChunkId, chunkSort } from './batch.ts';
+import { type BatchStorage, batchPartition, type ChunkId, chunkSort, RETENTION_MS } from './batch.ts';
 
 const count = z.number();
 
@@ -71,10 +71,11 @@ export async function writeChunkRow(
   chunkId: ChunkId,
   row: ChunkRow,
   expected: string | null,
-  { table, newToken }: BatchStorage,
+  { table, newToken, now }: BatchStorage,
 ): Promise<StoredChunk | undefined> {
   const token = newToken();
-  const result = await table.put(chunkRowKey(chunkId), row, { expected, token });
+  const expiresAtMs = now() + RETENTION_MS;
+  const result = await table.put(chunkRowKey(chunkId), row, { expected, token, expiresAtMs });
   if (result.kind === 'stored') return { row, token };
   return result.current && parseChunkRow(result.current);
 }

@@ -5,6 +5,7 @@ import { parseJson, printJson } from '../../../json/json.ts';
 import type { SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
 import { type Sentiment, sentimentSchema } from '../../../platform/records.ts';
 import type { RowKey, StoredRow, Table } from '../../../table/table.ts';
+import { RETENTION_MS } from '../batch/batch.ts';
 
 export type ScoreCacheOptions = {
   readonly table: Table;
@@ -63,7 +64,6 @@ export type TextClaim = {
 };
 
 const LEASE_MS = 90_000;
-const RETENTION_MS = 90 * 24 * 3_600_000;
 /** How often in a row other writers may be faster before a claim gives up; each of them changed the row. */
 const MOST_RACES = 50;
 

@@ -46,7 +46,7 @@ export function world(
 ) {
   const messages: ScoreJob[] = [];
   const { options: scoring, newToken, slept } = worker(analyze, table, owner);
-  const storage = { store: store as Store, table, newToken };
+  const storage = { store: store as Store, table, newToken, now: scoring.now };
   const split: SplitOptions = {
     ...storage,
     cache: scoring.cache,

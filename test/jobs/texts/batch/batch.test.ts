@@ -7,6 +7,8 @@ import { scoreChunk } from '../../../../lib/jobs/texts/batch/score-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
 import { scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
 import { scoreChecks } from '../../../../lib/jobs/types/score/message.ts';
+import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
+import type { Table } from '../../../../lib/table/table.ts';
 import { sampled, scaled } from '../../../scale.ts';
 import { crashing, lost, refusedText, row, scriptedAnalyze } from '../fakes.ts';
 import {
@@ -418,4 +420,24 @@ test('repeating the job of an ended chunk costs no call, not even for texts that
   });
   expect(one.paid).toEqual([]);
   expect(resultsOf(one.store)).toEqual(before);
+});
+
+test('every row of a batch expires 90 days after its last write, like the scores in the cache', async () => {
+  const expiries = new Map<string, number | undefined>();
+  const table = createMemoryTable();
+  const watched: Table = {
+    ...table,
+    put(key, row, options) {
+      expiries.set(`${key.partition} ${key.sort}`, options.expiresAtMs);
+      return table.put(key, row, options);
+    },
+  };
+  const batch = world({ table: watched });
+
+  await runBatch(batchOf([row(1, 'first')]), batch);
+
+  expect([...expiries].filter(([name]) => name.startsWith('batch#'))).toEqual([
+    ['batch#b1 chunk-00000', 1_000_000 + 90 * 24 * 3_600_000],
+    ['batch#b1 _header', 1_000_000 + 90 * 24 * 3_600_000],
+  ]);
 });
