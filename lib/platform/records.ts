@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { anyRecord, recordOf } from '../json/record-schema.ts';
 import { idSchema } from './id.ts';
 
 /*
@@ -40,7 +41,7 @@ const calculationRow = {
 
 export const calculationRowSchema = z.looseObject({
   ...calculationRow,
-  activeLinks: z.nullable(z.record(z.string(), z.unknown())),
+  activeLinks: z.nullable(anyRecord()),
 });
 /** A calculation as the search returns it: without its expression. */
 export type CalculationRow = z.infer<typeof calculationRowSchema>;
@@ -59,7 +60,7 @@ export const calculationSchema = z.looseObject({
   functionTemplateDependencies: z.nullable(z.array(z.unknown())),
   hidden: z.nullable(z.boolean()),
   variable: z.nullable(z.boolean()),
-  activeLinks: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
+  activeLinks: z.optional(z.nullable(anyRecord())),
 });
 /** A complete calculation: a named formula over the columns of a dataset. */
 export type Calculation = z.infer<typeof calculationSchema>;
@@ -129,7 +130,7 @@ export type FunctionExecution = z.infer<typeof executionSchema>;
 
 export const sentimentSchema = z.looseObject({
   type: z.string(),
-  topicSentiments: z.nullish(z.record(z.string(), z.string())),
+  topicSentiments: z.nullish(recordOf(z.string())),
   sentiment: text,
   model: text,
   isCustomerModel: flag,

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { anyRecord, recordOf } from '../json/record-schema.ts';
 import type { Store } from '../store/store.ts';
 import { findStored, readStored } from '../store/stored-json.ts';
 import { latestKey, type Place } from './keys.ts';
@@ -29,7 +30,7 @@ const manifestSchema = z.object({
   source: z.string(),
   run: z.string(),
   /** What was requested. Two runs are comparable if their selections are the same. */
-  selection: z.record(z.string(), z.unknown()),
+  selection: anyRecord(),
   /** Where the ids came from if they were not all ids of the source, in words. */
   idsFrom: z.optional(z.string()),
   startedAt: z.string(),
@@ -43,7 +44,7 @@ const manifestSchema = z.object({
   order: z.string(),
   missing: z.array(z.object({ id: z.string(), status: z.number() })),
   parts: z.array(partSchema),
-  fields: z.record(z.string(), z.array(z.string())),
+  fields: recordOf(z.array(z.string())),
   /** Null if nothing has been compared, as for a first run. */
   changes: z.nullable(
     z.object({ against: z.string(), added: z.number(), removed: z.number(), changed: z.number() }),

@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
 import { faultsOf, preview } from '../../json/faults.ts';
+import { own } from '../../json/own.ts';
 import { type FieldRule, type GivenMessage, isObject } from './fields.ts';
 
 /** How a message of one type is checked, and how a job gets its id if the message names none. */
@@ -26,7 +27,7 @@ export function checkMessage<Message>(
   given: GivenMessage,
   names: FieldNames = {},
 ): CheckedMessage<Message> {
-  const nameOf = (field: string) => names[field] ?? field;
+  const nameOf = (field: string) => own(names, field) ?? field;
   const place = ([first = '', ...rest]: readonly PropertyKey[]) => [nameOf(String(first)), ...rest].join('.');
   const texts = textsIn(given['texts']);
   const hide = (text: string) => (texts.has(text) ? `${text.length} characters, not shown` : text);

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { filledText, uuid } from '../../json/inputs.ts';
+import { anyRecord } from '../../json/record-schema.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type Sentiment, sentimentSchema } from '../records.ts';
 
@@ -16,7 +17,7 @@ const topic = z.strictObject({
   ),
 });
 
-const free = z.optional(z.record(z.string(), z.unknown(), { error: 'an object' }));
+const free = z.optional(anyRecord());
 
 const body = z.strictObject({
   input: z

@@ -1,10 +1,11 @@
 import * as z from 'zod/mini';
 import { pathSegment, uuid } from '../../json/inputs.ts';
+import { anyRecord } from '../../json/record-schema.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { executionSchema, type FunctionExecution } from '../records.ts';
 
 const body = z.strictObject({
-  inputVariables: z.optional(z.record(z.string(), z.unknown(), { error: 'an object of input variables' })),
+  inputVariables: z.optional(anyRecord('an object of input variables')),
   settings: z.optional(z.looseObject({ getLogs: z.optional(z.boolean({ error: 'true or false' })) })),
 });
 

@@ -1,3 +1,4 @@
+import { own } from '../../json/own.ts';
 import type { GateName } from '../gate-names.ts';
 import type { Manifest } from '../manifest.ts';
 import { isSamePlatform } from '../platform-host.ts';
@@ -52,7 +53,7 @@ export function refusals(
 /** True if a field has a JSON type that it did not have before. Null and added or removed fields are ignored. */
 function typeChanged(now: Manifest['fields'], before: Manifest['fields']): boolean {
   return Object.entries(now).some(([name, types]) => {
-    const known = before[name]?.filter((type) => type !== 'null') ?? [];
+    const known = own(before, name)?.filter((type) => type !== 'null') ?? [];
     return known.length > 0 && types.some((type) => type !== 'null' && !known.includes(type));
   });
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { anyRecord, recordOf } from '../../json/record-schema.ts';
 import type { Store } from '../../store/store.ts';
 import { findStored, printStored, readStored, StoredObjectError } from '../../store/stored-json.ts';
 import { gateNames } from '../gate-names.ts';
@@ -15,10 +16,7 @@ const outcomeSchema = z.object({
   refused: z.array(z.enum(gateNames)),
 });
 
-const fieldsSchema = z.record(
-  z.string(),
-  z.array(z.enum(['string', 'number', 'boolean', 'object', 'array', 'null'])),
-);
+const fieldsSchema = recordOf(z.array(z.enum(['string', 'number', 'boolean', 'object', 'array', 'null'])));
 
 const checkpointSchema = z.object({
   version: z.literal(2),
@@ -27,7 +25,7 @@ const checkpointSchema = z.object({
   startedAt: z.string(),
   /** The host that the run was begun on. Absent in runs of earlier versions. */
   platform: z.optional(z.string()),
-  selection: z.record(z.string(), z.unknown()),
+  selection: anyRecord(),
   /** The run that was published when this one began; null if none was. Absent in runs of earlier versions. */
   begunAfter: z.optional(z.nullable(z.string())),
   idsFrom: z.optional(z.string()),

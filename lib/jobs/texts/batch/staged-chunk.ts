@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { printJson } from '../../../json/json.ts';
+import { recordOf } from '../../../json/record-schema.ts';
 import type { Store } from '../../../store/store.ts';
 import { parseStored, readStored } from '../../../store/stored-json.ts';
 import { type ChunkId, type ScoreRequest, stagedKey } from './batch.ts';
@@ -14,7 +15,7 @@ const stagedRowSchema = z.union([
     line,
     id: z.string(),
     text: z.string(),
-    columns: z.record(z.string(), z.string()),
+    columns: recordOf(z.string()),
   }),
 ]);
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { pathSegment, uuid } from '../../../json/inputs.ts';
+import { anyRecord } from '../../../json/record-schema.ts';
 import type { MessageChecks } from '../../message/check-message.ts';
 import { common, yesOrNo } from '../../message/fields.ts';
 import type { JobBy } from '../../message/read-job.ts';
@@ -10,7 +11,7 @@ const runFunctionMessage = z.strictObject({
   packageId: uuid,
   packageVersion: pathSegment,
   functionName: pathSegment,
-  inputVariables: z.optional(z.record(z.string(), z.unknown(), { error: 'an object of input variables' })),
+  inputVariables: z.optional(anyRecord('an object of input variables')),
   settings: z.optional(z.looseObject({ getLogs: z.optional(yesOrNo) }, { error: 'an object of settings' })),
   /** What happens if it is unknown whether the function ran: by default the job fails and is not sent again. */
   onUnknown: z._default(z.enum(['fail', 'retry'], { error: 'fail or retry' }), 'fail'),

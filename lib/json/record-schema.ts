@@ -1,0 +1,19 @@
+import * as z from 'zod/mini';
+
+/*
+ * Objects whose names come from outside, passed on as they are. Zod's own `record` drops a member named `__proto__`
+ * without a word.
+ */
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Any object. `error` says what was expected. */
+export const anyRecord = (error = 'an object') => z.custom<Record<string, unknown>>(isObject, { error });
+
+/** An object whose members all fit a schema, which may not transform them. */
+export const recordOf = <Value>(member: z.ZodMiniType<Value, Value>, error = 'an object') =>
+  z.custom<Record<string, Value>>(
+    (value) => isObject(value) && Object.values(value).every((each) => member.safeParse(each).success),
+    { error },
+  );
