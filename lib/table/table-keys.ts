@@ -10,15 +10,19 @@ type TableKeys =
 export type CheckKeys = () => Promise<TableKeys>;
 
 /**
- * Checks the keys of a table by its description. Asks for it once, and only when called: normal work needs no right to
- * DescribeTable, and the roles of the stack have none. Never throws.
+ * Checks the keys of a table by its description. Asks for it only when called, since normal work needs no right to
+ * DescribeTable, and the roles of the stack have none; and only until the table has been described once. Never throws.
  */
 export function checkKeysOnce(client: DynamoDBClient, tableName: string): CheckKeys {
   let checked: Promise<TableKeys> | undefined;
   return () => {
     checked ??= client.send(new DescribeTableCommand({ TableName: tableName })).then(
       ({ Table = {} }) => compareKeys(Table),
-      (error: unknown) => ({ kind: 'unchecked', code: readAwsFault(error).code }),
+      (error: unknown) => {
+        // A process may live for weeks: the next failure asks again.
+        checked = undefined;
+        return { kind: 'unchecked', code: readAwsFault(error).code };
+      },
     );
     return checked;
   };

@@ -161,6 +161,18 @@ describe('a refusal that may be due to the keys is explained by the description 
     expect(dynamo.operations()).toEqual(['Get', 'DynamoDB_20120810.DescribeTable', 'Delete']);
   });
 
+  test('a description that failed is asked for again: a process may live for weeks', async () => {
+    await using dynamo = await tableOver(
+      refused,
+      jsonError('AccessDeniedException'),
+      refused,
+      described(['id', 'HASH', 'S']),
+    );
+
+    await expect(dynamo.table.get(key)).rejects.toThrow('could not be checked');
+    await expect(dynamo.table.get(key)).rejects.toThrow('got one with the keys id (HASH, S)');
+  });
+
   test('nothing else asks for the description, which the deployed roles may not read', async () => {
     await using dynamo = await tableOver(jsonError('ConditionalCheckFailedException'), jsonReply({}));
 
