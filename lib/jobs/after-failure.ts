@@ -1,6 +1,9 @@
+import { AwsError } from '../aws/aws-error.ts';
 import type { PlatformFailure } from '../platform/failure.ts';
 import { PlatformError } from '../platform/platform-error.ts';
-import { backoffMs } from '../time/backoff.ts';
+import { StoreError } from '../store/error.ts';
+import { TableError } from '../table/table-error.ts';
+import { type BackoffLimits, backoffMs } from '../time/backoff.ts';
 import type { JobError, Outcome } from './ledger/job-row.ts';
 import { HandBackError, JobRefusedError, TurnLostError } from './turn.ts';
 
@@ -9,6 +12,12 @@ export type FailureFacts = {
   readonly error: unknown;
   /** Sends of the job that have started, including this one. */
   readonly attempts: number;
+  /** How many earlier ones were certainly not executed. */
+  readonly unsentAttempts: number;
+  /** Earlier turns that failed and executed nothing. */
+  readonly unsentTries: number;
+  /** How long ago the job was claimed first, in milliseconds. */
+  readonly sinceClaimMs: number;
   /** SENT was written in this turn. */
   readonly hasSent: boolean;
   /** A send whose outcome is unknown may be repeated. */
@@ -19,43 +28,84 @@ export type FailureFacts = {
 
 export type AfterFailure =
   | { readonly kind: 'end'; readonly outcome: Outcome }
-  /** Hand the job back. `counts`: whether the attempt stays counted. */
-  | { readonly kind: 'later'; readonly delayMs: number; readonly counts: boolean }
+  /** Hand the job back. `counts`: as an attempt, as a try that executed nothing, or not at all, since it only waited. */
+  | {
+      readonly kind: 'later';
+      readonly delayMs: number;
+      readonly counts: 'attempt' | 'try' | 'nothing';
+    }
   /** Another worker has the job: leave it alone. */
   | { readonly kind: 'leave' };
 
-/** The most sends of a job, as long as each of them was harmless. */
+/** The most sends of a job that may have been executed, as long as a repeat does no harm. */
 const MOST_ATTEMPTS = 5;
 
+/**
+ * How long a job is tried again that certainly was not executed, counted from its first claim: longer than most
+ * outages, and shorter than the work that depends on it can wait. A job that has only waited for longer than that, in a
+ * pause or in an outage that the breaker sat out, still has its tries.
+ */
+const UNSENT_MS = 12 * 60 * 60 * 1_000;
+const LEAST_UNSENT_TRIES = 10;
+
 /** Waits between attempts. The queue does the waiting, so they are longer than those within a call. */
-const BACKOFF = { baseDelayMs: 2_000, maxDelayMs: 900_000 };
+const BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 900_000 };
+
+/** Waits during an outage: a minute after it, work goes on. The breaker stops the others, so few jobs try. */
+const OUTAGE_BACKOFF: BackoffLimits = { baseDelayMs: 2_000, maxDelayMs: 60_000 };
+
+/** The longest that a `Retry-After` delays a job, in milliseconds, as it delays the pace. */
+const LONGEST_REQUESTED_MS = 900_000;
 
 /** What happens to a job whose runner threw: the whole policy. */
 export function afterFailure(facts: FailureFacts): AfterFailure {
-  const { error, attempts, hasSent, mayRepeat, random } = facts;
-  const backoff = backoffMs(Math.max(1, attempts), random, BACKOFF);
+  const { error, hasSent, mayRepeat } = facts;
   if (error instanceof TurnLostError) return { kind: 'leave' };
-  if (error instanceof HandBackError) return { kind: 'later', delayMs: error.delayMs, counts: false };
+  if (error instanceof HandBackError) return { kind: 'later', delayMs: error.delayMs, counts: 'nothing' };
   if (error instanceof JobRefusedError) return failed({ kind: error.kind, message: error.message });
-  if (error instanceof PlatformError) return afterPlatformError(error, facts, backoff);
-  // A failure of our own, such as an unavailable store. What was sent and got no response is never sent again.
-  if (hasSent && !mayRepeat) return unknown({ kind: 'internal', message: messageOf(error) });
-  return { kind: 'later', delayMs: backoff, counts: false };
+  if (error instanceof PlatformError) return afterPlatformError(error, facts);
+  // A failure of our own. What was sent and got no response is never sent again.
+  const reported: JobError = { kind: 'internal', message: messageOf(error) };
+  if (hasSent && !mayRepeat) return unknown(reported);
+  if (isOutage(error)) return tryAgain(reported, facts, OUTAGE_BACKOFF);
+  return hasSent ? sendAgain(reported, facts) : tryAgain(reported, facts, BACKOFF);
 }
 
-function afterPlatformError(
-  error: PlatformError,
-  { attempts, mayRepeat }: FailureFacts,
-  backoff: number,
-): AfterFailure {
+function afterPlatformError(error: PlatformError, facts: FailureFacts): AfterFailure {
   const { failure } = error;
-  if (failure.kind === 'wait') return { kind: 'later', delayMs: failure.waitMs, counts: false };
+  if (failure.kind === 'wait') return { kind: 'later', delayMs: failure.waitMs, counts: 'nothing' };
   const reported = errorOf(error);
   if (failure.kind === 'input' || isRefusal(failure)) return failed(reported);
-  if (error.sent && !mayRepeat) return unknown(reported);
-  if (attempts >= MOST_ATTEMPTS) return error.sent ? unknown(reported) : failed(reported);
-  return { kind: 'later', delayMs: Math.max(requestedDelayMs(failure), backoff), counts: true };
+  if (error.sent && !facts.mayRepeat) return unknown(reported);
+  const requestedMs = requestedDelayMs(failure);
+  return error.sent
+    ? sendAgain(reported, facts, requestedMs)
+    : tryAgain(reported, facts, OUTAGE_BACKOFF, requestedMs);
 }
+
+/** After a send that may have been executed, of a job that may be repeated. */
+function sendAgain(error: JobError, facts: FailureFacts, leastMs = 0): AfterFailure {
+  const attempts = facts.attempts - facts.unsentAttempts;
+  if (attempts >= MOST_ATTEMPTS) return unknown(error);
+  const backoff = backoffMs(Math.max(1, attempts), facts.random, BACKOFF);
+  return { kind: 'later', delayMs: Math.max(leastMs, backoff), counts: 'attempt' };
+}
+
+/** After a failure that certainly executed nothing, or nothing that has to be done again. */
+function tryAgain(
+  error: JobError,
+  { unsentTries, sinceClaimMs, random }: FailureFacts,
+  limits: BackoffLimits,
+  leastMs = 0,
+): AfterFailure {
+  const tries = unsentTries + 1;
+  if (sinceClaimMs >= UNSENT_MS && tries >= LEAST_UNSENT_TRIES) return failed(error);
+  return { kind: 'later', delayMs: Math.max(leastMs, backoffMs(tries, random, limits)), counts: 'try' };
+}
+
+/** True if the store, the table or another service of ours failed, rather than this job. */
+const isOutage = (error: unknown): boolean =>
+  error instanceof TableError || error instanceof StoreError || error instanceof AwsError;
 
 /** True if the platform read the request and rejected it; a 401, 408 or 429 may succeed later. */
 const isRefusal = (failure: PlatformFailure): boolean =>
@@ -65,7 +115,7 @@ const isRefusal = (failure: PlatformFailure): boolean =>
   ![401, 408, 429].includes(failure.status);
 
 const requestedDelayMs = (failure: PlatformFailure): number =>
-  failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0;
+  failure.kind === 'status' ? Math.min(failure.retryAfterMs ?? 0, LONGEST_REQUESTED_MS) : 0;
 
 /** A failed call in the form in which a result reports it. */
 function errorOf({ failure, message }: PlatformError): JobError {

@@ -113,6 +113,9 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
     const after = afterFailure({
       error,
       attempts: turn.attempts(),
+      unsentAttempts: claim.unsentAttempts ?? 0,
+      unsentTries: claim.unsentTries ?? 0,
+      sinceClaimMs: now() - (claim.startedAt ?? claim.createdAt),
       hasSent: turn.hasSent(),
       mayRepeat: mayRepeat(job),
       random: worker.random(),
@@ -150,8 +153,9 @@ async function handBack(
   { leaseMs }: Lease,
 ): Promise<Handled> {
   if (after.kind === 'leave') return { kind: 'later', delayMs: leaseMs };
-  if (hasSent) await ledger.notSent(claim, { wasTried: after.counts });
-  await ledger.release(claim);
+  if (hasSent) await ledger.notSent(claim, { wasTried: after.counts !== 'nothing' });
+  const tried = hasSent ? 'with-send' : 'without-send';
+  await ledger.release(claim, { tried: after.counts === 'try' ? tried : undefined });
   return { kind: 'later', delayMs: after.delayMs };
 }
 

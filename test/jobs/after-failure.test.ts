@@ -3,10 +3,21 @@ import { afterFailure } from '../../lib/jobs/after-failure.ts';
 import { HandBackError, JobRefusedError, TurnLostError } from '../../lib/jobs/turn.ts';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
+import { StoreError } from '../../lib/store/error.ts';
+import { TableError } from '../../lib/table/table-error.ts';
 
 const context = { operation: 'runFunction', about: 'function score', attempts: 1 };
 const platform = (failure: PlatformFailure) => new PlatformError(failure, context);
-const facts = { attempts: 1, hasSent: true, mayRepeat: false, random: 0.5 };
+const facts = {
+  attempts: 1,
+  unsentAttempts: 0,
+  unsentTries: 0,
+  sinceClaimMs: 0,
+  hasSent: true,
+  mayRepeat: false,
+  random: 0.5,
+};
+const HOUR_MS = 3_600_000;
 
 const refused = platform({ kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' });
 const cut = platform({ kind: 'cut', detail: 'ended early' });
@@ -39,57 +50,98 @@ describe('a send that may not be repeated', () => {
     ['a TLS failure', { kind: 'connection', phase: 'tls', code: 'ECONNRESET' }],
     ['a 401', { kind: 'status', status: 401 }],
     ['a 429', { kind: 'status', status: 429 }],
-  ])('is tried again after %s, with the attempt counted', (_, failure) => {
+  ])('is tried again after %s, and it counts as a try that executed nothing', (_, failure) => {
     expect(afterFailure({ ...facts, error: platform(failure) })).toEqual({
       kind: 'later',
       delayMs: 1_000,
-      counts: true,
+      counts: 'try',
     });
   });
 
-  test('fails at the fifth attempt that never arrived', () => {
-    expect(afterFailure({ ...facts, attempts: 4, error: refused })).toMatchObject({ kind: 'later' });
-    expect(afterFailure({ ...facts, attempts: 5, error: refused })).toMatchObject({
+  test('is tried again for 12 hours if it never arrived, at least every minute', () => {
+    const decide = (unsentTries: number, sinceClaimMs: number) =>
+      afterFailure({ ...facts, unsentTries, sinceClaimMs, error: refused });
+
+    expect(decide(5, 60_000)).toEqual({ kind: 'later', delayMs: 30_000, counts: 'try' });
+    expect(decide(700, 12 * HOUR_MS - 1)).toEqual({ kind: 'later', delayMs: 30_000, counts: 'try' });
+    expect(decide(700, 12 * HOUR_MS)).toMatchObject({
       kind: 'end',
       outcome: { status: 'failed', error: { kind: 'connection' } },
     });
+  });
+
+  test('that only waited for days has its tries left', () => {
+    const decide = (unsentTries: number) =>
+      afterFailure({ ...facts, unsentTries, sinceClaimMs: 60 * HOUR_MS, error: refused });
+
+    expect(decide(8)).toMatchObject({ kind: 'later' });
+    expect(decide(9)).toMatchObject({ kind: 'end', outcome: { status: 'failed' } });
   });
 
   test('is unknown if we fail after it, and is tried again if we fail before it', () => {
     const error = new Error('the store is unavailable');
 
     expect(afterFailure({ ...facts, error })).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
-    expect(afterFailure({ ...facts, error, hasSent: false })).toMatchObject({ kind: 'later', counts: false });
+    expect(afterFailure({ ...facts, error, hasSent: false })).toMatchObject({ kind: 'later', counts: 'try' });
   });
 });
 
 describe('a send that may be repeated', () => {
   test('is tried again after a lost response, with a growing delay, and is unknown at the fifth attempt', () => {
-    const after = (attempts: number) => afterFailure({ ...facts, mayRepeat: true, attempts, error: cut });
+    const decide = (attempts: number) => afterFailure({ ...facts, mayRepeat: true, attempts, error: cut });
 
-    expect([1, 2, 3, 4].map(after)).toEqual(
-      [1_000, 2_000, 4_000, 8_000].map((delayMs) => ({ kind: 'later', delayMs, counts: true })),
+    expect([1, 2, 3, 4].map(decide)).toEqual(
+      [1_000, 2_000, 4_000, 8_000].map((delayMs) => ({ kind: 'later', delayMs, counts: 'attempt' })),
     );
-    expect(after(5)).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
+    expect(decide(5)).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
+  });
+
+  test('has five attempts that may have been executed, however many were not', () => {
+    const decide = (unsentAttempts: number) =>
+      afterFailure({ ...facts, mayRepeat: true, attempts: 40, unsentAttempts, error: cut });
+
+    expect(decide(36)).toMatchObject({ kind: 'later', counts: 'attempt' });
+    expect(decide(35)).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
+  });
+
+  test('ends after a fault of ours, but not while the table or the store is away', () => {
+    const decide = (error: unknown) => afterFailure({ ...facts, mayRepeat: true, attempts: 5, error });
+    const away = { kind: 'unreachable', code: 'ECONNREFUSED' } as const;
+
+    expect(decide(new TypeError('a fault'))).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
+    expect(decide(new TableError('get a row', away))).toMatchObject({ kind: 'later', counts: 'try' });
+    expect(decide(new StoreError('put a part', away))).toMatchObject({ kind: 'later', counts: 'try' });
   });
 });
 
 test('Retry-After beats the delay', () => {
   const error = platform({ kind: 'status', status: 429, retryAfterMs: 60_000 });
 
-  expect(afterFailure({ ...facts, error })).toEqual({ kind: 'later', delayMs: 60_000, counts: true });
+  expect(afterFailure({ ...facts, error })).toEqual({ kind: 'later', delayMs: 60_000, counts: 'try' });
+});
+
+test('Retry-After delays a job by 15 minutes at most', () => {
+  const decide = (status: number) =>
+    afterFailure({
+      ...facts,
+      mayRepeat: true,
+      error: platform({ kind: 'status', status, retryAfterMs: 86_400_000 }),
+    });
+
+  expect(decide(429)).toMatchObject({ kind: 'later', delayMs: 900_000 });
+  expect(decide(503)).toMatchObject({ kind: 'later', delayMs: 900_000 });
 });
 
 test('a long wait hands the job back with that delay, and no attempt is counted', () => {
   const error = platform({ kind: 'wait', waitMs: 45_000, maxWaitMs: 20_000 });
 
-  expect(afterFailure({ ...facts, error })).toEqual({ kind: 'later', delayMs: 45_000, counts: false });
+  expect(afterFailure({ ...facts, error })).toEqual({ kind: 'later', delayMs: 45_000, counts: 'nothing' });
 });
 
 test('a job that cannot continue here and now is handed back, and no attempt is counted', () => {
   const error = new HandBackError('too late', 1_500);
 
-  expect(afterFailure({ ...facts, error })).toEqual({ kind: 'later', delayMs: 1_500, counts: false });
+  expect(afterFailure({ ...facts, error })).toEqual({ kind: 'later', delayMs: 1_500, counts: 'nothing' });
 });
 
 test('a job that another worker has is left alone', () => {

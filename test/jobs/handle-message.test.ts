@@ -93,6 +93,30 @@ describe('a job whose response was lost', () => {
   });
 });
 
+describe('a job whose platform refuses connections', () => {
+  test('is tried again for as long as that lasts, and done afterwards', async () => {
+    let isAway = true;
+    await using fake = await fakeWorker({
+      'run-function': async (job, turn) => {
+        if (!isAway) return succeeds(job, turn);
+        await turn.beforeSend();
+        const context = { operation: 'runFunction', about: 'function add', attempts: 1 };
+        throw new PlatformError({ kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' }, context);
+      },
+    });
+    const handle = () => handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+
+    for (let minute = 0; minute < 11 * 60; minute += 1) {
+      expect(await handle()).toMatchObject({ kind: 'later' });
+      fake.clock.nowMs += 60_000;
+    }
+    isAway = false;
+
+    expect(await handle()).toEqual({ kind: 'done' });
+    expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', attempts: 661 });
+  });
+});
+
 describe('a message that is delivered again', () => {
   test('while another worker has its job, arrives when that worker’s lease has expired', async () => {
     await using fake = await fakeWorker({ 'run-function': succeeds });

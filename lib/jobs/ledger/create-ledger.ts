@@ -76,7 +76,7 @@ export function createLedger({
       checkMs('leaseMs', leaseMs);
       return step(holder.id, (row) => decideRenew(row, holder, { leaseMs, nowMs: now() }));
     },
-    release: (holder) => step(holder.id, (row) => decideRelease(row, holder)),
+    release: (holder, options) => step(holder.id, (row) => decideRelease(row, holder, options)),
     end: async (holder, outcome) => {
       // In the form in which it will be read, so that a repeated outcome is recognized.
       const plain = JSON.parse(JSON.stringify(outcome));

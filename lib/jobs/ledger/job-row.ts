@@ -34,6 +34,10 @@ export type JobRow = {
   readonly leaseUntilMs?: number;
   /** Sends that have started since the job was created or reopened. */
   readonly attempts: number;
+  /** How many of these were certainly not executed; absent if none was. */
+  readonly unsentAttempts?: number;
+  /** Turns since then that failed and executed nothing, with a send or without; absent if there was none. */
+  readonly unsentTries?: number;
   /** Leases that have expired and been taken over since then. */
   readonly takeovers: number;
   /** The day of the first claim, YYYY-MM-DD in UTC: the `dt` of the job's result. */

@@ -41,6 +41,8 @@ export type ReleaseAnswer =
   | { readonly kind: 'already-sent'; readonly claim: Claim }
   | Lost;
 
+export type ReleaseOptions = { readonly tried?: 'with-send' | 'without-send' | undefined };
+
 export type EndAnswer = { readonly kind: 'ended'; readonly row: EndedJobRow } | Lost;
 
 export type CancelAnswer =
@@ -71,8 +73,11 @@ export type Ledger = {
   notSent(holder: Holder, options?: { readonly wasTried?: boolean }): Promise<HeldAnswer>;
   /** Makes the lease last at least `leaseMs` from now; a longer one is left as it is. */
   renew(holder: Holder, leaseMs: number): Promise<HeldAnswer>;
-  /** Hands the job back: anyone may claim it at once, and no takeover is counted. A send must be taken back first. */
-  release(holder: Holder): Promise<ReleaseAnswer>;
+  /**
+   * Hands the job back: anyone may claim it at once, and no takeover is counted. A send must be taken back first.
+   * `tried`: the turn did not only wait, but failed and executed nothing, with a send that was taken back or without.
+   */
+  release(holder: Holder, options?: ReleaseOptions): Promise<ReleaseAnswer>;
   end(holder: Holder, outcome: Outcome): Promise<EndAnswer>;
   read(id: string): Promise<JobRow | undefined>;
   /** Stops a job that has not been sent, even one whose message has not arrived yet. */

@@ -72,6 +72,8 @@ const rowSchema = z.object({
   fence: count,
   leaseUntilMs: z.exactOptional(z.number()),
   attempts: count,
+  unsentAttempts: z.exactOptional(count),
+  unsentTries: z.exactOptional(count),
   takeovers: count,
   dt: z.string(),
   createdAt: z.number(),

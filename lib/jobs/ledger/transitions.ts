@@ -19,6 +19,7 @@ import type {
   JobRequest,
   Lost,
   ReleaseAnswer,
+  ReleaseOptions,
   ReopenAnswer,
   SentAnswer,
 } from './ledger.ts';
@@ -45,7 +46,7 @@ import type {
  * SENT, lease expired         CLAIMED, fence+1  anyone who may repeat; takeovers+1, at most 10              claim
  * SENT, lease expired         UNKNOWN           anyone, after 10 takeovers; error `workers-died`            claim
  * UNKNOWN                     DONE              the fence that sent                                           end
- * FAILED                      CLAIMED, no lease anyone; attempts and takeovers 0, fence+1                  reopen
+ * FAILED                      CLAIMED, no lease anyone; attempts, tries and takeovers 0, fence+1           reopen
  *
  * "Sent before" means under an earlier fence, and not taken back. An end is DONE, FAILED or UNKNOWN. The holder is
  * the worker that claimed with the row's fence, as long as the row has a lease: even an expired one, since nobody has
@@ -119,11 +120,17 @@ export const decideRenew = (
     ? held({ ...row, leaseUntilMs: Math.max(row.leaseUntilMs, nowMs + leaseMs) })
     : lost(row);
 
-export function decideRelease(row: JobRow | undefined, holder: Holder): Decision<ReleaseAnswer> {
+export function decideRelease(
+  row: JobRow | undefined,
+  holder: Holder,
+  { tried }: ReleaseOptions = {},
+): Decision<ReleaseAnswer> {
   if (row?.fence === holder.fence && isFree(row)) return { answer: { kind: 'released', row } };
   if (!isHeldBy(row, holder)) return lost(row);
   if (row.state === 'SENT') return { answer: { kind: 'already-sent', claim: row } };
-  const write = withoutLease(row);
+  const tries = tried === undefined ? {} : { unsentTries: (row.unsentTries ?? 0) + 1 };
+  const attempts = tried === 'with-send' ? { unsentAttempts: (row.unsentAttempts ?? 0) + 1 } : {};
+  const write = { ...withoutLease(row), ...tries, ...attempts };
   return { write, answer: { kind: 'released', row: write } };
 }
 
@@ -154,7 +161,8 @@ export function decideCancel(
 
 export function decideReopen(row: JobRow | undefined): Decision<ReopenAnswer> {
   if (row?.state !== 'FAILED') return { answer: { kind: 'refused', row } };
-  const { outcome: _, startedAt: _s, finishedAt, sentFence: _n, earlierSentFence: _e, ...rest } = row;
+  const { outcome: _, startedAt: _s, finishedAt, sentFence: _n, earlierSentFence: _e, ...known } = row;
+  const { unsentAttempts: _a, unsentTries: _t, ...rest } = known;
   const earlier = finishedAt === undefined ? {} : { earlierFinishedAt: finishedAt };
   const fence = row.fence + 1;
   const write: JobRow = { ...rest, ...earlier, state: 'CLAIMED', fence, attempts: 0, takeovers: 0 };

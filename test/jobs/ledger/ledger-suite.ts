@@ -406,6 +406,23 @@ function describeLeases(makeLedger: MakeLedger): void {
     expect(second).toMatchObject({ fence: 2, takeovers: 0, attempts: 0 });
   });
 
+  test('that is released after a try counts it, until the job is reopened', async () => {
+    const { ledger } = await makeLedger();
+    const first = await claim(ledger);
+    await ledger.release(first, { tried: 'with-send' });
+    const second = await claim(ledger);
+    await ledger.release(second, { tried: 'without-send' });
+    const third = await claim(ledger);
+
+    await ledger.end(third, { status: 'failed' });
+    const reopened = await ledger.reopen('a');
+
+    expect([first, second, third].map(({ unsentTries }) => unsentTries)).toEqual([undefined, 1, 2]);
+    expect(third.unsentAttempts).toBe(1);
+    expect(reopened.row).not.toHaveProperty('unsentTries');
+    expect(reopened.row).not.toHaveProperty('unsentAttempts');
+  });
+
   test('that is released no longer belongs to its holder', async () => {
     const { ledger } = await makeLedger();
     const held = await claim(ledger);

@@ -53,9 +53,9 @@ export function createWitness(world: World, broken: (what: string) => void) {
         else if (leases.has(nameOf(holder))) leases.set(nameOf(holder), answer.claim.leaseUntilMs);
         return answer;
       },
-      async release(holder) {
+      async release(holder, options) {
         leases.delete(nameOf(holder));
-        return ledger.release(holder);
+        return ledger.release(holder, options);
       },
       async end(holder, outcome) {
         const response = String(outcome.response);
