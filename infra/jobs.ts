@@ -91,6 +91,8 @@ export class Jobs extends Construct {
     });
     const { role } = worker;
     secret.grantRead(role);
+    // A message that names no job is replaced by one that does; the event source mapping may delete the old one.
+    queue.grant(role, 'sqs:SendMessage');
     storage.grantRead(role, ['results/*', 'work/*']);
     storage.grantWrite(role, ['results/*', 'refused/*', 'scores/*', 'formulas/*', 'work/*']);
     storage.grantDelete(role, ['scores/*']);

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Allow } from '../jobs/allow.ts';
 import { readJobLines } from '../jobs/message/job-lines.ts';
 import { parseMessage } from '../jobs/message/message.ts';
+import { withId } from '../jobs/message/with-id.ts';
 import { MOST_MESSAGE_BYTES } from '../jobs/queue/queue.ts';
 import { sentBytes } from '../jobs/queue/sendable.ts';
-import { parseJson, printJson } from '../json/json.ts';
 
 /** A job that may be sent, with its id. */
 type ReadJob = { readonly id: string; readonly text: string };
@@ -18,7 +18,7 @@ export async function readJobs(text: string, allow: Allow): Promise<ReadJobs> {
   const read = await readJobLines(linesOf(text), { allow });
   if (read.kind === 'faults') return read;
   if (read.messages.length === 0) return { kind: 'faults', faults: ['expected at least one job, got none'] };
-  const jobs = read.messages.map((message) => withId(message, allow));
+  const jobs = read.messages.map((message) => named(message, allow));
   const faults = jobs
     .filter((job) => sentBytes(job.text) > MOST_MESSAGE_BYTES)
     .map(
@@ -33,14 +33,14 @@ async function* linesOf(text: string): AsyncGenerator<string> {
 }
 
 /**
- * A `run-function` without an id gets one here. The queue would also give it one, but a different one to each copy: a
- * send that is repeated after its response was lost would run the function twice.
+ * A job whose id would be that of its message on the queue gets one here. The queue gives a different one to each copy:
+ * a send that is repeated after its response was lost would run a function twice.
  */
-function withId(text: string, allow: Allow): ReadJob {
+function named(text: string, allow: Allow): ReadJob {
   const made = randomUUID();
   const parsed = parseMessage(text, { messageId: made, allow });
   if (parsed.kind === 'refused')
     throw new Error(`a line that was checked is refused: ${parsed.faults.join('; ')}`);
-  const { id } = parsed.job;
-  return { id, text: id === made ? printJson({ ...(parseJson(text) as object), id }) : text };
+  const { job, isNamed } = parsed;
+  return { id: job.id, text: isNamed ? text : withId(text, job.id) };
 }

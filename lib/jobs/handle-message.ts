@@ -3,9 +3,11 @@ import type { Store } from '../store/store.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
 import type { Claim, EndedJobRow, Outcome } from './ledger/job-row.ts';
-import type { Ledger } from './ledger/ledger.ts';
+import type { JobRequest, Ledger } from './ledger/ledger.ts';
 import { parseMessage } from './message/message.ts';
-import type { QueueMessage } from './queue/queue.ts';
+import { withId } from './message/with-id.ts';
+import { MOST_MESSAGE_BYTES, type QueueMessage } from './queue/queue.ts';
+import { sentBytes } from './queue/sendable.ts';
 import { storeFailedMessage } from './redrive.ts';
 import { storeRefused } from './refused.ts';
 import { stagedOutcome, type TypedJobRow, writeResult } from './result.ts';
@@ -49,8 +51,14 @@ export type Lease = {
   readonly holdLease: (claim: Claim) => AsyncDisposable & { readonly signal: AbortSignal };
 };
 
-/** What happens to a message: it is finished with, or it is delivered again after this delay. */
-export type Handled = { readonly kind: 'done' } | { readonly kind: 'later'; readonly delayMs: number };
+/**
+ * What happens to a message: it is finished with, it is delivered again after this delay, or it is replaced by one with
+ * another body (see `replaceMessage`).
+ */
+export type Handled =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'later'; readonly delayMs: number }
+  | { readonly kind: 'replace'; readonly body: string };
 
 const DONE: Handled = { kind: 'done' };
 
@@ -66,8 +74,9 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
   if (parsed.kind === 'refused') return refuse(message, worker, parsed.faults);
   const { job, contentHash } = parsed;
   const { id, type } = job;
-  if (!hasTime(job, worker, lease)) return { kind: 'later', delayMs: 0 };
   const request = { id, type, contentHash, sender: message.sender };
+  if (!parsed.isNamed) return nameMessage(message, request, worker);
+  if (!hasTime(job, worker, lease)) return { kind: 'later', delayMs: 0 };
   const answer = await worker.ledger.claim(request, { leaseMs: lease.leaseMs, mayRepeat: mayRepeat(job) });
   switch (answer.kind) {
     case 'other-content':
@@ -86,6 +95,22 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
 /** False if a send that starts now could take longer than the time left. */
 const hasTime = (job: Job, { mustLastMs, now }: Worker, { deadlineMs }: Lease) =>
   deadlineMs === undefined || deadlineMs - now() >= mustLastMs(job);
+
+/**
+ * Gives a message that names no job the id that it has on the queue, before anything else is done with it: a copy of it
+ * may get another id there, such as when a dead letter is moved back, and would be another job. The ledger remembers
+ * who sent it.
+ */
+async function nameMessage(message: QueueMessage, request: JobRequest, worker: Worker): Promise<Handled> {
+  const body = withId(message.body, request.id);
+  const bytes = sentBytes(body);
+  if (bytes > MOST_MESSAGE_BYTES) {
+    const fault = `message: expected at most ${MOST_MESSAGE_BYTES} bytes of UTF-8 with its id, got ${bytes}`;
+    return refuse(message, worker, [fault]);
+  }
+  await worker.ledger.announce(request);
+  return { kind: 'replace', body };
+}
 
 async function refuse(message: QueueMessage, worker: Worker, faults: readonly string[]): Promise<Handled> {
   const refused = await storeRefused(worker.store, message, faults);

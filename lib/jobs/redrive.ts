@@ -1,8 +1,10 @@
 import { AwsError } from '../aws/aws-error.ts';
-import { parseJson, printJson } from '../json/json.ts';
+import { parseJson } from '../json/json.ts';
 import type { Store } from '../store/store.ts';
 import type { EndedJobRow } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
+import { parseMessage } from './message/message.ts';
+import { withId } from './message/with-id.ts';
 import { createEmptyCheck, LONG_POLLS, type Polls, total } from './queue/empty-queue.ts';
 import type { Queue, QueueMessage } from './queue/queue.ts';
 import { unsentOf } from './queue/unsent-error.ts';
@@ -20,7 +22,8 @@ export async function storeFailedMessage(
   { body }: Pick<QueueMessage, 'body'>,
 ): Promise<void> {
   if (outcome.status !== 'failed' || outcome.error?.kind === 'cancelled') return;
-  const message = printJson({ ...(parseJson(body) as object), id });
+  const hasId = Object.hasOwn(parseJson(body) as object, 'id');
+  const message = hasId ? body : withId(body, id);
   await store.put(keyOf(id), Buffer.from(message), { contentType: 'application/json' });
 }
 
@@ -113,7 +116,7 @@ const PATIENCE = 5;
 
 /**
  * Moves dead letters back to the queue until there are no more. Each is sent before it is deleted; those that cannot be
- * sent stay.
+ * sent stay. One that names no job gets the id that it has here, so that a repeated move is no second job.
  */
 export async function moveDeadLetters({
   from,
@@ -143,13 +146,22 @@ export async function moveDeadLetters({
 const listed = (errors: ReadonlyMap<string, string>): readonly NotSent[] =>
   Array.from(errors, ([id, error]) => ({ id, error }));
 
+/**
+ * The body of a message that names its job. SQS moves a message to the dead-letter queue with the id that it had (its
+ * own redrive gives it a new one); a worker claims no job by it either way.
+ */
+function namedBody({ messageId, body }: QueueMessage): string {
+  const parsed = parseMessage(body, { messageId, allow: {} });
+  return parsed.kind === 'job' && !parsed.isNamed ? withId(body, messageId) : body;
+}
+
 /** Moves the messages, adds those that cannot be to `notMoved`, and returns how many were moved. */
 async function moveBatch(
   messages: readonly QueueMessage[],
   { from, to, notMoved }: Pick<MoveParts, 'from' | 'to'> & { readonly notMoved: Map<string, string> },
 ): Promise<number> {
   if (messages.length === 0) return 0;
-  const bodies = messages.map(({ body }) => body);
+  const bodies = messages.map(namedBody);
   const unsent = await sendAll(to, bodies);
   for (const [index, { messageId, receipt }] of messages.entries()) {
     const error = unsent.get(index);

@@ -2,12 +2,13 @@ import PQueue from 'p-queue';
 import { delayOrWarn } from './delay-or-warn.ts';
 import { type Handled, handleMessage, type Lease, type Worker } from './handle-message.ts';
 import type { Queue, QueueMessage } from './queue/queue.ts';
+import { replaceMessage } from './queue/replace-message.ts';
 
 export type BatchOptions = {
   readonly worker: Worker;
   readonly lease: Lease;
-  /** Sets when a message is delivered again. */
-  readonly queue: Pick<Queue, 'delay'>;
+  /** Sets when a message is delivered again, and takes the messages that replace others. */
+  readonly queue: Pick<Queue, 'delay' | 'send' | 'delete'>;
   /** How many jobs run at once. */
   readonly concurrency: number;
 };
@@ -31,10 +32,14 @@ async function handleOne(
   message: QueueMessage,
   worker: Worker,
   lease: Lease,
-  queue: Pick<Queue, 'delay'>,
-): Promise<Handled> {
+  queue: BatchOptions['queue'],
+): Promise<Exclude<Handled, { readonly kind: 'replace' }>> {
   try {
     const handled = await handleMessage(message, worker, lease);
+    if (handled.kind === 'replace') {
+      await replaceMessage(message, handled.body, queue);
+      return { kind: 'done' };
+    }
     if (handled.kind === 'later')
       await delayOrWarn(message, handled.delayMs, { queue, logger: worker.logger });
     return handled;

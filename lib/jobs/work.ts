@@ -2,6 +2,7 @@ import { delayOrWarn } from './delay-or-warn.ts';
 import { handleMessage, type Lease, type Worker } from './handle-message.ts';
 import { createEmptyCheck, LONG_POLLS, type Polls } from './queue/empty-queue.ts';
 import type { Queue, QueueMessage } from './queue/queue.ts';
+import { replaceMessage } from './queue/replace-message.ts';
 
 export type WorkOptions = {
   readonly worker: Worker;
@@ -113,6 +114,10 @@ async function handleOne(message: QueueMessage, options: WorkOptions): Promise<H
     if (handled.kind === 'done') {
       await queue.delete(message.receipt);
       return { kind: 'done' };
+    }
+    if (handled.kind === 'replace') {
+      await replaceMessage(message, handled.body, queue);
+      return { kind: 'later' };
     }
     const isDelayed = await delayOrWarn(message, handled.delayMs, { queue, logger: worker.logger });
     return { kind: 'later', backAfterMs: isDelayed ? handled.delayMs : options.visibilitySeconds * 1000 };

@@ -25,15 +25,19 @@ test('a failed job is reopened, runs again, and gets the new result', async () =
   expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: 1 });
 });
 
-test('a message without an id keeps the id from its first delivery', async () => {
+test('a dead letter without an id goes back with the id that it has there', async () => {
   const { id: _, ...job } = runFunctionJob;
-  await using fake = await fakeWorker({ 'run-function': async () => failure });
-  await handleMessage(messageOf(job, 'm-77'), fake.worker, leaseOf(fake));
+  const score = { version: 1, type: 'score', texts: [{ id: 'a', text: 'fine' }] };
+  const dead = memoryQueue([JSON.stringify(job), JSON.stringify(score), JSON.stringify(runFunctionJob)]);
   const queue = memoryQueue();
 
-  await redriveFailed(['m-77'], { ...fake, queue });
+  await moveDeadLetters({ from: dead, to: queue });
 
-  expect(queue.bodies().map((body) => JSON.parse(body))).toEqual([{ ...job, id: 'm-77' }]);
+  expect(queue.bodies().map((body) => JSON.parse(body))).toEqual([
+    { ...job, id: 'm-1' },
+    score,
+    runFunctionJob,
+  ]);
 });
 
 test('a job that is unknown, done or missing is left as it is', async () => {

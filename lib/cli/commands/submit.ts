@@ -54,7 +54,7 @@ async function send(
   );
   if (error === undefined) return exitCodes.done;
   terminal.err(
-    `platform-sync: ${sent} of ${jobs(all.length)} are certainly on the queue: those whose ids are printed. Submit only the others again; a job that has an id, or is not a run-function, can be submitted again in any case and still runs only once`,
+    `platform-sync: ${sent} of ${jobs(all.length)} are certainly on the queue: those whose ids are printed. Submit only the others again; a job that has an id, or is neither a run-function nor an update-formula, can be submitted again in any case and still runs only once`,
   );
   throw error;
 }

@@ -5,6 +5,7 @@ import type { Ledger, SentAnswer } from './ledger.ts';
 import { fromRow, toRow } from './stored-row.ts';
 import {
   type Decision,
+  decideAnnounce,
   decideCancel,
   decideClaim,
   decideEnd,
@@ -26,37 +27,15 @@ export type LedgerOptions = {
 };
 
 /** The ledger over a table: one row per job, changed by one conditional write per step. */
-export function createLedger({
-  table,
-  now = Date.now,
-  newToken = randomUUID,
-  expireAfterMs = 30 * 24 * 60 * 60 * 1_000,
-}: LedgerOptions): Ledger {
-  checkMs('expireAfterMs', expireAfterMs);
-
-  const read = async (id: string) => {
-    const stored = await table.get(keyOf(id));
-    return stored && { row: fromRow(stored.row), token: stored.token };
-  };
-
-  // After a lost race, the step is decided again from the row that won: each retry is somebody else's progress.
-  const step = async <Answer>(id: string, decide: (row: JobRow | undefined) => Decision<Answer>) => {
-    for (let found = await read(id); ; found = await read(id)) {
-      const { write, answer } = decide(found?.row);
-      if (write === undefined) return answer;
-      const result = await table.put(keyOf(id), toRow(write), {
-        expected: found?.token ?? null,
-        token: newToken(),
-        expiresAtMs: now() + expireAfterMs,
-      });
-      if (result.kind === 'stored') return answer;
-    }
-  };
+export function createLedger(options: LedgerOptions): Ledger {
+  const { table, now = Date.now } = options;
+  const { read, step } = createSteps(options);
 
   const notSent: Ledger['notSent'] = (holder, { wasTried = true } = {}) =>
     step(holder.id, (row) => decideNotSent(row, holder, { wasTried }));
 
   return {
+    announce: (request) => step(request.id, (row) => decideAnnounce(row, request, now())),
     claim: async (request, options) => {
       checkMs('leaseMs', options.leaseMs);
       return step(request.id, (row) => decideClaim(row, request, { ...options, nowMs: now() }));
@@ -89,6 +68,37 @@ export function createLedger({
       for await (const { row } of table.scan(PARTITION_PREFIX)) yield fromRow(row);
     },
   };
+}
+
+/** Reads the row of a job, and takes a step: decides what to write in its place, and writes that. */
+function createSteps({
+  table,
+  now = Date.now,
+  newToken = randomUUID,
+  expireAfterMs = 30 * 24 * 60 * 60 * 1_000,
+}: LedgerOptions) {
+  checkMs('expireAfterMs', expireAfterMs);
+
+  const read = async (id: string) => {
+    const stored = await table.get(keyOf(id));
+    return stored && { row: fromRow(stored.row), token: stored.token };
+  };
+
+  // After a lost race, the step is decided again from the row that won: each retry is somebody else's progress.
+  const step = async <Answer>(id: string, decide: (row: JobRow | undefined) => Decision<Answer>) => {
+    for (let found = await read(id); ; found = await read(id)) {
+      const { write, answer } = decide(found?.row);
+      if (write === undefined) return answer;
+      const result = await table.put(keyOf(id), toRow(write), {
+        expected: found?.token ?? null,
+        token: newToken(),
+        expiresAtMs: now() + expireAfterMs,
+      });
+      if (result.kind === 'stored') return answer;
+    }
+  };
+
+  return { read, step };
 }
 
 const PARTITION_PREFIX = 'job#';

@@ -60,6 +60,8 @@ export type ReopenAnswer =
  * may have been taken all the same. Repeating a step does no harm, but see `sent` for what it requires.
  */
 export type Ledger = {
+  /** Records who asked for a job before it can be claimed; changes nothing if the job is known. */
+  announce(request: JobRequest): Promise<void>;
   claim(request: JobRequest, options: ClaimOptions): Promise<ClaimAnswer>;
   /**
    * Records that a request leaves now. `mustLastMs`: how long it may take; the lease must last as long. After an error

@@ -28,6 +28,7 @@ import type {
  * from                        to                by whom                                                      step
  * --------------------------  ----------------  -----------------------------------------------------------------
  * no row                      CLAIMED           anyone                                                      claim
+ * no row                      CLAIMED, no lease anyone                                                   announce
  * no row                      FAILED            anyone; error `cancelled`                                  cancel
  * CLAIMED, no lease           CLAIMED, fence+1  anyone                                                      claim
  * CLAIMED, lease expired      CLAIMED, fence+1  anyone; takeovers+1, at most 10                             claim
@@ -77,6 +78,15 @@ export function decideClaim(
   if (takeovers >= MOST_TAKEOVERS) return ended(known, workersDied(known), nowMs);
   return claimed({ ...next, takeovers: takeovers + 1 }, nowMs + leaseMs);
 }
+
+export const decideAnnounce = (
+  row: JobRow | undefined,
+  request: JobRequest,
+  nowMs: number,
+): Decision<undefined> =>
+  row === undefined
+    ? { write: { ...blankRow(request.id, nowMs), ...factsOf(request) }, answer: undefined }
+    : { answer: undefined };
 
 export function decideSent(
   row: JobRow | undefined,

@@ -12,8 +12,8 @@ export type JobLines =
 
 /**
  * Reads jobs, one per line; blank lines are ignored. Every line is checked before any may be sent: an id that is used
- * twice is a fault, even with the same content. A `run-function` line without an id has none to compare, since the
- * queue gives it one.
+ * twice is a fault, even with the same content. A `run-function` or `update-formula` line without an id has none to
+ * compare, since the queue gives it one.
  */
 export async function readJobLines(
   lines: AsyncIterable<string>,
@@ -52,8 +52,12 @@ function readLine(line: string, allow: Allow): Read {
 /** The line on which each id came first, and the content it had there. */
 type Seen = Map<string, { readonly line: number; readonly contentHash: string }>;
 
-function repetitions({ job: { id }, contentHash }: JobMessage, line: number, seen: Seen): readonly string[] {
-  if (id === NO_ID_YET) return [];
+function repetitions(
+  { job: { id }, contentHash, isNamed }: JobMessage,
+  line: number,
+  seen: Seen,
+): readonly string[] {
+  if (!isNamed) return [];
   const before = seen.get(id);
   if (before === undefined) {
     seen.set(id, { line, contentHash });

@@ -6,8 +6,17 @@ import { type GivenMessage, jobId } from './fields.ts';
 /** The job that a message asks for: the checked message, with its id. */
 export type JobBy<Message> = Message & { readonly id: string };
 
-/** A job read from its message. `contentHash`: SHA-256 (hex) of the canonical message without its id. */
-export type ReadJob<Job> = { readonly kind: 'job'; readonly job: Job; readonly contentHash: string };
+/**
+ * A job read from its message. `contentHash`: SHA-256 (hex) of the canonical message without its id. `isNamed`: false
+ * if the job got the queue's id of the message, which a copy of the message does not have: such a message must be given
+ * its id before anything else is done with it.
+ */
+export type ReadJob<Job> = {
+  readonly kind: 'job';
+  readonly job: Job;
+  readonly contentHash: string;
+  readonly isNamed: boolean;
+};
 
 /** Why a message cannot become a job, with every fault; `id` is the id in the message, if that is a valid one. */
 export type RefusedMessage = {
@@ -26,8 +35,14 @@ export function readJob<Message extends { readonly id?: string | undefined }>(
   if (checked.kind === 'faults') return refused(given, checked.faults);
   const { message } = checked;
   const contentHash = hashOf(given);
-  const filledIn = checks.defaultId === 'message-id' ? messageId : contentHash;
-  return { kind: 'job', job: { ...message, id: message.id ?? filledIn }, contentHash };
+  const isByQueue = checks.defaultId === 'message-id';
+  const id = message.id ?? (isByQueue ? messageId : contentHash);
+  return {
+    kind: 'job',
+    job: { ...message, id },
+    contentHash,
+    isNamed: message.id !== undefined || !isByQueue,
+  };
 }
 
 /** A message that cannot become a job, with its id if it names one. */

@@ -61,7 +61,15 @@ test('a job that is not allowed is a fault of its line', async () => {
   expect(await readJobLines(linesOf(call), { allow: { types: [] } })).toMatchObject({ kind: 'faults' });
 });
 
-test('lines without an id are the same job, except for functions, which the queue distinguishes', async () => {
+test('of the formula updates A, B, A without ids each line is a job of its own', async () => {
+  const set = (expression: string) =>
+    `{"version":1,"type":"update-formula","calculationId":"7","expression":"${expression}"}`;
+  const lines = [set('A'), set('B'), set('A')];
+
+  expect(await readJobLines(linesOf(...lines))).toEqual({ kind: 'messages', messages: lines });
+});
+
+test('lines without an id are the same job, except for writes, which the queue distinguishes', async () => {
   const score = '{"version":1,"type":"score","texts":[{"id":"a","text":"fine"}]}';
 
   expect(await readJobLines(linesOf(call, call))).toEqual({ kind: 'messages', messages: [call, call] });

@@ -25,6 +25,14 @@ export function createSimulatedQueue(world: World) {
       queued.push({ messageId: `m-${sent}`, body, receives: 0, visibleAtMs: world.now() + delayMs });
       return `m-${sent}`;
     },
+    /** Puts messages on the queue from within a process, which may die or get no response. */
+    sendFrom: (process: Process, bodies: readonly string[]) =>
+      act(process, `send ${bodies.length}`, () => {
+        for (const body of bodies) {
+          sent += 1;
+          queued.push({ messageId: `m-${sent}`, body, receives: 0, visibleAtMs: world.now() });
+        }
+      }),
     isEmpty: () => queued.length === 0,
     /** Messages for a process, at least one: it waits until there is one. */
     receive: (process: Process, most: number, visibilityMs: number): Promise<readonly QueueMessage[]> =>

@@ -1,9 +1,10 @@
 import pino from 'pino';
-import { handleMessage, type Lease, type Worker } from '../../../lib/jobs/handle-message.ts';
+import { type Handled, handleMessage, type Lease, type Worker } from '../../../lib/jobs/handle-message.ts';
 import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
 import { renewLease } from '../../../lib/jobs/ledger/lease-renewal.ts';
 import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
+import { replaceMessage } from '../../../lib/jobs/queue/replace-message.ts';
 import { runBatch } from '../../../lib/jobs/run-batch.ts';
 import { createScoreCache } from '../../../lib/jobs/texts/cache/score-cache.ts';
 import { dataFilesRunner } from '../../../lib/jobs/types/data-files/runner.ts';
@@ -120,7 +121,7 @@ async function invoke(
   messages: readonly QueueMessage[],
   scene: Scene,
 ): Promise<readonly string[]> {
-  const { world, queue } = scene;
+  const { world } = scene;
   const { now } = world;
   const deadlineMs = now() + TIMEOUT_MS;
   const lease: Lease = {
@@ -132,14 +133,20 @@ async function invoke(
     process.onEnd.push(() => resolve(messages.map(({ messageId }) => messageId)));
   });
   world.later(TIMEOUT_MS, () => world.crash(process, 'at its time limit'));
-  const delay = (receipt: string, delayMs: number) => queue.delay(process, receipt, delayMs);
   const worker = workerOf(process, scene);
-  const ran = runBatch(messages, { worker, lease, queue: { delay }, concurrency: 2 });
+  const ran = runBatch(messages, { worker, lease, queue: queueOf(process, scene), concurrency: 2 });
   const failed = await Promise.race([ran, died]);
   world.log(process.name, `ends, failed: ${failed.join(' ') || 'none'}`);
   world.end(process);
   return failed;
 }
+
+/** The queue as one process reaches it. */
+const queueOf = (process: Process, { queue }: Scene) => ({
+  delay: (receipt: string, delayMs: number) => queue.delay(process, receipt, delayMs),
+  send: (bodies: readonly string[]) => queue.sendFrom(process, bodies),
+  delete: (receipt: string) => queue.delete(process, receipt),
+});
 
 /** A long-running process that renews its leases and keeps its messages hidden; it is restarted when it dies. */
 export function workWithRenewal(name: string, scene: Scene, number = 1): void {
@@ -174,8 +181,9 @@ async function handleOne(
   worker: Worker,
   lease: Lease,
   process: Process,
-  { world, queue }: Scene,
+  scene: Scene,
 ): Promise<void> {
+  const { world, queue } = scene;
   const { receipt } = message;
   const handled = new AbortController();
   const keepHidden = async () => {
@@ -188,7 +196,15 @@ async function handleOne(
   const end = await handleMessage(message, worker, lease).catch(() => undefined);
   handled.abort();
   await hiding;
-  const act =
-    end?.kind === 'done' ? queue.delete(process, receipt) : end && queue.delay(process, receipt, end.delayMs);
-  await act?.catch(() => undefined);
+  await act(message, end, queueOf(process, scene)).catch(() => undefined);
+}
+
+async function act(
+  message: QueueMessage,
+  end: Handled | undefined,
+  queue: ReturnType<typeof queueOf>,
+): Promise<void> {
+  if (end?.kind === 'done') await queue.delete(message.receipt);
+  if (end?.kind === 'later') await queue.delay(message.receipt, end.delayMs);
+  if (end?.kind === 'replace') await replaceMessage(message, end.body, queue);
 }

@@ -21,9 +21,12 @@ export type UpdateFormulaMessage = z.infer<typeof updateFormulaMessage>;
 export type UpdateFormulaInput = z.input<typeof updateFormulaMessage>;
 export type UpdateFormulaJob = JobBy<UpdateFormulaMessage>;
 
-/** What the message of an `update-formula` job is checked by. */
+/**
+ * What the message of an `update-formula` job is checked by. Two messages without an id are two updates, even with
+ * equal content: of the updates A, B, A the third is not the first.
+ */
 export const updateFormulaChecks: MessageChecks<UpdateFormulaMessage, UpdateFormulaInput> = {
   schema: updateFormulaMessage,
   rules: together('unlessChangedSince', 'name'),
-  defaultId: 'content-hash',
+  defaultId: 'message-id',
 };

@@ -1,0 +1,138 @@
+import { expect, test } from 'vitest';
+import { handleMessage } from '../../lib/jobs/handle-message.ts';
+import type { Outcome } from '../../lib/jobs/ledger/job-row.ts';
+import type { Queue } from '../../lib/jobs/queue/queue.ts';
+import { runBatch } from '../../lib/jobs/run-batch.ts';
+import { work } from '../../lib/jobs/work.ts';
+import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
+import { memoryQueue } from './memory-queue.ts';
+
+const { id: _, ...unnamed } = runFunctionJob;
+const done: Outcome = { status: 'done', response: '1' };
+
+/** A worker that counts what it ran, and what drains a queue with it. */
+async function countingWorker() {
+  const ran: string[] = [];
+  const run = async ({ id }: { readonly id: string }) => {
+    ran.push(id);
+    return done;
+  };
+  const fake = await fakeWorker({ 'run-function': run, 'update-formula': run });
+  const drain = (queue: Queue) =>
+    work({
+      worker: fake.worker,
+      lease: leaseOf(fake),
+      queue,
+      concurrency: 1,
+      visibilitySeconds: 60,
+      drain: true,
+      signal: new AbortController().signal,
+      sleep: async () => undefined,
+    });
+  return { ...fake, ran, drain };
+}
+
+test('a function without an id is not claimed: its message is replaced by one that names it', async () => {
+  await using fake = await countingWorker();
+
+  const handled = await handleMessage(messageOf(unnamed, 'm-7'), fake.worker, leaseOf(fake));
+
+  expect(handled).toEqual({ kind: 'replace', body: JSON.stringify({ id: 'm-7', ...unnamed }) });
+  expect(fake.ran).toEqual([]);
+  expect(await fake.ledger.read('m-7')).toMatchObject({ state: 'CLAIMED', fence: 0 });
+});
+
+test('a body stays as it is, byte for byte, when it gets its id', async () => {
+  await using fake = await countingWorker();
+  const body = JSON.stringify(unnamed).replace('}', ', "inputVariables": {"id":12345678901234567890.10}}');
+
+  const handled = await handleMessage(messageOf(body, 'm-7'), fake.worker, leaseOf(fake));
+
+  expect(handled).toEqual({ kind: 'replace', body: body.replace('{', '{"id":"m-7",') });
+});
+
+test('the queue’s own redrive gives a dead letter a new id, and it is the same job', async () => {
+  await using fake = await countingWorker();
+  const queue = memoryQueue([JSON.stringify(unnamed)]);
+  // What ends in the dead-letter queue if its deletion fails again and again: what was received last.
+  let dead = queue.bodies();
+  const send = async (bodies: readonly string[]) => {
+    dead = bodies;
+    await queue.send(bodies);
+  };
+  await fake.drain({ ...queue, send });
+
+  const redriven = messageOf(dead.join(''), 'another-id');
+  await runBatch([redriven], { worker: fake.worker, lease: leaseOf(fake), queue, concurrency: 1 });
+
+  expect(fake.ran).toEqual(['m-1']);
+});
+
+test('of the formula updates A, B, A all three are carried out', async () => {
+  await using fake = await countingWorker();
+  const set = (expression: string) =>
+    JSON.stringify({ version: 1, type: 'update-formula', calculationId: '7', expression });
+
+  await fake.drain(memoryQueue([set('A'), set('B'), set('A')]));
+
+  expect(fake.ran).toEqual(['m-1', 'm-2', 'm-3']);
+});
+
+test('a crash between the two steps of a replacement leaves one job', async () => {
+  await using fake = await countingWorker();
+  const queue = memoryQueue();
+  const delivered = messageOf(unnamed, 'm-7');
+  const dying = { ...queue, delete: () => Promise.reject(new Error('the process dies')) };
+  const options = { worker: fake.worker, lease: leaseOf(fake), concurrency: 1 };
+
+  expect(await runBatch([delivered], { ...options, queue: dying })).toEqual(['m-7']);
+  expect(await runBatch([delivered], { ...options, queue })).toEqual([]);
+  await fake.drain(queue);
+
+  expect(fake.ran).toEqual(['m-7']);
+});
+
+test('a queue that refuses the new message keeps the old one, and nothing runs', async () => {
+  await using fake = await countingWorker();
+  const queue = {
+    ...memoryQueue([JSON.stringify(unnamed)]),
+    send: () => Promise.reject(new Error('the queue refuses')),
+  };
+
+  const messages = await queue.receive({ most: 1, waitSeconds: 0, visibilitySeconds: 60 });
+  const failed = await runBatch(messages, {
+    worker: fake.worker,
+    lease: leaseOf(fake),
+    queue,
+    concurrency: 1,
+  });
+
+  expect(failed).toEqual(['m-1']);
+  expect(queue.bodies()).toHaveLength(1);
+  expect(fake.ran).toEqual([]);
+});
+
+test('the result names who sent the first message, not the worker that replaced it', async () => {
+  await using fake = await countingWorker();
+  await handleMessage({ ...messageOf(unnamed, 'm-7'), sender: 'AIDASENDER' }, fake.worker, leaseOf(fake));
+  const replaced = { ...messageOf({ ...unnamed, id: 'm-7' }, 'm-8'), sender: 'AROAWORKER' };
+
+  await handleMessage(replaced, fake.worker, leaseOf(fake));
+
+  expect(await fake.stored('results/run-function/dt=2026-11-21/m-7.json')).toMatchObject({
+    status: 'done',
+    sender: 'AIDASENDER',
+  });
+});
+
+test('a message that has no room for its id is refused', async () => {
+  await using fake = await countingWorker();
+  const rest = 256 * 1_024 - JSON.stringify({ ...unnamed, inputVariables: { x: '' } }).length;
+  const full = { ...unnamed, inputVariables: { x: 'x'.repeat(rest) } };
+
+  expect(await handleMessage(messageOf(full, 'm-7'), fake.worker, leaseOf(fake))).toEqual({ kind: 'done' });
+
+  expect(await fake.stored('refused/m-7.json')).toMatchObject({
+    faults: ['message: expected at most 262144 bytes of UTF-8 with its id, got 262155'],
+  });
+});
