@@ -212,6 +212,7 @@ const syncSchema = z.pick(settingsSchema, {
   SYNC_TABLE: true,
   SYNC_QUEUE_URL: true,
   SYNC_DEAD_LETTER_URL: true,
+  SYNC_EVENT_BUS: true,
   SYNC_GLUE_DATABASE: true,
   SYNC_ALLOW: true,
 });

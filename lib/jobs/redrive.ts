@@ -1,8 +1,8 @@
 import { AwsError } from '../aws/aws-error.ts';
 import { parseJson } from '../json/json.ts';
 import type { Store } from '../store/store.ts';
-import type { EndedJobRow } from './ledger/job-row.ts';
-import type { Ledger } from './ledger/ledger.ts';
+import { type EndedJobRow, isCancelled, type JobRow } from './ledger/job-row.ts';
+import type { Ledger, ReopenOptions } from './ledger/ledger.ts';
 import { parseMessage } from './message/message.ts';
 import { withId } from './message/with-id.ts';
 import { createEmptyCheck, LONG_POLLS, type Polls, total } from './queue/empty-queue.ts';
@@ -13,15 +13,15 @@ const FOLDER = 'work/failed/';
 const keyOf = (id: string) => `${FOLDER}${id}.json`;
 
 /**
- * Stores the message of a failed job, with the job's id, so that the job can be reopened. The bytes are the same each
- * time. A cancelled job stays cancelled, so its message is not stored.
+ * Stores the message of a job that did not succeed, with the job's id, so that the job can be reopened: one that was
+ * cancelled by its id only, one that is unknown after a person has settled it. The bytes are the same each time.
  */
 export async function storeFailedMessage(
   store: Store,
   { id, outcome }: Pick<EndedJobRow, 'id' | 'outcome'>,
   { body }: Pick<QueueMessage, 'body'>,
 ): Promise<void> {
-  if (outcome.status !== 'failed' || outcome.error?.kind === 'cancelled') return;
+  if (outcome.status === 'done') return;
   const hasId = Object.hasOwn(parseJson(body) as object, 'id');
   const message = hasId ? body : withId(body, id);
   await store.put(keyOf(id), Buffer.from(message), { contentType: 'application/json' });
@@ -47,34 +47,55 @@ export type Redriven = {
 
 /**
  * Reopens failed jobs, either all of them or those with the given ids: their messages go back to the queue. A job whose
- * outcome is unknown is never reopened. After a crash halfway through, the next redrive sends what was not sent.
+ * outcome is unknown is never reopened, one that was cancelled only by its id. After a crash halfway through, the next
+ * redrive sends what was not sent.
  */
 export async function redriveFailed(ids: readonly string[], parts: RedriveParts): Promise<Redriven> {
-  const { store, ledger, queue, signal } = parts;
+  const { store, queue, signal } = parts;
   const opened: string[] = [];
   const left: Redriven['left'][number][] = [];
   const notSent: NotSent[] = [];
-  for (const id of ids.length > 0 ? ids : await failedIds(store)) {
+  const isNamed = ids.length > 0;
+  for (const id of isNamed ? ids : await failedIds(store)) {
     signal?.throwIfAborted();
-    const stored = await store.get(keyOf(id));
-    if (stored === undefined) {
-      // Without its message, a reopened job would wait forever, and a cancelled one would run after all.
-      left.push({ id, state: (await ledger.read(id))?.state ?? 'not known' });
+    const reopened = await reopen(id, { isNamed }, parts);
+    if (reopened.kind === 'left') {
+      left.push({ id, state: reopened.state });
       continue;
     }
-    const answer = await ledger.reopen(id);
-    const state = answer.row?.state ?? 'not known';
-    // Sending a message again needlessly is only one more delivery, which does no harm. This completes a redrive that
-    // died between the two steps.
-    if (answer.kind === 'reopened' || state === 'CLAIMED') {
-      const unsent = await sendAll(queue, [stored.body.toString()]);
-      if (unsent.size === 0) opened.push(id);
-      for (const error of unsent.values()) notSent.push({ id, error });
-    } else left.push({ id, state });
-    // A job that is done never fails again. Every other message stays: its job may fail while this runs.
-    if (state === 'DONE') await store.delete(keyOf(id));
+    const unsent = await sendAll(queue, [reopened.body]);
+    if (unsent.size === 0) opened.push(id);
+    for (const error of unsent.values()) notSent.push({ id, error });
   }
   return { opened, left, notSent };
+}
+
+/** A job that is open, with the message to send, or one that was left in its state. */
+type Reopened =
+  | { readonly kind: 'open'; readonly body: string }
+  | { readonly kind: 'left'; readonly state: string };
+
+async function reopen(
+  id: string,
+  options: ReopenOptions,
+  { store, ledger }: Pick<RedriveParts, 'store' | 'ledger'>,
+): Promise<Reopened> {
+  const stored = await store.get(keyOf(id));
+  // Without its message, a reopened job would wait forever.
+  if (stored === undefined) return { kind: 'left', state: stateOf(await ledger.read(id)) };
+  const { kind, row } = await ledger.reopen(id, options);
+  // A job that is done never fails again. Every other message stays: its job may fail while this runs.
+  if (row?.state === 'DONE') await store.delete(keyOf(id));
+  // Sending a message again needlessly is only one more delivery, which does no harm. This completes a redrive that
+  // died between the two steps.
+  return kind === 'reopened' || row?.state === 'CLAIMED'
+    ? { kind: 'open', body: stored.body.toString() }
+    : { kind: 'left', state: stateOf(row) };
+}
+
+function stateOf(row: JobRow | undefined): string {
+  if (row === undefined) return 'not known';
+  return isCancelled(row) ? 'cancelled' : row.state;
 }
 
 /** Sends messages, and returns why some were not sent, by their places. Throws if the queue cannot be used at all. */

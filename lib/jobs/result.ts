@@ -63,6 +63,7 @@ function printResult(row: TypedJobRow, response: string | undefined): string {
     startedAt: new Date(startedAt ?? createdAt).toISOString(),
     finishedAt: new Date(finishedAt).toISOString(),
     sender: sender ?? null,
+    ...(outcome.note === undefined ? {} : { note: outcome.note }),
     ...(outcome.error === undefined ? {} : { error: outcome.error satisfies JobError }),
   });
   return response === undefined ? withoutResponse : `${withoutResponse.slice(0, -1)},"response":${response}}`;

@@ -193,6 +193,49 @@ test('redrive leaves a job whose message it does not have, such as one that was 
   await jobs.run(['work', '--drain']);
 
   expect(code).toBe(3);
-  expect(out.split('\n')).toEqual(['reopened: 0', 'left unchanged: 1', '  early (FAILED)']);
+  expect(out.split('\n')).toEqual(['reopened: 0', 'left unchanged: 1', '  early (cancelled)']);
   expect(jobs.sandbox.counts().executions).toEqual([]);
+});
+
+test('resolve settles an unknown job by a person’s word, in the ledger and in its result', async () => {
+  await using jobs = await startJobs();
+  const asked = { ...request('nobody-knows'), type: 'run-function' };
+  await ledgerOf(jobs).claim(asked, { leaseMs: 60_000 });
+  await ledgerOf(jobs).end(
+    { id: asked.id, fence: 1 },
+    { status: 'unknown', error: { kind: 'timeout', message: 'no response' } },
+  );
+  const resolve = ['jobs', 'resolve', 'nobody-knows', 'done', '--note', 'its execution is listed'];
+
+  const first = await jobs.runWithoutPlatform(resolve);
+  const again = await jobs.runWithoutPlatform([...resolve, '--json']);
+  const other = await jobs.runWithoutPlatform([
+    'jobs',
+    'resolve',
+    'nobody-knows',
+    'failed',
+    '--note',
+    'it is not',
+  ]);
+
+  expect(first).toMatchObject({ code: 0, out: 'nobody-knows: settled as DONE' });
+  expect(JSON.parse(again.out)).toEqual({ id: 'nobody-knows', became: 'resolved', state: 'DONE' });
+  expect(other).toMatchObject({
+    code: 3,
+    out: 'nobody-knows: DONE; only a job whose outcome is unknown can be settled',
+  });
+  const { out } = await jobs.runWithoutPlatform(['jobs', 'nobody-knows']);
+  expect(JSON.parse(out)).toMatchObject({ status: 'done', note: 'its execution is listed' });
+});
+
+test.for([
+  [['jobs', 'resolve', 'a', 'done'], "required option '--note <text>' not specified"],
+  [['jobs', 'resolve', 'a', 'lost', '--note', 'x'], 'Expected done or failed, got "lost"'],
+] as const)('%j exits 2', async ([argv, expected]) => {
+  await using jobs = await startJobs();
+
+  const { code, err } = await jobs.runWithoutPlatform(argv);
+
+  expect(code).toBe(2);
+  expect(err).toContain(expected);
 });

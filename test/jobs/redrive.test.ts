@@ -84,16 +84,69 @@ test('dead letters are sent before they are deleted', async () => {
   expect(dead.bodies()).toEqual([]);
 });
 
-test('a cancelled job stays cancelled, even after its message was received', async () => {
+/** The bodies on a queue, as JSON. */
+const jsonOn = (queue: ReturnType<typeof memoryQueue>) => queue.bodies().map((body) => JSON.parse(body));
+
+test('a job that was cancelled before its message came stays so, until it is named', async () => {
   await using fake = await fakeWorker({ 'run-function': async () => failure });
   await fake.ledger.cancel('job-1');
   await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
   const queue = memoryQueue();
 
-  const redriven = await redriveFailed([], { ...fake, queue });
+  const all = await redriveFailed([], { ...fake, queue });
 
-  expect(redriven).toEqual({ opened: [], left: [], notSent: [] });
+  expect(all).toEqual({ opened: [], left: [{ id: 'job-1', state: 'cancelled' }], notSent: [] });
   expect(await fake.stored(RESULT)).toMatchObject({ status: 'failed', error: { kind: 'cancelled' } });
+  expect(queue.bodies()).toEqual([]);
+  expect((await redriveFailed(['job-1'], { ...fake, queue })).opened).toEqual(['job-1']);
+  expect(jsonOn(queue)).toEqual([runFunctionJob]);
+});
+
+test('a job that was cancelled after it had failed stays so, with its error, until it is named', async () => {
+  await using fake = await fakeWorker({ 'run-function': async () => failure });
+  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+  await fake.ledger.cancel('job-1');
+  const queue = memoryQueue();
+
+  const all = await redriveFailed([], { ...fake, queue });
+
+  expect(all).toEqual({ opened: [], left: [{ id: 'job-1', state: 'cancelled' }], notSent: [] });
+  expect(await fake.stored(RESULT)).toMatchObject({ status: 'failed', error: { kind: 'execution' } });
+  expect((await redriveFailed(['job-1'], { ...fake, queue })).opened).toEqual(['job-1']);
+});
+
+test('a job that failed, was reopened and then cancelled stays cancelled, though its message is stored', async () => {
+  await using fake = await fakeWorker({ 'run-function': async () => failure });
+  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+  const queue = memoryQueue();
+  await redriveFailed([], { ...fake, queue });
+  await fake.ledger.cancel('job-1');
+
+  const all = await redriveFailed([], { ...fake, queue });
+
+  expect(all).toEqual({ opened: [], left: [{ id: 'job-1', state: 'cancelled' }], notSent: [] });
+  expect(queue.bodies()).toHaveLength(1);
+});
+
+test('a cancelled job that was named and fails again is reopened with all others', async () => {
+  await using fake = await fakeWorker({ 'run-function': async () => failure });
+  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+  await fake.ledger.cancel('job-1');
+  await redriveFailed(['job-1'], { ...fake, queue: memoryQueue() });
+  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+
+  expect((await redriveFailed([], { ...fake, queue: memoryQueue() })).opened).toEqual(['job-1']);
+});
+
+test('an unknown job that a person has settled as failed can be reopened', async () => {
+  const unknown: Outcome = { status: 'unknown', error: { kind: 'timeout', message: 'no response' } };
+  await using fake = await fakeWorker({ 'run-function': async () => unknown });
+  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+  await fake.ledger.resolve('job-1', { status: 'failed', note: 'no such execution' });
+  const queue = memoryQueue();
+
+  expect((await redriveFailed(['job-1'], { ...fake, queue })).opened).toEqual(['job-1']);
+  expect(jsonOn(queue)).toEqual([runFunctionJob]);
 });
 
 test('a job that fails again can be reopened again', async () => {

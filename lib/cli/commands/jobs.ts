@@ -1,19 +1,18 @@
-import type { Command } from 'commander';
 import type { JobRow, JobState } from '../../jobs/ledger/job-row.ts';
-import type { CancelAnswer } from '../../jobs/ledger/ledger.ts';
-import { readSyncSettings } from '../../settings.ts';
 import { inColumns } from '../columns.ts';
-import type { AddCommand, Finish } from '../command.ts';
+import type { AddCommand } from '../command.ts';
+import { openLedgerFor } from '../open-ledger-for.ts';
 import { openStoreOf } from '../open-store-of.ts';
 import { choiceOption, numberOption } from '../options.ts';
-import { settingFor } from '../setting-for.ts';
 import { exitCodes, shown, shownJson, type Terminal } from '../terminal.ts';
+import { addCancel } from './jobs-cancel.ts';
+import { addResolve } from './jobs-resolve.ts';
 
 type JobsFlags = { readonly limit: number; readonly state?: JobState; readonly json?: true };
 
 const STATES = ['CLAIMED', 'SENT', 'DONE', 'FAILED', 'UNKNOWN'] as const satisfies readonly JobState[];
 
-/** `jobs [ID]`: what the ledger holds; `jobs cancel ID`: cancels what has not been sent. Does not need the platform. */
+/** `jobs [ID]`: what the ledger holds; `jobs cancel`, `jobs resolve`. Does not need the platform. */
 export const addJobs: AddCommand = (program, terminal, finish) => {
   const jobs = program
     .command('jobs')
@@ -27,13 +26,8 @@ export const addJobs: AddCommand = (program, terminal, finish) => {
       finish(await (id === undefined ? listJobs(flags, terminal) : showJob(id, terminal))),
     );
   addCancel(jobs, terminal, finish);
+  addResolve(jobs, terminal, finish);
 };
-
-async function openLedgerFor(command: string, { environment }: Terminal) {
-  const tableName = settingFor(command, readSyncSettings(environment), 'SYNC_TABLE');
-  const { openLedger } = await import('../open-jobs.ts');
-  return openLedger(tableName, environment);
-}
 
 async function listJobs({ limit, state, json }: JobsFlags, terminal: Terminal): Promise<number> {
   const ledger = await openLedgerFor('jobs', terminal);
@@ -113,50 +107,4 @@ async function resultOf({ id, type, dt, outcome }: JobRow, terminal: Terminal): 
 function known(row: JobRow) {
   const { error: _, ...listed } = toListed(row);
   return { ...listed, sender: row.sender ?? null, leaseUntil: time(row.leaseUntilMs), outcome: row.outcome };
-}
-
-function addCancel(jobs: Command, terminal: Terminal, finish: Finish): void {
-  jobs
-    .command('cancel')
-    .description('Cancel jobs that have not been sent, even if their messages have not been seen yet.')
-    .argument('<id...>', 'the ids of the jobs')
-    .option('--json', 'print what happened to each job as one JSON value')
-    .action(async (ids: readonly string[], flags: { readonly json?: true }) =>
-      finish(await cancel(ids, flags, terminal)),
-    );
-}
-
-async function cancel(
-  given: readonly string[],
-  { json }: { readonly json?: true },
-  terminal: Terminal,
-): Promise<number> {
-  const { checkedJobIds } = await import('../open-jobs.ts');
-  const ids = checkedJobIds(given);
-  const ledger = await openLedgerFor('jobs cancel', terminal);
-  const outcomes: { id: string; became: CancelAnswer['kind']; state: JobState; isCancelled: boolean }[] = [];
-  for (const id of ids) {
-    terminal.signal.throwIfAborted();
-    const outcome = await ledger.cancel(id);
-    const isCancelled = outcome.row.outcome?.error?.kind === 'cancelled';
-    outcomes.push({ id, became: outcome.kind, state: outcome.row.state, isCancelled });
-    if (!json) terminal.out(shown(`${id}: ${describeCancel(outcome)}`));
-  }
-  if (json) terminal.out(JSON.stringify(outcomes, undefined, 2));
-  return outcomes.every(({ isCancelled }) => isCancelled) ? exitCodes.done : exitCodes.incomplete;
-}
-
-function describeCancel({ kind, row }: CancelAnswer): string {
-  switch (kind) {
-    case 'cancelled':
-      return row.type === undefined ? 'cancelled; its message has not been seen yet' : 'cancelled';
-    case 'sent':
-      return 'already sent; it cannot be cancelled';
-    case 'ended': {
-      const error = row.outcome?.error?.kind;
-      return `already ended as ${row.state}${error === undefined ? '' : ` (${error})`}`;
-    }
-    default:
-      return kind satisfies never;
-  }
 }

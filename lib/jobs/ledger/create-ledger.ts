@@ -13,6 +13,7 @@ import {
   decideRelease,
   decideRenew,
   decideReopen,
+  decideResolve,
   decideSent,
 } from './transitions.ts';
 
@@ -63,7 +64,8 @@ export function createLedger(options: LedgerOptions): Ledger {
     },
     read: async (id) => (await read(id))?.row,
     cancel: (id) => step(id, (row) => decideCancel(row, { id, nowMs: now() })),
-    reopen: (id) => step(id, decideReopen),
+    reopen: (id, options = {}) => step(id, (row) => decideReopen(row, options)),
+    resolve: (id, resolution) => step(id, (row) => decideResolve(row, { ...resolution, nowMs: now() })),
     async *list() {
       for await (const { row } of table.scan(PARTITION_PREFIX)) yield fromRow(row);
     },

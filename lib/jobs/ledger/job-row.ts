@@ -4,7 +4,8 @@ export type JobState = 'CLAIMED' | 'SENT' | EndState;
 
 export type EndState = 'DONE' | 'FAILED' | 'UNKNOWN';
 
-/** Why a job did not succeed. The ledger's own kinds: `cancelled`, `workers-died`, `answer-lost`. */
+/** Why a job did not succeed. The ledger's own kinds: `cancelled`, `workers-died`, `answer-lost`,
+ * `resolved`. */
 export type JobError = {
   readonly kind: string;
   readonly message: string;
@@ -17,6 +18,8 @@ export type Outcome = {
   readonly response?: Json;
   readonly error?: JobError;
   readonly staged?: string;
+  /** What a person said who settled a job whose outcome was unknown. */
+  readonly note?: string;
 };
 
 /** A job’s row in the ledger. Times in epoch milliseconds. */
@@ -53,6 +56,8 @@ export type JobRow = {
   readonly sentFence?: number;
   /** While a send is repeated: the fence of the send before it, whose outcome is unknown. */
   readonly earlierSentFence?: number;
+  /** A person cancelled the job after it had failed: only by its id is it reopened. */
+  readonly cancelled?: boolean;
   readonly outcome?: Outcome;
 };
 
@@ -71,3 +76,7 @@ export type Holder = Pick<Claim, 'id' | 'fence'>;
 
 /** Whether the row’s job has ended. */
 export const hasEnded = (row: JobRow): row is EndedJobRow => row.outcome !== undefined;
+
+/** Whether a person cancelled the job, before it was sent or after it had failed. */
+export const isCancelled = ({ cancelled, outcome }: JobRow): boolean =>
+  cancelled === true || outcome?.error?.kind === 'cancelled';

@@ -50,7 +50,20 @@ export type CancelAnswer =
   | { readonly kind: 'sent'; readonly row: JobRow }
   | { readonly kind: 'ended'; readonly row: EndedJobRow };
 
-/** `refused`: the job has not failed, or does not exist. */
+/** `refused`: the outcome of the job is not unknown. */
+export type ResolveAnswer =
+  | { readonly kind: 'resolved'; readonly row: EndedJobRow }
+  | { readonly kind: 'refused'; readonly row: JobRow | undefined };
+
+/** What a person says about a job whose outcome is unknown. */
+export type Resolution = { readonly status: 'done' | 'failed'; readonly note: string };
+
+export type ReopenOptions = {
+  /** Reopens the job though it was cancelled: a person named it. Default: false. */
+  readonly isNamed?: boolean;
+};
+
+/** `refused`: the job has not failed, was cancelled and not named, or does not exist. */
 export type ReopenAnswer =
   | { readonly kind: 'reopened'; readonly row: JobRow }
   | { readonly kind: 'refused'; readonly row: JobRow | undefined };
@@ -82,10 +95,12 @@ export type Ledger = {
   release(holder: Holder, options?: ReleaseOptions): Promise<ReleaseAnswer>;
   end(holder: Holder, outcome: Outcome): Promise<EndAnswer>;
   read(id: string): Promise<JobRow | undefined>;
-  /** Stops a job that has not been sent, even one whose message has not arrived yet. */
+  /** Stops a job that has not been sent, even one whose message has not arrived yet; one that failed stays failed. */
   cancel(id: string): Promise<CancelAnswer>;
   /** Reopens a failed job; its message must be put on the queue again. */
-  reopen(id: string): Promise<ReopenAnswer>;
+  reopen(id: string, options?: ReopenOptions): Promise<ReopenAnswer>;
+  /** Settles a job whose outcome is unknown by a person's word. */
+  resolve(id: string, resolution: Resolution): Promise<ResolveAnswer>;
   /** The rows of all jobs, in no particular order: for people, not for workers. */
   list(): AsyncGenerator<JobRow>;
 };

@@ -46,6 +46,7 @@ const outcomeSchema = z.object({
   response: z.exactOptional(json),
   error: z.exactOptional(errorSchema),
   staged: z.exactOptional(z.string()),
+  note: z.exactOptional(z.string()),
 });
 
 const outcomeText = z.pipe(
@@ -82,5 +83,6 @@ const rowSchema = z.object({
   earlierFinishedAt: z.exactOptional(z.number()),
   sentFence: z.exactOptional(count),
   earlierSentFence: z.exactOptional(count),
+  cancelled: z.exactOptional(z.boolean()),
   outcome: z.exactOptional(outcomeText),
 });

@@ -5,6 +5,7 @@ import {
   type EndState,
   type Holder,
   hasEnded,
+  isCancelled,
   type JobError,
   type JobRow,
   type JobState,
@@ -21,6 +22,9 @@ import type {
   ReleaseAnswer,
   ReleaseOptions,
   ReopenAnswer,
+  ReopenOptions,
+  Resolution,
+  ResolveAnswer,
   SentAnswer,
 } from './ledger.ts';
 
@@ -47,7 +51,10 @@ import type {
  * SENT, lease expired         CLAIMED, fence+1  anyone who may repeat; takeovers+1, at most 10              claim
  * SENT, lease expired         UNKNOWN           anyone, after 10 takeovers; error `workers-died`            claim
  * UNKNOWN                     DONE              the fence that sent                                           end
- * FAILED                      CLAIMED, no lease anyone; attempts, tries and takeovers 0, fence+1           reopen
+ * UNKNOWN                     DONE, FAILED      a person; a note, or error `resolved`                     resolve
+ * FAILED                      FAILED            a person; cancelled                                        cancel
+ * FAILED, and not cancelled   CLAIMED, no lease anyone; attempts, tries and takeovers 0, fence+1           reopen
+ * FAILED, cancelled           CLAIMED, no lease a person who names it; the same                            reopen
  *
  * "Sent before" means under an earlier fence, and not taken back. An end is DONE, FAILED or UNKNOWN. The holder is
  * the worker that claimed with the row's fence, as long as the row has a lease: even an expired one, since nobody has
@@ -163,20 +170,42 @@ export function decideCancel(
   row: JobRow | undefined,
   { id, nowMs }: { readonly id: string; readonly nowMs: number },
 ): Decision<CancelAnswer> {
-  if (row && hasEnded(row)) return { answer: { kind: 'ended', row } };
+  if (row && hasEnded(row)) {
+    if (row.state !== 'FAILED' || isCancelled(row)) return { answer: { kind: 'ended', row } };
+    const stays: EndedJobRow = { ...row, cancelled: true };
+    return { write: stays, answer: { kind: 'cancelled', row: stays } };
+  }
   if (row?.state === 'SENT') return { answer: { kind: 'sent', row } };
   const write = endOf(row ?? blankRow(id, nowMs), cancelled(row), nowMs);
   return { write, answer: { kind: 'cancelled', row: write } };
 }
 
-export function decideReopen(row: JobRow | undefined): Decision<ReopenAnswer> {
-  if (row?.state !== 'FAILED') return { answer: { kind: 'refused', row } };
+export function decideReopen(
+  row: JobRow | undefined,
+  { isNamed = false }: ReopenOptions,
+): Decision<ReopenAnswer> {
+  if (row?.state !== 'FAILED' || (isCancelled(row) && !isNamed)) return { answer: { kind: 'refused', row } };
   const { outcome: _, startedAt: _s, finishedAt, sentFence: _n, earlierSentFence: _e, ...known } = row;
-  const { unsentAttempts: _a, unsentTries: _t, ...rest } = known;
+  const { unsentAttempts: _a, unsentTries: _t, cancelled: _c, ...rest } = known;
   const earlier = finishedAt === undefined ? {} : { earlierFinishedAt: finishedAt };
   const fence = row.fence + 1;
   const write: JobRow = { ...rest, ...earlier, state: 'CLAIMED', fence, attempts: 0, takeovers: 0 };
   return { write, answer: { kind: 'reopened', row: write } };
+}
+
+export function decideResolve(
+  row: JobRow | undefined,
+  { status, note, nowMs }: Resolution & { readonly nowMs: number },
+): Decision<ResolveAnswer> {
+  if (row === undefined || !hasEnded(row)) return { answer: { kind: 'refused', row } };
+  const { error, ...known } = row.outcome;
+  // Said again, so that a command that died before it stored the result can be repeated.
+  const before = error?.kind === 'resolved' ? error.message : known.note;
+  if (row.outcome.status === status && before === note) return { answer: { kind: 'resolved', row } };
+  if (row.state !== 'UNKNOWN') return { answer: { kind: 'refused', row } };
+  const said = status === 'done' ? { note } : { error: { kind: 'resolved', message: note } };
+  const write = endOf(row, { ...known, status, ...said }, nowMs);
+  return { write, answer: { kind: 'resolved', row: write } };
 }
 
 // The row of an ended job has no lease.

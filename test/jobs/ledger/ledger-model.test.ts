@@ -101,7 +101,9 @@ function checkChange(
   after: JobRow,
   { nowMs, worker }: { readonly nowMs: number; readonly worker: Worker },
 ): void {
-  if (endStates.includes(before?.state)) {
+  if (before?.state === 'FAILED') {
+    expect(after).toEqual({ ...before, cancelled: true });
+  } else if (endStates.includes(before?.state)) {
     expect([before?.state, after.state]).toEqual(['UNKNOWN', 'DONE']);
     expect(worker.claim?.fence).toBe(before?.sentFence);
   }

@@ -648,18 +648,71 @@ function describePeople(makeLedger: MakeLedger): void {
     expect(await ledger.read('a')).toEqual(sent);
   });
 
-  test.for([done, failed, { status: 'unknown' }] as const)(
-    'do not cancel a job that ended: %j',
-    async (outcome) => {
+  test('cancel a failed job: it stays as it was, and only who names it reopens it', async () => {
+    const { ledger } = await makeLedger();
+    await ledger.end(await send(ledger), failed);
+    const row = await ledger.read('a');
+
+    const answer = await ledger.cancel('a');
+    const again = await ledger.cancel('a');
+    const unnamed = await ledger.reopen('a');
+    const named = await ledger.reopen('a', { isNamed: true });
+
+    expect(answer).toEqual({ kind: 'cancelled', row: { ...row, cancelled: true } });
+    expect(again).toEqual({ kind: 'ended', row: answer.row });
+    expect(unnamed).toEqual({ kind: 'refused', row: answer.row });
+    expect(named).toMatchObject({ kind: 'reopened', row: { state: 'CLAIMED' } });
+    expect(named.row).not.toHaveProperty('cancelled');
+  });
+
+  test.for([
+    ['done', { state: 'DONE', outcome: { status: 'done', note: 'it ran' } }],
+    [
+      'failed',
+      { state: 'FAILED', outcome: { status: 'failed', error: { kind: 'resolved', message: 'it ran' } } },
+    ],
+  ] as const)(
+    'settle an unknown job as %s, with a later time, and again the same',
+    async ([status, expected]) => {
       const { ledger } = await makeLedger();
-      await ledger.end(await send(ledger), outcome);
-      const row = await ledger.read('a');
+      const sent = await send(ledger);
+      const error = { kind: 'timeout', message: 'no response' };
+      await ledger.end(sent, { status: 'unknown', error });
 
-      const answer = await ledger.cancel('a');
+      const answer = await ledger.resolve('a', { status, note: 'it ran' });
 
-      expect(answer).toEqual({ kind: 'ended', row });
+      expect(answer).toMatchObject({ kind: 'resolved', row: { ...expected, finishedAt: start + 1 } });
+      expect(answer.row?.outcome).toEqual(expected.outcome);
+      expect(await ledger.resolve('a', { status, note: 'it ran' })).toEqual(answer);
+      expect(await ledger.end(sent, done)).toEqual({ kind: 'lost', row: answer.row });
     },
   );
+
+  test.for([done, failed])('do not settle a job that is not unknown: %j', async (outcome) => {
+    const { ledger } = await makeLedger();
+    await ledger.end(await send(ledger), outcome);
+    const row = await ledger.read('a');
+
+    const answers = [
+      await ledger.resolve('a', { status: 'done', note: 'it ran' }),
+      await ledger.resolve('none', { status: 'done', note: 'it ran' }),
+    ];
+
+    expect(answers).toEqual([
+      { kind: 'refused', row },
+      { kind: 'refused', row: undefined },
+    ]);
+  });
+
+  test.for([done, { status: 'unknown' }] as const)('do not cancel a job that ended: %j', async (outcome) => {
+    const { ledger } = await makeLedger();
+    await ledger.end(await send(ledger), outcome);
+    const row = await ledger.read('a');
+
+    const answer = await ledger.cancel('a');
+
+    expect(answer).toEqual({ kind: 'ended', row });
+  });
 
   test('reopen a failed job, with a higher fence and the same day', async () => {
     const { ledger, clock } = await makeLedger();
@@ -683,7 +736,7 @@ function describePeople(makeLedger: MakeLedger): void {
     const { ledger } = await makeLedger();
     await ledger.cancel('a');
 
-    await ledger.reopen('a');
+    await ledger.reopen('a', { isNamed: true });
 
     expect(await claim(ledger)).toMatchObject({ ...request, state: 'CLAIMED', startedAt: start });
     expect(await ledger.read('a')).toMatchObject(request);

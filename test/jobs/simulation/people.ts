@@ -37,7 +37,7 @@ export async function meddle(
       await ledger.cancel(idOf(number));
       return;
     case 'reopen': {
-      const answer = await ledger.reopen(idOf(number));
+      const answer = await ledger.reopen(idOf(number), { isNamed: true });
       if (answer.kind !== 'reopened') return;
       const { started } = platform;
       meddling.reopened.push({ job: number, sends: startsOf(number, started), fence: answer.row.fence });
