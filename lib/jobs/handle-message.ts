@@ -77,7 +77,11 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
   const request = { id, type, contentHash, sender: message.sender };
   if (!parsed.isNamed) return nameMessage(message, request, worker);
   if (!hasTime(job, worker, lease)) return { kind: 'later', delayMs: 0 };
-  const answer = await worker.ledger.claim(request, { leaseMs: lease.leaseMs, mayRepeat: mayRepeat(job) });
+  const answer = await worker.ledger.claim(request, {
+    leaseMs: lease.leaseMs,
+    mayRepeat: mayRepeat(job),
+    isNew: message.receives === 1,
+  });
   switch (answer.kind) {
     case 'other-content':
       return refuse(message, worker, [`id: expected an id that no other job has, got ${JSON.stringify(id)}`]);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Store } from '../store/store.ts';
+import type { PutCondition, Store } from '../store/store.ts';
 import { missingObject } from '../store/stored-json.ts';
 import type { EndedJobRow, JobError, Outcome } from './ledger/job-row.ts';
 
@@ -34,12 +34,14 @@ export async function stagedOutcome(
 export async function writeResult(store: Store, row: TypedJobRow): Promise<string> {
   const key = resultKey(row);
   const body = Buffer.from(`${printResult(row, await responseOf(store, row.outcome))}\n`);
+  // Most results are the first of their jobs: what is there is read only if the put says that there is something.
+  let condition: PutCondition = { ifAbsent: true };
   for (;;) {
-    const there = await store.get(key);
-    if (there !== undefined && endOf(there.body) >= row.finishedAt) return key;
-    const condition = there === undefined ? ({ ifAbsent: true } as const) : { ifMatch: there.etag };
     const put = await store.put(key, body, { condition, contentType: 'application/json' });
     if (put.kind === 'stored') return key;
+    const there = await store.get(key);
+    if (there !== undefined && endOf(there.body) >= row.finishedAt) return key;
+    condition = there === undefined ? { ifAbsent: true } : { ifMatch: there.etag };
   }
 }
 

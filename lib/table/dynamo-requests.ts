@@ -3,14 +3,25 @@ import type { PutItemCommandInput } from '@aws-sdk/client-dynamodb';
 /** What makes a write conditional. */
 type Condition = Pick<
   PutItemCommandInput,
-  'ConditionExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'
+  | 'ConditionExpression'
+  | 'ExpressionAttributeNames'
+  | 'ExpressionAttributeValues'
+  | 'ReturnValuesOnConditionCheckFailure'
 >;
+
+/** A write whose condition fails returns the row in its way, which saves a read. */
+const RETURNED = { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } as const;
 
 /** The condition of a put: it replaces the row with this token, or no row at all. */
 export const onlyOver = (expected: string | null): Condition =>
   expected === null
-    ? { ConditionExpression: 'attribute_not_exists(#pk)', ExpressionAttributeNames: { '#pk': 'pk' } }
+    ? {
+        ...RETURNED,
+        ConditionExpression: 'attribute_not_exists(#pk)',
+        ExpressionAttributeNames: { '#pk': 'pk' },
+      }
     : {
+        ...RETURNED,
         ConditionExpression: '#token = :expected',
         ExpressionAttributeNames: { '#token': 'token' },
         ExpressionAttributeValues: { ':expected': { S: expected } },
@@ -18,6 +29,7 @@ export const onlyOver = (expected: string | null): Condition =>
 
 /** The condition of a delete. */
 export const absentOrWith = (expected: string) => ({
+  ...RETURNED,
   ConditionExpression: 'attribute_not_exists(#pk) OR #token = :expected',
   ExpressionAttributeNames: { '#pk': 'pk', '#token': 'token' },
   ExpressionAttributeValues: { ':expected': { S: expected } },

@@ -1,4 +1,9 @@
-import { type AttributeValue, type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  type DynamoDBClient,
+  GetItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { fromItem, toItemKey } from './dynamo-item.ts';
 import type { RowKey, StoredRow } from './table.ts';
@@ -16,13 +21,25 @@ export async function readRow(
     ConsistentRead: true,
   });
   const { Item } = await client.send(command);
-  if (Item === undefined) return undefined;
-  const found = fromItem(Item);
-  if (found === undefined) throw new Error('expected an item with a token, got one without');
-  return { row: found.row, token: found.token };
+  return Item && toStored(Item);
+}
+
+/**
+ * The row that stood in the way of a conditional write: with ReturnValuesOnConditionCheckFailure it comes with the
+ * failure. Undefined if there was none, or the table does not return it.
+ */
+export function rowInTheWay(error: unknown): StoredRow | undefined {
+  const { Item } = error instanceof ConditionalCheckFailedException ? error : {};
+  return Item && toStored(Item);
 }
 
 type Item = Record<string, AttributeValue>;
+
+function toStored(item: Item): StoredRow {
+  const found = fromItem(item);
+  if (found === undefined) throw new Error('expected an item with a token, got one without');
+  return { row: found.row, token: found.token };
+}
 type Start = { readonly ExclusiveStartKey?: Item };
 type Page = { readonly Items?: Item[] | undefined; readonly LastEvaluatedKey?: Item | undefined };
 

@@ -12,7 +12,7 @@ import { createDynamoClient, type DynamoEnvironment } from './dynamo-client.ts';
 import { explainDynamoError, type FailedTable } from './dynamo-failure.ts';
 import { toItem, toItemKey } from './dynamo-item.ts';
 import { absentOrWith, onlyOver, queryOf, scanOf } from './dynamo-requests.ts';
-import { readRow, rowsOf, type TableAddress } from './dynamo-rows.ts';
+import { readRow, rowInTheWay, rowsOf, type TableAddress } from './dynamo-rows.ts';
 import { settleWrite } from './settle-write.ts';
 import type { Row, RowKey, StoredRow, Table, WriteOptions, WriteResult } from './table.ts';
 import { TableError } from './table-error.ts';
@@ -32,7 +32,7 @@ export type DynamoTableOptions = {
 /**
  * Rows in a DynamoDB table: a row's members are attributes of its item, beside `pk`, `sk`, `token` and `expires`.
  * All reads are consistent. The client has time-outs and makes four attempts (or `AWS_MAX_ATTEMPTS`); if the outcome of
- * a write is unknown, the row is read and the write repeated, in up to three rounds.
+ * a write is unknown, the row is read and the write repeated, in up to three rounds. A failed condition costs no read.
  */
 export function createDynamoTable({
   tableName,
@@ -82,6 +82,7 @@ async function putRow(
       return client.send(command);
     },
     read: () => readRow(place, key),
+    rowOf: rowInTheWay,
     isMade: (current) => current?.token === token,
     expected,
     sleep,
@@ -101,6 +102,7 @@ async function deleteRow(place: RetriedTable, { key, tried, expected }: Delete):
       return client.send(command);
     },
     read: () => readRow(place, key),
+    rowOf: rowInTheWay,
     isMade: (current) => current === undefined,
     expected,
     sleep,

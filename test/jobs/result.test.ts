@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { resultKey, type TypedJobRow, writeResult } from '../../lib/jobs/result.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { fakeWorker } from './fake-worker.ts';
@@ -35,21 +35,58 @@ test('a late response replaces a result of unknown', async () => {
   expect(await fake.stored(resultKey(done))).toMatchObject({ status: 'done', response: { ok: true } });
 });
 
-test('a slow writer of unknown does not overwrite a result of done', async () => {
+test('the first result of a job costs one request', async () => {
   await using fake = await fakeWorker({});
-  const slow: Store = {
+  const sent: string[] = [];
+  const watched: Store = {
     ...fake.store,
-    // The late response arrives between its read and its write.
     async get(key) {
-      const there = await fake.store.get(key);
-      if (there === undefined) await writeResult(fake.store, done);
-      return there;
+      sent.push('get');
+      return fake.store.get(key);
+    },
+    async put(key, body, options) {
+      sent.push('put');
+      return fake.store.put(key, body, options);
     },
   };
 
-  await writeResult(slow, unknown);
+  await writeResult(watched, done);
 
-  expect(await fake.stored(resultKey(done))).toMatchObject({ status: 'done' });
+  expect(sent).toEqual(['put']);
+});
+
+describe('a slow writer of unknown does not overwrite a result of done', () => {
+  test('that arrives just before its write', async () => {
+    await using fake = await fakeWorker({});
+    const slow: Store = {
+      ...fake.store,
+      async put(key, body, options) {
+        await writeResult(fake.store, done);
+        return fake.store.put(key, body, options);
+      },
+    };
+
+    await writeResult(slow, unknown);
+
+    expect(await fake.stored(resultKey(done))).toMatchObject({ status: 'done' });
+  });
+
+  test('that arrives between its read of an earlier result and its write', async () => {
+    await using fake = await fakeWorker({});
+    const slow: Store = {
+      ...fake.store,
+      async get(key) {
+        const there = await fake.store.get(key);
+        await writeResult(fake.store, done);
+        return there;
+      },
+    };
+    await writeResult(fake.store, { ...unknown, finishedAt: at('09:05:00') });
+
+    await writeResult(slow, unknown);
+
+    expect(await fake.stored(resultKey(done))).toMatchObject({ status: 'done' });
+  });
 });
 
 test('the result of a failure has its error, and the whole execution if there is one', async () => {

@@ -24,8 +24,11 @@ async function tableOver(...replies: readonly Reply[]) {
   };
 }
 
-const rowOf = (token: string) =>
-  jsonReply({ Item: { pk: { S: 'job#a' }, sk: { S: '-' }, token: { S: token } } });
+const itemOf = (token: string) => ({
+  Item: { pk: { S: 'job#a' }, sk: { S: '-' }, token: { S: token } },
+});
+const rowOf = (token: string) => jsonReply(itemOf(token));
+const REFUSAL = { __type: 'com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException' };
 const noRow = jsonReply({});
 const refused = jsonError('ConditionalCheckFailedException');
 const throttled = jsonError('ThrottlingException');
@@ -39,6 +42,22 @@ describe('a write that fails its own condition after a lost response', () => {
 
     expect(result).toEqual({ kind: 'stored' });
     expect(dynamo.operations()).toEqual(['Put', 'Put', 'Get']);
+  });
+
+  test('needs no read if the refusal has the row', async () => {
+    const refusedWith = (token: string) => jsonReply({ ...REFUSAL, ...itemOf(token) }, 400);
+    await using ownRow = await tableOver(lost, refusedWith('ours'));
+    await using theirRow = await tableOver(lost, refusedWith('theirs'));
+
+    const own = await ownRow.table.put(key, {}, ours);
+    const theirs = await theirRow.table.put(key, {}, ours);
+
+    expect(own).toEqual({ kind: 'stored' });
+    expect(theirs).toEqual({ kind: 'other', current: { row: {}, token: 'theirs' } });
+    expect([ownRow.operations(), theirRow.operations()]).toEqual([
+      ['Put', 'Put'],
+      ['Put', 'Put'],
+    ]);
   });
 
   test('is also stored despite an error 500', async () => {

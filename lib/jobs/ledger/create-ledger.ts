@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { RowKey, Table } from '../../table/table.ts';
+import type { RowKey, StoredRow, Table } from '../../table/table.ts';
 import type { JobRow } from './job-row.ts';
 import type { Ledger, SentAnswer } from './ledger.ts';
+import { createSteps, type FoundRow, type StepParts } from './steps.ts';
 import { fromRow, toRow } from './stored-row.ts';
 import {
-  type Decision,
   decideAnnounce,
   decideCancel,
   decideClaim,
@@ -27,23 +27,28 @@ export type LedgerOptions = {
   readonly expireAfterMs?: number;
 };
 
-/** The ledger over a table: one row per job, changed by one conditional write per step. */
+/**
+ * The ledger over a table: one row per job, changed by one conditional write per step. The steps of a holder cost no
+ * reads, and neither does the claim of a new job.
+ */
 export function createLedger(options: LedgerOptions): Ledger {
   const { table, now = Date.now } = options;
-  const { read, step } = createSteps(options);
+  const parts = rowsOf(options);
+  const step = createSteps(parts);
 
   const notSent: Ledger['notSent'] = (holder, { wasTried = true } = {}) =>
-    step(holder.id, (row) => decideNotSent(row, holder, { wasTried }));
+    step(holder.id, (row) => decideNotSent(row, holder, { wasTried }), { holder });
 
   return {
-    announce: (request) => step(request.id, (row) => decideAnnounce(row, request, now())),
-    claim: async (request, options) => {
+    announce: (request) => step(request.id, (row) => decideAnnounce(row, request, now()), { isNew: true }),
+    claim: async (request, { isNew = false, ...options }) => {
       checkMs('leaseMs', options.leaseMs);
-      return step(request.id, (row) => decideClaim(row, request, { ...options, nowMs: now() }));
+      return step(request.id, (row) => decideClaim(row, request, { ...options, nowMs: now() }), { isNew });
     },
     sent: async (holder, { mustLastMs }): Promise<SentAnswer> => {
       checkMs('mustLastMs', mustLastMs);
-      const answer = await step(holder.id, (row) => decideSent(row, holder, { mustLastMs, nowMs: now() }));
+      const decide = (row: JobRow | undefined) => decideSent(row, holder, { mustLastMs, nowMs: now() });
+      const answer = await step(holder.id, decide, { holder });
       if (answer.kind !== 'sent') return answer;
       // The write takes time: what counts is how much of the lease is left when the request leaves.
       const leftMs = answer.claim.leaseUntilMs - now();
@@ -54,15 +59,15 @@ export function createLedger(options: LedgerOptions): Ledger {
     notSent,
     renew: async (holder, leaseMs) => {
       checkMs('leaseMs', leaseMs);
-      return step(holder.id, (row) => decideRenew(row, holder, { leaseMs, nowMs: now() }));
+      return step(holder.id, (row) => decideRenew(row, holder, { leaseMs, nowMs: now() }), { holder });
     },
-    release: (holder, options) => step(holder.id, (row) => decideRelease(row, holder, options)),
+    release: (holder, options) => step(holder.id, (row) => decideRelease(row, holder, options), { holder }),
     end: async (holder, outcome) => {
       // In the form in which it will be read, so that a repeated outcome is recognized.
       const plain = JSON.parse(JSON.stringify(outcome));
-      return step(holder.id, (row) => decideEnd(row, holder, { outcome: plain, nowMs: now() }));
+      return step(holder.id, (row) => decideEnd(row, holder, { outcome: plain, nowMs: now() }), { holder });
     },
-    read: async (id) => (await read(id))?.row,
+    read: async (id) => (await parts.read(id))?.row,
     cancel: (id) => step(id, (row) => decideCancel(row, { id, nowMs: now() })),
     reopen: (id, options = {}) => step(id, (row) => decideReopen(row, options)),
     resolve: (id, resolution) => step(id, (row) => decideResolve(row, { ...resolution, nowMs: now() })),
@@ -72,36 +77,29 @@ export function createLedger(options: LedgerOptions): Ledger {
   };
 }
 
-/** Reads the row of a job, and takes a step: decides what to write in its place, and writes that. */
-function createSteps({
+/** Reads and writes the rows of jobs. */
+function rowsOf({
   table,
   now = Date.now,
   newToken = randomUUID,
   expireAfterMs = 30 * 24 * 60 * 60 * 1_000,
-}: LedgerOptions) {
+}: LedgerOptions): StepParts {
   checkMs('expireAfterMs', expireAfterMs);
-
-  const read = async (id: string) => {
-    const stored = await table.get(keyOf(id));
-    return stored && { row: fromRow(stored.row), token: stored.token };
+  return {
+    read: async (id) => toFound(await table.get(keyOf(id))),
+    async write(id, row, expected) {
+      const token = newToken();
+      const expiresAtMs = now() + expireAfterMs;
+      const result = await table.put(keyOf(id), toRow(row), { expected, token, expiresAtMs });
+      return result.kind === 'stored'
+        ? { kind: 'stored', stored: { row, token } }
+        : { kind: 'other', current: toFound(result.current) };
+    },
   };
-
-  // After a lost race, the step is decided again from the row that won: each retry is somebody else's progress.
-  const step = async <Answer>(id: string, decide: (row: JobRow | undefined) => Decision<Answer>) => {
-    for (let found = await read(id); ; found = await read(id)) {
-      const { write, answer } = decide(found?.row);
-      if (write === undefined) return answer;
-      const result = await table.put(keyOf(id), toRow(write), {
-        expected: found?.token ?? null,
-        token: newToken(),
-        expiresAtMs: now() + expireAfterMs,
-      });
-      if (result.kind === 'stored') return answer;
-    }
-  };
-
-  return { read, step };
 }
+
+const toFound = (stored: StoredRow | undefined): FoundRow | undefined =>
+  stored && { row: fromRow(stored.row), token: stored.token };
 
 const PARTITION_PREFIX = 'job#';
 

@@ -12,6 +12,8 @@ export type ClaimOptions = {
   readonly leaseMs: number;
   /** A send whose outcome is unknown may be repeated. Default: false. */
   readonly mayRepeat?: boolean;
+  /** Most likely nobody has seen the job yet: then its claim costs no read. It may be wrong. Default: false. */
+  readonly isNew?: boolean;
 };
 
 export type ClaimAnswer =

@@ -69,7 +69,7 @@ const MOST_TAKEOVERS = 10;
 export function decideClaim(
   row: JobRow | undefined,
   request: JobRequest,
-  { leaseMs, mayRepeat = false, nowMs }: ClaimOptions & { readonly nowMs: number },
+  { leaseMs, mayRepeat = false, nowMs }: Omit<ClaimOptions, 'isNew'> & { readonly nowMs: number },
 ): Decision<ClaimAnswer> {
   if (row === undefined) return claimed(firstClaim(request, nowMs), nowMs + leaseMs);
   if ((row.contentHash ?? request.contentHash) !== request.contentHash)

@@ -20,7 +20,7 @@ const outcomes = {
 } as const satisfies Record<string, Outcome>;
 
 type Act =
-  | { readonly kind: 'claim'; readonly mayRepeat: boolean }
+  | { readonly kind: 'claim'; readonly mayRepeat: boolean; readonly isNew: boolean }
   | { readonly kind: 'sent' }
   | { readonly kind: 'notSent' }
   | { readonly kind: 'renew' }
@@ -33,7 +33,14 @@ type Act =
 type Fate = 'pass' | 'drop' | 'lose';
 
 const acts: fc.Arbitrary<Act> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('claim' as const), mayRepeat: fc.boolean() }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('claim' as const),
+      mayRepeat: fc.boolean(),
+      isNew: fc.boolean(),
+    }),
+  },
   { weight: 4, arbitrary: fc.constant({ kind: 'sent' as const }) },
   {
     weight: 4,
@@ -113,8 +120,13 @@ function checkChange(
   expect(after.dt).toBe(before?.dt ?? after.dt);
 }
 
-async function takeClaim(world: World, ledger: Ledger, worker: Worker, mayRepeat: boolean): Promise<void> {
-  const answer = await ledger.claim(request, { leaseMs, mayRepeat });
+async function takeClaim(
+  world: World,
+  ledger: Ledger,
+  worker: Worker,
+  { mayRepeat, isNew }: Extract<Act, { readonly kind: 'claim' }>,
+): Promise<void> {
+  const answer = await ledger.claim(request, { leaseMs, mayRepeat, isNew });
   if (answer.kind !== 'claimed') return;
   expect(world.fences).not.toContain(answer.claim.fence);
   world.fences.push(answer.claim.fence);
@@ -157,7 +169,7 @@ async function perform(world: World, ledger: Ledger, worker: Worker, act: Act): 
     world.clock.nowMs += act.ms;
     return;
   }
-  if (act.kind === 'claim') return takeClaim(world, ledger, worker, act.mayRepeat);
+  if (act.kind === 'claim') return takeClaim(world, ledger, worker, act);
   if (act.kind === 'cancel') return ledger.cancel('a');
   const { claim } = worker;
   if (claim === undefined) return;

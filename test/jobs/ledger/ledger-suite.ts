@@ -17,6 +17,7 @@ export function describeLedger(name: string, makeTable: () => Promise<Table>): v
     describe('a lease', () => describeLeases(makeLedger));
     describe('an end', () => describeEnds(makeLedger));
     describe('people', () => describePeople(makeLedger));
+    describe('the requests of a job', () => describeRequests(makeTable));
   });
 }
 
@@ -806,5 +807,77 @@ function describePeople(makeLedger: MakeLedger): void {
     await createLedger({ table: spied, now, expireAfterMs: 5_000 }).end(held, done);
 
     expect(expiries).toEqual([start + 30 * 86_400_000, start + 6_000]);
+  });
+}
+
+/** A table that logs what is requested of it: `hold` stops a write until it is released. */
+function watchedTable(table: Table) {
+  const requests: string[] = [];
+  const watched: Table = {
+    ...table,
+    async get(key) {
+      requests.push('get');
+      return table.get(key);
+    },
+    async put(key, row, options) {
+      requests.push('put');
+      return table.put(key, row, options);
+    },
+  };
+  return { table: watched, requests };
+}
+
+function describeRequests(makeTable: () => Promise<Table>): void {
+  test('are three writes and no reads from its claim to its end', async () => {
+    const { table, requests } = watchedTable(await makeTable());
+    const ledger = createLedger({ table });
+
+    const claimed = await ledger.claim(request, { leaseMs, isNew: true });
+    if (claimed.kind !== 'claimed') throw new Error('expected a claim');
+    await ledger.sent(claimed.claim, { mustLastMs: 1_000 });
+    const ended = await ledger.end(claimed.claim, done);
+
+    expect(ended).toMatchObject({ kind: 'ended', row: { state: 'DONE', attempts: 1 } });
+    expect(requests).toEqual(['put', 'put', 'put']);
+  });
+
+  test('taken for new although it has ended are one write that is refused', async () => {
+    const { table, requests } = watchedTable(await makeTable());
+    const ledger = createLedger({ table });
+    await ledger.end(await claim(ledger), done);
+    requests.length = 0;
+
+    const again = await ledger.claim(request, { leaseMs, isNew: true });
+
+    expect(again).toMatchObject({ kind: 'ended', row: { state: 'DONE' } });
+    expect(requests).toEqual(['put']);
+  });
+
+  test('whose row others have changed meanwhile decide from the row that is there', async () => {
+    const table = await makeTable();
+    const [ours, theirs] = [createLedger({ table }), createLedger({ table })];
+    const held = await claim(ours);
+    await theirs.cancel('a');
+
+    const sent = await ours.sent(held, { mustLastMs: 1_000 });
+    const ended = await ours.end(held, done);
+
+    const row = { state: 'FAILED', outcome: { error: { kind: 'cancelled' } } };
+    expect(sent).toMatchObject({ kind: 'lost', row });
+    expect(ended).toMatchObject({ kind: 'lost', row });
+  });
+
+  test('that a remembered row would refuse are decided from the row that is there', async () => {
+    const table = await makeTable();
+    const clock = { nowMs: start };
+    const now = () => clock.nowMs;
+    const [ours, renewing] = [createLedger({ table, now }), createLedger({ table, now })];
+    const held = await claim(ours);
+    clock.nowMs += leaseMs - 500;
+    await renewing.renew({ ...held }, leaseMs);
+
+    const sent = await ours.sent(held, { mustLastMs: 1_000 });
+
+    expect(sent).toMatchObject({ kind: 'sent' });
   });
 }
