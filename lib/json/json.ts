@@ -1,11 +1,15 @@
+import { isDeeperThan, JsonLimitError, MAX_DEPTH, MAX_DIGITS, tooDeep } from './json-limits.ts';
+
 /**
  * Reads JSON as `JSON.parse` does, except that an integer beyond 2^53 becomes a bigint: the digits of an id matter, and
- * a number would round them. Throws `SyntaxError` on anything but complete, valid JSON.
+ * a number would round them. Throws `SyntaxError` on anything but complete, valid JSON, and `JsonLimitError` if it
+ * is nested more than 512 deep, or has an integer of more than 1,000 digits.
  *
  * Source text access costs several times as much as a plain parse, so it is used only if there is a run of 16 digits
  * at all: 2^53 has 16.
  */
 export function parseJson(text: string): unknown {
+  if (isDeeperThan(text, MAX_DEPTH)) throw tooDeep();
   return /\d{16}/.test(text) ? JSON.parse(text, preserveDigits) : JSON.parse(text);
 }
 
@@ -21,7 +25,10 @@ export function printJson(value: unknown, space?: number): string {
 function preserveDigits(_key: string, value: unknown, context: { source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
   const source = context.source ?? '';
-  return /^-?\d+$/.test(source) ? BigInt(source) : value;
+  if (!/^-?\d+$/.test(source)) return value;
+  if (source.length > MAX_DIGITS)
+    throw new JsonLimitError(`expected integers of at most ${MAX_DIGITS} digits, got ${source.length}`);
+  return BigInt(source);
 }
 
 /** ECMAScript's "JSON.parse source text access", which Node 24 has and TypeScript's library does not know yet. */

@@ -195,8 +195,12 @@ describe('inputs are refused before anything is sent', () => {
     );
     const read = await caught(call(getDataFile, { path: { dataFileId: '12a' } }));
 
-    expect(update.message).toContain('calculationId: expected an integer (as text or a bigint beyond 2^53)');
-    expect(read.message).toContain('dataFileId: expected an integer (as text or a bigint beyond 2^53)');
+    expect(update.message).toContain(
+      'calculationId: expected an integer of at most 64 digits (as text or a bigint beyond 2^53)',
+    );
+    expect(read.message).toContain(
+      'dataFileId: expected an integer of at most 64 digits (as text or a bigint beyond 2^53)',
+    );
     expect(sent).toEqual([]);
   });
 });

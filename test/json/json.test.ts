@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseJson, printJson } from '../../lib/json/json.ts';
+import { JsonLimitError } from '../../lib/json/json-limits.ts';
+import { idDigits } from '../../lib/platform/id.ts';
 
 const hugeInteger = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n });
 const beyondNumbers = hugeInteger.filter((value) => value > 2n ** 53n || value < -(2n ** 53n));
@@ -55,5 +57,48 @@ describe('JSON', () => {
   test('what JSON.parse refuses is refused, even with huge integers', () => {
     for (const text of ['', '{', '[9007199254740993', '{"a":9007199254740993,}', '09007199254740993', 'NaN'])
       expect(() => parseJson(text)).toThrow(SyntaxError);
+  });
+});
+
+describe('limits', () => {
+  const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+
+  test('JSON is nested at most 512 deep, whether or not it holds large integers', () => {
+    expect(parseJson(nested(512))).toBeDefined();
+    for (const text of [nested(513), nested(1_000_000), `{"a":9007199254740993,"b":${nested(600)}}`])
+      expect(() => parseJson(text)).toThrow(
+        'expected at most 512 levels of nested arrays and objects, got more',
+      );
+  });
+
+  test('what is read can be printed', () => {
+    for (const text of [nested(512), '{"a":'.repeat(511) + nested(1) + '}'.repeat(511)])
+      expect(printJson(parseJson(text))).toBe(text);
+  });
+
+  test('brackets within strings do not nest, however strings are escaped', () => {
+    for (const text of ['[', '{', '\\"[', '\\\\', '\\\\\\"['].map((part) => `"${part.repeat(600)}"`))
+      expect(parseJson(text)).toBe(JSON.parse(text));
+    expect(() => parseJson(`["\\\\",${nested(600)}]`)).toThrow(JsonLimitError);
+  });
+
+  test('an integer has at most 1,000 digits', () => {
+    const digits = '7'.repeat(1_000);
+
+    expect(parseJson(digits)).toBe(BigInt(digits));
+    expect(() => parseJson(`[1,{"a":${digits}7}]`)).toThrow(
+      'expected integers of at most 1000 digits, got 1001',
+    );
+    expect(parseJson(`"${'7'.repeat(2_000)}"`)).toHaveLength(2_000);
+  });
+
+  test('ten million digits cost no more than reading them', () => {
+    const started = performance.now();
+
+    expect(() => parseJson(`[${'7'.repeat(10_000_000)}]`)).toThrow(JsonLimitError);
+    expect(idDigits('7'.repeat(10_000_000))).toBeUndefined();
+
+    // Half a minute before.
+    expect(performance.now() - started).toBeLessThan(5_000);
   });
 });

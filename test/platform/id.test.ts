@@ -19,6 +19,18 @@ describe('an id', () => {
       expect(idDigits(value)).toBeUndefined();
   });
 
+  test('has at most 64 digits, in any form', () => {
+    const longest = '9'.repeat(64);
+
+    expect([longest, `-${longest}`, BigInt(longest)].map(idDigits)).toEqual([
+      longest,
+      `-${longest}`,
+      longest,
+    ]);
+    for (const value of [`${longest}9`, `-${longest}9`, BigInt(`${longest}9`)])
+      expect(idDigits(value)).toBeUndefined();
+  });
+
   test('of any size keeps its digits through the schema', () => {
     fc.assert(
       fc.property(integer, (value) => {

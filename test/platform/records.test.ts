@@ -145,7 +145,7 @@ describe('a missing field that the contract requires is an error that names the 
     const error = await caught(platform.calculations.search({ sort }));
 
     expect(error.message).toContain(
-      'results.1.id: expected an integer (as text or a bigint beyond 2^53), got nothing',
+      'results.1.id: expected an integer of at most 64 digits (as text or a bigint beyond 2^53), got nothing',
     );
   });
 

@@ -1,4 +1,5 @@
 import { parseJson } from '../../json/json.ts';
+import { isDeeperThan, JsonLimitError } from '../../json/json-limits.ts';
 import { MOST_MESSAGE_BYTES } from '../queue/queue.ts';
 import { sentBytes } from '../queue/sendable.ts';
 
@@ -21,21 +22,11 @@ export function readMessageJson(text: string): MessageJson {
   try {
     return { kind: 'json', value: parseJson(text) };
   } catch (error) {
+    if (error instanceof JsonLimitError) return fault(error.message);
     // V8 quotes a piece of the text in its message; only the position is taken from that.
     const [position] = /at position \d+( \(line \d+ column \d+\))?/.exec(String(error)) ?? [];
     return fault(
       `expected JSON, got ${text.length} characters that are not JSON${position ? `, invalid ${position}` : ''}`,
     );
   }
-}
-
-/** Whether lists and objects are nested more than `most` deep; brackets in quotes are ignored. */
-function isDeeperThan(text: string, most: number): boolean {
-  let depth = 0;
-  for (const [piece] of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"?|[[{\]}]/gs)) {
-    if (piece === '[' || piece === '{') depth += 1;
-    if (piece === ']' || piece === '}') depth -= 1;
-    if (depth > most) return true;
-  }
-  return false;
 }

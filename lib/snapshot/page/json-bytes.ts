@@ -6,11 +6,10 @@
  * has seen none, the check is free. Some functions are long because an extra call was measured to be slower.
  */
 
+import { MAX_DEPTH, tooDeep } from '../../json/json-limits.ts';
+
 /** UTF-8, and the same bytes as a view, which reads four of them at once. */
 export type JsonBytes = { readonly bytes: Buffer; readonly view: DataView };
-
-/** Deeper nesting of arrays and objects is refused, as section 9 allows: each level uses stack. */
-export const MAX_DEPTH = 512;
 
 const END = -1;
 const QUOTE = 0x22;
@@ -41,7 +40,7 @@ export function skipValue(json: JsonBytes, at: number, depth: number): number {
 
 function skipObject(json: JsonBytes, start: number, depth: number): number {
   const { bytes } = json;
-  if (depth > MAX_DEPTH) throw tooDeep(start);
+  if (depth > MAX_DEPTH) throw tooDeep(` at byte ${start}`);
   let at = skipSpace(bytes, start + 1);
   if (bytes[at] === CLOSE_OBJECT) return at + 1;
   for (;;) {
@@ -56,7 +55,7 @@ function skipObject(json: JsonBytes, start: number, depth: number): number {
 
 function skipArray(json: JsonBytes, start: number, depth: number): number {
   const { bytes } = json;
-  if (depth > MAX_DEPTH) throw tooDeep(start);
+  if (depth > MAX_DEPTH) throw tooDeep(` at byte ${start}`);
   let at = skipSpace(bytes, start + 1);
   if (bytes[at] === CLOSE_ARRAY) return at + 1;
   for (;;) {
@@ -171,8 +170,4 @@ export function unexpected(bytes: Uint8Array, at: number): SyntaxError {
   const byte = bytes[at];
   if (byte === undefined) return new SyntaxError(`invalid JSON: it is incomplete and ends at byte ${at}`);
   return new SyntaxError(`invalid JSON: unexpected 0x${byte.toString(16).padStart(2, '0')} at byte ${at}`);
-}
-
-function tooDeep(at: number): SyntaxError {
-  return new SyntaxError(`JSON nested deeper than ${MAX_DEPTH} arrays and objects at byte ${at}`);
 }

@@ -1,12 +1,13 @@
-import { parseJson, printJson } from '../../json/json.ts';
 import { holdsLineEnd, type ScannedPageBytes } from './page-scanner.ts';
 
 const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
 
 /**
  * The records of a page from index `from` on as NDJSON, each as received and followed by a line feed. `bytes` are those
- * that were scanned. If possible the lines are made in place, and the bytes are then no longer JSON. A record with line
- * ends between its tokens is printed again on one line, with the same values.
+ * that were scanned. If possible the lines are made in place, and the bytes are then no longer JSON. A line end between
+ * the tokens of a record becomes a space.
  */
 export function linesOf(page: ScannedPageBytes, bytes: Buffer, from: number): Buffer {
   if (from >= page.records) return Buffer.alloc(0);
@@ -31,7 +32,12 @@ function copyOneByOne(page: ScannedPageBytes, bytes: Buffer, from: number): Buff
   for (let record = from; record < page.records; record += 1) {
     const piece = bytes.subarray(page.starts[record], page.ends[record]);
     const isOneLine = !page.hasLineEnd(record);
-    pieces.push(isOneLine ? piece : Buffer.from(printJson(parseJson(piece.toString()))), lineEnd);
+    pieces.push(isOneLine ? piece : withoutLineEnds(piece), lineEnd);
   }
   return Buffer.concat(pieces);
+}
+
+/** Valid strings contain no raw line ends, so all of them are between tokens. */
+function withoutLineEnds(record: Buffer): Buffer {
+  return record.map((byte) => (byte === LINE_FEED || byte === CARRIAGE_RETURN ? SPACE : byte)) as Buffer;
 }

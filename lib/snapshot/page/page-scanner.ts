@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parseJson } from '../../json/json.ts';
-import type { Id } from '../../platform/id.ts';
+import { type Id, MOST_ID_DIGITS } from '../../platform/id.ts';
 import {
   CLOSE_OBJECT,
   COMMA,
@@ -142,7 +142,7 @@ function messageOf(failure: PageShapeFailure): string {
     case 'no-record':
       return `record ${failure.position}: expected an object`;
     case 'no-key':
-      return `record ${failure.position}: expected an integer as its ${JSON.stringify(failure.keyField)}`;
+      return `record ${failure.position}: expected an integer of at most ${MOST_ID_DIGITS} digits as its ${JSON.stringify(failure.keyField)}`;
     default:
       return failure satisfies never;
   }

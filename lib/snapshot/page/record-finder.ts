@@ -1,5 +1,5 @@
 import { parseJson } from '../../json/json.ts';
-import { type Id, idDigits } from '../../platform/id.ts';
+import { type Id, idDigits, MOST_ID_DIGITS } from '../../platform/id.ts';
 import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
@@ -94,6 +94,7 @@ function keyAt(json: JsonBytes, start: number): Id | undefined {
   if (start === NO_KEY) return undefined;
   const { bytes } = json;
   const end = skipValue(json, start, FIELD_DEPTH);
+  if (end - start > LONGEST_KEY) return undefined;
   let integer = 0;
   let at = start;
   for (; at < end; at += 1) {
@@ -102,7 +103,11 @@ function keyAt(json: JsonBytes, start: number): Id | undefined {
     integer = integer * 10 + digit;
   }
   // Printing a number is faster than decoding bytes, and exact for up to 15 digits.
-  return end - start <= 15 ? String(integer) : bytes.toString('latin1', start, end);
+  if (end - start <= 15) return String(integer);
+  return end - start > MOST_ID_DIGITS ? undefined : bytes.toString('latin1', start, end);
 }
+
+/** A sign, or the quotes of an id that is sent as text, may be added. */
+const LONGEST_KEY = MOST_ID_DIGITS + 3;
 
 const ZERO = 0x30;

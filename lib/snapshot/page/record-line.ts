@@ -12,10 +12,10 @@ export type SentRecord = {
   readonly first?: { readonly name: string; readonly text: string } | undefined;
 };
 
-/** The record with its line: byte for byte as sent, unless it contains a raw line end. */
+/** The record with its line: byte for byte as sent, except that a raw line end becomes a space. */
 export function scannedRecord({ key, value, source, first }: SentRecord): ScannedRecord {
   // White space between the tokens may contain line ends; strings cannot.
-  const line = source === undefined || /[\r\n]/.test(source) ? printJson(value) : source;
+  const line = source?.replaceAll(/[\r\n]/g, ' ') ?? printJson(value);
   if (first === undefined) return { key, value, line };
   return { key, value: { [first.name]: first.text, ...value }, line: withFirst(line, first) };
 }

@@ -66,7 +66,7 @@ describe('a message that is refused', () => {
       id: 'job-1',
       faults: [
         'version: expected 1, the version of the message format, got 2',
-        'calculationId: expected an integer (as text or a bigint beyond 2^53), got 1.5',
+        'calculationId: expected an integer of at most 64 digits (as text or a bigint beyond 2^53), got 1.5',
         'expression: expected text, got nothing',
         'unlessChangedSince: expected a whole number from 0 to 9007199254740991, got -1',
         'stric: not a known name',

@@ -55,6 +55,23 @@ describe('a successful response', () => {
   );
 });
 
+test.each([
+  [
+    'nested too deeply',
+    '['.repeat(100_000),
+    'expected at most 512 levels of nested arrays and objects, got more',
+  ],
+  [
+    'with an endless integer',
+    `[${'7'.repeat(100_000)}]`,
+    'expected integers of at most 1000 digits, got 100000',
+  ],
+])('a response %s does not have the shape of one', async (_name, text, fault) => {
+  await using server = await startServer(bytes(text, { 'content-type': 'application/json' }));
+
+  expect(await sendOnce(server.url)).toMatchObject({ failure: { kind: 'shape', faults: [fault] } });
+});
+
 describe('a redirect is never followed', () => {
   test.for([301, 302, 303, 307, 308])('status %i', async (status) => {
     await using target = await startServer(json({}));

@@ -46,3 +46,12 @@ test('whatever JSON the page is, the slices are its elements', () => {
     }),
   );
 });
+
+test('texts of many million characters are skipped, with and without escapes', () => {
+  const [plain, escaped] = ['x'.repeat(20_000_000), '\\"'.repeat(5_000_000)];
+
+  expect(sliceRecords(`{"results":[{"a":"${plain}"},{"a":"${escaped}"}]}`, 'results')).toEqual([
+    `{"a":"${plain}"}`,
+    `{"a":"${escaped}"}`,
+  ]);
+});

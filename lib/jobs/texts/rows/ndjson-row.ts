@@ -1,5 +1,6 @@
 import { preview } from '../../../json/faults.ts';
 import { parseJson, printJson } from '../../../json/json.ts';
+import { JsonLimitError } from '../../../json/json-limits.ts';
 import { type BadRow, type Row, type RowColumns, requestedColumns, rowFrom } from './row-fields.ts';
 import type { SourceLine } from './source-lines.ts';
 
@@ -11,6 +12,7 @@ export function ndjsonRow(
   if (fault !== undefined) return { line, fault };
   if (text.trim() === '') return undefined;
   const value = jsonOf(text);
+  if (value instanceof JsonLimitError) return { line, fault: `the line: ${value.message}` };
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return {
       line,
@@ -22,12 +24,12 @@ export function ndjsonRow(
   return rowFrom(line, columns, (name) => printed(fields.get(name)));
 }
 
-/** Undefined if the text is not JSON: no JSON value is undefined. */
+/** Undefined if the text is not JSON: no JSON value is undefined. The error if it is beyond a limit. */
 function jsonOf(text: string): unknown {
   try {
     return parseJson(text);
-  } catch {
-    return undefined;
+  } catch (error) {
+    return error instanceof JsonLimitError ? error : undefined;
   }
 }
 

@@ -273,6 +273,18 @@ describe('a bad row does not stop the rest', () => {
 });
 
 describe('an NDJSON file', () => {
+  test('has one bad row where a value is nested too deeply, or has an integer that is too long', async () => {
+    const deep = `{"id":"1","text":"one","x":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
+    const long = `{"id":"2","text":"two","x":${'7'.repeat(5_000)}}`;
+    const lines = [deep, long, '{"id":"3","text":"three","x":[1]}'].join('\n');
+
+    expect(await read(lines, { format: 'ndjson', columns: ['x'] })).toEqual([
+      bad(1, 'the line: expected at most 512 levels of nested arrays and objects, got more'),
+      bad(2, 'the line: expected integers of at most 1000 digits, got 5000'),
+      { line: 3, id: '3', text: 'three', columns: { x: '[1]' } },
+    ]);
+  });
+
   test('is recognized by its name or its first character, and keeps the digits of ids', async () => {
     const line = '{"id":12345678901234567890,"text":"one","n":1.5,"o":{"a":null},"z":null}\r\n';
     const columns = ['n', 'o', 'z'];

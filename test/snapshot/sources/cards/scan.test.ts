@@ -69,10 +69,10 @@ test('cards are written in the order of their ids as integers of any size, byte 
   ]);
 });
 
-test('a card with a raw line end is printed again', async () => {
+test('a raw line end in a card becomes a space', async () => {
   const { lines } = await scanned(scanOf('[{"id":9007199254740993,\n"datasourceId":"d2"}]'));
 
-  expect(lines).toEqual(['{"_datasetId":"d1","id":9007199254740993,"datasourceId":"d2"}']);
+  expect(lines).toEqual(['{"_datasetId":"d1","id":9007199254740993, "datasourceId":"d2"}']);
 });
 
 test('datasets that do not exist, or that we may not read, are missing', async () => {

@@ -47,7 +47,7 @@ test('the line is the whole response, byte for byte', async () => {
   expect(lines).toEqual([
     '{"dataFileId":9,"x": 1.10 }',
     '{"dataFileId":"010"}',
-    '{"name":"n","dataFileId":9007199254740993}',
+    '{"name":"n", "dataFileId":9007199254740993}',
   ]);
 });
 

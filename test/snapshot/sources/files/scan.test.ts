@@ -93,12 +93,14 @@ test('a record is written as it was sent, byte for byte', async () => {
   ]);
 });
 
-test('a record with a raw line end is printed again, with all digits', async () => {
-  const text = '{"files":[{"id":"a",\r\n "size": 9007199254740993}],"pageContext":{}}';
+test('a raw line end in the record of a file becomes a space, and numbers stay as they were sent', async () => {
+  const text = '{"files":[{"id":"a",\r\n "size": 9007199254740993,"x":1e400,"y":-0.0}],"pageContext":{}}';
 
   const { lines } = await scanned(scanOf([text]).scan);
 
-  expect(lines).toEqual([`{"_filesetId":"${FILESET}","id":"a","size":9007199254740993}`]);
+  expect(lines).toEqual([
+    `{"_filesetId":"${FILESET}","id":"a",   "size": 9007199254740993,"x":1e400,"y":-0.0}`,
+  ]);
 });
 
 test.each([

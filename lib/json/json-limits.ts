@@ -1,0 +1,47 @@
+/**
+ * How deeply arrays and objects may be nested, wherever JSON is read: V8's parser and everything that walks a value by
+ * recursion has room for several times as much. RFC 8259 allows such a limit (section 9).
+ */
+export const MAX_DEPTH = 512;
+
+/** The most digits of an integer that is read as a bigint: making one takes more than linear time. */
+export const MAX_DIGITS = 1_000;
+
+/** Valid JSON, as far as it was read, that is beyond a limit: reading it again does not help. */
+export class JsonLimitError extends Error {
+  override readonly name = 'JsonLimitError';
+}
+
+/** The error for arrays and objects nested too deeply; `where` is a place in the text, such as ` at byte 7`. */
+export const tooDeep = (where = ''): JsonLimitError =>
+  new JsonLimitError(`expected at most ${MAX_DEPTH} levels of nested arrays and objects, got more${where}`);
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Whether arrays and objects are nested more than `most` deep; brackets in strings are ignored. For any text. */
+export function isDeeperThan(text: string, most: number): boolean {
+  if (text.length <= most) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    // `[` and `{`, `]` and `}`: the same but for one bit.
+    else if ((code | 0x20) === 0x7b) depth += 1;
+    else if ((code | 0x20) === 0x7d) depth -= 1;
+    if (depth > most) return true;
+  }
+  return false;
+}
+
+/** The index of the quote that closes the string whose opening quote is at `quote`; the end of the text if none does. */
+export function endOfString(text: string, quote: number): number {
+  for (let from = quote + 1; ; ) {
+    const end = text.indexOf('"', from);
+    if (end === -1) return text.length;
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+    from = end + 1;
+  }
+}
