@@ -1,10 +1,15 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import pino, { type Logger } from 'pino';
 import { once } from './once.ts';
+import type { OpenBreaker } from './pace/breaker.ts';
+import type { Breaker } from './pace/fleet-breaker.ts';
 import { createLocalPace } from './pace/local-pace.ts';
 import { openedLater } from './pace/opened-later.ts';
 import type { Pace, PaceCounts } from './pace/pace.ts';
 import { createPlatform, type Platform } from './platform/client.ts';
 import { countCalls, notifyAll, type Observe } from './platform/events.ts';
+import { type OpenBreakerOptions, openBreaker } from './platform/open-breaker.ts';
+import { callOutcome } from './platform/outage.ts';
 import type { RetryLimits } from './platform/retry.ts';
 import { fixedToken, type TokenSource } from './platform/token.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';
@@ -18,6 +23,8 @@ export type Session = {
   readonly platform: Platform;
   /** The same client, with other retry limits. */
   readonly platformWith: (retry: Partial<RetryLimits>) => Platform;
+  /** Stops jobs while the platform is away: shared by the fleet if there is a table. */
+  readonly breaker: Breaker;
   /** What the pace has granted this process so far. */
   readonly paceCounts: () => PaceCounts;
   readonly callCounts: ReturnType<typeof countCalls>['counts'];
@@ -47,7 +54,11 @@ export function openSession(given: SessionOptions): Session {
     { write: (line: string) => err(line.trimEnd()) },
   );
   const { observe, counts } = countCalls();
-  const pace = paceOf(settings, { environment, logger, greed, onSafeRate });
+  const budgetClient = once(async () =>
+    (await import('./pace/dynamo-budget.ts')).createBudgetClient(environment),
+  );
+  const onBreaker = (seen: OpenBreaker | undefined) => breaker.seen(seen);
+  const pace = paceOf(settings, { environment, logger, greed, onSafeRate, budgetClient, onBreaker });
   const options = {
     baseUrl: settings.PLATFORM_BASE_URL,
     token: tokenOf(settings, environment),
@@ -55,13 +66,21 @@ export function openSession(given: SessionOptions): Session {
     pace,
     timeoutMs: settings.PLATFORM_TIMEOUT_MS,
     maxResponseBytes: settings.PLATFORM_MAX_RESPONSE_BYTES,
-    observe: notifyAll([observe, logCalls(logger), ...(given.observe === undefined ? [] : [given.observe])]),
+    observe: notifyAll([
+      observe,
+      logCalls(logger),
+      (event) => event.kind === 'request' && breaker.ended(callOutcome(event.failure), event.durationMs),
+      ...(given.observe === undefined ? [] : [given.observe]),
+    ]),
     proxyEnv: environment,
   };
+  const platform = createPlatform(options);
+  const breaker = breakerOf(settings, { client: budgetClient, call: platform.call, logger });
   return {
     environment,
     settings,
-    platform: createPlatform(options),
+    platform,
+    breaker,
     platformWith: (retry) => createPlatform({ ...options, retry }),
     paceCounts: pace.counts,
     callCounts: counts,
@@ -70,15 +89,29 @@ export function openSession(given: SessionOptions): Session {
   };
 }
 
+type BreakerParts = Pick<OpenBreakerOptions, 'client' | 'call'> & { readonly logger: Logger };
+
+const breakerOf = (settings: Settings, { logger, ...parts }: BreakerParts): Breaker =>
+  openBreaker({
+    ...parts,
+    tableName: settings.SYNC_TABLE,
+    host: new URL(settings.PLATFORM_BASE_URL).host,
+    onOpen: (open) => logger.warn({ open }, 'the platform is away: no jobs are taken'),
+    onClosed: (open) => logger.info({ open }, 'the platform is back'),
+  });
+
 type PaceParts = {
   readonly environment: Environment;
   readonly logger: Logger;
   readonly greed: 'one' | 'block';
   readonly onSafeRate: () => void;
+  readonly budgetClient: () => Promise<DynamoDBClient>;
+  readonly onBreaker: (breaker: OpenBreaker | undefined) => void;
 };
 
 /** The fleet's pace if there is a table to share it in, otherwise the process's own. */
-function paceOf(settings: Settings, { environment, logger, greed, onSafeRate }: PaceParts): Pace {
+function paceOf(settings: Settings, parts: PaceParts): Pace {
+  const { environment, logger, greed, onSafeRate, budgetClient, onBreaker } = parts;
   const { SYNC_TABLE: tableName, PLATFORM_RATE: rate, PLATFORM_WORKERS: workers } = settings;
   const limits = {
     rate,
@@ -94,7 +127,13 @@ function paceOf(settings: Settings, { environment, logger, greed, onSafeRate }: 
     const { host } = new URL(settings.PLATFORM_BASE_URL);
     return createFleetPace({
       ...limits,
-      item: createDynamoBudget({ tableName, host, environment }),
+      item: createDynamoBudget({
+        tableName,
+        host,
+        environment,
+        client: await budgetClient(),
+        onBudget: (budget) => onBreaker(budget.breaker),
+      }),
       workers,
       greed,
       onSafeRate: (cause) => {

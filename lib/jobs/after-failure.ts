@@ -22,6 +22,8 @@ export type FailureFacts = {
   readonly hasSent: boolean;
   /** A send whose outcome is unknown may be repeated. */
   readonly mayRepeat: boolean;
+  /** All calls fail, not only those of this job. Default: false. */
+  readonly isAway?: boolean;
   /** At least 0 and below 1. */
   readonly random: number;
 };
@@ -78,7 +80,8 @@ function afterPlatformError(error: PlatformError, facts: FailureFacts): AfterFai
   if (failure.kind === 'input' || isRefusal(failure)) return failed(reported);
   if (error.sent && !facts.mayRepeat) return unknown(reported);
   const requestedMs = requestedDelayMs(failure);
-  return error.sent
+  // What failed in an outage may be repeated when it is over, however long it lasts.
+  return error.sent && facts.isAway !== true
     ? sendAgain(reported, facts, requestedMs)
     : tryAgain(reported, facts, OUTAGE_BACKOFF, requestedMs);
 }
@@ -91,7 +94,7 @@ function sendAgain(error: JobError, facts: FailureFacts, leastMs = 0): AfterFail
   return { kind: 'later', delayMs: Math.max(leastMs, backoff), counts: 'attempt' };
 }
 
-/** After a failure that certainly executed nothing, or nothing that has to be done again. */
+/** After a failure that certainly executed nothing, or that shows nothing about the job. */
 function tryAgain(
   error: JobError,
   { unsentTries, sinceClaimMs, random }: FailureFacts,

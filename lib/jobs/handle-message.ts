@@ -1,4 +1,6 @@
 import type { Logger } from 'pino';
+import { putBackMs } from '../pace/breaker.ts';
+import type { Breaker } from '../pace/fleet-breaker.ts';
 import type { Store } from '../store/store.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
@@ -41,6 +43,8 @@ export type Worker = {
   readonly random: () => number;
   /** How long one send of a job may take. */
   readonly mustLastMs: (job: Job) => number;
+  /** Stops jobs while the platform is away. Absent: nothing does. */
+  readonly breaker?: Pick<Breaker, 'blockedMs' | 'knownBlockedMs'>;
 };
 
 export type Lease = {
@@ -77,6 +81,8 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
   const request = { id, type, contentHash, sender: message.sender };
   if (!parsed.isNamed) return nameMessage(message, request, worker);
   if (!hasTime(job, worker, lease)) return { kind: 'later', delayMs: 0 };
+  const awayMs = await worker.breaker?.blockedMs();
+  if (awayMs !== undefined) return { kind: 'later', delayMs: putBackMs(awayMs, worker.random()) };
   const answer = await worker.ledger.claim(request, {
     leaseMs: lease.leaseMs,
     mayRepeat: mayRepeat(job),
@@ -133,7 +139,8 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
   const { deadlineMs } = lease;
   // A renewed lease lasts as long as the process.
   const mustLastMs = deadlineMs === undefined ? 1 : worker.mustLastMs(job);
-  const turn = createTurn({ ledger, claim, signal: held.signal, deadlineMs, mustLastMs, now });
+  const blockedMs = worker.breaker?.knownBlockedMs;
+  const turn = createTurn({ ledger, claim, signal: held.signal, deadlineMs, mustLastMs, now, blockedMs });
   let outcome: Outcome;
   try {
     outcome = await runBy(worker.runners, job, turn);
@@ -147,6 +154,7 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
       sinceClaimMs: now() - (claim.startedAt ?? claim.createdAt),
       hasSent: turn.hasSent(),
       mayRepeat: mayRepeat(job),
+      isAway: worker.breaker?.knownBlockedMs() !== undefined,
       random: worker.random(),
     });
     worker.logger.warn({ job: job.id, type: job.type, after: after.kind, err: error }, 'job not done');

@@ -44,6 +44,7 @@ export async function openWorker(
     ...clock,
     runners: await openRunners({ session, storage, platform, ...clock }),
     mustLastMs: (job) => mustLastMs(job, settings.PLATFORM_TIMEOUT_MS),
+    breaker: session.breaker,
     async reportFinished(event) {
       await reportFinished(event);
       hooks.onFinished?.(event);

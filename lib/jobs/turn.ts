@@ -56,13 +56,15 @@ export type TurnOptions = {
   readonly mustLastMs: number;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /** How long no call may leave, since the platform is away; undefined if it may. */
+  readonly blockedMs?: (() => number | undefined) | undefined;
 };
 
 /** A turn, with whether it has sent, and how many sends of the job have started so far. */
 export type CountedTurn = Turn & { readonly hasSent: () => boolean; readonly attempts: () => number };
 
 export function createTurn(options: TurnOptions): CountedTurn {
-  const { ledger, claim, signal, deadlineMs, mustLastMs, now } = options;
+  const { ledger, claim, signal, deadlineMs, mustLastMs, now, blockedMs } = options;
   let writing: Promise<Claim> | undefined;
   let written: Claim | undefined;
   return {
@@ -72,6 +74,8 @@ export function createTurn(options: TurnOptions): CountedTurn {
     attempts: () => (written ?? claim).attempts,
     async beforeSend() {
       signal.throwIfAborted();
+      const awayMs = blockedMs?.();
+      if (awayMs !== undefined) throw new HandBackError('the platform is away', awayMs);
       if (deadlineMs !== undefined && deadlineMs - now() < mustLastMs) throw tooLate(deadlineMs - now());
       writing ??= writeSent(ledger, claim, mustLastMs);
       try {

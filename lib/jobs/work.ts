@@ -52,6 +52,7 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
         await Promise.race(running);
         continue;
       }
+      if (await isAway(options)) continue;
       const most = Math.min(10, concurrency - running.size);
       const wasIdle = running.size === 0;
       const messages = await queue.receive({ most, waitSeconds, visibilitySeconds });
@@ -66,6 +67,18 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
   }
   return counts;
 }
+
+/** Whether the platform is away. Then it has waited a little, or probed: nothing is received until it is back. */
+async function isAway({ worker: { breaker }, signal, sleep }: WorkOptions): Promise<boolean> {
+  if (breaker?.knownBlockedMs() === undefined) return false;
+  const blockedMs = await breaker.blockedMs();
+  if (blockedMs === undefined) return false;
+  await sleep(Math.min(blockedMs, CHECK_AWAY_MS), signal).catch(() => undefined);
+  return true;
+}
+
+/** How often to check whether the platform is back; another worker may have found out. */
+const CHECK_AWAY_MS = 1_000;
 
 /** How long to wait before the next poll where polls do not wait. */
 const CHECK_EVERY_MS = 200;

@@ -1,4 +1,5 @@
 import type { AttributeValue, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
+import { breakerOf } from './breaker-attributes.ts';
 import type { Budget, Incident, Reservation } from './budget.ts';
 
 /** A change to a budget's item: in its expressions `#name` is the attribute of that name, and `:name` the value. */
@@ -83,6 +84,7 @@ export function budgetOf(item: Readonly<Record<string, AttributeValue>> | undefi
     lowered: rate === undefined || atMs === undefined ? undefined : { rate, atMs },
     pausedAtMs: number('pausedAt'),
     rate: number('rate'),
+    breaker: breakerOf(item),
     tally: {
       granted: count('granted'),
       used: count('used'),

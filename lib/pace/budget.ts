@@ -1,3 +1,4 @@
+import type { OpenBreaker } from './breaker.ts';
 import { effectiveRate, type Lowered, lowerRate, pauseAfter429 } from './effective-rate.ts';
 import { type Spacing, spacingFor } from './gcra.ts';
 import type { Demand } from './slots.ts';
@@ -27,6 +28,8 @@ export type Budget = {
   readonly pausedAtMs: number | undefined;
   /** The configured rate of the worker that reserved last; undefined before the first. */
   readonly rate: number | undefined;
+  /** Set while the platform is away; undefined if the breaker is closed. */
+  readonly breaker: OpenBreaker | undefined;
   /** For people to read: sums over all workers. What a worker did since its last reservation is missing. */
   readonly tally: Tally;
 };
@@ -80,6 +83,7 @@ export const emptyBudget: Budget = {
   incidents: 0,
   lowered: undefined,
   pausedAtMs: undefined,
+  breaker: undefined,
   rate: undefined,
   tally: noTally,
 };

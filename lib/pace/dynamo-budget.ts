@@ -22,6 +22,8 @@ export type DynamoBudgetOptions = {
   readonly environment: AwsEnvironment;
   /** Default: a client for `environment` that tries once and gives up after a second. */
   readonly client?: DynamoDBClient;
+  /** Called with each budget that a response brings. */
+  readonly onBudget?: (budget: Budget) => void;
 };
 
 /** A call waits for these writes: no response is better than a late one. */
@@ -40,8 +42,9 @@ export const createBudgetClient = (environment: AwsEnvironment): DynamoDBClient 
 
 /** The budget of a host in a DynamoDB table: the item with the keys `pace#HOST` and `-`. */
 export function createDynamoBudget(options: DynamoBudgetOptions): BudgetItem {
-  const { tableName, host, environment, client = createBudgetClient(environment) } = options;
-  const place: BudgetAddress = { client, tableName, host, checkKeys: checkKeysOnce(client, tableName) };
+  const { tableName, host, environment, client = createBudgetClient(environment), onBudget } = options;
+  const checkKeys = checkKeysOnce(client, tableName);
+  const place: BudgetAddress = { client, tableName, host, checkKeys, onBudget };
   return {
     read: () => explained('read', place, () => read(place)),
     reserve: (reservation) => writeIf('reserve', place, reserveUpdate(reservation)),
@@ -51,7 +54,11 @@ export function createDynamoBudget(options: DynamoBudgetOptions): BudgetItem {
   };
 }
 
-type BudgetAddress = FailedTable & { readonly client: DynamoDBClient; readonly host: string };
+type BudgetAddress = FailedTable & {
+  readonly client: DynamoDBClient;
+  readonly host: string;
+  readonly onBudget: DynamoBudgetOptions['onBudget'];
+};
 
 const itemOf = ({ tableName, host }: BudgetAddress) => ({
   TableName: tableName,
@@ -60,14 +67,20 @@ const itemOf = ({ tableName, host }: BudgetAddress) => ({
 
 async function read(place: BudgetAddress): Promise<Budget> {
   const { Item } = await place.client.send(new GetItemCommand({ ...itemOf(place), ConsistentRead: true }));
-  return budgetOf(Item);
+  return received(Item, place);
 }
 
 async function update(place: BudgetAddress, change: BudgetUpdate): Promise<Budget> {
   const { Attributes } = await place.client.send(
     new UpdateItemCommand({ ...itemOf(place), ReturnValues: 'ALL_NEW', ...toUpdateInput(change) }),
   );
-  return budgetOf(Attributes);
+  return received(Attributes, place);
+}
+
+function received(item: Parameters<typeof budgetOf>[0], { onBudget }: BudgetAddress): Budget {
+  const budget = budgetOf(item);
+  onBudget?.(budget);
+  return budget;
 }
 
 const writeIf = (act: string, place: BudgetAddress, change: BudgetUpdate): Promise<BudgetWrite> =>

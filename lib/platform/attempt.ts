@@ -61,7 +61,9 @@ async function sendIn(
   const startedMs = now();
   const result = await send(request, token, signal);
   const { status, sizeBytes } = result;
-  observe({ kind: 'request', operation, attempt, status, sizeBytes, durationMs: now() - startedMs });
+  const durationMs = now() - startedMs;
+  const failure = result.kind === 'failure' ? { failure: result.failure } : {};
+  observe({ kind: 'request', operation, attempt, status, sizeBytes, durationMs, ...failure });
   if (result.kind === 'failure' && isStatus(result.failure, 429)) {
     const { retryAfterMs } = result.failure;
     observe({ kind: 'throttled', operation, attempt, retryAfterMs });

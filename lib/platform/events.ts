@@ -8,6 +8,8 @@ export type PlatformEvent =
       readonly attempt: number;
       /** The HTTP status, or undefined if there was no response. */
       readonly status: number | undefined;
+      /** Absent if the response was complete and not an error. */
+      readonly failure?: PlatformFailure;
       readonly durationMs: number;
       /** The size of the decoded body. */
       readonly sizeBytes: number;

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import type { Reservation } from '../../lib/pace/budget.ts';
-import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
+import { createDynamoBreaker } from '../../lib/pace/dynamo-breaker.ts';
+import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import { noTally } from '../../lib/pace/tally.ts';
 import { type LocalAws, startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
@@ -64,6 +65,28 @@ test('shows the budget and what the fleet has used of it', async () => {
   ]);
 });
 
+test('shows that the platform is away, why, and when it is probed next', async () => {
+  const client = createBudgetClient(aws.settings);
+  const breaker = {
+    sinceMs: Date.parse('2026-11-21T09:00:00Z'),
+    cause: 'unreachable',
+    probeAtMs: Date.parse('2026-11-21T09:05:10Z'),
+  };
+  await createDynamoBreaker({ client, tableName: 'platform-sync', host }).open(breaker);
+
+  const lines = (await pace([])).out.split('\n');
+  const json = JSON.parse((await pace(['--json'])).out);
+
+  expect(lines[0]).toBe(
+    'the platform has been away since 2026-11-21T09:00:00.000Z (unreachable): workers take no jobs until a probe is answered; the next one is due at 2026-11-21T09:05:10.000Z',
+  );
+  expect(json.breaker).toEqual({
+    since: '2026-11-21T09:00:00.000Z',
+    cause: 'unreachable',
+    probeAt: '2026-11-21T09:05:10.000Z',
+  });
+});
+
 test('shows what a 429 has done to the rate', async () => {
   const nowMs = Date.now();
   await budget().reserve(reservation);
@@ -84,6 +107,7 @@ test('--json prints one JSON value, even if nothing has been sent yet', async ()
   expect(code).toBe(0);
   expect(JSON.parse(out)).toEqual({
     host,
+    breaker: null,
     paused: false,
     pausedAt: null,
     rate: 7.5,

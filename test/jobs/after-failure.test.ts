@@ -114,6 +114,16 @@ describe('a send that may be repeated', () => {
   });
 });
 
+test('an attempt of an outage does not count among the five, and what may not be repeated is unknown all the same', () => {
+  const error = platform({ kind: 'status', status: 503 });
+  const decide = (mayRepeat: boolean, isAway: boolean) =>
+    afterFailure({ ...facts, attempts: 5, mayRepeat, isAway, error });
+
+  expect(decide(true, true)).toMatchObject({ kind: 'later', counts: 'try' });
+  expect(decide(true, false)).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
+  expect(decide(false, true)).toMatchObject({ kind: 'end', outcome: { status: 'unknown' } });
+});
+
 test('Retry-After beats the delay', () => {
   const error = platform({ kind: 'status', status: 429, retryAfterMs: 60_000 });
 

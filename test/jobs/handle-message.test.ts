@@ -117,6 +117,53 @@ describe('a job whose platform refuses connections', () => {
   });
 });
 
+describe('while the platform is away', () => {
+  const awayFor = (ms: number) => ({ blockedMs: async () => ms, knownBlockedMs: () => ms });
+
+  test('a message goes back without a claim, and comes back spread over the time after the next probe', async () => {
+    await using fake = await fakeWorker({ 'run-function': succeeds });
+    const handle = (random: number) =>
+      handleMessage(
+        messageOf(runFunctionJob),
+        { ...fake.worker, breaker: awayFor(8_000), random: () => random },
+        leaseOf(fake),
+      );
+
+    const handled = [await handle(0), await handle(0.999_999)];
+
+    expect(handled).toEqual([
+      { kind: 'later', delayMs: 9_000 },
+      { kind: 'later', delayMs: 29_000 },
+    ]);
+    expect(await fake.ledger.read('job-1')).toBeUndefined();
+  });
+
+  test('a job that was claimed before sends nothing, and no attempt and no try is counted', async () => {
+    let isKnown = false;
+    await using fake = await fakeWorker({
+      'run-function': (job, turn) => {
+        isKnown = true;
+        return succeeds(job, turn);
+      },
+    });
+    const breaker = {
+      blockedMs: async () => undefined,
+      knownBlockedMs: () => (isKnown ? 4_000 : undefined),
+    };
+
+    const handled = await handleMessage(
+      messageOf(runFunctionJob),
+      { ...fake.worker, breaker },
+      leaseOf(fake),
+    );
+
+    expect(handled).toEqual({ kind: 'later', delayMs: 4_000 });
+    const row = await fake.ledger.read('job-1');
+    expect(row).toMatchObject({ state: 'CLAIMED', attempts: 0 });
+    expect(row).not.toHaveProperty('unsentTries');
+  });
+});
+
 describe('a message that is delivered again', () => {
   test('while another worker has its job, arrives when that worker’s lease has expired', async () => {
     await using fake = await fakeWorker({ 'run-function': succeeds });

@@ -61,6 +61,42 @@ test.for([1, 2, 3, 4, 5, 6])(
   },
 );
 
+test('receives nothing while the platform is away, and goes on by itself when it is back', async () => {
+  await using fake = await fakeWorker({
+    'run-function': async () => ({ status: 'done', response: '1' }),
+  });
+  const queue = memoryQueue([JSON.stringify(runFunctionJob)]);
+  let [blockedFor, receives] = [90, 0];
+  const breaker = {
+    knownBlockedMs: () => (blockedFor > 0 ? 10_000 : undefined),
+    blockedMs: async () => (blockedFor > 0 ? 10_000 : undefined),
+  };
+  const slept: number[] = [];
+
+  const counts = await work({
+    ...options,
+    worker: { ...fake.worker, breaker },
+    lease: leaseOf(fake),
+    queue: {
+      ...queue,
+      receive: async (asked) => {
+        receives += 1;
+        expect(blockedFor).toBe(0);
+        return queue.receive(asked);
+      },
+    },
+    sleep: async (ms) => {
+      blockedFor = Math.max(0, blockedFor - 1);
+      slept.push(ms);
+      await turn();
+    },
+  });
+
+  expect(slept.slice(0, 90)).toEqual(Array(90).fill(1_000));
+  expect(counts).toMatchObject({ done: 1, failed: 0 });
+  expect(receives).toBeGreaterThan(1);
+});
+
 test('does not wait for a copy of a message that it has deleted meanwhile', async () => {
   const copyIsBack = Promise.withResolvers<void>();
   await using fake = await fakeWorker({

@@ -145,7 +145,15 @@ describe('what is observed', () => {
     const operation = 'searchCalculations';
     expect(events).toEqual([
       { kind: 'waited', operation, attempt: 1, waitedMs: 40 },
-      { kind: 'request', operation, attempt: 1, status: 429, durationMs: 0, sizeBytes: 0 },
+      {
+        kind: 'request',
+        operation,
+        attempt: 1,
+        status: 429,
+        durationMs: 0,
+        sizeBytes: 0,
+        failure: { kind: 'status', status: 429, retryAfterMs: 7_000 },
+      },
       { kind: 'throttled', operation, attempt: 1, retryAfterMs: 7_000 },
       {
         kind: 'retry',

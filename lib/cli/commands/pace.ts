@@ -44,7 +44,7 @@ async function showPace(flags: PaceFlags, terminal: Terminal): Promise<number> {
 type Report = ReturnType<typeof reportOf>;
 
 function reportOf(budget: Budget, { host, rate, nowMs }: { host: string; rate: number; nowMs: number }) {
-  const { tatMs, lowered, pausedAtMs, incidents, tally } = budget;
+  const { tatMs, lowered, pausedAtMs, incidents, tally, breaker } = budget;
   // The rate of the senders, not the one that is set where this command runs.
   const configured = budget.rate ?? rate;
   const effective = effectiveRate(configured, lowered, nowMs);
@@ -58,6 +58,11 @@ function reportOf(budget: Budget, { host, rate, nowMs }: { host: string; rate: n
     intervalMs: lineSpacing(configured, budget, nowMs).intervalMs,
     lowered: lowered === undefined ? null : { rate: lowered.rate, at: toISO(lowered.atMs) },
     incidents,
+    /** While the platform is away: no jobs are taken until a probe is answered. */
+    breaker:
+      breaker === undefined
+        ? null
+        : { since: toISO(breaker.sinceMs), cause: breaker.cause, probeAt: toISO(breaker.probeAtMs) },
     /** How long a call made now would wait for its slot. */
     waitMs: Math.max(0, Math.round((tatMs ?? 0) - nowMs)),
     ...tally,
@@ -71,7 +76,13 @@ function linesOf(report: Report): readonly string[] {
     report.lowered === null || report.effectiveRate === report.rate
       ? ''
       : `; now ${perSecond(report.effectiveRate)}, lowered after a 429 at ${report.lowered.at}`;
+  const { breaker } = report;
   return [
+    ...(breaker === null
+      ? []
+      : [
+          `the platform has been away since ${breaker.since} (${breaker.cause}): workers take no jobs until a probe is answered; the next one is due at ${breaker.probeAt}`,
+        ]),
     `${report.host}: ${report.paused ? `paused since ${report.pausedAt}; --resume lets senders send again` : 'open'}`,
     `rate: ${perSecond(report.rate)}${lowered}`,
     `wait: ${(report.waitMs / 1000).toFixed(1)} s for a call made now`,

@@ -37,7 +37,7 @@ export type JobRow = {
   readonly leaseUntilMs?: number;
   /** Sends that have started since the job was created or reopened. */
   readonly attempts: number;
-  /** How many of these were certainly not executed; absent if none was. */
+  /** How many of these were certainly not executed, or failed since the platform was away; absent if none did. */
   readonly unsentAttempts?: number;
   /** Turns since then that failed and executed nothing, with a send or without; absent if there was none. */
   readonly unsentTries?: number;

@@ -1,0 +1,213 @@
+import { TableError } from '../table/table-error.ts';
+import {
+  afterCall,
+  type BreakerItem,
+  type CallOutcome,
+  isSuspicious,
+  LEAST_OUTAGE_MS,
+  type OpenBreaker,
+  openedBy,
+  PROBE_EVERY_MS,
+  probeDueMs,
+  type Streak,
+} from './breaker.ts';
+import type { Clock } from './slots.ts';
+
+/** The breaker as one worker uses it. */
+export type Breaker = {
+  /** Reports a call that ended now. It began `tookMs` ago. */
+  ended(outcome: CallOutcome, tookMs: number): void;
+  /** Reports what a response of the budget said about the breaker. */
+  seen(breaker: OpenBreaker | undefined): void;
+  /**
+   * Undefined if jobs may be taken; otherwise the milliseconds until the next probe. It looks at the fleet's breaker if
+   * its state is not known, and probes if that is this worker's turn. Not for a call that has a place in flight, which
+   * the probe may need.
+   */
+  blockedMs(): Promise<number | undefined>;
+  /** The same by what is known, without a look or a probe; one second if an outage is suspected. */
+  knownBlockedMs(): number | undefined;
+};
+
+export type FleetBreakerOptions = {
+  readonly item: BreakerItem;
+  /** A call that does no harm and has nothing to do with any job. Must not throw. */
+  readonly probe: () => Promise<CallOutcome>;
+  /** Epoch milliseconds. */
+  readonly clock: Clock;
+  readonly onOpen?: (breaker: OpenBreaker) => void;
+  readonly onClosed?: (breaker: OpenBreaker) => void;
+};
+
+/** How old the knowledge that the breaker is closed, or open, may be. */
+const CLOSED_KNOWN_MS = 30_000;
+const OPEN_KNOWN_MS = 1_000;
+
+/** No suspicion is raised again so soon after one that a probe refuted: what fails then are the jobs. */
+const REFUTED_MS = 5_000;
+
+/** How long a call waits that would leave while an outage is suspected; by then a probe has shown more. */
+const SUSPECTED_MS = 1_000;
+
+/** A worker whose outage another one ended so recently has one of its own, and does not stop the fleet again. */
+const OWN_OUTAGE_MS = 60_000;
+
+type Known = {
+  readonly breaker: OpenBreaker;
+  /** When this state was first seen. */
+  readonly seenMs: number;
+  /** Only this worker is cut off: the fleet's breaker is closed. */
+  readonly isOwn: boolean;
+};
+
+type State = FleetBreakerOptions & {
+  streak: Streak;
+  known: Known | undefined;
+  lookedMs: number;
+  refutedMs: number;
+  closedByOthersMs: number;
+  /** The probe, or the look at the item, that is under way. */
+  underWay: Promise<number | undefined> | undefined;
+};
+
+/** The breaker of a fleet, for one worker. While the table is away it is the worker's own. */
+export function createFleetBreaker(options: FleetBreakerOptions): Breaker {
+  const never = Number.NEGATIVE_INFINITY;
+  const state: State = {
+    ...options,
+    streak: undefined,
+    known: undefined,
+    lookedMs: never,
+    refutedMs: never,
+    closedByOthersMs: never,
+    underWay: undefined,
+  };
+  return {
+    ended(outcome, tookMs) {
+      const nowMs = state.clock.now();
+      state.streak = afterCall(state.streak, outcome, nowMs);
+      const { known } = state;
+      if (outcome === 'answered' && known !== undefined && nowMs - tookMs > known.breaker.sinceMs)
+        void close(state, known).catch(() => undefined);
+    },
+    seen(breaker) {
+      if (breaker === undefined && state.known !== undefined) state.lookedMs = never;
+      else learn(state, breaker);
+    },
+    blockedMs() {
+      if (isClear(state)) return Promise.resolve(undefined);
+      state.underWay ??= look(state).finally(() => {
+        state.underWay = undefined;
+      });
+      return state.underWay;
+    },
+    knownBlockedMs() {
+      const { known, clock } = state;
+      if (known === undefined) return isSuspected(state) ? SUSPECTED_MS : undefined;
+      return Math.max(0, probeDueMs(known.breaker, known.seenMs) - clock.now());
+    },
+  };
+}
+
+/** Nothing is known or suspected that would stop a call, without a look at the item. */
+const isClear = (state: State): boolean =>
+  state.known === undefined && !isSuspected(state) && state.clock.now() - state.lookedMs <= CLOSED_KNOWN_MS;
+
+const isSuspected = ({ streak, refutedMs, clock }: State): boolean =>
+  isSuspicious(streak) && clock.now() - refutedMs > REFUTED_MS;
+
+async function look(state: State): Promise<number | undefined> {
+  const { clock, known } = state;
+  const goodForMs = known === undefined ? CLOSED_KNOWN_MS : OPEN_KNOWN_MS;
+  if (known?.isOwn !== true && clock.now() - state.lookedMs > goodForMs) await readItem(state);
+  if (state.known === undefined && isSuspected(state)) await check(state);
+  if (state.known === undefined) return undefined;
+  return probeIfDue(state, state.known);
+}
+
+/** Probes, since calls failed in a row, and opens the breaker if that fails too and has for long enough. */
+async function check(state: State): Promise<void> {
+  const { clock, item, probe } = state;
+  for (;;) {
+    const outcome = await probe();
+    const { streak } = state;
+    if (outcome === 'answered' || outcome === 'neither' || !isSuspicious(streak)) {
+      state.refutedMs = clock.now();
+      state.streak = undefined;
+      return;
+    }
+    const leftMs = streak.sinceMs + LEAST_OUTAGE_MS - clock.now();
+    if (leftMs <= 0) break;
+    await clock.sleep(leftMs);
+  }
+  const { streak } = state;
+  if (!isSuspicious(streak)) return;
+  const breaker = openedBy(streak, clock.now());
+  const isOwn = clock.now() - state.closedByOthersMs < OWN_OUTAGE_MS;
+  if (!isOwn) await ifReached(() => item.open(breaker));
+  state.known = { breaker, seenMs: clock.now(), isOwn };
+  state.onOpen?.(breaker);
+}
+
+async function probeIfDue(state: State, known: Known): Promise<number | undefined> {
+  const { clock, item, probe } = state;
+  const { breaker, isOwn, seenMs } = known;
+  const dueMs = probeDueMs(breaker, seenMs) - clock.now();
+  if (dueMs > 0) return dueMs;
+  const next = { ...breaker, probeAtMs: clock.now() + PROBE_EVERY_MS };
+  const isElected = isOwn || ((await ifReached(() => item.takeProbe(breaker, next.probeAtMs))) ?? true);
+  if (!isElected) {
+    state.lookedMs = Number.NEGATIVE_INFINITY;
+    return OPEN_KNOWN_MS;
+  }
+  state.known = { breaker: next, seenMs: clock.now(), isOwn };
+  if ((await probe()) === 'answered') {
+    await close(state, { ...known, breaker: next });
+    return undefined;
+  }
+  return Math.max(0, next.probeAtMs - clock.now());
+}
+
+async function close(state: State, { breaker, isOwn }: Known): Promise<void> {
+  if (state.known?.breaker.sinceMs === breaker.sinceMs) {
+    state.known = undefined;
+    state.streak = undefined;
+    state.onClosed?.(breaker);
+  }
+  if (!isOwn) await ifReached(() => state.item.close(breaker));
+}
+
+async function readItem(state: State): Promise<void> {
+  const read = await ifReached(async () => ({ breaker: await state.item.read() }));
+  // While the table is away, what is known stands.
+  if (read === undefined) state.lookedMs = state.clock.now();
+  else learn(state, read.breaker);
+}
+
+function learn(state: State, breaker: OpenBreaker | undefined): void {
+  const { known, clock } = state;
+  const nowMs = clock.now();
+  state.lookedMs = nowMs;
+  if (known?.isOwn) return;
+  if (breaker === undefined) {
+    if (known === undefined) return;
+    state.known = undefined;
+    state.closedByOthersMs = nowMs;
+    state.streak = undefined;
+    state.onClosed?.(known.breaker);
+    return;
+  }
+  const isSame = known?.breaker.probeAtMs === breaker.probeAtMs;
+  if (known === undefined) state.onOpen?.(breaker);
+  state.known = { breaker, seenMs: isSame ? known.seenMs : nowMs, isOwn: false };
+}
+
+/** Undefined if the table cannot be reached. */
+async function ifReached<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof TableError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,50 @@
+import type { CallOutcome } from '../pace/breaker.ts';
+import type { Call } from './call.ts';
+import type { PlatformFailure } from './failure.ts';
+import { searchCalculations } from './operations/search-calculations.ts';
+import { PlatformError } from './platform-error.ts';
+
+/** What a call's end says about the platform; `failure`: undefined if it succeeded. A refusal is an answer, too. */
+export function callOutcome(failure: PlatformFailure | undefined): CallOutcome {
+  switch (failure?.kind) {
+    case undefined:
+    case 'shape':
+    case 'too-large':
+      return 'answered';
+    case 'status':
+      return statusOutcome(failure.status);
+    case 'connection':
+    case 'timeout':
+      return 'unreachable';
+    case 'redirect':
+    case 'not-json':
+      return 'not the platform';
+    case 'cut':
+    case 'endless':
+    case 'input':
+    case 'wait':
+      return 'neither';
+    default:
+      return failure satisfies never;
+  }
+}
+
+function statusOutcome(status: number): CallOutcome {
+  if (status === 401) return 'refused token';
+  if (status === 429) return 'neither';
+  return status >= 500 ? 'server errors' : 'answered';
+}
+
+/** A read of one row is fast: longer means that the platform is away. */
+const PROBE_TIMEOUT_MS = 20_000;
+
+/** Reads one calculation, which any token may do or is refused with an answer: nothing that a job does depends on it. */
+export async function probePlatform(call: Call): Promise<CallOutcome> {
+  const body = { sort: { field: 'id', ascending: true }, limit: 1 };
+  try {
+    await call.raw({ ...searchCalculations, timeoutMs: PROBE_TIMEOUT_MS }, { body }, { once: true });
+    return 'answered';
+  } catch (error) {
+    return error instanceof PlatformError ? callOutcome(error.failure) : 'neither';
+  }
+}

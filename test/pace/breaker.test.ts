@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  afterCall,
+  type BreakerItem,
+  type CallOutcome,
+  putBackMs,
+  type Streak,
+} from '../../lib/pace/breaker.ts';
+import { createDynamoBreaker } from '../../lib/pace/dynamo-breaker.ts';
+import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
+import { createFleetBreaker } from '../../lib/pace/fleet-breaker.ts';
+import { createMemoryBreaker } from '../../lib/pace/memory-breaker.ts';
+import { TableError } from '../../lib/table/table-error.ts';
+import { startTestAws, type TestAws } from '../aws/start-test-aws.ts';
+import { breakerSuite } from './breaker-suite.ts';
+import { createVirtualClock } from './virtual-clock.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+type Worker = {
+  /** What a job's call of this worker meets. */
+  readonly call: (atMs: number) => CallOutcome;
+  /** What its probes meet; by default the same. */
+  readonly probe?: (atMs: number) => CallOutcome;
+  /** When it stops, as if by `kill -9`. */
+  readonly diesMs?: number;
+  readonly skewMs?: number;
+};
+
+/** Workers that each take one job after another, two a second, in virtual time. */
+async function runFleet(workers: readonly Worker[], untilMs: number, isTableAway = (_: number) => false) {
+  const clock = createVirtualClock();
+  const memory = createMemoryBreaker();
+  const seen = { calls: [] as number[][], probes: [] as number[], reads: 0, writes: 0 };
+  const over =
+    <Args extends readonly unknown[], T>(kind: 'reads' | 'writes', act: (...given: Args) => Promise<T>) =>
+    async (...given: Args) => {
+      seen[kind] += 1;
+      await clock.sleep(5);
+      if (isTableAway(clock.now()))
+        throw new TableError('ask', { kind: 'unreachable', code: 'ECONNREFUSED' });
+      return act(...given);
+    };
+  const item: BreakerItem = {
+    read: over('reads', memory.read),
+    open: over('writes', memory.open),
+    takeProbe: over('writes', memory.takeProbe),
+    close: over('writes', memory.close),
+  };
+  const run = async ({ call, probe = call, diesMs = untilMs, skewMs = 0 }: Worker) => {
+    const calls: number[] = [];
+    seen.calls.push(calls);
+    const isAlive = () => clock.now() < Math.min(diesMs, untilMs);
+    const now = () => clock.now() + skewMs;
+    const breaker = createFleetBreaker({
+      item,
+      clock: { now, sleep: clock.sleep },
+      probe: async () => {
+        await clock.sleep(50);
+        if (!isAlive()) return new Promise<never>(() => undefined);
+        seen.probes.push(clock.now());
+        return probe(clock.now());
+      },
+    });
+    while (isAlive()) {
+      const blockedMs = await breaker.blockedMs();
+      if (blockedMs !== undefined) {
+        await clock.sleep(putBackMs(blockedMs, 0.5));
+        continue;
+      }
+      calls.push(clock.now());
+      await clock.sleep(50);
+      breaker.ended(call(clock.now()), 50);
+      await clock.sleep(450);
+    }
+  };
+  for (const worker of workers) void run(worker);
+  await clock.run(untilMs + MINUTE);
+  const between = (fromMs: number, toMs: number) =>
+    seen.calls.map((calls) => calls.filter((atMs) => atMs >= fromMs && atMs < toMs).length);
+  return { ...seen, between };
+}
+
+const awayBetween =
+  (fromMs: number, toMs: number, outcome: CallOutcome = 'unreachable') =>
+  (atMs: number): CallOutcome =>
+    atMs >= fromMs && atMs < toMs ? outcome : 'answered';
+
+describe('an outage of an hour', () => {
+  const call = awayBetween(MINUTE, 61 * MINUTE);
+
+  test('stops all workers within seconds, and ten minutes of it see only one probe in ten seconds', async () => {
+    const { between, probes } = await runFleet([{ call }, { call }, { call }], 30 * MINUTE);
+
+    expect(between(MINUTE + 5 * SECOND, 30 * MINUTE)).toEqual([0, 0, 0]);
+    const later = probes.filter((atMs) => atMs >= 10 * MINUTE && atMs < 20 * MINUTE);
+    expect(later.length).toBeGreaterThan(20);
+    expect(later.length).toBeLessThanOrEqual(60);
+  });
+
+  test('ends for all workers within a minute of the platform’s return', async () => {
+    const { between } = await runFleet([{ call }, { call }, { call }], 63 * MINUTE);
+
+    for (const calls of between(62 * MINUTE, 63 * MINUTE)) expect(calls).toBeGreaterThan(100);
+  });
+
+  test('ends though the worker dies that probes', async () => {
+    const dying = [2, 3, 4].map((minute) => ({ call, diesMs: minute * MINUTE + 10_030 }));
+
+    const { between } = await runFleet([...dying, { call }], 63 * MINUTE);
+
+    expect(between(62 * MINUTE, 63 * MINUTE).at(-1)).toBeGreaterThan(100);
+  });
+
+  test('ends though the clock of one worker is five minutes ahead, and that worker dies', async () => {
+    const ahead = { call, skewMs: 5 * MINUTE, diesMs: 60 * MINUTE };
+
+    const { between } = await runFleet([ahead, { call }], 63 * MINUTE);
+
+    expect(between(62 * MINUTE, 63 * MINUTE).at(-1)).toBeGreaterThan(100);
+  });
+
+  test('stops each worker by itself while the table is away, too', async () => {
+    const { between } = await runFleet([{ call }, { call }], 63 * MINUTE, (atMs) => atMs > MINUTE);
+
+    expect(between(MINUTE + 5 * SECOND, 61 * MINUTE)).toEqual([0, 0]);
+    for (const calls of between(62 * MINUTE, 63 * MINUTE)) expect(calls).toBeGreaterThan(100);
+  });
+});
+
+test('a breaker that stays closed is never written, and read once a worker in half a minute at most', async () => {
+  const call = () => 'answered' as const;
+
+  const { reads, writes, probes } = await runFleet([{ call }, { call }], 10 * MINUTE);
+
+  expect(writes).toBe(0);
+  expect(probes).toEqual([]);
+  expect(reads).toBeLessThanOrEqual(2 * 21);
+});
+
+test.for(['server errors', 'refused token', 'not the platform'] as const)(
+  'jobs that fail by their own fault (%s) do not open it: a probe that is answered refutes them',
+  async (outcome) => {
+    const failing = { call: () => outcome, probe: () => 'answered' as const };
+
+    const { between, writes } = await runFleet([failing, { call: () => 'answered' }], 10 * MINUTE);
+
+    expect(writes).toBe(0);
+    for (const calls of between(0, 10 * MINUTE)) expect(calls).toBeGreaterThan(1_100);
+  },
+);
+
+test('a fault of less than two seconds opens nothing', async () => {
+  const call = awayBetween(MINUTE, MINUTE + 1_800);
+
+  const { writes } = await runFleet([{ call }], 2 * MINUTE);
+
+  expect(writes).toBe(0);
+});
+
+test('a worker that is cut off alone stops the others for seconds once, and then only itself', async () => {
+  const cut = { call: awayBetween(MINUTE, 9 * MINUTE, 'refused token') };
+  const sound = { call: () => 'answered' as const };
+
+  const { between } = await runFleet([cut, sound], 10 * MINUTE);
+
+  const [ofCut = 0, ofSound = 0] = between(2 * MINUTE, 9 * MINUTE);
+  expect(ofCut).toBeLessThan(60);
+  expect(ofSound).toBeGreaterThan(7 * 120 * 0.9);
+  expect(between(9.5 * MINUTE, 10 * MINUTE)[0]).toBeGreaterThan(50);
+});
+
+test('a streak ends with any answer, and a 429 says nothing', () => {
+  const after = (...outcomes: readonly CallOutcome[]) =>
+    outcomes.reduce<Streak>((streak, outcome) => afterCall(streak, outcome, 7), undefined);
+
+  expect(after('unreachable', 'answered')).toBeUndefined();
+  expect(after('unreachable', 'neither', 'server errors')).toEqual({
+    failures: 2,
+    sinceMs: 7,
+    cause: 'server errors',
+  });
+});
+
+breakerSuite('a breaker in memory', createMemoryBreaker);
+
+describe('in DynamoDB', () => {
+  let aws: TestAws;
+  let hosts = 0;
+  const oneAttempt = 'a breaker makes one attempt: its worker goes on by itself';
+
+  beforeAll(async () => {
+    aws = await startTestAws({
+      tables: ['paces'],
+      off: { 'dynamodb-refuses': oneAttempt, 'dynamodb-loses-responses': oneAttempt },
+    });
+  });
+  afterAll(() => aws.close());
+
+  const options = () => {
+    hosts += 1;
+    return { client: createBudgetClient(aws.settings), tableName: 'paces', host: `host-${hosts}` };
+  };
+
+  breakerSuite('a breaker', () => createDynamoBreaker(options()));
+
+  test('is seen by whoever reads or writes the budget', async () => {
+    const place = options();
+    const breaker = { sinceMs: 1, cause: 'unreachable', probeAtMs: 2 };
+    const seen: unknown[] = [];
+    const budget = createDynamoBudget({
+      ...place,
+      environment: aws.settings,
+      onBudget: (each) => seen.push(each.breaker),
+    });
+
+    await createDynamoBreaker(place).open(breaker);
+    await budget.read();
+    await budget.pause(3);
+
+    expect(seen).toEqual([breaker, breaker]);
+  });
+});
