@@ -10,16 +10,23 @@ export const uuid = z
     z.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, { error: 'a UUID (8-4-4-4-12 hex digits)' }),
   );
 
-/** Text with at least one character that is not white space. */
+/** Text with at least one character that is not white space; it may hold half a surrogate pair, as a cut emoji does. */
+export const anyText = z.string({ error: 'text' }).check(z.regex(/\S/, { error: 'text that is not empty' }));
+
+/** Half a surrogate pair can be neither part of a URL nor stored as UTF-8. */
+const wellFormed = z.refine((text) => String(text).isWellFormed(), { error: 'well-formed Unicode' });
+
+/** Well-formed text with at least one character that is not white space. */
 export const filledText = z
   .string({ error: 'text' })
-  .check(z.regex(/\S/, { error: 'text that is not empty' }));
+  .check(z.regex(/\S/, { error: 'text that is not empty' }), wellFormed);
 
 /** Text that becomes a segment of a path: `.` and `..` would be read as steps within it. */
 export const pathSegment = z.string({ error: 'text' }).check(
   z.refine((value) => value !== '' && value !== '.' && value !== '..', {
     error: 'a name that is not empty, "." or ".."',
   }),
+  wellFormed,
 );
 
 /** A whole number between two bounds, both included. */

@@ -1,4 +1,4 @@
-import { faultsOf } from '../json/faults.ts';
+import { faultsOf, preview } from '../json/faults.ts';
 import { printJson } from '../json/json.ts';
 import { type Endpoint, type EndpointInput, targetOf } from './endpoint.ts';
 import type { PlatformRequest, ReadResponse } from './http/transport.ts';
@@ -26,12 +26,11 @@ export function prepareCall<Input extends EndpointInput>(
   if (!checked.success) {
     const place = (path: readonly PropertyKey[]) => path.slice(1).join('.') || String(path[0]);
     const faults = faultsOf(checked.error, input, { place });
-    throw new PlatformError(
-      { kind: 'input', faults },
-      { operation: endpoint.name, about: 'not sent', attempts: 0 },
-    );
+    throw notSent(endpoint, faults);
   }
   const { data } = checked;
+  const faults = brokenTexts({ ...data.path, ...data.query });
+  if (faults.length > 0) throw notSent(endpoint, faults);
   return {
     context: { operation: endpoint.name, about: endpoint.about(data) },
     request: {
@@ -44,3 +43,12 @@ export function prepareCall<Input extends EndpointInput>(
     },
   };
 }
+
+const notSent = ({ name: operation }: Pick<Endpoint, 'name'>, faults: readonly string[]): PlatformError =>
+  new PlatformError({ kind: 'input', faults }, { operation, about: 'not sent', attempts: 0 });
+
+/** The values that no URL can hold: half a surrogate pair has no percent-encoding. */
+const brokenTexts = (values: Readonly<Record<string, unknown>>): readonly string[] =>
+  Object.entries(values).flatMap(([name, value]) =>
+    String(value).isWellFormed() ? [] : [`${name}: expected well-formed Unicode, got ${preview(value)}`],
+  );

@@ -187,6 +187,19 @@ describe('inputs are refused before anything is sent', () => {
     expect(sent).toEqual([]);
   });
 
+  test('half a surrogate pair, where a URL would need it', async () => {
+    const { call, sent } = fakeCall([ok({})]);
+
+    const path = { packageId, version: '1', functionName: '\ud800' };
+    const named = await caught(call(runFunction, { path, body: {} }));
+    const query = { directoryPath: 'a\udc00b' };
+    const searched = await caught(call(searchFiles, { path: { filesetId: packageId }, query, body: {} }));
+
+    expect(named.message).toContain('functionName: expected well-formed Unicode, got "\\ud800"');
+    expect(searched.message).toContain('directoryPath: expected well-formed Unicode, got "a\\udc00b"');
+    expect(sent).toEqual([]);
+  });
+
   test('an id that was rounded to a number', async () => {
     const { call, sent } = fakeCall([ok({})]);
 

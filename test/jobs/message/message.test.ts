@@ -118,6 +118,14 @@ describe('run-function', () => {
 
   test('is refused with invalid paths', () => {
     expect(faultsOf({ ...call, packageId: 'x', packageVersion: '..', functionName: '' })).toHaveLength(3);
+    expect(faultsOf({ ...call, packageVersion: '\ud800', functionName: 'f\udfff' })).toEqual([
+      'packageVersion: expected well-formed Unicode, got "\\ud800"',
+      'functionName: expected well-formed Unicode, got "f\\udfff"',
+    ]);
+    expect(faultsOf({ type: 'snapshot', source: 'cards', datasets: ['\ud800'] })).toEqual([
+      'datasets.0: expected well-formed Unicode, got "\\ud800"',
+    ]);
+    expect(faultsOf({ type: 'score', texts: [{ id: 'a', text: 'a cut emoji: \ud83d' }] })).toEqual([]);
   });
 });
 

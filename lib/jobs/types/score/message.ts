@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { filledText, wholeNumber } from '../../../json/inputs.ts';
+import { anyText, wholeNumber } from '../../../json/inputs.ts';
 import { analyzeSentiment, type SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
 import type { MessageChecks } from '../../message/check-message.ts';
 import { common, isObject, together, whole } from '../../message/fields.ts';
@@ -16,7 +16,7 @@ const textOfJob = z.strictObject(
       .check(
         z.refine((id) => id !== '' && Buffer.byteLength(id) <= 1_024, { error: 'an id of 1 to 1024 bytes' }),
       ),
-    text: filledText,
+    text: anyText,
   },
   { error: 'an object with id and text' },
 );
