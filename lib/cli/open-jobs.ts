@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { type Allow, AllowError, readAllow } from '../jobs/allow.ts';
 import { createLedger } from '../jobs/ledger/create-ledger.ts';
 import type { Ledger } from '../jobs/ledger/ledger.ts';
 import { jobId } from '../jobs/message/fields.ts';
 import type { Queue } from '../jobs/queue/queue.ts';
+import type { BatchStorage } from '../jobs/texts/batch/batch.ts';
 import { type Environment, SettingsError } from '../settings.ts';
+import type { Store } from '../store/store.ts';
 import type { Table } from '../table/table.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -19,6 +22,19 @@ export async function openTable(tableName: string, environment: Environment): Pr
 
 export const openLedger = async (tableName: string, environment: Environment): Promise<Ledger> =>
   createLedger({ table: await openTable(tableName, environment) });
+
+/** The ledger, and the batches of bulk texts, in one table. */
+export async function openLedgerParts(
+  tableName: string,
+  environment: Environment,
+  store: Store,
+): Promise<{ readonly ledger: Ledger; readonly batches: BatchStorage }> {
+  const table = await openTable(tableName, environment);
+  return {
+    ledger: createLedger({ table }),
+    batches: { store, table, newToken: randomUUID, now: Date.now },
+  };
+}
 
 export async function openQueue(queueUrl: string, environment: Environment): Promise<Queue> {
   const { createSqsClient, createSqsQueue } = await import('../jobs/queue/sqs-queue.ts');

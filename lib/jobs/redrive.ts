@@ -8,6 +8,8 @@ import { withId } from './message/with-id.ts';
 import { createEmptyCheck, LONG_POLLS, type Polls, total } from './queue/empty-queue.ts';
 import type { Queue, QueueMessage } from './queue/queue.ts';
 import { unsentOf } from './queue/unsent-error.ts';
+import type { BatchStorage } from './texts/batch/batch.ts';
+import { prepareReopen } from './types/job-types.ts';
 
 const FOLDER = 'work/failed/';
 const keyOf = (id: string) => `${FOLDER}${id}.json`;
@@ -31,11 +33,12 @@ export type RedriveParts = {
   readonly store: Store;
   readonly ledger: Ledger;
   readonly queue: Pick<Queue, 'send'>;
+  readonly batches: BatchStorage;
   readonly signal?: AbortSignal | undefined;
 };
 
 /** What was not sent: the id of a job or of a dead letter, and why. */
-type NotSent = { readonly id: string; readonly error: string };
+export type NotSent = { readonly id: string; readonly error: string };
 
 /** The ids of the jobs that were reopened, and of those that were left as they are, with their states. */
 export type Redriven = {
@@ -78,18 +81,25 @@ type Reopened =
 async function reopen(
   id: string,
   options: ReopenOptions,
-  { store, ledger }: Pick<RedriveParts, 'store' | 'ledger'>,
+  { store, ledger, batches }: Pick<RedriveParts, 'store' | 'ledger' | 'batches'>,
 ): Promise<Reopened> {
   const stored = await store.get(keyOf(id));
+  const before = await ledger.read(id);
   // Without its message, a reopened job would wait forever.
-  if (stored === undefined) return { kind: 'left', state: stateOf(await ledger.read(id)) };
+  if (stored === undefined) return { kind: 'left', state: stateOf(before) };
+  const body = stored.body.toString();
+  const mayOpen = before?.state === 'FAILED' && (options.isNamed === true || !isCancelled(before));
+  if (mayOpen || before?.state === 'CLAIMED') {
+    const parsed = parseMessage(body, { messageId: id, allow: {} });
+    if (parsed.kind === 'job') await prepareReopen(parsed.job, { store, batches });
+  }
   const { kind, row } = await ledger.reopen(id, options);
   // A job that is done never fails again. Every other message stays: its job may fail while this runs.
   if (row?.state === 'DONE') await store.delete(keyOf(id));
   // Sending a message again needlessly is only one more delivery, which does no harm. This completes a redrive that
   // died between the two steps.
   return kind === 'reopened' || row?.state === 'CLAIMED'
-    ? { kind: 'open', body: stored.body.toString() }
+    ? { kind: 'open', body }
     : { kind: 'left', state: stateOf(row) };
 }
 
@@ -99,7 +109,7 @@ function stateOf(row: JobRow | undefined): string {
 }
 
 /** Sends messages, and returns why some were not sent, by their places. Throws if the queue cannot be used at all. */
-async function sendAll(
+export async function sendAll(
   queue: Pick<Queue, 'send'>,
   bodies: readonly string[],
 ): Promise<ReadonlyMap<number, string>> {

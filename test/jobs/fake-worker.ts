@@ -36,6 +36,7 @@ export async function fakeWorker(runners: Partial<Runners>) {
     worker,
     ledger,
     store,
+    batches: worker.batches,
     clock,
     finished,
     /** What a stored object holds, as JSON; undefined if there is none. */

@@ -1,20 +1,23 @@
-import type { MovedDeadLetters, Redriven } from '../../jobs/redrive.ts';
+import type { Queue } from '../../jobs/queue/queue.ts';
+import type { MovedDeadLetters, Redriven, RedriveParts } from '../../jobs/redrive.ts';
 import { readSyncSettings, type SyncSettings } from '../../settings.ts';
 import type { AddCommand } from '../command.ts';
 import { openStoreOf } from '../open-store-of.ts';
 import { settingFor } from '../setting-for.ts';
-import { exitCodes, shownLines, type Terminal } from '../terminal.ts';
+import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
 
-type RedriveFlags = { readonly json?: true };
+type RedriveFlags = { readonly batch?: string; readonly json?: true };
 
 /** `redrive [ID...]`: reopens failed jobs and moves dead letters back. Does not need the platform. */
 export const addRedrive: AddCommand = (program, terminal, finish) => {
   program
     .command('redrive')
     .description(
-      'Reopen failed jobs, never unknown ones; without ids, also move dead letters back to the queue.',
+      'Reopen failed jobs, never unknown ones, and cancelled ones only by id; without ids, also move dead letters back to the queue.',
     )
     .argument('[id...]', 'the ids of the jobs (default: all failed jobs)')
+    .option('--batch <name>', 'score the rows of this batch that have no score, cancelled ones too')
     .option('--json', 'print what happened to them as one JSON value')
     .action(async (ids: readonly string[], flags: RedriveFlags) =>
       finish(await redrive(ids, flags, terminal)),
@@ -23,39 +26,66 @@ export const addRedrive: AddCommand = (program, terminal, finish) => {
 
 async function redrive(
   given: readonly string[],
-  { json }: RedriveFlags,
+  { batch, json }: RedriveFlags,
   terminal: Terminal,
 ): Promise<number> {
   const { environment, signal } = terminal;
   const settings = readSyncSettings(environment);
   const tableName = settingFor('redrive', settings, 'SYNC_TABLE');
   const queueUrl = settingFor('redrive', settings, 'SYNC_QUEUE_URL');
-  const { checkedJobIds, openLedger, openQueue } = await import('../open-jobs.ts');
-  const { redriveFailed } = await import('../../jobs/redrive.ts');
+  if (batch !== undefined && given.length > 0)
+    throw new UsageError('redrive: expected ids of jobs or --batch, got both');
+  const { checkedJobIds, openLedgerParts, openQueue } = await import('../open-jobs.ts');
   const ids = checkedJobIds(given);
-  const [store, ledger, queue] = await Promise.all([
-    openStoreOf(environment),
-    openLedger(tableName, environment),
-    openQueue(queueUrl, environment),
-  ]);
-  const redriven = await redriveFailed(ids, { store, ledger, queue, signal });
+  const store = await openStoreOf(environment);
+  const { ledger, batches } = await openLedgerParts(tableName, environment, store);
+  const queue = await openQueue(queueUrl, environment);
+  const parts = { store, ledger, batches, queue, signal };
+  const report =
+    batch === undefined
+      ? await redriveJobs(ids, parts, settings, terminal)
+      : await redriveOne(batch, parts, terminal);
+  if (report === undefined) return exitCodes.failed;
+  terminal.out(json ? JSON.stringify(report, undefined, 2) : shownLines(describe(report)));
+  const isAll = batch === undefined && ids.length === 0;
+  return report.notSent.length === 0 && !report.held && (isAll || report.left.length === 0)
+    ? exitCodes.done
+    : exitCodes.incomplete;
+}
+
+async function redriveJobs(
+  ids: readonly string[],
+  parts: RedriveParts & { readonly queue: Queue },
+  settings: SyncSettings,
+  terminal: Terminal,
+): Promise<Report> {
+  const { redriveFailed } = await import('../../jobs/redrive.ts');
+  const redriven = await redriveFailed(ids, parts);
   const isAll = ids.length === 0;
-  const dead = isAll ? await moveBack(settings, queue, terminal) : null;
+  const dead = isAll ? await moveBack(settings, parts.queue, terminal) : null;
   const unknown = isAll
-    ? await unknownIds(ledger)
+    ? await unknownIds(parts.ledger)
     : redriven.left.filter(({ state }) => state === 'UNKNOWN').map(({ id }) => id);
-  const notSent = [...redriven.notSent, ...(dead?.notMoved ?? [])];
-  const report: Report = {
+  return {
     ...redriven,
-    notSent,
+    notSent: [...redriven.notSent, ...(dead?.notMoved ?? [])],
     unknown,
     movedBack: dead?.moved ?? null,
     held: dead?.held ?? null,
   };
-  terminal.out(json ? JSON.stringify(report, undefined, 2) : shownLines(describe(report)));
-  return notSent.length === 0 && !report.held && (isAll || redriven.left.length === 0)
-    ? exitCodes.done
-    : exitCodes.incomplete;
+}
+
+/** What happened to the chunks of a batch; undefined if there is no such batch, which is reported. */
+async function redriveOne(
+  batch: string,
+  parts: RedriveParts,
+  { err }: Terminal,
+): Promise<Report | undefined> {
+  const { redriveBatch } = await import('../../jobs/redrive-batch.ts');
+  const redriven = await redriveBatch(batch, parts);
+  if (redriven.chunks > 0) return { ...redriven, unknown: [], movedBack: null, held: null };
+  err(shown(`platform-sync: batch ${batch}: not in the table`));
+  return undefined;
 }
 
 /** The dead letters that were moved; null if no dead-letter queue is set. */

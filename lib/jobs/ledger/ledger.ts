@@ -63,6 +63,10 @@ export type Resolution = { readonly status: 'done' | 'failed'; readonly note: st
 export type ReopenOptions = {
   /** Reopens the job though it was cancelled: a person named it. Default: false. */
   readonly isNamed?: boolean;
+  /** Reopens the job however it ended: a repeat does no harm, and more of it may succeed. Default: false. */
+  readonly anyEnd?: boolean;
+  /** The next message may have other content: some texts of the job may have been forgotten. Default: false. */
+  readonly anyContent?: boolean;
 };
 
 /** `refused`: the job has not failed, was cancelled and not named, or does not exist. */

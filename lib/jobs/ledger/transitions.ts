@@ -55,6 +55,7 @@ import type {
  * FAILED                      FAILED            a person; cancelled                                        cancel
  * FAILED, and not cancelled   CLAIMED, no lease anyone; attempts, tries and takeovers 0, fence+1           reopen
  * FAILED, cancelled           CLAIMED, no lease a person who names it; the same                            reopen
+ * an end                      CLAIMED, no lease anyone, where a repeat does no harm; the same              reopen
  *
  * "Sent before" means under an earlier fence, and not taken back. An end is DONE, FAILED or UNKNOWN. The holder is
  * the worker that claimed with the row's fence, as long as the row has a lease: even an expired one, since nobody has
@@ -180,18 +181,27 @@ export function decideCancel(
   return { write, answer: { kind: 'cancelled', row: write } };
 }
 
-export function decideReopen(
-  row: JobRow | undefined,
-  { isNamed = false }: ReopenOptions,
-): Decision<ReopenAnswer> {
-  if (row?.state !== 'FAILED' || (isCancelled(row) && !isNamed)) return { answer: { kind: 'refused', row } };
+export function decideReopen(row: JobRow | undefined, options: ReopenOptions): Decision<ReopenAnswer> {
+  if (row === undefined || !mayReopen(row, options)) return { answer: { kind: 'refused', row } };
   const { outcome: _, startedAt: _s, finishedAt, sentFence: _n, earlierSentFence: _e, ...known } = row;
-  const { unsentAttempts: _a, unsentTries: _t, cancelled: _c, ...rest } = known;
+  const { unsentAttempts: _a, unsentTries: _t, cancelled: _c, contentHash, ...rest } = known;
+  const content = options.anyContent || contentHash === undefined ? {} : { contentHash };
   const earlier = finishedAt === undefined ? {} : { earlierFinishedAt: finishedAt };
   const fence = row.fence + 1;
-  const write: JobRow = { ...rest, ...earlier, state: 'CLAIMED', fence, attempts: 0, takeovers: 0 };
+  const write: JobRow = {
+    ...rest,
+    ...content,
+    ...earlier,
+    state: 'CLAIMED',
+    fence,
+    attempts: 0,
+    takeovers: 0,
+  };
   return { write, answer: { kind: 'reopened', row: write } };
 }
+
+const mayReopen = (row: JobRow, { isNamed = false, anyEnd = false }: ReopenOptions): boolean =>
+  anyEnd ? hasEnded(row) : row.state === 'FAILED' && (isNamed || !isCancelled(row));
 
 export function decideResolve(
   row: JobRow | undefined,

@@ -31,6 +31,8 @@ export type JobTypeDefinition<
   readonly openRunner: (parts: RunnerParts) => Promise<RunJob<JobBy<Message>>>;
   /** Does what must follow once the job's end is in the ledger. Called again whenever its message is received again. */
   readonly afterEnd: (job: JobBy<Message>, ended: EndedJobRow, parts: EndParts) => Promise<void>;
+  /** Does what must come before a failed job is reopened: called again if the process dies in between. */
+  readonly beforeReopen: (job: JobBy<Message>, parts: EndParts) => Promise<void>;
   /** A message for the tour, with an id to wait for: its job must succeed on the reference platform. */
   readonly sample: (records: SampleRecords) => Input & { readonly id: string };
 };

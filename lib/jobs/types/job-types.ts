@@ -79,6 +79,10 @@ export const settleEnd = <Type extends JobType>(
   parts: EndParts,
 ): Promise<void> => definitions[job.type].afterEnd(job, ended, parts);
 
+/** Does what must come before a failed job is reopened. */
+export const prepareReopen = <Type extends JobType>(job: JobOf<Type>, parts: EndParts): Promise<void> =>
+  definitions[job.type].beforeReopen(job, parts);
+
 /** The runners of a worker. Throws if a setting for one of them is invalid. */
 export async function openRunners(parts: RunnerParts): Promise<Runners> {
   const opened = jobTypes.map(async (type) => [type, await definitions[type].openRunner(parts)] as const);

@@ -1,8 +1,9 @@
 import type { ScoreJob } from '../../types/score/message.ts';
-import { type BatchStorage, type ChunkId, chunkJobId, stagedKey } from './batch.ts';
+import { type BatchStorage, type ChunkId, stagedKey } from './batch.ts';
 import { writeHeader } from './batch-header.ts';
 import type { BatchRequest } from './batch-request.ts';
 import { type CheckOptions, checkBatch, type Refusal } from './check-batch.ts';
+import { chunkMessage } from './chunk-message.ts';
 import { type ChunkRow, isEnded, readChunkRow, writeChunkRow } from './chunk-row.ts';
 import { type Chunk, cutChunks, isBad, type SourceRow } from './chunks.ts';
 import { endChunk } from './end-chunk.ts';
@@ -86,7 +87,8 @@ async function stageChunk(
   options: BatchStorage,
 ): Promise<ScoreJob | undefined> {
   const chunkId = { batch, chunk: index };
-  const { body, sha256 } = printStaged({ version: 1, host, request, rows: rows.map(stagedRow) });
+  const chunk: StagedChunk = { version: 1, host, request, rows: rows.map(stagedRow) };
+  const { body, sha256 } = printStaged(chunk);
   const stored = await readChunkRow(chunkId, options);
   const isStaged = stored?.row.state === 'ended' || (await stage(chunkId, body, options));
   const badRows = rows.filter(isBad).map(({ line, fault }) => ({ line, fault: fault.toWellFormed() }));
@@ -95,9 +97,8 @@ async function stageChunk(
   const now = stored ?? (await writeChunkRow(chunkId, open, null, options));
   if (now?.row.staged !== sha256) throw new BatchConflictError(chunkId);
   if (isEnded(now.row)) return undefined;
-  const texts = rows.flatMap((row) => (isBad(row) ? [] : [{ id: String(row.line), text: row.text }]));
-  if (texts.length > 0)
-    return { ...request, version: 1, type: 'score', id: chunkJobId(chunkId), texts, ...chunkId };
+  const message = chunkMessage(chunkId, chunk);
+  if (message.texts.length > 0) return message;
   await endChunk(chunkId, [], options);
   return undefined;
 }

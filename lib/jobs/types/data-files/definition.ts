@@ -9,6 +9,7 @@ export const dataFiles: JobTypeDefinition<DataFilesMessage, DataFilesInput> = {
   allowFault: () => undefined,
   openRunner: async ({ platform }) => (await import('./runner.ts')).dataFilesRunner(platform.call),
   afterEnd: async () => undefined,
+  beforeReopen: async () => undefined,
   sample: ({ dataFileIds }) => ({
     version: 1,
     type: 'data-files',

@@ -11,6 +11,7 @@ export const runFunction: JobTypeDefinition<RunFunctionMessage, RunFunctionInput
   allowFault: functionFault,
   openRunner: async ({ platform }) => (await import('./runner.ts')).functionRunner(platform.call),
   afterEnd: async () => undefined,
+  beforeReopen: async () => undefined,
   sample: ({ packageId }) => ({
     version: 1,
     type: 'run-function',

@@ -1,4 +1,5 @@
 import { failChunk } from '../../texts/batch/end-chunk.ts';
+import { reopenChunk } from '../../texts/batch/reopen-chunk.ts';
 import type { JobTypeDefinition } from '../job-type-definition.ts';
 import { type ScoreInput, type ScoreMessage, scoreChecks } from './message.ts';
 
@@ -18,6 +19,10 @@ export const score: JobTypeDefinition<ScoreMessage, ScoreInput> = {
   async afterEnd({ batch, chunk }, { outcome: { status, error } }, { batches }) {
     if (batch === undefined || chunk === undefined || status === 'done') return;
     await failChunk({ batch, chunk }, error?.message ?? status, batches);
+  },
+  /** Opens a chunk again, so that its rows that failed are scored. */
+  async beforeReopen({ batch, chunk }, { batches }) {
+    if (batch !== undefined && chunk !== undefined) await reopenChunk({ batch, chunk }, batches);
   },
   sample: () => ({
     version: 1,

@@ -8,7 +8,7 @@ import { HandBackError, type RunJob } from '../../turn.ts';
 import type { ScoreJob } from './message.ts';
 
 export type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'random' | 'retry'> & {
-  readonly platform: Platform;
+  readonly platform: Pick<Platform, 'sentiment'>;
   readonly cache: ScoreCache;
   readonly batches: BatchStorage;
 };

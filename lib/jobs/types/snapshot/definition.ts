@@ -13,5 +13,6 @@ export const snapshot: JobTypeDefinition<SnapshotMessage> = {
     return openSnapshots(session, storage);
   },
   afterEnd: async () => undefined,
+  beforeReopen: async () => undefined,
   sample: () => ({ version: 1, type: 'snapshot', id: 'tour-snapshot', source: 'cards' }),
 };

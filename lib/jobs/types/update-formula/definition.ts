@@ -16,6 +16,7 @@ export const updateFormula: JobTypeDefinition<UpdateFormulaMessage, UpdateFormul
     const response = outcome.status === 'done' ? await responseOf(store, outcome) : undefined;
     if (response !== undefined) await storeFormula(store, { calculationId, finishedAtMs, response });
   },
+  beforeReopen: async () => undefined,
   sample: ({ calculationId, expression }) => ({
     version: 1,
     type: 'update-formula',

@@ -1,0 +1,146 @@
+import { expect, test } from 'vitest';
+import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
+import { redriveFailed } from '../../lib/jobs/redrive.ts';
+import { redriveBatch } from '../../lib/jobs/redrive-batch.ts';
+import { failChunk } from '../../lib/jobs/texts/batch/end-chunk.ts';
+import { scoredBatch } from './scored-batch.ts';
+import { crashing } from './texts/fakes.ts';
+
+const CHUNK = 'b1.chunk-00000';
+const scored = (line: number) => ({ line, sentiment: 'negative', error: undefined });
+const failed = (line: number) => ({ line, sentiment: undefined, error: expect.stringContaining('400') });
+const bad = { line: 4, sentiment: undefined, error: 'no text' };
+
+test('the failed rows of a batch are scored, and no other text is paid for again', async () => {
+  await using batch = await scoredBatch({ refused: ['two'] });
+  await batch.drain();
+  expect(await batch.part()).toEqual([scored(1), failed(2), scored(3), bad]);
+  batch.refused.clear();
+
+  const redriven = await redriveBatch('b1', batch.parts);
+  await batch.drain();
+
+  expect(redriven).toEqual({ batch: 'b1', chunks: 1, opened: [CHUNK], left: [], notSent: [] });
+  expect(await batch.part()).toEqual([scored(1), scored(2), scored(3), bad]);
+  expect(batch.paid.toSorted()).toEqual(['one', 'three', 'two']);
+  expect(await batch.stored('scores/b1/summary.json')).toMatchObject({ scored: 3, failed: 0, bad: 1 });
+  expect(await batch.partKeys()).toHaveLength(1);
+});
+
+test('a batch without failed rows is left as it is', async () => {
+  await using batch = await scoredBatch({ refused: [] });
+  await batch.drain();
+  const before = await batch.partKeys();
+
+  expect(await redriveBatch('b1', batch.parts)).toMatchObject({ opened: [], left: [] });
+
+  expect(batch.queue.bodies()).toEqual([]);
+  expect(await batch.partKeys()).toEqual(before);
+});
+
+test('a chunk that has not ended yet is named, and left to its own message', async () => {
+  await using batch = await scoredBatch({ refused: [] });
+
+  const redriven = await redriveBatch('b1', batch.parts);
+
+  expect(redriven).toMatchObject({ opened: [], left: [{ id: CHUNK, state: 'not ended yet' }] });
+  expect(batch.queue.bodies()).toHaveLength(1);
+});
+
+test('a row that fails again fails alone, and can be scored later', async () => {
+  await using batch = await scoredBatch({ refused: ['two'] });
+  await batch.drain();
+  await redriveBatch('b1', batch.parts);
+  await batch.drain();
+  expect(await batch.part()).toEqual([scored(1), failed(2), scored(3), bad]);
+  batch.refused.clear();
+
+  await redriveBatch('b1', batch.parts);
+  await batch.drain();
+
+  expect(await batch.part()).toEqual([scored(1), scored(2), scored(3), bad]);
+});
+
+test('redrive of a chunk whose job failed, by its id, scores all of its rows', async () => {
+  await using batch = await scoredBatch({ refused: [], ends: ['failed'] });
+  await batch.drain();
+  expect(await batch.part()).toMatchObject([
+    { error: 'no luck' },
+    { error: 'no luck' },
+    { error: 'no luck' },
+    bad,
+  ]);
+
+  expect((await redriveFailed([CHUNK], batch.parts)).opened).toEqual([CHUNK]);
+  await batch.drain();
+
+  expect(await batch.part()).toEqual([scored(1), scored(2), scored(3), bad]);
+  expect(await batch.stored('scores/b1/summary.json')).toMatchObject({ scored: 3, failed: 0 });
+});
+
+test('a chunk whose job is unknown is scored with its batch, since a repeat does no harm', async () => {
+  await using batch = await scoredBatch({ refused: [], ends: ['unknown'] });
+  await batch.drain();
+
+  await redriveBatch('b1', batch.parts);
+  await batch.drain();
+
+  expect(await batch.part()).toEqual([scored(1), scored(2), scored(3), bad]);
+});
+
+test('a chunk whose row in the ledger has expired is scored all the same', async () => {
+  await using batch = await scoredBatch({ refused: ['two'] });
+  await batch.drain();
+  batch.refused.clear();
+  await batch.forgetJob(CHUNK);
+
+  await redriveBatch('b1', batch.parts);
+  await batch.drain();
+
+  expect(await batch.part()).toEqual([scored(1), scored(2), scored(3), bad]);
+});
+
+test('a chunk whose texts have expired is named, and stays ended', async () => {
+  await using batch = await scoredBatch({ refused: ['two'] });
+  await batch.drain();
+  await batch.store.delete('work/scores/b1/chunk-00000.json');
+
+  const redriven = await redriveBatch('b1', batch.parts);
+
+  expect(redriven.left).toEqual([{ id: CHUNK, state: 'its texts have expired' }]);
+  expect(await batch.stored('scores/b1/summary.json')).toMatchObject({ scored: 2, failed: 1 });
+});
+
+test.for([
+  [1, false],
+  [1, true],
+  [2, false],
+  [2, true],
+] as const)('a redrive that died at write %i (made: %s) is completed by the next one', async ([at, made]) => {
+  await using batch = await scoredBatch({ refused: ['two'] });
+  await batch.drain();
+  batch.refused.clear();
+  const dying = crashing(batch.batches, at, made);
+  const ledger = createLedger({ table: dying.table, now: batch.worker.now });
+  const dead = redriveBatch('b1', { ...batch.parts, ledger, batches: { ...batch.batches, ...dying } });
+  await expect(dead).rejects.toThrow();
+
+  expect((await redriveBatch('b1', batch.parts)).opened).toEqual([CHUNK]);
+  await batch.drain();
+
+  expect(await batch.part()).toEqual([scored(1), scored(2), scored(3), bad]);
+});
+
+test('a repeated delivery of a chunk that failed ends it again after it was reopened, and loses no score', async () => {
+  await using batch = await scoredBatch({ refused: ['two'] });
+  await batch.drain();
+  batch.refused.clear();
+  await redriveBatch('b1', batch.parts);
+  await failChunk({ batch: 'b1', chunk: 0 }, 'no luck', batch.batches);
+
+  await batch.drain();
+  await redriveBatch('b1', batch.parts);
+  await batch.drain();
+
+  expect(await batch.part()).toEqual([scored(1), scored(2), scored(3), bad]);
+});
