@@ -1,6 +1,7 @@
 import type { AttributeValue, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import { breakerOf } from './breaker-attributes.ts';
-import type { Budget, Incident, Reservation } from './budget.ts';
+import type { Budget, Incident, LineKind, Reservation } from './budget.ts';
+import type { Lowered } from './lowered.ts';
 
 /** A change to a budget's item: in its expressions `#name` is the attribute of that name, and `:name` the value. */
 export type BudgetUpdate = {
@@ -9,39 +10,90 @@ export type BudgetUpdate = {
   readonly values: Readonly<Record<string, number>>;
 };
 
-/** Advances the line if its end is where the reservation says and nobody has lowered the rate or paused it since. */
+/** Advances the line if it is as the reservation says and nobody has lowered the rate or paused it since. */
 export function reserveUpdate(reservation: Reservation): BudgetUpdate {
-  const { kind, fromMs, latestMs, blockMs, incidents, rate, tally } = reservation;
-  const isIdle = kind === 'idle';
-  const latest = Math.min(latestMs, Number.MAX_SAFE_INTEGER);
-  const free = '(attribute_not_exists(#tat) OR #tat < :from)';
-  const end = isIdle ? free : '#tat >= :from AND #tat <= :latest';
+  const { incidents, rate, tally } = reservation;
+  const { set, when, values } = changes[reservation.kind](reservation);
   const counts = Object.keys(tally).map((name) => `#${name} :${name}`);
   return {
-    update: `SET #tat = ${isIdle ? ':to' : '#tat + :block'}, #rate = :rate ADD ${counts.join(', ')}`,
-    condition: `${end} AND attribute_not_exists(#pausedAt) AND ${still(incidents)}`,
-    values: {
-      from: fromMs,
-      ...(isIdle ? { to: fromMs + blockMs } : { latest, block: blockMs }),
-      incidents,
-      rate,
-      ...tally,
-    },
+    update: `SET ${set}, #rate = :rate ADD ${counts.join(', ')}`,
+    condition: `${when} AND attribute_not_exists(#pausedAt) AND ${still(incidents)}`,
+    values: { ...values, incidents, rate, ...tally },
   };
 }
 
-/** Lowers the rate and restarts the line, unless another worker has lowered the rate since. */
-export const lowerUpdate = ({ incidents, fromMs, lowered }: Incident): BudgetUpdate => ({
-  update: 'SET #tat = :from, #incidents = :next, #loweredRate = :loweredRate, #loweredAt = :loweredAt',
-  condition: still(incidents),
-  values: {
-    from: fromMs,
-    incidents,
-    next: incidents + 1,
-    loweredRate: lowered.rate,
-    loweredAt: lowered.atMs,
-  },
+type Change = {
+  readonly set: string;
+  readonly when: string;
+  readonly values: Readonly<Record<string, number>>;
+};
+
+const changes: Readonly<Record<LineKind, (reservation: Reservation) => Change>> = {
+  idle: ({ fromMs, blockMs }) => ({
+    set: '#tat = :to',
+    when: '(attribute_not_exists(#tat) OR #tat < :from)',
+    values: { from: fromMs, to: fromMs + blockMs },
+  }),
+  busy: ({ fromMs, latestMs, blockMs }) => ({
+    set: '#tat = #tat + :block',
+    when: '#tat >= :from AND #tat <= :latest',
+    values: { from: fromMs, latest: Math.min(latestMs, Number.MAX_SAFE_INTEGER), block: blockMs },
+  }),
+  stray: ({ fromMs, latestMs, blockMs }) => ({
+    set: '#tat = :to',
+    when: '#tat > :latest',
+    values: { latest: latestMs, to: fromMs + blockMs },
+  }),
+  probe: ({ probeMs, nextProbeMs = 0 }) => ({
+    set: '#probeAt = :next',
+    when: `${REFUSING} AND ${isStill('probeAt', probeMs)}`,
+    values: { next: nextProbeMs, ...given('probeAt', probeMs) },
+  }),
+  restart: ({ fromMs, blockMs, probeMs }) => ({
+    set: '#tat = :to, #succeededAt = :from',
+    when: `${REFUSING} AND ${isStill('probeAt', probeMs)}`,
+    values: { from: fromMs, to: fromMs + blockMs, ...given('probeAt', probeMs) },
+  }),
+};
+
+/** A 429 has come, and no success has been reported since. */
+const REFUSING = 'attribute_exists(#loweredAt) AND attribute_not_exists(#succeededAt)';
+
+const isStill = (name: string, value: number | undefined): string =>
+  value === undefined ? `attribute_not_exists(#${name})` : `#${name} = :${name}`;
+const given = (name: string, value: number | undefined) => (value === undefined ? {} : { [name]: value });
+
+/** What a 429 leaves behind, by the item's attributes. The item of a former version has only the first two. */
+const loweredAttributes = (lowered: Lowered) => ({
+  loweredRate: lowered.rate,
+  loweredAt: lowered.atMs,
+  loweredFrom: lowered.fromRate,
+  refused: lowered.refused,
+  refusedAt: lowered.refusedAtMs,
+  expected: lowered.expectedMs,
+  probeAt: lowered.probeMs,
+  succeededAt: lowered.succeededMs,
 });
+
+/** Records a 429 and restarts the line, unless another worker has recorded one since. */
+export function lowerUpdate({ incidents, fromMs, lowered }: Incident): BudgetUpdate {
+  const sets: string[] = [];
+  const removes: string[] = [];
+  const values: Record<string, number> = { from: fromMs, incidents, next: incidents + 1 };
+  for (const [name, value] of Object.entries(loweredAttributes(lowered))) {
+    if (value === undefined) removes.push(`#${name}`);
+    else {
+      sets.push(`#${name} = :${name}`);
+      values[name] = value;
+    }
+  }
+  const remove = removes.length === 0 ? '' : ` REMOVE ${removes.join(', ')}`;
+  return {
+    update: `SET #tat = :from, #incidents = :next, ${sets.join(', ')}${remove}`,
+    condition: still(incidents),
+    values,
+  };
+}
 
 export const pauseUpdate = (atMs: number): BudgetUpdate => ({
   update: 'SET #pausedAt = :pausedAt',
@@ -77,14 +129,14 @@ export function toUpdateInput({ update, condition, values }: BudgetUpdate): Upda
 export function budgetOf(item: Readonly<Record<string, AttributeValue>> | undefined): Budget {
   const number = (name: string) => (item?.[name]?.N === undefined ? undefined : Number(item[name].N));
   const count = (name: string) => number(name) ?? 0;
-  const [rate, atMs] = [number('loweredRate'), number('loweredAt')];
   return {
     tatMs: number('tat'),
     incidents: count('incidents'),
-    lowered: rate === undefined || atMs === undefined ? undefined : { rate, atMs },
+    lowered: loweredBy(number),
     pausedAtMs: number('pausedAt'),
     rate: number('rate'),
     breaker: breakerOf(item),
+    capRate: number('capRate'),
     tally: {
       granted: count('granted'),
       used: count('used'),
@@ -93,5 +145,22 @@ export function budgetOf(item: Readonly<Record<string, AttributeValue>> | undefi
       throttled: count('throttled'),
       safeRate: count('safeRate'),
     },
+  };
+}
+
+function loweredBy(
+  number: (name: keyof ReturnType<typeof loweredAttributes>) => number | undefined,
+): Lowered | undefined {
+  const [rate, atMs] = [number('loweredRate'), number('loweredAt')];
+  if (rate === undefined || atMs === undefined) return undefined;
+  return {
+    rate,
+    atMs,
+    fromRate: number('loweredFrom'),
+    refused: number('refused'),
+    refusedAtMs: number('refusedAt'),
+    expectedMs: number('expected'),
+    probeMs: number('probeAt'),
+    succeededMs: number('succeededAt'),
   };
 }

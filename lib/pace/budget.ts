@@ -1,6 +1,8 @@
+import { afterRefusal, LEAST_PAUSE_MS, pauseAfter429 } from './after-refusal.ts';
 import type { OpenBreaker } from './breaker.ts';
-import { effectiveRate, type Lowered, lowerRate, pauseAfter429 } from './effective-rate.ts';
+import { effectiveSpacing } from './effective-rate.ts';
 import { type Spacing, spacingFor } from './gcra.ts';
+import type { Lowered } from './lowered.ts';
 import type { Demand } from './slots.ts';
 import { noTally, type Tally } from './tally.ts';
 
@@ -22,7 +24,7 @@ export type Budget = {
   readonly tatMs: number | undefined;
   /** How many times the rate has been lowered. */
   readonly incidents: number;
-  /** The last reduction: every worker computes from it how much of the rate has recovered. */
+  /** What throttling left behind: every worker computes from it how much of the rate has recovered. */
   readonly lowered: Lowered | undefined;
   /** When an operator paused all calls; undefined if they are not paused. */
   readonly pausedAtMs: number | undefined;
@@ -30,14 +32,23 @@ export type Budget = {
   readonly rate: number | undefined;
   /** Set while the platform is away; undefined if the breaker is closed. */
   readonly breaker: OpenBreaker | undefined;
+  /** What an operator has set as the fleet's rate: it counts where it is below the configured one. */
+  readonly capRate: number | undefined;
   /** For people to read: sums over all workers. What a worker did since its last reservation is missing. */
   readonly tally: Tally;
 };
 
+/**
+ * Where slots are reserved. `idle`: the line ends before `fromMs`, and they begin there. `busy`: it ends later, and they
+ * begin at its end. `stray`: it ends so late that no reservation explains it; the line begins again at `fromMs`.
+ * `probe`: one slot while the platform refuses, whatever the line. `restart`: a call has succeeded since the last 429, and the
+ * line begins again at `fromMs`; refused if another worker was first to report a success, and if there was another probe.
+ */
+export type LineKind = 'idle' | 'busy' | 'stray' | 'probe' | 'restart';
+
 /** Consecutive slots, requested by one write. */
 export type Reservation = {
-  /** `idle`: the line ends before `fromMs`, and the slots begin there. `busy`: it ends later, and they begin at its end. */
-  readonly kind: 'idle' | 'busy';
+  readonly kind: LineKind;
   /** The earliest time that the first slot can be used. */
   readonly fromMs: number;
   /** The latest time that the first slot may have. */
@@ -48,6 +59,10 @@ export type Reservation = {
   readonly incidents: number;
   readonly rate: number;
   readonly tally: Tally;
+  /** `probe` and `restart`: when the next probe may leave, as last read by the worker. */
+  readonly probeMs?: number | undefined;
+  /** `probe`: when the next one may leave after this one. */
+  readonly nextProbeMs?: number | undefined;
 };
 
 /** A 429, as one write reports it. */
@@ -85,6 +100,7 @@ export const emptyBudget: Budget = {
   pausedAtMs: undefined,
   breaker: undefined,
   rate: undefined,
+  capRate: undefined,
   tally: noTally,
 };
 
@@ -97,16 +113,18 @@ export const LATE_MS = 10;
 /** How much more the requests of different machines may drift apart than those of one. The spacing pays for it too. */
 const MACHINES_DRIFT_MS = 10;
 
-/**
- * The shortest time after a 429 until the line starts again, in milliseconds. By then every worker that holds slots has
- * learned of the 429: a block begins within 250 ms of a look at the budget, and is at most 250 ms long.
- */
-const LEAST_PAUSE_MS = 1_000;
+/** What a worker that is configured with this rate may use: the lower of its own rate and what an operator has set. */
+export const cappedRate = (rate: number, { capRate }: Budget): number => Math.min(rate, capRate ?? rate);
 
 /** The current spacing of the line, for a worker configured with this rate. */
-export function lineSpacing(rate: number, { lowered }: Budget, nowMs: number): Spacing {
-  return spacingFor(effectiveRate(rate, lowered, nowMs), LATE_MS + MACHINES_DRIFT_MS);
+export function lineSpacing(rate: number, budget: Budget, nowMs: number): Spacing {
+  const { lowered } = budget;
+  return effectiveSpacing(cappedRate(rate, budget), { lowered, nowMs, lateMs: LATE_MS + MACHINES_DRIFT_MS });
 }
+
+/** The spacing of the line before throttling took anything of its rate. */
+export const fullSpacing = (rate: number, budget: Budget): Spacing =>
+  spacingFor(cappedRate(rate, budget), LATE_MS + MACHINES_DRIFT_MS);
 
 /**
  * How many slots to request: one for each waiting call, and for the calls that will follow by the end of the block as
@@ -133,11 +151,13 @@ export const blockLength = (slots: number, intervalMs: number): number =>
 
 /** The incident to report for a 429 of a slot that was granted under this budget. */
 export function incidentOf(budget: Budget, options: IncidentOptions): Incident {
-  const { rate, nowMs, retryAfterMs } = options;
+  const { rate, nowMs, retryAfterMs, hasSucceeded = false, random = 0.5 } = options;
+  const pauseMs = Math.max(LEAST_PAUSE_MS, pauseAfter429(retryAfterMs));
+  const refusal = { rate: cappedRate(rate, budget), nowMs, pauseMs, hasSucceeded, random };
   return {
     incidents: budget.incidents,
-    fromMs: nowMs + Math.max(LEAST_PAUSE_MS, pauseAfter429(retryAfterMs)),
-    lowered: lowerRate(rate, budget.lowered, nowMs),
+    fromMs: nowMs + pauseMs,
+    lowered: afterRefusal(budget.lowered, { ...refusal, intervalMs: fullSpacing(rate, budget).intervalMs }),
   };
 }
 
@@ -145,4 +165,8 @@ export type IncidentOptions = {
   readonly rate: number;
   readonly nowMs: number;
   readonly retryAfterMs: number | undefined;
+  /** Whether a call is known to have succeeded since the last 429. Default: no. */
+  readonly hasSucceeded?: boolean;
+  /** From 0 up to 1: probes of several fleets should not keep step. Default 0.5. */
+  readonly random?: number;
 };

@@ -1,26 +1,82 @@
-/** What past throttling left behind: the rate that was lowered to, and when. */
-export type Lowered = { readonly rate: number; readonly atMs: number };
-
-/** The rate after a 429, as a share of the one before. */
-const LOWERING = 0.7;
+import { type Spacing, spacingFor } from './gcra.ts';
+import { type Lowered, lastRefusalMs, rateBefore } from './lowered.ts';
 
 /** The rate rises one step after this long without a 429, in milliseconds; a step is this share of the configured rate. */
 const CLEAN_MS = 30_000;
 const RECOVERY = 0.02;
 
-/** Requests a second allowed at `nowMs`: the configured rate, less what throttling took and time has not yet restored. */
+/** The least share of the configured rate that throttling leaves. */
+const LEAST_SHARE = 0.05;
+
+/**
+ * After a second lowering before the rate had recovered, the platform's limit is taken to be where it refused: once a
+ * call has succeeded, the rate rises to just below that within two seconds.
+ */
+const NEAR_LIMIT = 0.95;
+const RETURN_MS = 2_000;
+
+/**
+ * Below this share of the configured rate, a limit is believed for no longer than `BELIEVED_MS` after a 429 and
+ * `PROVED_MS` after a success. Then the rate doubles every `DOUBLING_MS` up to the share: from the least rate it is back
+ * at half of the configured one within a minute of the platform's return, and a platform whose limit really is so low
+ * refuses about twice a minute.
+ */
+const FAST_SHARE = 0.55;
+const BELIEVED_MS = 30_000;
+const PROVED_MS = 10_000;
+const DOUBLING_MS = 5_000;
+
+/** How the rate returns after a spell in which the platform refused everything, however slowly it was asked. */
+const AFTER_OUTAGE = 1.1;
+const AFTER_SHORT_OUTAGE = 0.9;
+
+/**
+ * Requests a second allowed at `nowMs`: the configured rate, less what throttling took and time and successes have not
+ * yet restored; never less than a twentieth of the configured rate.
+ */
 export function effectiveRate(configured: number, lowered: Lowered | undefined, nowMs: number): number {
   if (lowered === undefined) return configured;
-  const steps = Math.max(0, Math.floor((nowMs - lowered.atMs) / CLEAN_MS));
-  return Math.min(configured, lowered.rate + steps * RECOVERY * configured);
+  const steps = Math.max(0, Math.floor((nowMs - lastRefusalMs(lowered)) / CLEAN_MS));
+  const rate = restored(configured, lowered, nowMs) + steps * RECOVERY * configured;
+  return Math.min(configured, Math.max(rate, leastRate(configured)));
 }
 
-/** Lowers the rate for one incident. */
-export function lowerRate(configured: number, lowered: Lowered | undefined, nowMs: number): Lowered {
-  return { rate: effectiveRate(configured, lowered, nowMs) * LOWERING, atMs: nowMs };
+/** One slot moves the line by no more than this, in milliseconds, unless the configured rate itself is as low. */
+const MOST_STEP_MS = 10_000;
+
+/** The spacing at the effective rate; see `spacingFor` for `lateMs`. */
+export function effectiveSpacing(
+  configured: number,
+  {
+    lowered,
+    nowMs,
+    lateMs = 0,
+  }: { readonly lowered: Lowered | undefined; readonly nowMs: number; readonly lateMs?: number },
+): Spacing {
+  const spacing = spacingFor(effectiveRate(configured, lowered, nowMs), lateMs);
+  return { ...spacing, intervalMs: Math.min(spacing.intervalMs, Math.max(MOST_STEP_MS, 1000 / configured)) };
 }
 
-/** How long a 429 stops all calls, in milliseconds: its `Retry-After`, at most 15 minutes; without one, 30 seconds. */
-export function pauseAfter429(retryAfterMs: number | undefined): number {
-  return Math.min(retryAfterMs ?? 30_000, 900_000);
+export const leastRate = (configured: number): number => configured * LEAST_SHARE;
+
+/** What successes have restored. */
+function restored(configured: number, lowered: Lowered, nowMs: number): number {
+  const { succeededMs } = lowered;
+  if (succeededMs === undefined) return lowered.rate;
+  const level = Math.max(levelAfter(configured, lowered, nowMs - succeededMs), leastRate(configured));
+  const climbedMs = nowMs - Math.max(lastRefusalMs(lowered) + BELIEVED_MS, succeededMs + PROVED_MS);
+  const most = configured * FAST_SHARE;
+  return climbedMs <= 0 || level >= most ? level : Math.min(most, level * 2 ** (climbedMs / DOUBLING_MS));
+}
+
+/** The rate to which a success leads, before anything more is tried. */
+function levelAfter(configured: number, lowered: Lowered, sinceMs: number): number {
+  const before = rateBefore(lowered);
+  // The platform refused a single call after a pause: the rate was not the reason.
+  if ((lowered.refused ?? 0) > 0) return Math.min(configured, before * AFTER_OUTAGE);
+  if (lowered.expectedMs !== undefined) return before * AFTER_SHORT_OUTAGE;
+  const isFirst = before >= configured * 0.99;
+  if (isFirst) return lowered.rate;
+  const returned = Math.min(1, Math.max(0, sinceMs) / RETURN_MS);
+  return lowered.rate + returned * Math.max(0, before * NEAR_LIMIT - lowered.rate);
 }

@@ -27,6 +27,8 @@ export type FleetPaceOptions = {
   /** Epoch milliseconds. A difference of 100 ms between workers does little harm. */
   readonly now?: () => number;
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** From 0 up to 1; spreads probes. Default: `Math.random`. */
+  readonly random?: () => number;
 };
 
 /** The pace of one worker of a fleet. Throws `RangeError` if a limit is invalid. */
@@ -38,7 +40,7 @@ export function createFleetPace(options: FleetPaceOptions): Pace {
   }
   const clock = { now: options.now ?? Date.now, sleep: options.sleep ?? sleep };
   const source = withSafeRate({
-    fleet: createFleetSlots({ item, rate, maxWaitMs, greed, clock }),
+    fleet: createFleetSlots({ item, rate, maxWaitMs, greed, clock, random: options.random }),
     safeRate: rate / (2 * workers),
     maxWaitMs,
     clock,

@@ -1,4 +1,4 @@
-import { emptyBudget, incidentOf, lineSpacing } from './budget.ts';
+import { cappedRate, emptyBudget, incidentOf, lineSpacing } from './budget.ts';
 import { createBudgetView } from './budget-view.ts';
 import { effectiveRate } from './effective-rate.ts';
 import {
@@ -14,11 +14,14 @@ import {
   withoutLate,
 } from './held-block.ts';
 import { afterHit, afterMiss, type Lateness, PUNCTUAL, type WaitedFor } from './lateness.ts';
+import { isProbing, lastRefusalMs } from './lowered.ts';
 import type { PaceCounts, Slot } from './pace.ts';
+import { createProof } from './proof.ts';
 import {
   createReserver,
   type Line,
   type LineOptions,
+  lineStartMs,
   REFUSED_MS,
   type ReserveBlock,
 } from './reserve-block.ts';
@@ -55,7 +58,7 @@ type Worker = Line & {
 /** The slots of one worker from the fleet's budget. All methods but `counts` throw what the item throws. */
 export function createFleetSlots(options: LineOptions): FleetSlots {
   const view = createBudgetView(options.item, options.clock);
-  const line = { ...options, view, tally: createWorkerTally() };
+  const line = { ...options, view, tally: createWorkerTally(), proof: createProof(options.clock) };
   const worker: Worker = {
     ...line,
     reserveBlock: createReserver(line),
@@ -69,6 +72,7 @@ export function createFleetSlots(options: LineOptions): FleetSlots {
     take: (request) => take(worker, request),
     dueAtMs: (ahead) => dueAtMs(worker, ahead),
     throttled: (slot, retryAfterMs) => throttled(worker, slot, retryAfterMs),
+    ended: (slot, succeeded) => line.proof.ended(slot, succeeded),
     counts: () => counts(worker),
   };
 }
@@ -132,7 +136,9 @@ function use(worker: Worker, held: UsableBlock, { calledAtMs, demand }: SlotRequ
   const atMs = worker.clock.now();
   const waitedMs = atMs - calledAtMs;
   worker.tally.add({ used: 1, waitedMs: Math.round(waitedMs) });
-  return { atMs, waitedMs, incidents: held.incidents };
+  const slot = { atMs, waitedMs, incidents: held.incidents };
+  worker.proof.left(slot, held.incidents);
+  return slot;
 }
 
 /** Drops slots that are too old to be used, and returns how many there were. */
@@ -157,28 +163,42 @@ function dueAtMs({ held, view, rate, clock }: Worker, ahead: number): number {
   const atMs = slots[ahead];
   if (atMs !== undefined) return atMs - toleranceMs;
   // A 429 may have made an old view void.
-  const endMs = view.ageMs() > REFUSED_MS ? clock.now() : (budget.tatMs ?? clock.now());
+  const endMs = view.ageMs() > REFUSED_MS ? clock.now() : (lineStartMs(budget, clock.now()) ?? clock.now());
   return endMs - toleranceMs + (ahead - slots.length) * intervalMs;
 }
 
 async function throttled(worker: Worker, slot: Slot, retryAfterMs: number | undefined): Promise<void> {
-  const { view, item, rate, clock } = worker;
+  const { view, item, rate, clock, proof, random = Math.random } = worker;
   worker.tally.add({ throttled: 1 });
+  proof.ended(slot, false);
   const budget = await view.known();
+  const { lowered, incidents } = budget;
   // A slot of the safe rate is not part of the line: it has only its time.
   const isOld =
     slot.incidents === undefined
-      ? slot.atMs < (budget.lowered?.atMs ?? 0)
-      : slot.incidents < budget.incidents;
+      ? slot.atMs < (lowered === undefined ? 0 : lastRefusalMs(lowered))
+      : slot.incidents < incidents;
   if (isOld) return;
-  const incident = incidentOf(budget, { rate, nowMs: clock.now(), retryAfterMs });
+  const hasSucceeded = !isProbing(lowered) || proof.has(incidents);
+  const incident = incidentOf(budget, {
+    rate,
+    nowMs: clock.now(),
+    retryAfterMs,
+    hasSucceeded,
+    random: random(),
+  });
   const written = await view.write(() => item.lower(incident));
   // Another worker's call met the same 429, and its report arrived first.
   if (written.kind === 'refused') await view.look();
   setHeld(worker, NO_BLOCK);
+  proof.wake();
 }
 
 const counts = ({ tally, rate, view, clock }: Worker): PaceCounts => ({
   ...tally.counted(),
-  effectiveRate: effectiveRate(rate, view.last()?.lowered, clock.now()),
+  effectiveRate: effectiveRate(
+    cappedRate(rate, view.last() ?? emptyBudget),
+    view.last()?.lowered,
+    clock.now(),
+  ),
 });

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import type { Pace, RunOptions } from './pace.ts';
+import type { Pace, RunOptions, Slot } from './pace.ts';
 import { PaceWaitError } from './pace-wait-error.ts';
 import type { Clock, Demand, SlotSource } from './slots.ts';
 
@@ -20,6 +20,7 @@ const NEWEST = 0.2;
  */
 export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOptions): Pace {
   const turns = new PQueue({ concurrency: 1 });
+  const throttledSlots = new WeakSet<Slot>();
   let [arrived, latencyMs] = [0, 0];
 
   const demand = (): Demand => ({
@@ -41,7 +42,7 @@ export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOpti
   };
 
   return {
-    async run(call, { signal }: RunOptions = {}) {
+    async run<T>(call: (slot: Slot) => Promise<T>, { signal, isAccepted = () => true }: RunOptions<T> = {}) {
       signal?.throwIfAborted();
       arrived += 1;
       const calledAtMs = clock.now();
@@ -50,14 +51,21 @@ export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOpti
         refuseLongWait(calledAtMs);
         const slot = await turns.add(() => source.take({ calledAtMs, signal, demand }), queued);
         const leftAtMs = clock.now();
+        let accepted = false;
         try {
-          return await call(slot);
+          const result = await call(slot);
+          accepted = !throttledSlots.has(slot) && isAccepted(result);
+          return result;
         } finally {
           ended(leftAtMs);
+          source.ended(slot, accepted);
         }
       }, queued);
     },
-    throttled: (slot, retryAfterMs) => source.throttled(slot, retryAfterMs),
+    throttled(slot, retryAfterMs) {
+      throttledSlots.add(slot);
+      return source.throttled(slot, retryAfterMs);
+    },
     counts: () => source.counts(),
   };
 }

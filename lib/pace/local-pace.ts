@@ -15,6 +15,8 @@ export type LocalPaceOptions = {
   /** Milliseconds on a monotonic clock. */
   readonly now?: () => number;
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** From 0 up to 1; spreads probes. Default: `Math.random`. */
+  readonly random?: () => number;
 };
 
 /** The pace of one process. */
@@ -22,6 +24,6 @@ export function createLocalPace(options: LocalPaceOptions): Pace {
   checkLimits(options);
   const { rate, concurrency, maxWaitMs = Number.POSITIVE_INFINITY } = options;
   const clock = { now: options.now ?? (() => performance.now()), sleep: options.sleep ?? sleep };
-  const source = createLocalSlots({ rate, maxWaitMs, clock });
+  const source = createLocalSlots({ rate, maxWaitMs, clock, random: options.random });
   return createGatedPace({ source, inFlight: new PQueue({ concurrency }), maxWaitMs, clock });
 }

@@ -24,8 +24,10 @@ export type PaceCounts = {
   readonly effectiveRate: number;
 };
 
-export type RunOptions = {
+export type RunOptions<T> = {
   readonly signal?: AbortSignal | undefined;
+  /** Whether what the call returned shows that the platform accepts calls. Default: it does, unless it was throttled. */
+  readonly isAccepted?: ((result: T) => boolean) | undefined;
 };
 
 /**
@@ -37,7 +39,7 @@ export type Pace = {
    * Waits for a place in flight and for a slot, then calls. Throws `PaceWaitError`, without calling, when the slot is
    * further off than the longest wait allowed: nothing is reserved then. The caller's abort passes through.
    */
-  run<T>(call: (slot: Slot) => Promise<T>, options?: RunOptions): Promise<T>;
+  run<T>(call: (slot: Slot) => Promise<T>, options?: RunOptions<T>): Promise<T>;
   /** Reports that the platform refused the call of this slot with 429. `retryAfterMs` is as the platform gave it. */
   throttled(slot: Slot, retryAfterMs?: number): Promise<void>;
   counts(): PaceCounts;

@@ -5,13 +5,17 @@ import {
   type BudgetItem,
   blockLength,
   blockSize,
+  fullSpacing,
+  type LineKind,
   lineSpacing,
   type Reservation,
 } from './budget.ts';
 import type { BudgetView } from './budget-view.ts';
 import { dueAtMs } from './gcra.ts';
 import { blockOf, type HeldBlock } from './held-block.ts';
+import { isProbing, lastProbeMs, nextProbeMs, probeAtMs } from './lowered.ts';
 import { PaceWaitError } from './pace-wait-error.ts';
+import type { Proof } from './proof.ts';
 import type { Clock, SlotRequest } from './slots.ts';
 import { addTally, noTally, type WorkerTally } from './tally.ts';
 
@@ -24,10 +28,16 @@ export type LineOptions = {
   readonly greed: 'one' | 'block';
   /** Epoch milliseconds: the workers' clocks should agree. */
   readonly clock: Clock;
+  /** From 0 up to 1. Default: `Math.random`. */
+  readonly random?: (() => number) | undefined;
 };
 
 /** The line, what a worker knows about it, and what the worker did. */
-export type Line = LineOptions & { readonly view: BudgetView; readonly tally: WorkerTally };
+export type Line = LineOptions & {
+  readonly view: BudgetView;
+  readonly tally: WorkerTally;
+  readonly proof: Proof;
+};
 
 type BlockRequest = SlotRequest & {
   /** How much longer than recent responses to reserve ahead, and how many calls will follow those that wait. */
@@ -41,8 +51,18 @@ export const REFUSED_MS = 1_000;
 const PAUSED_POLL_MS = 5_000;
 const PAUSED_DELAY_MS = 60_000;
 
-/** A refused write was overtaken by another worker's: rare twice in a row. */
+/** A refused write was overtaken by another worker's: rare twice in a row, but the rule where all wait for a probe. */
 const MOST_ROUNDS = 10;
+
+/**
+ * No line of reservations and pauses ends so much later than now, in milliseconds: a worker with a wrong clock has moved
+ * it there.
+ */
+const STRAY_MS = 1_200_000;
+
+/** How soon a worker that waits for another one's probe looks again: at a quarter of the time until then. */
+const SOONEST_LOOK_MS = 250;
+const LATEST_LOOK_MS = 5_000;
 
 /**
  * Reserves a block at the end of the line. `hold` is called as soon as the table responds: a caller that computes when
@@ -56,40 +76,75 @@ type Hold = (block: HeldBlock) => void;
 /** Makes the function by which one worker reserves blocks. */
 export function createReserver(line: Line): ReserveBlock {
   const { view } = line;
-  let lastKind: Reservation['kind'] = 'idle';
+  let lastKind: LineKind = 'idle';
   return async (request, hold) => {
     let budget = await view.known();
-    for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    for (let round = 0; round < MOST_ROUNDS; ) {
       request.signal?.throwIfAborted();
       budget = await granting(budget, request, line);
       const plan = planned(budget, request, { line, lastKind });
+      const { kind } = plan.reservation;
       if (await write(plan, line, hold)) {
-        lastKind = plan.reservation.kind;
+        lastKind = kind === 'idle' ? 'idle' : 'busy';
         return;
       }
+      if (kind !== 'probe') round += 1;
       budget = await view.look();
     }
     throw new TableError(`reserve slots ${MOST_ROUNDS} times`, { kind: 'busy', code: 'overtaken each time' });
   };
 }
 
-/** The budget once it is not paused. Throws `PaceWaitError` if it has no slot soon enough. */
-async function granting(start: Budget, { calledAtMs, signal }: SlotRequest, line: Line): Promise<Budget> {
+/**
+ * The budget once it is not paused, and once a probe is due while the platform refuses. Throws `PaceWaitError` if it has
+ * no slot soon enough.
+ */
+async function granting(start: Budget, request: SlotRequest, line: Line): Promise<Budget> {
+  const { calledAtMs, signal } = request;
   const { view, clock, maxWaitMs } = line;
   const isRefusal = start.pausedAtMs !== undefined || waitFor(start, calledAtMs, line) > maxWaitMs;
   let budget = isRefusal && view.ageMs() > REFUSED_MS ? await view.look() : start;
-  while (budget.pausedAtMs !== undefined) {
-    if (maxWaitMs < Number.POSITIVE_INFINITY) throw new PaceWaitError(PAUSED_DELAY_MS, maxWaitMs, 'paused');
-    await clock.sleep(PAUSED_POLL_MS, signal);
-    budget = await view.look();
+  for (;;) {
+    while (budget.pausedAtMs !== undefined) {
+      if (maxWaitMs < Number.POSITIVE_INFINITY) throw new PaceWaitError(PAUSED_DELAY_MS, maxWaitMs, 'paused');
+      await clock.sleep(PAUSED_POLL_MS, signal);
+      budget = await view.look();
+    }
+    const waitMs = waitFor(budget, calledAtMs, line);
+    if (waitMs > maxWaitMs) throw new PaceWaitError(waitMs - (clock.now() - calledAtMs), maxWaitMs);
+    const probeMs = msUntilProbe(budget, line);
+    if (probeMs <= 0) return budget;
+    await line.proof.sleep(lookAfterMs(probeMs), signal);
+    if (!line.proof.has(budget.incidents)) budget = await view.look();
   }
-  const waitMs = waitFor(budget, calledAtMs, line);
-  if (waitMs > maxWaitMs) throw new PaceWaitError(waitMs, maxWaitMs);
-  return budget;
 }
 
-const waitFor = (budget: Budget, calledAtMs: number, { rate, clock }: Line): number =>
-  budget.tatMs === undefined ? 0 : dueAtMs(budget.tatMs, lineSpacing(rate, budget, clock.now())) - calledAtMs;
+/** How long until a probe can be reserved; 0 if the line is open, or this worker knows that it will be. */
+function msUntilProbe(budget: Budget, { view, clock, proof, rate }: Line): number {
+  const { lowered, tatMs, incidents } = budget;
+  if (!isProbing(lowered) || proof.has(incidents)) return 0;
+  const dueMs = dueAtMs(probeAtMs(lowered, tatMs ?? 0), lineSpacing(rate, budget, clock.now()));
+  return dueMs - view.leadMs() - clock.now();
+}
+
+/** The outcome of a probe is known long before the next one may leave. */
+const lookAfterMs = (probeMs: number): number =>
+  probeMs <= SOONEST_LOOK_MS ? probeMs : Math.min(LATEST_LOOK_MS, Math.max(SOONEST_LOOK_MS, probeMs / 4));
+
+/** How long after it was called a call would get its slot. */
+function waitFor(budget: Budget, calledAtMs: number, { rate, clock }: Line): number {
+  const startMs = lineStartMs(budget, clock.now());
+  return startMs === undefined ? 0 : dueAtMs(startMs, lineSpacing(rate, budget, clock.now())) - calledAtMs;
+}
+
+/** When the next slot begins that can be reserved; undefined if that is now. */
+export function lineStartMs({ tatMs, lowered }: Budget, nowMs: number): number | undefined {
+  if (tatMs === undefined) return undefined;
+  if (isProbing(lowered)) return probeAtMs(lowered, tatMs);
+  return isStray(tatMs, nowMs) ? undefined : tatMs;
+}
+
+const isStray = (tatMs: number, nowMs: number): boolean => tatMs > nowMs + STRAY_MS;
 
 /** What one write requests, and the properties of its slots. */
 type Plan = {
@@ -102,26 +157,69 @@ type Plan = {
 
 function planned(
   budget: Budget,
-  { calledAtMs, demand, outlook }: BlockRequest,
-  { line, lastKind }: { readonly line: Line; readonly lastKind: Reservation['kind'] },
+  request: BlockRequest,
+  { line, lastKind }: { readonly line: Line; readonly lastKind: LineKind },
 ): Plan {
+  const { calledAtMs, demand, outlook } = request;
   const { rate, greed, maxWaitMs, clock, view } = line;
   const { aheadMs, followers } = outlook();
   const requestedAtMs = clock.now();
-  const { intervalMs, toleranceMs } = lineSpacing(rate, budget, requestedAtMs);
-  const spanMs = greed === 'one' ? 0 : BLOCK_MS;
+  const { intervalMs, toleranceMs } = lineSpacing(rate, withProof(budget, line), requestedAtMs);
+  const earliestMs = Math.ceil(requestedAtMs + view.leadMs() + aheadMs);
+  const place = placeOf(budget, { line, lastKind, earliestMs, intervalMs });
+  const spanMs = greed === 'one' || place.kind === 'probe' ? 0 : BLOCK_MS;
   const size = blockSize(demand(), { spanMs, intervalMs, followers });
-  const fromMs = Math.ceil(requestedAtMs + view.leadMs() + aheadMs);
   const reservation = {
-    kind: certainKind(budget, fromMs, view) ?? lastKind,
-    fromMs,
     latestMs: calledAtMs + maxWaitMs + toleranceMs,
     blockMs: blockLength(size, intervalMs),
     incidents: budget.incidents,
     rate,
+    ...place,
   };
   return { reservation, size, intervalMs, toleranceMs, requestedAtMs };
 }
+
+/** The budget as it will be once this worker's success is in it. */
+const withProof = (budget: Budget, { proof, clock }: Line): Budget =>
+  isProbing(budget.lowered) && proof.has(budget.incidents)
+    ? { ...budget, lowered: { ...budget.lowered, succeededMs: clock.now() } }
+    : budget;
+
+type Place = Pick<Reservation, 'kind' | 'fromMs' | 'probeMs' | 'nextProbeMs'> & {
+  readonly latestMs?: number;
+};
+
+/** Where the slots go: at the end of the line, or, while the platform refuses or has only just ceased to, beside it. */
+function placeOf(
+  budget: Budget,
+  {
+    line,
+    lastKind,
+    earliestMs,
+    intervalMs,
+  }: { line: Line; lastKind: LineKind; earliestMs: number; intervalMs: number },
+): Place {
+  const { tatMs = 0, lowered, incidents } = budget;
+  const full = fullSpacing(line.rate, budget);
+  if (isProbing(lowered)) {
+    const { probeMs } = lowered;
+    const dueMs = probeAtMs(lowered, tatMs);
+    if (line.proof.has(incidents))
+      return {
+        kind: 'restart',
+        probeMs,
+        fromMs: Math.max(earliestMs, toMicroseconds(lastProbeMs(dueMs, full) + intervalMs)),
+      };
+    const fromMs = Math.max(earliestMs, dueMs);
+    return { kind: 'probe', probeMs, fromMs, nextProbeMs: nextProbeMs(fromMs, full) };
+  }
+  const nowMs = line.clock.now();
+  if (isStray(tatMs, nowMs)) return { kind: 'stray', fromMs: earliestMs, latestMs: nowMs + STRAY_MS };
+  return { kind: certainKind(budget, earliestMs, line.view) ?? lastKind, fromMs: earliestMs };
+}
+
+/** The item adds up decimals exactly, if they are not too many. */
+const toMicroseconds = (ms: number): number => Math.ceil(ms * 1000) / 1000;
 
 /** Writes a plan, and returns whether it was granted. The write also reports the part of the tally not yet reported. */
 async function write(plan: Plan, { item, view, tally }: Line, hold: Hold): Promise<boolean> {
@@ -144,11 +242,12 @@ async function write(plan: Plan, { item, view, tally }: Line, hold: Hold): Promi
 }
 
 /** Which of the two writes will succeed, where that is certain: the line's end is known to be late, or was seen just now. */
-function certainKind({ tatMs }: Budget, fromMs: number, view: BudgetView): Reservation['kind'] | undefined {
+function certainKind({ tatMs }: Budget, fromMs: number, view: BudgetView): LineKind | undefined {
   if (tatMs !== undefined && tatMs >= fromMs) return 'busy';
   return view.ageMs() <= 2 * view.leadMs() ? 'idle' : undefined;
 }
 
-function blockBy({ reservation: { blockMs, incidents }, ...plan }: Plan, { tatMs = 0 }: Budget): HeldBlock {
-  return blockOf({ ...plan, firstMs: tatMs - blockMs, incidents });
+function blockBy({ reservation, ...plan }: Plan, { tatMs = 0 }: Budget): HeldBlock {
+  const { kind, fromMs, blockMs, incidents } = reservation;
+  return blockOf({ ...plan, firstMs: kind === 'probe' ? fromMs : tatMs - blockMs, incidents });
 }

@@ -1,5 +1,5 @@
 import { TableError } from '../table/table-error.ts';
-import { pauseAfter429 } from './effective-rate.ts';
+import { pauseAfter429 } from './after-refusal.ts';
 import type { FleetSlots } from './fleet-slots.ts';
 import { createLocalSlots } from './local-slots.ts';
 import type { PaceCounts, Slot } from './pace.ts';
@@ -60,6 +60,10 @@ export function withSafeRate(options: SafeSlotsOptions): SlotSource {
     // During an outage every call must be able to reach the probe.
     dueAtMs: (ahead) => (worker.reach.kind === 'reached' ? fleet.dueAtMs(ahead) : clock.now()),
     throttled: (slot, retryAfterMs) => throttled(worker, slot, retryAfterMs),
+    ended(slot, succeeded) {
+      fleet.ended(slot, succeeded);
+      if (worker.reach.kind === 'unreachable') worker.reach.safe.ended(slot, succeeded);
+    },
     counts: () => counts(worker),
   };
 }

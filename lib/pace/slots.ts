@@ -26,6 +26,8 @@ export type SlotSource = {
   /** The earliest time at which a call with `ahead` others before it may leave. */
   dueAtMs(ahead: number): number;
   throttled(slot: Slot, retryAfterMs: number | undefined): Promise<void>;
+  /** The call of this slot has ended; `succeeded` if the platform accepted it. */
+  ended(slot: Slot, succeeded: boolean): void;
   counts(): PaceCounts;
 };
 

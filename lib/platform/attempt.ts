@@ -43,11 +43,18 @@ export async function makeAttempt(
 ): Promise<Attempted> {
   const { signal } = options;
   try {
-    return await parts.pace.run((slot) => sendIn(slot, attempt, parts, options), { signal });
+    return await parts.pace.run((slot) => sendIn(slot, attempt, parts, options), { signal, isAccepted });
   } catch (error) {
     if (!(error instanceof PaceWaitError)) throw error;
     return { kind: 'failure', failure: { kind: 'wait', waitMs: error.waitMs, maxWaitMs: error.maxWaitMs } };
   }
+}
+
+/** Whether the platform took the request up: a success, or a fault that it found in the request itself. */
+function isAccepted(result: AttemptResult): boolean {
+  if (result.kind === 'response') return true;
+  const { failure } = result;
+  return failure.kind === 'status' && [400, 404, 409, 422].includes(failure.status);
 }
 
 async function sendIn(

@@ -119,6 +119,84 @@ export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | 
       expect(knowing).toMatchObject({ kind: 'written', budget: { tatMs: nowMs + 7_242.4, incidents: 1 } });
     });
 
+    describe('while the platform refuses', () => {
+      const probe: Reservation = {
+        ...idle,
+        kind: 'probe',
+        incidents: 1,
+        fromMs: nowMs + 7_000,
+        nextProbeMs: nowMs + 8_000,
+      };
+      const restart: Reservation = {
+        ...probe,
+        kind: 'restart',
+        probeMs: nowMs + 8_000,
+        fromMs: nowMs + 7_050,
+      };
+
+      test('one of several concurrent probes leaves, and the line does not move', async () => {
+        const item = await makeItem();
+        await item.lower(incident);
+
+        const results = await Promise.all([item.reserve(probe), item.reserve(probe), item.reserve(probe)]);
+
+        expect(results.map(({ kind }) => kind).toSorted()).toEqual(['refused', 'refused', 'written']);
+        expect(await item.read()).toMatchObject({
+          tatMs: nowMs + 7_000,
+          lowered: { probeMs: nowMs + 8_000 },
+          tally: { granted: 12 },
+        });
+      });
+
+      test('the first success restarts the line, and ends the probing', async () => {
+        const item = await makeItem();
+        await item.lower(incident);
+        await item.reserve(probe);
+
+        const first = await item.reserve(restart);
+        const second = await item.reserve(restart);
+        const late = await item.reserve({ ...probe, probeMs: nowMs + 8_000 });
+
+        expect(first).toMatchObject({
+          budget: { tatMs: nowMs + 7_292.4, lowered: { rate: 35, succeededMs: nowMs + 7_050 } },
+        });
+        expect([second.kind, late.kind]).toEqual(['refused', 'refused']);
+      });
+
+      test('no success restarts the line while another probe is under way', async () => {
+        const item = await makeItem();
+        await item.lower(incident);
+        await item.reserve(probe);
+        await item.reserve({ ...probe, probeMs: nowMs + 8_000, nextProbeMs: nowMs + 9_000 });
+
+        expect(await item.reserve(restart)).toEqual({ kind: 'refused' });
+      });
+
+      test('a 429 forgets the success before it, and all that it does not state', async () => {
+        const item = await makeItem();
+        const full = { rate: 35, atMs: nowMs, fromRate: 50, refused: 2, refusedAtMs: nowMs + 900 };
+        await item.lower({ ...incident, lowered: { ...full, expectedMs: 800, probeMs: nowMs + 7_000 } });
+        const stated = await item.read();
+        await item.reserve({ ...restart, probeMs: nowMs + 7_000 });
+        await item.lower({ ...incident, incidents: 1 });
+
+        expect(stated.lowered).toEqual({ ...full, expectedMs: 800, probeMs: nowMs + 7_000 });
+        expect((await item.read()).lowered).toEqual({ rate: 35, atMs: nowMs });
+      });
+    });
+
+    test('a line that lies hours ahead begins again', async () => {
+      const item = await makeItem();
+      await item.reserve({ ...idle, fromMs: nowMs + 3_600_000 });
+      const stray: Reservation = { ...idle, kind: 'stray', latestMs: nowMs + 1_200_000 };
+
+      const result = await item.reserve(stray);
+      const again = await item.reserve(stray);
+
+      expect(result).toMatchObject({ kind: 'written', budget: { tatMs: nowMs + 242.4 } });
+      expect(again).toEqual({ kind: 'refused' });
+    });
+
     test('a paused budget grants nothing until it is resumed', async () => {
       const item = await makeItem();
 

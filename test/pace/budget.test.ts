@@ -36,7 +36,7 @@ describe('in DynamoDB', () => {
     const write = fc.oneof(
       fc.record({
         act: fc.constant('reserve' as const),
-        kind: fc.constantFrom('idle' as const, 'busy' as const),
+        kind: fc.constantFrom('idle' as const, 'busy' as const, 'stray' as const),
         fromMs: times,
         latestMs: times,
         // Exact in binary: DynamoDB adds decimals, memory adds doubles.
@@ -46,10 +46,25 @@ describe('in DynamoDB', () => {
         tally: fc.constant({ ...noTally, granted: 1 }),
       }),
       fc.record({
+        act: fc.constant('reserve' as const),
+        kind: fc.constantFrom('probe' as const, 'restart' as const),
+        fromMs: times,
+        latestMs: times,
+        blockMs: fc.constant(20.25),
+        incidents,
+        rate: fc.constant(2),
+        tally: fc.constant({ ...noTally, granted: 1 }),
+        probeMs: fc.option(fc.constant(1_795_276_800_100), { nil: undefined }),
+        nextProbeMs: fc.constant(1_795_276_800_100),
+      }),
+      fc.record({
         act: fc.constant('lower' as const),
         incidents,
         fromMs: times,
-        lowered: fc.record({ rate: fc.constantFrom(1.4, 35), atMs: times }),
+        lowered: fc.record(
+          { rate: fc.constantFrom(1.4, 35), atMs: times, fromRate: fc.constant(2), probeMs: times },
+          { requiredKeys: ['rate', 'atMs'] },
+        ),
       }),
       fc.record({ act: fc.constantFrom('pause' as const, 'resume' as const), atMs: times }),
     );

@@ -6,11 +6,12 @@ import {
   type Incident,
   type Reservation,
 } from '../../lib/pace/budget.ts';
+import { isProbing, type Lowered } from '../../lib/pace/lowered.ts';
 import { addTally } from '../../lib/pace/tally.ts';
 
 /** The budget of a fleet in this process's memory, with exactly the conditions of the item in DynamoDB. */
-export function createMemoryBudget(): BudgetItem {
-  let budget: Budget = emptyBudget;
+export function createMemoryBudget(start: Budget = emptyBudget): BudgetItem {
+  let budget = start;
 
   const writeIf = (holds: boolean, next: Budget): BudgetWrite => {
     if (!holds) return { kind: 'refused' };
@@ -20,14 +21,15 @@ export function createMemoryBudget(): BudgetItem {
 
   return {
     read: async () => budget,
-    async reserve({ kind, fromMs, latestMs, blockMs, incidents, rate, tally }: Reservation) {
-      const { tatMs } = budget;
-      const isFree = tatMs === undefined || tatMs < fromMs;
-      const isWithin = tatMs !== undefined && tatMs >= fromMs && tatMs <= latestMs;
+    async reserve(reservation: Reservation) {
+      const { kind, fromMs, blockMs, incidents, rate, tally } = reservation;
       const grants = budget.pausedAtMs === undefined && budget.incidents === incidents;
-      return writeIf(grants && (kind === 'idle' ? isFree : isWithin), {
+      const start = kind === 'busy' ? (budget.tatMs ?? 0) : fromMs;
+      const line = kind === 'probe' ? {} : { tatMs: exact(start + blockMs) };
+      return writeIf(grants && isAs(reservation, budget), {
         ...budget,
-        tatMs: exact((kind === 'idle' ? fromMs : (tatMs ?? 0)) + blockMs),
+        ...line,
+        lowered: loweredAfter(reservation, budget),
         rate,
         tally: addTally(budget.tally, tally),
       });
@@ -48,6 +50,29 @@ export function createMemoryBudget(): BudgetItem {
       return budget;
     },
   };
+}
+
+/** Whether the line is as the reservation says. */
+function isAs({ kind, fromMs, latestMs, probeMs }: Reservation, { tatMs, lowered }: Budget): boolean {
+  switch (kind) {
+    case 'idle':
+      return tatMs === undefined || tatMs < fromMs;
+    case 'busy':
+      return tatMs !== undefined && tatMs >= fromMs && tatMs <= latestMs;
+    case 'stray':
+      return tatMs !== undefined && tatMs > latestMs;
+    case 'probe':
+    case 'restart':
+      return isProbing(lowered) && lowered.probeMs === probeMs;
+    default:
+      return kind satisfies never;
+  }
+}
+
+function loweredAfter({ kind, fromMs, nextProbeMs }: Reservation, { lowered }: Budget): Lowered | undefined {
+  if (lowered === undefined) return undefined;
+  if (kind === 'probe') return { ...lowered, probeMs: nextProbeMs };
+  return kind === 'restart' ? { ...lowered, succeededMs: fromMs } : lowered;
 }
 
 /** DynamoDB adds decimals: the sum has no more digits than its terms, which are rounded to the microsecond. */

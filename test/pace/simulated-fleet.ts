@@ -34,20 +34,31 @@ export type FleetPlan = {
   readonly isLost?: (request: number, atMs: number) => boolean;
   /** How late a timer wakes; default 0. */
   readonly lateness?: () => number;
+  /** Whether the table is away: requests to it then fail after a second. By default it never is. */
+  readonly isAway?: (atMs: number, worker: number) => boolean;
   /** The platform's response to a call that leaves: a 429's `Retry-After`, or undefined for any other response. */
-  readonly refuse?: (atMs: number) => number | undefined;
+  readonly refuse?: (atMs: number) => number | 'absent' | undefined;
+  /** For the workers, from 0 up to 1; default 0.5. */
+  readonly random?: () => number;
+  /** The item; default: one that nobody has used. */
+  readonly item?: BudgetItem;
 };
 
 /** A call that left, by the platform's clock. */
-export type Departure = { readonly worker: number; readonly atMs: number; readonly slot: Slot };
+export type Departure = {
+  readonly worker: number;
+  readonly atMs: number;
+  readonly slot: Slot;
+  readonly refused: boolean;
+};
 
 /** An arbitrary time of a wall clock. */
-const EPOCH_MS = 1_795_276_800_000;
+export const EPOCH_MS = 1_795_276_800_000;
 
 /** Runs a fleet over one item in virtual time, and reports what left when. */
 export async function simulateFleet(plan: FleetPlan) {
   const clock = createVirtualClock(plan.lateness);
-  const memory = createMemoryBudget();
+  const memory = plan.item ?? createMemoryBudget();
   const departures: Departure[] = [];
   const refusals: { readonly worker: number; readonly waitMs: number }[] = [];
   const outages: number[] = [];
@@ -55,11 +66,15 @@ export async function simulateFleet(plan: FleetPlan) {
   const alive = (worker: SimulatedWorker) => clock.now() < (worker.diesMs ?? Number.POSITIVE_INFINITY);
 
   const overNetwork = async <T>(
-    sleep: typeof clock.sleep,
+    { sleep, index }: { readonly sleep: typeof clock.sleep; readonly index: number },
     kind: keyof typeof requests,
     act: () => Promise<T>,
   ): Promise<T> => {
     requests[kind] += 1;
+    if (plan.isAway?.(clock.now(), index)) {
+      await sleep(1_000);
+      throw new TableError('try', { kind: 'unreachable', code: 'away' });
+    }
     const number = requests.reads + requests.writes;
     const halfMs = (plan.responseMs?.(number) ?? 6) / 2;
     await sleep(halfMs);
@@ -77,9 +92,9 @@ export async function simulateFleet(plan: FleetPlan) {
       if (!alive(worker)) await new Promise(() => {});
     };
     const item: BudgetItem = {
-      read: () => overNetwork(sleep, 'reads', memory.read),
-      reserve: (reservation) => overNetwork(sleep, 'writes', () => memory.reserve(reservation)),
-      lower: (incident) => overNetwork(sleep, 'writes', () => memory.lower(incident)),
+      read: () => overNetwork({ sleep, index }, 'reads', memory.read),
+      reserve: (reservation) => overNetwork({ sleep, index }, 'writes', () => memory.reserve(reservation)),
+      lower: (incident) => overNetwork({ sleep, index }, 'writes', () => memory.lower(incident)),
       pause: memory.pause,
       resume: memory.resume,
     };
@@ -92,13 +107,16 @@ export async function simulateFleet(plan: FleetPlan) {
       ...(worker.maxWaitMs === undefined ? {} : { maxWaitMs: worker.maxWaitMs }),
       now: () => EPOCH_MS + clock.now() + (worker.skewMs ?? 0),
       sleep,
+      random: plan.random ?? (() => 0.5),
       onSafeRate: () => outages.push(index),
     });
     const call = async (slot: Slot) => {
-      departures.push({ worker: index, atMs: clock.now(), slot });
       const retryAfterMs = plan.refuse?.(clock.now());
-      await sleep(plan.callMs?.(departures.length) ?? 20);
-      if (retryAfterMs !== undefined) await pace.throttled(slot, retryAfterMs);
+      departures.push({ worker: index, atMs: clock.now(), slot, refused: retryAfterMs !== undefined });
+      // A refusal comes at once, however long calls take.
+      await sleep(retryAfterMs === undefined ? (plan.callMs?.(departures.length) ?? 20) : 20);
+      if (retryAfterMs !== undefined)
+        await pace.throttled(slot, retryAfterMs === 'absent' ? undefined : retryAfterMs);
     };
     const loop = async () => {
       await sleep(worker.startsMs ?? 0);

@@ -1,0 +1,95 @@
+import { effectiveRate, leastRate } from './effective-rate.ts';
+import { LOWERING, type Lowered, lastRefusalMs, PROBE_MS } from './lowered.ts';
+
+/** A 429 of a call that left after the last one. */
+export type Refusal = {
+  /** The configured rate, in requests a second. */
+  readonly rate: number;
+  readonly nowMs: number;
+  /** How long calls stop, in milliseconds; see `pauseAfter429`. */
+  readonly pauseMs: number;
+  /** The least time between two calls at the configured rate, in milliseconds. */
+  readonly intervalMs: number;
+  /** Whether a call has succeeded since the last 429: only then is the rate lowered again. */
+  readonly hasSucceeded: boolean;
+  /** From 0 up to 1. */
+  readonly random: number;
+};
+
+/** How long a 429 stops all calls, in milliseconds: its `Retry-After`, at most 15 minutes; without one, 30 seconds. */
+export const pauseAfter429 = (retryAfterMs: number | undefined): number =>
+  Math.min(retryAfterMs ?? 30_000, 900_000);
+
+/** The first probes after a refused one follow at this share of the pause, then further and further apart. */
+const SOONER = 0.15;
+const LEAST_GAP_MS = 300;
+const QUICK_PROBES = 4;
+const GROWTH = 1.5;
+
+/** Probes follow one another at least this often, unless the platform asks for more. */
+const MOST_GAP_MS = 5_000;
+
+/**
+ * The shortest time after the first 429 of a spell until a probe leaves, in milliseconds. By then every worker that
+ * holds slots has learned of the 429: a block begins within 250 ms of a look at the budget, and is at most 250 ms long.
+ */
+export const LEAST_PAUSE_MS = 1_000;
+
+/** How long it is remembered that pauses were not to be relied on. */
+const REMEMBERED_MS = 60_000;
+/**
+ * The first probe then leaves shortly before the last refusal of the last spell, or after this share of the pause, which
+ * may have been all there was to that spell.
+ */
+const EARLY = 0.85;
+const SHARE_OF_PAUSE = 0.6;
+
+/** A spell is long from here on; one that soon follows such a spell may well be due to the rate after all. */
+const LONG_SPELL_MS = 10_000;
+const SOON_MS = 20_000;
+const AFTER_LONG_SPELL = 0.75;
+
+/** What a 429 leaves behind: a lower rate if a call has succeeded since the last one, and when to probe. */
+export function afterRefusal(lowered: Lowered | undefined, refusal: Refusal): Lowered {
+  return lowered === undefined || refusal.hasSucceeded
+    ? beginSpell(lowered, refusal)
+    : prolongSpell(lowered, refusal);
+}
+
+function beginSpell(
+  last: Lowered | undefined,
+  { rate: configured, nowMs, pauseMs, random }: Refusal,
+): Lowered {
+  const before = effectiveRate(configured, last, nowMs);
+  const lowered = { rate: Math.max(leastRate(configured), before * LOWERING), atMs: nowMs };
+  if (last === undefined) return lowered;
+  const expectedMs = expectedAfter(last, nowMs);
+  const plain = { ...lowered, fromRate: isSuspect(last, nowMs) ? before * AFTER_LONG_SPELL : before };
+  if (expectedMs === undefined) return plain;
+  const earlyMs = Math.min(expectedMs * EARLY, pauseMs * SHARE_OF_PAUSE);
+  const delayMs = Math.max(LEAST_PAUSE_MS, earlyMs * jitter(random));
+  return { ...plain, expectedMs, ...(delayMs < pauseMs ? { probeMs: Math.round(nowMs + delayMs) } : {}) };
+}
+
+function prolongSpell(lowered: Lowered, { nowMs, pauseMs, intervalMs, random }: Refusal): Lowered {
+  const refused = (lowered.refused ?? 0) + 1;
+  const quick = Math.max(LEAST_GAP_MS, pauseMs * SOONER);
+  const most = Math.min(PROBE_MS, Math.max(MOST_GAP_MS, pauseMs));
+  const gapMs = Math.min(most, quick * GROWTH ** Math.max(0, refused - QUICK_PROBES)) * jitter(random);
+  const probeMs = Math.round(nowMs + Math.max(gapMs, intervalMs));
+  return { ...lowered, refused, refusedAtMs: nowMs, probeMs };
+}
+
+/** How long the next spell will last, if the last one outlasted its pause not long ago. */
+function expectedAfter(last: Lowered, nowMs: number): number | undefined {
+  if (nowMs - lastRefusalMs(last) > REMEMBERED_MS) return undefined;
+  if ((last.refused ?? 0) > 0) return lastRefusalMs(last) - last.atMs;
+  return last.expectedMs === undefined ? undefined : last.expectedMs * EARLY;
+}
+
+/** Whether a long spell has only just ended: a platform that shuts out whoever is too fast behaves like that. */
+const isSuspect = (last: Lowered, nowMs: number): boolean =>
+  nowMs - (last.succeededMs ?? nowMs) < SOON_MS && lastRefusalMs(last) - last.atMs >= LONG_SPELL_MS;
+
+/** From 0.85 up to 1.15. */
+const jitter = (random: number): number => 0.85 + 0.3 * random;

@@ -1,0 +1,223 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Budget, emptyBudget } from '../../lib/pace/budget.ts';
+import { createSlidingWindow } from '../../lib/sandbox/platform/http/sliding-window.ts';
+import { scaled } from '../scale.ts';
+import { createMemoryBudget } from './memory-budget.ts';
+import {
+  type Departure,
+  EPOCH_MS,
+  mostInASecond,
+  type SimulatedWorker,
+  simulateFleet,
+} from './simulated-fleet.ts';
+
+/** A time in which the platform refuses: all of it, or the first `onMs` of every `everyMs`. */
+type Spell = {
+  readonly afterMs: number;
+  readonly lastsMs: number;
+  readonly onMs: number;
+  readonly everyMs: number;
+  readonly retryAfterMs: number | 'absent';
+};
+
+const busy = (count: number, worker: SimulatedWorker = {}): readonly SimulatedWorker[] =>
+  Array.from({ length: count }, () => worker);
+
+/** Calls a second that the platform accepted from one time to another. */
+function acceptedRate(
+  departures: readonly Departure[],
+  [fromMs, untilMs]: readonly [number, number],
+): number {
+  const accepted = departures.filter(({ atMs, refused }) => !refused && atMs >= fromMs && atMs < untilMs);
+  return accepted.length / ((untilMs - fromMs) / 1000);
+}
+
+/** The spells one after another, and when the last one ends. */
+function platformOf(spells: readonly Spell[]) {
+  let endMs = 0;
+  const placed = spells.map((spell) => {
+    const startMs = endMs + spell.afterMs;
+    endMs = startMs + spell.lastsMs;
+    return { ...spell, startMs, endMs };
+  });
+  const refuse = (atMs: number) =>
+    placed.find(
+      ({ startMs, endMs: until, onMs, everyMs }) =>
+        atMs >= startMs && atMs < until && (atMs - startMs) % everyMs < onMs,
+    )?.retryAfterMs;
+  return { refuse, endMs };
+}
+
+/** A `Retry-After` of up to a minute is the platform's word on when it is back. */
+const promisedMs = (retryAfterMs: number | 'absent' | undefined): number =>
+  typeof retryAfterMs === 'number' && retryAfterMs <= 60_000 ? retryAfterMs : 0;
+
+/** A generator of numbers from 0 up to 1 that a seed fixes (mulberry32). */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** As the former version has left it: a rate of almost nothing, and a line that was given away for years. */
+const ruined: Budget = {
+  ...emptyBudget,
+  tatMs: EPOCH_MS + 56e9,
+  incidents: 18,
+  lowered: { rate: 0.0033, atMs: EPOCH_MS - 60_000 },
+  rate: 2,
+};
+
+const steady = { onMs: 1, everyMs: 1 };
+const spells = fc.array(
+  fc.record({
+    afterMs: fc.integer({ min: 0, max: 15_000 }),
+    lastsMs: fc.integer({ min: 500, max: 40_000 }),
+    flapping: fc.constantFrom(
+      steady,
+      { onMs: 1_500, everyMs: 2_000 },
+      { onMs: 1_000, everyMs: 2_000 },
+      { onMs: 300, everyMs: 1_100 },
+      { onMs: 4_000, everyMs: 9_000 },
+    ),
+    retryAfterMs: fc.constantFrom<(number | 'absent')[]>(
+      0,
+      1_000,
+      1_000,
+      2_000,
+      30_000,
+      60_000,
+      900_000,
+      1e12,
+      'absent',
+    ),
+  }),
+  { minLength: 1, maxLength: 4 },
+);
+const plans = fc.record({
+  rate: fc.oneof(
+    { weight: 4, arbitrary: fc.double({ min: 0.5, max: 6, noNaN: true }) },
+    fc.integer({ min: 1, max: 50 }),
+  ),
+  spells,
+  workers: fc.array(
+    fc.record({
+      greed: fc.constantFrom('one' as const, 'block' as const),
+      maxWaitMs: fc.constantFrom(20_000, Number.POSITIVE_INFINITY),
+      loops: fc.integer({ min: 4, max: 8 }),
+    }),
+    { minLength: 1, maxLength: 8 },
+  ),
+  callMs: fc.constantFrom(20, 150, 400),
+  seed: fc.integer(),
+});
+
+describe('after any spell of 429', () => {
+  test('half of the rate is used within a minute of the return, and no second ever holds more than the rate', async () => {
+    await fc.assert(
+      fc.asyncProperty(plans, async ({ rate, spells: given, workers, callMs, seed }) => {
+        const platform = platformOf(given.map(({ flapping, ...spell }) => ({ ...spell, ...flapping })));
+        const measuredMs = Math.max(10_000, 20_000 / rate);
+        let returnMs = platform.endMs;
+        const { departures } = await simulateFleet({
+          rate,
+          workers,
+          durationMs: platform.endMs + 120_000 + measuredMs,
+          callMs: () => callMs,
+          random: createRandom(seed),
+          refuse(atMs) {
+            const retryAfterMs = platform.refuse(atMs);
+            if (retryAfterMs !== undefined) returnMs = Math.max(returnMs, atMs + promisedMs(retryAfterMs));
+            return retryAfterMs;
+          },
+        });
+
+        const backMs = returnMs + 60_000;
+        const loops = workers.reduce((sum, worker) => sum + worker.loops, 0);
+        const wanted = Math.min(rate, loops / ((callMs + 50) / 1000));
+        expect(acceptedRate(departures, [backMs, backMs + measuredMs])).toBeGreaterThanOrEqual(wanted / 2);
+        expect(mostInASecond(departures)).toBeLessThanOrEqual(Math.ceil(rate));
+      }),
+      { numRuns: scaled(6, 150), ...(process.env['SEED'] ? { seed: Number(process.env['SEED']) } : {}) },
+    );
+  });
+});
+
+test.each([
+  ['ruined by the former version', ruined],
+  ['moved by a worker with a wrong clock', { ...emptyBudget, tatMs: EPOCH_MS + 3_600_000, rate: 2 }],
+  ['moved by it while the rate was lowered', { ...ruined, tatMs: EPOCH_MS + 3_600_000 }],
+])('a line that was %s recovers by itself', async (_, budget) => {
+  const { departures } = await simulateFleet({
+    rate: 2,
+    workers: busy(3, { maxWaitMs: 20_000 }),
+    durationMs: 80_000,
+    item: createMemoryBudget(budget),
+  });
+
+  expect(acceptedRate(departures, [60_000, 80_000])).toBeGreaterThan(1);
+  expect(mostInASecond(departures)).toBeLessThanOrEqual(2);
+});
+
+test('60 s of 429 with `Retry-After: 1` leave no trace a few seconds later, and are few', async () => {
+  const { departures, budget } = await simulateFleet({
+    rate: 2,
+    workers: busy(4),
+    durationMs: 100_000,
+    refuse: (atMs) => (atMs >= 10_000 && atMs < 70_000 ? 1_000 : undefined),
+  });
+
+  expect(acceptedRate(departures, [76_000, 96_000])).toBeGreaterThan(1.9);
+  expect(departures.filter(({ refused }) => refused).length).toBeLessThan(30);
+  expect(budget.lowered?.rate).toBeCloseTo(1.4);
+});
+
+describe('a platform that refuses 1.5 s of every 2 s', () => {
+  test.each([
+    ['2 a second, `Retry-After: 1`', 2, () => 1_000],
+    ['10 a second, `Retry-After: 1`', 10, () => 1_000],
+    ['40 a second, `Retry-After: 1`', 40, () => 1_000],
+    ['10 a second, `Retry-After` rounded up', 10, (leftMs: number) => Math.ceil(leftMs / 1000) * 1000],
+    ['40 a second, `Retry-After` rounded up', 40, (leftMs: number) => Math.ceil(leftMs / 1000) * 1000],
+  ])('is used for at least half of what it lets through: %s', async (_, rate, retryAfterMs) => {
+    const { departures } = await simulateFleet({
+      rate,
+      workers: busy(3),
+      durationMs: 60_000,
+      random: createRandom(7),
+      refuse: (atMs) => (atMs % 2_000 >= 500 ? retryAfterMs(2_000 - (atMs % 2_000)) : undefined),
+    });
+
+    expect(acceptedRate(departures, [10_000, 60_000])).toBeGreaterThan(rate / 8);
+  });
+});
+
+describe('a platform whose limit is lower than the configured rate', () => {
+  test.each([
+    [60, 20, 6],
+    [60, 5, 6],
+    [30, 20, 12],
+  ])('at %s %% of %s a second is used nearly fully, with few 429', async (share, rate, mostInAMinute) => {
+    const limit = (rate * share) / 100;
+    const window = createSlidingWindow(limit);
+    const { departures } = await simulateFleet({
+      rate,
+      workers: busy(4),
+      durationMs: 360_000,
+      random: createRandom(3),
+      refuse(atMs) {
+        const decision = window.arrive(atMs);
+        return decision.kind === 'refused' ? Math.ceil(decision.waitMs / 1000) * 1000 : undefined;
+      },
+    });
+
+    const refused = departures.filter(({ atMs, refused: isRefused }) => isRefused && atMs >= 60_000);
+    expect(acceptedRate(departures, [60_000, 360_000]) / limit).toBeGreaterThan(0.85);
+    expect(refused.length / 5).toBeLessThan(mostInAMinute);
+  });
+});
