@@ -1,22 +1,51 @@
 import type * as z from 'zod/mini';
 
 /**
- * Every fault that a schema found, one text each: where it is, what was expected, and what was found. `place` describes
- * the path; `shown` is the value that was checked; `hide` removes from keys and values what must not be shown.
+ * The faults that a schema found, one text each: where it is, what was expected, and what was found. Of more than
+ * `most`, the last text says how many others there are. `place` describes the path; `shown` is the value that was checked;
+ * `hide` removes from keys and values what must not be shown.
  */
 export function faultsOf(
   error: z.core.$ZodError,
   shown: unknown,
-  { place = (path) => path.join('.'), hide = (text) => text }: FaultOptions = {},
+  { place = (path) => path.join('.'), hide = (text) => text, most = MOST_FAULTS }: FaultOptions = {},
 ): readonly string[] {
-  return error.issues.flatMap((issue) => {
-    if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => `${hide(place([...issue.path, key]))}: not a known name`);
+  const named = (path: readonly PropertyKey[]) => shortened(hide(place(path)), LONGEST_PLACE);
+  const faults: string[] = [];
+  let others = 0;
+  for (const issue of error.issues) {
+    const keys = issue.code === 'unrecognized_keys' ? issue.keys : [undefined];
+    const room = keys.slice(0, most - faults.length);
+    others += keys.length - room.length;
+    for (const key of room) {
+      const got = () => preview(valueAt(shown, issue.path), hide);
+      faults.push(
+        key === undefined
+          ? `${named(issue.path)}: expected ${expectationOf(issue)}, got ${got()}`
+          : `${named([...issue.path, key])}: not a known name`,
+      );
     }
-    const got = preview(valueAt(shown, issue.path), hide);
-    return [`${hide(place(issue.path))}: expected ${expectationOf(issue)}, got ${got}`];
-  });
+  }
+  return others === 0 ? faults : [...faults, `and ${others} more`];
 }
+
+/** A message with all faults of a hostile input would be as long as the input. */
+const MOST_FAULTS = 50;
+const LONGEST_PLACE = 300;
+
+/** A text of at most so many characters, and a mark if some are left out. */
+export const shortened = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most)}…` : text;
+
+/** Names in quotes, for a message: the first 20, each shortened, and how many others there are. */
+export function listed(names: readonly string[]): string {
+  const first = names.slice(0, MOST_NAMES).map((name) => JSON.stringify(shortened(name, LONGEST_NAME)));
+  const others = names.length - first.length;
+  return others > 0 ? `${first.join(', ')} and ${others} more` : first.join(', ');
+}
+
+const MOST_NAMES = 20;
+const LONGEST_NAME = 60;
 
 /** Removes from a text what must not be shown. Used before a text is shortened, which could leave half a token. */
 export type Hide = (text: string) => string;
@@ -24,6 +53,8 @@ export type Hide = (text: string) => string;
 export type FaultOptions = {
   readonly place?: (path: readonly PropertyKey[]) => string;
   readonly hide?: Hide;
+  /** How many faults are listed. Default: 50. */
+  readonly most?: number;
 };
 
 /** A value in a few words: texts quoted and shortened, lists by their size. */
@@ -32,7 +63,7 @@ export function preview(value: unknown, hide: Hide = (text) => text): string {
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === 'object' && value !== null) return 'an object';
   const text = typeof value === 'string' ? JSON.stringify(hide(value)) : String(value);
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  return shortened(text, 60);
 }
 
 /** A message that the schema does not give itself. Zod adds to it in a program that also loads one of its languages. */

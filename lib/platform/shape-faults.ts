@@ -1,9 +1,11 @@
 import type * as z from 'zod/mini';
-import { faultsOf, type Hide } from '../json/faults.ts';
+import { faultsOf, type Hide, shortened } from '../json/faults.ts';
 
 /** What is wrong with a response according to its endpoint's schema: the first faults, each with its record. */
 export const shapeFaults = (error: z.core.$ZodError, json: unknown, hide: Hide): readonly string[] =>
-  firstFaults(faultsOf(error, json, { place: placeIn(json), hide }));
+  faultsOf(error, json, { place: placeIn(json), hide, most: MOST_FAULTS }).map((fault) =>
+    shortened(fault, LONGEST_FAULT),
+  );
 
 /** Describes a path into a response, and names the record that it is in: `results.3.name (id 17)`. */
 function placeIn(json: unknown): (path: readonly PropertyKey[]) => string {
@@ -24,10 +26,3 @@ function placeIn(json: unknown): (path: readonly PropertyKey[]) => string {
 const MOST_FAULTS = 10;
 /** A fault names keys and ids from the response, which may be of any length. */
 const LONGEST_FAULT = 300;
-
-function firstFaults(faults: readonly string[]): readonly string[] {
-  const first = faults
-    .slice(0, MOST_FAULTS)
-    .map((fault) => (fault.length > LONGEST_FAULT ? `${fault.slice(0, LONGEST_FAULT)}…` : fault));
-  return faults.length > MOST_FAULTS ? [...first, `and ${faults.length - MOST_FAULTS} more`] : first;
-}

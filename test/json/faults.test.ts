@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { en } from 'zod/locales';
 import * as z from 'zod/mini';
-import { faultsOf } from '../../lib/json/faults.ts';
+import { faultsOf, listed } from '../../lib/json/faults.ts';
 
 const schema = z.object({ sort: z.object({}), limit: z.number({ error: 'a whole number' }) });
 
@@ -16,4 +16,25 @@ test.each([
     'sort: expected an object, got nothing',
     'limit: expected a whole number, got "x"',
   ]);
+});
+
+test('of hundreds of thousands of unknown names, 50 are listed, each shortened', () => {
+  const given = Object.fromEntries(
+    Array.from({ length: 300_000 }, (_, at) => [`${at}-${'x'.repeat(1_000)}`, 1]),
+  );
+  const parsed = z.strictObject({ a: z.number() }).safeParse({ b: 1, ...given });
+
+  const faults = faultsOf(parsed.error as z.core.$ZodError, given);
+
+  expect(faults).toHaveLength(51);
+  expect(faults.slice(0, 2)).toEqual(['a: expected a number, got nothing', 'b: not a known name']);
+  expect(faults.at(-1)).toBe('and 299952 more');
+  expect(Math.max(...faults.map(({ length }) => length))).toBeLessThan(350);
+});
+
+test('of many names 20 are listed, each shortened', () => {
+  expect(listed(['a', 'b'])).toBe('"a", "b"');
+  expect(listed(Array.from({ length: 10_000 }, (_, at) => `${at}${'x'.repeat(100)}`))).toMatch(
+    /^"0x{59}…", .* and 9980 more$/,
+  );
 });

@@ -1,3 +1,4 @@
+import { listed } from '../../../json/faults.ts';
 import { csvFields } from './csv-fields.ts';
 import type { CsvReader } from './csv-rows.ts';
 import { RowsError } from './rows-error.ts';
@@ -30,8 +31,7 @@ export async function readHeader(
   const candidates = (given === undefined ? byFrequency(header.text) : [given]).map((each) =>
     namesBy(header.text, each),
   );
-  const chosen =
-    candidates.find(({ names }) => requested.every((name) => names.includes(name))) ?? candidates[0];
+  const chosen = candidates.find(({ names }) => missingIn(names, requested).length === 0) ?? candidates[0];
   return checked(chosen ?? { separator: ',', names: [] }, requested);
 }
 
@@ -53,12 +53,24 @@ function byFrequency(header: string): readonly string[] {
 function checked({ separator, names, fault }: Candidate, requested: readonly string[]): CsvHeader {
   if (fault !== undefined) throw new RowsError({ kind: 'header', expected: 'column names', got: fault });
   // Separators at the ends of lines make columns without a name, which nobody can request.
-  const twice = names.filter((name, index) => name !== '' && names.indexOf(name) !== index);
+  const twice = repeated(names.filter((name) => name !== ''));
   if (twice.length > 0) {
-    const got = `${[...new Set(twice)].map((name) => JSON.stringify(name)).join(', ')} more than once`;
+    const got = `${listed(twice)} more than once`;
     throw new RowsError({ kind: 'header', expected: 'each name once', got });
   }
-  const missing = requested.filter((name) => !names.includes(name));
+  const missing = missingIn(names, requested);
   if (missing.length > 0) throw new RowsError({ kind: 'columns', missing, present: names });
   return { separator, names };
+}
+
+function missingIn(names: readonly string[], requested: readonly string[]): readonly string[] {
+  const there = new Set(names);
+  return requested.filter((name) => !there.has(name));
+}
+
+/** The names that occur more than once, each once. */
+function repeated(names: readonly string[]): readonly string[] {
+  const [seen, twice] = [new Set<string>(), new Set<string>()];
+  for (const name of names) (seen.has(name) ? twice : seen).add(name);
+  return [...twice];
 }

@@ -1,3 +1,5 @@
+import { listed } from '../../../json/faults.ts';
+
 /** Why a source of texts cannot be read as rows at all. */
 export type RowsFailure =
   | { readonly kind: 'option'; readonly option: string; readonly expected: string; readonly got: string }
@@ -30,5 +32,3 @@ function describe(failure: RowsFailure): string {
       return failure satisfies never;
   }
 }
-
-const listed = (names: readonly string[]) => names.map((name) => JSON.stringify(name)).join(', ');
