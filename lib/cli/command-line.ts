@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { shownJson } from '../json/shown-json.ts';
 import { PlatformError } from '../platform/platform-error.ts';
 import { SettingsError } from '../settings.ts';
 import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
@@ -19,7 +20,7 @@ import { addSnapshot } from './commands/snapshot.ts';
 import { addSubmit } from './commands/submit.ts';
 import { addWork } from './commands/work.ts';
 import { processTerminal } from './process-terminal.ts';
-import { exitCodes, shownJson, shownLines, type Terminal } from './terminal.ts';
+import { exitCodes, shownLines, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 /**

@@ -1,8 +1,9 @@
 import { printJson } from '../../json/json.ts';
+import { shownJson } from '../../json/shown-json.ts';
 import type { FunctionExecution } from '../../platform/records.ts';
 import type { AddCommand } from '../command.ts';
 import { objectOption } from '../options.ts';
-import { exitCodes, shown, shownJson, shownLines, type Terminal } from '../terminal.ts';
+import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
 
 type CallFlags = {
   readonly input?: Readonly<Record<string, unknown>>;

@@ -1,10 +1,11 @@
 import type { JobRow, JobState } from '../../jobs/ledger/job-row.ts';
+import { shownJson } from '../../json/shown-json.ts';
 import { inColumns } from '../columns.ts';
 import type { AddCommand } from '../command.ts';
 import { openLedgerFor } from '../open-ledger-for.ts';
 import { openStoreOf } from '../open-store-of.ts';
 import { choiceOption, numberOption } from '../options.ts';
-import { exitCodes, shown, shownJson, type Terminal } from '../terminal.ts';
+import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { addCancel } from './jobs-cancel.ts';
 import { addResolve } from './jobs-resolve.ts';
 

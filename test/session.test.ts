@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { openSession } from '../lib/session.ts';
+
+test('a line of the log holds no character that could move a cursor or reverse a text, and the same value', () => {
+  const lines: string[] = [];
+  const { logger } = openSession({
+    environment: { PLATFORM_BASE_URL: 'https://acme.example.com', PLATFORM_TOKEN: 'secret' },
+    err: (line) => lines.push(line),
+  });
+  const hostile = 'a\u001b[2J\u009b31m\u202egnp.exe\u2066\u200f\u2028\u0000\u007f';
+
+  logger.warn({ name: hostile }, hostile);
+
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatch(/^[\x20-\x7e]+$/);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ name: hostile, msg: hostile });
+});
