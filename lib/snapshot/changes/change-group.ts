@@ -19,23 +19,24 @@ export function createChangeGroup(
   const differing = createDifferingFields(rules);
   const held: Readonly<Record<RunSide, HeldLine>> = { before: noLine(), after: noLine() };
   let key = '';
-  /** True if both lines are held and have the same bytes. */
-  let isSame = false;
+  /** The fields in which the lines that are held differ, if that is known. */
+  let fields: readonly string[] | undefined;
+  const differingHere = (before: Line, after: Line) => fields ?? differing(before, after);
 
   function end(): void {
     const { before, after } = held;
-    if (!isSame) {
+    if (fields === undefined || fields.length > 0) {
       const change = changeOf(
         key,
         before.isHeld ? before : undefined,
         after.isHeld ? after : undefined,
-        differing,
+        differingHere,
       );
       if (change !== undefined) changed(change);
     }
     before.isHeld = false;
     after.isHeld = false;
-    isSame = false;
+    fields = undefined;
   }
 
   function open(next: string): void {
@@ -58,14 +59,14 @@ export function createChangeGroup(
     add(side: RunSide, of: string, line: Line): void {
       open(of);
       hold(side, line);
-      isSame = false;
+      fields = undefined;
     },
-    /** Adds lines of both runs that have the same bytes. */
-    addSame(of: string, before: Line, after: Line): void {
+    /** Adds lines of both runs that differ in these fields. */
+    addBoth(of: string, before: Line, after: Line, differing: readonly string[]): void {
       open(of);
       hold('before', before);
       hold('after', after);
-      isSame = true;
+      fields = differing;
     },
     /** Passes on the change of the last key. */
     end,

@@ -1,13 +1,35 @@
 import { canonicalExact, parseExact } from '../../json/exact-json.ts';
-import { skipValue } from '../page/json-bytes.ts';
 import type { RecordRules } from '../sources/source-definition.ts';
-import { hasEscape, isNamed, type LineMembers, nameAt, noMembers, readMembers } from './line-members.ts';
+import {
+  type DifferingValues,
+  findDifferingValues,
+  isSameText,
+  noDifferingValues,
+} from './differing-values.ts';
+import { createLayoutReader, noPlaces, type ValuePlaces } from './line-layout.ts';
 import type { Line } from './line-reader.ts';
+import { isPlainText, isWhole } from './record-layout.ts';
 
 /** The rules by which records are compared. */
 export type FieldRules = Pick<RecordRules, 'volatile' | 'sets'>;
 
 const NONE: readonly string[] = [];
+
+/** What the comparison of two lines needs to know about their names. */
+export type ComparedLayout = {
+  readonly names: readonly string[];
+  /** True if no name occurs twice: of members with the same name, the last would count. */
+  readonly areUnique: boolean;
+  readonly isVolatile: readonly boolean[];
+  readonly isSet: readonly boolean[];
+};
+
+export const comparedLayout = ({ volatile, sets }: FieldRules, names: readonly string[]): ComparedLayout => ({
+  names,
+  areUnique: new Set(names).size === names.length,
+  isVolatile: names.map((name) => volatile.includes(name)),
+  isSet: names.map((name) => sets.includes(name)),
+});
 
 /**
  * Makes a function that returns the top-level fields in which two lines with the same key differ, in the order of their
@@ -15,116 +37,57 @@ const NONE: readonly string[] = [];
  * in the same order, as records of one platform do, values are compared as bytes and only those that differ are parsed.
  */
 export function createDifferingFields(rules: FieldRules): (before: Line, after: Line) => readonly string[] {
-  const [old, now] = [noMembers(), noMembers()];
-  const volatile = rules.volatile.map((name) => Buffer.from(`"${name}"`));
+  const places = noPlaces();
+  const differing = noDifferingValues();
+  const readLayout = createLayoutReader((names) => comparedLayout(rules, names));
   return (before, after) => {
     if (isSameText(before, after)) return NONE;
     try {
-      readMembers(before, old);
-      if (isSameButVolatile(before, old, after, volatile)) return NONE;
-      readMembers(after, now);
+      const layout = readLayout(before, places);
+      if (layout.areUnique && findDifferingValues(before, places, layout.names.length, after, differing))
+        return namesOfChanged(before, places, layout, after, differing);
     } catch {
       // Nested deeper than bytes are followed.
-      return differingParsed(before, after, rules);
     }
-    const differing = differingInPlace(before, old, after, now);
-    if (differing === undefined) return differingParsed(before, after, rules);
-    if (differing.length === 0) return NONE;
-    return differing
-      .filter((at) => isChanged(before, old, after, now, at, rules))
-      .map((at) => nameAt(before, old, at))
-      .sort();
+    return differingParsed(before, after, rules);
   };
 }
 
-/** True if the lines have the same bytes except for the values of volatile fields, in the same places. */
-function isSameButVolatile(
+/** The names of the values that are not only written in another way, sorted. */
+export function namesOfChanged(
   before: Line,
-  old: LineMembers,
+  { starts, ends }: ValuePlaces,
+  { names, isVolatile, isSet }: ComparedLayout,
   after: Line,
-  volatile: readonly Buffer[],
-): boolean {
-  let [from, nowFrom] = [before.start, after.start];
-  for (let at = 0; volatile.length > 0 && at < old.count; at += 1) {
-    if (!volatile.some((name) => isNamed(before, old, at, name))) continue;
-    const value = old.valueStarts[at] ?? 0;
-    const nowValue = nowFrom + value - from;
-    if (nowValue >= after.end || !isSame(before, from, value, after, nowFrom, nowValue)) return false;
-    from = old.valueEnds[at] ?? 0;
-    nowFrom = skipValue(after.json, nowValue, 1);
+  differing: DifferingValues,
+): readonly string[] {
+  let changed = NONE;
+  for (let index = 0; index < differing.count; index += 1) {
+    const at = differing.positions[index] ?? 0;
+    if (isVolatile[at]) continue;
+    const value = { line: before, start: starts[at] ?? 0, end: ends[at] ?? 0 };
+    const now = { line: after, start: differing.starts[index] ?? 0, end: differing.ends[index] ?? 0 };
+    if (isChanged(value, now, isSet[at] ?? false)) changed = [...changed, names[at] ?? ''];
   }
-  return isSame(before, from, before.end, after, nowFrom, after.end);
+  return changed.length < 2 ? changed : [...changed].sort();
 }
 
-/** True if the lines have the same bytes. */
-export function isSameText(a: Line, b: Line): boolean {
-  return a.end - a.start === b.end - b.start && isSame(a, a.start, a.end, b, b.start, b.end);
+/** A value in a line. */
+type Value = { readonly line: Line; readonly start: number; readonly end: number };
+
+/** True if two values with different bytes differ. */
+function isChanged(before: Value, after: Value, isSet: boolean): boolean {
+  if (isPlain(before, isWhole) && isPlain(after, isWhole)) return true;
+  if (isPlain(before, isPlainText) && isPlain(after, isPlainText)) return true;
+  return canonicalAt(before, isSet) !== canonicalAt(after, isSet);
 }
 
-function isSame(a: Line, aStart: number, aEnd: number, b: Line, bStart: number, bEnd: number): boolean {
-  const length = aEnd - aStart;
-  if (length !== bEnd - bStart) return false;
-  if (length > LOOPED_BYTES) return a.json.bytes.compare(b.json.bytes, bStart, bEnd, aStart, aEnd) === 0;
-  const [left, right] = [a.json.bytes, b.json.bytes];
-  for (let at = 0; at < length; at += 1) if (left[aStart + at] !== right[bStart + at]) return false;
-  return true;
-}
+const isPlain = ({ line, start, end }: Value, is: typeof isWhole): boolean => is(line.json.bytes, start, end);
 
-/** Up to here a loop is faster than a call out of JavaScript. */
-const LOOPED_BYTES = 64;
+const canonicalAt = ({ line, start, end }: Value, isSet: boolean): string =>
+  canonicalField(parseExact(line.json.bytes.toString('utf8', start, end)), isSet);
 
-/**
- * The positions of the members whose values have other bytes; undefined if the lines do not have the same names in the
- * same order, or if a name that may occur twice has to be decoded to know.
- */
-function differingInPlace(
-  before: Line,
-  old: LineMembers,
-  after: Line,
-  now: LineMembers,
-): number[] | undefined {
-  if (old.count !== now.count) return undefined;
-  const differing: number[] = [];
-  for (let at = 0; at < old.count; at += 1) {
-    const [oldStart, oldEnd] = [old.nameStarts[at] ?? 0, old.nameEnds[at] ?? 0];
-    if (!isSame(before, oldStart, oldEnd, after, now.nameStarts[at] ?? 0, now.nameEnds[at] ?? 0))
-      return undefined;
-    const [start, end] = [old.valueStarts[at] ?? 0, old.valueEnds[at] ?? 0];
-    if (!isSame(before, start, end, after, now.valueStarts[at] ?? 0, now.valueEnds[at] ?? 0))
-      differing.push(at);
-  }
-  return differing.every((at) => isUnique(before, old, at)) ? differing : undefined;
-}
-
-/** True if no other member can have the name of the one at `wanted`. */
-function isUnique(line: Line, members: LineMembers, wanted: number): boolean {
-  const [start, end] = [members.nameStarts[wanted] ?? 0, members.nameEnds[wanted] ?? 0];
-  for (let at = 0; at < members.count; at += 1) {
-    const [otherStart, otherEnd] = [members.nameStarts[at] ?? 0, members.nameEnds[at] ?? 0];
-    if (hasEscape(line.json.bytes, otherStart, otherEnd)) return false;
-    if (at !== wanted && isSame(line, start, end, line, otherStart, otherEnd)) return false;
-  }
-  return true;
-}
-
-function isChanged(
-  before: Line,
-  old: LineMembers,
-  after: Line,
-  now: LineMembers,
-  at: number,
-  { volatile, sets }: FieldRules,
-): boolean {
-  const name = nameAt(before, old, at);
-  if (volatile.includes(name)) return false;
-  const isSet = sets.includes(name);
-  return canonicalAt(before, old, at, isSet) !== canonicalAt(after, now, at, isSet);
-}
-
-const canonicalAt = ({ json: { bytes } }: Line, members: LineMembers, at: number, isSet: boolean): string =>
-  canonicalField(parseExact(bytes.toString('utf8', members.valueStarts[at], members.valueEnds[at])), isSet);
-
-/** The same for lines of any layout. */
+/** The fields that differ between lines of any layout. */
 function differingParsed(before: Line, after: Line, { volatile, sets }: FieldRules): readonly string[] {
   const [old, now] = [parsedFields(before), parsedFields(after)];
   const names = [...new Set([...old.keys(), ...now.keys()])].filter((name) => !volatile.includes(name));

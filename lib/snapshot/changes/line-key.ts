@@ -1,17 +1,10 @@
 import { StoredObjectError } from '../../store/stored-json.ts';
 import type { RecordKey } from '../sources/source-definition.ts';
-import {
-  hasEscape,
-  type LineMembers,
-  lastNamed,
-  NONE,
-  noMembers,
-  quotedName,
-  readMembers,
-} from './line-members.ts';
+import { createLayoutReader, noPlaces } from './line-layout.ts';
 import type { Line, LineReader } from './line-reader.ts';
 import { parsedLine } from './parsed-line.ts';
 import { describeKey, recordKey } from './record-key.ts';
+import { keyAt, keyPlaces } from './record-layout.ts';
 
 const ZERO = 0x30;
 const NINE = 0x39;
@@ -22,27 +15,18 @@ const QUOTE = 0x22;
  * line unless it is unusual. Throws `StoredObjectError` that names a line that is not a record with a key.
  */
 export function createLineKey(rule: RecordKey): (reader: LineReader) => string {
-  const members = noMembers();
-  const names = [...(rule.owner ?? []), rule.id].map(quotedName);
+  const places = noPlaces();
+  const readLayout = createLayoutReader((names) => keyPlaces(rule, names));
   const usualKey = createUsualKey(rule);
   return (reader) => {
     const { line } = reader;
     const usual = usualKey(line);
     if (usual !== undefined) return usual;
     try {
-      readMembers(line, members);
+      const key = keyAt(rule, line, places, readLayout(line, places));
+      if (key !== undefined) return key;
     } catch {
       // Not JSON, or nested deeper than bytes are followed.
-      return parsedKey(rule, reader);
-    }
-    const id = textOf(line, members, lastNamed(line, members, names.at(-1)), rule.isInteger);
-    if (id === undefined) return parsedKey(rule, reader);
-    if (rule.owner === undefined) return id;
-    for (let owner = 0; owner < names.length - 1; owner += 1) {
-      const at = lastNamed(line, members, names[owner]);
-      if (at === NONE) continue;
-      const text = textOf(line, members, at, false);
-      return text === undefined ? parsedKey(rule, reader) : `${text}/${id}`;
     }
     return parsedKey(rule, reader);
   };
@@ -102,22 +86,6 @@ export function createQuickKey(rule: RecordKey): (reader: LineReader) => string 
     const isUsual = at > from && bytes[at] === COMMA && (bytes[from] !== ZERO || at === from + 1);
     return isUsual ? bytes.toString('latin1', from, at) : readKey(reader);
   };
-}
-
-/** A value of digits alone, or of text without escapes; undefined for any other, which has to be parsed. */
-function textOf({ json: { bytes } }: Line, members: LineMembers, at: number, isInteger: boolean) {
-  if (at === NONE) return undefined;
-  const [start, end] = [members.valueStarts[at] ?? 0, members.valueEnds[at] ?? 0];
-  if (isInteger) {
-    if (bytes[start] === ZERO && end - start > 1) return undefined;
-    for (let digit = start; digit < end; digit += 1) {
-      const value = (bytes[digit] ?? 0) - ZERO;
-      if (value < 0 || value > 9) return undefined;
-    }
-    return bytes.toString('latin1', start, end);
-  }
-  if (bytes[start] !== QUOTE || hasEscape(bytes, start, end)) return undefined;
-  return bytes.toString('utf8', start + 1, end - 1);
 }
 
 function parsedKey(rule: RecordKey, reader: LineReader): string {

@@ -87,7 +87,7 @@ export function nameAt({ json: { bytes } }: Line, members: LineMembers, at: numb
 }
 
 /** True if a string has an escape sequence. */
-export function hasEscape(bytes: Buffer, start: number, end: number): boolean {
+function hasEscape(bytes: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) if (bytes[at] === BACKSLASH) return true;
   return false;
 }

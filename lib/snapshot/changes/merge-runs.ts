@@ -2,12 +2,15 @@ import { sourceDefinitions } from '../sources/sources.ts';
 import type { LineChange } from './change.ts';
 import { createChangeGroup } from './change-group.ts';
 import type { Comparison } from './comparison.ts';
-import { isSameText } from './differing-fields.ts';
+import { isSameText } from './differing-values.ts';
+import { createPairReader, noPair } from './line-pair.ts';
 import { KeyOrderError, type KeyRange, openOrderedSide } from './ordered-side.ts';
 import { compareRecordKeys } from './record-key.ts';
 
 /** How many changes are yielded together at most. Few, since each may hold a piece of its run in memory. */
 const TOGETHER = 32;
+
+const NO_FIELDS: readonly string[] = [];
 
 /**
  * Compares the records of two runs that are in key order, in that order: lines with the same bytes are the same record,
@@ -24,16 +27,23 @@ export async function* mergeRuns(
     openOrderedSide(comparison, 'before', range),
     openOrderedSide(comparison, 'after', range),
   ];
+  const readPair = createPairReader(records);
+  const pair = noPair();
   let changes: LineChange[] = [];
   const group = createChangeGroup(records, (change) => changes.push(change), comparison.observe);
   try {
     let [hasOld, hasNow] = await Promise.all([old.next(), now.next()]);
     while (hasOld || hasNow) {
-      const isSame = hasOld && hasNow && isSameText(old.line, now.line);
-      if (isSame) group.addSame(now.keyFrom(old.quickKey()), old.line, now.line);
-      const order = isSame ? 0 : !hasOld ? 1 : !hasNow ? -1 : compare(old.key(), now.key());
-      if (!isSame && order <= 0) group.add('before', old.key(), old.line);
-      if (!isSame && order >= 0) group.add('after', now.key(), now.line);
+      let order = 0;
+      if (hasOld && hasNow && isSameText(old.line, now.line))
+        group.addBoth(now.keyFrom(old.quickKey()), old.line, now.line, NO_FIELDS);
+      else if (hasOld && hasNow && readPair(old.line, now.line, pair))
+        group.addBoth(now.keyFrom(old.keyFrom(pair.key)), old.line, now.line, pair.fields);
+      else {
+        order = !hasOld ? 1 : !hasNow ? -1 : compare(old.key(), now.key());
+        if (order <= 0) group.add('before', old.key(), old.line);
+        if (order >= 0) group.add('after', now.key(), now.line);
+      }
       if (order <= 0) {
         const next = old.next();
         hasOld = typeof next === 'boolean' ? next : await next;

@@ -24,7 +24,7 @@ type OrderedSide = {
   key(): string;
   /** The same, read only as far as its line's usual layout needs: for a line whose fields do not matter. */
   quickKey(): string;
-  /** Takes the key of the current line from an equal line of the other run, and checks its order too. */
+  /** Takes the key of the current line, which was found with that of the other run, and checks its order too. */
   keyFrom(other: string): string;
   close(): Promise<void>;
 };
