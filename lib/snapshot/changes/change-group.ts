@@ -2,7 +2,7 @@ import type { RecordRules } from '../sources/source-definition.ts';
 import { changeOf, type LineChange } from './change.ts';
 import type { ObserveComparison, RunSide } from './comparison-events.ts';
 import { createDifferingFields } from './differing-fields.ts';
-import type { Line } from './line-reader.ts';
+import { copyOf, type Line, lineOf } from './line-reader.ts';
 
 /** A line that is held while its reader moves on; reused, since most lines are held for one step only. */
 type HeldLine = { -readonly [M in keyof Line]: Line[M] } & { isHeld: boolean };
@@ -24,18 +24,12 @@ export function createChangeGroup(
   const differingHere = (before: Line, after: Line) => fields ?? differing(before, after);
 
   function end(): void {
-    const { before, after } = held;
     if (fields === undefined || fields.length > 0) {
-      const change = changeOf(
-        key,
-        before.isHeld ? before : undefined,
-        after.isHeld ? after : undefined,
-        differingHere,
-      );
+      const change = changeOf(key, lineIn(held.before), lineIn(held.after), differingHere);
       if (change !== undefined) changed(change);
     }
-    before.isHeld = false;
-    after.isHeld = false;
+    held.before.isHeld = false;
+    held.after.isHeld = false;
     fields = undefined;
   }
 
@@ -48,10 +42,7 @@ export function createChangeGroup(
   function hold(side: RunSide, line: Line): void {
     const place = held[side];
     if (place.isHeld) observe?.({ kind: 'repeated-key', side, key });
-    place.json = line.json;
-    place.start = line.start;
-    place.end = line.end;
-    place.isHeld = true;
+    setLine(place, line);
   }
 
   return {
@@ -68,9 +59,22 @@ export function createChangeGroup(
       hold('after', after);
       fields = differing;
     },
+    /** Copies what is held, so that the readers may release it. */
+    own(): void {
+      for (const place of [held.before, held.after]) if (place.isHeld) setLine(place, lineOf(copyOf(place)));
+    },
     /** Passes on the change of the last key. */
     end,
   };
+}
+
+const lineIn = (place: HeldLine): Line | undefined => (place.isHeld ? place : undefined);
+
+function setLine(place: HeldLine, line: Line): void {
+  place.json = line.json;
+  place.start = line.start;
+  place.end = line.end;
+  place.isHeld = true;
 }
 
 const noLine = (): HeldLine => ({

@@ -1,6 +1,6 @@
 import type { ObserveComparison, RunSide } from './comparison-events.ts';
 import { keyHash } from './key-hash.ts';
-import { type Line, lineOf } from './line-reader.ts';
+import { copyOf, type Line, lineOf } from './line-reader.ts';
 
 /** A key's lines in both runs, as far as they have been read. */
 export type HeldRecord = {
@@ -66,9 +66,6 @@ export function createHeldRecords(
     },
   };
 }
-
-/** A line in memory of its own: what it was read from is much larger. */
-const copyOf = ({ json, start, end }: Line): Buffer => Buffer.from(json.bytes.subarray(start, end));
 
 /** The size of a map entry and its object: about 190 on V8 in Node 24, rounded up. */
 const ENTRY_BYTES = 250;

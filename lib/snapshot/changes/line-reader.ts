@@ -1,3 +1,4 @@
+import { freeMemory } from '../../bytes/free-memory.ts';
 import type { Store } from '../../store/store.ts';
 import type { JsonBytes } from '../page/json-bytes.ts';
 import { type PartToRead, partChunks } from './part-chunks.ts';
@@ -15,6 +16,11 @@ export type LineReader = {
   readonly line: Line;
   /** Reads the next line: false at the end. A promise only once in hundreds of lines, so that most lines cost none. */
   next(): boolean | Promise<boolean>;
+  /**
+   * Frees the memory of the lines before the current one, as far as it holds no later ones: they must not be used any
+   * more. Without it, the garbage collector frees them, late and at the price of many collections.
+   */
+  release(): void;
   /** The key of the part that the current line is in. */
   partKey(): string | undefined;
   /** Where the current line is, for messages: its part, and its number from 1. */
@@ -32,6 +38,9 @@ export type LinesToRead = {
 /** A line that is all there is in its bytes. */
 export const lineOf = (bytes: Buffer): Line => ({ json: jsonOf(bytes), start: 0, end: bytes.byteLength });
 
+/** A line in memory of its own: what it was read from is much larger. */
+export const copyOf = ({ json, start, end }: Line): Buffer => Buffer.from(json.bytes.subarray(start, end));
+
 const LINE_FEED = 0x0a;
 const NO_BYTES: JsonBytes = jsonOf(Buffer.alloc(0));
 
@@ -39,6 +48,8 @@ const NO_BYTES: JsonBytes = jsonOf(Buffer.alloc(0));
 export function readLines(lines: LinesToRead): LineReader {
   const line = { json: NO_BYTES, start: 0, end: -1 };
   const source = openPieces(lines);
+  const finished: Buffer[] = [];
+  let current: Buffer | undefined;
   let number = 0;
 
   /** Moves to the next line of the current bytes; false if they have no other one. */
@@ -56,6 +67,8 @@ export function readLines(lines: LinesToRead): LineReader {
     for (;;) {
       const piece = await source.next();
       if (piece?.isFirst) number = 0;
+      if (current !== undefined) finished.push(current);
+      current = piece?.memory;
       line.json = piece === undefined ? NO_BYTES : jsonOf(piece.bytes);
       line.end = -1;
       if (piece === undefined || step()) return piece !== undefined;
@@ -65,14 +78,25 @@ export function readLines(lines: LinesToRead): LineReader {
   return {
     line,
     next: () => step() || refill(),
+    release() {
+      for (const memory of finished) freeMemory(memory);
+      finished.length = 0;
+    },
     partKey: source.key,
     place: () => `${source.key()}, line ${number}`,
     close: source.close,
   };
 }
 
-/** Whole lines, each with its line feed. `isFirst`: they begin their part. */
-type Piece = { readonly bytes: Buffer; readonly isFirst: boolean };
+/** Whole lines, each with its line feed. */
+type WholeLines = {
+  readonly bytes: Buffer;
+  /** What can be freed after the last of them: they and what was read before them are all that is in it. */
+  readonly memory: Buffer | undefined;
+};
+
+/** `isFirst`: they begin their part. */
+type Piece = WholeLines & { readonly isFirst: boolean };
 
 /** The bytes of parts in pieces of whole lines: views of what was decompressed, but for lines that lay in two chunks. */
 function openPieces({ store, parts, signal }: LinesToRead) {
@@ -81,8 +105,8 @@ function openPieces({ store, parts, signal }: LinesToRead) {
     for (const part of parts) {
       key = part.key;
       let isFirst = true;
-      for await (const bytes of wholeLines(partChunks({ store, part, signal }))) {
-        yield { bytes, isFirst };
+      for await (const piece of wholeLines(partChunks({ store, part, signal }))) {
+        yield { ...piece, isFirst };
         isFirst = false;
       }
     }
@@ -97,7 +121,7 @@ function openPieces({ store, parts, signal }: LinesToRead) {
   };
 }
 
-async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<WholeLines> {
   let begun: Buffer[] = [];
   for await (const chunk of chunks) {
     const first = begun.length === 0 ? 0 : chunk.indexOf(LINE_FEED) + 1;
@@ -106,13 +130,19 @@ async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
       begun.push(chunk);
       continue;
     }
-    if (begun.length > 0) yield Buffer.concat([...begun, chunk.subarray(0, first)]);
-    if (first < last) yield chunk.subarray(first, last);
+    if (begun.length > 0)
+      yield { bytes: Buffer.concat([...begun, chunk.subarray(0, first)]), memory: undefined };
+    if (first < last)
+      yield { bytes: chunk.subarray(first, last), memory: isLastOfMemory(chunk) ? chunk : undefined };
     begun = last < chunk.length ? [chunk.subarray(last)] : [];
   }
   // The last line of a part may lack its line feed.
-  if (begun.length > 0) yield Buffer.concat([...begun, Buffer.of(LINE_FEED)]);
+  if (begun.length > 0) yield { bytes: Buffer.concat([...begun, Buffer.of(LINE_FEED)]), memory: undefined };
 }
+
+/** True if nothing more will be written behind the chunk: the decompressor fills its buffers one after another. */
+const isLastOfMemory = ({ buffer, byteOffset, byteLength }: Buffer): boolean =>
+  byteOffset + byteLength === buffer.byteLength;
 
 function jsonOf(bytes: Buffer): JsonBytes {
   return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };

@@ -44,17 +44,17 @@ export async function* mergeRuns(
         if (order <= 0) group.add('before', old.key(), old.line);
         if (order >= 0) group.add('after', now.key(), now.line);
       }
-      if (order <= 0) {
-        const next = old.next();
-        hasOld = typeof next === 'boolean' ? next : await next;
-      }
-      if (order >= 0) {
-        const next = now.next();
-        hasNow = typeof next === 'boolean' ? next : await next;
-      }
-      if (changes.length < TOGETHER) continue;
+      const nextOld = order <= 0 ? old.next() : hasOld;
+      const nextNow = order >= 0 ? now.next() : hasNow;
+      const isMidway = typeof nextOld === 'boolean' && typeof nextNow === 'boolean';
+      [hasOld, hasNow] = isMidway ? [nextOld, nextNow] : await Promise.all([nextOld, nextNow]);
+      if (isMidway && changes.length < TOGETHER) continue;
       yield changes;
       changes = [];
+      if (isMidway) continue;
+      group.own();
+      old.release();
+      now.release();
     }
     group.end();
     if (changes.length > 0) yield changes;

@@ -26,6 +26,8 @@ type OrderedSide = {
   quickKey(): string;
   /** Takes the key of the current line, which was found with that of the other run, and checks its order too. */
   keyFrom(other: string): string;
+  /** See `LineReader`. */
+  release(): void;
   close(): Promise<void>;
 };
 
@@ -79,12 +81,12 @@ export function openOrderedSide(comparison: Comparison, side: RunSide, range: Ke
       const found = reader.next();
       if (found !== true) return advance(found);
       known = undefined;
-      const inside = isInside();
-      return inside ?? advance(reader.next());
+      return isInside() ?? advance(reader.next());
     },
     key,
     quickKey: () => known ?? take(readQuickKey(reader)),
     keyFrom: (other) => known ?? take(other),
+    release: reader.release,
     close: reader.close,
   };
 }

@@ -1,0 +1,86 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { collectChanges } from '../../../lib/snapshot/changes/collect-changes.ts';
+import { compareRuns } from '../../../lib/snapshot/changes/compare-runs.ts';
+import { createDirectoryStore } from '../../../lib/store/directory.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { storeRun } from './stored-run.ts';
+
+/*
+ * What was decompressed is freed as soon as its lines are compared, while the last line of a buffer may still be held
+ * and the changes found in it are on their way.
+ */
+
+let folder: string;
+let store: Store;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'released-'));
+  store = createDirectoryStore(folder);
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+/** A line that some buffers end in the middle of: 3 MB of them, and one that fills several buffers. */
+const line = (source: Source, id: number, version: number): string => {
+  const key = source === 'files' ? `"_filesetId":"s","id":"${id}"` : `"id":${id}`;
+  const text = `${id}-${version}-`.repeat(id === 1_500 ? 80_000 : 20 + (id % 97));
+  return `{${key},"name":"${text}","version":${version}}`;
+};
+
+type Source = 'calculations' | 'files';
+
+const ids = Array.from({ length: 6_000 }, (_, at) => 1_000 + at);
+const fields = ['name', 'version'];
+
+test.each([
+  ['calculations', 'gzip'],
+  ['calculations', 'zstd'],
+  ['files', 'gzip'],
+  ['files', 'zstd'],
+] as const)('every change of %s in large %s parts is complete', async (source, compression) => {
+  const [before, after] = [(id: number) => line(source, id, 1), (id: number) => line(source, id, 2)];
+  const options = { partRecords: 4_000, compression };
+  const old = await storeRun(store, `${source}-${compression}-old`, ids.map(before), options);
+  const now = await storeRun(store, `${source}-${compression}-now`, ids.map(after), options);
+
+  const { changes } = await collectChanges(
+    compareRuns({ store, source, before: { parts: [...old.parts] }, after: { parts: [...now.parts] } }),
+    ids.length,
+  );
+
+  const key = (id: number) => (source === 'files' ? `s/${id}` : `${id}`);
+  const expected = ids.map((id) => ({
+    change: 'changed',
+    key: key(id),
+    before: before(id),
+    after: after(id),
+    fields,
+  }));
+  expect(changes.length).toBe(expected.length);
+  for (const [at, change] of changes.entries()) expect(change).toEqual(expected[at]);
+});
+
+test('a key that is repeated over several buffers counts with its last record', async () => {
+  const before = Array.from({ length: 3_000 }, (_, version) => line('calculations', 1_200, version));
+  const after = [...before.slice(0, 2_000), line('calculations', 1_200, 7), line('calculations', 1_201, 1)];
+  const old = await storeRun(store, 'repeated-old', before, {});
+  const now = await storeRun(store, 'repeated-now', after, {});
+
+  const { changes } = await collectChanges(
+    compareRuns({
+      store,
+      source: 'calculations',
+      before: { parts: [...old.parts] },
+      after: { parts: [...now.parts] },
+    }),
+    10,
+  );
+
+  expect(changes).toEqual([
+    { change: 'changed', key: '1200', before: before.at(-1), after: after[2_000], fields },
+    { change: 'added', key: '1201', after: after[2_001] },
+  ]);
+});
