@@ -6,6 +6,7 @@ import type { RunSide } from './comparison-events.ts';
 import { createDifferingFields } from './differing-fields.ts';
 import { keyHash } from './key-hash.ts';
 import { createLineKey } from './line-key.ts';
+import { createPairReader, noPair } from './line-pair.ts';
 import { type Line, lineOf, readLines } from './line-reader.ts';
 import { compareRecordKeys } from './record-key.ts';
 import { createSeenHashes } from './seen-hashes.ts';
@@ -46,6 +47,12 @@ export async function* alignRuns(comparison: Comparison): AsyncGenerator<readonl
       const [old, now] = [hasOld && before.next(), hasNow && after.next()];
       const areKnown = typeof old === 'boolean' && typeof now === 'boolean';
       [hasOld, hasNow] = areKnown ? [old, now] : await Promise.all([old, now]);
+      if (pairs.changes() >= TOGETHER || !areKnown) yield pairs.release();
+      if (!areKnown) {
+        before.release();
+        after.release();
+      }
+      if (hasOld && hasNow && pairs.matchLines(before.line, after.line)) continue;
       const oldKey = hasOld ? keyOf.before(before) : undefined;
       const nowKey = hasNow ? keyOf.after(after) : undefined;
       if (oldKey !== undefined && oldKey === nowKey) pairs.match(oldKey, before.line, after.line);
@@ -53,7 +60,6 @@ export async function* alignRuns(comparison: Comparison): AsyncGenerator<readonl
         if (oldKey !== undefined) pairs.take('before', oldKey, before.line);
         if (nowKey !== undefined) pairs.take('after', nowKey, after.line);
       }
-      if (pairs.changes() >= TOGETHER) yield pairs.release();
     }
     yield pairs.release();
     yield pairs.left();
@@ -66,13 +72,15 @@ export async function* alignRuns(comparison: Comparison): AsyncGenerator<readonl
 function createPairs({ source }: Comparison, matched: SeenHashes, memoryBytes: number) {
   const { records } = sourceDefinitions[source];
   const differing = createDifferingFields(records);
+  const readPair = createPairReader(records);
+  const pair = noPair();
   const waiting = { before: new Map<string, Buffer>(), after: new Map<string, Buffer>() };
   let waitingBytes = 0;
   let changes: LineChange[] = [];
 
-  function match(key: string, before: Line, after: Line): void {
+  function match(key: string, before: Line, after: Line, fieldsOf = differing): void {
     if (!matched.add(keyHash(key))) throw new NotAlignedError(`${key} may be repeated`);
-    const change = changeOf(key, before, after, differing);
+    const change = changeOf(key, before, after, fieldsOf);
     if (change !== undefined) changes.push(change);
   }
 
@@ -87,6 +95,12 @@ function createPairs({ source }: Comparison, matched: SeenHashes, memoryBytes: n
   return {
     /** Adds a record that is the next one in both runs. */
     match,
+    /** The same, unless the lines are not certain to be of one record, or unusual: false then. */
+    matchLines(before: Line, after: Line): boolean {
+      if (!readPair(before, after, pair)) return false;
+      match(pair.key, before, after, () => pair.fields);
+      return true;
+    },
     /** Adds the next record of one run. */
     take(side: RunSide, key: string, line: Line): void {
       const other = waiting[side === 'before' ? 'after' : 'before'];

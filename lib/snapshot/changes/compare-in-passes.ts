@@ -63,6 +63,7 @@ async function hold(
     for (let found = reader.next(); ; found = reader.next()) {
       if (found !== true && !(await found)) return;
       held.add(side, keyOf(reader), reader.line);
+      reader.release();
     }
   } finally {
     await reader.close();

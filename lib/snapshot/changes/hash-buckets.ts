@@ -68,6 +68,7 @@ export async function putInBuckets(buckets: Buckets, records: RecordsToPut): Pro
     for (let found = reader.next(); found === true || (await found); found = reader.next()) {
       const bucket = Math.floor((keyHash(keyOf(reader)) / HASH_SPACE) * buckets.count);
       if (writer.add(bucket, reader.line)) await writer.settle();
+      reader.release();
     }
     await writer.end();
   } finally {

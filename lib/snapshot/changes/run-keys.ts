@@ -19,8 +19,10 @@ export async function* runKeys({ store, source, run, signal }: RunKeysOptions): 
   const keyOf = createLineKey(sourceDefinitions[source].records.key);
   const reader = readLines({ store, parts: run.parts, signal });
   try {
-    for (let found = reader.next(); found === true || (await found); found = reader.next())
+    for (let found = reader.next(); found === true || (await found); found = reader.next()) {
       yield keyOf(reader);
+      reader.release();
+    }
   } finally {
     await reader.close();
   }
