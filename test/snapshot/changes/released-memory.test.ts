@@ -24,11 +24,11 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 /** A line that some buffers end in the middle of: 3 MB of them, and one that fills several buffers. */
-const line = (source: Source, id: number, version: number): string => {
+function line(source: Source, id: number, version: number): string {
   const key = source === 'files' ? `"_filesetId":"s","id":"${id}"` : `"id":${id}`;
   const text = `${id}-${version}-`.repeat(id === 1_500 ? 80_000 : 20 + (id % 97));
   return `{${key},"name":"${text}","version":${version}}`;
-};
+}
 
 type Source = 'calculations' | 'files';
 
