@@ -13,6 +13,17 @@ test.each([1, 5, 6, 100, undefined])(
   },
 );
 
+test('texts come out as UTF-8 amid bytes', () => {
+  const gathered = gatherBytes(1);
+
+  gathered.add(Buffer.from('a'));
+  gathered.addText('ä€😀');
+  gathered.add(Buffer.from('b'));
+  gathered.addText('');
+
+  expect(gathered.bytes().toString()).toBe('aä€😀b');
+});
+
 test('starts over after it is cleared', () => {
   const gathered = gatherBytes(4);
   gathered.add(Buffer.from('abc'));

@@ -57,11 +57,16 @@ export function printChange(change: Change): string {
 
 /** The pieces of that line in order, texts of JSON and lines of records. */
 export function piecesOf<L extends string | Buffer>(change: ChangeOf<L>): readonly (string | L)[] {
-  const before = change.before === undefined ? [] : [',"before":', change.before];
-  const after = change.after === undefined ? [] : [',"after":', change.after];
-  const fields = change.fields ?? [];
-  const head = `{"change":"${change.change}","key":${JSON.stringify(change.key)}`;
-  return [head, ...before, ...after, `,"fields":${JSON.stringify(fields)}}`];
+  const { key, before, after, fields = [] } = change;
+  const pieces: (string | L)[] = [];
+  let text = `{"change":"${change.change}","key":${JSON.stringify(key)}`;
+  for (const [name, line] of [['before', before] as const, ['after', after] as const]) {
+    if (line === undefined) continue;
+    pieces.push(`${text},"${name}":`, line);
+    text = '';
+  }
+  pieces.push(`${text},"fields":${JSON.stringify(fields)}}`);
+  return pieces;
 }
 
 type ChangeOf<L> = {

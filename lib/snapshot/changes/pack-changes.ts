@@ -4,8 +4,6 @@ import { type LineChange, piecesOf } from './change.ts';
 /** The bytes of a gzip member before compression. */
 const MEMBER_BYTES = 1_000_000;
 
-const LINE_FEED = Buffer.of(0x0a);
-
 /**
  * Changes as gzipped lines, in pieces of whole gzip members: the same changes give the same bytes. Without changes
  * there are no pieces. `counted` is called with each change.
@@ -19,9 +17,11 @@ export async function* packChanges(
   for await (const some of changes) {
     for (const change of some) {
       counted(change);
-      for (const piece of piecesOf(change))
-        packer.add(typeof piece === 'string' ? Buffer.from(piece) : piece);
-      packer.add(LINE_FEED);
+      for (const piece of piecesOf(change)) {
+        if (typeof piece === 'string') packer.addText(piece);
+        else packer.add(piece);
+      }
+      packer.addText('\n');
       if (packer.openBytes() >= MEMBER_BYTES) await packer.end(undefined);
     }
     if (packed.length === 0) continue;

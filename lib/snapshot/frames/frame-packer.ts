@@ -28,6 +28,12 @@ export function createFramePacker<About>(
       raw.add(lines);
       waitingBytes += lines.byteLength;
     },
+    /** The same for a text, as UTF-8. */
+    addText(text: string): void {
+      const size = raw.sizeBytes();
+      raw.addText(text);
+      waitingBytes += raw.sizeBytes() - size;
+    },
     /** Ends the open frame. Resolves once there is room for another. */
     async end(about: About): Promise<void> {
       const filled = raw;
