@@ -64,12 +64,12 @@ type Put = PutOptions & { readonly key: string; readonly body: Uint8Array };
 async function putFile(
   root: string,
   folder: string,
-  { key, body, condition, signal }: Put,
+  { key, body, condition, signal, sha256 }: Put,
 ): Promise<PutResult> {
   checkKey(key);
   await checkRoom(root, key);
   await using temporary = await writeTemporary(folder, body, signal);
-  const etag = createHash('sha256').update(body).digest('hex');
+  const etag = sha256 ?? createHash('sha256').update(body).digest('hex');
   const isStored = await install({ root, key, temporary, condition, signal });
   return isStored ? { kind: 'stored', etag } : { kind: 'condition-failed' };
 }

@@ -7,6 +7,8 @@ export type PutCondition = { readonly ifAbsent: true } | { readonly ifMatch: str
 export type PutOptions = {
   readonly condition?: PutCondition;
   readonly contentType?: string;
+  /** The SHA-256 of the body in hex, where the caller knows it: a directory need not compute it again, for the etag. */
+  readonly sha256?: string;
   readonly signal?: AbortSignal;
 };
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -73,6 +74,16 @@ function describeObjects(makeStore: () => Promise<Store>): void {
 
     expect(found?.body).toEqual(bytes(''));
     expect(await Array.fromAsync(store.list(''))).toEqual([{ key: 'empty', sizeBytes: 0 }]);
+  });
+
+  test('a put of a body whose SHA-256 is known returns its etag too', async () => {
+    const store = await makeStore();
+    const body = bytes('abc');
+    const sha256 = createHash('sha256').update(body).digest('hex');
+
+    const result = await store.put('parts/known', body, { sha256 });
+
+    expect(result).toEqual({ kind: 'stored', etag: (await store.get('parts/known'))?.etag });
   });
 
   test('the etag changes with the content and not otherwise', async () => {

@@ -52,7 +52,7 @@ export function createOpenPart({ store, folder, compression, series, ...options 
       found = NO_RECORDS;
       index += 1;
       const put = async () => {
-        await store.put(key, body);
+        await store.put(key, body, { sha256 });
         filled.clear();
         free.push(filled);
       };

@@ -59,7 +59,7 @@ export function createPartWriter({ store, folder, compression }: PartWriterOptio
       const key = `${folder}${partName(index, sha256, compression)}`;
       const records = frames.reduce((sum, frame) => sum + frame.records, 0);
       await storeFrames(store, key, frames);
-      await store.put(key, body);
+      await store.put(key, body, { sha256 });
       frames = [];
       compressed.clear();
       return { key, bytes, sha256, records, firstKey: first.firstKey, lastKey: last.lastKey };
