@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { PaceCounts } from '../../lib/pace/pace.ts';
 import { sleep } from '../../lib/time/sleep.ts';
+import type { WorkerFaults } from './pace-scenarios.ts';
 import { type SandboxProcess, startSandboxProcess } from './sandbox-process.ts';
 
 /** How a worker decides when to send: by the fleet's budget, by its share of the rate, or by its own 429s. */
@@ -17,6 +18,7 @@ export type WorkerPlan = {
   readonly loops: number;
   /** As the sandbox printed them. */
   readonly settings: Readonly<Record<string, string>>;
+  readonly faults?: WorkerFaults;
 };
 
 export type WorkerStart = { readonly startAtMs: number; readonly endAtMs: number };
@@ -106,13 +108,14 @@ export async function runFleet(plan: FleetPlan): Promise<FleetRun> {
   }
 }
 
-type Child = {
+export type Child = {
   readonly process: ChildProcess;
   readonly ended: Promise<unknown>;
   last: WorkerReport | undefined;
 };
 
-async function startWorker(plan: WorkerPlan): Promise<Child> {
+/** Starts a worker process, which waits for its `WorkerStart`. */
+export async function startWorker(plan: WorkerPlan): Promise<Child> {
   const process = fork('test/bench/pace-worker-process.ts', [JSON.stringify(plan)], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

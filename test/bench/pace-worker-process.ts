@@ -16,6 +16,7 @@ import { TICK_MS, type WorkerPlan, type WorkerReport, type WorkerStart } from '.
 
 const REPORT_EVERY_MS = 250;
 
+let startedMs = Number.POSITIVE_INFINITY;
 const plan = JSON.parse(process.argv[2] ?? '') as WorkerPlan;
 const requested = { writes: 0, reads: 0 };
 const succeededByTick: Record<string, number> = {};
@@ -36,6 +37,7 @@ if (plan.mode === 'fleet') await countedItem(plan.settings).read();
 requested.reads = 0;
 process.send?.('ready');
 const [{ startAtMs, endAtMs }] = (await once(process, 'message')) as [WorkerStart];
+startedMs = startAtMs;
 await sleep(startAtMs - Date.now());
 const reporting = setInterval(sendReport, REPORT_EVERY_MS);
 const work = plan.kind === 'idle' ? idle() : Promise.all(Array.from({ length: plan.loops }, keepBusy));
@@ -81,11 +83,18 @@ function paceOf({ mode, rate, workers, concurrency, settings }: WorkerPlan): Pac
   }
 }
 
+function isTableAway(): boolean {
+  const { fromMs, untilMs } = plan.faults?.tableAway ?? { fromMs: 0, untilMs: 0 };
+  const atMs = Date.now() - startedMs;
+  return atMs >= fromMs && atMs < untilMs;
+}
+
 function countedItem(settings: WorkerPlan['settings']) {
   const client = createBudgetClient(settings);
   client.middlewareStack.add(
     (next, context) => (args) => {
       requested[context.commandName === 'GetItemCommand' ? 'reads' : 'writes'] += 1;
+      if (isTableAway()) throw Object.assign(new Error('the table is away'), { code: 'ECONNREFUSED' });
       return next(args);
     },
     { step: 'finalizeRequest' },

@@ -4,6 +4,7 @@ import { createPlatform } from '../../lib/platform/client.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
 import { type Bench, bounded, percent, type Row } from './bench.ts';
 import { type FleetPlan, type FleetRun, type Mode, runFleet, TICK_MS } from './pace-fleet.ts';
+import { scenarioRows } from './pace-scenario-rows.ts';
 import { type SandboxProcess, startSandboxProcess } from './sandbox-process.ts';
 
 /** A shorter run shows that it works; only a whole minute measures anything. */
@@ -21,15 +22,20 @@ const PRICE = { writes: 0.625, reads: 0.125 };
  */
 export const pace: Bench = {
   name: 'pace',
-  run: async () => [
-    ...(await oneProcess(10)),
-    ...(await oneProcess(50)),
-    ...(await fleetOf('fleet')),
-    ...(await fleetOf('static')),
-    ...(await fleetOf('adaptive')),
-    ...(await afterOne429()),
-  ],
+  run: async () =>
+    process.env['PACE_SCENARIO'] === undefined
+      ? [...(await comparisons()), ...(await scenarioRows())]
+      : scenarioRows(),
 };
+
+const comparisons = async (): Promise<readonly Row[]> => [
+  ...(await oneProcess(10)),
+  ...(await oneProcess(50)),
+  ...(await fleetOf('fleet')),
+  ...(await fleetOf('static')),
+  ...(await fleetOf('adaptive')),
+  ...(await afterOne429()),
+];
 
 async function oneProcess(limit: number): Promise<readonly Row[]> {
   await using sandbox = await startSandboxProcess('--calculations', '100', '--rate', String(limit));

@@ -1,0 +1,95 @@
+import { sleep } from '../../lib/time/sleep.ts';
+import { bounded, percent, type Row } from './bench.ts';
+import { type Child, startWorker, type WorkerStart } from './pace-fleet.ts';
+import { type PaceScenario, type Span, scenarios } from './pace-scenarios.ts';
+import { type Arrival, startStandIn } from './platform-stand-in.ts';
+import { startSandboxProcess } from './sandbox-process.ts';
+
+const CONCURRENCY = 8;
+
+/** One row for each scenario, or for those that the environment picks. */
+export async function scenarioRows(): Promise<readonly Row[]> {
+  const picked = process.env['PACE_SCENARIO'] ?? '';
+  const rows: Row[] = [];
+  for (const scenario of scenarios.filter(({ name }) => name.includes(picked)))
+    rows.push(await rowOf(scenario));
+  return rows;
+}
+
+async function rowOf(scenario: PaceScenario): Promise<Row> {
+  const { name, rate, workers, seconds, leastUsed = 0.95 } = scenario;
+  const { arrivals, writes } = await runScenario(scenario);
+  const accepted = arrivals.filter(({ refused }) => !refused);
+  const down = downOf(scenario);
+  const open = accepted.filter(({ atMs }) => down === undefined || !isIn(atMs, down));
+  const openSeconds = seconds - (down === undefined ? 0 : (down.untilMs - down.fromMs) / 1000);
+  const used = open.length / (rate * openSeconds);
+  const most = mostInASecond(arrivals);
+  const backAfter = down === undefined ? undefined : secondsUntilHalf(accepted, rate, down.untilMs);
+  const value = [
+    `${percent(used)} used`,
+    `${most} in a second`,
+    `${arrivals.length - accepted.length} times 429`,
+    `${(writes / arrivals.length).toFixed(2)} writes a call`,
+    ...(down === undefined ? [] : [`half of the rate after ${backAfter?.toFixed(1) ?? 'more'} s`]),
+  ];
+  return bounded(
+    `${name} (${rate}/s, ${workers} workers, ${seconds} s)`,
+    value.join('; '),
+    `at least ${percent(leastUsed)} where nothing is down; at most ${Math.ceil(rate)}${down === undefined ? '' : '; 60 s'}`,
+    used >= leastUsed && most <= Math.ceil(rate) && (down === undefined || (backAfter ?? 61) <= 60),
+  );
+}
+
+const downOf = ({ refuses, faults }: PaceScenario): Span | undefined => refuses ?? faults?.tableAway;
+
+const isIn = (atMs: number, { fromMs, untilMs }: Span): boolean => atMs >= fromMs && atMs < untilMs;
+
+async function runScenario({ rate, workers, seconds, refuses, faults = {} }: PaceScenario) {
+  await using sandbox = await startSandboxProcess('--calculations', '100');
+  await using platform = await startStandIn(refuses);
+  const settings = { ...sandbox.settings, PLATFORM_BASE_URL: platform.url };
+  const plan = {
+    mode: 'fleet',
+    kind: 'busy',
+    rate,
+    workers,
+    concurrency: CONCURRENCY,
+    loops: CONCURRENCY,
+  } as const;
+  const children: Child[] = [];
+  try {
+    const started = Array.from({ length: workers }, () => startWorker({ ...plan, settings, faults }));
+    children.push(...(await Promise.all(started)));
+    const startAtMs = Date.now() + 500;
+    const endAtMs = startAtMs + seconds * 1000;
+    platform.startAt(startAtMs);
+    for (const child of children) child.process.send({ startAtMs, endAtMs } satisfies WorkerStart);
+    await sleep(endAtMs - Date.now());
+    await Promise.all(children.map(({ ended }) => ended));
+    const arrivals = platform.arrivals().filter(({ atMs }) => atMs >= 0 && atMs < seconds * 1000);
+    return { arrivals, writes: children.reduce((sum, { last }) => sum + (last?.writes ?? 0), 0) };
+  } finally {
+    for (const { process } of children) process.kill('SIGKILL');
+  }
+}
+
+function mostInASecond(arrivals: readonly Arrival[]): number {
+  let [first, most] = [0, 0];
+  for (const [last, { atMs }] of arrivals.entries()) {
+    while ((arrivals[first]?.atMs ?? atMs) <= atMs - 1000) first += 1;
+    most = Math.max(most, last - first + 1);
+  }
+  return most;
+}
+
+const WINDOW_MS = 5_000;
+
+/** How long after `backMs` the first five seconds begin in which half of the rate is used. */
+function secondsUntilHalf(accepted: readonly Arrival[], rate: number, backMs: number): number | undefined {
+  for (let fromMs = backMs; fromMs < backMs + 70_000; fromMs += 100) {
+    const used = accepted.filter(({ atMs }) => isIn(atMs, { fromMs, untilMs: fromMs + WINDOW_MS })).length;
+    if (used >= (rate * WINDOW_MS) / 2000) return (fromMs - backMs) / 1000;
+  }
+  return undefined;
+}

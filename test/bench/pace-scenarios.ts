@@ -1,0 +1,50 @@
+/** From and until, in milliseconds after the start. */
+export type Span = { readonly fromMs: number; readonly untilMs: number };
+
+/** What is wrong with the workers. */
+export type WorkerFaults = {
+  /** No request of theirs reaches the table. */
+  readonly tableAway?: Span;
+};
+
+/** A fleet that always has calls waiting, and what happens to it. */
+export type PaceScenario = {
+  readonly name: string;
+  /** Requests a second of the fleet. */
+  readonly rate: number;
+  readonly workers: number;
+  readonly seconds: number;
+  /** The platform refuses every call, with this `Retry-After`. */
+  readonly refuses?: Span & { readonly retryAfterSeconds: number };
+  readonly faults?: WorkerFaults;
+  /** What must hold where nothing is down. Default: 95 % of the rate is used. */
+  readonly leastUsed?: number;
+};
+
+/** A row each. `PACE_SCENARIO` picks those whose names contain it. */
+export const scenarios: readonly PaceScenario[] = [
+  {
+    name: '60 s of 429, `Retry-After: 1`',
+    rate: 2,
+    workers: 4,
+    seconds: 150,
+    refuses: { fromMs: 10_000, untilMs: 70_000, retryAfterSeconds: 1 },
+  },
+  {
+    name: '60 s of 429, `Retry-After: 1`',
+    rate: 49,
+    workers: 10,
+    seconds: 150,
+    refuses: { fromMs: 10_000, untilMs: 70_000, retryAfterSeconds: 1 },
+  },
+  {
+    name: 'the table away for 20 s, and back',
+    rate: 49,
+    workers: 10,
+    seconds: 90,
+    faults: { tableAway: { fromMs: 10_000, untilMs: 30_000 } },
+    // For ten seconds after the return, some workers are still on their own.
+    leastUsed: 0.85,
+  },
+  { name: 'a backlog', rate: 2, workers: 4, seconds: 60 },
+];
