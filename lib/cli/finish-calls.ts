@@ -6,18 +6,18 @@ import type { Analyze } from '../jobs/texts/scoring/score-texts-options.ts';
  */
 export const finishingCalls =
   (analyze: Analyze): Analyze =>
-  async (request, { signal, beforeSend, ...options } = {}) => {
+  async (request, { signal, onLeave, ...options } = {}) => {
     const waiting = new AbortController();
     const stop = () => waiting.abort(signal?.reason);
-    const leave = async () => {
+    const leave = () => {
       signal?.throwIfAborted();
+      onLeave?.();
       signal?.removeEventListener('abort', stop);
-      await beforeSend?.();
     };
     signal?.throwIfAborted();
     signal?.addEventListener('abort', stop);
     try {
-      return await analyze(request, { ...options, signal: waiting.signal, beforeSend: leave });
+      return await analyze(request, { ...options, signal: waiting.signal, onLeave: leave });
     } finally {
       signal?.removeEventListener('abort', stop);
     }

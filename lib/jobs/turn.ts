@@ -6,10 +6,12 @@ export type Turn = {
   /** Aborted when the lease is lost: from then on the outcome of the work may not be recorded. */
   readonly signal: AbortSignal;
   /**
-   * Records in the ledger that a request is leaving. Await it when the call's turn has come, as its `beforeSend`. The
+   * Records in the ledger that a request is leaving. Await it shortly before the call's turn, as its `beforeSend`. The
    * job's first call writes the record, and every call checks the time left. Throws if nothing may be sent.
    */
   readonly beforeSend: () => Promise<void>;
+  /** The same check at the moment the call leaves, as its `onLeave`: the turn may have come late. */
+  readonly onLeave: () => void;
   /** When everything must be done, in epoch milliseconds; undefined if the lease is renewed. */
   readonly deadlineMs: number | undefined;
 };
@@ -67,16 +69,20 @@ export function createTurn(options: TurnOptions): CountedTurn {
   const { ledger, claim, signal, deadlineMs, mustLastMs, now, blockedMs } = options;
   let writing: Promise<Claim> | undefined;
   let written: Claim | undefined;
+  const checkMaySend = () => {
+    signal.throwIfAborted();
+    const awayMs = blockedMs?.();
+    if (awayMs !== undefined) throw new HandBackError('the platform is away', awayMs);
+    if (deadlineMs !== undefined && deadlineMs - now() < mustLastMs) throw tooLate(deadlineMs - now());
+  };
   return {
     signal,
     deadlineMs,
     hasSent: () => writing !== undefined,
     attempts: () => (written ?? claim).attempts,
+    onLeave: checkMaySend,
     async beforeSend() {
-      signal.throwIfAborted();
-      const awayMs = blockedMs?.();
-      if (awayMs !== undefined) throw new HandBackError('the platform is away', awayMs);
-      if (deadlineMs !== undefined && deadlineMs - now() < mustLastMs) throw tooLate(deadlineMs - now());
+      checkMaySend();
       writing ??= writeSent(ledger, claim, mustLastMs);
       try {
         written = await writing;

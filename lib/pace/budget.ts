@@ -145,9 +145,13 @@ export type BlockOptions = {
   readonly followers: number;
 };
 
-/** The length of this many slots in milliseconds, rounded to the microsecond: the item adds it up exactly. */
-export const blockLength = (slots: number, intervalMs: number): number =>
-  Math.round(slots * intervalMs * 1000) / 1000;
+/**
+ * The length of this many slots in milliseconds, rounded to the microsecond: the item adds it up exactly. Where calls
+ * may leave later than the spacing pays for, the end of the block stays empty, so that no other worker's slot begins
+ * before the last call of this block can have left.
+ */
+export const blockLength = (slots: number, intervalMs: number, lateMs: number): number =>
+  Math.round((slots * intervalMs + Math.max(0, lateMs - LATE_MS)) * 1000) / 1000;
 
 /** The incident to report for a 429 of a slot that was granted under this budget. */
 export function incidentOf(budget: Budget, options: IncidentOptions): Incident {

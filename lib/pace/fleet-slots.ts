@@ -1,6 +1,8 @@
+import PQueue from 'p-queue';
 import { cappedRate, emptyBudget, incidentOf, lineSpacing } from './budget.ts';
 import { createBudgetView } from './budget-view.ts';
 import { effectiveRate } from './effective-rate.ts';
+import { enqueue } from './enqueue.ts';
 import {
   type DistantBlock,
   dueMsOf,
@@ -16,6 +18,7 @@ import {
 import { afterHit, afterMiss, type Lateness, PUNCTUAL, type WaitedFor } from './lateness.ts';
 import { isProbing, lastRefusalMs } from './lowered.ts';
 import type { PaceCounts, Slot } from './pace.ts';
+import { PaceWaitError } from './pace-wait-error.ts';
 import { createProof } from './proof.ts';
 import {
   createReserver,
@@ -25,7 +28,7 @@ import {
   REFUSED_MS,
   type ReserveBlock,
 } from './reserve-block.ts';
-import type { SlotRequest, SlotSource } from './slots.ts';
+import type { ApproachRequest, SlotRequest, SlotSource } from './slots.ts';
 import { createWorkerTally, type Tally } from './tally.ts';
 
 /*
@@ -49,6 +52,8 @@ export type FleetSlots = SlotSource & {
 
 type Worker = Line & {
   readonly reserveBlock: ReserveBlock;
+  /** One reservation at a time: a second would replace the block of the first. */
+  readonly reserving: PQueue;
   held: HeldBlock;
   lateness: Lateness;
   /** Calls that had arrived when the last block was begun, and when the latest of its slots was used. */
@@ -62,12 +67,15 @@ export function createFleetSlots(options: LineOptions): FleetSlots {
   const worker: Worker = {
     ...line,
     reserveBlock: createReserver(line),
+    reserving: new PQueue({ concurrency: 1 }),
     held: NO_BLOCK,
     lateness: PUNCTUAL,
     arrived: { atFirst: 0, atLast: 0 },
   };
   return {
     reserve: (request) => reserve(worker, request),
+    approach: (request) => approach(worker, request),
+    giveBack: (slot) => giveBack(worker, slot),
     record: line.tally.add,
     take: (request) => take(worker, request),
     dueAtMs: (ahead) => dueAtMs(worker, ahead),
@@ -80,9 +88,13 @@ export function createFleetSlots(options: LineOptions): FleetSlots {
 async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
   // Slots that passed while no call waited are not misses.
   dropLate(worker);
+  let misses = 0;
   for (let waitedFor: WaitedFor = 'response'; ; ) {
     request.signal?.throwIfAborted();
-    if (dropLate(worker) > 0) worker.lateness = afterMiss(worker.lateness, waitedFor);
+    if (dropLate(worker) > 0) {
+      misses += 1;
+      worker.lateness = afterMiss(worker.lateness, { waitedFor, misses });
+    }
     const { held, clock } = worker;
     switch (held.kind) {
       case 'none':
@@ -107,21 +119,59 @@ async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
   }
 }
 
-function reserve(worker: Worker, request: SlotRequest): Promise<void> {
-  if (worker.held.kind !== 'none') return Promise.resolve();
-  const outlook = () => ({
-    aheadMs: worker.lateness.aheadMs,
-    followers: worker.arrived.atLast - worker.arrived.atFirst,
-  });
-  return worker.reserveBlock({ ...request, outlook }, (block) => {
-    worker.held = block;
-  });
+/** Waits until the slot that `ahead` calls leave is near. A block is reserved at once, to have a place in the line. */
+async function approach(worker: Worker, request: ApproachRequest): Promise<void> {
+  const { clock, maxWaitMs, proof } = worker;
+  const { calledAtMs, signal, leadMs } = request;
+  for (;;) {
+    signal?.throwIfAborted();
+    dropLate(worker);
+    const { calls, forMs } = request.ahead();
+    // The calls ahead reserve for this one too, and sooner: they are ready.
+    if (calls === 0) await reserve(worker, request, leadMs());
+    const dueMs = dueAtMs(worker, calls);
+    if (dueMs - calledAtMs > maxWaitMs) throw new PaceWaitError(dueMs - calledAtMs, maxWaitMs);
+    const isHeld = calls < slotsOf(worker.held).length;
+    const waitMs = dueMs - (isHeld ? checkMs(worker) : responseMs(worker)) - leadMs() - clock.now();
+    if (waitMs <= 0) return;
+    await proof.sleep(Math.min(waitMs, forMs, usedUpMs(worker, calls)), signal);
+  }
 }
+
+/** How long until the calls ahead have used up the block, and the next one must be reserved. */
+function usedUpMs({ held, clock }: Worker, calls: number): number {
+  const slots = slotsOf(held);
+  const last = slots.length > calls ? undefined : slots.at(-1);
+  return last === undefined ? Number.POSITIVE_INFINITY : Math.max(1, last - clock.now());
+}
+
+/** Reserves a block unless one is held. `leadMs`: how long after the response its first slot can be used. */
+function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void> {
+  const { lateness, arrived } = worker;
+  const outlook = () => ({
+    aheadMs: lateness.aheadMs + leadMs,
+    lateMs: lateness.lateMs,
+    followers: arrived.atLast - arrived.atFirst,
+  });
+  const reserveOne = async () => {
+    if (worker.held.kind !== 'none') return;
+    await worker.reserveBlock({ ...request, outlook }, (block) => {
+      worker.held = block;
+    });
+  };
+  return enqueue(worker.reserving, reserveOne, request.signal);
+}
+
+/** How long a response of the table may take. */
+const responseMs = ({ view, lateness }: Worker): number => view.leadMs() + lateness.aheadMs;
+
+/** How long before the first slot of the block it must be checked, if it must. */
+const checkMs = (worker: Worker): number => (worker.held.kind === 'held' ? responseMs(worker) : 0);
 
 /** Checks shortly before a block begins whether it is still valid. */
 async function freshen(worker: Worker, held: DistantBlock, signal: AbortSignal | undefined): Promise<void> {
-  const { clock, view, lateness } = worker;
-  const waitMs = dueMsOf(held) - view.leadMs() - lateness.aheadMs - clock.now();
+  const { clock, view } = worker;
+  const waitMs = dueMsOf(held) - checkMs(worker) - clock.now();
   if (waitMs > 0) await clock.sleep(waitMs, signal);
   const budget = await view.look().catch(() => undefined);
   // Not `held` itself: a 429 of this worker may have dropped it in the meantime.
@@ -136,15 +186,20 @@ function use(worker: Worker, held: UsableBlock, { calledAtMs, demand }: SlotRequ
   const atMs = worker.clock.now();
   const waitedMs = atMs - calledAtMs;
   worker.tally.add({ used: 1, waitedMs: Math.round(waitedMs) });
-  const slot = { atMs, waitedMs, incidents: held.incidents };
+  const slot = { atMs, waitedMs, incidents: held.incidents, untilMs: held.slots[0] + held.lateMs };
   worker.proof.left(slot, held.incidents);
   return slot;
 }
 
+/** Counts a slot as wasted after all: its call did not leave in time. */
+function giveBack({ tally, proof }: Worker, slot: Slot): void {
+  proof.ended(slot, false);
+  tally.add({ used: -1, wasted: 1 });
+}
+
 /** Drops slots that are too old to be used, and returns how many there were. */
 function dropLate(worker: Worker): number {
-  const { held, clock, lateness } = worker;
-  return setHeld(worker, withoutLate(held, { nowMs: clock.now(), lateMs: lateness.lateMs }));
+  return setHeld(worker, withoutLate(worker.held, worker.clock.now()));
 }
 
 /** Sets what is left of the block, and returns how many slots were dropped: they count as wasted. */
@@ -163,7 +218,8 @@ function dueAtMs({ held, view, rate, clock }: Worker, ahead: number): number {
   const atMs = slots[ahead];
   if (atMs !== undefined) return atMs - toleranceMs;
   // A 429 may have made an old view void.
-  const endMs = view.ageMs() > REFUSED_MS ? clock.now() : (lineStartMs(budget, clock.now()) ?? clock.now());
+  const seenMs = view.ageMs() > REFUSED_MS ? undefined : lineStartMs(budget, clock.now());
+  const endMs = ahead === 0 && seenMs !== undefined ? seenMs : Math.max(seenMs ?? 0, clock.now());
   return endMs - toleranceMs + (ahead - slots.length) * intervalMs;
 }
 

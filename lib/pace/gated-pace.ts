@@ -1,7 +1,10 @@
 import PQueue from 'p-queue';
+import { BLOCK_MS } from './budget.ts';
+import { enqueue } from './enqueue.ts';
 import type { Pace, RunOptions, Slot } from './pace.ts';
 import { PaceWaitError } from './pace-wait-error.ts';
-import type { Clock, Demand, SlotSource } from './slots.ts';
+import { createPreparation } from './preparation.ts';
+import type { Clock, Demand, SlotRequest, SlotSource } from './slots.ts';
 
 export type GateOptions = {
   readonly source: SlotSource;
@@ -15,41 +18,50 @@ export type GateOptions = {
 const NEWEST = 0.2;
 
 /**
- * A pace over a source of slots. Calls take their slots one after another in the order they arrived, and only once
+ * The longest that a call counts, in milliseconds for each place in flight: such calls make no place free within a
+ * block of slots. A process that was stopped during a call recovers from that within a few calls.
+ */
+const LONG_CALL_MS = 2 * BLOCK_MS;
+
+/**
+ * A pace over a source of slots. Calls take their slots one after another in the order they are ready, and only once
  * they have a place in flight, so that no slot is wasted on a call that cannot leave.
+ *
+ * The slot is taken last, so a call that takes long to prepare leaves in a later slot, and never late.
  */
 export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOptions): Pace {
   const turns = new PQueue({ concurrency: 1 });
   const throttledSlots = new WeakSet<Slot>();
-  let [arrived, latencyMs] = [0, 0];
+  const ready = () => turns.size + turns.pending;
+  const preparation = createPreparation({ source, clock, ready });
+  const latency = createLatency(LONG_CALL_MS * inFlight.concurrency);
+  let arrived = 0;
 
   const demand = (): Demand => ({
-    waiting: turns.size + turns.pending,
-    queued: inFlight.size,
+    waiting: preparation.expected() + ready(),
+    queued: preparation.expected() < preparation.calls() ? 0 : inFlight.size,
     arrived,
     concurrency: inFlight.concurrency,
-    latencyMs,
+    latencyMs: latency.ms() + preparation.leadMs(),
   });
 
   const refuseLongWait = (calledAtMs: number) => {
-    const waitMs = source.dueAtMs(turns.size + turns.pending) - calledAtMs;
+    const waitMs = source.dueAtMs(preparation.calls() + ready()) - calledAtMs;
     if (waitMs > maxWaitMs) throw new PaceWaitError(waitMs, maxWaitMs);
   };
 
-  const ended = (leftAtMs: number) => {
-    const tookMs = clock.now() - leftAtMs;
-    latencyMs = latencyMs === 0 ? tookMs : latencyMs + NEWEST * (tookMs - latencyMs);
-  };
-
   return {
-    async run<T>(call: (slot: Slot) => Promise<T>, { signal, isAccepted = () => true }: RunOptions<T> = {}) {
+    async run<T>(
+      call: (slot: Slot) => Promise<T>,
+      { signal, prepare, isAccepted = () => true }: RunOptions<T> = {},
+    ) {
       signal?.throwIfAborted();
       arrived += 1;
-      const calledAtMs = clock.now();
-      const queued = signal === undefined ? {} : { signal };
-      return inFlight.add(async () => {
-        refuseLongWait(calledAtMs);
-        const slot = await turns.add(() => source.take({ calledAtMs, signal, demand }), queued);
+      const request = { calledAtMs: clock.now(), signal, demand };
+      const inPlace = async () => {
+        refuseLongWait(request.calledAtMs);
+        if (prepare !== undefined) await preparation.prepare(request, prepare);
+        const slot = await takeInTime(turns, request, { source, clock });
         const leftAtMs = clock.now();
         let accepted = false;
         try {
@@ -57,16 +69,42 @@ export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOpti
           accepted = !throttledSlots.has(slot) && isAccepted(result);
           return result;
         } finally {
-          ended(leftAtMs);
+          latency.add(clock.now() - leftAtMs);
           source.ended(slot, accepted);
         }
-      }, queued);
+      };
+      return enqueue(inFlight, inPlace, signal);
     },
     throttled(slot, retryAfterMs) {
       throttledSlots.add(slot);
       return source.throttled(slot, retryAfterMs);
     },
     counts: () => source.counts(),
+  };
+}
+
+/** Takes a slot in the call's turn, and another one if the process was stopped before the call could leave. */
+async function takeInTime(
+  turns: PQueue,
+  request: SlotRequest,
+  { source, clock }: Pick<GateOptions, 'source' | 'clock'>,
+): Promise<Slot> {
+  for (;;) {
+    const slot = await enqueue(turns, () => source.take(request), request.signal);
+    if (clock.now() <= (slot.untilMs ?? Number.POSITIVE_INFINITY)) return slot;
+    source.giveBack(slot);
+  }
+}
+
+/** The moving average of how long calls take. */
+function createLatency(mostMs: number) {
+  let averageMs = 0;
+  return {
+    add(tookMs: number) {
+      const countedMs = Math.min(tookMs, mostMs);
+      averageMs = averageMs === 0 ? countedMs : averageMs + NEWEST * (countedMs - averageMs);
+    },
+    ms: () => averageMs,
   };
 }
 

@@ -6,6 +6,8 @@ type Block = {
   readonly slots: readonly [number, ...number[]];
   /** How early a call may leave in its slot. */
   readonly toleranceMs: number;
+  /** How late a call may leave in its slot: the line paid for it when they were reserved. */
+  readonly lateMs: number;
   /** How many times the rate had been lowered when they were reserved. */
   readonly incidents: number;
 };
@@ -32,6 +34,7 @@ export type Reserved = {
   readonly size: number;
   readonly intervalMs: number;
   readonly toleranceMs: number;
+  readonly lateMs: number;
   readonly incidents: number;
   /** When the reservation was requested. */
   readonly requestedAtMs: number;
@@ -51,16 +54,13 @@ export const dueMsOf = ({ slots, toleranceMs }: Exclude<HeldBlock, NoBlock>): nu
 /** The times of the remaining slots. */
 export const slotsOf = (block: HeldBlock): readonly number[] => (block.kind === 'none' ? [] : block.slots);
 
-/** The block without the slots that are more than `lateMs` old. */
-export const withoutLate = (
-  block: HeldBlock,
-  { nowMs, lateMs }: { readonly nowMs: number; readonly lateMs: number },
-): HeldBlock =>
+/** The block without the slots that are too old. */
+export const withoutLate = (block: HeldBlock, nowMs: number): HeldBlock =>
   block.kind === 'none'
     ? block
     : withSlots(
         block,
-        block.slots.filter((slotMs) => slotMs + lateMs >= nowMs),
+        block.slots.filter((slotMs) => slotMs + block.lateMs >= nowMs),
       );
 
 /** The block after a call has left in its first slot. */

@@ -5,7 +5,7 @@ import { isProbing, type Lowered, lastProbeMs, lastRefusalMs, nextProbeMs, probe
 import type { PaceCounts, Slot } from './pace.ts';
 import { PaceWaitError } from './pace-wait-error.ts';
 import { createProof, type Proof } from './proof.ts';
-import type { Clock, SlotRequest, SlotSource } from './slots.ts';
+import type { ApproachRequest, Clock, SlotRequest, SlotSource } from './slots.ts';
 
 export type LocalSlotsOptions = {
   /** Requests a second. */
@@ -39,7 +39,10 @@ export function createLocalSlots(options: LocalSlotsOptions): SlotSource {
   };
   return {
     take: (request) => take(worker, request),
-    dueAtMs: (ahead) => dueMs(worker) + ahead * spacing(worker).intervalMs,
+    approach: (request) => approach(worker, request),
+    // A late call only moves those that follow.
+    giveBack: (slot) => worker.proof.ended(slot, false),
+    dueAtMs: (ahead) => dueAfter(worker, ahead),
     throttled: async (slot, retryAfterMs) => throttled(worker, slot, retryAfterMs),
     ended: (slot, succeeded) => worker.proof.ended(slot, succeeded),
     counts: () => counts(worker),
@@ -54,6 +57,31 @@ const nextMs = ({ lowered, tatMs }: Worker): number =>
   isProbing(lowered) ? probeAtMs(lowered, tatMs) : tatMs;
 
 const dueMs = (worker: Worker): number => dueAtMs(nextMs(worker), spacing(worker));
+
+/** When a call with `ahead` others before it is due: those leave now at the earliest. */
+function dueAfter(worker: Worker, ahead: number): number {
+  if (ahead === 0) return dueMs(worker);
+  return (
+    Math.max(dueMs(worker), dueAtMs(worker.clock.now(), spacing(worker))) + ahead * spacing(worker).intervalMs
+  );
+}
+
+async function approach(
+  worker: Worker,
+  { calledAtMs, signal, ahead, leadMs }: ApproachRequest,
+): Promise<void> {
+  const { clock, maxWaitMs, proof } = worker;
+  for (;;) {
+    signal?.throwIfAborted();
+    endProbing(worker);
+    const { calls, forMs } = ahead();
+    const atMs = dueAfter(worker, calls);
+    if (atMs - calledAtMs > maxWaitMs) throw new PaceWaitError(atMs - calledAtMs, maxWaitMs);
+    const waitMs = atMs - leadMs() - clock.now();
+    if (waitMs <= 0) return;
+    await proof.sleep(Math.min(waitMs, forMs), signal);
+  }
+}
 
 async function take(worker: Worker, { calledAtMs, signal }: SlotRequest): Promise<Slot> {
   const { clock, maxWaitMs, proof } = worker;

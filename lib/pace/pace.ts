@@ -6,6 +6,8 @@ export type Slot = {
   readonly waitedMs: number;
   /** With a fleet's budget: how many times the rate had been lowered at reservation. Shows the same, whatever the clocks. */
   readonly incidents?: number;
+  /** The latest time to leave in it, in milliseconds on the pace's clock; undefined if any delay only moves later slots. */
+  readonly untilMs?: number;
 };
 
 /** What the pace has done so far in this process; the counters only grow. */
@@ -28,6 +30,11 @@ export type RunOptions<T> = {
   readonly signal?: AbortSignal | undefined;
   /** Whether what the call returned shows that the platform accepts calls. Default: it does, unless it was throttled. */
   readonly isAccepted?: ((result: T) => boolean) | undefined;
+  /**
+   * What must be done before the call leaves. Awaited shortly before its slot, which is taken last: however long this
+   * takes, the call does not leave late. If it throws, the call ends with that error and takes no slot.
+   */
+  readonly prepare?: (() => Promise<void>) | undefined;
 };
 
 /**
@@ -37,7 +44,8 @@ export type RunOptions<T> = {
 export type Pace = {
   /**
    * Waits for a place in flight and for a slot, then calls. Throws `PaceWaitError`, without calling, when the slot is
-   * further off than the longest wait allowed: nothing is reserved then. The caller's abort passes through.
+   * further off than the longest wait allowed: nothing is reserved then. That may also happen after `prepare`. The
+   * caller's abort passes through.
    */
   run<T>(call: (slot: Slot) => Promise<T>, options?: RunOptions<T>): Promise<T>;
   /** Reports that the platform refused the call of this slot with 429. `retryAfterMs` is as the platform gave it. */

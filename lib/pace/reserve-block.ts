@@ -40,8 +40,16 @@ export type Line = LineOptions & {
 };
 
 type BlockRequest = SlotRequest & {
-  /** How much longer than recent responses to reserve ahead, and how many calls will follow those that wait. */
-  readonly outlook: () => { readonly aheadMs: number; readonly followers: number };
+  readonly outlook: () => Outlook;
+};
+
+type Outlook = {
+  /** How much longer than recent responses to reserve ahead. */
+  readonly aheadMs: number;
+  /** How late the slots may be used. */
+  readonly lateMs: number;
+  /** How many calls will follow those that wait. */
+  readonly followers: number;
 };
 
 /** How old a view of the budget may be to refuse a call without another look, in milliseconds. */
@@ -152,6 +160,7 @@ type Plan = {
   readonly size: number;
   readonly intervalMs: number;
   readonly toleranceMs: number;
+  readonly lateMs: number;
   readonly requestedAtMs: number;
 };
 
@@ -162,7 +171,7 @@ function planned(
 ): Plan {
   const { calledAtMs, demand, outlook } = request;
   const { rate, greed, maxWaitMs, clock, view } = line;
-  const { aheadMs, followers } = outlook();
+  const { aheadMs, lateMs, followers } = outlook();
   const requestedAtMs = clock.now();
   const { intervalMs, toleranceMs } = lineSpacing(rate, withProof(budget, line), requestedAtMs);
   const earliestMs = Math.ceil(requestedAtMs + view.leadMs() + aheadMs);
@@ -171,12 +180,12 @@ function planned(
   const size = blockSize(demand(), { spanMs, intervalMs, followers });
   const reservation = {
     latestMs: calledAtMs + maxWaitMs + toleranceMs,
-    blockMs: blockLength(size, intervalMs),
+    blockMs: blockLength(size, intervalMs, lateMs),
     incidents: budget.incidents,
     rate,
     ...place,
   };
-  return { reservation, size, intervalMs, toleranceMs, requestedAtMs };
+  return { reservation, size, intervalMs, toleranceMs, lateMs, requestedAtMs };
 }
 
 /** The budget as it will be once this worker's success is in it. */

@@ -4,7 +4,7 @@ import type { FleetSlots } from './fleet-slots.ts';
 import { createLocalSlots } from './local-slots.ts';
 import type { PaceCounts, Slot } from './pace.ts';
 import { PaceWaitError } from './pace-wait-error.ts';
-import type { Clock, SlotRequest, SlotSource } from './slots.ts';
+import type { ApproachRequest, Clock, SlotRequest, SlotSource } from './slots.ts';
 
 export type SafeSlotsOptions = {
   readonly fleet: FleetSlots;
@@ -57,6 +57,10 @@ export function withSafeRate(options: SafeSlotsOptions): SlotSource {
   const worker: Worker = { ...options, reach: REACHED, owedUntilMs: 0 };
   return {
     take: (request) => take(worker, request),
+    approach: (request) => approach(worker, request),
+    giveBack: (slot) => {
+      if (slot.untilMs !== undefined) fleet.giveBack(slot);
+    },
     // During an outage every call must be able to reach the probe.
     dueAtMs: (ahead) => (worker.reach.kind === 'reached' ? fleet.dueAtMs(ahead) : clock.now()),
     throttled: (slot, retryAfterMs) => throttled(worker, slot, retryAfterMs),
@@ -78,6 +82,18 @@ async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
         ? fleet.take(request)
         : takeSafely(worker, reach, request));
       if (slot !== undefined) return slot;
+    } catch (error) {
+      begin(worker, error);
+    }
+  }
+}
+
+async function approach(worker: Worker, request: ApproachRequest): Promise<void> {
+  for (;;) {
+    const { reach, clock } = worker;
+    if (reach.kind === 'unreachable' && clock.now() >= reach.probeAtMs) await probe(worker, reach, request);
+    try {
+      return await (worker.reach.kind === 'reached' ? worker.fleet : worker.reach.safe).approach(request);
     } catch (error) {
       begin(worker, error);
     }

@@ -9,7 +9,7 @@ export type Demand = {
   /** Calls that have arrived so far. */
   readonly arrived: number;
   readonly concurrency: number;
-  /** How long recent calls took from slot to end; 0 until one has finished. */
+  /** How long recent calls took, from the start of what precedes them to their end; 0 until one has finished. */
   readonly latencyMs: number;
 };
 
@@ -19,10 +19,22 @@ export type SlotRequest = {
   readonly demand: () => Demand;
 };
 
+/** A call that has something to do before it may leave, such as writing that it leaves. */
+export type ApproachRequest = SlotRequest & {
+  /** Calls that will take a slot before this one, and how long until one of them may take too long to count. */
+  readonly ahead: () => { readonly calls: number; readonly forMs: number };
+  /** How long what it has to do will take. */
+  readonly leadMs: () => number;
+};
+
 /** Where slots come from: the process's own clock or a fleet's budget. Only one call takes a slot at a time. */
 export type SlotSource = {
   /** Waits for the next slot. Throws `PaceWaitError` if it is too far off. */
   take(request: SlotRequest): Promise<Slot>;
+  /** Waits until a call's slot is only `leadMs` away, without taking it. Throws `PaceWaitError` if it is too far off. */
+  approach(request: ApproachRequest): Promise<void>;
+  /** Takes back a slot that was too old when its call was about to leave. */
+  giveBack(slot: Slot): void;
   /** The earliest time at which a call with `ahead` others before it may leave. */
   dueAtMs(ahead: number): number;
   throttled(slot: Slot, retryAfterMs: number | undefined): Promise<void>;

@@ -7,10 +7,13 @@ import type { AttemptResult, PlatformRequest, Send } from './http/transport.ts';
 export type AttemptOptions = {
   readonly signal?: AbortSignal | undefined;
   /**
-   * Awaited in the call's turn, before each attempt leaves: for callers that must record that it is about to be sent.
-   * If it throws, the call ends with that error and this attempt sends nothing.
+   * Awaited shortly before each attempt's turn: for callers that must record that it is about to be sent. If it throws,
+   * the call ends with that error and this attempt sends nothing. The attempt may still not leave: its turn may turn
+   * out to be too far off, or the caller may abort. `onLeave` shows whether it has left.
    */
   readonly beforeSend?: (() => Promise<void>) | undefined;
+  /** Called in the attempt's turn, at the moment it leaves. If it throws, it does not, and the call ends with that error. */
+  readonly onLeave?: (() => void) | undefined;
 };
 
 /** What an attempt needs; whatever leaves the process or is not deterministic is passed in. */
@@ -35,15 +38,19 @@ export type Attempted =
   | { readonly kind: 'response'; readonly response: unknown }
   | { readonly kind: 'failure'; readonly failure: PlatformFailure; readonly cause?: unknown };
 
-/** Waits for the attempt's turn and sends it once. Throws the caller's abort, and what `beforeSend` throws. */
+/** Waits for the attempt's turn and sends it once. Throws the caller's abort, and what the two hooks throw. */
 export async function makeAttempt(
   attempt: Attempt,
   parts: AttemptParts,
   options: AttemptOptions,
 ): Promise<Attempted> {
-  const { signal } = options;
+  const { signal, beforeSend } = options;
   try {
-    return await parts.pace.run((slot) => sendIn(slot, attempt, parts, options), { signal, isAccepted });
+    return await parts.pace.run((slot) => sendIn(slot, attempt, parts, options), {
+      signal,
+      isAccepted,
+      prepare: beforeSend,
+    });
   } catch (error) {
     if (!(error instanceof PaceWaitError)) throw error;
     return { kind: 'failure', failure: { kind: 'wait', waitMs: error.waitMs, maxWaitMs: error.maxWaitMs } };
@@ -61,10 +68,10 @@ async function sendIn(
   slot: Slot,
   { request, token, operation, attempt }: Attempt,
   { send, pace, observe, now }: AttemptParts,
-  { signal, beforeSend }: AttemptOptions,
+  { signal, onLeave }: AttemptOptions,
 ): Promise<AttemptResult> {
   if (slot.waitedMs > 0) observe({ kind: 'waited', operation, attempt, waitedMs: slot.waitedMs });
-  await beforeSend?.();
+  onLeave?.();
   const startedMs = now();
   const result = await send(request, token, signal);
   const { status, sizeBytes } = result;

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { Claim } from '../../lib/jobs/ledger/job-row.ts';
 import type { SentAnswer } from '../../lib/jobs/ledger/ledger.ts';
 import { createTurn, HandBackError, TurnLostError } from '../../lib/jobs/turn.ts';
@@ -15,6 +15,12 @@ const claim: Claim = {
 };
 const sentClaim: Claim = { ...claim, state: 'SENT', attempts: 1 };
 
+const now = { ms: 10_000 };
+
+beforeEach(() => {
+  now.ms = 10_000;
+});
+
 /** A turn over a ledger that returns these answers in order, and logs what was requested. */
 function turnOver(answers: readonly (SentAnswer | Error)[], deadlineMs?: number) {
   const log: string[] = [];
@@ -25,7 +31,7 @@ function turnOver(answers: readonly (SentAnswer | Error)[], deadlineMs?: number)
     signal: stop.signal,
     deadlineMs,
     mustLastMs: 60_000,
-    now: () => 10_000,
+    now: () => now.ms,
     ledger: {
       async sent() {
         log.push('sent');
@@ -85,4 +91,23 @@ test('sends nothing once the lease is lost', async () => {
 
   await expect(turn.beforeSend()).rejects.toThrow('lease lost');
   expect(log).toEqual([]);
+});
+
+test('checks the time again at the moment a call leaves, for its turn may have come late', async () => {
+  const { turn } = turnOver([{ kind: 'sent', claim: sentClaim }], 70_000);
+  await turn.beforeSend();
+  turn.onLeave();
+
+  now.ms = 10_001;
+
+  expect(turn.onLeave).toThrow(HandBackError);
+});
+
+test('lets no call leave once the lease is lost, although SENT was written', async () => {
+  const { turn, stop } = turnOver([{ kind: 'sent', claim: sentClaim }]);
+  await turn.beforeSend();
+
+  stop.abort(new Error('lease lost'));
+
+  expect(turn.onLeave).toThrow('lease lost');
 });

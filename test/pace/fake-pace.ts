@@ -12,7 +12,8 @@ export type FakePaceOptions = {
 export function createFakePace(options: FakePaceOptions = {}): Pace {
   const { takeTurn = () => 0, now = () => 0, throttled = () => undefined } = options;
   return {
-    async run(call, { signal } = {}) {
+    async run(call, { signal, prepare } = {}) {
+      if (prepare !== undefined) await prepare();
       const turn = takeTurn(signal);
       // Without a wait the call leaves in the same tick, so that recorded schedules stay valid.
       const waitedMs = typeof turn === 'number' ? turn : await turn;

@@ -162,6 +162,36 @@ describe('while the table is unavailable', () => {
   });
 });
 
+test('a take that was aborted while the table responds does not run beside the next one', async () => {
+  const clock = createVirtualClock();
+  const { item } = createItem();
+  let [running, most] = [0, 0];
+  const slow: BudgetItem = {
+    ...item,
+    async reserve(reservation) {
+      running += 1;
+      most = Math.max(most, running);
+      await clock.sleep(100);
+      running -= 1;
+      return item.reserve(reservation);
+    },
+  };
+  const pace = createFleetPace({ ...clock, item: slow, rate: 10, concurrency: 2, workers: 1 });
+  const stop = new AbortController();
+
+  const stopped = pace.run(async () => 'left', { signal: stop.signal });
+  const next = pace.run(async () => 'left');
+  const expectation = expect(stopped).rejects.toThrow('enough');
+  await clock.run(50);
+  stop.abort(new Error('enough'));
+  await clock.run();
+  await expectation;
+
+  await expect(next).resolves.toBe('left');
+  expect(most).toBe(1);
+  expect(pace.counts()).toMatchObject({ used: 1 });
+});
+
 describe('a paused budget', () => {
   test('refuses a call that may not wait, for a minute', async () => {
     const clock = createVirtualClock();

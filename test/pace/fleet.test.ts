@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { emptyBudget, LATE_MS, lineSpacing } from '../../lib/pace/budget.ts';
+import { blockLength, emptyBudget, LATE_MS, lineSpacing } from '../../lib/pace/budget.ts';
+import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
 import { scaled } from '../scale.ts';
+import { createMemoryBudget } from './memory-budget.ts';
 import { type Departure, mostInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
+import { createVirtualClock } from './virtual-clock.ts';
 
 /** The most that a second may hold if clocks differ by `differenceMs`: what the line grants in that much more time. */
 function mostWith(rate: number, differenceMs: number): number {
@@ -126,7 +129,7 @@ describe('a busy fleet', () => {
   });
 });
 
-test('a process whose timers are always late still sends, and bunches no more than the timers are late', async () => {
+test('a process whose timers are always late still sends, and never more than the rate', async () => {
   const { departures, paces } = await simulateFleet({
     rate: 10,
     workers: busy(2),
@@ -135,8 +138,78 @@ test('a process whose timers are always late still sends, and bunches no more th
   });
 
   expect(departures.filter(({ atMs }) => atMs < 20_000).length / 200).toBeGreaterThan(0.6);
-  expect(mostInASecond(departures)).toBeLessThanOrEqual(mostWith(10, 40));
+  expect(mostInASecond(departures)).toBeLessThanOrEqual(10);
   expect(paces[0]?.counts().wasted).toBeGreaterThan(0);
+});
+
+test('what a worker may be late beyond 10 ms is left empty at the end of its block', () => {
+  expect(blockLength(5, 20, 10)).toBe(100);
+  expect(blockLength(5, 20, 45)).toBe(135);
+});
+
+describe('calls that must prepare, such as by writing SENT,', () => {
+  async function share(prepareMs: (call: number) => number, count = 20, durationMs = 20_000) {
+    const { departures } = await simulateFleet({
+      rate: 49,
+      workers: busy(count, { concurrency: 16, loops: 16, prepareMs }),
+      durationMs,
+    });
+    const within = departures.filter(({ atMs }) => atMs >= 4_000 && atMs < durationMs);
+    return { used: within.length / (49 * (durationMs / 1000 - 4)), most: mostInASecond(departures) };
+  }
+
+  test.each([
+    ['10 ms', () => 10],
+    ['200 ms', () => 200],
+    ['1 s', () => 1_000],
+    ['between 5 ms and 1 s', (call: number) => [5, 8, 200, 6, 1_000, 5, 7][call % 7] ?? 0],
+  ])('for %s, still leave in their slots and use nearly all of the rate', async (_, prepareMs) => {
+    const { used, most } = await share(prepareMs);
+
+    expect(most).toBeLessThanOrEqual(49);
+    expect(used).toBeGreaterThan(0.95);
+  });
+
+  test('use most of it with one worker too', async () => {
+    const { used, most } = await share(() => 200, 1);
+
+    expect(most).toBeLessThanOrEqual(49);
+    expect(used).toBeGreaterThan(0.95);
+  });
+
+  test('leave one after another if a write stalls all of them at once', async () => {
+    let stalledUntilMs = 0;
+    const clock = createVirtualClock();
+    const pace = createFleetPace({
+      ...clock,
+      item: createMemoryBudget(),
+      rate: 49,
+      concurrency: 40,
+      workers: 1,
+    });
+    const leftAt: number[] = [];
+    const prepare = () => clock.sleep(Math.max(5, stalledUntilMs - clock.now()));
+    const loop = async () => {
+      while (clock.now() < 6_000)
+        await pace.run(
+          async () => {
+            leftAt.push(clock.now());
+            await clock.sleep(20);
+          },
+          { prepare },
+        );
+    };
+
+    const all = Promise.all(Array.from({ length: 40 }, loop));
+    await clock.run(2_000);
+    stalledUntilMs = 3_000;
+    await clock.run();
+    await all;
+
+    const times = leftAt.map((atMs) => ({ worker: 0, atMs, slot: { atMs, waitedMs: 0 }, refused: false }));
+    expect(mostInASecond(times)).toBeLessThanOrEqual(49);
+    expect(times.filter(({ atMs }) => atMs >= 3_000 && atMs < 4_000).length).toBeGreaterThan(44);
+  });
 });
 
 describe('a difference between clocks', () => {

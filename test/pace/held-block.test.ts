@@ -13,7 +13,7 @@ import {
   withoutLate,
 } from '../../lib/pace/held-block.ts';
 
-const three = { slots: [1_000, 1_020, 1_040], toleranceMs: 5, incidents: 2 } as const;
+const three = { slots: [1_000, 1_020, 1_040], toleranceMs: 5, lateMs: 10, incidents: 2 } as const;
 const held: DistantBlock = { kind: 'held', ...three };
 const fresh: UsableBlock = { kind: 'fresh', ...three };
 
@@ -23,6 +23,7 @@ describe('a reservation', () => {
     size: 3,
     intervalMs: 20,
     toleranceMs: 5,
+    lateMs: 10,
     incidents: 2,
     requestedAtMs: 745,
   };
@@ -44,18 +45,18 @@ test('a slot may be used a little before its time', () => {
 
 describe('late slots', () => {
   test('may be used for as long as the process may be late, and no longer', () => {
-    expect(withoutLate(fresh, { nowMs: 1_010, lateMs: 10 })).toEqual(fresh);
-    expect(withoutLate(fresh, { nowMs: 1_011, lateMs: 10 })).toEqual({ ...fresh, slots: [1_020, 1_040] });
+    expect(withoutLate(fresh, 1_010)).toEqual(fresh);
+    expect(withoutLate(fresh, 1_011)).toEqual({ ...fresh, slots: [1_020, 1_040] });
   });
 
   test('leave the block in the state it was in', () => {
-    expect(withoutLate(held, { nowMs: 1_011, lateMs: 10 }).kind).toBe('held');
-    expect(withoutLate({ ...fresh, kind: 'begun' }, { nowMs: 1_011, lateMs: 10 }).kind).toBe('begun');
+    expect(withoutLate(held, 1_011).kind).toBe('held');
+    expect(withoutLate({ ...fresh, kind: 'begun' }, 1_011).kind).toBe('begun');
   });
 
   test('leave nothing if all are late', () => {
-    expect(withoutLate(fresh, { nowMs: 1_051, lateMs: 10 })).toEqual({ kind: 'none' });
-    expect(withoutLate(NO_BLOCK, { nowMs: 1_051, lateMs: 10 })).toEqual({ kind: 'none' });
+    expect(withoutLate(fresh, 1_051)).toEqual({ kind: 'none' });
+    expect(withoutLate(NO_BLOCK, 1_051)).toEqual({ kind: 'none' });
   });
 });
 

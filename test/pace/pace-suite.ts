@@ -204,6 +204,95 @@ export function paceSuite(name: string, makePace: MakePace): void {
       await expect(next).resolves.toBe(395);
     });
 
+    test('lets a call prepare shortly before its slot, and takes the slot last', async () => {
+      const clock = createVirtualClock();
+      const pace = makePace({ rate: 2.5, concurrency: 8, ...clock });
+      const log: string[] = [];
+      const run = (name: string, prepareMs: number) =>
+        pace.run(async () => void log.push(`${name} leaves at ${clock.now()}`), {
+          prepare: async () => {
+            log.push(`${name} prepares at ${clock.now()}`);
+            await clock.sleep(prepareMs);
+          },
+        });
+
+      const all = Promise.all([run('a', 100), run('b', 20), run('c', 5_000), run('d', 20)]);
+      await clock.run();
+      await all;
+
+      const at = (what: string) =>
+        Number(
+          log
+            .find((line) => line.startsWith(what))
+            ?.split(' ')
+            .at(-1),
+        );
+      expect(at('a prepares')).toBe(0);
+      expect([100, 395]).toContain(at('a leaves'));
+      // Not before their slots are near: a crash until then has nothing to take back.
+      expect(at('b prepares')).toBeGreaterThanOrEqual(250);
+      expect(at('c prepares')).toBeGreaterThanOrEqual(650);
+      expect(at('d prepares')).toBeGreaterThanOrEqual(650);
+      // A call that takes too long leaves its slot to the next one.
+      expect(at('d leaves')).toBeLessThan(2_000);
+      expect(at('c leaves')).toBeGreaterThan(5_000);
+    });
+
+    test('counts no slot for a call whose preparation fails', async () => {
+      const clock = createVirtualClock();
+      const pace = makePace({ rate: 2.5, concurrency: 1, ...clock });
+
+      const failing = pace.run(async () => 'left', { prepare: () => Promise.reject(new Error('no table')) });
+      const expectation = expect(failing).rejects.toThrow('no table');
+      const next = pace.run(async () => 'left');
+      await clock.run();
+      await expectation;
+
+      await expect(next).resolves.toBe('left');
+      expect(pace.counts().used).toBe(1);
+    });
+
+    test('refuses a call that has prepared if its slot then moves too far off', async () => {
+      const clock = createVirtualClock();
+      const pace = makePace({ rate: 9.5, concurrency: 8, maxWaitMs: 5_000, ...clock });
+      const log: string[] = [];
+      const refuse = () => pace.run(async (slot) => pace.throttled(slot, 60_000));
+
+      const prepared = pace.run(async () => void log.push('left'), {
+        prepare: async () => {
+          log.push('prepared');
+          await refuse();
+        },
+      });
+      const expectation = expect(prepared).rejects.toBeInstanceOf(PaceWaitError);
+      await clock.run();
+      await expectation;
+
+      expect(log).toEqual(['prepared']);
+    });
+
+    test('an aborted take does not run beside the next one', async () => {
+      const clock = createVirtualClock();
+      const pace = makePace({ rate: 2.5, concurrency: 1, ...clock });
+      let [inFlight, most] = [0, 0];
+      const stop = new AbortController();
+      const call = async () => {
+        inFlight += 1;
+        most = Math.max(most, inFlight);
+        await clock.sleep(100);
+        inFlight -= 1;
+      };
+
+      const stopped = pace.run(call, { signal: stop.signal });
+      await clock.run(50);
+      stop.abort(new Error('enough'));
+      const rest = Promise.allSettled([stopped, pace.run(call)]);
+      await clock.run();
+      await rest;
+
+      expect(most).toBe(1);
+    });
+
     test('an aborted caller never leaves', async () => {
       const clock = createVirtualClock();
       const pace = makePace({ rate: 2, concurrency: 1, ...clock });

@@ -20,6 +20,8 @@ export type SimulatedWorker = {
   readonly restMs?: number;
   readonly greed?: 'one' | 'block';
   readonly maxWaitMs?: number;
+  /** How long a call must prepare before it leaves, as a job that writes SENT; by default it need not. */
+  readonly prepareMs?: (call: number) => number;
 };
 
 export type FleetPlan = {
@@ -118,11 +120,19 @@ export async function simulateFleet(plan: FleetPlan) {
       if (retryAfterMs !== undefined)
         await pace.throttled(slot, retryAfterMs === 'absent' ? undefined : retryAfterMs);
     };
+    let calls = 0;
+    const { prepareMs } = worker;
+    const prepare =
+      prepareMs &&
+      (() => {
+        calls += 1;
+        return sleep(prepareMs(calls));
+      });
     const loop = async () => {
       await sleep(worker.startsMs ?? 0);
       while (alive(worker) && clock.now() < (worker.endsMs ?? plan.durationMs)) {
         try {
-          await pace.run(call);
+          await pace.run(call, { prepare });
           await sleep(worker.restMs ?? 0);
         } catch (error) {
           if (!(error instanceof PaceWaitError)) throw error;

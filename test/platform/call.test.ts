@@ -394,13 +394,13 @@ describe('a call that may not be repeated', () => {
 });
 
 describe('a call whose sends are recorded', () => {
-  test('records each attempt in its turn, before it leaves', async () => {
+  test('records each attempt before its turn, and takes the turn last', async () => {
     const { platform, log } = fakeCall([status(503), good]);
     const beforeSend = async () => void log.push('recorded');
 
     await platform.calculations.search({ sort }, { beforeSend });
 
-    expect(log).toEqual(['turn', 'recorded', 'send', 'sleep 125', 'turn', 'recorded', 'send']);
+    expect(log).toEqual(['recorded', 'turn', 'send', 'sleep 125', 'recorded', 'turn', 'send']);
   });
 
   test('is not sent if recording fails', async () => {
@@ -412,6 +412,19 @@ describe('a call whose sends are recorded', () => {
     );
 
     expect(sent).toEqual([]);
+  });
+
+  test('reports the moment at which it leaves, which may still be refused', async () => {
+    const { platform, log } = fakeCall([good]);
+    const beforeSend = async () => void log.push('recorded');
+    const onLeave = () => {
+      log.push('leaving');
+      throw new Error('too late');
+    };
+
+    await expect(platform.calculations.search({ sort }, { beforeSend, onLeave })).rejects.toThrow('too late');
+
+    expect(log).toEqual(['recorded', 'turn', 'leaving']);
   });
 
   test('is tried only once with `once`, even if a fresh token is available', async () => {

@@ -44,7 +44,7 @@ export const longWait: PlatformFailure = { kind: 'wait', waitMs: 40_000, maxWait
 export function scriptedAnalyze(script: Readonly<Record<string, readonly PlatformFailure[]>> = {}) {
   const attempts = new Map<string, number>();
   const paid: string[] = [];
-  const analyze: Analyze = async (request, { beforeSend, signal } = {}) => {
+  const analyze: Analyze = async (request, { beforeSend, onLeave, signal } = {}) => {
     signal?.throwIfAborted();
     const { text } = request;
     const attempt = attempts.get(text) ?? 0;
@@ -53,6 +53,7 @@ export function scriptedAnalyze(script: Readonly<Record<string, readonly Platfor
     const context = { operation: 'analyzeSentiment', about: 'sentiment of a text', attempts: 1 };
     if (failure?.kind === 'wait') throw new PlatformError(failure, context);
     await beforeSend?.();
+    onLeave?.();
     const error = failure && new PlatformError(failure, context);
     if (error === undefined || (error.sent && failure !== refusedText)) paid.push(text);
     if (error !== undefined) throw error;

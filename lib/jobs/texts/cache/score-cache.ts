@@ -52,6 +52,8 @@ export type TextClaim = {
   send(): Promise<boolean>;
   /** Records that the last send was certainly not executed; the text stays claimed. */
   takeBack(): Promise<void>;
+  /** Whether the lease still lasts: otherwise another worker may have taken the text over, and nothing may be sent. */
+  isHeld(): boolean;
   /**
    * Stores the result. `stored` is the one in the cache afterwards, and `sends` the calls that it took: 0 if another
    * worker was faster, since that worker counts them.
@@ -198,6 +200,7 @@ function holdClaim(first: Held, options: ScoreCacheOptions): TextClaim {
       await update({ state: 'CLAIMED', sends: row.sends - 1 });
       return false;
     },
+    isHeld: () => options.now() < row.leaseEndsMs,
     takeBack: async () => {
       const sends = row.sends - 1;
       await update({ state: 'CLAIMED', sends });

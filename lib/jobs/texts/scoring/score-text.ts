@@ -92,18 +92,25 @@ class NotSentError extends Error {
 
 /** One attempt, recorded in the cache before it leaves, and taken back if it was certainly not executed. */
 async function tryOnce(request: SentimentRequest, claim: TextClaim, run: Run): Promise<Tried> {
-  let left = false;
+  let [recorded, left] = [false, false];
   const beforeSend = async () => {
     run.throwIfStopped();
     if (isOver(run) || !(await claim.send())) throw new NotSentError();
+    recorded = true;
+  };
+  const onLeave = () => {
+    run.throwIfStopped();
+    if (isOver(run) || !claim.isHeld()) throw new NotSentError();
     left = true;
   };
   try {
     return {
       kind: 'result',
-      result: await run.analyze(request, { signal: run.signal, beforeSend, once: true }),
+      result: await run.analyze(request, { signal: run.signal, beforeSend, onLeave, once: true }),
     };
   } catch (error) {
+    // It did not leave after all: its turn was too far off, or it was stopped before.
+    if (recorded && !left) await claim.takeBack().catch(() => undefined);
     if (error instanceof NotSentError) {
       await claim.release();
       return { kind: 'held', untilMs: run.now() };

@@ -9,8 +9,13 @@ import type { RunFunctionJob } from './message.ts';
 export function functionRunner(call: Call): RunJob<RunFunctionJob> {
   return async ({ packageId, packageVersion: version, functionName, inputVariables, settings }, turn) => {
     const input = { path: { packageId, version, functionName }, body: { inputVariables, settings } };
-    const { signal, beforeSend } = turn;
-    const { text, json } = await call.raw(runFunction, input, { signal, beforeSend, once: true });
+    const { signal, beforeSend, onLeave } = turn;
+    const { text, json } = await call.raw(runFunction, input, {
+      signal,
+      beforeSend,
+      onLeave,
+      once: true,
+    });
     const execution = executionSchema.safeParse(json);
     const response = text.trim();
     if (execution.success) return { ...ended(execution.data), response };

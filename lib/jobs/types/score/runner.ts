@@ -19,13 +19,17 @@ export type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'rand
  */
 export function scoreRunner({ platform, cache, batches, ...clock }: ScoreRunnerOptions): RunJob<ScoreJob> {
   return async (job, turn) => {
-    const analyze: Analyze = (request, { beforeSend, ...options } = {}) =>
+    const analyze: Analyze = (request, { beforeSend, onLeave, ...options } = {}) =>
       platform.sentiment.analyze(request, {
         ...options,
         // The job's own record first: a text must not be recorded as sent by a job that may not send.
         beforeSend: async () => {
           await turn.beforeSend();
           await beforeSend?.();
+        },
+        onLeave: () => {
+          turn.onLeave();
+          onLeave?.();
         },
       });
     const { signal, deadlineMs } = turn;

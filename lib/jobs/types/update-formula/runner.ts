@@ -7,12 +7,17 @@ import { refuseIfChanged } from './refuse-if-changed.ts';
 
 /** Sets a calculation's formula, once, if nobody has changed it since; the response must have the expression sent. */
 export function formulaRunner(platform: Platform): RunJob<UpdateFormulaJob> {
-  return async (job, { signal, beforeSend }) => {
+  return async (job, { signal, beforeSend, onLeave }) => {
     const { calculationId, expression, strict, unlessChangedSince: sinceMs, name } = job;
     if (sinceMs !== undefined && name !== undefined)
       await refuseIfChanged({ platform, id: calculationId, name, sinceMs, signal });
     const input = { path: { calculationId }, query: { strict }, body: { expression } };
-    const { text, json } = await platform.call.raw(updateFormula, input, { signal, beforeSend, once: true });
+    const { text, json } = await platform.call.raw(updateFormula, input, {
+      signal,
+      beforeSend,
+      onLeave,
+      once: true,
+    });
     const response = text.trim();
     const updated = calculationSchema.safeParse(json);
     if (updated.success && updated.data.expression === expression) return { status: 'done', response };

@@ -136,8 +136,9 @@ test('counts topics of any name, and sentiments in either case', async () => {
     {},
     {
       paid: [],
-      analyze: async (_request, { beforeSend } = {}) => {
+      analyze: async (_request, { beforeSend, onLeave } = {}) => {
         await beforeSend?.();
+        onLeave?.();
         return {
           type: 'TARGETED',
           topicSentiments: Object.fromEntries(names.map((name) => [name, 'Not_Applicable'])),

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { cacheKey, createScoreCache, textHashOf } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import { type Scored, scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
+import { PlatformError } from '../../../../lib/platform/platform-error.ts';
 import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
 import { fakeCall, lost as lostResponse, ok, status } from '../../../platform/fake-call.ts';
 import {
@@ -195,14 +196,55 @@ test('stores a late result over the claim of the worker that took the text over,
 });
 
 test('an abort after the send leaves the text free, with the send counted', async () => {
-  const { options, table } = worker(async (_request, { beforeSend } = {}) => {
+  const { options, table } = worker(async (_request, { beforeSend, onLeave } = {}) => {
     await beforeSend?.();
+    onLeave?.();
     throw new DOMException('stop', 'AbortError');
   });
 
   await expect(scoreTexts(textsOf('good'), {}, options)).rejects.toThrow('stop');
 
   expect(await rowOf(table, 'good')).toMatchObject({ state: 'FREE', sends: 1 });
+});
+
+describe('a text whose send was recorded, but did not leave,', () => {
+  test('because its turn was too far off, is free again, and nobody counts the send', async () => {
+    const { options, table } = worker(async (_request, { beforeSend } = {}) => {
+      await beforeSend?.();
+      throw new PlatformError(longWait, { operation: 'analyzeSentiment', about: 'a text', attempts: 1 });
+    });
+
+    await expect(scoreTexts(textsOf('good'), {}, options)).rejects.toBeInstanceOf(PlatformError);
+
+    expect(await rowOf(table, 'good')).toBeUndefined();
+  });
+
+  test('because it was aborted while it waited, is free again, and nobody counts the send', async () => {
+    const { options, table } = worker(async (_request, { beforeSend } = {}) => {
+      await beforeSend?.();
+      throw new DOMException('stop', 'AbortError');
+    });
+
+    await expect(scoreTexts(textsOf('good'), {}, options)).rejects.toThrow('stop');
+
+    expect(await rowOf(table, 'good')).toBeUndefined();
+  });
+
+  test('does not leave once another worker may have taken it over', async () => {
+    const table = createMemoryTable();
+    let hasLeft = false;
+    const late = worker(async (request, { beforeSend, onLeave } = {}) => {
+      await beforeSend?.();
+      late.pass(90_000);
+      onLeave?.();
+      hasLeft = true;
+      return sentimentOf(request);
+    }, table);
+
+    await scoreTexts(textsOf('good'), {}, { ...late.options, deadlineMs: 1_000_000 + 60_000 });
+
+    expect(hasLeft).toBe(false);
+  });
 });
 
 test('recognizes a write whose response was lost by its token', async () => {

@@ -47,7 +47,9 @@ function turn() {
   const sent: string[] = [];
   const beforeSend = async () => void sent.push('sent');
   const { signal } = new AbortController();
-  return { sent, signal, beforeSend, deadlineMs: undefined } satisfies Turn & { sent: string[] };
+  return { sent, signal, beforeSend, onLeave: () => undefined, deadlineMs: undefined } satisfies Turn & {
+    sent: string[];
+  };
 }
 
 test('a job starts an execution under its name, asynchronously, and is done', async () => {

@@ -1,0 +1,70 @@
+import PQueue from 'p-queue';
+import { enqueue } from './enqueue.ts';
+import { createRecentLongest } from './recent-longest.ts';
+import type { Clock, SlotRequest, SlotSource } from './slots.ts';
+
+/** What calls do before they may leave, shortly before their slots. */
+export type Preparation = {
+  /** Waits until the call's slot is near, and does what must be done before it. Throws what that throws. */
+  prepare(request: SlotRequest, act: () => Promise<void>): Promise<void>;
+  /** Calls that wait or prepare. */
+  calls(): number;
+  /** How many of them will soon be ready: one until it is known how long that takes. */
+  expected(): number;
+  /** The longest that it has taken recently, in milliseconds. */
+  leadMs(): number;
+};
+
+export type PreparationOptions = {
+  readonly source: SlotSource;
+  readonly clock: Clock;
+  /** Calls that have prepared, or need not, and wait for a slot. */
+  readonly ready: () => number;
+};
+
+/** How much longer than recent ones a preparation may take before it counts as late, in milliseconds. */
+const LATE_MS = 5;
+
+/** The same before one has ended. */
+const FIRST_LATE_MS = 250;
+
+/**
+ * Starts each call's preparation as long before its slot as recent ones took: earlier, and a crash would find more calls
+ * that are recorded as sent and have not left. One that takes longer leaves its slot to the call behind it.
+ */
+export function createPreparation({ source, clock, ready }: PreparationOptions): Preparation {
+  const approaching = new PQueue({ concurrency: 1 });
+  const longest = createRecentLongest();
+  let isMeasured = false;
+  const startedAtMs = new Map<SlotRequest, number>();
+
+  const ahead = () => {
+    const lateAfterMs = isMeasured ? longest.ms() + LATE_MS : FIRST_LATE_MS;
+    const lefts = [...startedAtMs.values()].map((atMs) => atMs + lateAfterMs - clock.now());
+    const punctual = lefts.filter((leftMs) => leftMs > 0);
+    return { calls: ready() + punctual.length, forMs: Math.max(1, Math.min(...punctual)) };
+  };
+
+  const calls = () => approaching.size + approaching.pending + startedAtMs.size;
+
+  return {
+    async prepare(request, act) {
+      const approach = async () => {
+        await source.approach({ ...request, ahead, leadMs: longest.ms });
+        // Still in the queue: the next call must find this one ahead of it.
+        startedAtMs.set(request, clock.now());
+      };
+      await enqueue(approaching, approach, request.signal);
+      try {
+        await act();
+      } finally {
+        longest.add(clock.now() - (startedAtMs.get(request) ?? 0));
+        startedAtMs.delete(request);
+        isMeasured = true;
+      }
+    },
+    calls,
+    expected: () => (isMeasured ? calls() : Math.min(1, calls())),
+    leadMs: longest.ms,
+  };
+}

@@ -1,0 +1,26 @@
+/** The longest that something has taken recently, in milliseconds. */
+export type RecentLongest = {
+  add(tookMs: number): void;
+  /** 0 before anything was added. */
+  ms(): number;
+};
+
+/** The share of the longest recent time that remains after each shorter one. */
+const FADE = 0.7;
+
+/**
+ * What took longer says nothing about the next time: requests give up after 1 s, and after 1 s of connecting, so the
+ * process was stopped meanwhile, as Lambda stops it between invocations and a closed lid stops a laptop.
+ */
+const LONGEST_MS = 2_000;
+
+/** The longest recent time; each shorter one lets it fade. */
+export function createRecentLongest(): RecentLongest {
+  let longestMs = 0;
+  return {
+    add(tookMs) {
+      longestMs = Math.max(tookMs > LONGEST_MS ? 0 : tookMs, longestMs * FADE);
+    },
+    ms: () => longestMs,
+  };
+}
