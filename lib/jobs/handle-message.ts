@@ -1,20 +1,24 @@
 import type { Logger } from 'pino';
 import { putBackMs } from '../pace/breaker.ts';
 import type { Breaker } from '../pace/fleet-breaker.ts';
+import { PlatformError } from '../platform/platform-error.ts';
 import type { Store } from '../store/store.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
+import { findLateOutcome } from './late-outcome.ts';
 import type { Claim, EndedJobRow, Outcome } from './ledger/job-row.ts';
 import type { JobRequest, Ledger } from './ledger/ledger.ts';
 import { parseMessage } from './message/message.ts';
 import { withId } from './message/with-id.ts';
+import { persist } from './persist.ts';
 import { MOST_MESSAGE_BYTES, type QueueMessage } from './queue/queue.ts';
 import { sentBytes } from './queue/sendable.ts';
+import { recordEnd } from './record-end.ts';
 import { storeFailedMessage } from './redrive.ts';
 import { storeRefused } from './refused.ts';
-import { stagedOutcome, type TypedJobRow, writeResult } from './result.ts';
+import { type TypedJobRow, writeResult } from './result.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
-import { createTurn, TurnLostError } from './turn.ts';
+import { type CountedTurn, createTurn, TurnLostError } from './turn.ts';
 import { type Job, mayRepeat, type Runners, runBy, settleEnd } from './types/job-types.ts';
 
 /** Reported at least once for each job that ended. `result` is the key of its result. */
@@ -38,7 +42,7 @@ export type Worker = {
   readonly onRefused?: () => void;
   readonly logger: Logger;
   readonly now: () => number;
-  readonly sleep: (ms: number) => Promise<void>;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** At least 0 and below 1. */
   readonly random: () => number;
   /** How long one send of a job may take. */
@@ -51,6 +55,11 @@ export type Lease = {
   /** When everything must be done; undefined if `holdLease` keeps the lease alive. */
   readonly deadlineMs: number | undefined;
   readonly leaseMs: number;
+  /**
+   * Until when it is tried to record what happened to a job, in epoch milliseconds: what came back must not be lost, even
+   * if the lease is. It may change: infinity as long as nobody stops the process.
+   */
+  readonly writeUntilMs: () => number;
   /** Renews the lease while a job runs; the signal is aborted when the lease is lost. */
   readonly holdLease: (claim: Claim) => AsyncDisposable & { readonly signal: AbortSignal };
 };
@@ -87,6 +96,7 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
     leaseMs: lease.leaseMs,
     mayRepeat: mayRepeat(job),
     isNew: message.receives === 1,
+    findOutcome: (sent) => findLateOutcome(worker.store, sent),
   });
   switch (answer.kind) {
     case 'other-content':
@@ -145,7 +155,9 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
   try {
     outcome = await runBy(worker.runners, job, turn);
   } catch (thrown) {
-    const error = held.signal.aborted ? new TurnLostError(`job ${job.id}: its lease was lost`) : thrown;
+    // What the platform responded to a request that had left is known all the same, and is judged as always.
+    const isLost = held.signal.aborted && !(thrown instanceof PlatformError);
+    const error = isLost ? new TurnLostError(`job ${job.id}: its lease was lost`) : thrown;
     const after = afterFailure({
       error,
       attempts: turn.attempts(),
@@ -158,41 +170,34 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
       random: worker.random(),
     });
     worker.logger.warn({ job: job.id, type: job.type, after: after.kind, err: error }, 'job not done');
-    if (after.kind !== 'end') return await handBack(claim, after, turn.hasSent(), worker, lease);
+    if (after.kind !== 'end') return await handBack(claim, after, turn, worker, lease);
     outcome = after.outcome;
   }
-  const ended = await endWithRetries(claim, outcome, worker);
+  const ended = await recordEnd(claim, outcome, { ...worker, untilMs: lease.writeUntilMs });
   // Another worker has the job, and its outcome wins; that is reported when the message is delivered again.
   if (ended.kind === 'lost') return { kind: 'later', delayMs: AFTER_LEASE_MS };
   // Awaited here: a failure while the lease is being given up would be unhandled, and would end the process.
   return await settle(given, ended.row, worker);
 }
 
-/** Waits between tries to record an outcome, in milliseconds: a send whose outcome is not recorded is lost. */
-const END_DELAYS_MS: readonly number[] = [200, 1_000, 3_000];
-
-async function endWithRetries(claim: Claim, outcome: Outcome, { ledger, store, sleep }: Worker) {
-  for (const delayMs of END_DELAYS_MS) {
-    try {
-      return await ledger.end(claim, await stagedOutcome(store, claim, outcome));
-    } catch {
-      await sleep(delayMs);
-    }
-  }
-  return ledger.end(claim, await stagedOutcome(store, claim, outcome));
-}
-
 async function handBack(
   claim: Claim,
   after: Exclude<AfterFailure, { readonly kind: 'end' }>,
-  hasSent: boolean,
-  { ledger }: Worker,
-  { leaseMs }: Lease,
+  turn: CountedTurn,
+  worker: Worker,
+  { leaseMs, writeUntilMs }: Lease,
 ): Promise<Handled> {
   if (after.kind === 'leave') return { kind: 'later', delayMs: leaseMs };
-  if (hasSent) await ledger.notSent(claim, { wasTried: after.counts !== 'nothing' });
+  const { ledger } = worker;
+  const hasSent = turn.hasSent();
+  const wasTried = hasSent && after.counts !== 'nothing';
   const tried = hasSent ? 'with-send' : 'without-send';
-  await ledger.release(claim, { tried: after.counts === 'try' ? tried : undefined });
+  // Nobody else knows that nothing was executed: without these writes the job would become unknown.
+  const release = async () => {
+    if (hasSent || turn.mayBeRecorded()) await ledger.notSent(claim, { wasTried });
+    await ledger.release(claim, { tried: after.counts === 'try' ? tried : undefined });
+  };
+  await persist(release, { ...worker, untilMs: writeUntilMs });
   return { kind: 'later', delayMs: after.delayMs };
 }
 

@@ -82,15 +82,42 @@ const withSentimentHook = (platform: Platform, { onSentiment }: WorkerHooks): Pl
 /** How long a worker without a deadline holds a job at a time; the jobs of a dead worker wait as long. */
 const HELD_LEASE_MS = 30_000;
 
+/** How long a process that is stopped still tries to record what came back: less than most of them are given. */
+const GRACE_MS = 20_000;
+
+export type RenewedLeaseOptions = {
+  /** Default: 30 s. */
+  readonly leaseMs?: number;
+  /** Aborted when the process is to stop. */
+  readonly stop?: AbortSignal;
+  /** Epoch milliseconds. Default: `Date.now`. */
+  readonly now?: () => number;
+};
+
 /** The lease of a long-running process: renewed while a job runs. */
-export const renewedLease = (ledger: Ledger, leaseMs = HELD_LEASE_MS): Lease => ({
-  deadlineMs: undefined,
-  leaseMs,
-  holdLease: (claim) => renewLease({ ledger, claim, leaseMs }),
-});
+export function renewedLease(
+  ledger: Ledger,
+  { leaseMs = HELD_LEASE_MS, stop, now = Date.now }: RenewedLeaseOptions = {},
+): Lease {
+  let writeUntilMs = Number.POSITIVE_INFINITY;
+  const stopSoon = () => {
+    writeUntilMs = now() + GRACE_MS;
+  };
+  if (stop?.aborted) stopSoon();
+  stop?.addEventListener('abort', stopSoon, { once: true });
+  return {
+    deadlineMs: undefined,
+    leaseMs,
+    writeUntilMs: () => writeUntilMs,
+    holdLease: (claim) => renewLease({ ledger, claim, leaseMs }),
+  };
+}
 
 /** Added after the end of the invocation, since clocks may differ a little. */
 const AFTER_INVOCATION_MS = 2_000;
+
+/** Left at the very end of an invocation, to put messages back and respond. */
+const TO_RESPOND_MS = 1_000;
 
 /**
  * The lease of an invocation whose jobs must be done by a deadline (epoch milliseconds), which leaves it the time to
@@ -99,5 +126,6 @@ const AFTER_INVOCATION_MS = 2_000;
 export const leaseUntil = (deadlineMs: number, now: () => number): Lease => ({
   deadlineMs,
   leaseMs: Math.max(0, deadlineMs - now()) + jobTimes.toAnswerMs + AFTER_INVOCATION_MS,
+  writeUntilMs: () => deadlineMs + jobTimes.toAnswerMs - TO_RESPOND_MS,
   holdLease: () => ({ signal: new AbortController().signal, [Symbol.asyncDispose]: async () => undefined }),
 });

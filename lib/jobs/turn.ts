@@ -63,7 +63,12 @@ export type TurnOptions = {
 };
 
 /** A turn, with whether it has sent, and how many sends of the job have started so far. */
-export type CountedTurn = Turn & { readonly hasSent: () => boolean; readonly attempts: () => number };
+export type CountedTurn = Turn & {
+  readonly hasSent: () => boolean;
+  /** SENT may be in the ledger although nothing was sent: it could neither be written for certain nor taken back. */
+  readonly mayBeRecorded: () => boolean;
+  readonly attempts: () => number;
+};
 
 export function createTurn(options: TurnOptions): CountedTurn {
   const { ledger, claim, signal, deadlineMs, mustLastMs, now, blockedMs } = options;
@@ -75,17 +80,25 @@ export function createTurn(options: TurnOptions): CountedTurn {
     if (awayMs !== undefined) throw new HandBackError('the platform is away', awayMs);
     if (deadlineMs !== undefined && deadlineMs - now() < mustLastMs) throw tooLate(deadlineMs - now());
   };
+  let isDoubtful = false;
   return {
     signal,
     deadlineMs,
     hasSent: () => writing !== undefined,
+    mayBeRecorded: () => isDoubtful,
     attempts: () => (written ?? claim).attempts,
     onLeave: checkMaySend,
     async beforeSend() {
       checkMaySend();
-      writing ??= writeSent(ledger, claim, mustLastMs);
+      writing ??= writeSent(ledger, claim, {
+        mustLastMs,
+        onDoubt: () => {
+          isDoubtful = true;
+        },
+      });
       try {
         written = await writing;
+        isDoubtful = false;
       } catch (error) {
         // Taken back below: the next call may try to write it again.
         writing = undefined;
@@ -95,10 +108,20 @@ export function createTurn(options: TurnOptions): CountedTurn {
   };
 }
 
-async function writeSent(ledger: TurnOptions['ledger'], holder: Holder, mustLastMs: number): Promise<Claim> {
+type WriteSentOptions = {
+  readonly mustLastMs: number;
+  /** Called if SENT could neither be written for certain nor taken back. */
+  readonly onDoubt: () => void;
+};
+
+async function writeSent(
+  ledger: TurnOptions['ledger'],
+  holder: Holder,
+  { mustLastMs, onDoubt }: WriteSentOptions,
+): Promise<Claim> {
   const answer = await ledger.sent(holder, { mustLastMs }).catch(async (error: unknown) => {
     // It may have been written all the same, though nothing was sent.
-    await ledger.notSent(holder, { wasTried: false });
+    await ledger.notSent(holder, { wasTried: false }).catch(onDoubt);
     throw error;
   });
   switch (answer.kind) {

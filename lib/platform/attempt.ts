@@ -7,6 +7,11 @@ import type { AttemptResult, PlatformRequest, Send } from './http/transport.ts';
 export type AttemptOptions = {
   readonly signal?: AbortSignal | undefined;
   /**
+   * An abort stops the call only as long as its request has not left; then it ends by itself, within its time limit:
+   * for callers that pay for a response or must know it, even if they have been told to stop. Default: false.
+   */
+  readonly finishes?: boolean | undefined;
+  /**
    * Awaited shortly before each attempt's turn: for callers that must record that it is about to be sent. If it throws,
    * the call ends with that error and this attempt sends nothing. The attempt may still not leave: its turn may turn
    * out to be too far off, or the caller may abort. `onLeave` shows whether it has left.
@@ -44,16 +49,21 @@ export async function makeAttempt(
   parts: AttemptParts,
   options: AttemptOptions,
 ): Promise<Attempted> {
-  const { signal, beforeSend } = options;
+  const { signal, beforeSend: prepare, finishes = false } = options;
+  const waiting = new AbortController();
+  const stop = () => waiting.abort(signal?.reason);
+  const leave = () => signal?.removeEventListener('abort', stop);
+  signal?.throwIfAborted();
+  signal?.addEventListener('abort', stop);
+  const ends = finishes ? { signal: waiting.signal, leave } : { signal, leave: () => undefined };
   try {
-    return await parts.pace.run((slot) => sendIn(slot, attempt, parts, options), {
-      signal,
-      isAccepted,
-      prepare: beforeSend,
-    });
+    const send = (slot: Slot) => sendIn(slot, attempt, parts, { ...options, ...ends });
+    return await parts.pace.run(send, { signal: ends.signal, isAccepted, prepare });
   } catch (error) {
     if (!(error instanceof PaceWaitError)) throw error;
     return { kind: 'failure', failure: { kind: 'wait', waitMs: error.waitMs, maxWaitMs: error.maxWaitMs } };
+  } finally {
+    leave();
   }
 }
 
@@ -68,10 +78,12 @@ async function sendIn(
   slot: Slot,
   { request, token, operation, attempt }: Attempt,
   { send, pace, observe, now }: AttemptParts,
-  { signal, onLeave }: AttemptOptions,
+  { signal, leave, onLeave }: AttemptOptions & { readonly leave: () => void },
 ): Promise<AttemptResult> {
   if (slot.waitedMs > 0) observe({ kind: 'waited', operation, attempt, waitedMs: slot.waitedMs });
   onLeave?.();
+  signal?.throwIfAborted();
+  leave();
   const startedMs = now();
   const result = await send(request, token, signal);
   const { status, sizeBytes } = result;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import type { JobFinished, Lease, Worker } from '../../lib/jobs/handle-message.ts';
 import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
@@ -28,7 +29,12 @@ export async function fakeWorker(runners: Partial<Runners>) {
     reportFinished: async (event) => void finished.push(event),
     logger: pino({ level: 'silent' }),
     now,
-    sleep: async () => undefined,
+    async sleep(ms, signal) {
+      // Long enough for everything else to make progress first.
+      await delay(5);
+      signal?.throwIfAborted();
+      clock.nowMs += ms;
+    },
     random: () => 0.5,
     mustLastMs: () => 60_000,
   };
@@ -52,11 +58,18 @@ const never = () => Promise.reject(new Error('no runner'));
 const noRunners = Object.fromEntries(jobTypes.map((type) => [type, never])) as Record<JobType, typeof never>;
 
 /** A lease with a deadline in two minutes, as in a deployed function. */
-export const leaseOf = ({ clock }: { readonly clock: { readonly nowMs: number } }): Lease => ({
-  deadlineMs: clock.nowMs + 120_000,
-  leaseMs: 125_000,
-  holdLease: () => ({ signal: new AbortController().signal, [Symbol.asyncDispose]: async () => undefined }),
-});
+export function leaseOf({ clock }: { readonly clock: { readonly nowMs: number } }): Lease {
+  const deadlineMs = clock.nowMs + 120_000;
+  return {
+    deadlineMs,
+    leaseMs: 125_000,
+    writeUntilMs: () => deadlineMs,
+    holdLease: () => ({
+      signal: new AbortController().signal,
+      [Symbol.asyncDispose]: async () => undefined,
+    }),
+  };
+}
 
 export const messageOf = (body: unknown, messageId = 'm-1'): QueueMessage => ({
   messageId,

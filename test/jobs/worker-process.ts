@@ -16,7 +16,7 @@ const queueUrl = needed(session.settings, 'SYNC_QUEUE_URL');
 const storage = await openJobStorage(session);
 await work({
   worker: await openWorker(session, storage),
-  lease: renewedLease(storage.ledger, 2_000),
+  lease: renewedLease(storage.ledger, { leaseMs: 2_000 }),
   queue: createSqsQueue(queueUrl, createSqsClient(queueUrl, process.env)),
   concurrency: 20,
   visibilitySeconds: 3,

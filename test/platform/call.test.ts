@@ -1,4 +1,6 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
+import { createLocalPace } from '../../lib/pace/local-pace.ts';
 import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
 import { createPlatform } from '../../lib/platform/client.ts';
 import { searchCalculations } from '../../lib/platform/operations/search-calculations.ts';
@@ -248,6 +250,63 @@ describe("the caller's abort passes through with its own reason", () => {
     const error = await thrown(platform.functions.run(run, { signal: abort.signal }));
 
     expect(error).toBe('stop');
+  });
+});
+
+describe('a call that finishes', () => {
+  const reason = new Error('the lease is lost');
+  const paced = (url: string) =>
+    createPlatform({
+      baseUrl: url,
+      token: fixedToken('abc'),
+      pace: createLocalPace({ rate: 1_000, concurrency: 2, maxWaitMs: 10_000 }),
+    });
+
+  test('is stopped as long as it has not left, as others are at any time', async () => {
+    const abort = new AbortController();
+    await using server = await startServer((response, request) => {
+      abort.abort(reason);
+      setTimeout(() => json(execution())(response, request), 20);
+    });
+    const options = { signal: abort.signal, once: true };
+
+    const stopped = await thrown(paced(server.url).functions.run(run, options));
+    expect(stopped).toBe(reason);
+
+    const again = new AbortController();
+    const done = paced(server.url).functions.run(run, { ...options, signal: again.signal, finishes: true });
+    again.abort(reason);
+    await expect(done).rejects.toBe(reason);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('ends by itself once its request has left', async () => {
+    const abort = new AbortController();
+    await using server = await startServer((response, request) => {
+      abort.abort(reason);
+      setTimeout(() => json(execution())(response, request), 20);
+    });
+
+    const done = await paced(server.url).functions.run(run, {
+      signal: abort.signal,
+      once: true,
+      finishes: true,
+    });
+
+    expect(done.status).toBe('SUCCESS');
+    expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
+  });
+
+  test('sends nothing if it is aborted while it is recorded that it is about to leave', async () => {
+    const abort = new AbortController();
+    await using server = await startServer(json(execution()));
+    const beforeSend = async () => abort.abort(reason);
+    const options = { signal: abort.signal, finishes: true, beforeSend };
+
+    const error = await thrown(paced(server.url).functions.run(run, options));
+
+    expect(error).toBe(reason);
+    expect(server.requests).toEqual([]);
   });
 });
 

@@ -52,7 +52,7 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
   const counts = await work({
     worker,
     queue,
-    lease: renewedLease(storage.ledger),
+    lease: renewedLease(storage.ledger, { stop: terminal.signal }),
     concurrency: flags.concurrency ?? settings.PLATFORM_CONCURRENCY,
     visibilitySeconds: VISIBILITY_SECONDS,
     drain: flags.drain === true,

@@ -15,6 +15,7 @@ import {
   decideReopen,
   decideResolve,
   decideSent,
+  type LateOutcome,
 } from './transitions.ts';
 
 export type LedgerOptions = {
@@ -41,9 +42,16 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   return {
     announce: (request) => step(request.id, (row) => decideAnnounce(row, request, now()), { isNew: true }),
-    claim: async (request, { isNew = false, ...options }) => {
-      checkMs('leaseMs', options.leaseMs);
-      return step(request.id, (row) => decideClaim(row, request, { ...options, nowMs: now() }), { isNew });
+    claim: async (request, { leaseMs, mayRepeat = false, isNew = false, findOutcome }) => {
+      checkMs('leaseMs', leaseMs);
+      let late: LateOutcome | undefined;
+      const decide = (row: JobRow | undefined) =>
+        decideClaim(row, request, { leaseMs, mayRepeat, late, nowMs: now() });
+      for (;;) {
+        const answer = await step(request.id, decide, { isNew: isNew && late === undefined });
+        if (answer.kind !== 'look') return answer;
+        late = { sent: answer.sent, outcome: await findOutcome?.(answer.sent) };
+      }
     },
     sent: async (holder, { mustLastMs }): Promise<SentAnswer> => {
       checkMs('mustLastMs', mustLastMs);

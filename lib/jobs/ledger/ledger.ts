@@ -14,7 +14,15 @@ export type ClaimOptions = {
   readonly mayRepeat?: boolean;
   /** Most likely nobody has seen the job yet: then its claim costs no read. It may be wrong. Default: false. */
   readonly isNew?: boolean;
+  /**
+   * Looks for the outcome of a send that the ledger never heard of. Asked before a job is called unknown or sent again;
+   * what it throws is thrown. Default: there is none.
+   */
+  readonly findOutcome?: (sent: SentBy) => Promise<Outcome | undefined>;
 };
+
+/** A send of a job: the fence that sent it. `createdAt` tells the job from an earlier one with its id. */
+export type SentBy = Pick<JobRow, 'id' | 'createdAt' | 'fence'>;
 
 export type ClaimAnswer =
   | { readonly kind: 'claimed'; readonly claim: Claim }

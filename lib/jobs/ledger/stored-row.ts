@@ -41,7 +41,8 @@ const json = z.custom<Json>(() => true);
 
 const errorSchema = z.catchall(z.object({ kind: z.string(), message: z.string() }), json);
 
-const outcomeSchema = z.object({
+/** How a job ended, as JSON. */
+export const outcomeSchema = z.object({
   status: z.literal(['done', 'failed', 'unknown']),
   response: z.exactOptional(json),
   error: z.exactOptional(errorSchema),

@@ -26,6 +26,7 @@ import type {
   Resolution,
   ResolveAnswer,
   SentAnswer,
+  SentBy,
 } from './ledger.ts';
 
 /*
@@ -51,6 +52,9 @@ import type {
  * SENT, lease expired         CLAIMED, fence+1  anyone who may repeat; takeovers+1, at most 10              claim
  * SENT, lease expired         UNKNOWN           anyone, after 10 takeovers; error `workers-died`            claim
  * UNKNOWN                     DONE              the fence that sent                                           end
+ * SENT, lease expired         an end            anyone who finds the outcome that the holder staged         claim
+ * UNKNOWN; CLAIMED, sent      DONE              anyone who finds the outcome that the fence that            claim
+ *   before, no lease or expired                 sent staged
  * UNKNOWN                     DONE, FAILED      a person; a note, or error `resolved`                     resolve
  * FAILED                      FAILED            a person; cancelled                                        cancel
  * FAILED, and not cancelled   CLAIMED, no lease anyone; attempts, tries and takeovers 0, fence+1           reopen
@@ -65,26 +69,58 @@ import type {
 /** What to write in place of the row, if anything, and what to return once that is stored. */
 export type Decision<Answer> = { readonly write?: JobRow; readonly answer: Answer };
 
+/** What a claim is decided by, besides the row. */
+export type ClaimFacts = Pick<ClaimOptions, 'leaseMs' | 'mayRepeat'> & {
+  readonly nowMs: number;
+  /** What was found of the last send of a job that nobody has; undefined if nobody has looked. */
+  readonly late?: LateOutcome | undefined;
+};
+
+/** A send, and its outcome if it is known although the ledger never heard of it. */
+export type LateOutcome = { readonly sent: SentBy; readonly outcome: Outcome | undefined };
+
+/** The outcome of this send may be known, although the ledger never heard of it. */
+type LookAnswer = { readonly kind: 'look'; readonly sent: SentBy };
+
 const MOST_TAKEOVERS = 10;
 
 export function decideClaim(
   row: JobRow | undefined,
   request: JobRequest,
-  { leaseMs, mayRepeat = false, nowMs }: Omit<ClaimOptions, 'isNew'> & { readonly nowMs: number },
-): Decision<ClaimAnswer> {
+  { leaseMs, mayRepeat = false, nowMs, late }: ClaimFacts,
+): Decision<ClaimAnswer | LookAnswer> {
   if (row === undefined) return claimed(firstClaim(request, nowMs), nowMs + leaseMs);
   if ((row.contentHash ?? request.contentHash) !== request.contentHash)
     return { answer: { kind: 'other-content' } };
   // A row that `cancel` created does not know its message.
   const known: JobRow = { ...factsOf(request), ...row };
-  if (hasEnded(known)) return { answer: { kind: 'ended', row: known } };
+  if (hasEnded(known) && known.state !== 'UNKNOWN') return { answer: { kind: 'ended', row: known } };
   const { leaseUntilMs: untilMs, fence, takeovers } = known;
   const next: JobRow = { ...known, state: 'CLAIMED', fence: fence + 1, startedAt: known.startedAt ?? nowMs };
   if (untilMs !== undefined && nowMs < untilMs) return { answer: { kind: 'busy', untilMs } };
+  const asFound = endAsFound(known, late, nowMs);
+  if (asFound !== undefined) return asFound;
+  if (hasEnded(known)) return { answer: { kind: 'ended', row: known } };
   if (known.sentFence !== undefined && !mayRepeat) return ended(known, answerLost, nowMs);
   if (untilMs === undefined) return claimed(next, nowMs + leaseMs);
   if (takeovers >= MOST_TAKEOVERS) return ended(known, workersDied(known), nowMs);
   return claimed({ ...next, takeovers: takeovers + 1 }, nowMs + leaseMs);
+}
+
+/** Ends a job that nobody has by the late outcome of its send, if there is one; undefined: it is as it seems. */
+function endAsFound(
+  row: JobRow,
+  late: LateOutcome | undefined,
+  nowMs: number,
+): Decision<ClaimAnswer | LookAnswer> | undefined {
+  const { id, createdAt, sentFence: fence } = row;
+  if (fence === undefined) return undefined;
+  const sent = { id, createdAt, fence };
+  if (late?.sent.fence !== fence || late.sent.createdAt !== createdAt)
+    return { answer: { kind: 'look', sent } };
+  if (late.outcome === undefined) return undefined;
+  const isHolders = isHeldBy(row, sent);
+  return isHolders || late.outcome.status === 'done' ? ended(row, late.outcome, nowMs) : undefined;
 }
 
 export const decideAnnounce = (

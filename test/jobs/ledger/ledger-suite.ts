@@ -16,6 +16,7 @@ export function describeLedger(name: string, makeTable: () => Promise<Table>): v
     describe('a send', () => describeSends(makeLedger));
     describe('a lease', () => describeLeases(makeLedger));
     describe('an end', () => describeEnds(makeLedger));
+    describe('an outcome that the ledger never heard of', () => describeLateOutcomes(makeLedger));
     describe('people', () => describePeople(makeLedger));
     describe('the requests of a job', () => describeRequests(makeTable));
   });
@@ -879,5 +880,69 @@ function describeRequests(makeTable: () => Promise<Table>): void {
     const sent = await ours.sent(held, { mustLastMs: 1_000 });
 
     expect(sent).toMatchObject({ kind: 'sent' });
+  });
+}
+
+function describeLateOutcomes(makeLedger: MakeLedger): void {
+  const findOutcome = (outcome: Outcome | undefined) => {
+    const asked: unknown[] = [];
+    const find = async (sent: unknown) => {
+      asked.push(sent);
+      return outcome;
+    };
+    return { asked, find };
+  };
+
+  test.each([done, failed])('ends a send whose lease expired, however it ended: %j', async (outcome) => {
+    const { ledger, clock } = await makeLedger();
+    await send(ledger);
+    clock.nowMs += leaseMs;
+    const { asked, find } = findOutcome(outcome);
+
+    const answer = await ledger.claim(request, { leaseMs, findOutcome: find });
+
+    expect(answer).toMatchObject({ kind: 'ended', row: { outcome, attempts: 1 } });
+    expect(await ledger.read('a')).toMatchObject({ outcome });
+    expect(asked).toEqual([{ id: 'a', createdAt: start, fence: 1 }]);
+  });
+
+  test('saves a send that might have been repeated', async () => {
+    const { ledger, clock } = await makeLedger();
+    await send(ledger, true);
+    clock.nowMs += leaseMs;
+
+    const answer = await ledger.claim(request, {
+      leaseMs,
+      mayRepeat: true,
+      findOutcome: findOutcome(done).find,
+    });
+
+    expect(answer).toMatchObject({ kind: 'ended', row: { state: 'DONE', fence: 1 } });
+  });
+
+  test('makes an unknown job done, but never failed', async () => {
+    const { ledger, clock } = await makeLedger();
+    await send(ledger);
+    clock.nowMs += leaseMs;
+    await ledger.claim(request, { leaseMs });
+
+    const asFailed = await ledger.claim(request, { leaseMs, findOutcome: findOutcome(failed).find });
+    const asDone = await ledger.claim(request, { leaseMs, findOutcome: findOutcome(done).find });
+
+    expect(asFailed).toMatchObject({ kind: 'ended', row: { state: 'UNKNOWN' } });
+    expect(asDone).toMatchObject({ kind: 'ended', row: { state: 'DONE', finishedAt: start + leaseMs + 1 } });
+  });
+
+  test('is not asked for where nothing was sent, or somebody has the job', async () => {
+    const { ledger, clock } = await makeLedger();
+    const { asked, find } = findOutcome(done);
+    await claim(ledger);
+    clock.nowMs += leaseMs;
+
+    const takenOver = await ledger.claim(request, { leaseMs, findOutcome: find });
+    const busy = await ledger.claim(request, { leaseMs, findOutcome: find });
+
+    expect([takenOver.kind, busy.kind]).toEqual(['claimed', 'busy']);
+    expect(asked).toEqual([]);
   });
 }

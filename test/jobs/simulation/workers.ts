@@ -127,6 +127,7 @@ async function invoke(
   const lease: Lease = {
     deadlineMs,
     leaseMs: TIMEOUT_MS + 2_000,
+    writeUntilMs: () => deadlineMs,
     holdLease: () => ({ signal: new AbortController().signal, [Symbol.asyncDispose]: async () => undefined }),
   };
   const died = new Promise<readonly string[]>((resolve) => {
@@ -158,6 +159,7 @@ export function workWithRenewal(name: string, scene: Scene, number = 1): void {
   const lease: Lease = {
     deadlineMs: undefined,
     leaseMs: LEASE_MS,
+    writeUntilMs: () => Number.POSITIVE_INFINITY,
     holdLease: (claim) =>
       renewLease({
         ledger,

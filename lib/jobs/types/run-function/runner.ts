@@ -15,6 +15,7 @@ export function functionRunner(call: Call): RunJob<RunFunctionJob> {
       beforeSend,
       onLeave,
       once: true,
+      finishes: true,
     });
     const execution = executionSchema.safeParse(json);
     const response = text.trim();

@@ -22,6 +22,7 @@ export function scoreRunner({ platform, cache, batches, ...clock }: ScoreRunnerO
     const analyze: Analyze = (request, { beforeSend, onLeave, ...options } = {}) =>
       platform.sentiment.analyze(request, {
         ...options,
+        finishes: true,
         // The job's own record first: a text must not be recorded as sent by a job that may not send.
         beforeSend: async () => {
           await turn.beforeSend();

@@ -17,6 +17,7 @@ export function formulaRunner(platform: Platform): RunJob<UpdateFormulaJob> {
       beforeSend,
       onLeave,
       once: true,
+      finishes: true,
     });
     const response = text.trim();
     const updated = calculationSchema.safeParse(json);

@@ -1,0 +1,47 @@
+import type { Logger } from 'pino';
+import { once } from '../once.ts';
+import type { Store } from '../store/store.ts';
+import { stageLateOutcome } from './late-outcome.ts';
+import type { Claim, Outcome } from './ledger/job-row.ts';
+import type { EndAnswer, Ledger } from './ledger/ledger.ts';
+import { type PersistOptions, persist } from './persist.ts';
+import { stagedOutcome } from './result.ts';
+
+type RecordParts = Omit<PersistOptions, 'onTrouble'> & {
+  readonly ledger: Pick<Ledger, 'end'>;
+  readonly store: Store;
+  readonly logger: Logger;
+};
+
+/**
+ * Records how a job ended: what came back is paid for, and nobody can ask for it again. It is tried until
+ * the time is over. After the first failure, or if the ledger is slow to respond, the outcome is staged in the store
+ * besides, for as long: whoever takes the job over finds it there (`findLateOutcome`). Throws if the ledger could not be
+ * reached until the end; the message must not be acknowledged then.
+ */
+export async function recordEnd(claim: Claim, outcome: Outcome, parts: RecordParts): Promise<EndAnswer> {
+  const { ledger, store, logger } = parts;
+  const { id } = claim;
+  const held = once(() => stagedOutcome(store, claim, outcome));
+  let staging: Promise<void> | undefined;
+  const stage = async () => {
+    try {
+      await persist(async () => stageLateOutcome(store, claim, await held()), parts);
+      logger.info({ job: id }, 'outcome staged in the store');
+    } catch (err) {
+      logger.error({ job: id, err }, 'outcome not staged');
+    }
+  };
+  try {
+    return await persist(async () => ledger.end(claim, await held()), {
+      ...parts,
+      onTrouble(err) {
+        logger.warn({ job: id, err }, 'outcome not recorded yet');
+        staging ??= stage();
+      },
+    });
+  } catch (error) {
+    await staging;
+    throw error;
+  }
+}

@@ -1,0 +1,259 @@
+import { describe, expect, test } from 'vitest';
+import { handleMessage, type Lease, type Worker } from '../../lib/jobs/handle-message.ts';
+import { findLateOutcome, stageLateOutcome } from '../../lib/jobs/late-outcome.ts';
+import type { Ledger } from '../../lib/jobs/ledger/ledger.ts';
+import type { RunJob } from '../../lib/jobs/turn.ts';
+import type { RunFunctionJob } from '../../lib/jobs/types/run-function/message.ts';
+import { PlatformError } from '../../lib/platform/platform-error.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { TableError } from '../../lib/table/table-error.ts';
+import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
+
+const RESULT = 'results/run-function/dt=2026-11-21/job-1.json';
+
+type Fake = Awaited<ReturnType<typeof fakeWorker>>;
+
+/** A worker whose function succeeds with this response, and is counted. */
+async function succeeding(response = '{"executionId":"e-1"}') {
+  const runs: string[] = [];
+  const run: RunJob<RunFunctionJob> = async ({ id }, turn) => {
+    await turn.beforeSend();
+    runs.push(id);
+    return { status: 'done', response };
+  };
+  const fake = await fakeWorker({ 'run-function': run });
+  return { fake, runs, [Symbol.asyncDispose]: () => fake[Symbol.asyncDispose]() };
+}
+
+const away = () => new TableError('put job#job-1', { kind: 'busy', code: 'ThrottlingException' });
+
+/** The worker with a ledger whose steps fail until `untilMs`. */
+function withLedger({ worker, clock }: Fake, steps: readonly (keyof Ledger)[], untilMs: number): Worker {
+  const failing = Object.fromEntries(
+    steps.map((name) => [
+      name,
+      async (...args: readonly unknown[]) => {
+        if (clock.nowMs < untilMs) throw away();
+        return (worker.ledger[name] as (...given: readonly unknown[]) => unknown)(...args);
+      },
+    ]),
+  );
+  return { ...worker, ledger: { ...worker.ledger, ...failing } };
+}
+
+/** The worker with a store that lacks everything: nothing can be put. */
+const withoutStore = (worker: Worker): Worker => ({
+  ...worker,
+  store: { ...worker.store, put: () => Promise.reject(new Error('S3 is away')) } satisfies Store,
+});
+
+/** Runs the job while the ledger cannot be told how it ended, until the end of the invocation. */
+async function losesTheEnd(fake: Fake, change: (worker: Worker) => Worker = (worker) => worker) {
+  const worker = change(withLedger(fake, ['end'], Number.POSITIVE_INFINITY));
+  await expect(handleMessage(messageOf(runFunctionJob), worker, leaseOf(fake))).rejects.toThrow();
+}
+
+/** The next delivery, after the lease. */
+function delivered(fake: Fake, worker = fake.worker) {
+  fake.clock.nowMs += 200_000;
+  return handleMessage(messageOf(runFunctionJob, 'm-2'), worker, leaseOf(fake));
+}
+
+describe('while the table is away', () => {
+  test('for 20 s, the outcome is written as soon as it is back', async () => {
+    await using given = await succeeding();
+    const { fake } = given;
+    const worker = withLedger(fake, ['end'], fake.clock.nowMs + 20_000);
+
+    const handled = await handleMessage(messageOf(runFunctionJob), worker, leaseOf(fake));
+
+    expect(handled).toEqual({ kind: 'done' });
+    expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: { executionId: 'e-1' } });
+  });
+
+  test('until the end of the invocation, the outcome is staged, and found by the next delivery', async () => {
+    await using given = await succeeding();
+    const { fake, runs } = given;
+    await losesTheEnd(fake);
+    expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'SENT' });
+
+    const handled = await delivered(fake);
+
+    expect(handled).toEqual({ kind: 'done' });
+    expect(runs).toEqual(['job-1']);
+    expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: { executionId: 'e-1' } });
+  });
+
+  test('a large response is staged once, and found too', async () => {
+    await using given = await succeeding(JSON.stringify({ text: 'x'.repeat(500_000) }));
+    const { fake } = given;
+    const put: string[] = [];
+    await losesTheEnd(fake, (worker) => ({
+      ...worker,
+      store: {
+        ...worker.store,
+        put: (key, ...rest) => {
+          put.push(key);
+          return worker.store.put(key, ...rest);
+        },
+      },
+    }));
+
+    await delivered(fake);
+
+    expect(put).toEqual([
+      expect.stringMatching(/^work\/outcomes\/job-1\/1-[0-9a-f]{12}\.json$/),
+      'work/outcomes/job-1/late-1795251600000-1.json',
+    ]);
+    expect(await fake.stored(RESULT)).toMatchObject({
+      status: 'done',
+      response: { text: 'x'.repeat(500_000) },
+    });
+  });
+
+  test('a write that hangs keeps neither the outcome from being staged nor the invocation from responding', async () => {
+    await using given = await succeeding();
+    const { fake } = given;
+    const { nowMs } = fake.clock;
+    await losesTheEnd(fake, (worker) => ({
+      ...worker,
+      ledger: { ...worker.ledger, end: () => new Promise(() => undefined) },
+    }));
+    expect(fake.clock.nowMs).toBe(nowMs + 120_000);
+
+    await delivered(fake);
+
+    expect(await fake.stored(RESULT)).toMatchObject({ status: 'done' });
+  });
+
+  test('and the store too, the message is not acknowledged, and the outcome is tried until the end', async () => {
+    await using given = await succeeding();
+    const { fake, runs } = given;
+    const { nowMs } = fake.clock;
+    await losesTheEnd(fake, withoutStore);
+    expect(fake.clock.nowMs).toBeGreaterThan(nowMs + 110_000);
+
+    await delivered(fake);
+
+    expect(runs).toEqual(['job-1']);
+    expect(await fake.stored(RESULT)).toMatchObject({ status: 'unknown', error: { kind: 'answer-lost' } });
+  });
+
+  test('what was certainly not executed is taken back as soon as it is back', async () => {
+    const context = { operation: 'runFunction', about: 'function add', attempts: 1 };
+    await using fake = await fakeWorker({
+      'run-function': async (_, turn) => {
+        await turn.beforeSend();
+        throw new PlatformError({ kind: 'status', status: 429, summary: '' } as never, context);
+      },
+    });
+    const worker = withLedger(fake, ['notSent', 'release'], fake.clock.nowMs + 20_000);
+
+    const handled = await handleMessage(messageOf(runFunctionJob), worker, leaseOf(fake));
+
+    expect(handled).toMatchObject({ kind: 'later' });
+    expect(await fake.ledger.read('job-1')).not.toHaveProperty('leaseUntilMs');
+    expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'CLAIMED', attempts: 1 });
+  });
+
+  test('a send whose record may have been stored, although nothing left, is taken back', async () => {
+    await using given = await succeeding();
+    const { fake, runs } = given;
+    const { ledger } = fake;
+    const failing = withLedger(fake, ['notSent'], fake.clock.nowMs + 20_000);
+    const sent: Ledger['sent'] = async (holder, options) => {
+      await ledger.sent(holder, options);
+      throw away();
+    };
+
+    await handleMessage(
+      messageOf(runFunctionJob),
+      { ...failing, ledger: { ...failing.ledger, sent } },
+      leaseOf(fake),
+    );
+
+    expect(runs).toEqual([]);
+    expect(await ledger.read('job-1')).toMatchObject({ state: 'CLAIMED', attempts: 0 });
+    expect(await ledger.read('job-1')).not.toHaveProperty('leaseUntilMs');
+  });
+});
+
+describe('a job whose lease expired after its send', () => {
+  test('is not called unknown while the store cannot be asked', async () => {
+    await using given = await succeeding();
+    const { fake } = given;
+    await losesTheEnd(fake);
+    const store = { ...fake.worker.store, get: () => Promise.reject(new Error('S3 is away')) };
+
+    await expect(delivered(fake, { ...fake.worker, store })).rejects.toThrow('S3 is away');
+
+    expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'SENT' });
+  });
+
+  test('is not ended by the outcome of an earlier job with its id', async () => {
+    await using given = await succeeding();
+    const { fake } = given;
+    const sent = { id: 'job-1', createdAt: fake.clock.nowMs, fence: 1 };
+
+    await stageLateOutcome(fake.store, sent, { status: 'done', response: '1' });
+
+    expect(await findLateOutcome(fake.store, sent)).toEqual({ status: 'done', response: '1' });
+    expect(await findLateOutcome(fake.store, { ...sent, createdAt: sent.createdAt + 1 })).toBeUndefined();
+    expect(await findLateOutcome(fake.store, { ...sent, fence: 2 })).toBeUndefined();
+  });
+
+  test('is unknown if what is staged is not an outcome', async () => {
+    await using given = await succeeding();
+    const { fake } = given;
+    await losesTheEnd(fake, withoutStore);
+    await fake.store.put('work/outcomes/job-1/late-1795251600000-1.json', Buffer.from('{"version":1'));
+
+    await delivered(fake);
+
+    expect(await fake.stored(RESULT)).toMatchObject({ status: 'unknown' });
+  });
+});
+
+describe('a lease that is lost while the response is on its way', () => {
+  const lossy = (fake: Fake, lost: AbortController): Lease => ({
+    ...leaseOf(fake),
+    deadlineMs: undefined,
+    leaseMs: 1_000,
+    holdLease: () => ({ signal: lost.signal, [Symbol.asyncDispose]: async () => undefined }),
+  });
+
+  test('does not throw the response away: it makes the unknown job done', async () => {
+    const lost = new AbortController();
+    await using fake: Fake = await fakeWorker({
+      'run-function': async (_, turn) => {
+        await turn.beforeSend();
+        lost.abort(new Error('lease lost'));
+        // Another worker finds the expired lease, and nothing else.
+        await delivered(fake);
+        return { status: 'done', response: '{"executionId":"e-1"}' };
+      },
+    });
+
+    await handleMessage(messageOf(runFunctionJob), fake.worker, lossy(fake, lost));
+
+    expect(fake.finished.map(({ status }) => status)).toEqual(['unknown', 'done']);
+    expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: { executionId: 'e-1' } });
+  });
+
+  test('does not hide a refusal: nothing was executed, so the job is not unknown', async () => {
+    const lost = new AbortController();
+    const context = { operation: 'runFunction', about: 'function add', attempts: 1 };
+    await using fake = await fakeWorker({
+      'run-function': async (_, turn) => {
+        await turn.beforeSend();
+        lost.abort(new Error('lease lost'));
+        throw new PlatformError({ kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' }, context);
+      },
+    });
+
+    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lossy(fake, lost));
+
+    expect(handled).toMatchObject({ kind: 'later' });
+    expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'CLAIMED' });
+  });
+});
