@@ -102,6 +102,19 @@ export const pauseUpdate = (atMs: number): BudgetUpdate => ({
 
 export const RESUME_UPDATE: BudgetUpdate = { update: 'REMOVE #pausedAt', values: {} };
 
+export function resetUpdate(fromMs: number): BudgetUpdate {
+  const gone = Object.keys(loweredAttributes({ rate: 0, atMs: 0 })).map((name) => `#${name}`);
+  return {
+    update: `SET #tat = :from REMOVE ${gone.join(', ')} ADD #incidents :one`,
+    values: { from: fromMs, one: 1 },
+  };
+}
+
+export const capUpdate = (rate: number): BudgetUpdate => ({
+  update: 'SET #capRate = :capRate',
+  values: { capRate: rate },
+});
+
 /** The rate has been lowered exactly this many times. An item without the attribute counts as 0. */
 const still = (incidents: number): string =>
   incidents === 0

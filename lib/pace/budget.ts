@@ -91,6 +91,10 @@ export type BudgetItem = {
   lower(incident: Incident): Promise<BudgetWrite>;
   pause(atMs: number): Promise<Budget>;
   resume(): Promise<Budget>;
+  /** Forgets all throttling: the line begins again at `fromMs`, and slots that were reserved before are void. */
+  reset(fromMs: number): Promise<Budget>;
+  /** Sets what the fleet may use at most, in requests a second; it counts where it is below the configured rate. */
+  cap(rate: number): Promise<Budget>;
 };
 
 export const emptyBudget: Budget = {

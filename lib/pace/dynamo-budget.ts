@@ -7,10 +7,12 @@ import type { Budget, BudgetItem, BudgetWrite } from './budget.ts';
 import {
   type BudgetUpdate,
   budgetOf,
+  capUpdate,
   lowerUpdate,
   pauseUpdate,
   RESUME_UPDATE,
   reserveUpdate,
+  resetUpdate,
   toUpdateInput,
 } from './budget-updates.ts';
 
@@ -29,15 +31,15 @@ export type DynamoBudgetOptions = {
 /** A call waits for these writes: no response is better than a late one. */
 const TIMEOUT_MS = 1_000;
 
-/** The client for budgets. It does not retry: the caller knows whether a retry is worth it. */
-export const createBudgetClient = (environment: AwsEnvironment): DynamoDBClient =>
+/** The client for budgets. By default it does not retry: the caller knows whether a retry is worth it. */
+export const createBudgetClient = (environment: AwsEnvironment, attempts = 1): DynamoDBClient =>
   new DynamoDBClient({
     ...awsClientConfig(environment, {
       service: 'DYNAMODB',
       connectionTimeoutMs: TIMEOUT_MS,
       requestTimeoutMs: TIMEOUT_MS,
     }),
-    maxAttempts: 1,
+    maxAttempts: attempts,
   });
 
 /** The budget of a host in a DynamoDB table: the item with the keys `pace#HOST` and `-`. */
@@ -51,6 +53,8 @@ export function createDynamoBudget(options: DynamoBudgetOptions): BudgetItem {
     lower: (incident) => writeIf('lower', place, lowerUpdate(incident)),
     pause: (atMs) => explained('pause', place, () => update(place, pauseUpdate(atMs))),
     resume: () => explained('resume', place, () => update(place, RESUME_UPDATE)),
+    reset: (fromMs) => explained('reset', place, () => update(place, resetUpdate(fromMs))),
+    cap: (rate) => explained('cap', place, () => update(place, capUpdate(rate))),
   };
 }
 

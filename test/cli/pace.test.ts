@@ -133,6 +133,49 @@ describe('an operator', () => {
     expect(after.kind).toBe('written');
   });
 
+  test('forgets throttling', async () => {
+    await budget().lower({
+      incidents: 0,
+      fromMs: Date.now() + 900_000,
+      lowered: { rate: 1, atMs: Date.now(), refused: 9 },
+    });
+
+    const before = await pace([]);
+    const { code, out } = await pace(['--reset', '--json'], { PLATFORM_RATE: '50' });
+
+    expect(before.out).toContain('one call at a time until one succeeds');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ rate: 50, effectiveRate: 50, lowered: null });
+    expect(JSON.parse(out).waitMs).toBeLessThanOrEqual(1_000);
+  });
+
+  test('caps the rate of the fleet, and the lower of the cap and the setting counts', async () => {
+    await budget().reserve(reservation);
+
+    const capped = await pace(['--rate', '1.5']);
+    const json = JSON.parse((await pace(['--json'])).out);
+    const lifted = await pace(['--rate', '60']);
+
+    expect(capped.out).toContain('rate: 1.5 a second, by --rate; configured are 50 a second');
+    expect(json).toMatchObject({ rate: 1.5, cap: { rate: 1.5, configuredRate: 50 }, effectiveRate: 1.5 });
+    expect(lifted.out).toContain('rate: 50 a second, as configured; --rate 60 is no lower');
+  });
+
+  test.each(['0', '-1', 'fast', ''])('gives a rate above 0: not %j', async (rate) => {
+    const { code, err } = await pace(['--rate', rate]);
+
+    expect(code).toBe(2);
+    expect(err).toContain('Expected a number from 0.001 to 10000');
+    expect((await budget().read()).capRate).toBeUndefined();
+  });
+
+  test('changes one thing at a time', async () => {
+    const { code, err } = await pace(['--reset', '--rate', '5', '--pause']);
+
+    expect(code).toBe(2);
+    expect(err).toContain('expected one of --pause and --reset and --rate, got all');
+  });
+
   test('cannot ask for both', async () => {
     const { code, err } = await pace(['--pause', '--resume']);
 

@@ -211,6 +211,41 @@ export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | 
       expect([whenIdle.kind, after.kind, whenBusy.kind]).toEqual(['refused', 'written', 'refused']);
     });
 
+    test('a reset forgets throttling, and voids what was reserved before', async () => {
+      const item = await makeItem();
+      await item.reserve(idle);
+      await item.lower({
+        ...incident,
+        fromMs: nowMs + 900_000,
+        lowered: { rate: 35, atMs: nowMs, refused: 3, refusedAtMs: nowMs, probeMs: nowMs + 9_000 },
+      });
+
+      const reset = await item.reset(nowMs + 1_000);
+      const before = await item.reserve({ ...busy, incidents: 1 });
+      const after = await item.reserve({ ...busy, incidents: 2 });
+
+      expect(reset).toEqual({
+        ...emptyBudget,
+        tatMs: nowMs + 1_000,
+        incidents: 2,
+        rate: 50,
+        tally: idle.tally,
+      });
+      expect(before).toEqual({ kind: 'refused' });
+      expect(after).toMatchObject({ budget: { tatMs: nowMs + 1_242.4 } });
+    });
+
+    test('a cap stays until there is another', async () => {
+      const item = await makeItem();
+
+      const first = await item.cap(1.5);
+      await item.reserve(idle);
+      const reserved = await item.read();
+      const second = await item.cap(40);
+
+      expect([first.capRate, reserved.capRate, second.capRate]).toEqual([1.5, 1.5, 40]);
+    });
+
     test('counts what each reservation reports', async () => {
       const item = await makeItem();
       const reported = { granted: 12, used: 11, wasted: 1, waitedMs: 300, throttled: 2, safeRate: 4 };

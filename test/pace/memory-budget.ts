@@ -49,6 +49,14 @@ export function createMemoryBudget(start: Budget = emptyBudget): BudgetItem {
       budget = { ...budget, pausedAtMs: undefined };
       return budget;
     },
+    async reset(fromMs) {
+      budget = { ...budget, tatMs: fromMs, lowered: undefined, incidents: budget.incidents + 1 };
+      return budget;
+    },
+    async cap(capRate) {
+      budget = { ...budget, capRate };
+      return budget;
+    },
   };
 }
 

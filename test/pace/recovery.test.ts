@@ -164,6 +164,25 @@ test.each([
   expect(mostInASecond(departures)).toBeLessThanOrEqual(2);
 });
 
+test('a fleet keeps to a cap that an operator sets while it runs', async () => {
+  const item = createMemoryBudget();
+  const { departures } = await simulateFleet({
+    rate: 20,
+    workers: busy(4),
+    durationMs: 20_000,
+    item,
+    // After about ten seconds.
+    callMs: (call) => {
+      if (call === 200) void item.cap(5);
+      return 20;
+    },
+  });
+
+  expect(acceptedRate(departures, [1_000, 9_000])).toBeGreaterThan(19);
+  expect(acceptedRate(departures, [12_000, 20_000])).toBeGreaterThan(4.5);
+  expect(mostInASecond(departures.filter(({ atMs }) => atMs > 12_000))).toBeLessThanOrEqual(5);
+});
+
 test('60 s of 429 with `Retry-After: 1` leave no trace a few seconds later, and are few', async () => {
   const { departures, budget } = await simulateFleet({
     rate: 2,

@@ -99,6 +99,8 @@ export async function simulateFleet(plan: FleetPlan) {
       lower: (incident) => overNetwork({ sleep, index }, 'writes', () => memory.lower(incident)),
       pause: memory.pause,
       resume: memory.resume,
+      reset: memory.reset,
+      cap: memory.cap,
     };
     const pace = createFleetPace({
       item,

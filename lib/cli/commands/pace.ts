@@ -1,26 +1,51 @@
 import type { Command } from 'commander';
-import { type Budget, lineSpacing } from '../../pace/budget.ts';
+import { type Budget, type BudgetItem, cappedRate, lineSpacing } from '../../pace/budget.ts';
 import { effectiveRate } from '../../pace/effective-rate.ts';
+import { isProbing } from '../../pace/lowered.ts';
+import { lineStartMs } from '../../pace/reserve-block.ts';
 import { readPaceSettings } from '../../settings.ts';
 import type { AddCommand } from '../command.ts';
+import { numberOption } from '../options.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
-type PaceFlags = { readonly pause?: true; readonly resume?: true; readonly json?: true };
+type PaceFlags = {
+  readonly pause?: true;
+  readonly resume?: true;
+  readonly reset?: true;
+  readonly rate?: number;
+  readonly json?: true;
+};
 
-/** `pace [--pause | --resume]`: the fleet's budget and what it has used. Reads the table, not the platform. */
+/** What changes the budget: at most one at a time. */
+const CHANGES = ['pause', 'resume', 'reset', 'rate'] as const satisfies readonly (keyof PaceFlags)[];
+
+/**
+ * `pace [--pause | --resume | --reset | --rate N]`: the fleet's budget and what it has used. Reads the table, not the
+ * platform.
+ */
 export const addPace: AddCommand = (program, terminal, finish) => {
   program
     .command('pace')
     .description(
-      'Show the budget that all senders share and how much of it they have used; pause or resume them.',
+      'Show the budget that all senders share and how much of it they have used; pause or resume them, forget throttling, or cap their rate.',
     )
     .option('--pause', 'stop every sender, within a second or so, until --resume')
     .option('--resume', 'let every sender send again')
+    .option('--reset', 'forget throttling: the full rate, from a second on')
+    .option(
+      '--rate <n>',
+      'requests a second that all senders together may send at most; where PLATFORM_RATE is lower, it counts',
+      numberOption(0.001, 10_000, { whole: false }),
+    )
     .option('--json', 'print the budget as one JSON value')
     .action(async (flags: PaceFlags, command: Command) => {
-      if (flags.pause && flags.resume)
-        command.error('error: expected one of --pause and --resume, got both', { exitCode: exitCodes.usage });
+      const given = CHANGES.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);
+      if (given.length > 1)
+        command.error(
+          `error: expected one of ${given.join(' and ')}, got ${given.length === 2 ? 'both' : 'all'}`,
+          { exitCode: exitCodes.usage },
+        );
       finish(await showPace(flags, terminal));
     });
 };
@@ -32,31 +57,50 @@ async function showPace(flags: PaceFlags, terminal: Terminal): Promise<number> {
       'pace: expected SYNC_TABLE, the DynamoDB table that holds the budget, got nothing: without one each process has a budget of its own',
     );
   const { host } = new URL(PLATFORM_BASE_URL);
-  const { createDynamoBudget } = await import('../../pace/dynamo-budget.ts');
-  const item = createDynamoBudget({ tableName, host, environment: terminal.environment });
-  const budget = await (flags.pause ? item.pause(Date.now()) : flags.resume ? item.resume() : item.read());
+  const { createBudgetClient, createDynamoBudget } = await import('../../pace/dynamo-budget.ts');
+  const { environment } = terminal;
+  const client = createBudgetClient(environment, ATTEMPTS);
+  const item = createDynamoBudget({ tableName, host, environment, client });
+  const budget = await changed(flags, item);
   const report = reportOf(budget, { host, rate: PLATFORM_RATE, nowMs: Date.now() });
   if (flags.json) terminal.out(JSON.stringify(report, undefined, 2));
   else for (const line of linesOf(report)) terminal.out(shown(line));
   return exitCodes.done;
 }
 
+/** A person waits for the response, not a call for its slot: every request may be repeated. */
+const ATTEMPTS = 5;
+
+/** Slots that were reserved before a reset may still be used for as long. */
+const RESET_AFTER_MS = 1_000;
+
+function changed({ pause, resume, reset, rate }: PaceFlags, item: BudgetItem): Promise<Budget> {
+  if (pause) return item.pause(Date.now());
+  if (resume) return item.resume();
+  if (reset) return item.reset(Date.now() + RESET_AFTER_MS);
+  return rate === undefined ? item.read() : item.cap(rate);
+}
+
 type Report = ReturnType<typeof reportOf>;
 
 function reportOf(budget: Budget, { host, rate, nowMs }: { host: string; rate: number; nowMs: number }) {
-  const { tatMs, lowered, pausedAtMs, incidents, tally, breaker } = budget;
+  const { lowered, pausedAtMs, incidents, tally, breaker, capRate } = budget;
   // The rate of the senders, not the one that is set where this command runs.
   const configured = budget.rate ?? rate;
-  const effective = effectiveRate(configured, lowered, nowMs);
+  const capped = cappedRate(configured, budget);
+  const startMs = lineStartMs(budget, nowMs) ?? nowMs;
   const toISO = (atMs: number | undefined) => (atMs === undefined ? null : new Date(atMs).toISOString());
   return {
     host,
     paused: pausedAtMs !== undefined,
     pausedAt: toISO(pausedAtMs),
-    rate: configured,
-    effectiveRate: effective,
+    rate: capped,
+    ...(capRate === undefined ? {} : { cap: { rate: capRate, configuredRate: configured } }),
+    effectiveRate: effectiveRate(capped, lowered, nowMs),
     intervalMs: lineSpacing(configured, budget, nowMs).intervalMs,
     lowered: lowered === undefined ? null : { rate: lowered.rate, at: toISO(lowered.atMs) },
+    /** While the platform refuses: one call leaves at a time until one succeeds. */
+    ...(isProbing(lowered) ? { probing: true } : {}),
     incidents,
     /** While the platform is away: no jobs are taken until a probe is answered. */
     breaker:
@@ -64,7 +108,7 @@ function reportOf(budget: Budget, { host, rate, nowMs }: { host: string; rate: n
         ? null
         : { since: toISO(breaker.sinceMs), cause: breaker.cause, probeAt: toISO(breaker.probeAtMs) },
     /** How long a call made now would wait for its slot. */
-    waitMs: Math.max(0, Math.round((tatMs ?? 0) - nowMs)),
+    waitMs: Math.max(0, Math.round(startMs - nowMs)),
     ...tally,
   };
 }
@@ -75,7 +119,14 @@ function linesOf(report: Report): readonly string[] {
   const lowered =
     report.lowered === null || report.effectiveRate === report.rate
       ? ''
-      : `; now ${perSecond(report.effectiveRate)}, lowered after a 429 at ${report.lowered.at}`;
+      : `; now ${perSecond(report.effectiveRate)}, lowered after a 429 at ${report.lowered.at}${report.probing ? ', one call at a time until one succeeds' : ''}`;
+  const { cap } = report;
+  const capped =
+    cap === undefined
+      ? ''
+      : cap.rate < cap.configuredRate
+        ? `, by --rate; configured are ${perSecond(cap.configuredRate)}`
+        : `, as configured; --rate ${cap.rate} is no lower`;
   const { breaker } = report;
   return [
     ...(breaker === null
@@ -84,7 +135,7 @@ function linesOf(report: Report): readonly string[] {
           `the platform has been away since ${breaker.since} (${breaker.cause}): workers take no jobs until a probe is answered; the next one is due at ${breaker.probeAt}`,
         ]),
     `${report.host}: ${report.paused ? `paused since ${report.pausedAt}; --resume lets senders send again` : 'open'}`,
-    `rate: ${perSecond(report.rate)}${lowered}`,
+    `rate: ${perSecond(report.rate)}${capped}${lowered}`,
     `wait: ${(report.waitMs / 1000).toFixed(1)} s for a call made now`,
     `slots: ${count(report.granted)} granted; of those reported so far, ${count(report.used)} used and ${count(report.wasted)} wasted; ${count(report.safeRate)} at the safe rate`,
     'a process reports its slots when it reserves the next ones, so its last ones are never reported',
