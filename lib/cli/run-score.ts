@@ -14,7 +14,7 @@ import { openSession, type Session } from '../session.ts';
 import { errorCode } from '../store/error-code.ts';
 import { sleep } from '../time/sleep.ts';
 import { checkedMessage } from './checked-message.ts';
-import { finishingCalls } from './finish-calls.ts';
+import { countSentiments } from './count-sentiments.ts';
 import { openScoreTable } from './open-score-table.ts';
 import type { TopicGiven } from './options.ts';
 import { createProgress } from './progress.ts';
@@ -133,11 +133,13 @@ async function score(
     nouns: ['rows', 'calls'],
     now: () => performance.now(),
   });
+  const { analyze, paid } = countSentiments(session.platform.sentiment.analyze);
   try {
     const scored = await scoreFile(request, {
       ...parts,
       maxCalls: flags.maxCalls,
-      analyze: finishingCalls(session.platform.sentiment.analyze),
+      analyze,
+      atOnce: session.settings.PLATFORM_CONCURRENCY,
       now: Date.now,
       random: Math.random,
       sleep,
@@ -148,6 +150,7 @@ async function score(
     return showRefusal(scored, flags, terminal);
   } catch (error) {
     progress.end();
+    terminal.err(paid());
     if (!(error instanceof RowsError) && !(error instanceof BatchConflictError))
       terminal.err(`stopped; to resume: ${resumeCommand}`);
     throw error;

@@ -5,7 +5,7 @@ import { StoreError } from '../store/error.ts';
 import { TableError } from '../table/table-error.ts';
 import { type BackoffLimits, backoffMs } from '../time/backoff.ts';
 import type { JobError, Outcome } from './ledger/job-row.ts';
-import { HandBackError, JobRefusedError, TurnLostError } from './turn.ts';
+import { HandBackError, JobRefusedError, TurnLostError, UnfinishedError } from './turn.ts';
 
 /** All the facts that the decision depends on. */
 export type FailureFacts = {
@@ -62,6 +62,10 @@ const LONGEST_REQUESTED_MS = 900_000;
 /** What happens to a job whose runner threw: the whole policy. */
 export function afterFailure(facts: FailureFacts): AfterFailure {
   const { error, hasSent, mayRepeat } = facts;
+  if (error instanceof UnfinishedError) {
+    const after = afterFailure({ ...facts, error: error.cause });
+    return after.kind === 'end' ? ended({ ...after.outcome, response: error.response }) : after;
+  }
   if (error instanceof TurnLostError) return { kind: 'leave' };
   if (error instanceof HandBackError) return { kind: 'later', delayMs: error.delayMs, counts: 'nothing' };
   if (error instanceof JobRefusedError) return failed({ kind: error.kind, message: error.message });
@@ -128,6 +132,7 @@ function errorOf({ failure, message }: PlatformError): JobError {
   return { kind, message, status: failure.status, ...reference };
 }
 
-const failed = (error: JobError): AfterFailure => ({ kind: 'end', outcome: { status: 'failed', error } });
-const unknown = (error: JobError): AfterFailure => ({ kind: 'end', outcome: { status: 'unknown', error } });
+const ended = (outcome: Outcome): AfterFailure => ({ kind: 'end', outcome });
+const failed = (error: JobError): AfterFailure => ended({ status: 'failed', error });
+const unknown = (error: JobError): AfterFailure => ended({ status: 'unknown', error });
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

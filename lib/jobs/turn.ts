@@ -14,6 +14,8 @@ export type Turn = {
   readonly onLeave: () => void;
   /** When everything must be done, in epoch milliseconds; undefined if the lease is renewed. */
   readonly deadlineMs: number | undefined;
+  /** After this time no send may start: it could outlast the deadline. */
+  readonly lastSendMs?: number | undefined;
 };
 
 /**
@@ -35,6 +37,22 @@ export class HandBackError extends Error {
   constructor(message: string, delayMs: number) {
     super(message);
     this.delayMs = delayMs;
+  }
+}
+
+/**
+ * A job was done in part. Its cause decides what happens to the job, as if it had been thrown itself; if the job ends,
+ * its result has this response: JSON text that says what was done, and what it cost.
+ */
+export class UnfinishedError extends Error {
+  override readonly name = 'UnfinishedError';
+  override readonly cause: unknown;
+  readonly response: string;
+
+  constructor(cause: unknown, response: string) {
+    super(cause instanceof Error ? cause.message : String(cause));
+    this.cause = cause;
+    this.response = response;
   }
 }
 
@@ -84,6 +102,7 @@ export function createTurn(options: TurnOptions): CountedTurn {
   return {
     signal,
     deadlineMs,
+    lastSendMs: deadlineMs === undefined ? undefined : deadlineMs - mustLastMs,
     hasSent: () => writing !== undefined,
     mayBeRecorded: () => isDoubtful,
     attempts: () => (written ?? claim).attempts,

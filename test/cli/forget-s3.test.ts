@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { textHashOf } from '../../lib/jobs/texts/cache/score-cache.ts';
+import { textHashOf } from '../../lib/jobs/texts/cache/cache-row.ts';
 import { startS3Commands } from './start-s3-commands.ts';
 
 let folder: string;

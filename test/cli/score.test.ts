@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
-import { textHashOf } from '../../lib/jobs/texts/cache/score-cache.ts';
+import { textHashOf } from '../../lib/jobs/texts/cache/cache-row.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { startTestAws } from '../aws/start-test-aws.ts';
 import { createFakeTerminal } from './fake-terminal.ts';

@@ -136,7 +136,7 @@ test('a repeated delivery of a chunk that failed ends it again after it was reop
   await batch.drain();
   batch.refused.clear();
   await redriveBatch('b1', batch.parts);
-  await failChunk({ batch: 'b1', chunk: 0 }, 'no luck', batch.batches);
+  await failChunk({ batch: 'b1', chunk: 0 }, { error: 'no luck', payer: CHUNK }, batch.batches);
 
   await batch.drain();
   await redriveBatch('b1', batch.parts);

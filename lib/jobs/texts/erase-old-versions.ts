@@ -3,7 +3,7 @@ import { SCORES_FOLDER, STAGED_FOLDER, scoresFolder, stagedFolder } from './batc
 import { chunkOfPart, chunkOfStaged } from './batch/chunk-keys.ts';
 import { parsePart } from './batch/part.ts';
 import { parseStaged } from './batch/staged-chunk.ts';
-import { textHashOf } from './cache/score-cache.ts';
+import { textHashOf } from './cache/cache-row.ts';
 import { SEGMENTS_FOLDER } from './cache/stored-cache.ts';
 
 /** What was forgotten. */

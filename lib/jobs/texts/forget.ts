@@ -12,11 +12,11 @@ import {
 } from './batch/batch.ts';
 import { countRowsOf } from './batch/chunk-counts.ts';
 import { chunkOfPart, chunkOfStaged } from './batch/chunk-keys.ts';
-import { isEnded, readChunkRow, type StoredChunk, writeChunkRow } from './batch/chunk-row.ts';
+import { hasPart, isEnded, readChunkRow, type StoredChunk, writeChunkRow } from './batch/chunk-row.ts';
 import { finishBatch } from './batch/finish-batch.ts';
 import { parsePart, printPart, type ScoredRow } from './batch/part.ts';
 import { parseStaged, printStaged, type StagedRow } from './batch/staged-chunk.ts';
-import { CACHE_PREFIX, parseCacheRow, textHashOf } from './cache/score-cache.ts';
+import { CACHE_PREFIX, parseCacheRow, textHashOf } from './cache/cache-row.ts';
 
 /** What was erased. */
 export type Erased = {
@@ -164,7 +164,7 @@ async function replacePart(
   for (let isReplaced = false; !isReplaced; ) {
     const stored = await readChunkRow(chunkId, options);
     // A part that no row names is a leftover. If there is no row, the parts are all that is left of the batch.
-    if (stored !== undefined && (!isEnded(stored.row) || stored.row.part !== old)) break;
+    if (stored !== undefined && stored.row.part !== old) break;
     await options.store.put(part.key, part.body);
     isReplaced =
       stored === undefined || (await renamePart(chunkId, stored, { part: part.key, rows }, options));
@@ -180,7 +180,7 @@ async function renamePart(
   { part, rows }: { readonly part: string; readonly rows: readonly ScoredRow[] },
   options: BatchStorage,
 ): Promise<boolean> {
-  if (!isEnded(row)) return false;
+  if (!hasPart(row)) return false;
   const next = { ...row, part, counts: { ...row.counts, ...countRowsOf(rows, row.counts.bad) } };
   return (await writeChunkRow(chunkId, next, token, options))?.row === next;
 }

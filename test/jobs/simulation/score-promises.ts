@@ -5,7 +5,7 @@ import {
   type CacheRow,
   parseCacheRow,
   textHashOf,
-} from '../../../lib/jobs/texts/cache/score-cache.ts';
+} from '../../../lib/jobs/texts/cache/cache-row.ts';
 import { type Ended, hasSoundWorkers, readResult } from './ended.ts';
 import type { Scene } from './workers.ts';
 

@@ -3,20 +3,43 @@ import type { ChunkCounts } from './chunk-row.ts';
 import type { ScoredRow } from './part.ts';
 import type { StagedRow } from './staged-chunk.ts';
 
-/** Counts a chunk: its rows from its part, its costs from the results. */
-export function countChunk(
-  staged: readonly StagedRow[],
-  rows: readonly ScoredRow[],
-  results: readonly TextResult[],
-): ChunkCounts {
+/** What a chunk is counted from. */
+export type Counted = {
+  readonly staged: readonly StagedRow[];
+  readonly rows: readonly ScoredRow[];
+  readonly results: readonly TextResult[];
+  /** Rows that have the result of an equal text of an earlier part. */
+  readonly equal: number;
+  /** What was counted before the chunk was reopened. */
+  readonly before: ChunkCounts | undefined;
+};
+
+/** Counts a chunk: its rows from its part, its costs from the results, and what it cost before it was reopened. */
+export function countChunk({ staged, rows, results, equal, before }: Counted): ChunkCounts {
+  const { tokens, ...costs } = costsOf(results);
   return {
     ...countRowsOf(rows, staged.filter((row) => 'fault' in row).length),
-    cached: results.filter(({ cached }) => cached).length,
-    calls: sum(results.map(({ calls }) => calls)),
-    paidAgain: sum(results.map(({ paidAgain }) => paidAgain)),
-    tokens: countTokens(results.filter(({ calls }) => calls > 0)),
+    cached: costs.cached + equal + (before?.cached ?? 0),
+    calls: costs.calls + (before?.calls ?? 0),
+    paidAgain: costs.paidAgain + (before?.paidAgain ?? 0),
+    tokens: {
+      input: sum([tokens.input, before?.tokens.input]),
+      output: sum([tokens.output, before?.tokens.output]),
+      total: sum([tokens.total, before?.tokens.total]),
+      reasoning: sum([tokens.reasoning, before?.tokens.reasoning]),
+    },
   };
 }
+
+/** What texts cost. */
+export type Costs = Pick<ChunkCounts, 'cached' | 'calls' | 'paidAgain' | 'tokens'>;
+
+export const costsOf = (results: readonly TextResult[]): Costs => ({
+  cached: results.filter(({ cached }) => cached).length,
+  calls: sum(results.map(({ calls }) => calls)),
+  paidAgain: sum(results.map(({ paidAgain }) => paidAgain)),
+  tokens: countTokens(results.filter(({ calls }) => calls > 0)),
+});
 
 /** Counts the rows of a part; `bad` of them were bad from the start. A part does not show what was paid. */
 export function countRowsOf(

@@ -33,7 +33,10 @@ const chunkRowSchema = z.object({
   /** SHA-256 of the staged object as it was split. */
   staged: z.string(),
   badRows: z.array(z.object({ line: z.number(), fault: z.string() })),
-  /** Key of the part; set with the counts once the chunk has ended. */
+  /**
+   * Key of the part; set with the counts once the chunk has ended, and left in place if it is reopened: its scored rows
+   * are not paid for again, and its costs are counted on.
+   */
   part: z.optional(z.string()),
   counts: z.optional(countsSchema),
 });
@@ -43,8 +46,11 @@ export type ChunkRow = z.infer<typeof chunkRowSchema>;
 
 export type EndedChunkRow = ChunkRow & { readonly part: string; readonly counts: ChunkCounts };
 
-export const isEnded = (row: ChunkRow): row is EndedChunkRow =>
-  row.state === 'ended' && row.part !== undefined && row.counts !== undefined;
+export const isEnded = (row: ChunkRow): row is EndedChunkRow => row.state === 'ended' && hasPart(row);
+
+/** Whether the chunk has ended, now or before it was reopened. */
+export const hasPart = (row: ChunkRow): row is ChunkRow & Pick<EndedChunkRow, 'part' | 'counts'> =>
+  row.part !== undefined && row.counts !== undefined;
 
 export type StoredChunk = { readonly row: ChunkRow; readonly token: string };
 

@@ -1,11 +1,21 @@
+import { textHashOf } from '../cache/cache-row.ts';
 import type { TextResult } from '../scoring/score-texts.ts';
 import type { BatchStorage, ChunkId } from './batch.ts';
 import { partPrefix } from './batch.ts';
 import { countChunk } from './chunk-counts.ts';
-import { type EndedChunkRow, isEnded, readChunkRow, writeChunkRow } from './chunk-row.ts';
+import {
+  type ChunkCounts,
+  type ChunkRow,
+  type EndedChunkRow,
+  isEnded,
+  readChunkRow,
+  writeChunkRow,
+} from './chunk-row.ts';
 import { finishBatch, type Summary } from './finish-batch.ts';
-import { printPart, scoredRow } from './part.ts';
-import { readStaged } from './staged-chunk.ts';
+import { type Part, printPart, type Score, scoredRow } from './part.ts';
+import { readPriorPart } from './prior-part.ts';
+import { type ChunkFailure, recordedResults } from './recorded-results.ts';
+import { readStaged, type StagedRow } from './staged-chunk.ts';
 
 /** `gone`: the batch was erased, and nothing was written. `was-ended`: another worker ended the chunk first. */
 export type EndedChunk =
@@ -28,13 +38,44 @@ export async function endChunk(
   results: readonly TextResult[],
   options: BatchStorage,
 ): Promise<EndedChunk> {
-  const byLine = new Map(results.map((result) => [result.id, result]));
-  return end(chunkId, { results, resultOf: (line) => byLine.get(String(line)) }, options);
+  const stored = await readChunkRow(chunkId, options);
+  if (stored === undefined) return { kind: 'gone' };
+  if (isEnded(stored.row)) return conclude('was-ended', chunkId, stored.row, options);
+
+  const made = await makePart(chunkId, stored.row, results, options);
+  const { part } = made;
+  // Parts that earlier attempts to end the chunk left behind, and the one before it was reopened.
+  const leftovers = await Array.fromAsync(options.store.list(partPrefix(chunkId)), ({ key }) => key);
+  await options.store.put(part.key, part.body);
+  const ended: EndedChunkRow = { ...stored.row, state: 'ended', part: part.key, counts: made.counts };
+  const now = await writeChunkRow(chunkId, ended, stored.token, options);
+  if (now?.row === ended) {
+    for (const key of leftovers) if (key !== part.key) await options.store.delete(key);
+    return conclude('ended', chunkId, ended, options);
+  }
+  // The row is still open but has changed: one of the chunk's texts was forgotten meanwhile.
+  if (now !== undefined && !isEnded(now.row)) return endChunk(chunkId, results, options);
+  if (now?.row.part !== part.key) await options.store.delete(part.key);
+  return now !== undefined && isEnded(now.row)
+    ? conclude('was-ended', chunkId, now.row, options)
+    : { kind: 'gone' };
 }
 
-/** Ends a chunk whose job failed or has an unknown outcome: each of its rows fails with this error. */
-export async function failChunk(chunkId: ChunkId, error: string, options: BatchStorage): Promise<EndedChunk> {
-  return end(chunkId, { results: [], resultOf: () => ({ error }) }, options);
+/**
+ * Ends a chunk whose job failed or has an unknown outcome: rows whose texts were scored have their results, and each
+ * of the others fails with this error. The calls of all of them are counted.
+ */
+export async function failChunk(
+  chunkId: ChunkId,
+  failure: ChunkFailure,
+  options: BatchStorage,
+): Promise<EndedChunk> {
+  const found = await findEnd(chunkId, options);
+  if (found !== undefined) return found;
+  const { results, settle } = await recordedResults(chunkId, failure, options);
+  const ended = await endChunk(chunkId, results, options);
+  if (ended.kind === 'ended') await settle();
+  return ended;
 }
 
 /** How a chunk ended, or that it is gone; undefined while it is open. */
@@ -44,36 +85,28 @@ export async function findEnd(chunkId: ChunkId, options: BatchStorage): Promise<
   return isEnded(stored.row) ? conclude('was-ended', chunkId, stored.row, options) : undefined;
 }
 
-type Outcome = {
-  readonly results: readonly TextResult[];
-  readonly resultOf: (line: number) => Pick<TextResult, 'result' | 'error'> | undefined;
-};
-
-async function end(chunkId: ChunkId, outcome: Outcome, options: BatchStorage): Promise<EndedChunk> {
-  const { store } = options;
-  const stored = await readChunkRow(chunkId, options);
-  if (stored === undefined) return { kind: 'gone' };
-  if (isEnded(stored.row)) return conclude('was-ended', chunkId, stored.row, options);
-
-  const staged = await readStaged(chunkId, store);
-  const rows = staged.rows.map((row) => scoredRow(row, outcome.resultOf(row.line)));
-  const part = printPart(chunkId, rows);
-  // Parts that earlier attempts to end the chunk left behind: while its row is open, no row names them.
-  const leftovers = await Array.fromAsync(store.list(partPrefix(chunkId)), ({ key }) => key);
-  await store.put(part.key, part.body);
-  const counts = countChunk(staged.rows, rows, outcome.results);
-  const ended: EndedChunkRow = { ...stored.row, state: 'ended', part: part.key, counts };
-  const now = await writeChunkRow(chunkId, ended, stored.token, options);
-  if (now?.row === ended) {
-    for (const key of leftovers) if (key !== part.key) await store.delete(key);
-    return conclude('ended', chunkId, ended, options);
-  }
-  // The row is still open but has changed: one of the chunk's texts was forgotten meanwhile.
-  if (now !== undefined && !isEnded(now.row)) return end(chunkId, outcome, options);
-  if (now?.row.part !== part.key) await store.delete(part.key);
-  return now !== undefined && isEnded(now.row)
-    ? conclude('was-ended', chunkId, now.row, options)
-    : { kind: 'gone' };
+async function makePart(
+  chunkId: ChunkId,
+  open: ChunkRow,
+  results: readonly TextResult[],
+  { store }: BatchStorage,
+): Promise<{ readonly part: Part; readonly counts: ChunkCounts }> {
+  const { rows: staged } = await readStaged(chunkId, store);
+  const prior = await readPriorPart(open, store);
+  const byLine = new Map<string, Score>(results.map((result) => [result.id, result]));
+  let equal = 0;
+  const scoreOf = (row: StagedRow): Score | undefined => {
+    const known = prior.ofLine(row.line);
+    if (known !== undefined) return { result: known };
+    const scored = byLine.get(String(row.line));
+    const same = scored === undefined && 'text' in row ? prior.ofText(textHashOf(row.text)) : undefined;
+    if (same === undefined) return scored;
+    equal += 1;
+    return { result: same };
+  };
+  const rows = staged.map((row) => scoredRow(row, scoreOf(row)));
+  const counts = countChunk({ staged, rows, results, equal, before: open.counts });
+  return { part: printPart(chunkId, rows), counts };
 }
 
 const conclude = async (

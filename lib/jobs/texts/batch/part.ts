@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { parseJson, printJson } from '../../../json/json.ts';
-import { textHashOf } from '../cache/score-cache.ts';
-import type { TextResult } from '../scoring/score-texts.ts';
+import { textHashOf } from '../cache/cache-row.ts';
 import { type ChunkId, partPrefix } from './batch.ts';
 import type { StagedRow } from './staged-chunk.ts';
 
@@ -37,7 +36,11 @@ export function scoredRow(row: StagedRow, scored: Score | undefined): ScoredRow 
   return { ...about, topicSentiments, sentiment, model };
 }
 
-type Score = Pick<TextResult, 'result' | 'error'>;
+/** What was found out about a row's text. */
+export type Score = {
+  readonly result?: Pick<ScoredRow, 'topicSentiments' | 'sentiment' | 'model'> | undefined;
+  readonly error?: string | undefined;
+};
 
 /** A part with these rows. The same rows give the same bytes, and so the same key. */
 export function printPart(chunkId: ChunkId, rows: readonly ScoredRow[]): Part {

@@ -1,8 +1,11 @@
 import type { ScoreJob } from '../../types/score/message.ts';
+import { textHashOf } from '../cache/cache-row.ts';
 import { type Scored, scoreTexts, type TextResult } from '../scoring/score-texts.ts';
 import type { ScoreTextsOptions } from '../scoring/score-texts-options.ts';
 import type { BatchStorage, ScoreRequest } from './batch.ts';
+import { isEnded, readChunkRow } from './chunk-row.ts';
 import { type EndedChunk, endChunk, findEnd } from './end-chunk.ts';
+import { readPriorPart } from './prior-part.ts';
 import { readStaged } from './staged-chunk.ts';
 
 export type ScoredChunk =
@@ -15,8 +18,8 @@ export type ScoredChunk =
 
 /**
  * Does a `score` job: scores its texts and, if it belongs to a batch, ends its chunk. Repeating it does no harm: a
- * chunk that has ended, or was erased, has no `results` and costs no call. Throws what `scoreTexts` and `endChunk`
- * throw.
+ * chunk that has ended, or was erased, has no `results` and costs no call; of one that was reopened, only the rows are
+ * scored that have no result. Throws what the store and the table throw.
  */
 export async function scoreChunk(
   job: ScoreJob,
@@ -26,19 +29,39 @@ export async function scoreChunk(
   const { batch, chunk } = job;
   if (batch === undefined || chunk === undefined) {
     const scored = await scoreTexts(job.texts, requestOf(job), options);
-    return scored.kind === 'later' ? scored : { ...scored, chunk: undefined };
+    if (scored.kind !== 'scored') return scored;
+    await scored.settle();
+    return { kind: 'scored', results: scored.results, chunk: undefined };
   }
   const chunkId = { batch, chunk };
-  const found = await findEnd(chunkId, options);
-  if (found !== undefined) return { kind: 'scored', results: [], chunk: found };
+  const texts = await textsToScore(job, chunkId, options);
+  if ('kind' in texts) return { kind: 'scored', results: [], chunk: texts };
+  const scored = await scoreTexts(texts, requestOf(job), options);
+  if (scored.kind !== 'scored') return scored;
+  const ended = await endChunk(chunkId, scored.results, options);
+  if (ended.kind === 'ended') await scored.settle();
+  return { kind: 'scored', results: scored.results, chunk: ended };
+}
+
+/** The texts of a chunk that have no result yet, or how the chunk ended. */
+async function textsToScore(
+  { texts }: ScoreJob,
+  chunkId: { readonly batch: string; readonly chunk: number },
+  options: BatchStorage,
+): Promise<ScoreJob['texts'] | EndedChunk> {
+  const stored = await readChunkRow(chunkId, options);
+  if (stored === undefined || isEnded(stored.row))
+    return (await findEnd(chunkId, options)) ?? { kind: 'gone' };
   const { rows } = await readStaged(chunkId, options.store);
+  const prior = await readPriorPart(stored.row, options.store);
   // The message still contains texts that were forgotten after it was sent.
   const wanted = new Set(rows.flatMap((row) => ('text' in row ? [String(row.line)] : [])));
-  const texts = job.texts.filter(({ id }) => wanted.has(id));
-  const scored = await scoreTexts(texts, requestOf(job), options);
-  return scored.kind === 'later'
-    ? scored
-    : { ...scored, chunk: await endChunk(chunkId, scored.results, options) };
+  return texts.filter(
+    ({ id, text }) =>
+      wanted.has(id) &&
+      prior.ofLine(Number(id)) === undefined &&
+      prior.ofText(textHashOf(text)) === undefined,
+  );
 }
 
 /** What a job requests for each of its texts. */

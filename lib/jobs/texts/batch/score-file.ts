@@ -1,9 +1,12 @@
 import { PlatformError } from '../../../platform/platform-error.ts';
+import { backoffMs } from '../../../time/backoff.ts';
 import type { ScoreJob } from '../../types/score/message.ts';
 import type { ScoreTextsOptions } from '../scoring/score-texts-options.ts';
+import { createTextGate } from '../scoring/text-gate.ts';
 import type { BatchRequest } from './batch-request.ts';
 import type { Refusal } from './check-batch.ts';
 import { type Checked, checkBatch } from './check-batch.ts';
+import { failChunk } from './end-chunk.ts';
 import type { Summary } from './finish-batch.ts';
 import { scoreChunk } from './score-chunk.ts';
 import { type SplitOptions, splitChecked } from './split-batch.ts';
@@ -27,15 +30,16 @@ const CHUNKS_AT_ONCE = 2;
 
 /**
  * Scores a batch in this process: it is split as for the queue, but each chunk is scored when its message would be
- * sent. Scoring the same batch again resumes where it stopped. A failure that may pass but outlasts the retries is
- * thrown once the chunks in progress have ended; so is the caller's abort.
+ * sent. Scoring the same batch again resumes where it stopped. A failure that different texts share is thrown once the
+ * chunks in progress have ended; so is the caller's abort. A text that fails alone fails its row, and stops nothing.
  */
 export async function scoreFile(request: BatchRequest, options: ScoreFileOptions): Promise<ScoredFile> {
   const checked: Checked = await checkBatch(request, options);
   if (checked.kind === 'refused') return checked;
   let rowsScored = 0;
+  const gate = options.gate ?? createTextGate();
   const score = async (message: ScoreJob) => {
-    await scoreInTime(message, options);
+    await scoreInTime(message, { ...options, gate });
     rowsScored += message.texts.length;
     options.progress?.({ rowsScored, rows: checked.rows });
   };
@@ -49,19 +53,45 @@ export async function scoreFile(request: BatchRequest, options: ScoreFileOptions
   return { kind: 'scored', summary };
 }
 
+/** How often a chunk is tried whose last texts fail for reasons that are not their own, and the pauses between. */
+const MOST_TRIES = 3;
+const PAUSE = { baseDelayMs: 4_000, maxDelayMs: 60_000 };
+
 /** Scores a chunk, however long it waits for its turn or for other workers: there is no queue to return it to. */
 async function scoreInTime(message: ScoreJob, options: ScoreFileOptions): Promise<void> {
-  for (;;) {
-    const delayMs = await scoreChunk(message, options).then(
-      (scored) => (scored.kind === 'later' ? scored.delayMs : undefined),
-      (error: unknown) => {
-        if (error instanceof PlatformError && error.failure.kind === 'wait') return error.failure.waitMs;
-        throw error;
-      },
-    );
-    if (delayMs === undefined) return;
-    await options.sleep(delayMs, options.signal);
+  let hasSucceeded = false;
+  for (let tries = 1; ; ) {
+    const scored = await scoreChunk(message, options);
+    switch (scored.kind) {
+      case 'scored':
+        return;
+      case 'later':
+        await options.sleep(scored.delayMs, options.signal);
+        break;
+      case 'stopped': {
+        const { error, alike, progress } = scored;
+        hasSucceeded ||= progress > 0;
+        if (alike || !(error instanceof PlatformError)) throw error;
+        if (tries < MOST_TRIES) {
+          await options.sleep(backoffMs(tries, options.random(), PAUSE), options.signal);
+          tries += 1;
+          break;
+        }
+        // Other texts succeeded meanwhile, and these were sent each time: it is the texts after all.
+        if (!hasSucceeded || !error.sent) throw error;
+        await failRest(message, error, options);
+        return;
+      }
+      default:
+        scored satisfies never;
+    }
   }
+}
+
+/** Ends a chunk whose remaining texts fail each time. */
+async function failRest({ id, batch, chunk }: ScoreJob, { message }: Error, options: ScoreFileOptions) {
+  if (batch === undefined || chunk === undefined) return;
+  await failChunk({ batch, chunk }, { error: message, payer: id }, options);
 }
 
 /** Acts on all items, `atOnce` at a time. After a failure no further one starts; it is thrown once the others end. */

@@ -1,77 +1,98 @@
-import type { PlatformFailure } from '../../../platform/failure.ts';
 import type { SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
-import { PlatformError } from '../../../platform/platform-error.ts';
+import type { PlatformError } from '../../../platform/platform-error.ts';
 import type { Sentiment } from '../../../platform/records.ts';
 import { decideRetry, defaultRetryLimits } from '../../../platform/retry.ts';
-import type { ScoreRequest } from '../batch/batch.ts';
-import type { TextClaim } from '../cache/score-cache.ts';
-import type { ScoreTextsOptions } from './score-texts-options.ts';
+import type { Taken, TextClaim } from '../cache/text-claim.ts';
+import { waitsHere } from './patience.ts';
+import type { Run } from './run.ts';
+import { heldNow, sendText, type Tried } from './send-text.ts';
+import { isOfText } from './stopping.ts';
 
-/** The outcome of a text, which several ids may share. */
+/** The outcome of a text, which several ids may share. `calls`: those that may have been executed. */
 export type TextOutcome =
   | { readonly kind: 'cached'; readonly result: Sentiment }
   | { readonly kind: 'scored'; readonly result: Sentiment; readonly calls: number }
-  | { readonly kind: 'failed'; readonly error: string; readonly calls: number };
+  /** `forget` deletes what the cache still counts of it: called once the failure is recorded. */
+  | {
+      readonly kind: 'failed';
+      readonly error: string;
+      readonly calls: number;
+      readonly forget: () => Promise<void>;
+    }
+  /** It failed in a way that says nothing about the text. The cache counts its calls until somebody scores it. */
+  | { readonly kind: 'unsettled'; readonly error: unknown; readonly calls: number };
 
 /** Another worker holds the text, until `untilMs`. */
 type HeldText = { readonly kind: 'held'; readonly untilMs: number };
 
 /**
- * Scores texts one at a time or many at once. After the first failure that is thrown no further call leaves: the
- * remaining texts would most likely fail too.
+ * Scores a text, from the cache or by calls, and stops the run if the text shows that no other one would fare better.
+ * Throws nothing: what is not a failure of the platform stops the run.
  */
-export function createTextScorer(request: ScoreRequest, options: ScoreTextsOptions) {
-  let stopped: { readonly error: unknown } | undefined;
-  const run: Run = {
-    ...options,
-    throwIfStopped: () => {
-      if (stopped !== undefined) throw new StoppedError();
-    },
-  };
-  return async (text: string): Promise<TextOutcome | HeldText> => {
-    try {
-      run.throwIfStopped();
-      return await scoreText({ ...request, text }, run);
-    } catch (error) {
-      stopped ??= { error };
-      throw stopped.error;
-    }
-  };
-}
-
-/** The failure of another text stopped them all; that failure is thrown instead of this one. */
-class StoppedError extends Error {
-  override readonly name = 'StoppedError';
-}
-
-type Run = ScoreTextsOptions & { readonly throwIfStopped: () => void };
-
-async function scoreText(request: SentimentRequest, run: Run): Promise<TextOutcome | HeldText> {
-  const claimed = await run.cache.claim(request, run.payer);
-  if (claimed.kind === 'scored') {
-    const { result, calls } = claimed;
-    return calls === 0 ? { kind: 'cached', result } : { kind: 'scored', result, calls };
+export async function scoreText(request: SentimentRequest, run: Run): Promise<TextOutcome | HeldText> {
+  let claim: TextClaim | undefined;
+  try {
+    if (run.isOver()) return heldNow(run);
+    const looked = await run.cache.look(request, run.payer);
+    if (looked.kind !== 'open') return outcomeOf(looked);
+    claim = looked.claim;
+    return await tryUntilDone(request, claim, run);
+  } catch (error) {
+    run.stop({ kind: 'error', error, alike: false });
+    const calls = claim?.sends() ?? 0;
+    // If the release fails, the lease runs out by itself.
+    await claim?.release().catch(() => undefined);
+    const stop = run.stopped();
+    return { kind: 'unsettled', error: stop?.kind === 'error' ? stop.error : error, calls };
   }
-  if (claimed.kind === 'held') return claimed;
-  const { claim } = claimed;
-  const startedMs = run.now();
-  let refusedTokens = 0;
-  for (let attempt = 1; ; attempt += 1) {
-    const tried = await tryOnce(request, claim, run);
+}
+
+/** What another job, or an earlier try of this one, has made of the text. */
+function outcomeOf(taken: Taken): TextOutcome | HeldText {
+  if (taken.kind === 'held') return taken;
+  const { result, calls } = taken;
+  return calls === 0 ? { kind: 'cached', result } : { kind: 'scored', result, calls };
+}
+
+/** The tries of a text so far. */
+type Tries = {
+  attempts: number;
+  /** Time spent on attempts and on the waits between them, but not on waits for a turn. */
+  spentMs: number;
+  refusedTokens: number;
+  /** Calls of the run that had left when the pace last refused this text. */
+  departures: number;
+};
+
+async function tryUntilDone(
+  request: SentimentRequest,
+  claim: TextClaim,
+  run: Run,
+): Promise<TextOutcome | HeldText> {
+  const tries: Tries = { attempts: 0, spentMs: 0, refusedTokens: 0, departures: 0 };
+  for (;;) {
+    const tried = await run.enter((leave) => tryInTurn({ request, claim, leave }, tries, run), run.signal);
     switch (tried.kind) {
       case 'result':
+        run.succeeded();
         return store(tried.result, claim, run);
+      case 'scored':
+        return outcomeOf(tried);
       case 'held':
+        await claim.release();
         return tried;
+      case 'waited':
+        break;
       case 'failure': {
-        if (isRefusedToken(tried.error.failure)) refusedTokens += 1;
-        const delayMs = await retryDelay(tried.error, { attempt, startedMs, refusedTokens }, claim, run);
-        if (delayMs === 'never') {
-          const calls = claim.sends();
-          await claim.forget();
-          return { kind: 'failed', error: tried.error.message, calls };
+        const delayMs = delayBeforeRetry(tried.error, tries, run);
+        if (delayMs === undefined) return giveUp(tried.error, claim, run);
+        const untilMs = run.now() + delayMs;
+        if (untilMs >= (run.deadlineMs ?? Number.POSITIVE_INFINITY)) {
+          await claim.release();
+          return { kind: 'held', untilMs };
         }
-        await run.sleep(delayMs, run.signal).catch((error: unknown) => giveBack(claim, error));
+        await run.sleep(delayMs, run.signal);
+        tries.spentMs += delayMs;
         break;
       }
       default:
@@ -80,105 +101,64 @@ async function scoreText(request: SentimentRequest, run: Run): Promise<TextOutco
   }
 }
 
-type Tried =
-  | { readonly kind: 'result'; readonly result: Sentiment }
-  | { readonly kind: 'failure'; readonly error: PlatformError }
-  | HeldText;
+type Turn = {
+  readonly request: SentimentRequest;
+  readonly claim: TextClaim;
+  readonly leave: () => void;
+};
 
-/** Ends an attempt that may not be sent. */
-class NotSentError extends Error {
-  override readonly name = 'NotSentError';
-}
-
-/** One attempt, recorded in the cache before it leaves, and taken back if it was certainly not executed. */
-async function tryOnce(request: SentimentRequest, claim: TextClaim, run: Run): Promise<Tried> {
-  let [recorded, left] = [false, false];
-  const beforeSend = async () => {
-    run.throwIfStopped();
-    if (isOver(run) || !(await claim.send())) throw new NotSentError();
-    recorded = true;
-  };
-  const onLeave = () => {
-    run.throwIfStopped();
-    if (isOver(run) || !claim.isHeld()) throw new NotSentError();
-    left = true;
-  };
-  try {
-    return {
-      kind: 'result',
-      result: await run.analyze(request, { signal: run.signal, beforeSend, onLeave, once: true }),
-    };
-  } catch (error) {
-    // It did not leave after all: its turn was too far off, or it was stopped before.
-    if (recorded && !left) await claim.takeBack().catch(() => undefined);
-    if (error instanceof NotSentError) {
-      await claim.release();
-      return { kind: 'held', untilMs: run.now() };
-    }
-    if (!(error instanceof PlatformError)) return giveBack(claim, error);
-    if (left && (!error.sent || wasRefused(error.failure))) await claim.takeBack();
-    return { kind: 'failure', error };
-  }
-}
-
-const isOver = ({ deadlineMs, now }: Run) => deadlineMs !== undefined && now() >= deadlineMs;
-
-/** The attempts at a text so far. `attempt`: 1 is the first; `refusedTokens`: attempts whose token was refused. */
-type Progress = { readonly attempt: number; readonly startedMs: number; readonly refusedTokens: number };
-
-const isRefusedToken = (failure: PlatformFailure) => failure.kind === 'status' && failure.status === 401;
-
-/** Milliseconds before the next attempt, or `never` if the text itself is at fault. Throws any other failure. */
-async function retryDelay(
-  error: PlatformError,
-  { attempt, startedMs, refusedTokens }: Progress,
-  claim: TextClaim,
+/** One attempt in its turn. A wait for the pace is sat out here, so that no other text of the process meets it too. */
+async function tryInTurn(
+  { request, claim, leave }: Turn,
+  tries: Tries,
   run: Run,
-): Promise<number | 'never'> {
-  const { failure } = error;
-  if (isOfText(error)) return 'never';
-  // The token source learns of a refused token and reads it again: one more attempt shows whether that helped.
-  if (isRefusedToken(failure) && refusedTokens === 1) return 0;
+): Promise<Tried | { readonly kind: 'waited' }> {
+  let leftAtMs: number | undefined;
+  const left = () => {
+    leftAtMs = run.now();
+    leave();
+  };
+  const tried = await sendText(request, claim, left, run);
+  if (leftAtMs !== undefined) tries.spentMs += run.now() - leftAtMs;
+  if (tried.kind !== 'failure' || tried.error.failure.kind !== 'wait') return tried;
+  const { waitMs } = tried.error.failure;
+  const hasProgressed = run.departures() > tries.departures;
+  if (!waitsHere({ waitMs, nowMs: run.now(), deadlineMs: run.deadlineMs, hasProgressed })) {
+    run.stop({ kind: 'later', delayMs: waitMs });
+    return heldNow(run);
+  }
+  tries.departures = run.departures();
+  await run.sleep(waitMs, run.signal);
+  return { kind: 'waited' };
+}
+
+/** Milliseconds before the next attempt; undefined if there is none. */
+function delayBeforeRetry({ failure }: PlatformError, tries: Tries, run: Run): number | undefined {
+  tries.attempts += 1;
+  if (failure.kind === 'status' && failure.status === 401) {
+    tries.refusedTokens += 1;
+    // The token source learns of a refused token and reads it again: one more attempt shows whether that helped.
+    if (tries.refusedTokens === 1) return 0;
+  }
   const decision = decideRetry({
     failure,
     mayRepeat: true,
-    attempt,
-    elapsedMs: run.now() - startedMs,
+    attempt: tries.attempts,
+    elapsedMs: tries.spentMs,
     random: run.random(),
     limits: { ...defaultRetryLimits, ...run.retry },
   });
-  const endsMs = run.now() + (decision.kind === 'retry' ? decision.delayMs : 0);
-  const mayWait = failure.kind !== 'wait' && endsMs < (run.deadlineMs ?? Number.POSITIVE_INFINITY);
-  if (decision.kind === 'retry' && mayWait) return decision.delayMs;
-  return giveBack(claim, error);
+  return decision.kind === 'retry' ? decision.delayMs : undefined;
 }
 
-/** The platform read the text and refused it: it did not score it. */
-const wasRefused = (failure: PlatformFailure) =>
-  failure.kind === 'status' && REFUSALS.includes(failure.status);
-
-const REFUSALS: readonly number[] = [400, 403, 413, 415, 422];
-
-/** Whether the text is at fault, so that another one might succeed. */
-function isOfText({ failure, attempts }: PlatformError): boolean {
-  switch (failure.kind) {
-    case 'status':
-      return wasRefused(failure);
-    case 'shape':
-    case 'too-large':
-      return true;
-    // An invalid token is an input fault too, but one that takes an attempt to find.
-    case 'input':
-      return attempts === 0;
-    default:
-      return false;
-  }
-}
-
-/** Releases the text and throws the error. If the release fails, the lease runs out by itself. */
-async function giveBack(claim: TextClaim, error: unknown): Promise<never> {
-  await claim.release().catch(() => undefined);
-  throw error;
+/** Ends a text without a result. Its calls stay in the cache until the failure is recorded. */
+async function giveUp(error: PlatformError, claim: TextClaim, run: Run): Promise<TextOutcome> {
+  const calls = claim.sends();
+  await claim.release();
+  run.failed(error);
+  return isOfText(error)
+    ? { kind: 'failed', error: error.message, calls, forget: claim.forget }
+    : { kind: 'unsettled', error, calls };
 }
 
 /** Delays between tries to store a result, in milliseconds. */

@@ -1,6 +1,7 @@
 import type { Sentiment } from '../../../platform/records.ts';
 import type { ScoreRequest } from '../batch/batch.ts';
-import { createTextScorer, type TextOutcome } from './score-text.ts';
+import { type Run, type Stop, startRun } from './run.ts';
+import { scoreText, type TextOutcome } from './score-text.ts';
 import type { ScoreTextsOptions } from './score-texts-options.ts';
 
 /** The result of one text: its sentiment, or why there is none. */
@@ -17,70 +18,129 @@ export type TextResult = {
   readonly paidAgain: number;
 };
 
-export type Scored =
-  | { readonly kind: 'scored'; readonly results: readonly TextResult[] }
-  /** Other workers are still scoring some of the texts, or time is up: run the same again after the delay. */
-  | { readonly kind: 'later'; readonly waiting: number; readonly delayMs: number };
+/** One result for each id. */
+export type SettledTexts = {
+  readonly kind: 'scored';
+  readonly results: readonly TextResult[];
+  /** Call it once the results are recorded: the cache then no longer counts the calls of texts that failed. */
+  readonly settle: () => Promise<void>;
+};
 
+export type Scored =
+  | SettledTexts
+  /** Other workers are still scoring some of the texts, or time is up: run the same again after the delay. */
+  | { readonly kind: 'later'; readonly waiting: number; readonly delayMs: number }
+  | StoppedTexts;
+
+/** The texts cannot all be scored now. Those that were are in the cache; running the same again pays for the rest. */
+export type StoppedTexts = {
+  readonly kind: 'stopped';
+  /** A `PlatformError`, a `TableError`, or the caller's abort. */
+  readonly error: unknown;
+  /** Whether different texts failed alike; otherwise every text was tried, unless `error` is not the platform's. */
+  readonly alike: boolean;
+  /** Texts that a call of this run scored. */
+  readonly progress: number;
+  /** One for each id: those that were not scored have an error, and the calls that were made for them. */
+  readonly results: readonly TextResult[];
+};
+
+type TextOfJob = { readonly id: string; readonly text: string };
+
+const AT_ONCE = 8;
 const MAX_WAIT_MS = 120_000;
 const FIRST_POLL_MS = 250;
 const LONGEST_POLL_MS = 5_000;
 const SHORTEST_DELAY_MS = 1_000;
 
 /**
- * Scores texts, equal ones once, each from the cache or by a call; all at once, since the client's pace bounds what is
- * in flight. It waits for the texts of other workers last. A text that the platform refuses for good gets an `error`,
- * and the others continue. A failure that may pass is thrown (`PlatformError`, `TableError` or the caller's abort) once
- * the calls in progress have ended; by then whatever was scored is in the cache.
+ * Scores texts, equal ones once, each from the cache or by a call, a few at once. It waits for the texts of other
+ * workers last. A text that the platform refuses, or fails to score in all of its tries, gets an `error`, and the others
+ * continue. Throws nothing: what stopped it is in the result, after the calls in progress have ended.
  */
 export async function scoreTexts(
-  texts: readonly { readonly id: string; readonly text: string }[],
+  texts: readonly TextOfJob[],
   request: ScoreRequest,
   options: ScoreTextsOptions,
 ): Promise<Scored> {
-  const score = createTextScorer(request, options);
+  const run = startRun(options);
   const outcomes = new Map<string, TextOutcome>();
   let open = [...new Set(texts.map(({ text }) => text))];
-  const endMs = Math.min(
-    options.deadlineMs ?? Number.POSITIVE_INFINITY,
-    options.now() + (options.maxWaitMs ?? MAX_WAIT_MS),
-  );
+  let endMs: number | undefined;
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(2 * pollMs, LONGEST_POLL_MS)) {
-    const found = await allOf(open.map(async (text) => [text, await score(text)] as const));
-    let nextMs = Number.POSITIVE_INFINITY;
-    for (const [text, outcome] of found) {
-      if (outcome.kind === 'held') nextMs = Math.min(nextMs, outcome.untilMs);
-      else outcomes.set(text, outcome);
-    }
+    const heldUntilMs = await scoreEach(open, request, outcomes, run);
     open = open.filter((text) => !outcomes.has(text));
-    if (open.length === 0) return { kind: 'scored', results: resultsOf(texts, outcomes) };
-    if (options.now() + pollMs > endMs)
-      return {
-        kind: 'later',
-        waiting: open.length,
-        delayMs: Math.max(SHORTEST_DELAY_MS, nextMs - options.now()),
-      };
-    await options.sleep(pollMs, options.signal);
+    const stopped = run.stopped();
+    if (stopped !== undefined) return endOf(stopped, texts, outcomes, run);
+    if (open.length === 0) {
+      const undecided = outcomes.values().find(({ kind }) => kind === 'unsettled');
+      if (undecided?.kind !== 'unsettled') return settled(texts, outcomes);
+      return endOf({ kind: 'error', error: undecided.error, alike: false }, texts, outcomes, run);
+    }
+    endMs ??= Math.min(
+      run.deadlineMs ?? Number.POSITIVE_INFINITY,
+      run.now() + (run.maxWaitMs ?? MAX_WAIT_MS),
+    );
+    if (run.now() + pollMs > endMs) return laterBy(heldUntilMs - run.now(), open.length);
+    try {
+      await run.sleep(pollMs, run.signal);
+    } catch (error) {
+      return endOf({ kind: 'error', error, alike: false }, texts, outcomes, run);
+    }
   }
 }
 
-/** Waits for all of them before it throws the first failure: none is left running. */
-async function allOf<T>(promises: readonly Promise<T>[]): Promise<readonly T[]> {
-  await Promise.allSettled(promises);
-  return Promise.all(promises);
+/** Scores these texts until the run stops. Returns when the first text that another worker holds is free. */
+async function scoreEach(
+  texts: readonly string[],
+  request: ScoreRequest,
+  outcomes: Map<string, TextOutcome>,
+  run: Run,
+): Promise<number> {
+  const rest = [...texts];
+  let heldUntilMs = Number.POSITIVE_INFINITY;
+  const lane = async () => {
+    for (let text = rest.shift(); text !== undefined && run.stopped() === undefined; text = rest.shift()) {
+      const outcome = await scoreText({ ...request, text }, run);
+      if (outcome.kind === 'held') heldUntilMs = Math.min(heldUntilMs, outcome.untilMs);
+      else outcomes.set(text, outcome);
+    }
+  };
+  await Promise.all(Array.from({ length: run.atOnce ?? AT_ONCE }, lane));
+  return heldUntilMs;
 }
 
-function resultsOf(
-  texts: readonly { readonly id: string; readonly text: string }[],
-  outcomes: ReadonlyMap<string, TextOutcome>,
-): readonly TextResult[] {
+type Outcomes = ReadonlyMap<string, TextOutcome>;
+
+/** The results of texts whose outcomes are final. */
+export function settled(texts: readonly TextOfJob[], outcomes: Outcomes): SettledTexts {
+  const settle = async () => {
+    for (const outcome of outcomes.values()) if (outcome.kind === 'failed') await outcome.forget();
+  };
+  return { kind: 'scored', results: resultsOf(texts, outcomes), settle };
+}
+
+function endOf(stop: Stop, texts: readonly TextOfJob[], outcomes: Outcomes, run: Run): Scored {
+  if (stop.kind === 'error')
+    return {
+      ...stop,
+      kind: 'stopped',
+      progress: run.successes(),
+      results: resultsOf(texts, outcomes, stop.error),
+    };
+  return laterBy(stop.delayMs, new Set(texts.map(({ text }) => text)).size - outcomes.size);
+}
+
+const laterBy = (delayMs: number, waiting: number) =>
+  ({ kind: 'later', waiting, delayMs: Math.max(SHORTEST_DELAY_MS, delayMs) }) as const;
+
+/** `why`: what stopped the texts that have no outcome. */
+function resultsOf(texts: readonly TextOfJob[], outcomes: Outcomes, why?: unknown): readonly TextResult[] {
   const seen = new Set<string>();
-  return texts.flatMap(({ id, text }) => {
-    const outcome = outcomes.get(text);
-    if (outcome === undefined) return [];
+  return texts.map(({ id, text }) => {
     const isFirst = !seen.has(text);
     seen.add(text);
-    return [resultOf(id, outcome, isFirst)];
+    return resultOf(id, outcomes.get(text) ?? { kind: 'unsettled', error: why, calls: 0 }, isFirst);
   });
 }
 
@@ -88,6 +148,17 @@ function resultsOf(
 function resultOf(id: string, outcome: TextOutcome, isFirst: boolean): TextResult {
   const calls = isFirst && outcome.kind !== 'cached' ? outcome.calls : 0;
   const counted = { calls, paidAgain: Math.max(0, calls - 1) };
-  if (outcome.kind === 'failed') return { id, error: outcome.error, cached: false, ...counted };
-  return { id, result: outcome.result, cached: outcome.kind === 'cached' || !isFirst, ...counted };
+  switch (outcome.kind) {
+    case 'failed':
+      return { id, error: outcome.error, cached: false, ...counted };
+    case 'unsettled':
+      return { id, error: `not scored: ${messageOf(outcome.error)}`, cached: false, ...counted };
+    case 'cached':
+    case 'scored':
+      return { id, result: outcome.result, cached: outcome.kind === 'cached' || !isFirst, ...counted };
+    default:
+      return outcome satisfies never;
+  }
 }
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

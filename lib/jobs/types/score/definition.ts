@@ -11,14 +11,15 @@ export const score: JobTypeDefinition<ScoreMessage, ScoreInput> = {
   mayRepeat: () => true,
   mustLastMs: (timeoutMs) => timeoutMs,
   allowFault: () => undefined,
-  async openRunner({ platform, storage: { cache, batches }, now, sleep, random }) {
+  async openRunner({ session, platform, storage: { cache, batches }, now, sleep, random }) {
     const { scoreRunner } = await import('./runner.ts');
-    return scoreRunner({ platform, cache, batches, now, sleep, random });
+    const atOnce = session.settings.PLATFORM_CONCURRENCY;
+    return scoreRunner({ platform, cache, batches, atOnce, now, sleep, random });
   },
-  /** Fails the rows of a chunk that was not scored, so that they do not hold up the batch. */
-  async afterEnd({ batch, chunk }, { outcome: { status, error } }, { batches }) {
+  /** Ends the chunk of a job that was not done: rows without a result fail, so that they do not hold up the batch. */
+  async afterEnd({ id, batch, chunk }, { outcome: { status, error } }, { batches }) {
     if (batch === undefined || chunk === undefined || status === 'done') return;
-    await failChunk({ batch, chunk }, error?.message ?? status, batches);
+    await failChunk({ batch, chunk }, { error: error?.message ?? status, payer: id }, batches);
   },
   /** Opens a chunk again, so that its rows that failed are scored. */
   async beforeReopen({ batch, chunk }, { batches }) {

@@ -1,23 +1,29 @@
 import { printJson } from '../../../json/json.ts';
 import type { Platform } from '../../../platform/client.ts';
+import { PlatformError } from '../../../platform/platform-error.ts';
 import type { BatchStorage } from '../../texts/batch/batch.ts';
+import { costsOf } from '../../texts/batch/chunk-counts.ts';
 import { scoreChunk } from '../../texts/batch/score-chunk.ts';
 import type { ScoreCache } from '../../texts/cache/score-cache.ts';
+import type { StoppedTexts } from '../../texts/scoring/score-texts.ts';
 import type { Analyze, ScoreTextsOptions } from '../../texts/scoring/score-texts-options.ts';
-import { HandBackError, type RunJob } from '../../turn.ts';
+import { createTextGate } from '../../texts/scoring/text-gate.ts';
+import { HandBackError, type RunJob, UnfinishedError } from '../../turn.ts';
 import type { ScoreJob } from './message.ts';
 
-export type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'random' | 'retry'> & {
+export type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'random' | 'retry' | 'atOnce'> & {
   readonly platform: Pick<Platform, 'sentiment'>;
   readonly cache: ScoreCache;
   readonly batches: BatchStorage;
 };
 
 /**
- * Scores texts, each paid for once. A text that the platform refuses fails alone. The response is `{results}`, one for
- * each text in order; for a chunk of a batch it is `{batch, chunk, part}`, and the results are in that part.
+ * Scores texts, each paid for once. A text that the platform refuses, or fails to score, fails alone. The response is
+ * `{results}`, one for each text in order; for a chunk of a batch it is `{batch, chunk, part}`, and the results are in
+ * that part. A job that is stopped has a response too, if it ends: what was scored, and what that cost.
  */
-export function scoreRunner({ platform, cache, batches, ...clock }: ScoreRunnerOptions): RunJob<ScoreJob> {
+export function scoreRunner({ platform, cache, batches, ...given }: ScoreRunnerOptions): RunJob<ScoreJob> {
+  const gate = createTextGate();
   return async (job, turn) => {
     const analyze: Analyze = (request, { beforeSend, onLeave, ...options } = {}) =>
       platform.sentiment.analyze(request, {
@@ -33,14 +39,29 @@ export function scoreRunner({ platform, cache, batches, ...clock }: ScoreRunnerO
           onLeave?.();
         },
       });
-    const { signal, deadlineMs } = turn;
-    const scored = await scoreChunk(job, { ...clock, ...batches, cache, analyze, signal, deadlineMs });
+    const { signal, lastSendMs: deadlineMs } = turn;
+    const options = { ...given, ...batches, gate, cache, analyze, signal, deadlineMs };
+    const scored = await scoreChunk(job, options);
     if (scored.kind === 'later')
       throw new HandBackError(`${scored.waiting} texts are not scored yet`, scored.delayMs);
+    if (scored.kind === 'stopped') throw stoppedBy(scored, job);
     const { results, chunk: ended } = scored;
     if (ended === undefined) return { status: 'done', response: printJson({ results }) };
     const { batch, chunk } = job;
     const part = ended.kind === 'gone' ? null : ended.part;
     return { status: 'done', response: printJson({ batch, chunk, part }) };
   };
+}
+
+/** How long a job that was stopped waits if it has made progress, in milliseconds. */
+const AFTER_PROGRESS_MS = 10_000;
+
+/** What ends the turn of a job that was stopped. As long as its tries score something, none of them is counted. */
+function stoppedBy({ error, results, progress }: StoppedTexts, { batch, chunk }: ScoreJob): Error {
+  if (error instanceof HandBackError) return error;
+  if (error instanceof PlatformError && progress > 0)
+    return new HandBackError(error.message, AFTER_PROGRESS_MS);
+  const costs = costsOf(results);
+  const response = batch === undefined ? { results, ...costs } : { batch, chunk, ...costs };
+  return new UnfinishedError(error, printJson(response));
 }

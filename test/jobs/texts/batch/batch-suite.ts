@@ -58,10 +58,13 @@ export function world(
   return { store, table, storage, messages, scoring, split, paid, slept };
 }
 
-/** Splits and scores a batch, one job after another. */
+/** Splits and scores a batch, one job after another. Throws what stops one. */
 export async function runBatch(request: BatchRequest, { split, messages, scoring, storage }: World) {
   const outcome = await splitBatch(request, split);
-  for (const message of messages) await scoreChunk(message, { ...scoring, ...storage });
+  for (const message of messages) {
+    const scored = await scoreChunk(message, { ...scoring, ...storage });
+    if (scored.kind === 'stopped') throw scored.error;
+  }
   return outcome;
 }
 

@@ -22,6 +22,8 @@ import {
   world,
 } from './batch-suite.ts';
 
+const IT_FAILED = { error: 'it failed', payer: 'b1.chunk-00000' };
+
 test('a batch becomes one job per chunk, whose texts have their lines as ids', async () => {
   const { split, messages } = world();
 
@@ -206,7 +208,7 @@ test('the first end of a chunk stands: its counts remain, and the other part is 
   const first = await endChunk({ batch: 'b1', chunk: 0 }, results, one.storage);
   const before = resultsOf(one.store);
 
-  const second = await failChunk({ batch: 'b1', chunk: 0 }, 'it failed', one.storage);
+  const second = await failChunk({ batch: 'b1', chunk: 0 }, IT_FAILED, one.storage);
   const third = await endChunk({ batch: 'b1', chunk: 0 }, [], one.storage);
 
   expect([first.kind, second.kind, third.kind]).toEqual(['ended', 'was-ended', 'was-ended']);
@@ -242,7 +244,7 @@ test('two ends of one chunk leave one part and its counts, in any order of their
 
       const both = Promise.all([
         endChunk({ batch: 'b1', chunk: 0 }, [result], storage),
-        failChunk({ batch: 'b1', chunk: 0 }, 'it failed', storage),
+        failChunk({ batch: 'b1', chunk: 0 }, IT_FAILED, storage),
       ]);
       await scheduler.waitFor(both);
 
@@ -257,15 +259,22 @@ test('two ends of one chunk leave one part and its counts, in any order of their
   );
 });
 
-test('a chunk whose job failed lets the batch finish, and its rows fail with that error', async () => {
+test('a chunk whose job failed lets the batch finish, and its rows without a result fail with that error', async () => {
   const one = world();
   await splitBatch(batchOf(mixedRows), one.split);
   for (const message of one.messages.slice(1)) await scoreChunk(message, { ...one.scoring, ...one.storage });
 
-  const ended = await failChunk({ batch: 'b1', chunk: 0 }, 'the token was refused', one.storage);
+  const ended = await failChunk(
+    { batch: 'b1', chunk: 0 },
+    { error: 'the token was refused', payer: 'b1.chunk-00000' },
+    one.storage,
+  );
 
-  expect(ended).toMatchObject({ kind: 'ended', summary: { failed: 98, bad: 4, rows: 230 } });
-  expect(partLines(one.store)[0]).toMatchObject({ line: 1, error: 'the token was refused' });
+  expect(ended).toMatchObject({ kind: 'ended', summary: { failed: 67, bad: 4, rows: 230 } });
+  // Line 117, in the next chunk, has the text of line 2.
+  const lines = partLines(one.store);
+  expect(lines[0]).toMatchObject({ line: 1, error: 'the token was refused' });
+  expect(lines[1]).toMatchObject({ line: 2, sentiment: 'negative' });
 });
 
 test('the last to finish writes the summary: a chunk, or the splitter', async () => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { scoreFile } from '../../../../lib/jobs/texts/batch/score-file.ts';
-import { textHashOf } from '../../../../lib/jobs/texts/cache/score-cache.ts';
+import { textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
 import { openStoredCache } from '../../../../lib/jobs/texts/cache/stored-cache.ts';
 import { forgetText } from '../../../../lib/jobs/texts/forget.ts';
-import { longWait, memoryStore, refusedText, row, scriptedAnalyze } from '../fakes.ts';
+import { longWait, memoryStore, refusedText, row, scriptedAnalyze, sentBy } from '../fakes.ts';
 import { batchOf, mixedRows, partLines, resultsOf, runBatch, summaryOf, world } from './batch-suite.ts';
 
 test('a file yields the same parts and summary as the queue', async () => {
@@ -97,7 +97,7 @@ test('does not store claims, sends and refusals', async () => {
   const store = memoryStore();
   const { table, flush } = await openStoredCache(store);
   const { split, scoring } = world({ store, table }, scriptedAnalyze({ odd: [refusedText] }));
-  await scoring.cache.claim({ text: 'claimed' });
+  await sentBy(scoring, 'claimed');
 
   await scoreFile(batchOf([row(1, 'odd')]), { ...split, ...scoring });
   await flush();

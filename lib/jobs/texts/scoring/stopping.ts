@@ -1,0 +1,84 @@
+import type { PlatformFailure } from '../../../platform/failure.ts';
+import type { PlatformError } from '../../../platform/platform-error.ts';
+
+/*
+ * When a chunk stops. A text that has no result after all of its tries says little: the text may be at fault, or
+ * something that all texts share (the token, the request, the platform). Different texts that fail alike one after the
+ * other, with no success between them, say that it is not the text.
+ */
+
+/** The latest texts that failed alike: how, and how many in a row. */
+export type Alike = { readonly name: string | undefined; readonly texts: number };
+
+export const noneAlike: Alike = { name: undefined, texts: 0 };
+
+/** How many texts must fail alike: where each costs a call or several, and where a refusal costs nothing. */
+const MOST_ALIKE = { failed: 3, refused: 10 };
+
+/** The row of failures after another text has failed. */
+export function afterFailedText({ name, texts }: Alike, failure: PlatformFailure): Alike {
+  const now = likenessOf(failure);
+  return { name: now, texts: now === name ? texts + 1 : 1 };
+}
+
+/** Whether a text that failed like this was one too many. */
+export const mustStop = ({ texts }: Alike, failure: PlatformFailure): boolean =>
+  texts >= MOST_ALIKE[wasRefused(failure) && !isShared(failure) ? 'refused' : 'failed'];
+
+/** Statuses of a 4xx that say nothing about the text: they are about the token, the address, or the load. */
+const SHARED_STATUSES: readonly number[] = [401, 403, 404, 408, 429];
+
+const isShared = (failure: PlatformFailure) =>
+  failure.kind === 'status' && SHARED_STATUSES.includes(failure.status);
+
+/**
+ * True if a text that failed like this, after its tries, fails alone: its row ends with this error. Any other failure
+ * leaves the text to a later try of its job.
+ */
+export function isOfText({ failure, attempts }: Pick<PlatformError, 'failure' | 'attempts'>): boolean {
+  switch (failure.kind) {
+    case 'status':
+      return failure.status >= 400 && !isShared(failure);
+    case 'shape':
+    case 'too-large':
+      return true;
+    // An invalid token is an input fault too, but one that takes an attempt to find.
+    case 'input':
+      return attempts === 0;
+    case 'wait':
+    case 'redirect':
+    case 'not-json':
+    case 'cut':
+    case 'timeout':
+    case 'connection':
+    case 'endless':
+      return false;
+    default:
+      return failure satisfies never;
+  }
+}
+
+/** Statuses with which the platform refuses a request that it has read: it scored nothing, and charges nothing. */
+const REFUSALS: readonly number[] = [400, 403, 404, 413, 415, 422];
+
+/** True on proof that a call which left was not executed, beyond what is proved for every operation. */
+export const wasRefused = (failure: PlatformFailure): boolean =>
+  failure.kind === 'status' && REFUSALS.includes(failure.status);
+
+/** Failures of one name are alike. A platform in trouble fails in several ways by turns. */
+function likenessOf(failure: PlatformFailure): string {
+  switch (failure.kind) {
+    case 'status':
+      return failure.status >= 500 ? TROUBLE : `status ${failure.status}`;
+    case 'cut':
+    case 'timeout':
+    case 'connection':
+    case 'not-json':
+    case 'redirect':
+      return TROUBLE;
+    default:
+      return failure.kind;
+  }
+}
+
+const TROUBLE = 'trouble';

@@ -1,0 +1,176 @@
+import pino from 'pino';
+import { handleMessage, type Lease, type Worker } from '../../../../lib/jobs/handle-message.ts';
+import { createLedger } from '../../../../lib/jobs/ledger/create-ledger.ts';
+import { createScoreCache } from '../../../../lib/jobs/texts/cache/score-cache.ts';
+import { jobTypes, mustLastMs } from '../../../../lib/jobs/types/job-types.ts';
+import { scoreRunner } from '../../../../lib/jobs/types/score/runner.ts';
+import type { BudgetItem } from '../../../../lib/pace/budget.ts';
+import { createFleetPace } from '../../../../lib/pace/fleet-pace.ts';
+import { createCall } from '../../../../lib/platform/call.ts';
+import { operations } from '../../../../lib/platform/client.ts';
+import { defaultRetryLimits } from '../../../../lib/platform/retry.ts';
+import { fixedToken } from '../../../../lib/platform/token.ts';
+import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
+import type { Table } from '../../../../lib/table/table.ts';
+import { createMemoryBudget } from '../../../pace/memory-budget.ts';
+import { createVirtualClock } from '../../../pace/virtual-clock.ts';
+import { ok } from '../../../platform/fake-call.ts';
+import { memoryStore } from '../fakes.ts';
+
+/** A fleet that works off score jobs, in virtual time. */
+export type ScoringPlan = {
+  /** Requests a second of the whole fleet. */
+  readonly rate: number;
+  readonly workers: number;
+  /** Jobs that a worker has at once. */
+  readonly concurrency: number;
+  readonly chunks: number;
+  readonly textsOfChunk: number;
+  /** How long the platform takes for a text, in milliseconds. */
+  readonly callMs: number;
+  /** How long an invocation lasts; undefined for workers without a deadline. */
+  readonly invocationMs?: number;
+};
+
+const TABLE_MS = 6;
+const EPOCH_MS = 1_795_276_800_000;
+
+/** Runs the plan until all jobs have ended, and reports what it took. */
+export async function simulateScoring(plan: ScoringPlan) {
+  const clock = createVirtualClock();
+  const now = () => EPOCH_MS + clock.now();
+  const counts = { reads: 0, writes: 0, putOffs: 0, calls: 0 };
+  const departures: number[] = [];
+  const memory = createMemoryTable();
+  const overNetwork = async <T>(kind: 'reads' | 'writes', act: () => Promise<T>): Promise<T> => {
+    counts[kind] += 1;
+    await clock.sleep(TABLE_MS);
+    return act();
+  };
+  const table: Table = {
+    ...memory,
+    get: (key) => overNetwork('reads', () => memory.get(key)),
+    put: (...put) => overNetwork('writes', () => memory.put(...put)),
+    delete: (...row) => overNetwork('writes', () => memory.delete(...row)),
+  };
+  const budget = createMemoryBudget();
+  let tokens = 0;
+  const newToken = () => {
+    tokens += 1;
+    return `token-${tokens}`;
+  };
+  const queue = Array.from({ length: plan.chunks }, (_, chunk) => ({ chunk, atMs: 0 }));
+  let open = plan.chunks;
+
+  const workerOf = (name: string): Worker => {
+    const item: BudgetItem = {
+      ...budget,
+      read: async () => {
+        await clock.sleep(TABLE_MS);
+        return budget.read();
+      },
+      reserve: async (reservation) => {
+        await clock.sleep(TABLE_MS);
+        return budget.reserve(reservation);
+      },
+    };
+    const pace = createFleetPace({
+      item,
+      rate: plan.rate,
+      concurrency: 8,
+      workers: plan.workers,
+      maxWaitMs: 20_000,
+      now,
+      sleep: clock.sleep,
+    });
+    const platform = operations(
+      createCall({
+        async send() {
+          counts.calls += 1;
+          departures.push(clock.now());
+          await clock.sleep(plan.callMs);
+          return ok({ type: 'DEFAULT', sentiment: 'POSITIVE' });
+        },
+        token: fixedToken('token'),
+        pace,
+        observe: () => undefined,
+        limits: { ...defaultRetryLimits, budgetMs: 20_000 },
+        timeoutMs: 60_000,
+        now,
+        sleep: clock.sleep,
+        random: () => 0.5,
+      }),
+    );
+    const store = memoryStore();
+    const batches = { store, table, newToken, now };
+    const cache = createScoreCache({ table, host: 'platform', owner: name, now, newToken });
+    const never = () => Promise.reject(new Error('no runner'));
+    const noRunners = Object.fromEntries(jobTypes.map((type) => [type, never]));
+    return {
+      ledger: createLedger({ table, now, newToken }),
+      store,
+      batches,
+      runners: {
+        ...(noRunners as unknown as Worker['runners']),
+        score: scoreRunner({ platform, cache, batches, now, sleep: clock.sleep, random: () => 0.5 }),
+      },
+      allow: {},
+      reportFinished: async () => undefined,
+      logger: pino({ level: 'silent' }),
+      now,
+      sleep: clock.sleep,
+      random: () => 0.5,
+      mustLastMs: (job) => mustLastMs(job, 60_000),
+    };
+  };
+
+  const leaseOf = (deadlineMs: number | undefined): Lease => ({
+    deadlineMs,
+    leaseMs: plan.invocationMs ?? 3_600_000,
+    holdLease: () => ({ signal: new AbortController().signal, [Symbol.asyncDispose]: async () => undefined }),
+  });
+
+  const pull = async (worker: Worker): Promise<void> => {
+    while (open > 0) {
+      const at = queue.findIndex(({ atMs }) => atMs <= clock.now());
+      const [taken] = at < 0 ? [] : queue.splice(at, 1);
+      if (taken === undefined) {
+        await clock.sleep(500);
+        continue;
+      }
+      const { chunk } = taken;
+      const texts = Array.from({ length: plan.textsOfChunk }, (_, index) => ({
+        id: `t-${index}`,
+        text: `text ${chunk}-${index}`,
+      }));
+      const body = JSON.stringify({ version: 1, type: 'score', id: `job-${chunk}`, texts });
+      const message = { messageId: `m-${chunk}`, body, sender: 'x', receives: 1, receipt: 'r' };
+      const deadlineMs = plan.invocationMs === undefined ? undefined : now() + plan.invocationMs;
+      const handled = await handleMessage(message, worker, leaseOf(deadlineMs));
+      if (handled.kind === 'done') open -= 1;
+      else {
+        counts.putOffs += 1;
+        queue.push({ chunk, atMs: clock.now() + ('delayMs' in handled ? handled.delayMs : 0) });
+      }
+    }
+  };
+
+  const all = Promise.all(
+    Array.from({ length: plan.workers }, (_, index) => {
+      const worker = workerOf(`worker-${index}`);
+      return Promise.all(Array.from({ length: plan.concurrency }, () => pull(worker)));
+    }),
+  );
+  await clock.run();
+  await all;
+  const texts = plan.chunks * plan.textsOfChunk;
+  const most = departures.slice(0, Math.floor(0.8 * departures.length));
+  const spanMs = (most.at(-1) ?? 0) - (most[0] ?? 0);
+  return {
+    ...counts,
+    writesOfText: counts.writes / texts,
+    readsOfText: counts.reads / texts,
+    /** Of the slots while there is more to do than the last chunks of each worker. */
+    shareOfRate: (most.length - 1) / ((spanMs / 1_000) * plan.rate),
+  };
+}

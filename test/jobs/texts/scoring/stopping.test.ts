@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { waitsHere } from '../../../../lib/jobs/texts/scoring/patience.ts';
+import {
+  type Alike,
+  afterFailedText,
+  isOfText,
+  mustStop,
+  noneAlike,
+} from '../../../../lib/jobs/texts/scoring/stopping.ts';
+import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
+import { lost, unavailable } from '../fakes.ts';
+
+const status = (code: number): PlatformFailure => ({ kind: 'status', status: code });
+
+const alikeAfter = (failures: readonly PlatformFailure[]): Alike =>
+  failures.reduce(afterFailedText, noneAlike);
+
+describe('different texts that fail alike stop a run', () => {
+  test.each<[string, readonly PlatformFailure[], boolean]>([
+    ['two refused tokens', [status(401), status(401)], false],
+    ['three refused tokens', [status(401), status(401), status(401)], true],
+    ['three 409, each of which may have been paid for', [status(409), status(409), status(409)], true],
+    ['a platform in trouble, whatever it says', [unavailable, lost, status(500)], true],
+    ['refusals of different kinds', [status(401), status(403), status(401)], false],
+    ['nine refusals of texts, which cost nothing', Array(9).fill(status(422)), false],
+    ['ten of them', Array(10).fill(status(422)), true],
+  ])('%s', (_, failures, stops) => {
+    const last = failures.at(-1) ?? lost;
+
+    expect(mustStop(alikeAfter(failures), last)).toBe(stops);
+  });
+});
+
+test.each([
+  [400, true],
+  [401, false],
+  [403, false],
+  [404, false],
+  [408, false],
+  [409, true],
+  [422, true],
+  [429, false],
+  [500, true],
+  [503, true],
+])('a status %i is the text’s own: %s', (code, own) => {
+  expect(isOfText({ failure: status(code), attempts: 1 })).toBe(own);
+});
+
+test('an invalid text is its own, an invalid token is not', () => {
+  const failure: PlatformFailure = { kind: 'input', faults: ['text: expected text'] };
+
+  expect([isOfText({ failure, attempts: 0 }), isOfText({ failure, attempts: 1 })]).toEqual([true, false]);
+});
+
+test.each([
+  ['its calls leave', {}, true],
+  ['none has left', { hasProgressed: false }, false],
+  ['the wait ends after the deadline', { deadlineMs: 40_000 }, false],
+  ['the wait is long', { waitMs: 200_000 }, false],
+])('whether a chunk sits out a wait if %s', (_, differs, waits) => {
+  const facts = { waitMs: 40_000, nowMs: 0, deadlineMs: undefined, hasProgressed: true };
+
+  expect(waitsHere({ ...facts, ...differs })).toBe(waits);
+});
