@@ -127,6 +127,7 @@ export async function simulateScoring(plan: ScoringPlan) {
   const leaseOf = (deadlineMs: number | undefined): Lease => ({
     deadlineMs,
     leaseMs: plan.invocationMs ?? 3_600_000,
+    writeUntilMs: () => deadlineMs ?? Number.POSITIVE_INFINITY,
     holdLease: () => ({ signal: new AbortController().signal, [Symbol.asyncDispose]: async () => undefined }),
   });
 
