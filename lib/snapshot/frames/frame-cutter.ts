@@ -15,15 +15,18 @@ export function createFrameCutter(compression: Compression, packed: (body: Buffe
   );
   let [records, firstKey, lastKey] = [0, '', ''];
 
-  async function end(why: Frame['end']): Promise<void> {
+  async function end(why: Frame['end'], lines?: Uint8Array): Promise<void> {
     const frame = { records, firstKey, lastKey, end: why };
     records = 0;
-    await packer.end(frame);
+    await packer.end(frame, lines);
   }
 
   return {
     waitingBytes: packer.waitingBytes,
-    /** Adds records in order: as many lines, each with its line feed, as keys. The lines are copied. */
+    /**
+     * Adds records in order: as many lines, each with its line feed, as keys. The lines must not change before `packed`
+     * has resolved. Resolves once there is room for more.
+     */
     async add(keys: readonly string[], lines: Uint8Array): Promise<void> {
       const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength);
       let [added, at] = [0, 0];
@@ -35,12 +38,14 @@ export function createFrameCutter(compression: Compression, packed: (body: Buffe
         lastKey = key;
         const border = borderAfter(key, at - start);
         if (border === 'none' && packer.openBytes() + at - added < MOST_FRAME_BYTES) continue;
-        packer.add(bytes.subarray(added, at));
+        const lines = bytes.subarray(added, at);
         added = at;
-        await end(border === 'none' ? 'size' : border);
+        await end(border === 'none' ? 'size' : border, lines);
       }
       packer.add(bytes.subarray(added));
     },
+    /** Resolves once the lines that were added are packed or copied. Throws what prevented it. */
+    packed: packer.settle,
     /** Ends the open frame, if it has records, and resolves once all are packed. */
     async close(): Promise<void> {
       if (records > 0) await end('closed');

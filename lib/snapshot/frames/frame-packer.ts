@@ -2,12 +2,15 @@ import { type GatheredBytes, gatherBytes } from '../../bytes/gathered-bytes.ts';
 import type { Compression } from '../keys.ts';
 import { packFrame } from './frame-codec.ts';
 
-/** How many frames are compressed at the same time. */
-const PACKING = 2;
+/**
+ * How many bytes of ended frames may wait, so that the compressor's threads always have work, even while a page is being
+ * scanned: a page of the largest size, more or less.
+ */
+const MOST_WAITING_BYTES = 6_000_000;
 
 /**
- * Packs frames in order, two at a time, and gives each to `packed` when its turn comes, with what `end` was given about
- * it. Memory holds the bytes of the frame that is being filled and of those being packed.
+ * Packs frames in order, a few at a time, and gives each to `packed` when its turn comes, with what `end` was given about
+ * it. Memory holds the bytes of the frame that is being filled and of those that wait or are being packed.
  */
 export function createFramePacker<About>(
   compression: Compression,
@@ -15,46 +18,55 @@ export function createFramePacker<About>(
 ) {
   const free: GatheredBytes[] = [];
   let raw = gatherBytes();
-  const underWay: Promise<void>[] = [];
+  /** The ended frames that have not been given to `packed` yet, oldest first. */
+  const ended: Promise<void>[] = [];
+  let endedBytes = 0;
   let last: Promise<void> = Promise.resolve();
-  let waitingBytes = 0;
+
+  /** Packs a frame and calls `done` when its bytes are no longer needed. Resolves once there is room for another. */
+  async function pack(lines: Uint8Array, about: About, done: () => void): Promise<void> {
+    const sizeBytes = lines.byteLength;
+    const packing = packFrame(lines, compression);
+    const before = last;
+    last = (async () => {
+      const [body] = await Promise.all([packing, before]);
+      packed(body, about);
+      endedBytes -= sizeBytes;
+      ended.shift();
+      done();
+    })();
+    last.catch(() => undefined);
+    ended.push(last);
+    endedBytes += sizeBytes;
+    while (endedBytes > MOST_WAITING_BYTES) await ended[0];
+  }
+
   return {
     /** The bytes that have not been given to `packed` yet, before compression. */
-    waitingBytes: () => waitingBytes,
+    waitingBytes: () => endedBytes + raw.sizeBytes(),
     /** The bytes of the frame that is being filled. */
     openBytes: () => raw.sizeBytes(),
     /** Adds whole lines to the open frame. They are copied. */
-    add(lines: Uint8Array): void {
-      raw.add(lines);
-      waitingBytes += lines.byteLength;
-    },
+    add: (lines: Uint8Array): void => raw.add(lines),
     /** The same for a text, as UTF-8. */
-    addText(text: string): void {
-      const size = raw.sizeBytes();
-      raw.addText(text);
-      waitingBytes += raw.sizeBytes() - size;
-    },
-    /** Ends the open frame. Resolves once there is room for another. */
-    async end(about: About): Promise<void> {
+    addText: (text: string): void => raw.addText(text),
+    /**
+     * Ends the open frame with these lines. They are not copied if they are all of it, so they must not change before
+     * the frame is packed. Resolves once there is room for another.
+     */
+    async end(about: About, lines: Uint8Array = NO_LINES): Promise<void> {
+      if (raw.sizeBytes() === 0) return pack(lines, about, () => undefined);
+      raw.add(lines);
       const filled = raw;
-      const packing = packFrame(filled.bytes(), compression);
-      const before = last;
-      last = (async () => {
-        const [body] = await Promise.all([packing, before]);
-        packed(body, about);
-        waitingBytes -= filled.sizeBytes();
+      raw = free.pop() ?? gatherBytes();
+      await pack(filled.bytes(), about, () => {
         filled.clear();
         free.push(filled);
-      })();
-      last.catch(() => undefined);
-      underWay.push(last);
-      if (underWay.length >= PACKING) await underWay.shift();
-      raw = free.pop() ?? gatherBytes();
+      });
     },
     /** Resolves once every frame that was ended has been given to `packed`. Throws what prevented it. */
-    async settle(): Promise<void> {
-      underWay.length = 0;
-      await last;
-    },
+    settle: (): Promise<void> => last,
   };
 }
+
+const NO_LINES = new Uint8Array();

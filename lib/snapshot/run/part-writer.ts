@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { freeMemory } from '../../bytes/free-memory.ts';
 import { gatherBytes } from '../../bytes/gathered-bytes.ts';
 import type { Store } from '../../store/store.ts';
 import { type Frame, storeFrames } from '../frames/frame.ts';
@@ -29,13 +30,15 @@ export function createPartWriter({ store, folder, compression }: PartWriterOptio
   let frames: Frame[] = [];
   const cutter = createFrameCutter(compression, (body, frame) => {
     compressed.add(body);
+    freeMemory(body);
     frames.push(frame);
   });
   return {
-    /** Adds records in order, and releases their batch. Resolves once there is room for another. */
+    /** Adds records in order. Resolves once there is room for more; their batch is released when they are packed. */
     async write({ keys, lines, release }: RecordBatch): Promise<void> {
       if (keys.length > 0) await cutter.add(keys, lines);
-      release?.();
+      // Whoever waits for the next frame hears of the failure. Memory that is not released is collected.
+      if (release !== undefined) cutter.packed().then(release, () => undefined);
     },
     /** Drops what was written since the last part was stored. */
     async discard(): Promise<void> {

@@ -114,3 +114,27 @@ test('memory is released once the lines are written, and not before', async () =
   expect(gunzipSync(stored?.body ?? Buffer.alloc(0)).toString()).toBe('{"id":1}\n{"id":2}\n{"id":3}\n');
   expect(released).toEqual(['1', '2', '3']);
 });
+
+test('a batch of many frames is released only when the last of them is packed', async () => {
+  const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });
+  const ids = Array.from({ length: 1_000 }, (_, id) => id);
+  // Hardly compressible, so that packing takes a while.
+  const names = createHash('shake256', { outputLength: 3_000_000 }).update('names').digest('base64');
+  const texts = ids.map((id) => `{"id":${id},"name":"${names.slice(4_000 * id, 4_000 * (id + 1))}"}\n`);
+  const lines = Buffer.from(texts.join(''));
+  const released = Promise.withResolvers<void>();
+  // Overwritten when it is released: bytes that are still needed would be missing from the part.
+  const release = () => {
+    lines.fill(0);
+    released.resolve();
+  };
+
+  await parts.write({ ...simulatedBatch(ids), lines, release });
+  await parts.write(simulatedBatch([1_000]));
+  const part = await parts.close(0);
+  await released.promise;
+
+  const stored = await store.get(part?.key ?? '');
+  const unpacked = gunzipSync(stored?.body ?? Buffer.alloc(0)).toString();
+  expect(unpacked === `${texts.join('')}{"id":1000}\n`).toBe(true);
+});
