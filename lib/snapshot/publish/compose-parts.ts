@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { freeMemory } from '../../bytes/free-memory.ts';
 import { gatherBytes } from '../../bytes/gathered-bytes.ts';
 import type { Store } from '../../store/store.ts';
 import { missingObject, StoredObjectError } from '../../store/stored-json.ts';
@@ -62,6 +63,7 @@ export async function* composeParts(options: PartsToCompose): AsyncGenerator<Com
       const isEnd = number === frames.length - 1;
       if (open.isComplete(frame)) yield* open.end(isEnd ? after : { part: at, frame: number + 1 });
     }
+    freeMemory(body);
   }
   yield* open.end({ part: parts.length, frame: 0 });
 }

@@ -17,12 +17,13 @@ export function createJoinedFrames(compression: Compression, place: (bytes: Uint
   return {
     /** True if everything was passed on. */
     isWhole: () => cut === undefined && !isMending,
+    /** Adds the next frame. Its bytes are the caller's again once this has resolved. */
     async add(bytes: Uint8Array, end: Frame['end']): Promise<void> {
       if (cut !== undefined) {
         await mended.add(cut);
         [cut, isMending] = [undefined, true];
       }
-      if (!isMending && end === 'closed') cut = bytes;
+      if (!isMending && end === 'closed') cut = Uint8Array.from(bytes);
       else if (!isMending) place(bytes);
       else {
         await mended.add(bytes);
