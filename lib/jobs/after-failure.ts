@@ -1,10 +1,8 @@
-import { AwsError } from '../aws/aws-error.ts';
 import type { PlatformFailure } from '../platform/failure.ts';
 import { PlatformError } from '../platform/platform-error.ts';
-import { StoreError } from '../store/error.ts';
-import { TableError } from '../table/table-error.ts';
 import { type BackoffLimits, backoffMs } from '../time/backoff.ts';
 import type { JobError, Outcome } from './ledger/job-row.ts';
+import { isServiceError } from './service-away.ts';
 import { HandBackError, JobRefusedError, TurnLostError, UnfinishedError } from './turn.ts';
 
 /** All the facts that the decision depends on. */
@@ -73,7 +71,7 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
   // A failure of our own. What was sent and got no response is never sent again.
   const reported: JobError = { kind: 'internal', message: messageOf(error) };
   if (hasSent && !mayRepeat) return unknown(reported);
-  if (isOutage(error)) return tryAgain(reported, facts, OUTAGE_BACKOFF);
+  if (isServiceError(error)) return tryAgain(reported, facts, OUTAGE_BACKOFF);
   return hasSent ? sendAgain(reported, facts) : tryAgain(reported, facts, BACKOFF);
 }
 
@@ -109,10 +107,6 @@ function tryAgain(
   if (sinceClaimMs >= UNSENT_MS && tries >= LEAST_UNSENT_TRIES) return failed(error);
   return { kind: 'later', delayMs: Math.max(leastMs, backoffMs(tries, random, limits)), counts: 'try' };
 }
-
-/** True if the store, the table or another service of ours failed, rather than this job. */
-const isOutage = (error: unknown): boolean =>
-  error instanceof TableError || error instanceof StoreError || error instanceof AwsError;
 
 /** True if the platform read the request and rejected it; a 401, 408 or 429 may succeed later. */
 const isRefusal = (failure: PlatformFailure): boolean =>

@@ -1,8 +1,7 @@
 import PQueue from 'p-queue';
-import { delayOrWarn } from './delay-or-warn.ts';
-import { type Handled, handleMessage, type Lease, type Worker } from './handle-message.ts';
+import type { Lease, Worker } from './handle-message.ts';
+import { type HandledOnce, handleOnce } from './handle-once.ts';
 import type { Queue, QueueMessage } from './queue/queue.ts';
-import { replaceMessage } from './queue/replace-message.ts';
 
 export type BatchOptions = {
   readonly worker: Worker;
@@ -23,28 +22,9 @@ export async function runBatch(
 ): Promise<readonly string[]> {
   const running = new PQueue({ concurrency });
   const handled = await Promise.all(
-    messages.map((message) => running.add(() => handleOne(message, worker, lease, queue))),
+    messages.map((message) => running.add(() => handleOnce(message, { worker, lease, queue }))),
   );
-  return messages.flatMap(({ messageId }, index) => (handled[index]?.kind === 'done' ? [] : [messageId]));
-}
-
-async function handleOne(
-  message: QueueMessage,
-  worker: Worker,
-  lease: Lease,
-  queue: BatchOptions['queue'],
-): Promise<Exclude<Handled, { readonly kind: 'replace' }>> {
-  try {
-    const handled = await handleMessage(message, worker, lease);
-    if (handled.kind === 'replace') {
-      await replaceMessage(message, handled.body, queue);
-      return { kind: 'done' };
-    }
-    if (handled.kind === 'later')
-      await delayOrWarn(message, handled.delayMs, { queue, logger: worker.logger });
-    return handled;
-  } catch (err) {
-    worker.logger.error({ messageId: message.messageId, err }, 'message not handled');
-    return { kind: 'later', delayMs: 0 };
-  }
+  // One that was replaced is deleted already, which does no harm twice.
+  const isFinished = (kind: HandledOnce['kind'] | undefined) => kind === 'done' || kind === 'replaced';
+  return messages.flatMap(({ messageId }, index) => (isFinished(handled[index]?.kind) ? [] : [messageId]));
 }

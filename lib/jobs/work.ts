@@ -1,8 +1,10 @@
-import { delayOrWarn } from './delay-or-warn.ts';
-import { handleMessage, type Lease, type Worker } from './handle-message.ts';
+import { createComingBack } from './coming-back.ts';
+import type { Lease, Worker } from './handle-message.ts';
+import { type HandledOnce, handleOnce } from './handle-once.ts';
 import { createEmptyCheck, LONG_POLLS, type Polls } from './queue/empty-queue.ts';
 import type { Queue, QueueMessage } from './queue/queue.ts';
-import { replaceMessage } from './queue/replace-message.ts';
+import { createQueueOutage } from './queue/queue-outage.ts';
+import { untilServicesAreBack } from './until-services-are-back.ts';
 
 export type WorkOptions = {
   readonly worker: Worker;
@@ -27,53 +29,75 @@ export type WorkCounts = { readonly done: number; readonly later: number; readon
 
 /**
  * Consumes a queue in this process, as the deployed worker would, until it is stopped or there is nothing left. It
- * takes no more messages than it has room for. Throws what the queue throws, once all running jobs have finished.
+ * takes no more messages than it has room for, and none while the platform, the table or the store is away. While the
+ * queue is away it tries again until it is stopped. Throws what the queue throws if that will not pass, such as that it
+ * does not exist, once all running jobs have finished.
  */
 export async function work(options: WorkOptions): Promise<WorkCounts> {
-  const { queue, concurrency, visibilitySeconds, drain, signal, sleep, polls = LONG_POLLS } = options;
+  const { queue, concurrency, visibilitySeconds, drain, signal, polls = LONG_POLLS } = options;
   const { waitSeconds } = polls;
   const running = new Set<Promise<void>>();
-  const counts = { done: 0, later: 0, failed: 0 };
-  const comingBack = createComingBack(options.worker.now);
+  const begun = createBegun(options);
   const isEmpty = createEmptyCheck(queue, polls);
-  const begin = (message: QueueMessage) => {
-    comingBack.received(message);
-    const one = handleOne(message, options).then(({ kind, backAfterMs }) => {
-      counts[kind] += 1;
-      if (kind === 'done') comingBack.deleted(message);
-      if (backAfterMs !== undefined) comingBack.add(message, backAfterMs);
-      running.delete(one);
-    });
-    running.add(one);
+  const outage = createQueueOutage(options);
+  const poll = async () => {
+    const most = Math.min(10, concurrency - running.size);
+    const wasIdle = running.size === 0;
+    const messages = await queue.receive({ most, waitSeconds, visibilitySeconds });
+    for (const message of messages) {
+      const one = begun.add(message).finally(() => running.delete(one));
+      running.add(one);
+    }
+    const isQuiet = wasIdle && messages.length === 0 && !begun.isComingBack();
+    if (drain && (await isEmpty({ isQuiet }))) return 'empty';
+    if (messages.length === 0 && waitSeconds === 0) await pause(CHECK_EVERY_MS, options);
+    return 'polled';
   };
   try {
     while (!signal.aborted) {
-      if (running.size >= concurrency) {
-        await Promise.race(running);
-        continue;
-      }
-      if (await isAway(options)) continue;
-      const most = Math.min(10, concurrency - running.size);
-      const wasIdle = running.size === 0;
-      const messages = await queue.receive({ most, waitSeconds, visibilitySeconds });
-      messages.forEach(begin);
-      const isQuiet = wasIdle && messages.length === 0 && !comingBack.any();
-      if (drain && (await isEmpty({ isQuiet }))) break;
-      if (messages.length === 0 && waitSeconds === 0)
-        await sleep(CHECK_EVERY_MS, signal).catch(() => undefined);
+      if (running.size >= concurrency) await Promise.race(running);
+      else if (begun.isServiceAway()) begun.servicesAreBack(await untilServicesAreBack(options));
+      else if (!(await isPlatformAway(options)) && (await outage.during(poll)) === 'empty') break;
     }
   } finally {
     await Promise.all(running);
   }
-  return counts;
+  return begun.counts();
 }
 
+/** The messages that were received: how they ended, and what that says about the queue and the services. */
+function createBegun(options: WorkOptions) {
+  const counts = { done: 0, later: 0, failed: 0 };
+  const comingBack = createComingBack(options.worker.now);
+  let isAway = false;
+  return {
+    async add(message: QueueMessage): Promise<void> {
+      comingBack.received(message);
+      const handled = await handleOne(message, options);
+      counts[handled.kind === 'replaced' ? 'later' : handled.kind] += 1;
+      if (handled.kind === 'done') comingBack.deleted(message);
+      else comingBack.add(message, handled.delayMs ?? options.visibilitySeconds * 1000);
+      if (handled.kind === 'failed' && handled.isAway) isAway = true;
+    },
+    isComingBack: () => comingBack.any(),
+    isServiceAway: () => isAway,
+    servicesAreBack(are: boolean) {
+      isAway = !are;
+    },
+    counts: (): WorkCounts => counts,
+  };
+}
+
+const pause = (ms: number, { sleep, signal }: WorkOptions): Promise<void> =>
+  sleep(ms, signal).catch(() => undefined);
+
 /** Whether the platform is away. Then it has waited a little, or probed: nothing is received until it is back. */
-async function isAway({ worker: { breaker }, signal, sleep }: WorkOptions): Promise<boolean> {
+async function isPlatformAway(options: WorkOptions): Promise<boolean> {
+  const { breaker } = options.worker;
   if (breaker?.knownBlockedMs() === undefined) return false;
   const blockedMs = await breaker.blockedMs();
   if (blockedMs === undefined) return false;
-  await sleep(Math.min(blockedMs, CHECK_AWAY_MS), signal).catch(() => undefined);
+  await pause(Math.min(blockedMs, CHECK_AWAY_MS), options);
   return true;
 }
 
@@ -83,62 +107,22 @@ const CHECK_AWAY_MS = 1_000;
 /** How long to wait before the next poll where polls do not wait. */
 const CHECK_EVERY_MS = 200;
 
-/** How many messages are remembered as deleted: a copy is delivered soon after its message, or hardly ever. */
-const MOST_DELETED = 10_000;
-
-/**
- * Messages that went back to the queue. Its counts may be too old to include them. A copy of a message goes back while
- * its job runs; once the message is deleted, nothing is waited for.
- */
-function createComingBack(now: () => number) {
-  const dueAtMs = new Map<string, number>();
-  const deleted = new Set<string>();
-  return {
-    add({ messageId }: QueueMessage, afterMs: number) {
-      if (!deleted.has(messageId)) dueAtMs.set(messageId, now() + afterMs);
-    },
-    deleted({ messageId }: QueueMessage) {
-      dueAtMs.delete(messageId);
-      deleted.add(messageId);
-      const [oldest] = deleted;
-      if (deleted.size > MOST_DELETED && oldest !== undefined) deleted.delete(oldest);
-    },
-    received({ messageId }: QueueMessage) {
-      dueAtMs.delete(messageId);
-    },
-    /** Whether any is not due yet. */
-    any: () => dueAtMs.values().some((atMs) => atMs > now()),
-  };
-}
-
-/** How a message was handled, and when it comes back if it does. */
-type HandledOne = { readonly kind: keyof WorkCounts; readonly backAfterMs?: number };
-
-async function handleOne(message: QueueMessage, options: WorkOptions): Promise<HandledOne> {
-  const { worker, lease, queue } = options;
-  const stop = keepHidden(message, options);
+async function handleOne(message: QueueMessage, options: WorkOptions): Promise<HandledOnce> {
+  const { lease, queue } = options;
   const onRefused = () => {
-    worker.onRefused?.();
+    options.worker.onRefused?.();
     options.onRefused?.(message.messageId);
   };
+  const worker = { ...options.worker, onRefused };
+  const stopHiding = keepHidden(message, options);
+  const handled = await handleOnce(message, { worker, lease, queue, stopHiding });
+  if (handled.kind !== 'done') return handled;
   try {
-    const handled = await handleMessage(message, { ...worker, onRefused }, lease);
-    await stop();
-    if (handled.kind === 'done') {
-      await queue.delete(message.receipt);
-      return { kind: 'done' };
-    }
-    if (handled.kind === 'replace') {
-      await replaceMessage(message, handled.body, queue);
-      return { kind: 'later' };
-    }
-    const isDelayed = await delayOrWarn(message, handled.delayMs, { queue, logger: worker.logger });
-    return { kind: 'later', backAfterMs: isDelayed ? handled.delayMs : options.visibilitySeconds * 1000 };
+    await queue.delete(message.receipt);
+    return handled;
   } catch (err) {
-    worker.logger.error({ messageId: message.messageId, err }, 'message not handled');
-    return { kind: 'failed', backAfterMs: options.visibilitySeconds * 1000 };
-  } finally {
-    await stop();
+    worker.logger.warn({ messageId: message.messageId, err }, 'message not deleted; delivered again');
+    return { kind: 'failed', delayMs: undefined, isAway: false };
   }
 }
 

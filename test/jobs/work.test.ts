@@ -1,9 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import pino from 'pino';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { AwsError } from '../../lib/aws/aws-error.ts';
+import type { Ledger } from '../../lib/jobs/ledger/ledger.ts';
 import type { Queue } from '../../lib/jobs/queue/queue.ts';
 import { HandBackError } from '../../lib/jobs/turn.ts';
 import { type WorkOptions, work } from '../../lib/jobs/work.ts';
+import { TableError } from '../../lib/table/table-error.ts';
 import { fakeWorker, leaseOf, runFunctionJob } from './fake-worker.ts';
 import { forgetfulQueue } from './forgetful-queue.ts';
 import { memoryQueue } from './memory-queue.ts';
@@ -95,6 +98,123 @@ test('receives nothing while the platform is away, and goes on by itself when it
   expect(slept.slice(0, 90)).toEqual(Array(90).fill(1_000));
   expect(counts).toMatchObject({ done: 1, failed: 0 });
   expect(receives).toBeGreaterThan(1);
+});
+
+const awsError = (name: string) =>
+  new AwsError('receive', Object.assign(new Error(name), { code: name, name }));
+
+describe('a queue that is away', () => {
+  test.for(['ECONNREFUSED', 'TimeoutError', 'RequestThrottled', 'InternalFailure'])(
+    'is tried again until it is back, with waits of 20 s at most, and logged once: %s',
+    async (code) => {
+      await using fake = await fakeWorker({
+        'run-function': async () => ({ status: 'done', response: '1' }),
+      });
+      const logged: string[] = [];
+      const logger = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
+      const queue = memoryQueue([JSON.stringify(runFunctionJob)]);
+      let [polls, counted] = [0, 0];
+      const slept: number[] = [];
+
+      const counts = await work({
+        ...options,
+        worker: { ...fake.worker, logger },
+        lease: leaseOf(fake),
+        queue: {
+          ...queue,
+          receive: async (asked) => {
+            polls += 1;
+            if (polls <= 100) throw awsError(code);
+            return queue.receive(asked);
+          },
+          counts: async () => {
+            counted += 1;
+            if (counted <= 3) throw awsError(code);
+            return queue.counts();
+          },
+        },
+        sleep: async (ms) => {
+          slept.push(ms);
+          await turn();
+        },
+      });
+
+      expect(counts).toEqual({ done: 1, later: 0, failed: 0 });
+      expect(logged.filter((line) => line.includes('the queue is away'))).toHaveLength(2);
+      expect(Math.max(...slept)).toBeLessThanOrEqual(20_000);
+      expect(slept[0]).toBeLessThanOrEqual(1_000);
+    },
+  );
+
+  test('can be stopped while it is away', async () => {
+    await using fake = await fakeWorker({});
+    const stop = new AbortController();
+
+    const counts = await work({
+      ...options,
+      drain: false,
+      signal: stop.signal,
+      worker: fake.worker,
+      lease: leaseOf(fake),
+      queue: { ...memoryQueue(), receive: () => Promise.reject(awsError('ECONNREFUSED')) },
+      sleep: async () => stop.abort(),
+    });
+
+    expect(counts).toEqual({ done: 0, later: 0, failed: 0 });
+  });
+
+  test.for(['QueueDoesNotExist', 'AccessDenied'])(
+    'ends the work at once if it stays so: %s',
+    async (code) => {
+      await using fake = await fakeWorker({});
+
+      const ended = work({
+        ...options,
+        worker: fake.worker,
+        lease: leaseOf(fake),
+        queue: { ...memoryQueue(), receive: () => Promise.reject(awsError(code)) },
+        sleep,
+      });
+
+      await expect(ended).rejects.toThrow(code);
+    },
+  );
+});
+
+test('receives nothing while the table is away: only the messages in hand spend a receive', async () => {
+  await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
+  const backMs = fake.clock.nowMs + 15_000;
+  const isAway = () => fake.clock.nowMs < backMs;
+  const table = new TableError('get a row', { kind: 'unreachable', code: 'ECONNREFUSED' });
+  const ledger: Ledger = {
+    ...fake.ledger,
+    claim: (...asked) => (isAway() ? Promise.reject(table) : fake.ledger.claim(...asked)),
+    read: (id) => (isAway() ? Promise.reject(table) : fake.ledger.read(id)),
+  };
+  const bodies = Array.from({ length: 100 }, (_, index) =>
+    JSON.stringify({ ...runFunctionJob, id: `job-${index}` }),
+  );
+  const queue = forgetfulQueue(fake.clock, { seed: 1, bodies, isHandled: true });
+  let receivedAway = 0;
+
+  const counts = await work({
+    ...options,
+    worker: { ...fake.worker, ledger },
+    lease: { ...leaseOf(fake), deadlineMs: undefined },
+    queue: {
+      ...queue,
+      receive: async (asked) => {
+        const messages = await queue.receive(asked);
+        if (isAway()) receivedAway += messages.length;
+        return messages;
+      },
+    },
+    sleep: queue.sleep,
+  });
+
+  expect(receivedAway).toBeLessThanOrEqual(2);
+  expect(counts).toEqual({ done: 100, later: 0, failed: receivedAway });
+  expect(queue.bodies()).toEqual([]);
 });
 
 test('does not wait for a copy of a message that it has deleted meanwhile', async () => {

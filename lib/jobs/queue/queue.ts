@@ -22,9 +22,9 @@ export type QueueCounts = { readonly waiting: number; readonly inFlight: number;
 export type Queue = {
   /**
    * Sends messages in as few requests as possible. Tries every one of them, and then throws `UnsentError` if any could
-   * not be sent.
+   * not be sent. They are delivered after `delayMs`, 15 minutes at most; by default at once.
    */
-  send(bodies: readonly string[]): Promise<void>;
+  send(bodies: readonly string[], options?: { readonly delayMs?: number }): Promise<void>;
   /** At most ten, after at most `waitSeconds` (0 to 20). Other receivers do not see them for `visibilitySeconds`. */
   receive(options: {
     readonly most: number;

@@ -51,10 +51,14 @@ export function createSqsQueue(
 ): Queue {
   const QueueUrl = queueUrl;
   return {
-    send: (bodies) =>
+    send: (bodies, { delayMs = 0 } = {}) =>
       sendMessages(bodies, {
         queue: queueUrl,
-        send: (Entries) => client.send(new SendMessageBatchCommand({ QueueUrl, Entries })),
+        send: (entries) => {
+          const DelaySeconds = Math.ceil(delayMs / 1000);
+          const Entries = delayMs === 0 ? entries : entries.map((entry) => ({ ...entry, DelaySeconds }));
+          return client.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+        },
         sleep,
       }),
     async receive({ most, waitSeconds, visibilitySeconds }) {

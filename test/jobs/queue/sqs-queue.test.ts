@@ -70,6 +70,19 @@ describe('a batch in which some messages were refused', () => {
   });
 });
 
+test('messages are delayed in whole seconds, and only if that is asked for', async () => {
+  const { sqs, queue } = mockedQueue();
+  sqs.on(SendMessageBatchCommand).resolves({ Successful: undefined, Failed: undefined });
+
+  await queue.send(['a'], { delayMs: 1_200 });
+  await queue.send(['b']);
+
+  expect(sqs.commandCalls(SendMessageBatchCommand).map(({ args: [{ input }] }) => input.Entries)).toEqual([
+    [{ Id: '0', MessageBody: 'a', DelaySeconds: 2 }],
+    [{ Id: '0', MessageBody: 'b' }],
+  ]);
+});
+
 describe('one message that cannot be sent', () => {
   const bodies = Array.from({ length: 12 }, (_, index) => `message ${index + 1}`);
   const invalid = new SQSServiceException({

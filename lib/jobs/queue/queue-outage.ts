@@ -1,0 +1,43 @@
+import type { Logger } from 'pino';
+import { AwsError } from '../../aws/aws-error.ts';
+import { backoffMs } from '../../time/backoff.ts';
+
+export type QueueOutageOptions = {
+  readonly worker: { readonly logger: Logger; readonly random: () => number };
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Ends a wait. */
+  readonly signal: AbortSignal;
+};
+
+/** Waits between tries while a queue is away. The SDK has tried three times before each. */
+const TRIES = { baseDelayMs: 1_000, maxDelayMs: 20_000 };
+
+/** True if a queue did not respond, or was at its limit: that passes. A queue that is missing or denied stays so. */
+export const isQueueAway = (error: unknown): error is AwsError =>
+  error instanceof AwsError && ['busy', 'unreachable'].includes(error.failure.kind);
+
+/** How long to wait before the next try, with some jitter. `tries`: 1 is the first that failed. */
+export const queueWaitMs = (tries: number, random: number): number =>
+  backoffMs(tries, 0.5 + random / 2, TRIES);
+
+/** Waits for a queue that is away: logged once for each outage. */
+export function createQueueOutage({ worker: { logger, random }, sleep, signal }: QueueOutageOptions) {
+  let tries = 0;
+  return {
+    /** What the request returns; undefined, after a wait, if the queue is away. Throws what will not pass. */
+    async during<T>(request: () => Promise<T>): Promise<T | undefined> {
+      try {
+        const result = await request();
+        if (tries > 0) logger.info('the queue is back');
+        tries = 0;
+        return result;
+      } catch (err) {
+        if (!isQueueAway(err)) throw err;
+        tries += 1;
+        if (tries === 1) logger.warn({ err }, 'the queue is away: tried again until it responds');
+        await sleep(queueWaitMs(tries, random()), signal).catch(() => undefined);
+        return undefined;
+      }
+    },
+  };
+}

@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest';
+import { AwsError } from '../../lib/aws/aws-error.ts';
+import type { Worker } from '../../lib/jobs/handle-message.ts';
+import { handleOnce } from '../../lib/jobs/handle-once.ts';
+import type { Queue, QueueMessage } from '../../lib/jobs/queue/queue.ts';
+import { HandBackError } from '../../lib/jobs/turn.ts';
+import { TableError } from '../../lib/table/table-error.ts';
+import { fakeWorker, leaseOf, runFunctionJob } from './fake-worker.ts';
+
+const HOUR = 3_600_000;
+const RETENTION_MS = 14 * 24 * HOUR;
+
+type Clock = { nowMs: number };
+type Queued = QueueMessage & { readonly sentAtMs: number; readonly visibleAtMs: number };
+
+/** A queue that counts receives as SQS does, and loses what is received too often or too old. */
+function countingQueue(clock: Clock) {
+  let queued: readonly Queued[] = [];
+  const lost: QueueMessage[] = [];
+  let sent = 0;
+  const seen = { mostReceives: 0, copies: 0 };
+  const put = (body: string, sender: string, delayMs = 0) => {
+    sent += 1;
+    const receipt = `r-${sent}`;
+    const made = { messageId: `m-${sent}`, body, sender, receives: 0, receipt, sentAtMs: clock.nowMs };
+    queued = [...queued, { ...made, visibleAtMs: clock.nowMs + delayMs }];
+  };
+  const queue: Pick<Queue, 'send' | 'delete' | 'delay'> = {
+    async send(bodies, { delayMs = 0 } = {}) {
+      seen.copies += bodies.length;
+      for (const body of bodies) put(body, 'AROAWORKER', delayMs);
+    },
+    async delete(receipt) {
+      queued = queued.filter((one) => one.receipt !== receipt);
+    },
+    async delay(receipt, delayMs) {
+      const visibleAtMs = clock.nowMs + Math.min(delayMs, 11.6 * HOUR);
+      queued = queued.map((one) => (one.receipt === receipt ? { ...one, visibleAtMs } : one));
+    },
+  };
+  return {
+    put,
+    queue,
+    lost,
+    seen,
+    left: () => queued.length,
+    /** Moves the clock to the next message, and receives it. */
+    next(): QueueMessage | undefined {
+      const [first] = queued.toSorted((one, other) => one.visibleAtMs - other.visibleAtMs);
+      if (first === undefined) return undefined;
+      clock.nowMs = Math.max(clock.nowMs, first.visibleAtMs);
+      const received = { ...first, receives: first.receives + 1 };
+      seen.mostReceives = Math.max(seen.mostReceives, received.receives);
+      const isLost = received.receives > 1_000 || clock.nowMs - first.sentAtMs > RETENTION_MS;
+      if (isLost) lost.push(first);
+      queued = queued.flatMap((one) => (one !== first ? [one] : isLost ? [] : [received]));
+      return isLost ? undefined : received;
+    },
+  };
+}
+
+/** Handles the messages of a queue one after another until none is left. */
+async function drain(
+  { next, queue }: Pick<ReturnType<typeof countingQueue>, 'next' | 'queue'>,
+  worker: Worker,
+  clock: Clock,
+): Promise<void> {
+  for (let message = next(); message !== undefined; message = next()) {
+    const handled = await handleOnce(message, { worker, queue, lease: leaseOf({ clock }) });
+    if (handled.kind === 'done') await queue.delete(message.receipt);
+    if (handled.kind === 'failed' && handled.delayMs === undefined)
+      await queue.delay(message.receipt, 60_000);
+  }
+}
+
+describe('a message that waits', () => {
+  test('through a paused weekend is handled after it, never received often, and has its first sender', async () => {
+    const runs: number[] = [];
+    await using fake = await fakeWorker({
+      'run-function': async () => {
+        if (fake.clock.nowMs < untilMs) throw new HandBackError('paused', 60_000);
+        runs.push(fake.clock.nowMs);
+        return { status: 'done', response: '1' };
+      },
+    });
+    const untilMs = fake.clock.nowMs + 62 * HOUR;
+    const counting = countingQueue(fake.clock);
+    counting.put(JSON.stringify(runFunctionJob), 'AIDASUBMITTER');
+
+    await drain(counting, fake.worker, fake.clock);
+
+    expect(counting.lost).toEqual([]);
+    expect(counting.left()).toBe(0);
+    expect(counting.seen.mostReceives).toBe(200);
+    expect(runs).toHaveLength(1);
+    expect(runs[0]).toBeLessThan(untilMs + 61_000);
+    expect(await fake.stored('results/run-function/dt=2026-11-21/job-1.json')).toMatchObject({
+      status: 'done',
+      sender: 'AIDASUBMITTER',
+    });
+  });
+
+  test('for 40 days is not deleted by the queue, though each wait is long', async () => {
+    await using fake = await fakeWorker({
+      'run-function': async () => {
+        if (fake.clock.nowMs < untilMs) throw new HandBackError('not now', untilMs - fake.clock.nowMs);
+        return { status: 'done', response: '1' };
+      },
+    });
+    const untilMs = fake.clock.nowMs + 40 * 24 * HOUR;
+    const counting = countingQueue(fake.clock);
+    counting.put(JSON.stringify(runFunctionJob), 'AIDASUBMITTER');
+
+    await drain(counting, fake.worker, fake.clock);
+
+    expect(counting.lost).toEqual([]);
+    expect(fake.finished).toHaveLength(1);
+    expect(counting.seen.copies).toBeLessThan(15);
+  });
+
+  test('and whose copy was sent but which was not deleted is one job all the same', async () => {
+    let runs = 0;
+    await using fake = await fakeWorker({
+      'run-function': async () => {
+        if (fake.clock.nowMs < untilMs) throw new HandBackError('paused', 60_000);
+        runs += 1;
+        return { status: 'done', response: '1' };
+      },
+    });
+    const untilMs = fake.clock.nowMs + 10 * HOUR;
+    const counting = countingQueue(fake.clock);
+    counting.put(JSON.stringify(runFunctionJob), 'AIDASUBMITTER');
+    let deletions = 0;
+    const queue = {
+      ...counting.queue,
+      delete: async (receipt: string) => {
+        deletions += 1;
+        if (deletions === 1)
+          throw new AwsError('delete', Object.assign(new Error('x'), { code: 'ECONNRESET' }));
+        return counting.queue.delete(receipt);
+      },
+    };
+
+    await drain({ ...counting, queue }, fake.worker, fake.clock);
+
+    expect(counting.left()).toBe(0);
+    expect(runs).toBe(1);
+  });
+
+  test('for a table that is away for two days is not lost, and comes back within half a minute', async () => {
+    await using fake = await fakeWorker({ 'run-function': async () => ({ status: 'done', response: '1' }) });
+    const untilMs = fake.clock.nowMs + 48 * HOUR;
+    const away = new TableError('claim', { kind: 'unreachable', code: 'ECONNREFUSED' });
+    const unlessAway = async <T>(act: () => Promise<T>): Promise<T> => {
+      if (fake.clock.nowMs < untilMs) throw away;
+      return act();
+    };
+    const ledger = {
+      ...fake.ledger,
+      claim: (...asked: Parameters<typeof fake.ledger.claim>) =>
+        unlessAway(() => fake.ledger.claim(...asked)),
+      announce: (...asked: Parameters<typeof fake.ledger.announce>) =>
+        unlessAway(() => fake.ledger.announce(...asked)),
+    };
+    const counting = countingQueue(fake.clock);
+    counting.put(JSON.stringify(runFunctionJob), 'AIDASUBMITTER');
+
+    await drain(counting, { ...fake.worker, ledger }, fake.clock);
+
+    expect(counting.lost).toEqual([]);
+    expect(fake.finished).toHaveLength(1);
+    expect(fake.clock.nowMs - untilMs).toBeLessThanOrEqual(30_000);
+    expect(counting.seen.mostReceives).toBe(400);
+  });
+});
+
+test('a message that cannot be handled through a fault of ours ends among the dead letters', async () => {
+  await using fake = await fakeWorker({});
+  const ledger = { ...fake.ledger, claim: () => Promise.reject(new TypeError('a fault')) };
+  const counting = countingQueue(fake.clock);
+  counting.put(JSON.stringify(runFunctionJob), 'AIDASUBMITTER');
+
+  await drain(counting, { ...fake.worker, ledger }, fake.clock);
+
+  expect(counting.lost).toHaveLength(1);
+  expect(counting.seen.copies).toBe(0);
+});
