@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sendJobs } from '../../lib/cli/send-jobs.ts';
 import { UnsentError, type UnsentMessage } from '../../lib/jobs/queue/unsent-error.ts';
 
@@ -67,6 +67,79 @@ test('an abort ends it before the next batch, and is the error', async () => {
 test('all jobs that were sent leave no error', async () => {
   expect(await sendJobs(jobs, { ...scriptedQueue(), signal })).toEqual({
     ids: idsWithout(),
+    notSent: [],
     error: undefined,
+  });
+});
+
+describe('a queue that is away for a while', () => {
+  const unreachable = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+  const all = (count: number, cause: unknown = unreachable) =>
+    Array.from({ length: count }, (_, index) => ({ index, cause, mayBeSent: true }));
+  const patient = () => {
+    const clock = { nowMs: 0 };
+    const away: string[] = [];
+    return {
+      clock,
+      away,
+      options: {
+        signal,
+        now: () => clock.nowMs,
+        random: () => 0.5,
+        onAway: ({ message }: Error) => void away.push(message),
+        sleep: async (ms: number) => {
+          clock.nowMs += ms;
+        },
+      },
+    };
+  };
+
+  test('is tried again, for what it did not accept only, and says so once', async () => {
+    const { away, options } = patient();
+    const partly = [{ index: 7, cause: fault('RequestThrottled'), mayBeSent: false }];
+    const { queue, batches } = scriptedQueue([], all(10), all(10), partly, all(1), []);
+
+    const sent = await sendJobs(jobs, { ...options, queue });
+
+    expect(batches).toEqual([10, 10, 10, 10, 1, 1, 5]);
+    expect(sent).toEqual({ ids: idsWithout(), notSent: [], error: undefined });
+    expect(away).toHaveLength(1);
+  });
+
+  test('is given up after five minutes, and exactly the jobs are named that it may not have', async () => {
+    const { clock, options } = patient();
+    const { queue } = scriptedQueue([], ...Array.from({ length: 100 }, () => all(10)));
+
+    const { ids, notSent, error } = await sendJobs(jobs, { ...options, queue });
+
+    expect(ids).toEqual(jobs.slice(0, 10).map(({ id }) => id));
+    expect(notSent).toEqual(jobs.slice(10).map(({ id }) => id));
+    expect(error).toBeInstanceOf(UnsentError);
+    expect(clock.nowMs).toBeGreaterThanOrEqual(300_000);
+    expect(clock.nowMs).toBeLessThan(330_000);
+  });
+
+  test('does not keep a job from being reported that it refused', async () => {
+    const { options } = patient();
+    const mixed = [
+      { index: 2, cause: invalid, mayBeSent: false },
+      { index: 4, cause: fault('InternalError'), mayBeSent: false },
+    ];
+    const { queue, batches } = scriptedQueue([], mixed, []);
+
+    const { notSent } = await sendJobs(jobs, { ...options, queue });
+
+    expect(batches).toEqual([10, 10, 1, 5]);
+    expect(notSent).toEqual(['job-13']);
+  });
+
+  test('is not waited for if it was never reached', async () => {
+    const { options } = patient();
+    const { queue, batches } = scriptedQueue(all(10));
+
+    const { ids, notSent } = await sendJobs(jobs, { ...options, queue });
+
+    expect({ batches, ids }).toEqual({ batches: [10], ids: [] });
+    expect(notSent).toHaveLength(25);
   });
 });

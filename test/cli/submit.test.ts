@@ -35,7 +35,7 @@ test('all jobs are sent, in more than one batch, and their ids are printed', asy
 
   const counts = await countsOf(jobs.queue);
   expect(code).toBe(0);
-  expect(JSON.parse(out)).toEqual({ sent: 23, ids });
+  expect(JSON.parse(out)).toEqual({ sent: 23, ids, notSent: [] });
   expect(counts.waiting).toBe(23);
 });
 
@@ -78,7 +78,7 @@ test('reports a queue that cannot be reached and how much was sent, and exits 1'
 
   const { code, out, err } = await jobs.begin(['submit', '-'], environment, lines([score('a')])).ended;
 
-  expect({ code, out }).toEqual({ code: 1, out: '0 jobs sent' });
+  expect({ code, out }).toEqual({ code: 1, out: '0 jobs sent\n1 job not certainly sent\n  a' });
   expect(err).toContain('0 of 1 job are certainly on the queue');
 });
 
@@ -96,7 +96,11 @@ test('counts and prints the jobs that SQS accepted of a batch, and exits 1 for t
     .ended;
 
   expect(code).toBe(1);
-  expect(JSON.parse(out)).toEqual({ sent: 11, ids: ids.filter((id) => id !== 'job-2') });
+  expect(JSON.parse(out)).toEqual({
+    sent: 11,
+    ids: ids.filter((id) => id !== 'job-2'),
+    notSent: ['job-2'],
+  });
   expect(err).toContain('11 of 12 jobs are certainly on the queue');
   expect(err).toContain('sent 11 of 12 messages, not number 3: InvalidMessageContents: no');
 });

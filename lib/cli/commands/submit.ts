@@ -45,16 +45,23 @@ async function send(
   terminal: Terminal,
 ): Promise<number> {
   const { sendJobs } = await import('../send-jobs.ts');
-  const { ids, error } = await sendJobs(all, { queue, signal: terminal.signal });
+  const onAway = ({ message }: Error) =>
+    terminal.err(`platform-sync: the queue is away (${message}): trying again for 5 minutes; Ctrl-C ends it`);
+  const { ids, notSent, error } = await sendJobs(all, { queue, signal: terminal.signal, onAway });
   const sent = ids.length;
   terminal.out(
     flags.json
-      ? JSON.stringify({ sent, ids }, undefined, 2)
-      : [`${jobs(sent)} sent`, ...ids.map((id) => `  ${id}`)].join('\n'),
+      ? JSON.stringify({ sent, ids, notSent }, undefined, 2)
+      : [
+          ...[`${jobs(sent)} sent`, ...ids.map((id) => `  ${id}`)],
+          ...(notSent.length === 0
+            ? []
+            : [`${jobs(notSent.length)} not certainly sent`, ...notSent.map((id) => `  ${id}`)]),
+        ].join('\n'),
   );
   if (error === undefined) return exitCodes.done;
   terminal.err(
-    `platform-sync: ${sent} of ${jobs(all.length)} are certainly on the queue: those whose ids are printed. Submit only the others again; a job that has an id, or is neither a run-function nor an update-formula, can be submitted again in any case and still runs only once`,
+    `platform-sync: ${sent} of ${jobs(all.length)} are certainly on the queue: those that are listed as sent. Submit only the others again; a job that has an id, or is neither a run-function nor an update-formula, can be submitted again in any case and still runs only once`,
   );
   throw error;
 }
