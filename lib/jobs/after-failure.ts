@@ -3,7 +3,7 @@ import { PlatformError } from '../platform/platform-error.ts';
 import { type BackoffLimits, backoffMs } from '../time/backoff.ts';
 import type { JobError, Outcome } from './ledger/job-row.ts';
 import { isServiceError } from './service-away.ts';
-import { HandBackError, JobRefusedError, TurnLostError, UnfinishedError } from './turn.ts';
+import { HandBackError, JobCancelledError, JobRefusedError, TurnLostError, UnfinishedError } from './turn.ts';
 
 /** All the facts that the decision depends on. */
 export type FailureFacts = {
@@ -66,6 +66,7 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
   }
   if (error instanceof TurnLostError) return { kind: 'leave' };
   if (error instanceof HandBackError) return { kind: 'later', delayMs: error.delayMs, counts: 'nothing' };
+  if (error instanceof JobCancelledError) return failed({ kind: 'cancelled', message: error.message });
   if (error instanceof JobRefusedError) return failed({ kind: error.kind, message: error.message });
   if (error instanceof PlatformError) return afterPlatformError(error, facts);
   // A failure of our own. What was sent and got no response is never sent again.

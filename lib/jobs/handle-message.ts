@@ -19,7 +19,14 @@ import { storeRefused } from './refused.ts';
 import { type TypedJobRow, writeResult } from './result.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
 import { type CountedTurn, createTurn, TurnLostError } from './turn.ts';
-import { type Job, mayRepeat, type Runners, runBy, settleEnd } from './types/job-types.ts';
+import {
+  type Job,
+  mayRepeat,
+  type Runners,
+  runBy,
+  settleEnd,
+  stopsWhenCancelled,
+} from './types/job-types.ts';
 
 /** Reported at least once for each job that ended. `result` is the key of its result. */
 export type JobFinished = {
@@ -150,7 +157,19 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
   // A renewed lease lasts as long as the process.
   const mustLastMs = deadlineMs === undefined ? 1 : worker.mustLastMs(job);
   const blockedMs = worker.breaker?.knownBlockedMs;
-  const turn = createTurn({ ledger, claim, signal: held.signal, deadlineMs, mustLastMs, now, blockedMs });
+  const isCancelled = stopsWhenCancelled(job.type)
+    ? async () => (await ledger.read(job.id))?.cancelled === true
+    : undefined;
+  const turn = createTurn({
+    ledger,
+    claim,
+    signal: held.signal,
+    deadlineMs,
+    mustLastMs,
+    now,
+    blockedMs,
+    isCancelled,
+  });
   let outcome: Outcome;
   try {
     outcome = await runBy(worker.runners, job, turn);

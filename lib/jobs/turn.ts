@@ -1,4 +1,4 @@
-import type { Claim, Holder, Outcome } from './ledger/job-row.ts';
+import { CANCELLED, type Claim, type Holder, type Outcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 
 /** What a runner works with while it has a job. */
@@ -56,6 +56,11 @@ export class UnfinishedError extends Error {
   }
 }
 
+/** A person cancelled the job while it was under way: it ends with what it has. */
+export class JobCancelledError extends Error {
+  override readonly name = 'JobCancelledError';
+}
+
 /** The job must not be done as things stand, and nothing was sent: it ends as failed, with an error of this kind. */
 export class JobRefusedError extends Error {
   override readonly name = 'JobRefusedError';
@@ -78,7 +83,12 @@ export type TurnOptions = {
   readonly now: () => number;
   /** How long no call may leave, since the platform is away; undefined if it may. */
   readonly blockedMs?: (() => number | undefined) | undefined;
+  /** Reads whether a person has cancelled the job meanwhile; undefined if it does not stop between sends. */
+  readonly isCancelled?: (() => Promise<boolean>) | undefined;
 };
+
+/** How often a job that sends many requests looks whether it was cancelled, at most: a read of its row. */
+const LOOK_EVERY_MS = 3_000;
 
 /** A turn, with whether it has sent, and how many sends of the job have started so far. */
 export type CountedTurn = Turn & {
@@ -92,8 +102,10 @@ export function createTurn(options: TurnOptions): CountedTurn {
   const { ledger, claim, signal, deadlineMs, mustLastMs, now, blockedMs } = options;
   let writing: Promise<Claim> | undefined;
   let written: Claim | undefined;
+  const cancelCheck = createCancelCheck(options);
   const checkMaySend = () => {
     signal.throwIfAborted();
+    cancelCheck.throwIfCancelled(written ?? claim);
     const awayMs = blockedMs?.();
     if (awayMs !== undefined) throw new HandBackError('the platform is away', awayMs);
     if (deadlineMs !== undefined && deadlineMs - now() < mustLastMs) throw tooLate(deadlineMs - now());
@@ -108,6 +120,7 @@ export function createTurn(options: TurnOptions): CountedTurn {
     attempts: () => (written ?? claim).attempts,
     onLeave: checkMaySend,
     async beforeSend() {
+      await cancelCheck.look();
       checkMaySend();
       writing ??= writeSent(ledger, claim, {
         mustLastMs,
@@ -123,6 +136,25 @@ export function createTurn(options: TurnOptions): CountedTurn {
         writing = undefined;
         throw error;
       }
+      cancelCheck.throwIfCancelled(written);
+    },
+  };
+}
+
+/** Finds out whether the job was cancelled: in the row that the ledger returned, or by looking at it now and then. */
+function createCancelCheck({ isCancelled, now }: TurnOptions) {
+  let lookedAtMs = now();
+  let isStopped = false;
+  return {
+    async look() {
+      if (isCancelled === undefined || now() - lookedAtMs < LOOK_EVERY_MS) return;
+      lookedAtMs = now();
+      // If the table is away, the next look shows it.
+      isStopped ||= await isCancelled().catch(() => false);
+    },
+    throwIfCancelled(row: Claim) {
+      if (isStopped || row.cancelled === true)
+        throw new JobCancelledError(`${CANCELLED} while it was under way`);
     },
   };
 }

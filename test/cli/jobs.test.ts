@@ -1,7 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
+import { splitBatch } from '../../lib/jobs/texts/batch/split-batch.ts';
+import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
+import { row, rowsOf } from '../jobs/texts/fakes.ts';
 import { countsOf, lines, startJobs } from './start-jobs.ts';
 
 type Jobs = Awaited<ReturnType<typeof startJobs>>;
@@ -238,4 +243,45 @@ test.for([
 
   expect(code).toBe(2);
   expect(err).toContain(expected);
+});
+
+test('cancel --batch ends a batch that has not begun, with a summary; redrive --batch scores it after all', async () => {
+  await using jobs = await startJobs();
+  const table = createDynamoTable({ tableName: 'ledger', environment: jobs.shared });
+  const cache = createScoreCache({ table, host: 'h', owner: 'o', now: Date.now, newToken: randomUUID });
+  const batches = { table, store: createDirectoryStore(jobs.folder), newToken: randomUUID, now: Date.now };
+  await splitBatch(
+    { batch: 'b1', request: {}, rows: rowsOf([row(1, 'a good day'), row(2, 'a bad day')]), host: 'h' },
+    { ...batches, cache, rate: 2, send: async () => undefined },
+  );
+
+  const first = await jobs.runWithoutPlatform(['jobs', 'cancel', '--batch', 'b1']);
+  const again = await jobs.runWithoutPlatform(['jobs', 'cancel', '--batch', 'b1', '--json']);
+  const summary = await jobs.readJson('scores/b1/summary.json');
+  const redriven = await jobs.runWithoutPlatform(['redrive', '--batch', 'b1']);
+  await jobs.run(['work', '--drain']);
+
+  expect(first).toMatchObject({
+    code: 0,
+    out: 'batch b1: 0 of 1 chunks had ended\n  b1.chunk-00000: cancelled; its message has not been seen yet',
+  });
+  expect(JSON.parse(again.out)).toEqual({ batch: 'b1', chunks: 1, ended: 1, isSplit: true, jobs: [] });
+  expect(summary).toMatchObject({ failed: 2, cancelled: 2 });
+  expect(redriven).toMatchObject({ code: 0, out: 'reopened: 1\n  b1.chunk-00000' });
+  expect(await jobs.readJson('scores/b1/summary.json')).toMatchObject({ scored: 2, failed: 0 });
+});
+
+test.for([
+  [['jobs', 'cancel'], 2, 'expected ids of jobs, or --batch, and not both'],
+  [['jobs', 'cancel', 'a', '--batch', 'b1'], 2, 'expected ids of jobs, or --batch, and not both'],
+  [['jobs', 'cancel', '--batch', 'b1'], 1, 'batch b1: not in the table'],
+  [['redrive', 'a', '--batch', 'b1'], 2, 'expected ids of jobs or --batch, got both'],
+  [['redrive', '--batch', 'b1'], 1, 'batch b1: not in the table'],
+] as const)('%j exits %i', async ([argv, expected, message]) => {
+  await using jobs = await startJobs();
+
+  const { code, err } = await jobs.runWithoutPlatform(argv);
+
+  expect(code).toBe(expected);
+  expect(err).toContain(message);
 });

@@ -17,8 +17,8 @@ type Options = {
   readonly refused: readonly string[];
   /** How the first runs of the job end, whatever they do. */
   readonly ends?: readonly ('failed' | 'unknown')[];
-  /** Called before each text is sent. */
-  readonly beforeText?: (text: string) => Promise<void>;
+  /** Called before each text is sent, with how many were sent before it. */
+  readonly beforeText?: (sent: number) => Promise<void>;
   readonly texts?: readonly string[];
 };
 
@@ -30,13 +30,21 @@ export async function scoredBatch(options: Options) {
   const { now, sleep, random } = fake.worker;
   const refused = new Set(options.refused);
   const paid: string[] = [];
-  const analyze: Analyze = async (request, { beforeSend } = {}) => {
-    await beforeText?.(request.text);
+  const send: Analyze = async (request, { beforeSend, onLeave } = {}) => {
+    await beforeText?.(paid.length);
     await beforeSend?.();
+    onLeave?.();
     const context = { operation: 'analyzeSentiment', about: 'sentiment of a text', attempts: 1 };
     if (refused.has(request.text)) throw new PlatformError(refusedText, context);
     paid.push(request.text);
     return sentimentOf(request);
+  };
+  // One at a time, as a slow pace makes them.
+  let last: Promise<unknown> = Promise.resolve();
+  const analyze: Analyze = (...given) => {
+    const one = last.then(() => send(...given));
+    last = one.catch(() => undefined);
+    return one;
   };
   const cache = createScoreCache({ table: batches.table, host: HOST, now, owner: 'w', newToken: randomUUID });
   const run = scoreRunner({ platform: { sentiment: { analyze } }, cache, batches, now, sleep, random });
@@ -56,10 +64,10 @@ export async function scoredBatch(options: Options) {
     ...texts.map((text, index) => row(index + 1, text)),
     { line: texts.length + 1, fault: 'no text' },
   ];
-  const send = (messages: readonly object[]) => queue.send(messages.map((each) => JSON.stringify(each)));
+  const sendAll = (messages: readonly object[]) => queue.send(messages.map((each) => JSON.stringify(each)));
   await splitBatch(
     { batch: 'b1', request: {}, rows: rowsOf(rows), host: HOST },
-    { ...batches, cache, rate: 2, send },
+    { ...batches, cache, rate: 2, send: sendAll },
   );
   return {
     ...fake,

@@ -1,40 +1,85 @@
 import type { Command } from 'commander';
-import { isCancelled, type JobState } from '../../jobs/ledger/job-row.ts';
+import { isCancelled } from '../../jobs/ledger/job-row.ts';
 import type { CancelAnswer } from '../../jobs/ledger/ledger.ts';
+import { readSyncSettings } from '../../settings.ts';
 import type { Finish } from '../command.ts';
 import { openLedgerFor } from '../open-ledger-for.ts';
+import { openStoreOf } from '../open-store-of.ts';
+import { settingFor } from '../setting-for.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+type CancelFlags = { readonly batch?: string; readonly json?: true };
 
 /** `jobs cancel ID...`: cancels what has not been sent. Does not need the platform. */
 export function addCancel(jobs: Command, terminal: Terminal, finish: Finish): void {
   jobs
     .command('cancel')
-    .description('Cancel jobs that have not been sent, even if their messages have not been seen yet.')
-    .argument('<id...>', 'the ids of the jobs')
+    .description(
+      'Cancel jobs that have not been sent, even if their messages have not been seen yet. A job that sends many texts stops between two of them, within seconds.',
+    )
+    .argument('[id...]', 'the ids of the jobs')
+    .option('--batch <name>', 'cancel all chunks of this batch that have not ended')
     .option('--json', 'print what happened to each job as one JSON value')
-    .action(async (ids: readonly string[], flags: { readonly json?: true }) =>
-      finish(await cancel(ids, flags, terminal)),
-    );
+    .action(async (ids: readonly string[], flags: CancelFlags) => finish(await cancel(ids, flags, terminal)));
 }
 
-async function cancel(
-  given: readonly string[],
-  { json }: { readonly json?: true },
-  terminal: Terminal,
-): Promise<number> {
+async function cancel(given: readonly string[], flags: CancelFlags, terminal: Terminal): Promise<number> {
   const { checkedJobIds } = await import('../open-jobs.ts');
   const ids = checkedJobIds(given);
+  if ((flags.batch === undefined) === (ids.length === 0))
+    throw new UsageError('jobs cancel: expected ids of jobs, or --batch, and not both');
+  return flags.batch === undefined
+    ? cancelJobs(ids, flags, terminal)
+    : cancelOneBatch(flags.batch, flags, terminal);
+}
+
+async function cancelJobs(
+  ids: readonly string[],
+  { json }: CancelFlags,
+  terminal: Terminal,
+): Promise<number> {
   const ledger = await openLedgerFor('jobs cancel', terminal);
-  const outcomes: { id: string; became: CancelAnswer['kind']; state: JobState; isCancelled: boolean }[] = [];
+  const { stopsWhenCancelled } = await import('../../jobs/types/job-types.ts');
+  const outcomes: ReturnType<typeof toCancelled>[] = [];
   for (const id of ids) {
     terminal.signal.throwIfAborted();
-    const outcome = await ledger.cancel(id);
-    const { kind: became, row } = outcome;
-    outcomes.push({ id, became, state: row.state, isCancelled: isCancelled(row) });
+    const outcome = await ledger.cancel(id, { stops: stopsWhenCancelled });
+    outcomes.push(toCancelled(id, outcome));
     if (!json) terminal.out(shown(`${id}: ${describeCancel(outcome)}`));
   }
   if (json) terminal.out(JSON.stringify(outcomes, undefined, 2));
   return outcomes.every((each) => each.isCancelled) ? exitCodes.done : exitCodes.incomplete;
+}
+
+const toCancelled = (id: string, { kind: became, row }: CancelAnswer) => ({
+  id,
+  became,
+  state: row.state,
+  isCancelled: isCancelled(row),
+});
+
+async function cancelOneBatch(batch: string, { json }: CancelFlags, terminal: Terminal): Promise<number> {
+  const { environment, signal, out, err } = terminal;
+  const tableName = settingFor('jobs cancel', readSyncSettings(environment), 'SYNC_TABLE');
+  const { openLedgerParts } = await import('../open-jobs.ts');
+  const { cancelBatch } = await import('../../jobs/cancel-batch.ts');
+  const store = await openStoreOf(environment);
+  const parts = await openLedgerParts(tableName, environment, store);
+  const { jobs, ...counts } = await cancelBatch(batch, { ...parts, signal });
+  if (counts.chunks === 0) {
+    err(shown(`platform-sync: batch ${batch}: not in the table`));
+    return exitCodes.failed;
+  }
+  const outcomes = jobs.map(({ id, answer }) => toCancelled(id, answer));
+  if (json) out(JSON.stringify({ ...counts, jobs: outcomes }, undefined, 2));
+  else {
+    out(shown(`batch ${batch}: ${counts.ended} of ${counts.chunks} chunks had ended`));
+    for (const { id, answer } of jobs) out(shown(`  ${id}: ${describeCancel(answer)}`));
+  }
+  if (!counts.isSplit)
+    err('platform-sync: the batch is still being split: cancel it again for the chunks that come');
+  return counts.isSplit && outcomes.every((each) => each.isCancelled) ? exitCodes.done : exitCodes.incomplete;
 }
 
 function describeCancel({ kind, row }: CancelAnswer): string {
@@ -42,6 +87,8 @@ function describeCancel({ kind, row }: CancelAnswer): string {
     case 'cancelled':
       if (row.cancelled) return 'cancelled; it had failed, and only `redrive` with its id reopens it';
       return row.type === undefined ? 'cancelled; its message has not been seen yet' : 'cancelled';
+    case 'stopping':
+      return 'under way; its worker sends no more within seconds, and stores what it has';
     case 'sent':
       return 'already sent; it cannot be cancelled';
     case 'ended': {

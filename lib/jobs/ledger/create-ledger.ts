@@ -76,7 +76,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       return step(holder.id, (row) => decideEnd(row, holder, { outcome: plain, nowMs: now() }), { holder });
     },
     read: async (id) => (await parts.read(id))?.row,
-    cancel: (id) => step(id, (row) => decideCancel(row, { id, nowMs: now() })),
+    cancel: (id, options = {}) => step(id, (row) => decideCancel(row, { id, nowMs: now(), ...options })),
     reopen: (id, options = {}) => step(id, (row) => decideReopen(row, options)),
     resolve: (id, resolution) => step(id, (row) => decideResolve(row, { ...resolution, nowMs: now() })),
     async *list() {

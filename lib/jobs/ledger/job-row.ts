@@ -56,7 +56,10 @@ export type JobRow = {
   readonly sentFence?: number;
   /** While a send is repeated: the fence of the send before it, whose outcome is unknown. */
   readonly earlierSentFence?: number;
-  /** A person cancelled the job after it had failed: only by its id is it reopened. */
+  /**
+   * A person cancelled the job after it had failed: only by its id is it reopened. While it is under way: its worker is
+   * to send no more.
+   */
   readonly cancelled?: boolean;
   readonly outcome?: Outcome;
 };
@@ -76,6 +79,9 @@ export type Holder = Pick<Claim, 'id' | 'fence'>;
 
 /** Whether the row’s job has ended. */
 export const hasEnded = (row: JobRow): row is EndedJobRow => row.outcome !== undefined;
+
+/** How the message of the error of a cancelled job begins; rows of its texts have it too. */
+export const CANCELLED = 'the job was cancelled';
 
 /** Whether a person cancelled the job, before it was sent or after it had failed. */
 export const isCancelled = ({ cancelled, outcome }: JobRow): boolean =>

@@ -55,8 +55,15 @@ export type ReleaseOptions = { readonly tried?: 'with-send' | 'without-send' | u
 
 export type EndAnswer = { readonly kind: 'ended'; readonly row: EndedJobRow } | Lost;
 
+export type CancelOptions = {
+  /** Whether jobs of a type send many requests, and stop between two of them. Default: none does. */
+  readonly stops?: (type: string) => boolean;
+};
+
 export type CancelAnswer =
   | { readonly kind: 'cancelled'; readonly row: EndedJobRow }
+  /** Its worker sends no more, and ends it with what it has. */
+  | { readonly kind: 'stopping'; readonly row: JobRow }
   | { readonly kind: 'sent'; readonly row: JobRow }
   | { readonly kind: 'ended'; readonly row: EndedJobRow };
 
@@ -110,7 +117,7 @@ export type Ledger = {
   end(holder: Holder, outcome: Outcome): Promise<EndAnswer>;
   read(id: string): Promise<JobRow | undefined>;
   /** Stops a job that has not been sent, even one whose message has not arrived yet; one that failed stays failed. */
-  cancel(id: string): Promise<CancelAnswer>;
+  cancel(id: string, options?: CancelOptions): Promise<CancelAnswer>;
   /** Reopens a failed job; its message must be put on the queue again. */
   reopen(id: string, options?: ReopenOptions): Promise<ReopenAnswer>;
   /** Settles a job whose outcome is unknown by a person's word. */

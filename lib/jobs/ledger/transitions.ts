@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  CANCELLED,
   type Claim,
   type EndedJobRow,
   type EndState,
@@ -13,6 +14,7 @@ import {
 } from './job-row.ts';
 import type {
   CancelAnswer,
+  CancelOptions,
   ClaimAnswer,
   ClaimOptions,
   EndAnswer,
@@ -42,6 +44,7 @@ import type {
  * CLAIMED, sent before,       UNKNOWN           anyone who may not repeat; error `answer-lost`              claim
  *   no lease or expired
  * CLAIMED                     FAILED            anyone; error `cancelled`                                  cancel
+ * CLAIMED, SENT; has a lease  the same          anyone, where the job stops between sends; cancelled       cancel
  * CLAIMED, lease lasts        SENT              the holder; attempts+1                                       sent
  * CLAIMED with a lease        CLAIMED           the holder: longer lease, or none      renew, notSent, release
  * CLAIMED with a lease        an end            the holder                                                    end
@@ -205,12 +208,17 @@ export function decideEnd(
 
 export function decideCancel(
   row: JobRow | undefined,
-  { id, nowMs }: { readonly id: string; readonly nowMs: number },
+  { id, nowMs, stops }: CancelOptions & { readonly id: string; readonly nowMs: number },
 ): Decision<CancelAnswer> {
   if (row && hasEnded(row)) {
     if (row.state !== 'FAILED' || isCancelled(row)) return { answer: { kind: 'ended', row } };
     const stays: EndedJobRow = { ...row, cancelled: true };
     return { write: stays, answer: { kind: 'cancelled', row: stays } };
+  }
+  const isHeld = row?.leaseUntilMs !== undefined && nowMs < row.leaseUntilMs;
+  if (row && (row.state === 'SENT' || isHeld) && row.type !== undefined && stops?.(row.type)) {
+    const stopping: JobRow = { ...row, cancelled: true };
+    return { write: stopping, answer: { kind: 'stopping', row: stopping } };
   }
   if (row?.state === 'SENT') return { answer: { kind: 'sent', row } };
   const write = endOf(row ?? blankRow(id, nowMs), cancelled(row), nowMs);
@@ -281,9 +289,11 @@ const endStates = { done: 'DONE', failed: 'FAILED', unknown: 'UNKNOWN' } as cons
 
 /** Of two ends of one job the later one wins, so it gets the later time, whatever the clock says. */
 function endOf(row: JobRow, outcome: Outcome, nowMs: number): EndedJobRow {
-  const { earlierFinishedAt: _, ...rest } = withoutLease(row);
+  const { earlierFinishedAt: _, cancelled, ...rest } = withoutLease(row);
   const before = row.finishedAt ?? row.earlierFinishedAt ?? Number.NEGATIVE_INFINITY;
-  return { ...rest, state: endStates[outcome.status], finishedAt: Math.max(nowMs, before + 1), outcome };
+  const mark = cancelled && outcome.status !== 'done' ? { cancelled } : {};
+  const finishedAt = Math.max(nowMs, before + 1);
+  return { ...rest, ...mark, state: endStates[outcome.status], finishedAt, outcome };
 }
 
 const withoutLease = ({ leaseUntilMs: _, ...row }: JobRow): JobRow => row;
@@ -316,7 +326,7 @@ const cancelled = (row: JobRow | undefined): Outcome =>
   failure(
     'failed',
     'cancelled',
-    `the job was cancelled before it was sent${row?.sentFence === undefined ? '' : ' again'}`,
+    `${CANCELLED} before it was sent${row?.sentFence === undefined ? '' : ' again'}`,
   );
 
 const answerLost = failure(

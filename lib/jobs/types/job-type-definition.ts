@@ -20,6 +20,8 @@ export type JobTypeDefinition<
   readonly checks: MessageChecks<Message, Input>;
   /** True if a send may be repeated when its outcome is unknown: a repeat does no harm, or the job permits it. */
   readonly mayRepeat: (job: JobBy<Message>) => boolean;
+  /** True if a job sends many requests, and ends between two of them once a person cancels it. */
+  readonly stopsWhenCancelled: boolean;
   /** How long one send may last, in milliseconds; `timeoutMs`: the configured limit of one attempt of a call. */
   readonly mustLastMs: (timeoutMs: number) => number;
   /** Why the lists of SYNC_ALLOW do not allow a job, or undefined if they do. Its type has been checked already. */

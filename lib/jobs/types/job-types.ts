@@ -57,6 +57,12 @@ export const readJobOf = <Type extends JobType>(
 export const mayRepeat = <Type extends JobType>(job: JobOf<Type>): boolean =>
   definitions[job.type].mayRepeat(job);
 
+/** True if jobs of the type end between two sends once a person cancels them; false for an unknown type. */
+export const stopsWhenCancelled = (type: string): boolean =>
+  isJobType(type) && definitions[type].stopsWhenCancelled;
+
+const isJobType = (type: string): type is JobType => Object.hasOwn(definitions, type);
+
 /** How long one send of the job may last, in milliseconds. */
 export const mustLastMs = <Type extends JobType>({ type }: JobOf<Type>, timeoutMs: number): number =>
   definitions[type].mustLastMs(timeoutMs);

@@ -650,6 +650,25 @@ function describePeople(makeLedger: MakeLedger): void {
     expect(await ledger.read('a')).toEqual(sent);
   });
 
+  test('ask a job to stop that somebody has, sent or not, where its type stops between sends', async () => {
+    const { ledger, clock } = await makeLedger();
+    const held = await claim(ledger);
+    const stops = () => true;
+
+    const claimed = await ledger.cancel('a', { stops });
+    const sent = await ledger.sent(held, { mustLastMs: 1 });
+    const again = await ledger.cancel('a', { stops });
+    clock.nowMs += leaseMs;
+    const next = await ledger.claim(request, { leaseMs, mayRepeat: true });
+
+    expect(claimed).toEqual({ kind: 'stopping', row: { ...held, cancelled: true } });
+    expect(sent).toMatchObject({ kind: 'sent', claim: { cancelled: true } });
+    expect(again).toMatchObject({ kind: 'stopping', row: { state: 'SENT', cancelled: true } });
+    expect(next).toMatchObject({ kind: 'claimed', claim: { fence: 2, cancelled: true } });
+    const ended = await ledger.end({ id: 'a', fence: 2 }, done);
+    expect(ended.row).not.toHaveProperty('cancelled');
+  });
+
   test('cancel a failed job: it stays as it was, and only who names it reopens it', async () => {
     const { ledger } = await makeLedger();
     await ledger.end(await send(ledger), failed);

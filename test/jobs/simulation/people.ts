@@ -1,3 +1,4 @@
+import { stopsWhenCancelled } from '../../../lib/jobs/types/job-types.ts';
 import { bodyOf, type Deed, type Plan } from './plan.ts';
 import type { SimulatedPlatform } from './simulated-platform.ts';
 import { ledgerOf, type Scene } from './workers.ts';
@@ -34,7 +35,7 @@ export async function meddle(
   await world.sleep(person, deed.afterMs);
   switch (deed.kind) {
     case 'cancel':
-      await ledger.cancel(idOf(number));
+      await ledger.cancel(idOf(number), { stops: stopsWhenCancelled });
       return;
     case 'reopen': {
       const answer = await ledger.reopen(idOf(number), { isNamed: true });

@@ -69,9 +69,9 @@ export function createWitness(world: World, broken: (what: string) => void) {
           broken(`${nameOf(holder)} could not end while its lease lasted`);
         return answer;
       },
-      async cancel(id) {
+      async cancel(id, options) {
         cancelled.add(id);
-        return ledger.cancel(id);
+        return ledger.cancel(id, options);
       },
     };
   };

@@ -1,3 +1,4 @@
+import { CANCELLED } from '../../ledger/job-row.ts';
 import type { TextResult } from '../scoring/score-texts.ts';
 import type { ChunkCounts } from './chunk-row.ts';
 import type { ScoredRow } from './part.ts';
@@ -45,11 +46,13 @@ export const costsOf = (results: readonly TextResult[]): Costs => ({
 export function countRowsOf(
   rows: readonly ScoredRow[],
   bad: number,
-): Pick<ChunkCounts, 'rows' | 'scored' | 'failed' | 'bad' | 'erased' | 'sentiments'> {
+): Pick<ChunkCounts, 'rows' | 'scored' | 'failed' | 'cancelled' | 'bad' | 'erased' | 'sentiments'> {
   const erased = rows.filter((row) => row.erased === true).length;
   const failed = rows.filter(({ error }) => error !== undefined).length - bad;
+  const cancelled = rows.filter(({ error }) => error?.startsWith(CANCELLED)).length;
   const scored = rows.length - bad - erased - failed;
-  return { rows: rows.length, scored, failed, bad, erased, sentiments: countSentiments(rows) };
+  const ofFailed = cancelled === 0 ? {} : { cancelled };
+  return { rows: rows.length, scored, failed, ...ofFailed, bad, erased, sentiments: countSentiments(rows) };
 }
 
 /** How often each sentiment occurs for each topic (null: for the text as a whole), in lower case, in a fixed order. */

@@ -9,6 +9,8 @@ const countsSchema = z.object({
   rows: count,
   scored: count,
   failed: count,
+  /** Those of the failed rows whose job was cancelled; absent if none was. */
+  cancelled: z.optional(count),
   bad: count,
   /** Rows whose text has been forgotten since. */
   erased: count,

@@ -78,6 +78,7 @@ async function readEnded(batch: string, { table }: BatchStorage): Promise<Ended 
 function summarize(batch: string, { chunks, badRows }: Ended): Summary {
   const total = (count: (counts: ChunkCounts) => number) =>
     chunks.reduce((sum, { counts }) => sum + count(counts), 0);
+  const cancelled = total((counts) => counts.cancelled ?? 0);
   return {
     version: 1,
     batch,
@@ -85,6 +86,7 @@ function summarize(batch: string, { chunks, badRows }: Ended): Summary {
     rows: total(({ rows }) => rows),
     scored: total(({ scored }) => scored),
     failed: total(({ failed }) => failed),
+    ...(cancelled === 0 ? {} : { cancelled }),
     bad: total(({ bad }) => bad),
     erased: total(({ erased }) => erased),
     cached: total(({ cached }) => cached),

@@ -5,6 +5,7 @@ import { type DataFilesInput, type DataFilesMessage, dataFilesChecks } from './m
 export const dataFiles: JobTypeDefinition<DataFilesMessage, DataFilesInput> = {
   checks: dataFilesChecks,
   mayRepeat: () => true,
+  stopsWhenCancelled: true,
   mustLastMs: (timeoutMs) => timeoutMs,
   allowFault: () => undefined,
   openRunner: async ({ platform }) => (await import('./runner.ts')).dataFilesRunner(platform.call),

@@ -7,6 +7,7 @@ import { type RunFunctionInput, type RunFunctionMessage, runFunctionChecks } fro
 export const runFunction: JobTypeDefinition<RunFunctionMessage, RunFunctionInput> = {
   checks: runFunctionChecks,
   mayRepeat: ({ onUnknown }) => onUnknown === 'retry',
+  stopsWhenCancelled: false,
   mustLastMs: (timeoutMs) => endpoint.timeoutMs ?? timeoutMs,
   allowFault: functionFault,
   openRunner: async ({ platform }) => (await import('./runner.ts')).functionRunner(platform.call),

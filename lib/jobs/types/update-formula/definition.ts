@@ -8,6 +8,7 @@ export const updateFormula: JobTypeDefinition<UpdateFormulaMessage, UpdateFormul
   checks: updateFormulaChecks,
   // A late repeat would undo somebody's newer formula.
   mayRepeat: () => false,
+  stopsWhenCancelled: false,
   mustLastMs: (timeoutMs) => timeoutMs,
   allowFault: () => undefined,
   openRunner: async ({ platform }) => (await import('./runner.ts')).formulaRunner(platform),

@@ -1,0 +1,56 @@
+import { CANCELLED, isCancelled } from './ledger/job-row.ts';
+import type { CancelAnswer, Ledger } from './ledger/ledger.ts';
+import { type BatchStorage, batchPartition, chunkJobId, HEADER_SORT } from './texts/batch/batch.ts';
+import { readHeader } from './texts/batch/batch-header.ts';
+import { isEnded, parseChunkRow } from './texts/batch/chunk-row.ts';
+import { failChunk } from './texts/batch/end-chunk.ts';
+import { stopsWhenCancelled } from './types/job-types.ts';
+
+export type CancelBatchParts = {
+  readonly ledger: Pick<Ledger, 'cancel'>;
+  readonly batches: BatchStorage;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** What happened to a batch. `isSplit`: false while more chunks may come, which were not cancelled. */
+export type CancelledBatch = {
+  readonly batch: string;
+  readonly chunks: number;
+  /** Chunks that had ended before. */
+  readonly ended: number;
+  readonly isSplit: boolean;
+  /** What happened to the jobs of the others. */
+  readonly jobs: readonly { readonly id: string; readonly answer: CancelAnswer }[];
+};
+
+/**
+ * Cancels all chunks of a batch that have not ended. A chunk that nobody has at the moment ends here and now: texts that
+ * were scored have their rows, and the others fail as cancelled. One under way is ended by its worker, which sends no
+ * more texts. The batch then has its summary. Repeating it does no harm, and does what a crash left undone.
+ */
+export async function cancelBatch(
+  batch: string,
+  { ledger, batches, signal }: CancelBatchParts,
+): Promise<CancelledBatch> {
+  const jobs: CancelledBatch['jobs'][number][] = [];
+  let [chunks, ended] = [0, 0];
+  // Read first: chunks that were added after the header cannot exist.
+  const isSplit = (await readHeader(batch, batches)) !== undefined;
+  for await (const stored of batches.table.list(batchPartition(batch))) {
+    signal?.throwIfAborted();
+    if (stored.key.sort === HEADER_SORT) continue;
+    chunks += 1;
+    if (isEnded(parseChunkRow(stored).row)) {
+      ended += 1;
+      continue;
+    }
+    const chunkId = { batch, chunk: Number(stored.key.sort.replace('chunk-', '')) };
+    const id = chunkJobId(chunkId);
+    const answer = await ledger.cancel(id, { stops: stopsWhenCancelled });
+    jobs.push({ id, answer });
+    const error = answer.row.outcome?.error;
+    if (answer.kind !== 'stopping' && isCancelled(answer.row))
+      await failChunk(chunkId, { error: error?.message ?? CANCELLED, payer: id }, batches);
+  }
+  return { batch, chunks, ended, isSplit, jobs };
+}

@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+import { cancelBatch } from '../../lib/jobs/cancel-batch.ts';
+import { handleMessage } from '../../lib/jobs/handle-message.ts';
+import { parseMessage } from '../../lib/jobs/message/message.ts';
+import { redriveBatch } from '../../lib/jobs/redrive-batch.ts';
+import { stopsWhenCancelled } from '../../lib/jobs/types/job-types.ts';
+import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
+import { scoredBatch } from './scored-batch.ts';
+
+const CHUNK = 'b1.chunk-00000';
+const RESULT = `results/score/dt=2026-11-21/${CHUNK}.json`;
+const cancelled = { kind: 'cancelled', message: 'the job was cancelled while it was under way' };
+const stops = stopsWhenCancelled;
+
+/** A batch of texts of which one is sent a second; `at` happens before the text of this number. */
+async function slowBatch(at: number, happen: (batch: SlowBatch) => Promise<unknown>, count = 60) {
+  const batch: SlowBatch = await scoredBatch({
+    refused: [],
+    texts: Array.from({ length: count }, (_, index) => `text ${index}`),
+    async beforeText(sent) {
+      if (sent === at) await happen(batch);
+      batch.clock.nowMs += 1_000;
+    },
+  });
+  return batch;
+}
+
+type SlowBatch = Awaited<ReturnType<typeof scoredBatch>>;
+
+test('a score job that is cancelled while it is under way sends no more texts within three seconds', async () => {
+  await using batch = await slowBatch(6, ({ ledger }) => ledger.cancel(CHUNK, { stops }));
+
+  await batch.drain();
+
+  expect(batch.paid.length).toBeLessThanOrEqual(9);
+  const result = { status: 'failed', error: cancelled, response: { calls: batch.paid.length } };
+  expect(await batch.stored(RESULT)).toMatchObject(result);
+  const summary = { scored: batch.paid.length, calls: batch.paid.length, cancelled: 60 - batch.paid.length };
+  expect(await batch.stored('scores/b1/summary.json')).toMatchObject(summary);
+});
+
+test('what was paid for is not paid for again when the batch is redriven', async () => {
+  await using batch = await slowBatch(6, ({ ledger }) => ledger.cancel(CHUNK, { stops }), 20);
+  await batch.drain();
+
+  await redriveBatch('b1', batch.parts);
+  await batch.drain();
+
+  expect(batch.paid.toSorted()).toEqual([...new Set(batch.paid)].toSorted());
+  expect(await batch.stored('scores/b1/summary.json')).toMatchObject({ scored: 20, failed: 0 });
+});
+
+test('a cancelled job whose worker died is ended by the next one, which sends nothing', async () => {
+  await using batch = await scoredBatch({ refused: [] });
+  const [body = ''] = batch.queue.bodies();
+  const parsed = parseMessage(body, { messageId: 'm', allow: {} });
+  if (parsed.kind !== 'job') throw new Error('expected a job');
+  const { contentHash } = parsed;
+  await batch.ledger.claim({ id: CHUNK, type: 'score', contentHash, sender: 's' }, { leaseMs: 1_000 });
+  await batch.ledger.sent({ id: CHUNK, fence: 1 }, { mustLastMs: 1 });
+  expect((await batch.ledger.cancel(CHUNK, { stops })).kind).toBe('stopping');
+  batch.clock.nowMs += 2_000;
+
+  await handleMessage(messageOf(body), batch.worker, leaseOf(batch));
+
+  expect(batch.paid).toEqual([]);
+  expect(await batch.stored(RESULT)).toMatchObject({ status: 'failed', error: cancelled });
+});
+
+test('a batch that is cancelled before it began ends at once, and its summary says so', async () => {
+  await using batch = await scoredBatch({ refused: [] });
+
+  const report = await cancelBatch('b1', batch.parts);
+
+  expect(report).toMatchObject({ chunks: 1, ended: 0, isSplit: true, jobs: [{ id: CHUNK }] });
+  expect(report.jobs[0]?.answer.kind).toBe('cancelled');
+  expect(await batch.stored('scores/b1/summary.json')).toMatchObject({
+    failed: 3,
+    cancelled: 3,
+    bad: 1,
+    calls: 0,
+  });
+  await batch.drain();
+  expect(batch.paid).toEqual([]);
+  expect(await batch.stored(RESULT)).toMatchObject({ status: 'failed', error: { kind: 'cancelled' } });
+});
+
+test('a batch that is cancelled while it is under way ends when its worker stops', async () => {
+  await using batch = await slowBatch(6, ({ parts }) => cancelBatch('b1', parts), 20);
+
+  await batch.drain();
+
+  expect(batch.paid.length).toBeLessThanOrEqual(9);
+  const { cancelled: count = 0, scored } = await summaryOf(batch);
+  expect(count).toBe(20 - batch.paid.length);
+  expect(scored).toBe(batch.paid.length);
+  expect(await cancelBatch('b1', batch.parts)).toMatchObject({ ended: 1, jobs: [] });
+});
+
+const summaryOf = async (batch: SlowBatch) =>
+  (await batch.stored('scores/b1/summary.json')) as { readonly cancelled?: number; readonly scored: number };
+
+test('a function that was sent cannot be cancelled', async () => {
+  const answers: unknown[] = [];
+  await using fake = await fakeWorker({
+    'run-function': async (_, { beforeSend }) => {
+      await beforeSend();
+      answers.push((await fake.ledger.cancel('job-1', { stops })).kind);
+      return { status: 'done', response: '1' };
+    },
+  });
+
+  await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+
+  expect(answers).toEqual(['sent']);
+  expect(fake.finished).toMatchObject([{ status: 'done' }]);
+});
+
+test('a table that is away when a job looks whether it was cancelled does not stop it', async () => {
+  await using batch = await slowBatch(0, async () => undefined, 8);
+  const read = () => Promise.reject(new Error('the table is away'));
+  const worker = { ...batch.worker, ledger: { ...batch.ledger, read } };
+  const [body = ''] = batch.queue.bodies();
+
+  await handleMessage(messageOf(body), worker, leaseOf(batch));
+
+  expect(batch.paid).toHaveLength(8);
+});
