@@ -147,6 +147,9 @@ describe('score', () => {
     const calls = Object.values(sandbox.counts().sentimentCalls);
     expect(stopped.code).toBe(1);
     expect(stopped.err).toContain('interrupted: stopped as requested');
+    const [, left, scored] =
+      /^calls of this run: (\d+); (\d+) of them scored a text/m.exec(stopped.err) ?? [];
+    expect([left, scored]).toEqual([String(before), String(before)]);
     expect(before).toBeLessThan(300);
     expect(resumed.code).toBe(0);
     expect(JSON.parse(resumed.out)).toMatchObject({ batch: 'many', rows: 300, scored: 300, failed: 0 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { afterFailure } from '../../lib/jobs/after-failure.ts';
-import { HandBackError, JobRefusedError, TurnLostError } from '../../lib/jobs/turn.ts';
+import { HandBackError, JobRefusedError, TurnLostError, UnfinishedError } from '../../lib/jobs/turn.ts';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { StoreError } from '../../lib/store/error.ts';
@@ -165,4 +165,26 @@ test('invalid input and a changed calculation are failures', () => {
   expect(afterFailure({ ...facts, error: new JobRefusedError('changed', 'it was changed') })).toMatchObject({
     outcome: { status: 'failed', error: { kind: 'changed', message: 'it was changed' } },
   });
+});
+
+describe('a job that was done in part', () => {
+  const part = (cause: unknown) => new UnfinishedError(cause, '{"calls":7}');
+
+  test('ends as its cause says, and its outcome has what was done', () => {
+    const error = part(platform({ kind: 'status', status: 403 }));
+
+    expect(afterFailure({ ...facts, error })).toMatchObject({
+      kind: 'end',
+      outcome: { status: 'failed', response: '{"calls":7}', error: { status: 403 } },
+    });
+  });
+
+  test.each([new TurnLostError('another worker has it'), new HandBackError('wait', 1_500), refused])(
+    'goes back as its cause says: %s',
+    (cause) => {
+      expect(afterFailure({ ...facts, error: part(cause) })).toEqual(
+        afterFailure({ ...facts, error: cause }),
+      );
+    },
+  );
 });

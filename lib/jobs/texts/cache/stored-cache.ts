@@ -21,6 +21,8 @@ export type StoredCache = {
 
 /** Where the segments are. Ends in a slash. */
 export const SEGMENTS_FOLDER = scoresFolder(CACHE_FOLDER_NAME);
+/** States of texts; rows of chunks and headers are stored at once. */
+const OF_TEXTS: readonly unknown[] = ['SCORED', 'FREE'];
 /** Results that wait for their segment: the most that a crash can lose. */
 const MOST_WAITING = 50;
 const READ_AT_ONCE = 16;
@@ -51,7 +53,7 @@ export async function openStoredCache(store: Store): Promise<StoredCache> {
       const result = await memory.put(key, row, options);
       if (result.kind === 'other' || !isFinal(row)) return result;
       waiting.set(nameOf(key), { ...key, row });
-      if (waiting.size >= MOST_WAITING || row['state'] !== 'SCORED') await flush();
+      if (waiting.size >= MOST_WAITING || !OF_TEXTS.includes(row['state'])) await flush();
       return result;
     },
     async delete(key, expected) {
@@ -66,8 +68,12 @@ export async function openStoredCache(store: Store): Promise<StoredCache> {
   return { table, flush };
 }
 
-/** Rows that no longer change: an open chunk, a claim or a send means nothing once the process has ended. */
-const isFinal = ({ state }: Row) => state === undefined || state === 'SCORED' || state === 'ended';
+/**
+ * Rows that outlive the process: an open chunk, a claim or a send means nothing once it has ended. A free text has one
+ * only for the calls that nobody has counted yet.
+ */
+const isFinal = ({ state }: Row) =>
+  state === undefined || state === 'SCORED' || state === 'FREE' || state === 'ended';
 
 const lineSchema = z.object({
   partition: z.string(),

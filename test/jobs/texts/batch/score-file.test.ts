@@ -5,6 +5,7 @@ import { openStoredCache } from '../../../../lib/jobs/texts/cache/stored-cache.t
 import { forgetText } from '../../../../lib/jobs/texts/forget.ts';
 import { longWait, memoryStore, refusedText, row, scriptedAnalyze, sentBy } from '../fakes.ts';
 import { batchOf, mixedRows, partLines, resultsOf, runBatch, summaryOf, world } from './batch-suite.ts';
+import { type Fault, faultyPlatform } from './faulty-platform.ts';
 
 test('a file yields the same parts and summary as the queue', async () => {
   const [queue, here] = [world(), world()];
@@ -121,6 +122,52 @@ test('a forgotten text is in no segment', async () => {
   expect(rows).toHaveLength(one.paid.length - 1);
   expect(partLines(store)[0]).toMatchObject({ erased: true });
   expect((await Array.fromAsync(again.table.list('batch#b1'))).length).toBe(4);
+});
+
+test('stops when different texts fail alike; the next run in another process counts their calls too', async () => {
+  const store = memoryStore();
+  const platform = faultyPlatform({
+    ofText: new Map(),
+    ofCalls: [{ from: 100, to: 10_000, fault: 500 }],
+    putOff: new Set(),
+  });
+  const first = await openStoredCache(store);
+  const stopped = world({ store, table: first.table }, { analyze: platform.analyze, paid: [] });
+  const stop = scoreFile(batchOf(mixedRows), { ...stopped.split, ...stopped.scoring });
+  await expect(stop).rejects.toMatchObject({ failure: { status: 500 } });
+  await first.flush();
+  const atStop = platform.seen.paid;
+  platform.heal();
+
+  const second = await openStoredCache(store);
+  const resumed = world(
+    { store, table: second.table, owner: 'worker-2' },
+    { analyze: platform.analyze, paid: [] },
+  );
+  const scored = await scoreFile(batchOf(mixedRows), { ...resumed.split, ...resumed.scoring });
+
+  expect(atStop).toBeLessThan(100 + 2 * 8 * 9);
+  expect(scored).toMatchObject({
+    summary: {
+      scored: 226,
+      failed: 0,
+      calls: platform.seen.paid,
+      tokens: { output: platform.seen.responses },
+    },
+  });
+});
+
+test('a text whose response is always lost fails its row alone', async () => {
+  const platform = faultyPlatform({
+    ofText: new Map<string, Fault>([['bad 1', 'lost']]),
+    ofCalls: [],
+    putOff: new Set(),
+  });
+  const { split, scoring } = world({}, { analyze: platform.analyze, paid: [] });
+
+  const scored = await scoreFile(batchOf(mixedRows.slice(0, 100)), { ...split, ...scoring });
+
+  expect(scored).toMatchObject({ summary: { scored: 97, failed: 1, calls: platform.seen.paid } });
 });
 
 const byHash = (a: { readonly textHash?: unknown }, b: { readonly textHash?: unknown }) =>

@@ -1,0 +1,56 @@
+import type { Analyze } from '../../../../lib/jobs/texts/scoring/score-texts-options.ts';
+import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
+import { PlatformError } from '../../../../lib/platform/platform-error.ts';
+import { longWait, lost, sentimentOf } from '../fakes.ts';
+
+/** How the platform treats a text each time, or everything for a while. */
+export type Fault = 400 | 401 | 409 | 429 | 500 | 'lost';
+
+export type FaultPlan = {
+  /** Texts that never succeed until `heal`. */
+  readonly ofText: ReadonlyMap<string, Fault>;
+  /** What the calls from one number up to another meet, whatever their text. */
+  readonly ofCalls: readonly { readonly from: number; readonly to: number; readonly fault: Fault }[];
+  /** The calls whose turn is too far off. */
+  readonly putOff: ReadonlySet<number>;
+};
+
+/** A platform with faults, which knows what it may have been paid for. */
+export function faultyPlatform(plan: FaultPlan) {
+  let [turns, calls] = [0, 0];
+  let isHealthy = false;
+  /** Calls that may have been executed, and those whose response arrived. */
+  const seen = { paid: 0, responses: 0 };
+  const faultOf = (text: string): Fault | undefined => {
+    if (isHealthy) return undefined;
+    const now = plan.ofCalls.find(({ from, to }) => calls >= from && calls < to);
+    return now?.fault ?? plan.ofText.get(text);
+  };
+  const analyze: Analyze = async (request, { beforeSend, onLeave, signal } = {}) => {
+    signal?.throwIfAborted();
+    turns += 1;
+    if (!isHealthy && plan.putOff.has(turns)) throw errorOf(longWait);
+    await beforeSend?.();
+    onLeave?.();
+    calls += 1;
+    const fault = faultOf(request.text);
+    if (fault === undefined || !UNPAID.includes(fault)) seen.paid += 1;
+    if (fault !== undefined) throw errorOf(fault === 'lost' ? lost : { kind: 'status', status: fault });
+    seen.responses += 1;
+    return sentimentOf(request);
+  };
+  return {
+    analyze,
+    seen,
+    /** From now on, every call succeeds. */
+    heal: () => {
+      isHealthy = true;
+    },
+  };
+}
+
+/** On proof that nothing was executed. */
+const UNPAID: readonly Fault[] = [400, 401, 429];
+
+const errorOf = (failure: PlatformFailure) =>
+  new PlatformError(failure, { operation: 'analyzeSentiment', about: 'a text', attempts: 1 });

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { HandBackError, type Turn, UnfinishedError } from '../../../../lib/jobs/turn.ts';
+import { scoreRunner } from '../../../../lib/jobs/types/score/runner.ts';
+import { PlatformError } from '../../../../lib/platform/platform-error.ts';
+import { type Fault, type FaultPlan, faultyPlatform } from '../../texts/batch/faulty-platform.ts';
+import { memoryStore, worker } from '../../texts/fakes.ts';
+
+const job = {
+  version: 1,
+  type: 'score',
+  id: 'job-1',
+  texts: ['a', 'b', 'c', 'd', 'e'].map((text) => ({ id: text, text })),
+} as const;
+
+/** Runs the job on a platform with these faults; `thrown` is what it threw. */
+async function runOn(plan: Partial<FaultPlan>, turn: Partial<Turn> = {}) {
+  const platform = faultyPlatform({ ofText: new Map(), ofCalls: [], putOff: new Set(), ...plan });
+  const { options, table, newToken, slept } = worker(platform.analyze);
+  const { cache, now, sleep, random } = options;
+  const run = scoreRunner({
+    platform: { sentiment: { analyze: platform.analyze } },
+    cache,
+    batches: { store: memoryStore(), table, newToken, now },
+    now,
+    sleep,
+    random,
+  });
+  const given: Turn = {
+    signal: new AbortController().signal,
+    beforeSend: async () => undefined,
+    onLeave: () => undefined,
+    deadlineMs: undefined,
+    ...turn,
+  };
+  const again = () =>
+    run(job, given).then(
+      (outcome) => ({ outcome, thrown: undefined }),
+      (thrown: unknown) => ({ outcome: undefined, thrown }),
+    );
+  return { ...(await again()), again, platform, slept };
+}
+
+const responseOf = (thrown: unknown) =>
+  thrown instanceof UnfinishedError ? JSON.parse(thrown.response) : undefined;
+
+describe('a score job', () => {
+  test('is done although a text met a 409 each time', async () => {
+    const { outcome } = await runOn({ ofText: new Map<string, Fault>([['b', 409]]) });
+
+    expect(outcome?.status).toBe('done');
+    expect(JSON.parse(String(outcome?.response)).results).toMatchObject([
+      { calls: 1 },
+      { calls: 1, error: expect.stringContaining('409') },
+      { calls: 1 },
+      { calls: 1 },
+      { calls: 1 },
+    ]);
+  });
+
+  test('that scored something before it was stopped goes back uncounted; the next try is judged by its failure', async () => {
+    const { thrown, again } = await runOn({ ofText: new Map<string, Fault>([['b', 'lost']]) });
+
+    const { thrown: next } = await again();
+
+    expect(thrown).toBeInstanceOf(HandBackError);
+    expect(next).toBeInstanceOf(UnfinishedError);
+    expect((next as UnfinishedError).cause).toBeInstanceOf(PlatformError);
+    expect(responseOf(next)).toMatchObject({ calls: 4 + 18, cached: 0, tokens: { output: 4 } });
+    expect(responseOf(next).results[1]).toMatchObject({ id: 'b', calls: 18, paidAgain: 17 });
+  });
+
+  test('that is refused throughout says that nothing was paid for', async () => {
+    const { thrown, platform } = await runOn({ ofCalls: [{ from: 0, to: 1_000, fault: 401 }] });
+
+    expect(responseOf(thrown)).toMatchObject({ calls: 0, tokens: { total: 0 } });
+    expect(platform.seen.paid).toBe(0);
+  });
+
+  test('sits out a long wait once its calls leave, and goes back if none has left', async () => {
+    const waited = await runOn({ putOff: new Set([4]) });
+    const first = await runOn({ putOff: new Set([1]) });
+
+    expect(waited.outcome?.status).toBe('done');
+    expect(waited.slept).toEqual([40_000]);
+    expect(first.thrown).toMatchObject({ name: 'HandBackError', delayMs: 40_000 });
+    expect(first.platform.seen.paid).toBeLessThanOrEqual(1);
+  });
+
+  test('starts no text after its last moment', async () => {
+    const { thrown, platform } = await runOn({}, { deadlineMs: 1_060_000, lastSendMs: 1_000_000 });
+
+    expect(thrown).toBeInstanceOf(HandBackError);
+    expect(platform.seen.paid).toBe(0);
+  });
+});
