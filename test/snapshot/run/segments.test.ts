@@ -67,7 +67,7 @@ const again = ({ checkpoint }: Saved) => resumeRun(store, 'calculations', checkp
 
 async function storedIds({ checkpoint }: Saved): Promise<string[]> {
   const parts = await readParts(store, checkpoint.lastPart);
-  return Array.fromAsync(runKeys({ store, source: 'calculations', run: { parts } }));
+  return (await Array.fromAsync(runKeys({ store, source: 'calculations', run: { parts } }))).flat();
 }
 
 const PLAN = [1, 2, 'begins', 3, 4, 'restarts', 5, 'restarts', 6, 7, 'begins', 8, 'restarts', 9] as const;

@@ -80,10 +80,8 @@ async function storedBy({ checkpoint }: Saved) {
   const parts = await readParts(store, checkpoint.lastPart);
   const ids: string[][] = [];
   for (const part of parts) {
-    const keys: string[] = [];
-    for await (const key of runKeys({ store, source: 'calculations', run: { parts: [part] } }))
-      keys.push(key);
-    ids.push(keys);
+    const run = { parts: [part] };
+    ids.push((await Array.fromAsync(runKeys({ store, source: 'calculations', run }))).flat());
   }
   const counts = parts.map(({ records, firstKey, lastKey }) => ({ records, firstKey, lastKey }));
   return { ids, counts, checkpoint };

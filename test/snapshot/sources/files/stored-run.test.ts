@@ -53,7 +53,7 @@ async function takenInPieces(seed: number, flaws: Pick<PlatformOptions, 'anomali
   }
   const publication = await publishTaken(saved.checkpoint, options);
   const { parts } = publication.manifest;
-  const keys = await Array.fromAsync(runKeys({ store, source: 'files', run: { parts } }));
+  const keys = (await Array.fromAsync(runKeys({ store, source: 'files', run: { parts } }))).flat();
   const truth = filesetIds.flatMap((id) =>
     [...sandbox.files(id)].map((row): string => `${id}/${JSON.parse(row).id}`),
   );
