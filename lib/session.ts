@@ -142,6 +142,7 @@ function paceOf(settings: Settings, parts: PaceParts): Pace {
         onSafeRate();
       },
       onFleetRate: () => logger.info('fleet rate'),
+      onClockOff: (off) => logger.warn(off, 'clock off: the pace follows the table’s'),
     });
   });
 }

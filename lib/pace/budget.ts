@@ -4,6 +4,7 @@ import { effectiveSpacing } from './effective-rate.ts';
 import { type Spacing, spacingFor } from './gcra.ts';
 import type { Lowered } from './lowered.ts';
 import type { Demand } from './slots.ts';
+import type { DateSeen } from './table-clock.ts';
 import { noTally, type Tally } from './tally.ts';
 
 /*
@@ -95,6 +96,8 @@ export type BudgetItem = {
   reset(fromMs: number): Promise<Budget>;
   /** Sets what the fleet may use at most, in requests a second; it counts where it is below the configured rate. */
   cap(rate: number): Promise<Budget>;
+  /** Calls the listener with the `Date` of each response from now on. Absent where responses have none. */
+  onDate?(listener: (seen: DateSeen) => void): void;
 };
 
 export const emptyBudget: Budget = {

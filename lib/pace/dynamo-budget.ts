@@ -15,6 +15,7 @@ import {
   resetUpdate,
   toUpdateInput,
 } from './budget-updates.ts';
+import type { DateSeen } from './table-clock.ts';
 
 export type DynamoBudgetOptions = {
   /** Its keys are the strings `pk` and `sk`. */
@@ -26,6 +27,8 @@ export type DynamoBudgetOptions = {
   readonly client?: DynamoDBClient;
   /** Called with each budget that a response brings. */
   readonly onBudget?: (budget: Budget) => void;
+  /** Epoch milliseconds. Default: `Date.now`. */
+  readonly now?: () => number;
 };
 
 /** A call waits for these writes: no response is better than a late one. */
@@ -55,7 +58,32 @@ export function createDynamoBudget(options: DynamoBudgetOptions): BudgetItem {
     resume: () => explained('resume', place, () => update(place, RESUME_UPDATE)),
     reset: (fromMs) => explained('reset', place, () => update(place, resetUpdate(fromMs))),
     cap: (rate) => explained('cap', place, () => update(place, capUpdate(rate))),
+    onDate: (listener) => reportDates(client, options.now ?? Date.now, listener),
   };
+}
+
+/** Reports when each response was requested and received, and the `Date` that it says. */
+function reportDates(client: DynamoDBClient, now: () => number, listener: (seen: DateSeen) => void): void {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const sentMs = now();
+      const result = await next(args);
+      const receivedMs = now();
+      const dateMs = dateOf(result.response);
+      if (dateMs !== undefined) listener({ dateMs, sentMs, receivedMs });
+      return result;
+    },
+    // Around the exchange alone, and before a refusal becomes an error.
+    { step: 'deserialize', priority: 'low' },
+  );
+}
+
+function dateOf(response: unknown): number | undefined {
+  if (typeof response !== 'object' || response === null || !('headers' in response)) return undefined;
+  const { headers } = response;
+  if (typeof headers !== 'object' || headers === null || !('date' in headers)) return undefined;
+  const dateMs = Date.parse(String(headers.date));
+  return Number.isNaN(dateMs) ? undefined : dateMs;
 }
 
 type BudgetAddress = FailedTable & {

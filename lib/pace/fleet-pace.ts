@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { sleep } from '../time/sleep.ts';
 import type { BudgetItem } from './budget.ts';
@@ -5,6 +6,8 @@ import { createFleetSlots } from './fleet-slots.ts';
 import { checkLimits, createGatedPace } from './gated-pace.ts';
 import type { Pace } from './pace.ts';
 import { withSafeRate } from './safe-slots.ts';
+import { createSetClock, type SetClock } from './set-clock.ts';
+import { type ClockOff, createTableClock } from './table-clock.ts';
 
 /** Options for the pace of one worker of a fleet. */
 export type FleetPaceOptions = {
@@ -24,8 +27,12 @@ export type FleetPaceOptions = {
   readonly onSafeRate?: (cause: unknown) => void;
   /** Called when the outage is over. */
   readonly onFleetRate?: () => void;
-  /** Epoch milliseconds. A difference of 100 ms between workers does little harm. */
+  /** Called when the clock of this process is found to be minutes off; the pace follows the table's all the same. */
+  readonly onClockOff?: (off: ClockOff) => void;
+  /** Epoch milliseconds, corrected by the `Date` of the item's responses if they have one. Default: `Date.now`. */
   readonly now?: () => number;
+  /** Milliseconds on a clock that is never set. Default: `performance.now`, unless `now` is given. */
+  readonly steady?: () => number;
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** From 0 up to 1; spreads probes. Default: `Math.random`. */
   readonly random?: () => number;
@@ -38,14 +45,32 @@ export function createFleetPace(options: FleetPaceOptions): Pace {
   if (!(Number.isInteger(workers) && workers >= 1)) {
     throw new RangeError(`workers: expected a whole number of at least 1, got ${workers}`);
   }
-  const clock = { now: options.now ?? Date.now, sleep: options.sleep ?? sleep };
+  const clock = createTableClock({
+    now: options.now ?? Date.now,
+    steady: options.steady ?? (options.now === undefined ? () => performance.now() : undefined),
+    sleep: options.sleep ?? sleep,
+    onClockOff: options.onClockOff,
+  });
+  const setClock = createSetClock({ item, clock, rest: options.sleep ?? rest });
   const source = withSafeRate({
-    fleet: createFleetSlots({ item, rate, maxWaitMs, greed, clock, random: options.random }),
+    fleet: createFleetSlots({ item, rate, maxWaitMs, greed, clock, setClock, random: options.random }),
     safeRate: rate / (2 * workers),
     maxWaitMs,
     clock,
     onSafeRate: options.onSafeRate ?? (() => {}),
     onFleetRate: options.onFleetRate ?? (() => {}),
   });
-  return createGatedPace({ source, inFlight: new PQueue({ concurrency }), maxWaitMs, clock });
+  const pace = createGatedPace({ source, inFlight: new PQueue({ concurrency }), maxWaitMs, clock });
+  return withClockSet(pace, setClock);
 }
+
+/** A pace whose calls begin once the clock is set. */
+const withClockSet = (pace: Pace, setClock: SetClock): Pace => ({
+  ...pace,
+  async run(call, options = {}) {
+    await setClock(options.signal);
+    return pace.run(call, options);
+  },
+});
+
+const rest = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });

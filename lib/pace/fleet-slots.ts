@@ -55,6 +55,8 @@ type Worker = Line & {
   /** One reservation at a time: a second would replace the block of the first. */
   readonly reserving: PQueue;
   held: HeldBlock;
+  /** How often the clock had been set when the block was last looked at. */
+  steps: number;
   lateness: Lateness;
   /** Calls that had arrived when the last block was begun, and when the latest of its slots was used. */
   arrived: { readonly atFirst: number; readonly atLast: number };
@@ -69,6 +71,7 @@ export function createFleetSlots(options: LineOptions): FleetSlots {
     reserveBlock: createReserver(line),
     reserving: new PQueue({ concurrency: 1 }),
     held: NO_BLOCK,
+    steps: 0,
     lateness: PUNCTUAL,
     arrived: { atFirst: 0, atLast: 0 },
   };
@@ -155,6 +158,7 @@ function reserve(worker: Worker, request: SlotRequest, leadMs = 0): Promise<void
   });
   const reserveOne = async () => {
     if (worker.held.kind !== 'none') return;
+    await worker.setClock?.(request.signal);
     await worker.reserveBlock({ ...request, outlook }, (block) => {
       worker.held = block;
     });
@@ -197,9 +201,12 @@ function giveBack({ tally, proof }: Worker, slot: Slot): void {
   tally.add({ used: -1, wasted: 1 });
 }
 
-/** Drops slots that are too old to be used, and returns how many there were. */
+/** Drops slots that are too old to be used, or all if nobody knows how old they are; returns how many there were. */
 function dropLate(worker: Worker): number {
-  return setHeld(worker, withoutLate(worker.held, worker.clock.now()));
+  const { held, clock, steps } = worker;
+  const left = withoutLate(held, clock.now());
+  worker.steps = clock.steps?.() ?? 0;
+  return setHeld(worker, worker.steps === steps ? left : NO_BLOCK);
 }
 
 /** Sets what is left of the block, and returns how many slots were dropped: they count as wasted. */

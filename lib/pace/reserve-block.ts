@@ -28,6 +28,8 @@ export type LineOptions = {
   readonly greed: 'one' | 'block';
   /** Epoch milliseconds: the workers' clocks should agree. */
   readonly clock: Clock;
+  /** Sets the clock by the table's if that is necessary, before anything is reserved. Default: it never is. */
+  readonly setClock?: (signal: AbortSignal | undefined) => Promise<void>;
   /** From 0 up to 1. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
 };

@@ -47,4 +47,6 @@ export type SlotSource = {
 export type Clock = {
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Grows each time that the clock was set. Default: it never is. */
+  readonly steps?: () => number;
 };

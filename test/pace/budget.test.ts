@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BLOCK_MS, type BudgetItem, blockSize, emptyBudget, incidentOf } from '../../lib/pace/budget.ts';
 import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
+import type { DateSeen } from '../../lib/pace/table-clock.ts';
 import { noTally } from '../../lib/pace/tally.ts';
 import { startTestAws, type TestAws } from '../aws/start-test-aws.ts';
 import { budgetSuite } from './budget-suite.ts';
@@ -30,6 +31,33 @@ budgetSuite('a budget in memory', createMemoryBudget);
 budgetSuite('a budget in DynamoDB', newDynamoBudget);
 
 describe('in DynamoDB', () => {
+  test('each response reports its Date, whole seconds of the table, also one that refuses a write', async () => {
+    const item = newDynamoBudget();
+    const seen: DateSeen[] = [];
+    item.onDate?.((date) => seen.push(date));
+    const beforeMs = Date.now();
+
+    await item.read();
+    const refused = await item.reserve({
+      kind: 'busy',
+      fromMs: 0,
+      latestMs: 0,
+      blockMs: 1,
+      incidents: 0,
+      rate: 1,
+      tally: noTally,
+    });
+
+    expect(refused).toEqual({ kind: 'refused' });
+    expect(seen).toHaveLength(2);
+    for (const { dateMs, sentMs, receivedMs } of seen) {
+      expect(dateMs % 1000).toBe(0);
+      expect(dateMs).toBeGreaterThan(beforeMs - 2_000);
+      expect(dateMs).toBeLessThanOrEqual(receivedMs);
+      expect(sentMs).toBeGreaterThanOrEqual(beforeMs);
+    }
+  });
+
   test('any writes in any order return the same as in memory', async () => {
     const times = fc.integer({ min: 0, max: 20 }).map((step) => 1_795_276_800_000 + step * 100);
     const incidents = fc.integer({ min: 0, max: 2 });

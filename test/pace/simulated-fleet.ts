@@ -2,6 +2,7 @@ import type { BudgetItem } from '../../lib/pace/budget.ts';
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
 import type { Pace, Slot } from '../../lib/pace/pace.ts';
 import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
+import type { ClockOff, DateSeen } from '../../lib/pace/table-clock.ts';
 import { TableError } from '../../lib/table/table-error.ts';
 import { createMemoryBudget } from './memory-budget.ts';
 import { createVirtualClock } from './virtual-clock.ts';
@@ -9,6 +10,8 @@ import { createVirtualClock } from './virtual-clock.ts';
 /** One worker: busy loops of calls from `startsMs` until `endsMs`, on a clock that is off by `skewMs`. */
 export type SimulatedWorker = {
   readonly skewMs?: number;
+  /** Further differences of its clock, by the time: drift, or that somebody sets it. */
+  readonly skewAt?: (atMs: number) => number;
   readonly concurrency?: number;
   /** How many loops run at once, each with one call after another. */
   readonly loops?: number;
@@ -42,6 +45,8 @@ export type FleetPlan = {
   readonly refuse?: (atMs: number) => number | 'absent' | undefined;
   /** For the workers, from 0 up to 1; default 0.5. */
   readonly random?: () => number;
+  /** Whether the table's responses have a `Date`. Default: no. */
+  readonly hasDates?: boolean;
   /** The item; default: one that nobody has used. */
   readonly item?: BudgetItem;
 };
@@ -54,6 +59,13 @@ export type Departure = {
   readonly refused: boolean;
 };
 
+type Connection = {
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly index: number;
+  /** Takes times of the virtual clock. */
+  readonly sawDate: (seen: DateSeen) => void;
+};
+
 /** An arbitrary time of a wall clock. */
 export const EPOCH_MS = 1_795_276_800_000;
 
@@ -64,11 +76,12 @@ export async function simulateFleet(plan: FleetPlan) {
   const departures: Departure[] = [];
   const refusals: { readonly worker: number; readonly waitMs: number }[] = [];
   const outages: number[] = [];
+  const clocksOff: (ClockOff & { readonly worker: number })[] = [];
   const requests = { reads: 0, writes: 0 };
   const alive = (worker: SimulatedWorker) => clock.now() < (worker.diesMs ?? Number.POSITIVE_INFINITY);
 
   const overNetwork = async <T>(
-    { sleep, index }: { readonly sleep: typeof clock.sleep; readonly index: number },
+    { sleep, index, sawDate }: Connection,
     kind: keyof typeof requests,
     act: () => Promise<T>,
   ): Promise<T> => {
@@ -79,9 +92,12 @@ export async function simulateFleet(plan: FleetPlan) {
     }
     const number = requests.reads + requests.writes;
     const halfMs = (plan.responseMs?.(number) ?? 6) / 2;
+    const sentMs = clock.now();
     await sleep(halfMs);
     const result = await act();
+    const dateMs = Math.floor((EPOCH_MS + clock.now()) / 1000) * 1000;
     await sleep(halfMs);
+    sawDate({ dateMs, sentMs, receivedMs: clock.now() });
     if (plan.isLost?.(number, clock.now()))
       throw new TableError('try', { kind: 'unreachable', code: 'lost' });
     return result;
@@ -93,14 +109,25 @@ export async function simulateFleet(plan: FleetPlan) {
       await clock.sleep(ms, signal);
       if (!alive(worker)) await new Promise(() => {});
     };
+    const here = (atMs: number) => EPOCH_MS + atMs + (worker.skewMs ?? 0) + (worker.skewAt?.(atMs) ?? 0);
+    const listeners: ((seen: DateSeen) => void)[] = [];
+    const connection: Connection = {
+      sleep,
+      index,
+      sawDate: ({ dateMs, sentMs, receivedMs }) => {
+        for (const listener of listeners)
+          listener({ dateMs, sentMs: here(sentMs), receivedMs: here(receivedMs) });
+      },
+    };
     const item: BudgetItem = {
-      read: () => overNetwork({ sleep, index }, 'reads', memory.read),
-      reserve: (reservation) => overNetwork({ sleep, index }, 'writes', () => memory.reserve(reservation)),
-      lower: (incident) => overNetwork({ sleep, index }, 'writes', () => memory.lower(incident)),
+      read: () => overNetwork(connection, 'reads', memory.read),
+      reserve: (reservation) => overNetwork(connection, 'writes', () => memory.reserve(reservation)),
+      lower: (incident) => overNetwork(connection, 'writes', () => memory.lower(incident)),
       pause: memory.pause,
       resume: memory.resume,
       reset: memory.reset,
       cap: memory.cap,
+      ...(plan.hasDates ? { onDate: (listener) => void listeners.push(listener) } : {}),
     };
     const pace = createFleetPace({
       item,
@@ -109,10 +136,12 @@ export async function simulateFleet(plan: FleetPlan) {
       workers: plan.workers.length,
       greed: worker.greed ?? 'block',
       ...(worker.maxWaitMs === undefined ? {} : { maxWaitMs: worker.maxWaitMs }),
-      now: () => EPOCH_MS + clock.now() + (worker.skewMs ?? 0),
+      now: () => here(clock.now()),
+      steady: clock.now,
       sleep,
       random: plan.random ?? (() => 0.5),
       onSafeRate: () => outages.push(index),
+      onClockOff: (off) => clocksOff.push({ worker: index, ...off }),
     });
     const call = async (slot: Slot) => {
       const retryAfterMs = plan.refuse?.(clock.now());
@@ -151,7 +180,7 @@ export async function simulateFleet(plan: FleetPlan) {
   const all = Promise.all(plan.workers.map(work));
   await clock.run();
   const paces = await all;
-  return { departures, refusals, outages, requests, budget: await memory.read(), paces };
+  return { departures, refusals, outages, clocksOff, requests, budget: await memory.read(), paces };
 }
 
 /** The most calls that left within one second. */

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { type FleetPlan, mostInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
+
+const RATE = 49;
+
+/** What a busy fleet did from its second second on; `most` counts from its start. */
+async function fleetOf(workers: readonly SimulatedWorker[], plan: Partial<FleetPlan> = {}) {
+  const durationMs = 15_000;
+  const run = await simulateFleet({ rate: RATE, hasDates: true, workers, durationMs, ...plan });
+  const within = run.departures.filter(({ atMs }) => atMs >= 2_000 && atMs < durationMs);
+  const shares = workers.map((_, worker) => within.filter((each) => each.worker === worker).length);
+  return {
+    ...run,
+    used: within.length / (RATE * (durationMs / 1000 - 2)),
+    most: mostInASecond(run.departures),
+    leastShare: Math.min(...shares) / (within.length / workers.length),
+  };
+}
+
+const skewed = (...skewsMs: readonly number[]): readonly SimulatedWorker[] =>
+  skewsMs.map((skewMs) => ({ skewMs }));
+
+describe('clocks that are apart', () => {
+  test.each([
+    ['by nothing', skewed(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)],
+    ['by 100 ms', skewed(100, 0, -100, 50, -50, 0, 0, 100, -100, 20)],
+    ['by 2 s', skewed(1_000, -1_000, 500, -500, 0, 900, -900, 300, 0, -100)],
+    ['by 5 minutes', skewed(300_000, 0, 0, -300_000, 0, 0, 0, 0, 0)],
+  ])('%s let no second hold more than the rate, use it, and starve nobody', async (_, workers) => {
+    const { used, most, leastShare } = await fleetOf(workers);
+
+    expect(most).toBeLessThanOrEqual(RATE);
+    expect(used).toBeGreaterThan(0.95);
+    expect(leastShare).toBeGreaterThan(0.8);
+  });
+
+  test('by 2 s let no second hold more than the rate even while workers come and go', async () => {
+    const workers = skewed(1_000, -1_000, 500, -500, 0, 900, -900, 300).map((worker, at) => ({
+      ...worker,
+      startsMs: 700 * at,
+      ...(at % 3 === 0 ? { endsMs: 700 * at + 4_000 } : {}),
+    }));
+
+    const { most } = await fleetOf(workers);
+
+    expect(most).toBeLessThanOrEqual(RATE);
+  });
+
+  test('by minutes are reported, one line for each process that is off', async () => {
+    const { clocksOff } = await fleetOf(skewed(300_000, 0, 0, -300_000, 1_000));
+
+    expect(clocksOff.map(({ worker }) => worker)).toEqual([0, 3]);
+  });
+
+  test('by 5 minutes refuse no call that may wait a little', async () => {
+    const workers = skewed(300_000, -300_000, 0).map((worker) => ({ ...worker, maxWaitMs: 5_000 }));
+
+    const { refusals } = await fleetOf(workers);
+
+    expect(refusals).toEqual([]);
+  });
+});
+
+describe('a clock that is set while the fleet works', () => {
+  test.each([2_000, -2_000, 300_000, -300_000])(
+    'by %i ms lets no second hold more than the rate',
+    async (byMs) => {
+      const workers = [
+        ...skewed(0, 0, 0, 0, 0),
+        { skewAt: (atMs: number) => (atMs < 5_030 ? 0 : byMs) },
+      ] satisfies readonly SimulatedWorker[];
+
+      const { most, used, leastShare } = await fleetOf(workers);
+
+      expect(most).toBeLessThanOrEqual(RATE);
+      expect(used).toBeGreaterThan(0.93);
+      expect(leastShare).toBeGreaterThan(0.6);
+    },
+  );
+});
+
+test('clocks that drift stay together', async () => {
+  const workers = [0.000_1, -0.000_1, 0.000_05, 0].map((drift) => ({
+    skewAt: (atMs: number) => atMs * drift,
+  }));
+
+  const { most, used } = await fleetOf(workers);
+
+  expect(most).toBeLessThanOrEqual(RATE);
+  expect(used).toBeGreaterThan(0.95);
+});
+
+test('a table whose responses have no Date is not waited for', async () => {
+  const { departures } = await fleetOf(skewed(0, 0), { hasDates: false });
+
+  expect(departures[0]?.atMs).toBeLessThan(30);
+});
+
+test('the first call of a process waits for the beginning of a second at most', async () => {
+  const { departures, requests } = await fleetOf(skewed(0), { durationMs: 1_500 });
+
+  expect(departures[0]?.atMs).toBeLessThan(1_100);
+  expect(requests.reads).toBeLessThan(50);
+});

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import { type ClockOff, createTableClock } from '../../lib/pace/table-clock.ts';
+
+/** A clock that is `offMs` ahead of the table's, and responses that take 10 ms there and 10 ms back. */
+function createClocks(offMs: number) {
+  const state = { tableMs: 1_000_000_000_000, offMs, steadyMs: 0 };
+  const reports: ClockOff[] = [];
+  const clock = createTableClock({
+    now: () => state.tableMs + state.offMs,
+    steady: () => state.steadyMs,
+    sleep: async () => undefined,
+    onClockOff: (off) => reports.push(off),
+  });
+  const pass = (ms: number) => {
+    state.tableMs += ms;
+    state.steadyMs += ms;
+  };
+  const respond = () => {
+    const sentMs = state.tableMs + state.offMs;
+    pass(10);
+    const dateMs = Math.floor(state.tableMs / 1000) * 1000;
+    pass(10);
+    clock.saw({ dateMs, sentMs, receivedMs: state.tableMs + state.offMs });
+  };
+  /** A response every `everyMs`, for a while. */
+  const respondFor = (ms: number, everyMs: number) => {
+    for (let atMs = 0; atMs < ms; atMs += everyMs) {
+      respond();
+      pass(everyMs - 20);
+    }
+  };
+  const errorMs = () => clock.now() - state.tableMs;
+  return { clock, state, pass, respond, respondFor, errorMs, reports };
+}
+
+describe('a clock that agrees with the table', () => {
+  test('stays exactly as it is, whatever the phase of the responses', () => {
+    const { respondFor, errorMs, clock } = createClocks(0);
+
+    respondFor(10_000, 43);
+
+    expect(errorMs()).toBe(0);
+    expect(clock.uncertaintyMs()).toBeLessThan(60);
+  });
+
+  test('is believed before the first response, though nothing is known', () => {
+    const { clock, errorMs } = createClocks(0);
+
+    expect(clock.uncertaintyMs()).toBe(Number.POSITIVE_INFINITY);
+    expect(errorMs()).toBe(0);
+  });
+});
+
+describe('a clock that is off', () => {
+  test.each([100, -100, 2_000, -2_000, 300_000, -300_000, 86_400_000])(
+    'by %i ms is right within a few milliseconds after some seconds of responses',
+    (offMs) => {
+      const { respondFor, errorMs } = createClocks(offMs);
+
+      respondFor(5_000, 43);
+
+      expect(Math.abs(errorMs())).toBeLessThan(25);
+    },
+  );
+
+  test('is right within half a second after the first response', () => {
+    const { respond, errorMs } = createClocks(300_000);
+
+    respond();
+
+    expect(Math.abs(errorMs())).toBeLessThan(520);
+  });
+
+  test('by minutes is reported once, with what was expected and what it says', () => {
+    const { respondFor, reports } = createClocks(300_000);
+
+    respondFor(5_000, 43);
+
+    expect(reports).toHaveLength(1);
+    expect(Math.abs((reports[0]?.offMs ?? 0) - 300_000)).toBeLessThan(600);
+    expect(reports[0]?.table.slice(0, 16)).toBe('2001-09-09T01:46');
+    expect(reports[0]?.here.slice(0, 16)).toBe('2001-09-09T01:51');
+  });
+
+  test('by seconds is not reported', () => {
+    const { respondFor, reports } = createClocks(2_000);
+
+    respondFor(5_000, 43);
+
+    expect(reports).toEqual([]);
+  });
+});
+
+describe('a clock that somebody sets', () => {
+  test('is noticed at once where another clock shows it, and right again after some responses', () => {
+    const { clock, state, respondFor, errorMs } = createClocks(0);
+    respondFor(5_000, 43);
+
+    state.offMs = -2_000;
+    clock.now();
+    const known = clock.uncertaintyMs();
+    respondFor(5_000, 43);
+
+    expect([known, clock.steps()]).toEqual([Number.POSITIVE_INFINITY, 1]);
+    expect(Math.abs(errorMs())).toBeLessThan(25);
+  });
+
+  test('is corrected by the next response where nothing else shows it', () => {
+    const { state, respondFor, errorMs } = createClocks(0);
+    respondFor(5_000, 43);
+
+    // The other clock was set with it, or stood still with the process.
+    state.offMs = -2_000;
+    state.steadyMs -= 2_000;
+    respondFor(5_000, 43);
+
+    expect(Math.abs(errorMs())).toBeLessThan(25);
+  });
+});
+
+test('a process that stood still for an hour knows less, and keeps what it knew', () => {
+  const { clock, pass, respondFor, errorMs } = createClocks(100);
+  respondFor(5_000, 43);
+  const before = errorMs();
+
+  pass(3_600_000);
+
+  expect(errorMs()).toBe(before);
+  expect(clock.uncertaintyMs()).toBeGreaterThan(500);
+});
+
+test('a clock that drifts is followed', () => {
+  const { state, respondFor, errorMs } = createClocks(0);
+
+  for (let second = 0; second < 600; second += 1) {
+    respondFor(1_000, 97);
+    state.offMs += 0.05;
+  }
+
+  expect(Math.abs(errorMs())).toBeLessThan(30);
+});
+
+test('a server whose Date is a little late now and then does not undo what is known', () => {
+  const { clock, state, respondFor, errorMs } = createClocks(0);
+  respondFor(10_000, 43);
+
+  // Just after a second has begun, its responses still say the one before.
+  const atMs = state.tableMs + 30;
+  clock.saw({ dateMs: Math.floor(atMs / 1000) * 1000 - 1000, sentMs: atMs, receivedMs: atMs + 20 });
+
+  expect(Math.abs(errorMs())).toBeLessThan(1_000);
+  expect(clock.uncertaintyMs()).toBeLessThan(1_200);
+});
