@@ -1,6 +1,7 @@
 import pino from 'pino';
 import { handleMessage, type Lease, type Worker } from '../../../../lib/jobs/handle-message.ts';
 import { createLedger } from '../../../../lib/jobs/ledger/create-ledger.ts';
+import { CACHE_PREFIX } from '../../../../lib/jobs/texts/cache/cache-row.ts';
 import { createScoreCache } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import { jobTypes, mustLastMs } from '../../../../lib/jobs/types/job-types.ts';
 import { scoreRunner } from '../../../../lib/jobs/types/score/runner.ts';
@@ -11,7 +12,7 @@ import { operations } from '../../../../lib/platform/client.ts';
 import { defaultRetryLimits } from '../../../../lib/platform/retry.ts';
 import { fixedToken } from '../../../../lib/platform/token.ts';
 import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
-import type { Table } from '../../../../lib/table/table.ts';
+import type { RowKey, Table } from '../../../../lib/table/table.ts';
 import { createMemoryBudget } from '../../../pace/memory-budget.ts';
 import { createVirtualClock } from '../../../pace/virtual-clock.ts';
 import { ok } from '../../../platform/fake-call.ts';
@@ -39,19 +40,23 @@ const EPOCH_MS = 1_795_276_800_000;
 export async function simulateScoring(plan: ScoringPlan) {
   const clock = createVirtualClock();
   const now = () => EPOCH_MS + clock.now();
-  const counts = { reads: 0, writes: 0, putOffs: 0, calls: 0 };
+  const counts = { textReads: 0, textWrites: 0, jobReads: 0, jobWrites: 0, putOffs: 0, calls: 0 };
   const departures: number[] = [];
   const memory = createMemoryTable();
-  const overNetwork = async <T>(kind: 'reads' | 'writes', act: () => Promise<T>): Promise<T> => {
-    counts[kind] += 1;
+  const overNetwork = async <T>(
+    kind: 'Reads' | 'Writes',
+    { partition }: RowKey,
+    act: () => Promise<T>,
+  ): Promise<T> => {
+    counts[`${partition.startsWith(CACHE_PREFIX) ? 'text' : 'job'}${kind}`] += 1;
     await clock.sleep(TABLE_MS);
     return act();
   };
   const table: Table = {
     ...memory,
-    get: (key) => overNetwork('reads', () => memory.get(key)),
-    put: (...put) => overNetwork('writes', () => memory.put(...put)),
-    delete: (...row) => overNetwork('writes', () => memory.delete(...row)),
+    get: (key) => overNetwork('Reads', key, () => memory.get(key)),
+    put: (key, ...put) => overNetwork('Writes', key, () => memory.put(key, ...put)),
+    delete: (key, token) => overNetwork('Writes', key, () => memory.delete(key, token)),
   };
   const budget = createMemoryBudget();
   let tokens = 0;
@@ -169,8 +174,10 @@ export async function simulateScoring(plan: ScoringPlan) {
   const spanMs = (most.at(-1) ?? 0) - (most[0] ?? 0);
   return {
     ...counts,
-    writesOfText: counts.writes / texts,
-    readsOfText: counts.reads / texts,
+    /** Of rows of texts, and all of them. */
+    readsOfText: counts.textReads / texts,
+    writesOfText: counts.textWrites / texts,
+    allWrites: (counts.textWrites + counts.jobWrites) / texts,
     /** Of the slots while there is more to do than the last chunks of each worker. */
     shareOfRate: (most.length - 1) / ((spanMs / 1_000) * plan.rate),
   };
