@@ -25,6 +25,7 @@ import {
   type Runners,
   runBy,
   settleEnd,
+  shareOf,
   stopsWhenCancelled,
 } from './types/job-types.ts';
 
@@ -96,6 +97,8 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
   const { id, type } = job;
   const request = { id, type, contentHash, sender: message.sender };
   if (!parsed.isNamed) return nameMessage(message, request, worker);
+  const earlyMs = job.notBefore === undefined ? 0 : Date.parse(job.notBefore) - worker.now();
+  if (earlyMs > 0) return { kind: 'later', delayMs: earlyMs };
   if (!hasTime(job, worker, lease)) return { kind: 'later', delayMs: 0 };
   const awayMs = await worker.breaker?.blockedMs();
   if (awayMs !== undefined) return { kind: 'later', delayMs: putBackMs(awayMs, worker.random()) };
@@ -169,6 +172,7 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
     now,
     blockedMs,
     isCancelled,
+    share: shareOf(job),
   });
   let outcome: Outcome;
   try {

@@ -1,3 +1,4 @@
+import type { Share } from '../pace/fair-order.ts';
 import { CANCELLED, type Claim, type Holder, type Outcome } from './ledger/job-row.ts';
 import type { Ledger } from './ledger/ledger.ts';
 
@@ -5,6 +6,8 @@ import type { Ledger } from './ledger/ledger.ts';
 export type Turn = {
   /** Aborted when the lease is lost: from then on the outcome of the work may not be recorded. */
   readonly signal: AbortSignal;
+  /** Whose calls the job's are. Default: `normal`. */
+  readonly share?: Share | undefined;
   /**
    * Records in the ledger that a request is leaving. Await it shortly before the call's turn, as its `beforeSend`. The
    * job's first call writes the record, and every call checks the time left. Throws if nothing may be sent.
@@ -85,6 +88,8 @@ export type TurnOptions = {
   readonly blockedMs?: (() => number | undefined) | undefined;
   /** Reads whether a person has cancelled the job meanwhile; undefined if it does not stop between sends. */
   readonly isCancelled?: (() => Promise<boolean>) | undefined;
+  /** Default: `normal`. */
+  readonly share?: Share;
 };
 
 /** How often a job that sends many requests looks whether it was cancelled, at most: a read of its row. */
@@ -99,7 +104,7 @@ export type CountedTurn = Turn & {
 };
 
 export function createTurn(options: TurnOptions): CountedTurn {
-  const { ledger, claim, signal, deadlineMs, mustLastMs, now, blockedMs } = options;
+  const { ledger, claim, signal, deadlineMs, mustLastMs, now, blockedMs, share = 'normal' } = options;
   let writing: Promise<Claim> | undefined;
   let written: Claim | undefined;
   const cancelCheck = createCancelCheck(options);
@@ -113,6 +118,7 @@ export function createTurn(options: TurnOptions): CountedTurn {
   let isDoubtful = false;
   return {
     signal,
+    share,
     deadlineMs,
     lastSendMs: deadlineMs === undefined ? undefined : deadlineMs - mustLastMs,
     hasSent: () => writing !== undefined,

@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import { BLOCK_MS } from './budget.ts';
 import { enqueue } from './enqueue.ts';
+import { createFairOrder, type FairOrder, type Share } from './fair-order.ts';
 import type { Pace, RunOptions, Slot } from './pace.ts';
 import { PaceWaitError } from './pace-wait-error.ts';
 import { createPreparation } from './preparation.ts';
@@ -24,13 +25,14 @@ const NEWEST = 0.2;
 const LONG_CALL_MS = 2 * BLOCK_MS;
 
 /**
- * A pace over a source of slots. Calls take their slots one after another in the order they are ready, and only once
+ * A pace over a source of slots. Calls take their slots one after another in a fair order of their shares, and only once
  * they have a place in flight, so that no slot is wasted on a call that cannot leave.
  *
  * The slot is taken last, so a call that takes long to prepare leaves in a later slot, and never late.
  */
 export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOptions): Pace {
   const turns = new PQueue({ concurrency: 1 });
+  const [placesOrder, turnsOrder] = [createFairOrder(), createFairOrder()];
   const throttledSlots = new WeakSet<Slot>();
   const ready = () => turns.size + turns.pending;
   const preparation = createPreparation({ source, clock, ready });
@@ -53,7 +55,7 @@ export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOpti
   return {
     async run<T>(
       call: (slot: Slot) => Promise<T>,
-      { signal, prepare, isAccepted = () => true }: RunOptions<T> = {},
+      { signal, prepare, share = 'normal', isAccepted = () => true }: RunOptions<T> = {},
     ) {
       signal?.throwIfAborted();
       arrived += 1;
@@ -61,7 +63,7 @@ export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOpti
       const inPlace = async () => {
         refuseLongWait(request.calledAtMs);
         if (prepare !== undefined) await preparation.prepare(request, prepare);
-        const slot = await takeInTime(turns, request, { source, clock });
+        const slot = await takeInTime(turns, request, { source, clock, place: { order: turnsOrder, share } });
         const leftAtMs = clock.now();
         let accepted = false;
         try {
@@ -73,7 +75,7 @@ export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOpti
           source.ended(slot, accepted);
         }
       };
-      return enqueue(inFlight, inPlace, signal);
+      return enqueue(inFlight, inPlace, signal, { order: placesOrder, share });
     },
     throttled(slot, retryAfterMs) {
       throttledSlots.add(slot);
@@ -83,14 +85,16 @@ export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOpti
   };
 }
 
+type PlaceInOrder = { readonly order: FairOrder; readonly share: Share };
+
 /** Takes a slot in the call's turn, and another one if the process was stopped before the call could leave. */
 async function takeInTime(
   turns: PQueue,
   request: SlotRequest,
-  { source, clock }: Pick<GateOptions, 'source' | 'clock'>,
+  { source, clock, place }: Pick<GateOptions, 'source' | 'clock'> & { readonly place: PlaceInOrder },
 ): Promise<Slot> {
   for (;;) {
-    const slot = await enqueue(turns, () => source.take(request), request.signal);
+    const slot = await enqueue(turns, () => source.take(request), request.signal, place);
     if (clock.now() <= (slot.untilMs ?? Number.POSITIVE_INFINITY)) return slot;
     source.giveBack(slot);
   }

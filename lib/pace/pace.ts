@@ -1,3 +1,5 @@
+import type { Share } from './fair-order.ts';
+
 /** A permission for one call to leave now. */
 export type Slot = {
   /** When the slot began, in milliseconds on the pace's clock; shows whether a 429 belongs to an older incident. */
@@ -28,6 +30,8 @@ export type PaceCounts = {
 
 export type RunOptions<T> = {
   readonly signal?: AbortSignal | undefined;
+  /** Whose call it is, which decides how many others leave before it. Default: `normal`. */
+  readonly share?: Share | undefined;
   /** Whether what the call returned shows that the platform accepts calls. Default: it does, unless it was throttled. */
   readonly isAccepted?: ((result: T) => boolean) | undefined;
   /**

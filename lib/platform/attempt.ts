@@ -1,3 +1,4 @@
+import type { Share } from '../pace/fair-order.ts';
 import type { Pace, Slot } from '../pace/pace.ts';
 import { PaceWaitError } from '../pace/pace-wait-error.ts';
 import type { Observe } from './events.ts';
@@ -6,6 +7,8 @@ import type { AttemptResult, PlatformRequest, Send } from './http/transport.ts';
 
 export type AttemptOptions = {
   readonly signal?: AbortSignal | undefined;
+  /** Whose call it is: urgent ones leave before the calls of large batches. Default: `normal`. */
+  readonly share?: Share | undefined;
   /**
    * An abort stops the call only as long as its request has not left; then it ends by itself, within its time limit:
    * for callers that pay for a response or must know it, even if they have been told to stop. Default: false.
@@ -49,7 +52,7 @@ export async function makeAttempt(
   parts: AttemptParts,
   options: AttemptOptions,
 ): Promise<Attempted> {
-  const { signal, beforeSend: prepare, finishes = false } = options;
+  const { signal, beforeSend: prepare, finishes = false, share } = options;
   const waiting = new AbortController();
   const stop = () => waiting.abort(signal?.reason);
   const leave = () => signal?.removeEventListener('abort', stop);
@@ -58,7 +61,7 @@ export async function makeAttempt(
   const ends = finishes ? { signal: waiting.signal, leave } : { signal, leave: () => undefined };
   try {
     const send = (slot: Slot) => sendIn(slot, attempt, parts, { ...options, ...ends });
-    return await parts.pace.run(send, { signal: ends.signal, isAccepted, prepare });
+    return await parts.pace.run(send, { signal: ends.signal, isAccepted, prepare, share });
   } catch (error) {
     if (!(error instanceof PaceWaitError)) throw error;
     return { kind: 'failure', failure: { kind: 'wait', waitMs: error.waitMs, maxWaitMs: error.maxWaitMs } };

@@ -282,3 +282,54 @@ async function hashOf() {
   const parsed = parseMessage(JSON.stringify(runFunctionJob), { messageId: 'm', allow: {} });
   return parsed.kind === 'job' ? parsed : { contentHash: '' };
 }
+
+describe('a message with a time before which it is not done', () => {
+  const job = { ...runFunctionJob, notBefore: '2026-11-21T10:30:00+01:00' };
+
+  test('goes back without a claim until then', async () => {
+    await using fake = await fakeWorker({ 'run-function': succeeds });
+
+    const early = await handleMessage(messageOf(job), fake.worker, leaseOf(fake));
+    const before = await fake.ledger.read('job-1');
+    fake.clock.nowMs += 30 * 60_000;
+    const inTime = await handleMessage(messageOf(job), fake.worker, leaseOf(fake));
+
+    expect(early).toEqual({ kind: 'later', delayMs: 30 * 60_000 });
+    expect(before).toBeUndefined();
+    expect(inTime).toEqual({ kind: 'done' });
+  });
+
+  test('is the same job at another time, or with another priority', async () => {
+    await using fake = await fakeWorker({ 'run-function': succeeds });
+    await handleMessage(messageOf(runFunctionJob), fake.worker, leaseOf(fake));
+    const again = { ...runFunctionJob, notBefore: '2026-11-21', priority: 'high' };
+
+    const handled = await handleMessage(messageOf(again, 'm-2'), fake.worker, leaseOf(fake));
+
+    expect(handled).toEqual({ kind: 'done' });
+    expect(fake.finished.map(({ id }) => id)).toEqual(['job-1', 'job-1']);
+    expect(await fake.store.get('refused/m-2.json')).toBeUndefined();
+  });
+});
+
+test.for([
+  [runFunctionJob, 'normal'],
+  [{ ...runFunctionJob, priority: 'high' }, 'high'],
+  [{ version: 1, type: 'score', texts: [{ id: 'a', text: 'b' }] }, 'normal'],
+  [{ version: 1, type: 'score', texts: [{ id: 'a', text: 'b' }], batch: 'b', chunk: 0 }, 'bulk'],
+  [
+    { version: 1, type: 'score', texts: [{ id: 'a', text: 'b' }], batch: 'b', chunk: 0, priority: 'normal' },
+    'normal',
+  ],
+] as const)('the calls of %j leave as %s', async ([job, share]) => {
+  const shares: unknown[] = [];
+  const run: RunJob<unknown> = async (_, turn) => {
+    shares.push(turn.share);
+    throw new HandBackError('that is all', 0);
+  };
+  await using fake = await fakeWorker({ 'run-function': run, score: run });
+
+  await handleMessage(messageOf(job), fake.worker, leaseOf(fake));
+
+  expect(shares).toEqual([share]);
+});

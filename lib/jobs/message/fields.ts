@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { utcTime } from '../../json/inputs.ts';
 
 export { each, whole, yesOrNo } from '../../json/inputs.ts';
 
@@ -15,7 +16,14 @@ export const jobId = z
 export const common = {
   version: z.literal(1, { error: '1, the version of the message format' }),
   id: z.optional(jobId),
+  /** The job is not done before this time. */
+  notBefore: z.optional(utcTime),
+  /** Whether its calls leave before those of other jobs. */
+  priority: z.optional(z.enum(['high', 'normal'], { error: 'high or normal' })),
 } as const;
+
+/** The fields that say which job it is, and when it is done, but not what it does: equal jobs may differ in them. */
+export const NOT_CONTENT: ReadonlySet<string> = new Set(['id', 'notBefore', 'priority']);
 
 export const isObject = (value: unknown): value is GivenMessage =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

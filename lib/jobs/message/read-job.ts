@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../json/canonical-json.ts';
 import { checkMessage, type MessageChecks } from './check-message.ts';
-import { type GivenMessage, jobId } from './fields.ts';
+import { type GivenMessage, jobId, NOT_CONTENT } from './fields.ts';
 
 /** The job that a message asks for: the checked message, with its id. */
 export type JobBy<Message> = Message & { readonly id: string };
 
 /**
- * A job read from its message. `contentHash`: SHA-256 (hex) of the canonical message without its id. `isNamed`: false
+ * A job read from its message. `contentHash`: SHA-256 (hex) of the canonical message without `NOT_CONTENT`. `isNamed`: false
  * if the job got the queue's id of the message, which a copy of the message does not have: such a message must be given
  * its id before anything else is done with it.
  */
@@ -51,6 +51,7 @@ export function refused(given: GivenMessage, faults: readonly string[]): Refused
   return id === undefined ? { kind: 'refused', faults } : { kind: 'refused', faults, id };
 }
 
-function hashOf({ id: _, ...content }: GivenMessage): string {
+function hashOf(given: GivenMessage): string {
+  const content = Object.fromEntries(Object.entries(given).filter(([name]) => !NOT_CONTENT.has(name)));
   return createHash('sha256').update(canonicalJson(content)).digest('hex');
 }

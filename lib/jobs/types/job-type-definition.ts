@@ -22,6 +22,8 @@ export type JobTypeDefinition<
   readonly mayRepeat: (job: JobBy<Message>) => boolean;
   /** True if a job sends many requests, and ends between two of them once a person cancels it. */
   readonly stopsWhenCancelled: boolean;
+  /** True for one of many jobs of a batch: its calls let those of others leave first. Default: none is. */
+  readonly isBulk?: (job: JobBy<Message>) => boolean;
   /** How long one send may last, in milliseconds; `timeoutMs`: the configured limit of one attempt of a call. */
   readonly mustLastMs: (timeoutMs: number) => number;
   /** Why the lists of SYNC_ALLOW do not allow a job, or undefined if they do. Its type has been checked already. */

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { Share } from '../../pace/fair-order.ts';
 import type { AllowLists } from '../allow-lists.ts';
 import type { EndedJobRow, Outcome } from '../ledger/job-row.ts';
 import type { MessageChecks } from '../message/check-message.ts';
@@ -62,6 +63,11 @@ export const stopsWhenCancelled = (type: string): boolean =>
   isJobType(type) && definitions[type].stopsWhenCancelled;
 
 const isJobType = (type: string): type is JobType => Object.hasOwn(definitions, type);
+/** Whose calls the job's are: by its message's priority, or by its type. */
+export function shareOf<Type extends JobType>(job: JobOf<Type>): Share {
+  const definition: JobTypeDefinition<Messages[Type]> = definitions[job.type];
+  return job.priority ?? (definition.isBulk?.(job) === true ? 'bulk' : 'normal');
+}
 
 /** How long one send of the job may last, in milliseconds. */
 export const mustLastMs = <Type extends JobType>({ type }: JobOf<Type>, timeoutMs: number): number =>

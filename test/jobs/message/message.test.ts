@@ -310,3 +310,37 @@ describe('snapshot', () => {
     expect(faultsOf({ type: 'snapshot', ...message })).toEqual([expect.stringMatching(fault)]);
   });
 });
+
+describe('notBefore and priority', () => {
+  const message = { version: 1, type: 'data-files', ids: ['1'] };
+  const parse = (fields: object) =>
+    parseMessage(JSON.stringify({ ...message, ...fields }), { messageId: 'm-1', allow: {} });
+
+  test('are accepted in messages of every type, and leave the id of a job as it is', () => {
+    const plain = parse({});
+    const later = parse({ notBefore: '2026-12-24T18:00:00+01:00', priority: 'high' });
+
+    expect(later).toMatchObject({
+      kind: 'job',
+      job: { notBefore: '2026-12-24T17:00:00.000Z', priority: 'high' },
+    });
+    expect(later).toHaveProperty('contentHash', plain.kind === 'job' ? plain.contentHash : '');
+    expect(later).toHaveProperty('job.id', plain.kind === 'job' ? plain.job.id : '');
+  });
+
+  test.for([
+    { notBefore: '2026-12-24T18:00:00' },
+    { notBefore: '2026-02-30' },
+    { notBefore: 1_795_276_800_000 },
+    { notBefore: '' },
+    { priority: 'low' },
+    { priority: 1 },
+  ])('are refused if they are wrong: %j', (fields) => {
+    const [name = ''] = Object.keys(fields);
+
+    expect(parse(fields)).toMatchObject({
+      kind: 'refused',
+      faults: [expect.stringContaining(`${name}: expected `)],
+    });
+  });
+});

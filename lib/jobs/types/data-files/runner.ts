@@ -16,8 +16,8 @@ export function dataFilesRunner(call: Call): RunJob<DataFilesJob> {
   return async ({ ids, expand = [] }, turn) => {
     const query = expand.length === 0 ? {} : { expand: expand.join(',') };
     const stop = new AbortController();
-    const { beforeSend, onLeave } = turn;
-    const options = { signal: AbortSignal.any([turn.signal, stop.signal]), beforeSend, onLeave };
+    const { beforeSend, onLeave, share } = turn;
+    const options = { signal: AbortSignal.any([turn.signal, stop.signal]), beforeSend, onLeave, share };
     const read = async (id: string): Promise<Read> => {
       try {
         const { text } = await call.raw(getDataFile, { path: { dataFileId: id }, query }, options);

@@ -9,9 +9,10 @@ import type { RunFunctionJob } from './message.ts';
 export function functionRunner(call: Call): RunJob<RunFunctionJob> {
   return async ({ packageId, packageVersion: version, functionName, inputVariables, settings }, turn) => {
     const input = { path: { packageId, version, functionName }, body: { inputVariables, settings } };
-    const { signal, beforeSend, onLeave } = turn;
+    const { signal, share, beforeSend, onLeave } = turn;
     const { text, json } = await call.raw(runFunction, input, {
       signal,
+      share,
       beforeSend,
       onLeave,
       once: true,

@@ -10,6 +10,7 @@ export const score: JobTypeDefinition<ScoreMessage, ScoreInput> = {
   checks: scoreChecks,
   mayRepeat: () => true,
   stopsWhenCancelled: true,
+  isBulk: ({ batch }) => batch !== undefined,
   mustLastMs: (timeoutMs) => timeoutMs,
   allowFault: () => undefined,
   async openRunner({ session, platform, storage: { cache, batches }, now, sleep, random }) {

@@ -28,6 +28,7 @@ export function scoreRunner({ platform, cache, batches, ...given }: ScoreRunnerO
     const analyze: Analyze = (request, { beforeSend, onLeave, ...options } = {}) =>
       platform.sentiment.analyze(request, {
         ...options,
+        share: turn.share,
         finishes: true,
         // The job's own record first: a text must not be recorded as sent by a job that may not send.
         beforeSend: async () => {

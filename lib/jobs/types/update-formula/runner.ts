@@ -7,13 +7,14 @@ import { refuseIfChanged } from './refuse-if-changed.ts';
 
 /** Sets a calculation's formula, once, if nobody has changed it since; the response must have the expression sent. */
 export function formulaRunner(platform: Platform): RunJob<UpdateFormulaJob> {
-  return async (job, { signal, beforeSend, onLeave }) => {
+  return async (job, { signal, share, beforeSend, onLeave }) => {
     const { calculationId, expression, strict, unlessChangedSince: sinceMs, name } = job;
     if (sinceMs !== undefined && name !== undefined)
       await refuseIfChanged({ platform, id: calculationId, name, sinceMs, signal });
     const input = { path: { calculationId }, query: { strict }, body: { expression } };
     const { text, json } = await platform.call.raw(updateFormula, input, {
       signal,
+      share,
       beforeSend,
       onLeave,
       once: true,

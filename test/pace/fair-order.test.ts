@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import type { Share } from '../../lib/pace/fair-order.ts';
+import { createLocalPace } from '../../lib/pace/local-pace.ts';
+import { createVirtualClock } from './virtual-clock.ts';
+
+/** Calls that arrive in this order at ten a second, one in flight after another; returns the order they leave in. */
+async function leaving(
+  arrivals: readonly { readonly share: Share; readonly count: number; readonly atMs?: number }[],
+) {
+  const clock = createVirtualClock();
+  const pace = createLocalPace({ rate: 10, concurrency: 4, ...clock });
+  const left: string[] = [];
+  for (const { share, count, atMs = 0 } of arrivals) {
+    const begin = async () => {
+      if (atMs > 0) await clock.sleep(atMs);
+      for (let number = 1; number <= count; number += 1)
+        void pace.run(async () => void left.push(`${share} ${number}`), { share });
+    };
+    void begin();
+  }
+  await clock.run(60_000);
+  return left;
+}
+
+const countOf = (left: readonly string[], share: Share) =>
+  left.filter((each) => each.startsWith(share)).length;
+
+test('calls of one share leave in the order they came', async () => {
+  const left = await leaving([{ share: 'bulk', count: 30 }]);
+
+  expect(left).toEqual(Array.from({ length: 30 }, (_, index) => `bulk ${index + 1}`));
+});
+
+test('an urgent call waits for a few of a batch, not for all of it', async () => {
+  const left = await leaving([
+    { share: 'bulk', count: 200 },
+    { share: 'high', count: 1, atMs: 5_000 },
+  ]);
+
+  const before = left.indexOf('high 1') - 50;
+  expect(before).toBeLessThanOrEqual(5);
+});
+
+test('while calls of all shares wait, each has its part: none is starved', async () => {
+  const left = await leaving([
+    { share: 'bulk', count: 200 },
+    { share: 'normal', count: 200 },
+    { share: 'high', count: 200 },
+  ]);
+
+  const first = left.slice(4, 134);
+  expect(countOf(first, 'high')).toBeGreaterThanOrEqual(76);
+  expect(countOf(first, 'normal')).toBeGreaterThanOrEqual(36);
+  expect(countOf(first, 'bulk')).toBeGreaterThanOrEqual(8);
+});
