@@ -1,6 +1,6 @@
 import type { AttributeValue, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import { breakerOf } from './breaker-attributes.ts';
-import type { Budget, Incident, LineKind, Reservation } from './budget.ts';
+import type { Budget, Incident, LineKind, Outside, Rejoining, Reservation } from './budget.ts';
 import type { Lowered } from './lowered.ts';
 
 /** A change to a budget's item: in its expressions `#name` is the attribute of that name, and `:name` the value. */
@@ -95,6 +95,12 @@ export function lowerUpdate({ incidents, fromMs, lowered }: Incident): BudgetUpd
   };
 }
 
+export const rejoinUpdate = ({ atMs, staleMs, outside }: Rejoining): BudgetUpdate => ({
+  update: 'SET #outsideUntil = :until, #outsideRate = :outside',
+  condition: '(attribute_not_exists(#outsideUntil) OR #outsideUntil < :at) AND #tat < :stale',
+  values: { at: atMs, stale: staleMs, until: outside.untilMs, outside: outside.rate },
+});
+
 export const pauseUpdate = (atMs: number): BudgetUpdate => ({
   update: 'SET #pausedAt = :pausedAt',
   values: { pausedAt: atMs },
@@ -150,6 +156,7 @@ export function budgetOf(item: Readonly<Record<string, AttributeValue>> | undefi
     rate: number('rate'),
     breaker: breakerOf(item),
     capRate: number('capRate'),
+    outside: outsideBy(number),
     tally: {
       granted: count('granted'),
       used: count('used'),
@@ -176,4 +183,11 @@ function loweredBy(
     probeMs: number('probeAt'),
     succeededMs: number('succeededAt'),
   };
+}
+
+function outsideBy(
+  number: (name: 'outsideRate' | 'outsideUntil') => number | undefined,
+): Outside | undefined {
+  const [rate, untilMs] = [number('outsideRate'), number('outsideUntil')];
+  return rate === undefined || untilMs === undefined ? undefined : { rate, untilMs };
 }

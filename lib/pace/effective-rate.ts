@@ -44,16 +44,23 @@ export function effectiveRate(configured: number, lowered: Lowered | undefined, 
 /** One slot moves the line by no more than this, in milliseconds, unless the configured rate itself is as low. */
 const MOST_STEP_MS = 10_000;
 
-/** The spacing at the effective rate; see `spacingFor` for `lateMs`. */
-export function effectiveSpacing(
-  configured: number,
-  {
-    lowered,
-    nowMs,
-    lateMs = 0,
-  }: { readonly lowered: Lowered | undefined; readonly nowMs: number; readonly lateMs?: number },
-): Spacing {
-  const spacing = spacingFor(effectiveRate(configured, lowered, nowMs), lateMs);
+export type SpacingFacts = {
+  readonly lowered: Lowered | undefined;
+  readonly nowMs: number;
+  /** See `spacingFor`. */
+  readonly lateMs?: number;
+  /** Requests a second that leave without a slot of this line. Default: none. */
+  readonly outsideRate?: number;
+};
+
+/** The least share of the effective rate that calls outside the line leave to it. */
+const LEAST_INSIDE = 0.25;
+
+/** The spacing at the effective rate, less what leaves outside the line. */
+export function effectiveSpacing(configured: number, facts: SpacingFacts): Spacing {
+  const { lowered, nowMs, lateMs = 0, outsideRate = 0 } = facts;
+  const rate = effectiveRate(configured, lowered, nowMs);
+  const spacing = spacingFor(Math.max(rate - outsideRate, rate * LEAST_INSIDE), lateMs);
   return { ...spacing, intervalMs: Math.min(spacing.intervalMs, Math.max(MOST_STEP_MS, 1000 / configured)) };
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { sleep } from '../time/sleep.ts';
-import type { BudgetItem } from './budget.ts';
+import { type BudgetItem, emptyBudget, fullSpacing } from './budget.ts';
 import { createFleetSlots } from './fleet-slots.ts';
 import { checkLimits, createGatedPace } from './gated-pace.ts';
 import type { Pace } from './pace.ts';
@@ -54,7 +54,8 @@ export function createFleetPace(options: FleetPaceOptions): Pace {
   const setClock = createSetClock({ item, clock, rest: options.sleep ?? rest });
   const source = withSafeRate({
     fleet: createFleetSlots({ item, rate, maxWaitMs, greed, clock, setClock, random: options.random }),
-    safeRate: rate / (2 * workers),
+    safeRate: Math.min(rate, 1000 / fullSpacing(rate, emptyBudget).intervalMs) / (2 * workers),
+    workers,
     maxWaitMs,
     clock,
     onSafeRate: options.onSafeRate ?? (() => {}),

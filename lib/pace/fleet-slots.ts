@@ -46,8 +46,21 @@ import { createWorkerTally, type Tally } from './tally.ts';
 export type FleetSlots = SlotSource & {
   /** Reserves a block unless one is held. Throws `PaceWaitError` if that is refused, and what the item throws. */
   reserve(request: SlotRequest): Promise<void>;
+  /** Reports that this worker reaches the table again, and what others may still send without a slot of the line. */
+  rejoin(absence: Absence): Promise<void>;
+  /** The last slot that was used, and the end of the line as last seen, in epoch milliseconds. */
+  lastSeen(): { readonly slotMs: number | undefined; readonly lineEndMs: number | undefined };
   /** Adds to what the next reservation reports about this worker. */
   record(tally: Partial<Tally>): void;
+};
+
+type Absence = {
+  /** When the table could be reached no more. */
+  readonly sinceMs: number;
+  /** What all workers together may have sent in a second meanwhile. */
+  readonly outsideRate: number;
+  /** For how long others may still do so, in milliseconds. */
+  readonly lastsMs: number;
 };
 
 type Worker = Line & {
@@ -57,6 +70,7 @@ type Worker = Line & {
   held: HeldBlock;
   /** How often the clock had been set when the block was last looked at. */
   steps: number;
+  lastSlotMs: number | undefined;
   lateness: Lateness;
   /** Calls that had arrived when the last block was begun, and when the latest of its slots was used. */
   arrived: { readonly atFirst: number; readonly atLast: number };
@@ -72,6 +86,7 @@ export function createFleetSlots(options: LineOptions): FleetSlots {
     reserving: new PQueue({ concurrency: 1 }),
     held: NO_BLOCK,
     steps: 0,
+    lastSlotMs: undefined,
     lateness: PUNCTUAL,
     arrived: { atFirst: 0, atLast: 0 },
   };
@@ -79,6 +94,8 @@ export function createFleetSlots(options: LineOptions): FleetSlots {
     reserve: (request) => reserve(worker, request),
     approach: (request) => approach(worker, request),
     giveBack: (slot) => giveBack(worker, slot),
+    rejoin: (absence) => rejoin(worker, absence),
+    lastSeen: () => ({ slotMs: worker.lastSlotMs, lineEndMs: view.last()?.tatMs }),
     record: line.tally.add,
     take: (request) => take(worker, request),
     dueAtMs: (ahead) => dueAtMs(worker, ahead),
@@ -185,6 +202,7 @@ async function freshen(worker: Worker, held: DistantBlock, signal: AbortSignal |
 function use(worker: Worker, held: UsableBlock, { calledAtMs, demand }: SlotRequest): Slot {
   const { arrived } = demand();
   worker.held = useFirst(held);
+  worker.lastSlotMs = held.slots[0];
   worker.lateness = afterHit(worker.lateness);
   worker.arrived = { atFirst: held.kind === 'fresh' ? arrived : worker.arrived.atFirst, atLast: arrived };
   const atMs = worker.clock.now();
@@ -255,6 +273,18 @@ async function throttled(worker: Worker, slot: Slot, retryAfterMs: number | unde
   if (written.kind === 'refused') await view.look();
   setHeld(worker, NO_BLOCK);
   proof.wake();
+}
+
+/** How far the line may have been reserved ahead when the table went away, in milliseconds. */
+const RESERVED_MS = 5_000;
+
+async function rejoin(worker: Worker, { sinceMs, outsideRate, lastsMs }: Absence): Promise<void> {
+  const { view, item, clock } = worker;
+  const atMs = clock.now();
+  const outside = { rate: outsideRate, untilMs: Math.ceil(atMs + lastsMs) };
+  const staleMs = sinceMs + RESERVED_MS;
+  const written = await view.write(() => item.rejoin({ atMs, staleMs, outside }));
+  if (written.kind === 'refused') await view.look();
 }
 
 const counts = ({ tally, rate, view, clock }: Worker): PaceCounts => ({

@@ -16,6 +16,8 @@ export type LocalSlotsOptions = {
   readonly random?: (() => number) | undefined;
   /** When the first slot is due. Default: immediately. */
   readonly firstMs?: number;
+  /** Whether a slot that passes unused is lost, so that all slots are whole intervals after the first. Default: no. */
+  readonly onGrid?: boolean;
 };
 
 type Worker = LocalSlotsOptions & {
@@ -86,7 +88,7 @@ async function approach(
 async function take(worker: Worker, { calledAtMs, signal }: SlotRequest): Promise<Slot> {
   const { clock, maxWaitMs, proof } = worker;
   // Computed again after each sleep: a 429 or a success in the meantime moves the time.
-  for (endProbing(worker); clock.now() < dueMs(worker); endProbing(worker)) {
+  for (refresh(worker); clock.now() < dueMs(worker); refresh(worker)) {
     const atMs = dueMs(worker);
     if (atMs - calledAtMs > maxWaitMs) throw new PaceWaitError(atMs - calledAtMs, maxWaitMs);
     await proof.sleep(atMs - clock.now(), signal);
@@ -96,12 +98,23 @@ async function take(worker: Worker, { calledAtMs, signal }: SlotRequest): Promis
   if (isProbing(worker.lowered)) {
     const slotMs = Math.max(atMs, nextMs(worker));
     worker.lowered = { ...worker.lowered, probeMs: nextProbeMs(slotMs, worker.full) };
-  } else worker.tatMs = afterCall(worker.tatMs, atMs, spacing(worker));
+  } else worker.tatMs = afterCall(worker.tatMs, worker.onGrid ? worker.tatMs : atMs, spacing(worker));
   const slot = { atMs, waitedMs: atMs - calledAtMs };
   worker.counts.granted += 1;
   worker.counts.waitedMs += slot.waitedMs;
   proof.left(slot, worker.counts.incidents);
   return slot;
+}
+
+/** How late a slot of a grid may be used, in milliseconds. */
+const GRID_LATE_MS = 20;
+
+function refresh(worker: Worker): void {
+  endProbing(worker);
+  const lateMs = worker.clock.now() - worker.tatMs;
+  if (!worker.onGrid || lateMs <= GRID_LATE_MS) return;
+  const { intervalMs } = spacing(worker);
+  worker.tatMs += Math.ceil(lateMs / intervalMs) * intervalMs;
 }
 
 /** Once a call was accepted, the line begins again, one interval after the last probe. */

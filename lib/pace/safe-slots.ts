@@ -1,5 +1,6 @@
 import { TableError } from '../table/table-error.ts';
 import { pauseAfter429 } from './after-refusal.ts';
+import { BLOCK_MS } from './budget.ts';
 import type { FleetSlots } from './fleet-slots.ts';
 import { createLocalSlots } from './local-slots.ts';
 import type { PaceCounts, Slot } from './pace.ts';
@@ -10,6 +11,8 @@ export type SafeSlotsOptions = {
   readonly fleet: FleetSlots;
   /** Requests a second that this process may send while the budget is unreachable. */
   readonly safeRate: number;
+  /** How many processes may do the same. */
+  readonly workers: number;
   readonly maxWaitMs: number;
   readonly clock: Clock;
   /** Called once for each outage. */
@@ -30,6 +33,7 @@ type Reach =
   | {
       readonly kind: 'unreachable';
       readonly safe: SlotSource;
+      readonly sinceMs: number;
       /** When the budget is tried again. */
       readonly probeAtMs: number;
     };
@@ -47,10 +51,20 @@ const REACHED: Reach = { kind: 'reached' };
 /** How often the budget is tried during an outage, in milliseconds. */
 const PROBE_MS = 10_000;
 
+/** How long after the first worker has returned others may still send outside the line: until their next probe. */
+const STRAGGLERS_MS = PROBE_MS + 2_000;
+
+/** Blocks that others may have reserved since this worker has last seen the end of the line. */
+const MOST_BLOCKS = 10;
+
 /**
  * The fleet's slots while its budget can be reached, and otherwise slots of this process alone, at a rate so low that
- * all processes together stay below the fleet's rate. The first of them is due after a whole interval: a process that
- * has just started must not add to the load of those already running.
+ * all processes together stay below the fleet's rate. They begin when the slots that others hold are used up, at
+ * times that follow from the process's last slot of the line, so that processes take turns; those of a process that had
+ * none begin after a whole interval, so that it does not add to the load of those already running.
+ *
+ * When the table is back, processes return one by one. Until the last of them must have, the line leaves out what they
+ * may send: no second holds more than the rate.
  */
 export function withSafeRate(options: SafeSlotsOptions): SlotSource {
   const { fleet, clock } = options;
@@ -122,18 +136,50 @@ function begin(worker: Worker, cause: unknown): Outage {
   if (!(cause instanceof TableError)) throw cause;
   if (worker.reach.kind === 'unreachable') return worker.reach;
   const { safeRate, maxWaitMs, clock, onSafeRate } = worker;
-  const firstMs = clock.now() + 1000 / safeRate;
-  const safe = createLocalSlots({ rate: safeRate, maxWaitMs, clock, firstMs });
-  const outage: Outage = { kind: 'unreachable', safe, probeAtMs: clock.now() + PROBE_MS };
+  const nowMs = clock.now();
+  const safe = createLocalSlots({
+    rate: safeRate,
+    maxWaitMs,
+    clock,
+    firstMs: firstSafeMs(worker),
+    onGrid: true,
+  });
+  const outage: Outage = { kind: 'unreachable', safe, sinceMs: nowMs, probeAtMs: nowMs + PROBE_MS };
   worker.reach = outage;
   onSafeRate(cause);
   return outage;
 }
 
+/**
+ * Slots of one line that follow one another are one interval of the fleet's rate apart. Twice their times are two
+ * intervals apart, which is half of the rate, and as many as there are workers fill an interval of the safe rate: so
+ * processes that had consecutive slots take turns.
+ */
+function firstSafeMs({ fleet, safeRate, workers, clock }: Worker): number {
+  const nowMs = clock.now();
+  const intervalMs = 1000 / safeRate;
+  const { slotMs, lineEndMs = nowMs } = fleet.lastSeen();
+  if (slotMs === undefined) return nowMs + intervalMs;
+  // A block spans a quarter of a second, or one slot.
+  const blockMs = Math.max(BLOCK_MS, intervalMs / (2 * workers));
+  const usedUpMs = Math.max(nowMs, lineEndMs) + Math.min(workers - 1, MOST_BLOCKS) * blockMs;
+  const phaseMs = 2 * slotMs;
+  return phaseMs + Math.ceil((usedUpMs - phaseMs) / intervalMs) * intervalMs;
+}
+
+/**
+ * The most that all processes may send in a second at the safe rate: each as many as fit, or, where that is less than
+ * one, no two in the same second, since they take turns.
+ */
+const outsideRateOf = ({ workers, safeRate }: Worker): number =>
+  Math.ceil(safeRate < 1 ? workers * safeRate : workers * Math.ceil(safeRate));
+
 /** Ends the outage if a block can be reserved, or the budget responds with a refusal. */
 async function probe(worker: Worker, outage: Outage, request: SlotRequest): Promise<void> {
   worker.reach = { ...outage, probeAtMs: worker.clock.now() + PROBE_MS };
   try {
+    const outsideRate = outsideRateOf(worker);
+    await worker.fleet.rejoin({ sinceMs: outage.sinceMs, outsideRate, lastsMs: STRAGGLERS_MS });
     await settle(worker);
     await worker.fleet.reserve(request);
   } catch (error) {

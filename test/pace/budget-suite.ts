@@ -235,6 +235,24 @@ export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | 
       expect(after).toMatchObject({ budget: { tatMs: nowMs + 1_242.4 } });
     });
 
+    test('the first worker that returns from an outage leaves room for those that have not', async () => {
+      const item = await makeItem();
+      await item.reserve(idle);
+      const outside = { rate: 30, untilMs: nowMs + 42_000 };
+      const rejoining = { atMs: nowMs + 30_000, staleMs: nowMs + 10_000, outside };
+      const unused = await makeItem();
+
+      const alone = await unused.rejoin(rejoining);
+      const used = await item.rejoin({ ...rejoining, staleMs: nowMs + 242 });
+      const first = await item.rejoin(rejoining);
+      const second = await item.rejoin({ ...rejoining, atMs: nowMs + 35_000 });
+      const later = await item.rejoin({ ...rejoining, atMs: nowMs + 42_001 });
+
+      expect([alone.kind, used.kind, second.kind]).toEqual(['refused', 'refused', 'refused']);
+      expect(first).toMatchObject({ budget: { tatMs: nowMs + 242.4, outside } });
+      expect(later.kind).toBe('written');
+    });
+
     test('a cap stays until there is another', async () => {
       const item = await makeItem();
 

@@ -4,6 +4,7 @@ import {
   type BudgetWrite,
   emptyBudget,
   type Incident,
+  type Rejoining,
   type Reservation,
 } from '../../lib/pace/budget.ts';
 import { isProbing, type Lowered } from '../../lib/pace/lowered.ts';
@@ -40,6 +41,11 @@ export function createMemoryBudget(start: Budget = emptyBudget): BudgetItem {
         tatMs: fromMs,
         incidents: incidents + 1,
         lowered,
+      }),
+    rejoin: async ({ atMs, staleMs, outside }: Rejoining) =>
+      writeIf((budget.outside?.untilMs ?? 0) < atMs && (budget.tatMs ?? Number.POSITIVE_INFINITY) < staleMs, {
+        ...budget,
+        outside,
       }),
     async pause(atMs) {
       budget = { ...budget, pausedAtMs: atMs };

@@ -123,6 +123,7 @@ export async function simulateFleet(plan: FleetPlan) {
       read: () => overNetwork(connection, 'reads', memory.read),
       reserve: (reservation) => overNetwork(connection, 'writes', () => memory.reserve(reservation)),
       lower: (incident) => overNetwork(connection, 'writes', () => memory.lower(incident)),
+      rejoin: (rejoining) => overNetwork(connection, 'writes', () => memory.rejoin(rejoining)),
       pause: memory.pause,
       resume: memory.resume,
       reset: memory.reset,
