@@ -1,0 +1,33 @@
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { openJobStorage } from '../../../lib/jobs/job-storage.ts';
+import { openWorker, renewedLease } from '../../../lib/jobs/open-worker.ts';
+import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
+import { runBatch } from '../../../lib/jobs/run-batch.ts';
+import { once } from '../../../lib/once.ts';
+import { openSession } from '../../../lib/session.ts';
+
+/** The worker with leases of 2 s, as `work` has them: the jobs of a killed process are taken over soon. */
+export async function handler(event: SQSEvent): Promise<SQSBatchResponse> {
+  const { worker, lease } = await ready();
+  const queue = { delay: async () => undefined, send: async () => undefined, delete: async () => undefined };
+  const failed = await runBatch(event.Records.map(parseRecord), { worker, lease, queue, concurrency: 10 });
+  return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
+}
+
+const parseRecord = ({ messageId, body, receiptHandle, attributes }: SQSRecord): QueueMessage => ({
+  messageId,
+  body,
+  sender: attributes.SenderId,
+  sentAtMs: Number(attributes.SentTimestamp),
+  receives: Number(attributes.ApproximateReceiveCount),
+  receipt: receiptHandle,
+});
+
+const ready = once(async () => {
+  const session = openSession({ environment: process.env, err: () => undefined });
+  const storage = await openJobStorage(session);
+  return {
+    worker: await openWorker(session, storage),
+    lease: renewedLease(storage.ledger, { leaseMs: 2_000 }),
+  };
+});
