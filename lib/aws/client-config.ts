@@ -29,6 +29,9 @@ export function awsClientConfig(environment: AwsEnvironment, options: AwsClientO
     ...(endpoint ? { endpoint } : {}),
     ...(region ? { region } : {}),
     ...credentialsIn(environment),
+    // Putting the middleware together again for each command takes a sixth of a small request's CPU time. What is added
+    // to a command's own middleware is ignored, unless the command is sent with options of its own.
+    cacheMiddleware: true,
     requestHandler: {
       // An agent rather than its options: for large bodies (Expect: 100-continue) the SDK creates its own agents,
       // without these options, unless it is given one.

@@ -106,7 +106,7 @@ async function findOwn(
 ): Promise<PutResult> {
   const command = new HeadObjectCommand({ Bucket: bucket, Key: key });
   try {
-    const { Metadata, ETag } = await client.send(command, signal ? { abortSignal: signal } : {});
+    const { Metadata, ETag } = await client.send(command, signal ? { abortSignal: signal } : undefined);
     return Metadata?.[WRITE_NAME] === write && ETag
       ? { kind: 'stored', etag: ETag }
       : { kind: 'condition-failed' };
@@ -125,7 +125,7 @@ async function send(
   const response =
     sizeBytes > PART_BYTES
       ? await sendParts(place, input, signal)
-      : await place.client.send(new PutObjectCommand(input), signal ? { abortSignal: signal } : {});
+      : await place.client.send(new PutObjectCommand(input), signal ? { abortSignal: signal } : undefined);
   if (response.ETag === undefined) throw new Error('S3 responded without an ETag');
   return response.ETag;
 }

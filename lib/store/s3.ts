@@ -189,4 +189,5 @@ async function* keysOf(listed: AsyncIterable<ListedObject>): AsyncGenerator<stri
   for await (const { key } of listed) yield key;
 }
 
-const abortedBy = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : {});
+/** Undefined rather than empty: without options the client uses the middleware that it has put together before. */
+const abortedBy = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : undefined);

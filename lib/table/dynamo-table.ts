@@ -17,7 +17,7 @@ import { settleWrite } from './settle-write.ts';
 import type { Row, RowKey, StoredRow, Table, WriteOptions, WriteResult } from './table.ts';
 import { TableError } from './table-error.ts';
 import { checkKeysOnce } from './table-keys.ts';
-import { OF_EACH_ATTEMPT, watchAttempts } from './watch-attempts.ts';
+import { type WatchAttempts, watchAttemptsOf } from './watch-attempts.ts';
 
 export type DynamoTableOptions = {
   /** Its keys are the strings `pk` and `sk`; its TTL attribute, if there is one, is `expires`. */
@@ -40,7 +40,13 @@ export function createDynamoTable({
   client = createDynamoClient(environment),
   sleep = delay,
 }: DynamoTableOptions): Table {
-  const place: RetriedTable = { client, tableName, sleep, checkKeys: checkKeysOnce(client, tableName) };
+  const place: RetriedTable = {
+    client,
+    tableName,
+    sleep,
+    checkKeys: checkKeysOnce(client, tableName),
+    watch: watchAttemptsOf(client),
+  };
   return {
     get: (key) => tryOn(place, 'get', key, (tried) => getRow(place, key, tried)),
     put: (key, row, options) =>
@@ -56,7 +62,8 @@ export function createDynamoTable({
   };
 }
 
-type RetriedTable = TableAddress & FailedTable & { readonly sleep: (ms: number) => Promise<unknown> };
+type RetriedTable = TableAddress &
+  FailedTable & { readonly sleep: (ms: number) => Promise<unknown>; readonly watch: WatchAttempts };
 
 /** An action on a row; `tried` describes it. */
 type Act = { readonly key: RowKey; readonly tried: string };
@@ -72,13 +79,13 @@ async function putRow(
   place: RetriedTable,
   { key, tried, row, expected, token, expiresAtMs }: Put,
 ): Promise<WriteResult> {
-  const { client, tableName: TableName, sleep } = place;
+  const { client, tableName: TableName, sleep, watch } = place;
   checkRow(tried, key, row);
   const Item = toItem(key, row, token, expiresAtMs);
   return settleWrite({
     write: (onFailed) => {
       const command = new PutItemCommand({ TableName, Item, ...onlyOver(expected) });
-      command.middlewareStack.add(watchAttempts(onFailed), OF_EACH_ATTEMPT);
+      watch(command.input, onFailed);
       return client.send(command);
     },
     read: () => readRow(place, key),
@@ -92,13 +99,13 @@ async function putRow(
 type Delete = Act & { readonly expected: string };
 
 async function deleteRow(place: RetriedTable, { key, tried, expected }: Delete): Promise<WriteResult> {
-  const { client, tableName: TableName, sleep } = place;
+  const { client, tableName: TableName, sleep, watch } = place;
   checkKey(tried, key);
   const Key = marshall(toItemKey(key));
   return settleWrite({
     write: (onFailed) => {
       const command = new DeleteItemCommand({ TableName, Key, ...absentOrWith(expected) });
-      command.middlewareStack.add(watchAttempts(onFailed), OF_EACH_ATTEMPT);
+      watch(command.input, onFailed);
       return client.send(command);
     },
     read: () => readRow(place, key),

@@ -1,17 +1,25 @@
-type Next<Args, Result> = (args: Args) => Promise<Result>;
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 
-/** Middleware for a command that reports why each attempt failed: the SDK's error describes only the last one. */
-export const watchAttempts =
-  (onFailed: (error: unknown) => void) =>
-  <Args, Result>(next: Next<Args, Result>): Next<Args, Result> =>
-  async (args) => {
-    try {
-      return await next(args);
-    } catch (error) {
-      onFailed(error);
-      throw error;
-    }
-  };
+/** Has every failed attempt of a command reported, by the command's input. */
+export type WatchAttempts = (input: object, onFailed: (error: unknown) => void) => void;
 
-/** The position inside the SDK's retries, after its errors have been parsed. */
-export const OF_EACH_ATTEMPT = { step: 'deserialize', priority: 'high' } as const;
+/**
+ * Reports why each attempt of a command failed: the SDK's error describes only the last one. The client is watched, not
+ * the command: a client that caches its middleware ignores what is added to a command.
+ */
+export function watchAttemptsOf(client: DynamoDBClient): WatchAttempts {
+  const watched = new WeakMap<object, (error: unknown) => void>();
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      try {
+        return await next(args);
+      } catch (error) {
+        watched.get(args.input)?.(error);
+        throw error;
+      }
+    },
+    // Inside the SDK's retries, after its errors have been parsed.
+    { step: 'deserialize', priority: 'high' },
+  );
+  return (input, onFailed) => void watched.set(input, onFailed);
+}

@@ -1,10 +1,8 @@
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import { IdempotencyConfig, makeIdempotent } from '@aws-lambda-powertools/idempotency';
 import { DynamoDBPersistenceLayer } from '@aws-lambda-powertools/idempotency/dynamodb';
-import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { createS3Client } from '../../../lib/store/s3-client.ts';
-import { createDynamoClient } from '../../../lib/table/dynamo-client.ts';
 
 /*
  * What a team writes with Powertools for AWS, as its documentation recommends: a batch processor whose records are made
@@ -19,12 +17,11 @@ const {
   BENCH_TABLE = '',
 } = process.env;
 
-const s3 = createS3Client(process.env);
+const s3 = new S3Client({ forcePathStyle: true });
 const persistenceStore = new DynamoDBPersistenceLayer({
   tableName: BENCH_TABLE,
   keyAttr: 'pk',
   sortKeyAttr: 'sk',
-  awsSdkV3Client: createDynamoClient(process.env),
 });
 const config = new IdempotencyConfig({
   eventKeyJmesPath: 'powertools_json(body).id',
