@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { Id } from '../../../platform/id.ts';
 import type { ScannedRecord } from '../../page/scanned-record.ts';
 import { totalsSchema } from '../../scan.ts';
+import { afterPage, type Trickle, trickleSchema } from './trickle.ts';
 
 /** A row with the time of its creation, in epoch milliseconds. */
 export type CreatedRow = { readonly record: ScannedRecord; readonly created: number };
@@ -25,6 +26,7 @@ export type CreatedPosition = {
   readonly smallest: number;
   /** The number of pages since one brought something new. */
   readonly idle: number;
+  readonly trickle?: Trickle | undefined;
   /** True if a page stayed degraded. */
   readonly degraded: boolean;
   readonly totals: { readonly start: number | null; readonly end: number | null };
@@ -40,6 +42,7 @@ export const createdPosition: z.ZodMiniType<CreatedPosition> = z.object({
   taken: z.number(),
   smallest: z.number(),
   idle: z.number(),
+  trickle: trickleSchema,
   degraded: z.boolean(),
   totals: totalsSchema,
 });
@@ -95,7 +98,8 @@ export function pastPage(
   const isStuck =
     next === offset && last !== null && last.created === before.last?.created && below < lastRow;
   const smallest = Math.min(position.smallest, Math.max(1, rows.length));
-  return { ...position, next, stepBack: 0, tries: isStuck ? position.tries + 1 : 0, smallest };
+  const trickle = afterPage(position.trickle, rows.length, position.taken - before.taken);
+  return { ...position, next, stepBack: 0, tries: isStuck ? position.tries + 1 : 0, smallest, trickle };
 }
 
 /** The position a step further back, twice as far each time. */

@@ -13,8 +13,9 @@ import {
 } from './created-position.ts';
 import { createCreationTime } from './creation-time.ts';
 import { readUndegraded } from './degraded-retry.ts';
-import { OrderError, ScanError } from './offset-scan.ts';
+import { OrderError, ScanError } from './scan-error.ts';
 import type { ReadSortedPage, SortedPageRequest } from './sorted-pages.ts';
+import { refuseTrickle } from './trickle.ts';
 
 /*
  * Why nothing is lost. The time of creation never changes, and added rows get the highest. But many rows may share one
@@ -194,7 +195,8 @@ function refuseDisorder(
 }
 
 /** Bounds the requests: rereading everything after a step back is allowed, looping forever is not. */
-function refuseStall({ idle, taken, smallest, next }: CreatedPosition): void {
+function refuseStall({ idle, taken, smallest, next, trickle }: CreatedPosition): void {
+  refuseTrickle(trickle, next);
   if (idle <= IDLE_PAGES + taken / Math.max(1, smallest - 1)) return;
   throw new ScanError(`the scan made no progress: ${idle} pages up to row ${next} brought nothing new`);
 }

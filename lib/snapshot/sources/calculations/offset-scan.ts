@@ -4,6 +4,8 @@ import { provedIf, type Scan, totalsSchema } from '../../scan.ts';
 import { readUndegraded } from './degraded-retry.ts';
 import type { OffsetPage, ReadOffsetPage } from './pages.ts';
 import { createPagesAhead } from './pages-ahead.ts';
+import { OrderError, ScanError } from './scan-error.ts';
+import { afterPage, refuseTrickle, type Trickle, trickleSchema } from './trickle.ts';
 
 /*
  * Why nothing is lost. Ids never change and the rows are sorted by id, so a row never moves past another: when rows are
@@ -30,14 +32,6 @@ export type OffsetScanOptions = {
   readonly pagesAhead?: number;
 };
 
-/** The rows are not in the requested order, or the scan makes no progress: what was read may be incomplete. */
-export class ScanError extends Error {
-  override readonly name = 'ScanError';
-}
-
-/** A response contradicts the requested order. The rows can still be read, without an order. */
-export class OrderError extends ScanError {}
-
 /** How far an offset scan has progressed; plain JSON. */
 export type OffsetPosition = {
   /** The highest id at the start of the scan, which must be reached; null if there was none. */
@@ -55,6 +49,7 @@ export type OffsetPosition = {
   readonly smallest: number;
   /** The number of pages since one brought something new. */
   readonly idle: number;
+  readonly trickle?: Trickle | undefined;
   /** True if a page stayed degraded. */
   readonly degraded: boolean;
   readonly totals: { readonly start: number | null; readonly end: number | null };
@@ -69,6 +64,7 @@ export const offsetPosition: z.ZodMiniType<OffsetPosition> = z.object({
   taken: z.number(),
   smallest: z.number(),
   idle: z.number(),
+  trickle: trickleSchema,
   degraded: z.boolean(),
   totals: totalsSchema,
 });
@@ -191,6 +187,7 @@ function past(position: OffsetPosition, { keys }: OffsetPage, offset: number, kn
     taken: position.taken + fresh,
     smallest: Math.min(position.smallest, Math.max(1, keys.length)),
     idle: fresh > 0 ? 0 : position.idle + 1,
+    trickle: afterPage(position.trickle, keys.length, fresh),
   };
 }
 
@@ -210,7 +207,8 @@ function extended(position: OffsetPosition, top: OffsetPage): OffsetPosition {
 }
 
 /** Bounds the requests: rereading everything after a step back is allowed, looping forever is not. */
-function refuseStall({ idle, taken, smallest, next }: OffsetPosition): void {
+function refuseStall({ idle, taken, smallest, next, trickle }: OffsetPosition): void {
+  refuseTrickle(trickle, next);
   if (idle <= IDLE_PAGES + taken / Math.max(1, smallest - 1)) return;
   throw new ScanError(`the scan made no progress: ${idle} pages up to row ${next} brought nothing new`);
 }

@@ -11,8 +11,9 @@ import {
 } from '../rereading.ts';
 import { type CreatedPosition, createdPosition } from './created-position.ts';
 import { createdScan } from './created-scan.ts';
-import { type OffsetPosition, OrderError, offsetPosition, offsetScan, ScanError } from './offset-scan.ts';
+import { type OffsetPosition, offsetPosition, offsetScan } from './offset-scan.ts';
 import { type CalculationSelection, calculationPageReader } from './pages.ts';
+import { OrderError, ScanError } from './scan-error.ts';
 import { sortedPageReader } from './sorted-pages.ts';
 import { type UnorderedPosition, unorderedPosition, unorderedScan } from './unordered-scan.ts';
 

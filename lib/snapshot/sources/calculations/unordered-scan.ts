@@ -3,8 +3,9 @@ import type { Id } from '../../../platform/id.ts';
 import { batchOf, emptyBatch } from '../../page/record-batch.ts';
 import { type Scan, totalsSchema } from '../../scan.ts';
 import { readUndegraded } from './degraded-retry.ts';
-import { ScanError } from './offset-scan.ts';
+import { ScanError } from './scan-error.ts';
 import type { ReadSortedPage, SortedPage } from './sorted-pages.ts';
+import { afterPage, refuseTrickle, type Trickle, trickleSchema } from './trickle.ts';
 
 /*
  * Without an order, a lost row looks the same as one that never existed. So the rows are read from the first to an
@@ -31,6 +32,7 @@ export type UnorderedPosition = {
   readonly smallest: number;
   /** The number of pages of the round since one brought something new. */
   readonly idle: number;
+  readonly trickle?: Trickle | undefined;
   /** True if a page stayed degraded. */
   readonly degraded: boolean;
   readonly totals: { readonly start: number | null; readonly end: number | null };
@@ -42,6 +44,7 @@ export const unorderedPosition: z.ZodMiniType<UnorderedPosition> = z.object({
   isNew: z.boolean(),
   smallest: z.number(),
   idle: z.number(),
+  trickle: trickleSchema,
   degraded: z.boolean(),
   totals: totalsSchema,
 });
@@ -105,6 +108,7 @@ function past(
     isNew: position.isNew || fresh > 0,
     smallest: Math.min(position.smallest, records.length),
     idle: fresh > 0 ? 0 : position.idle + 1,
+    trickle: afterPage(position.trickle, records.length, fresh),
   };
 }
 
@@ -116,7 +120,8 @@ function isFirst(key: Id, taken: Set<Id>): boolean {
 }
 
 /** A scan of a platform that sends rows for every offset would never end. */
-function refuseStall({ idle, smallest, next }: UnorderedPosition, taken: number): void {
+function refuseStall({ idle, smallest, next, trickle }: UnorderedPosition, taken: number): void {
+  refuseTrickle(trickle, next);
   if (idle <= IDLE_PAGES + taken / smallest) return;
   throw new ScanError(`the scan made no progress: ${idle} pages up to row ${next} brought nothing new`);
 }

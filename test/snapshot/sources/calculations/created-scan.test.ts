@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createdScan } from '../../../../lib/snapshot/sources/calculations/created-scan.ts';
-import { OrderError } from '../../../../lib/snapshot/sources/calculations/offset-scan.ts';
+import { OrderError } from '../../../../lib/snapshot/sources/calculations/scan-error.ts';
 import type {
   ReadSortedPage,
   SortedPage,

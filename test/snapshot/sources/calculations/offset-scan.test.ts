@@ -4,9 +4,9 @@ import {
   type OffsetPosition,
   type OffsetScanOptions,
   offsetScan,
-  ScanError,
 } from '../../../../lib/snapshot/sources/calculations/offset-scan.ts';
 import type { ReadOffsetPage } from '../../../../lib/snapshot/sources/calculations/pages.ts';
+import { ScanError } from '../../../../lib/snapshot/sources/calculations/scan-error.ts';
 import { scaled } from '../../../scale.ts';
 import { fromBeginning } from '../../scanned.ts';
 import { type Change, simulatedPage, simulatePlatform } from '../../simulated-platform.ts';

@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import type { Scan } from '../../../../lib/snapshot/scan.ts';
+import { createdScan } from '../../../../lib/snapshot/sources/calculations/created-scan.ts';
+import { offsetScan } from '../../../../lib/snapshot/sources/calculations/offset-scan.ts';
+import { unorderedScan } from '../../../../lib/snapshot/sources/calculations/unordered-scan.ts';
+import { fromBeginning, scanned } from '../../scanned.ts';
+
+import { createdPage } from '../../simulated-creations.ts';
+import { simulatedPage } from '../../simulated-platform.ts';
+
+/*
+ * A platform with a highest row that only the first request shows, as a row that we may not read might be, and with new
+ * rows at each request: the row that ends the scan never comes.
+ */
+
+const LAST = 1_000_000_000;
+const MOST_REQUESTS = 2_000;
+
+/** The rows from an offset on; there are `added` more of them at each request. */
+function growing(rows: number, added: number) {
+  let [length, requests] = [rows, 0];
+  return {
+    requests: () => requests,
+    page({ offset, limit }: { readonly offset: number; readonly limit: number }): readonly number[] {
+      requests += 1;
+      if (requests > MOST_REQUESTS) throw new Error('the scan did not end');
+      length += added;
+      return Array.from(
+        { length: Math.max(0, Math.min(limit, length - offset)) },
+        (_, at) => offset + at + 1,
+      );
+    },
+  };
+}
+
+type Platform = ReturnType<typeof growing>;
+
+const quick = { limit: 100, sleep: async () => undefined };
+
+const byId = ({ page }: Platform) =>
+  offsetScan({
+    ...quick,
+    readPage: async (request) => simulatedPage(request.ascending ? page(request) : [LAST]),
+  });
+
+const byTime = ({ page }: Platform) =>
+  createdScan({
+    ...quick,
+    readPage: async (request) =>
+      createdPage((request.ascending ? page(request) : [LAST, LAST - 1]).map((id) => ({ id, created: id }))),
+  });
+
+const withoutOrder = ({ page }: Platform) =>
+  unorderedScan({ ...quick, readPage: async (request) => createdPage(page(request).map((id) => ({ id }))) });
+
+/** Runs a scan that is stopped after each step and resumed where it was, as a run in short slices is. */
+async function oneStepEach<Position>(scan: Scan<Position>): Promise<void> {
+  for (let from: Position | undefined; ; ) {
+    const steps = scan({ ...fromBeginning, from });
+    const { done, value } = await steps.next();
+    if (done) return;
+    from = JSON.parse(JSON.stringify(value.position));
+    await steps.return(undefined as never);
+  }
+}
+
+describe.each([
+  {
+    order: 'by id',
+    scan: (platform: Platform) => scanned(byId(platform)),
+    resumed: (platform: Platform) => oneStepEach(byId(platform)),
+  },
+  {
+    order: 'by creation time',
+    scan: (platform: Platform) => scanned(byTime(platform)),
+    resumed: (platform: Platform) => oneStepEach(byTime(platform)),
+  },
+  {
+    order: 'without an order',
+    scan: (platform: Platform) => scanned(withoutOrder(platform)),
+    resumed: (platform: Platform) => oneStepEach(withoutOrder(platform)),
+  },
+])('a scan $order', ({ scan, resumed }) => {
+  test.each([1, 3, 5])(
+    'that is followed by %i new rows at each request ends with an error',
+    async (added) => {
+      const platform = growing(250, added);
+
+      await expect(scan(platform)).rejects.toThrow(
+        /^the scan made no progress: 257 pages up to row \d+ brought at most 16 new rows each, and none the last one$/,
+      );
+
+      expect(platform.requests()).toBeLessThan(400);
+    },
+  );
+
+  test('ends with it even if it is stopped and resumed at each step', async () => {
+    await expect(resumed(growing(250, 1))).rejects.toThrow('the scan made no progress');
+  });
+});
+
+test('a platform whose pages are always small is read to its end', async () => {
+  const rows = Array.from({ length: 5_000 }, (_, at) => at + 1);
+  const readPage = async ({ ascending, offset }: { readonly ascending: boolean; readonly offset: number }) =>
+    simulatedPage(ascending ? rows.slice(offset, offset + 10) : rows.slice(-2).toReversed());
+
+  const { keys } = await scanned(offsetScan({ ...quick, readPage }));
+
+  expect(keys).toHaveLength(5_000);
+});
