@@ -19,8 +19,8 @@ const MOST_REQUESTS = 5;
 const CONTENDERS = {
   ours: { handler: '../../functions/run-jobs/handler.ts', killed: './contenders/renewed-handler.ts' },
   Powertools: {
-    handler: './contenders/powertools-handler.ts',
-    killed: './contenders/powertools-handler.ts',
+    handler: './contenders/powertools-handler.js',
+    killed: './contenders/powertools-handler.js',
   },
 } as const;
 

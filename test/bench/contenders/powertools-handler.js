@@ -2,7 +2,6 @@ import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-p
 import { IdempotencyConfig, makeIdempotent } from '@aws-lambda-powertools/idempotency';
 import { DynamoDBPersistenceLayer } from '@aws-lambda-powertools/idempotency/dynamodb';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 
 /*
  * What a team writes with Powertools for AWS, as its documentation recommends: a batch processor whose records are made
@@ -29,7 +28,7 @@ const config = new IdempotencyConfig({
   expiresAfterSeconds: 30 * 24 * 60 * 60,
 });
 
-async function runRecord({ body }: SQSRecord) {
+async function runRecord({ body }) {
   const { id, packageId, packageVersion, functionName, inputVariables } = JSON.parse(body);
   const path = `/api/codeengine/v2/packages/${packageId}/versions/${packageVersion}/functions/${functionName}`;
   const response = await fetch(new URL(path, PLATFORM_BASE_URL), {
@@ -50,7 +49,7 @@ async function runRecord({ body }: SQSRecord) {
 const recordHandler = makeIdempotent(runRecord, { persistenceStore, config });
 const processor = new BatchProcessor(EventType.SQS);
 
-export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
+export async function handler(event, context) {
   config.registerLambdaContext(context);
   return processPartialResponse(event, recordHandler, processor, { context, throwOnFullBatchFailure: false });
 }
