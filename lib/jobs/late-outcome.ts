@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { keysOfId } from '../store/id-in-key.ts';
 import type { Store } from '../store/store.ts';
 import { findStored, StoredObjectError } from '../store/stored-json.ts';
 import type { Outcome } from './ledger/job-row.ts';
@@ -6,22 +7,26 @@ import type { SentBy } from './ledger/ledger.ts';
 import { outcomeSchema } from './ledger/stored-row.ts';
 
 /** Where the outcome of a send waits if the ledger could not store it. */
-const lateKey = ({ id, createdAt, fence }: SentBy) => `work/outcomes/${id}/late-${createdAt}-${fence}.json`;
+const lateKeys = ({ id, createdAt, fence }: SentBy) =>
+  keysOfId(id, (segment) => `work/outcomes/${segment}/late-${createdAt}-${fence}.json`);
 
 /** Stages the outcome of a send. The bytes are the same each time. */
 export async function stageLateOutcome(store: Store, sent: SentBy, outcome: Outcome): Promise<void> {
   const body = Buffer.from(`${JSON.stringify({ version: 1, outcome })}\n`);
-  await store.put(lateKey(sent), body, { contentType: 'application/json' });
+  await store.put(lateKeys(sent)[0], body, { contentType: 'application/json' });
 }
 
 /** The staged outcome of a send; undefined if there is none, or something else is there. */
 export async function findLateOutcome(store: Store, sent: SentBy): Promise<Outcome | undefined> {
-  try {
-    return (await findStored(store, lateKey(sent), lateSchema))?.value.outcome;
-  } catch (error) {
-    if (error instanceof StoredObjectError) return undefined;
-    throw error;
+  for (const key of lateKeys(sent)) {
+    try {
+      const found = await findStored(store, key, lateSchema);
+      if (found !== undefined) return found.value.outcome;
+    } catch (error) {
+      if (!(error instanceof StoredObjectError)) throw error;
+    }
   }
+  return undefined;
 }
 
 const lateSchema = z.object({ version: z.literal(1), outcome: outcomeSchema });

@@ -1,5 +1,6 @@
 import { AwsError } from '../aws/aws-error.ts';
 import { parseJson } from '../json/json.ts';
+import { idOfSegment, keysOfId } from '../store/id-in-key.ts';
 import type { Store } from '../store/store.ts';
 import { type EndedJobRow, isCancelled, type JobRow } from './ledger/job-row.ts';
 import type { Ledger, ReopenOptions } from './ledger/ledger.ts';
@@ -12,7 +13,8 @@ import type { BatchStorage } from './texts/batch/batch.ts';
 import { prepareReopen } from './types/job-types.ts';
 
 const FOLDER = 'work/failed/';
-const keyOf = (id: string) => `${FOLDER}${id}.json`;
+const SUFFIX = '.json';
+const keysOf = (id: string) => keysOfId(id, (segment) => `${FOLDER}${segment}${SUFFIX}`);
 
 /**
  * Stores the message of a job that did not succeed, with the job's id, so that the job can be reopened: one that was
@@ -26,7 +28,7 @@ export async function storeFailedMessage(
   if (outcome.status === 'done') return;
   const hasId = Object.hasOwn(parseJson(body) as object, 'id');
   const message = hasId ? body : withId(body, id);
-  await store.put(keyOf(id), Buffer.from(message), { contentType: 'application/json' });
+  await store.put(keysOf(id)[0], Buffer.from(message), { contentType: 'application/json' });
 }
 
 export type RedriveParts = {
@@ -83,11 +85,11 @@ async function reopen(
   options: ReopenOptions,
   { store, ledger, batches }: Pick<RedriveParts, 'store' | 'ledger' | 'batches'>,
 ): Promise<Reopened> {
-  const stored = await store.get(keyOf(id));
+  const stored = await findFailed(store, id);
   const before = await ledger.read(id);
   // Without its message, a reopened job would wait forever.
   if (stored === undefined) return { kind: 'left', state: stateOf(before) };
-  const body = stored.body.toString();
+  const { key, body } = stored;
   const mayOpen = before?.state === 'FAILED' && (options.isNamed === true || !isCancelled(before));
   if (mayOpen || before?.state === 'CLAIMED') {
     const parsed = parseMessage(body, { messageId: id, allow: {} });
@@ -95,7 +97,7 @@ async function reopen(
   }
   const { kind, row } = await ledger.reopen(id, options);
   // A job that is done never fails again. Every other message stays: its job may fail while this runs.
-  if (row?.state === 'DONE') await store.delete(keyOf(id));
+  if (row?.state === 'DONE') await store.delete(key);
   // Sending a message again needlessly is only one more delivery, which does no harm. This completes a redrive that
   // died between the two steps.
   return kind === 'reopened' || row?.state === 'CLAIMED'
@@ -117,10 +119,22 @@ export async function sendAll(
   return new Map(unsent.map(({ index, cause }) => [index, new AwsError('send', cause).message]));
 }
 
+/** The message of a job that did not succeed, and its key. Earlier versions stored some under another one. */
+async function findFailed(store: Store, id: string) {
+  for (const key of keysOf(id)) {
+    const body = (await store.get(key))?.body.toString();
+    if (body?.includes(JSON.stringify(id))) return { key, body };
+  }
+  return undefined;
+}
+
 async function failedIds(store: Store): Promise<readonly string[]> {
-  const ids: string[] = [];
-  for await (const { key } of store.list(FOLDER)) ids.push(key.slice(FOLDER.length, -'.json'.length));
-  return ids;
+  const ids = new Set<string>();
+  for await (const { key } of store.list(FOLDER)) {
+    const id = idOfSegment(key.slice(FOLDER.length, -SUFFIX.length));
+    if (id !== undefined) ids.add(id);
+  }
+  return [...ids];
 }
 
 /** How long a dead letter is hidden from other receivers while it is moved. */

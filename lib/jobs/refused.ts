@@ -1,8 +1,9 @@
+import { keySegment } from '../store/id-in-key.ts';
 import type { Store } from '../store/store.ts';
 import type { QueueMessage } from './queue/queue.ts';
 
 /** The key of a message that could not become a job. */
-export const refusedKey = (messageId: string) => `refused/${messageId}.json`;
+export const refusedKey = (messageId: string) => `refused/${keySegment(messageId)}.json`;
 
 /** Stores a message that could not become a job, with every reason, and returns its key. */
 export async function storeRefused(

@@ -1,14 +1,38 @@
 import { createHash } from 'node:crypto';
-import type { PutCondition, Store } from '../store/store.ts';
+import { keySegment, keysOfId } from '../store/id-in-key.ts';
+import type { PutCondition, Store, StoredObject } from '../store/store.ts';
 import { missingObject } from '../store/stored-json.ts';
 import type { EndedJobRow, JobError, Outcome } from './ledger/job-row.ts';
 
 /** The row of an ended job whose type is known, from the row itself or from the message that named the job. */
 export type TypedJobRow = EndedJobRow & { readonly type: string };
 
+/** What names the result of a job. */
+type ResultOf = Pick<TypedJobRow, 'type' | 'dt' | 'id'>;
+
 /** The key of a job's result. */
-export const resultKey = ({ type, dt, id }: Pick<TypedJobRow, 'type' | 'dt' | 'id'>) =>
-  `results/${type}/dt=${dt}/${id}.json`;
+export const resultKey = (row: ResultOf): string => resultKeys(row)[0];
+
+const resultKeys = ({ type, dt, id }: ResultOf) =>
+  keysOfId(id, (segment) => `results/${type}/dt=${dt}/${segment}.json`);
+
+/** The result of a job, if there is one, where this version or an earlier one stored it. */
+export async function findResult(store: Store, row: ResultOf): Promise<Buffer | undefined> {
+  const stored = await store.get(resultKey(row));
+  return (stored ?? (await findEarlierResult(store, row)))?.body;
+}
+
+async function findEarlierResult(
+  store: Store,
+  row: ResultOf,
+): Promise<(StoredObject & { readonly key: string }) | undefined> {
+  const [, ...earlier] = resultKeys(row);
+  for (const key of earlier) {
+    const stored = await store.get(key);
+    if (stored?.body.includes(`"id":${JSON.stringify(row.id)},`)) return { ...stored, key };
+  }
+  return undefined;
+}
 
 /** A larger response goes to the store first: a row of the table holds at most 400 KB. */
 const MOST_ROW_BYTES = 100_000;
@@ -22,7 +46,7 @@ export async function stagedOutcome(
   const { response, ...rest } = outcome;
   if (typeof response !== 'string' || Buffer.byteLength(response) <= MOST_ROW_BYTES) return outcome;
   const sha256 = createHash('sha256').update(response).digest('hex');
-  const staged = `work/outcomes/${id}/${fence}-${sha256.slice(0, 12)}.json`;
+  const staged = `work/outcomes/${keySegment(id)}/${fence}-${sha256.slice(0, 12)}.json`;
   await store.put(staged, Buffer.from(response), { contentType: 'application/json' });
   return { ...rest, staged };
 }
@@ -32,7 +56,7 @@ export async function stagedOutcome(
  * more wins: a result is replaced only by one that ended later.
  */
 export async function writeResult(store: Store, row: TypedJobRow): Promise<string> {
-  const key = resultKey(row);
+  const key = (await findEarlierResult(store, row))?.key ?? resultKey(row);
   const body = Buffer.from(`${printResult(row, await responseOf(store, row.outcome))}\n`);
   // Most results are the first of their jobs: what is there is read only if the put says that there is something.
   let condition: PutCondition = { ifAbsent: true };

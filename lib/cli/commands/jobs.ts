@@ -98,11 +98,11 @@ async function showJob(given: string, terminal: Terminal): Promise<number> {
 /** The stored result, if there is one. */
 async function resultOf({ id, type, dt, outcome }: JobRow, terminal: Terminal): Promise<string | undefined> {
   if (type === undefined || outcome === undefined) return undefined;
-  const { resultKey } = await import('../../jobs/result.ts');
+  const { findResult } = await import('../../jobs/result.ts');
   const { parseJson, printJson } = await import('../../json/json.ts');
   const store = await openStoreOf(terminal.environment);
-  const stored = await store.get(resultKey({ id, type, dt }));
-  return stored && printJson(parseJson(stored.body.toString()), 2);
+  const stored = await findResult(store, { id, type, dt });
+  return stored && printJson(parseJson(stored.toString()), 2);
 }
 
 function known(row: JobRow) {

@@ -1,5 +1,5 @@
 import type { OldVersion, Store } from '../../store/store.ts';
-import { SCORES_FOLDER, STAGED_FOLDER, scoresFolder, stagedFolder } from './batch/batch.ts';
+import { foldersOf, SCORES_FOLDER, STAGED_FOLDER } from './batch/batch.ts';
 import { chunkOfPart, chunkOfStaged } from './batch/chunk-keys.ts';
 import { parsePart } from './batch/part.ts';
 import { parseStaged } from './batch/staged-chunk.ts';
@@ -16,7 +16,7 @@ export type Forgotten = { readonly textHash: string } | { readonly batch: string
  */
 export async function eraseOldVersions(forgotten: Forgotten, store: Store): Promise<number> {
   let erased = 0;
-  for (const prefix of foldersOf(forgotten)) {
+  for (const prefix of prefixesOf(forgotten)) {
     for await (const version of store.oldVersions?.(prefix) ?? []) {
       if ('textHash' in forgotten && !(await holdsText(version, forgotten.textHash))) continue;
       await version.erase();
@@ -26,9 +26,13 @@ export async function eraseOldVersions(forgotten: Forgotten, store: Store): Prom
   return erased;
 }
 
-const foldersOf = (forgotten: Forgotten): readonly string[] =>
+const prefixesOf = (forgotten: Forgotten): readonly string[] =>
   'batch' in forgotten
-    ? [stagedFolder(forgotten.batch), scoresFolder(forgotten.batch), SEGMENTS_FOLDER]
+    ? [
+        ...foldersOf(STAGED_FOLDER, forgotten.batch),
+        ...foldersOf(SCORES_FOLDER, forgotten.batch),
+        SEGMENTS_FOLDER,
+      ]
     : [STAGED_FOLDER, SCORES_FOLDER];
 
 /** A segment of the cache is replaced only when something in it is forgotten. Other objects hold no texts. */

@@ -1,7 +1,9 @@
+import { idOfSegment } from '../../../store/id-in-key.ts';
 import type { ChunkId } from './batch.ts';
 
 function chunkOfKey(key: string, pattern: RegExp): ChunkId | undefined {
-  const [, batch, chunk] = pattern.exec(key) ?? [];
+  const [, segment, chunk] = pattern.exec(key) ?? [];
+  const batch = segment === undefined ? undefined : idOfSegment(segment);
   return batch === undefined ? undefined : { batch, chunk: Number(chunk) };
 }
 /** The chunk that is staged under a key; undefined for another key. */

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { faultsOf } from '../../../json/faults.ts';
 import { filledText, wholeNumber } from '../../../json/inputs.ts';
+import { keySegment } from '../../../store/id-in-key.ts';
 import { checkKey } from '../../../store/key.ts';
 import type { Store } from '../../../store/store.ts';
 import { printStored } from '../../../store/stored-json.ts';
@@ -90,7 +91,7 @@ export async function writeRefusedInbox(
   const name = batchOf(key)
     .replace(/[^A-Za-z0-9._:-]/g, '_')
     .slice(0, LONGEST_BATCH_NAME);
-  const refusedKey = `refused/inbox-${name}.json`;
+  const refusedKey = `refused/inbox-${keySegment(name)}.json`;
   await store.put(refusedKey, printStored({ version: 1, key, faults }));
   return refusedKey;
 }

@@ -1,5 +1,5 @@
 import type { ScoreJob } from '../../types/score/message.ts';
-import { type BatchStorage, type ChunkId, stagedKey } from './batch.ts';
+import { type BatchStorage, type ChunkId, stagedKeys } from './batch.ts';
 import { writeHeader } from './batch-header.ts';
 import type { BatchRequest } from './batch-request.ts';
 import { type CheckOptions, checkBatch, type Refusal } from './check-batch.ts';
@@ -105,7 +105,11 @@ async function stageChunk(
 
 /** Stages a chunk unless it is staged already; false if something else is. */
 async function stage(chunkId: ChunkId, body: Buffer, { store }: BatchStorage): Promise<boolean> {
-  const key = stagedKey(chunkId);
+  const [key, ...earlier] = stagedKeys(chunkId);
+  for (const each of earlier) {
+    const there = await store.get(each);
+    if (there !== undefined) return there.body.equals(body);
+  }
   const put = await store.put(key, body, { condition: { ifAbsent: true } });
   return put.kind === 'stored' || (await store.get(key))?.body.equals(body) === true;
 }

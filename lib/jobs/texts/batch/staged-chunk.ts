@@ -3,8 +3,8 @@ import * as z from 'zod/mini';
 import { printJson } from '../../../json/json.ts';
 import { recordOf } from '../../../json/record-schema.ts';
 import type { Store } from '../../../store/store.ts';
-import { parseStored, readStored } from '../../../store/stored-json.ts';
-import { type ChunkId, type ScoreRequest, stagedKey } from './batch.ts';
+import { findStored, missingObject, parseStored } from '../../../store/stored-json.ts';
+import { type ChunkId, type ScoreRequest, stagedKeys } from './batch.ts';
 
 const line = z.number();
 
@@ -42,5 +42,10 @@ export const parseStaged = (key: string, body: Buffer): StagedChunk => parseStor
 
 /** The staged chunk. Throws `StoredObjectError` if it is missing or invalid. */
 export async function readStaged(chunkId: ChunkId, store: Store): Promise<StagedChunk> {
-  return (await readStored(store, stagedKey(chunkId), { what: 'a chunk', schema: stagedSchema })).value;
+  const keys = stagedKeys(chunkId);
+  for (const key of keys) {
+    const found = await findStored(store, key, stagedSchema);
+    if (found !== undefined) return found.value;
+  }
+  throw missingObject(store, keys[0], 'a chunk');
 }

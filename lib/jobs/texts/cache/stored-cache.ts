@@ -5,7 +5,7 @@ import type { Store } from '../../../store/store.ts';
 import { StoredObjectError } from '../../../store/stored-json.ts';
 import { createMemoryTable } from '../../../table/memory-table.ts';
 import type { Row, RowKey, Table } from '../../../table/table.ts';
-import { CACHE_FOLDER_NAME, scoresFolder } from '../batch/batch.ts';
+import { CACHE_FOLDER_NAME, SCORES_FOLDER } from '../batch/batch.ts';
 
 /**
  * A table for one process whose final rows outlive it: results of texts, chunks that have ended, headers. They are
@@ -20,7 +20,7 @@ export type StoredCache = {
 };
 
 /** Where the segments are. Ends in a slash. */
-export const SEGMENTS_FOLDER = scoresFolder(CACHE_FOLDER_NAME);
+export const SEGMENTS_FOLDER = `${SCORES_FOLDER}${CACHE_FOLDER_NAME}/`;
 /** States of texts; rows of chunks and headers are stored at once. */
 const OF_TEXTS: readonly unknown[] = ['SCORED', 'FREE'];
 /** Results that wait for their segment: the most that a crash can lose. */
