@@ -13,8 +13,10 @@ import { SnapshotStoppedError } from '../../../snapshot/run/snapshot-stopped-err
 import { takeRun } from '../../../snapshot/run/take-run.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Outcome } from '../../ledger/job-row.ts';
+import { isServiceError } from '../../service-away.ts';
 import type { RunJob } from '../../turn.ts';
 import type { SnapshotJob } from './message.ts';
+import { forgetRun, runOfJob } from './run-of-job.ts';
 
 export type SnapshotRunnerOptions = {
   readonly call: Call;
@@ -37,13 +39,14 @@ export type SnapshotRunnerOptions = {
 
 /**
  * Takes a snapshot in this process, and returns `{kind, place, run, records, refused}`. A refused run is a failed job;
- * the run remains, and `publish` can still publish it.
+ * the run remains, and `publish` can still publish it. Another attempt resumes the run of the one before.
  */
 export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJob> {
   const { call, store, compression, host, now, random, sleep } = options;
   return async (job, { signal, beforeSend }) => {
     const place = placeOf(job.source, job.as);
-    const saved = await beginRun(job, { store, compression, platform: host, now, random });
+    const begin = () => beginRun(job, { store, compression, platform: host, now, random });
+    const saved = await runOfJob({ store, id: job.id, place, begin });
     const scan = await scanOfRun(saved.checkpoint, { call, store, sleep, now, signal });
     // Recorded once, before the first page is requested.
     await beforeSend();
@@ -53,12 +56,15 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
       force: false,
       accept: job.accept,
       signal,
-    }).catch((error: unknown) => {
-      // The failure of the call that stopped the run decides whether the job is worth another attempt.
-      throw error instanceof SnapshotStoppedError && error.cause instanceof PlatformError
-        ? error.cause
-        : error;
+    }).catch(async (error: unknown) => {
+      const cause = error instanceof SnapshotStoppedError ? error.cause : error;
+      // What stopped the run decides whether the job is worth another attempt, and that resumes the run.
+      if (cause instanceof PlatformError || isServiceError(cause)) throw cause;
+      // Anything else, such as another platform, would stop it again.
+      if (!signal.aborted) await forgetRun(store, job.id);
+      throw error;
     });
+    await forgetRun(store, job.id);
     return outcomeOf(publication, place);
   };
 }
