@@ -162,7 +162,9 @@ function firstSafeMs({ fleet, safeRate, workers, clock }: Worker): number {
   if (slotMs === undefined) return nowMs + intervalMs;
   // A block spans a quarter of a second, or one slot.
   const blockMs = Math.max(BLOCK_MS, intervalMs / (2 * workers));
-  const usedUpMs = Math.max(nowMs, lineEndMs) + Math.min(workers - 1, MOST_BLOCKS) * blockMs;
+  // The line may have been pushed far ahead by a 429: no process stands still for so long on its own.
+  const endMs = Math.min(Math.max(nowMs, lineEndMs), nowMs + PROBE_MS);
+  const usedUpMs = endMs + Math.min(workers - 1, MOST_BLOCKS) * blockMs;
   const phaseMs = 2 * slotMs;
   return phaseMs + Math.ceil((usedUpMs - phaseMs) / intervalMs) * intervalMs;
 }
