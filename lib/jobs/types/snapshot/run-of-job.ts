@@ -2,10 +2,11 @@ import * as z from 'zod/mini';
 import type { Place } from '../../../snapshot/keys.ts';
 import type { Saved } from '../../../snapshot/run/slice-progress.ts';
 import { resumeRun } from '../../../snapshot/run/take-run.ts';
+import { keySegment } from '../../../store/id-in-key.ts';
 import type { Store } from '../../../store/store.ts';
 import { findStored, printStored, StoredObjectError } from '../../../store/stored-json.ts';
 
-const keyOf = (id: string) => `work/snapshot-jobs/${id}.json`;
+const keyOf = (id: string) => `work/snapshot-jobs/${keySegment(id)}.json`;
 
 /** `run`: null once the job has ended, so that a job that is reopened begins a new run. */
 const runSchema = z.object({ run: z.nullable(z.string()) });
