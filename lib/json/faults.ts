@@ -8,8 +8,14 @@ import type * as z from 'zod/mini';
 export function faultsOf(
   error: z.core.$ZodError,
   shown: unknown,
-  { place = (path) => path.join('.'), hide = (text) => text, most = MOST_FAULTS }: FaultOptions = {},
+  {
+    place = (path) => path.join('.'),
+    hide = (text) => text,
+    most = MOST_FAULTS,
+    ...options
+  }: FaultOptions = {},
 ): readonly string[] {
+  const show = options.show ?? ((value) => preview(value, hide));
   const named = (path: readonly PropertyKey[]) => shortened(hide(place(path)), LONGEST_PLACE);
   const faults: string[] = [];
   let others = 0;
@@ -18,7 +24,7 @@ export function faultsOf(
     const room = keys.slice(0, most - faults.length);
     others += keys.length - room.length;
     for (const key of room) {
-      const got = () => preview(valueAt(shown, issue.path), hide);
+      const got = () => show(valueAt(shown, issue.path));
       faults.push(
         key === undefined
           ? `${named(issue.path)}: expected ${expectationOf(issue)}, got ${got()}`
@@ -53,6 +59,8 @@ export type Hide = (text: string) => string;
 export type FaultOptions = {
   readonly place?: (path: readonly PropertyKey[]) => string;
   readonly hide?: Hide;
+  /** What was found, in a few words. Default: `preview`. */
+  readonly show?: (value: unknown) => string;
   /** How many faults are listed. Default: 50. */
   readonly most?: number;
 };

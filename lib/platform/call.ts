@@ -3,9 +3,9 @@ import { notifyAll } from './events.ts';
 import { type JsonResponse, type ReadResponse, readAsJson } from './http/transport.ts';
 import { PlatformError } from './platform-error.ts';
 import { prepareCall } from './prepare-call.ts';
+import { redact } from './redact.ts';
 import { type CallOptions, type Done, type SendParts, sendUntilDone } from './send-until-done.ts';
 import { shapeFaults } from './shape-faults.ts';
-import { redact } from './token.ts';
 
 export type { CallOptions } from './send-until-done.ts';
 
@@ -63,7 +63,10 @@ export function createCall(given: CallParts): Call {
     const parsed = endpoint.output.safeParse(response.json);
     if (parsed.success) return parsed.data;
     // Faults quote the response, which may echo the token.
-    const faults = shapeFaults(parsed.error, response.json, (text) => redact(text, token));
+    const faults = shapeFaults(parsed.error, response.json, {
+      hide: (text) => redact(text, token),
+      isPrivate: endpoint.isPrivate ?? false,
+    });
     throw new PlatformError({ kind: 'shape', faults }, context);
   };
   return Object.assign(call, {

@@ -22,6 +22,8 @@ export type Endpoint<Input extends EndpointInput = EndpointInput, Output = unkno
   readonly output: z.ZodMiniType<Output, unknown>;
   /** True if doing it twice does no harm: a read, or a call whose only cost is its price. */
   readonly mayRepeat: boolean;
+  /** True if what is sent is private, such as a text to score: no error quotes a response, which may quote the text. */
+  readonly isPrivate?: true;
   /** Which record a response is about, for errors about its shape: `calculation 12`. */
   readonly about: (input: Input) => string;
   /** Its own time limit for one attempt, in milliseconds. Default: the limit in the settings. */

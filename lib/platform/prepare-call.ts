@@ -39,6 +39,7 @@ export function prepareCall<Input extends EndpointInput>(
       body: data.body === undefined ? undefined : printJson(data.body),
       timeoutMs: endpoint.timeoutMs ?? timeoutMs,
       mayRepeat: endpoint.mayRepeat,
+      isPrivate: endpoint.isPrivate ?? false,
       read,
     },
   };

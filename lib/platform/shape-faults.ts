@@ -1,11 +1,21 @@
 import type * as z from 'zod/mini';
-import { faultsOf, type Hide, shortened } from '../json/faults.ts';
+import { faultsOf, type Hide, preview, shortened } from '../json/faults.ts';
 
-/** What is wrong with a response according to its endpoint's schema: the first faults, each with its record. */
-export const shapeFaults = (error: z.core.$ZodError, json: unknown, hide: Hide): readonly string[] =>
-  faultsOf(error, json, { place: placeIn(json), hide, most: MOST_FAULTS }).map((fault) =>
-    shortened(fault, LONGEST_FAULT),
-  );
+/**
+ * What is wrong with a response according to its endpoint's schema: the first faults, each with its record. If
+ * `isPrivate`, a fault says what kind of value it found, and does not quote it.
+ */
+export const shapeFaults = (
+  error: z.core.$ZodError,
+  json: unknown,
+  { hide, isPrivate = false }: { readonly hide: Hide; readonly isPrivate?: boolean },
+): readonly string[] =>
+  faultsOf(error, json, {
+    place: placeIn(json),
+    hide,
+    most: MOST_FAULTS,
+    ...(isPrivate ? { show: kindOf } : {}),
+  }).map((fault) => shortened(fault, LONGEST_FAULT));
 
 /** Describes a path into a response, and names the record that it is in: `results.3.name (id 17)`. */
 function placeIn(json: unknown): (path: readonly PropertyKey[]) => string {
@@ -26,3 +36,6 @@ function placeIn(json: unknown): (path: readonly PropertyKey[]) => string {
 const MOST_FAULTS = 10;
 /** A fault names keys and ids from the response, which may be of any length. */
 const LONGEST_FAULT = 300;
+
+const kindOf = (value: unknown): string =>
+  typeof value === 'string' ? `text of ${value.length} characters (not shown)` : preview(value);

@@ -54,13 +54,3 @@ export function tokenFault(token: string): string | undefined {
   if (/^[\x21-\x7e]+$/.test(token)) return undefined;
   return `token: expected visible ASCII characters without spaces, got ${token.length} characters (not shown)`;
 }
-
-/**
- * Removes a token, as it is or as encoded in an address, from a text that somebody else wrote, such as an error body
- * that echoes a header.
- */
-export function redact(text: string, token: string): string {
-  if (token === '') return text;
-  const inAddress = encodeURIComponent(token.toWellFormed());
-  return text.replaceAll(token, '[token]').replaceAll(inAddress, '[token]');
-}

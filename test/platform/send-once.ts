@@ -32,7 +32,15 @@ export async function sendOnce(baseUrl: string, options: SendOptions = {}) {
     now,
   });
   const result = await send(
-    { method: 'GET', target: '/api/x?y=1', timeoutMs: 5_000, mayRepeat: false, read: readAsJson, ...request },
+    {
+      method: 'GET',
+      target: '/api/x?y=1',
+      timeoutMs: 5_000,
+      mayRepeat: false,
+      isPrivate: false,
+      read: readAsJson,
+      ...request,
+    },
     token,
     signal,
   );

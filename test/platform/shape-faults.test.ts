@@ -7,7 +7,7 @@ const page = z.object({ results: z.array(row) });
 
 function faultsOf(json: unknown, hide = (text: string) => text): readonly string[] {
   const parsed = page.safeParse(json);
-  return parsed.success ? [] : shapeFaults(parsed.error, json, hide);
+  return parsed.success ? [] : shapeFaults(parsed.error, json, { hide });
 }
 
 test('a fault names the record that it is in', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fixedToken, redact, secretToken } from '../../lib/platform/token.ts';
+import { fixedToken, secretToken } from '../../lib/platform/token.ts';
 import { thrown } from './caught.ts';
 
 describe('a given token', () => {
@@ -105,13 +105,5 @@ describe('a token from a secret store', () => {
     expect(await newer).toBe('new');
     expect(await token.read()).toBe('new');
     expect(count).toBe(2);
-  });
-});
-
-describe('redaction', () => {
-  test('removes every occurrence, and nothing if there is no token', () => {
-    expect(redact('a abc b abcabc', 'abc')).toBe('a [token] b [token][token]');
-    expect(redact('a$&b', 'a$&b')).toBe('[token]');
-    expect(redact('text', '')).toBe('text');
   });
 });

@@ -6,11 +6,18 @@ export type ErrorBody = { readonly detail?: string; readonly reference?: string 
 
 const LONGEST_DETAIL = 300;
 
+/** What no private text looks like. */
+const REFERENCE = /^[A-Z0-9]+(?:-[A-Z0-9]+)+$/;
+
 /**
  * Reads an error body of any shape the platform uses: `{status, statusReason, path?, message, toe}`, `{message}`, a
- * bare JSON string, an HTML page, plain text, or nothing. Never throws. `hide` is applied after JSON's escapes are resolved.
+ * bare JSON string, an HTML page, plain text, or nothing. Never throws. `hide` is applied to its words, and `hideToken` to the
+ * reference if that looks like one, after JSON's escapes are resolved.
  */
-export function readErrorBody(text: string, hide: Hide): ErrorBody {
+export function readErrorBody(
+  text: string,
+  { hide, hideToken }: { readonly hide: Hide; readonly hideToken: Hide },
+): ErrorBody {
   const worded = (words: string): ErrorBody => ({ detail: shorten(hide(words), LONGEST_DETAIL) });
   const title = pageTitle(text, hide);
   if (title !== undefined) return { detail: `a page titled “${title}”` };
@@ -21,7 +28,9 @@ export function readErrorBody(text: string, hide: Hide): ErrorBody {
   const words = [message, statusReason].find((each) => typeof each === 'string' && each !== '');
   return {
     ...(typeof words === 'string' ? worded(words) : {}),
-    ...(typeof toe === 'string' && toe !== '' ? { reference: shorten(hide(toe), 100) } : {}),
+    ...(typeof toe === 'string' && toe !== ''
+      ? { reference: shorten((REFERENCE.test(toe) ? hideToken : hide)(toe), 100) }
+      : {}),
   };
 }
 

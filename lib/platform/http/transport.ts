@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Hide } from '../../json/faults.ts';
 import { parseJson } from '../../json/json.ts';
+import { JsonLimitError } from '../../json/json-limits.ts';
 import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
-import { redact } from '../token.ts';
+import { redact } from '../redact.ts';
 import { type ErrorBody, pageTitle, readErrorBody } from './error-body.ts';
 import type { Exchange, ExchangeResponse } from './exchange.ts';
 import { readBody } from './read-body.ts';
@@ -18,6 +19,8 @@ export type PlatformRequest = {
   readonly timeoutMs: number;
   /** A repeat does no harm, so a reused connection that breaks costs no more than a retry. */
   readonly mayRepeat: boolean;
+  /** What is sent is private, and a response may quote it: no failure quotes the response. */
+  readonly isPrivate: boolean;
   /** Makes the response from the decoded body. Throws `SyntaxError` on anything but complete, valid JSON. */
   readonly read: ReadResponse<unknown>;
 };
@@ -77,7 +80,8 @@ export function createTransport(options: TransportOptions): Send {
       const result = await readResponse(head, {
         ...options,
         read: request.read,
-        hide: (text) => redact(text, token),
+        hide: request.isPrivate ? () => '(not shown)' : (text) => redact(text, token),
+        hideToken: (text) => redact(text, token),
       });
       if (result.kind === 'failure') signal?.throwIfAborted();
       return result;
@@ -111,10 +115,16 @@ function toExchange(request: PlatformRequest, token: string, { baseUrl, tokenHea
   };
 }
 
-type ReadOptions = TransportOptions & { readonly read: ReadResponse<unknown>; readonly hide: Hide };
+type ReadOptions = TransportOptions & {
+  readonly read: ReadResponse<unknown>;
+  /** Removes from a text of the response's body what must not be shown. */
+  readonly hide: Hide;
+  /** The same for what is no content: headers, and the reference of an error. */
+  readonly hideToken: Hide;
+};
 
 async function readResponse(head: ExchangeResponse, options: ReadOptions): Promise<AttemptResult> {
-  const { hide } = options;
+  const { hide, hideToken } = options;
   const { status } = head;
   const failed = (failure: PlatformFailure, sizeBytes = 0): AttemptResult => ({
     kind: 'failure',
@@ -124,11 +134,11 @@ async function readResponse(head: ExchangeResponse, options: ReadOptions): Promi
   });
   if (status >= 300 && status < 400) {
     head.body.destroy();
-    return failed({ kind: 'redirect', status, to: redirectTarget(head.headers, options.baseUrl, hide) });
+    return failed({ kind: 'redirect', status, to: redirectTarget(head.headers, options.baseUrl, hideToken) });
   }
   if (status < 200 || status >= 400) {
     const body = await readErrorBytes(head);
-    const words = readErrorBody(body.toString('utf8'), hide);
+    const words = readErrorBody(body.toString('utf8'), { hide, hideToken });
     return failed(statusFailure(status, words, head.headers, options.now()), body.byteLength);
   }
   const maxBytes = options.maxResponseBytes;
@@ -137,7 +147,11 @@ async function readResponse(head: ExchangeResponse, options: ReadOptions): Promi
     case 'too-large':
       return failed({ kind: 'too-large', maxBytes }, read.readBytes);
     case 'unknown-encoding':
-      return failed({ kind: 'not-json', status, contentType: `content encoded as ${hide(read.encoding)}` });
+      return failed({
+        kind: 'not-json',
+        status,
+        contentType: `content encoded as ${hideToken(read.encoding)}`,
+      });
     case 'whole':
       return readJson(head, read.body, options);
     default:
@@ -155,9 +169,13 @@ async function readErrorBytes(head: ExchangeResponse): Promise<Buffer> {
   }
 }
 
-function readJson(head: ExchangeResponse, body: Buffer, { read, hide }: ReadOptions): AttemptResult {
+function readJson(
+  head: ExchangeResponse,
+  body: Buffer,
+  { read, hide, hideToken }: ReadOptions,
+): AttemptResult {
   const seen = { status: head.status, sizeBytes: body.byteLength };
-  const contentType = hide(String(head.headers['content-type'] ?? ''));
+  const contentType = hideToken(String(head.headers['content-type'] ?? ''));
   if (!/^application\/([\w.-]+\+)?json\b/i.test(contentType)) {
     const title = pageTitle(body.toString('utf8', 0, MAX_ERROR_BYTES), hide);
     const failure = {
@@ -175,9 +193,15 @@ function readJson(head: ExchangeResponse, body: Buffer, { read, hide }: ReadOpti
     const failure: PlatformFailure =
       error instanceof SyntaxError
         ? { kind: 'cut', detail: `${body.byteLength} bytes received` }
-        : { kind: 'shape', faults: [hide(error instanceof Error ? error.message : String(error))] };
+        : { kind: 'shape', faults: [wordsOf(error, hide)] };
     return { kind: 'failure', ...seen, failure };
   }
+}
+
+/** What is wrong with a body. A limit's message does not quote it. */
+function wordsOf(error: unknown, hide: Hide): string {
+  if (error instanceof JsonLimitError) return error.message;
+  return hide(error instanceof Error ? error.message : String(error));
 }
 
 /** The text of a body. Throws `SyntaxError` if it is not UTF-8: then it is not JSON either. */

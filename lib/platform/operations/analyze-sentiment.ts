@@ -58,5 +58,6 @@ export const analyzeSentiment: Endpoint<z.infer<typeof input>, Sentiment> = {
   input,
   output: sentimentSchema,
   mayRepeat: true,
+  isPrivate: true,
   about: () => 'sentiment of a text',
 };

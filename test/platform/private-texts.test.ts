@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { createPlatform } from '../../lib/platform/client.ts';
+import type { PlatformEvent } from '../../lib/platform/events.ts';
+import { fixedToken } from '../../lib/platform/token.ts';
+import { createFakePace } from '../pace/fake-pace.ts';
+import { caught } from './caught.ts';
+import { everythingOf } from './everything-of.ts';
+import { bytes, json, page, type Reply, startServer } from './scripted-server.ts';
+
+/* A text to score is somebody's own: no error quotes it, whatever of it the platform's response quotes. */
+
+const TEXT = 'my neighbour Erika was rude to me';
+const inJson = { 'content-type': 'application/json' };
+
+const echoes: readonly (readonly [string, string, Reply])[] = [
+  [
+    'the message of an error',
+    'status',
+    json({ message: `cannot score "${TEXT}"`, toe: 'D2RFR14QKK-0FWIV' }, 400),
+  ],
+  ['the reason of an error', 'status', json({ statusReason: TEXT.slice(0, 20) }, 422)],
+  ['the reference of an error', 'status', json({ toe: TEXT }, 409)],
+  ['plain text', 'status', bytes(TEXT, {}, 400)],
+  ['a bare text', 'status', bytes(JSON.stringify(TEXT.toUpperCase()), inJson, 400)],
+  ['the title of an error page', 'status', page(TEXT, 500)],
+  ['the title of a page', 'not-json', page(TEXT)],
+  ['a value of the wrong type', 'shape', json({ sentiment: [], topicSentiments: TEXT })],
+  ['a body that is cut off', 'cut', bytes(`{"sentiment":"${TEXT}`, inJson)],
+];
+
+test.for(echoes)('no error or event has a text that came back in %s', async ([, kind, reply]) => {
+  await using server = await startServer(reply);
+  const events: PlatformEvent[] = [];
+  const platform = createPlatform({
+    baseUrl: server.url,
+    token: fixedToken('abc'),
+    pace: createFakePace(),
+    retry: { maxRetries: 1, maxMisdirectedRetries: 1, baseDelayMs: 1, budgetMs: 100 },
+    observe: (event) => events.push(event),
+  });
+
+  const error = await caught(platform.sentiment.analyze({ text: TEXT }));
+
+  expect(error.failure.kind).toBe(kind);
+  for (const seen of [everythingOf(error), ...events.map(everythingOf)])
+    for (const word of ['neighbour', 'erika', 'rude']) expect(seen.toLowerCase()).not.toContain(word);
+});
+
+test('the reference of an error is shown all the same', async () => {
+  await using server = await startServer(json({ message: TEXT, toe: 'D2RFR14QKK-0FWIV-QTGGZ' }, 400));
+  const platform = createPlatform({ baseUrl: server.url, token: fixedToken('abc'), pace: createFakePace() });
+
+  const error = await caught(platform.sentiment.analyze({ text: TEXT }));
+
+  expect(error.message).toContain('D2RFR14QKK-0FWIV-QTGGZ');
+  expect(error.message).toContain('(not shown)');
+});
