@@ -198,7 +198,9 @@ async function runRecords({ aws, functions }: Stage, { name, records, killAfter,
     // In the middle of the next batch, when functions have run whose responses have not arrived.
     void functions.nextExecution().then(() => child.kill('SIGKILL'));
   }
-  await ended;
+  const [code, signal] = await ended;
+  const isKilled = killAfter !== undefined && signal === 'SIGKILL';
+  if (code !== 0 && !isKilled) throw new Error(`${name}: ended with ${code ?? signal}`);
   return { finished, took };
 }
 
