@@ -156,10 +156,11 @@ export const fullSpacing = (rate: number, budget: Budget): Spacing =>
  * many as there will be free places in flight; at least one, and none beyond `spanMs`.
  */
 export function blockSize(demand: Demand, options: BlockOptions): number {
-  const { waiting, queued, concurrency, latencyMs } = demand;
+  const { waiting, queued, concurrency, latencyMs, leadMs } = demand;
   const { spanMs, intervalMs, followers } = options;
   const most = Math.max(1, Math.floor(spanMs / intervalMs));
-  const freed = Math.floor((concurrency * spanMs) / Math.max(1, latencyMs));
+  // A call that follows must prepare first.
+  const freed = Math.floor((concurrency * Math.max(0, spanMs - leadMs)) / Math.max(1, latencyMs));
   return Math.min(most, Math.max(1, waiting + Math.min(queued + followers, freed)));
 }
 

@@ -45,6 +45,7 @@ export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOpti
     arrived,
     concurrency: inFlight.concurrency,
     latencyMs: latency.ms() + preparation.leadMs(),
+    leadMs: preparation.leadMs(),
   });
 
   const refuseLongWait = (calledAtMs: number) => {

@@ -34,7 +34,7 @@ const FIRST_LATE_MS = 250;
  */
 export function createPreparation({ source, clock, ready }: PreparationOptions): Preparation {
   const approaching = new PQueue({ concurrency: 1 });
-  const longest = createRecentLongest();
+  const longest = createRecentLongest(0.9);
   let isMeasured = false;
   const startedAtMs = new Map<SlotRequest, number>();
 

@@ -15,11 +15,11 @@ const FADE = 0.7;
 const LONGEST_MS = 2_000;
 
 /** The longest recent time; each shorter one lets it fade. */
-export function createRecentLongest(): RecentLongest {
+export function createRecentLongest(fade = FADE): RecentLongest {
   let longestMs = 0;
   return {
     add(tookMs) {
-      longestMs = Math.max(tookMs > LONGEST_MS ? 0 : tookMs, longestMs * FADE);
+      longestMs = Math.max(tookMs > LONGEST_MS ? 0 : tookMs, longestMs * fade);
     },
     ms: () => longestMs,
   };

@@ -11,6 +11,8 @@ export type Demand = {
   readonly concurrency: number;
   /** How long recent calls took, from the start of what precedes them to their end; 0 until one has finished. */
   readonly latencyMs: number;
+  /** How long calls prepare before they may leave; 0 if they need not. */
+  readonly leadMs: number;
 };
 
 export type SlotRequest = {

@@ -124,7 +124,7 @@ describe('in DynamoDB', () => {
 });
 
 describe('the size of a block', () => {
-  const demand = { waiting: 3, queued: 0, arrived: 3, concurrency: 8, latencyMs: 20 };
+  const demand = { waiting: 3, queued: 0, arrived: 3, concurrency: 8, latencyMs: 20, leadMs: 0 };
   const options = { spanMs: BLOCK_MS, intervalMs: 20.4, followers: 0 };
 
   test.each([

@@ -5,7 +5,7 @@ import { noTally } from '../../lib/pace/tally.ts';
 import { createMemoryBudget } from './memory-budget.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
-const demand: Demand = { waiting: 2, queued: 0, arrived: 2, concurrency: 8, latencyMs: 20 };
+const demand: Demand = { waiting: 2, queued: 0, arrived: 2, concurrency: 8, latencyMs: 20, leadMs: 0 };
 
 /** A worker at 10 requests a second: a block spans two slots. */
 function createWorker({

@@ -170,6 +170,21 @@ describe('calls that must prepare, such as by writing SENT,', () => {
     expect(used).toBeGreaterThan(0.95);
   });
 
+  test.each([
+    ['always take the same', () => 200, 0.95],
+    ['vary', (call: number) => 200 + (call % 5) * 10, 0.85],
+  ])('reserve no slots that they cannot be ready for, where writes %s', async (_, prepareMs, least) => {
+    const { departures } = await simulateFleet({
+      rate: 49,
+      workers: busy(10, { prepareMs }),
+      durationMs: 16_000,
+    });
+
+    const within = departures.filter(({ atMs }) => atMs >= 4_000 && atMs < 16_000);
+    expect(within.length / (49 * 12)).toBeGreaterThan(least);
+    expect(mostInASecond(departures)).toBeLessThanOrEqual(49);
+  });
+
   test('use most of it with one worker too', async () => {
     const { used, most } = await share(() => 200, 1);
 
