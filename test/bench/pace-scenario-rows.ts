@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { sleep } from '../../lib/time/sleep.ts';
 import { bounded, percent, type Row } from './bench.ts';
 import { type Child, startWorker, type WorkerStart } from './pace-fleet.ts';
@@ -45,7 +46,8 @@ const downOf = ({ refuses, faults }: PaceScenario): Span | undefined => refuses 
 
 const isIn = (atMs: number, { fromMs, untilMs }: Span): boolean => atMs >= fromMs && atMs < untilMs;
 
-async function runScenario({ rate, workers, seconds, refuses, faults = {} }: PaceScenario) {
+async function runScenario(scenario: PaceScenario) {
+  const { rate, workers, seconds, refuses, faults, skewsMs = [0], burners = 0 } = scenario;
   await using sandbox = await startSandboxProcess('--calculations', '100');
   await using platform = await startStandIn(refuses);
   const settings = { ...sandbox.settings, PLATFORM_BASE_URL: platform.url };
@@ -59,8 +61,11 @@ async function runScenario({ rate, workers, seconds, refuses, faults = {} }: Pac
   } as const;
   const children: Child[] = [];
   try {
-    const started = Array.from({ length: workers }, () => startWorker({ ...plan, settings, faults }));
+    const started = Array.from({ length: workers }, (_, at) =>
+      startWorker({ ...plan, settings, faults: { ...faults, skewMs: skewsMs[at % skewsMs.length] ?? 0 } }),
+    );
     children.push(...(await Promise.all(started)));
+    using _busy = keepCoresBusy(burners);
     const startAtMs = Date.now() + 500;
     const endAtMs = startAtMs + seconds * 1000;
     platform.startAt(startAtMs);
@@ -72,6 +77,18 @@ async function runScenario({ rate, workers, seconds, refuses, faults = {} }: Pac
   } finally {
     for (const { process } of children) process.kill('SIGKILL');
   }
+}
+
+/** Processes that compute until they are disposed of. */
+function keepCoresBusy(burners: number): Disposable {
+  const processes = Array.from({ length: burners }, () =>
+    spawn(process.execPath, ['--eval', 'for (;;);'], { stdio: 'ignore' }),
+  );
+  return {
+    [Symbol.dispose]() {
+      for (const burner of processes) burner.kill('SIGKILL');
+    },
+  };
 }
 
 function mostInASecond(arrivals: readonly Arrival[]): number {

@@ -5,6 +5,10 @@ export type Span = { readonly fromMs: number; readonly untilMs: number };
 export type WorkerFaults = {
   /** No request of theirs reaches the table. */
   readonly tableAway?: Span;
+  /** How long each call writes, as a job does with SENT, before it may leave, in milliseconds. */
+  readonly sentMs?: number;
+  /** How much their clock is ahead, in milliseconds. */
+  readonly skewMs?: number;
 };
 
 /** A fleet that always has calls waiting, and what happens to it. */
@@ -17,6 +21,10 @@ export type PaceScenario = {
   /** The platform refuses every call, with this `Retry-After`. */
   readonly refuses?: Span & { readonly retryAfterSeconds: number };
   readonly faults?: WorkerFaults;
+  /** How much the clocks of the workers are ahead, one after another and again from the first. Default: not at all. */
+  readonly skewsMs?: readonly number[];
+  /** How many processes keep a core busy beside the fleet. Default: none. */
+  readonly burners?: number;
   /** What must hold where nothing is down. Default: 95 % of the rate is used. */
   readonly leastUsed?: number;
 };
@@ -47,4 +55,11 @@ export const scenarios: readonly PaceScenario[] = [
     leastUsed: 0.85,
   },
   { name: 'a backlog', rate: 2, workers: 4, seconds: 60 },
+  { name: 'SENT stalled by 200 ms', rate: 49, workers: 10, seconds: 30, faults: { sentMs: 200 } },
+  { name: 'SENT stalled by 1 s', rate: 49, workers: 10, seconds: 30, faults: { sentMs: 1_000 } },
+  { name: 'clocks ±100 ms', rate: 49, workers: 10, seconds: 30, skewsMs: [0, 100, -100] },
+  { name: 'clocks ±2 s', rate: 49, workers: 10, seconds: 30, skewsMs: [0, 2_000, -2_000] },
+  { name: 'clocks ±5 min', rate: 49, workers: 10, seconds: 30, skewsMs: [0, 300_000, -300_000] },
+  // A timer that is late costs its slot: the rate is never exceeded for it.
+  { name: 'both cores busy', rate: 49, workers: 10, seconds: 30, burners: 2, leastUsed: 0.8 },
 ];

@@ -34,6 +34,8 @@ const platform = createPlatform({
 
 // The SDK takes longer to start than a block lasts, and is not what is measured.
 if (plan.mode === 'fleet') await warmUp();
+// A process waits once, for its clock.
+await pace.run(async () => undefined);
 requested.reads = 0;
 process.send?.('ready');
 const [{ startAtMs, endAtMs }] = (await once(process, 'message')) as [WorkerStart];
@@ -68,7 +70,9 @@ function sendReport(): void {
 }
 
 async function callOnce(): Promise<void> {
-  await platform.calculations.search({ sort: { field: 'id', ascending: true }, limit: 1 });
+  const { sentMs } = plan.faults ?? {};
+  const beforeSend = sentMs === undefined ? undefined : () => sleep(sentMs);
+  await platform.calculations.search({ sort: { field: 'id', ascending: true }, limit: 1 }, { beforeSend });
 }
 
 async function keepBusy(): Promise<void> {
@@ -90,10 +94,14 @@ function paceOf({ mode, rate, workers, concurrency, settings }: WorkerPlan): Pac
     case 'adaptive':
       return createAdaptivePace(rate / workers, concurrency);
     case 'fleet':
-      return createFleetPace({ rate, workers, concurrency, item: countedItem(settings) });
+      return createFleetPace({ rate, workers, concurrency, item: countedItem(settings), now });
     default:
       return mode satisfies never;
   }
+}
+
+function now(): number {
+  return Date.now() + (plan.faults?.skewMs ?? 0);
 }
 
 function isTableAway(): boolean {
@@ -114,5 +122,5 @@ function countedItem(settings: WorkerPlan['settings']) {
   );
   const tableName = settings['SYNC_TABLE'] ?? '';
   const { host } = new URL(settings['PLATFORM_BASE_URL'] ?? '');
-  return createDynamoBudget({ tableName, host, environment: settings, client });
+  return createDynamoBudget({ tableName, host, environment: settings, client, now });
 }
