@@ -19,7 +19,7 @@ export function faultsOf(
   const named = (path: readonly PropertyKey[]) => shortened(hide(place(path)), LONGEST_PLACE);
   const faults: string[] = [];
   let others = 0;
-  for (const issue of error.issues) {
+  for (const issue of widestFirst(error.issues, most)) {
     const keys = issue.code === 'unrecognized_keys' ? issue.keys : [undefined];
     const room = keys.slice(0, most - faults.length);
     others += keys.length - room.length;
@@ -34,6 +34,10 @@ export function faultsOf(
   }
   return others === 0 ? faults : [...faults, `and ${others} more`];
 }
+
+/** If not all can be listed, those about a whole go before those about its parts. */
+const widestFirst = (issues: readonly z.core.$ZodIssue[], most: number) =>
+  issues.length <= most ? issues : issues.toSorted((a, b) => a.path.length - b.path.length);
 
 /** A message with all faults of a hostile input would be as long as the input. */
 const MOST_FAULTS = 50;
