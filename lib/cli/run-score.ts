@@ -89,12 +89,17 @@ const rowsOf = (file: string, { text, id, columns, encoding, separator }: ScoreF
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
 async function openParts(session: Session, { environment, signal }: Terminal) {
-  const { PLATFORM_BASE_URL, PLATFORM_RATE: rate, SYNC_TABLE: tableName } = session.settings;
+  const {
+    PLATFORM_BASE_URL,
+    PLATFORM_RATE: rate,
+    PLATFORM_TIMEOUT_MS: attemptMs,
+    SYNC_TABLE: tableName,
+  } = session.settings;
   const store = await session.store();
   const { table, flush } = await openScoreTable(tableName, store, environment);
   const { host } = new URL(PLATFORM_BASE_URL);
   const newToken = randomUUID;
-  const cache = createScoreCache({ table, host, owner: randomUUID(), now: Date.now, newToken });
+  const cache = createScoreCache({ table, host, attemptMs, owner: randomUUID(), now: Date.now, newToken });
   return { session, store, table, flush, host, cache, newToken, rate, signal };
 }
 

@@ -21,18 +21,16 @@ export type JobStorage = {
 
 /** Opens what jobs share, as the settings say: a table in DynamoDB, or in memory if none is set. */
 export async function openJobStorage(session: Session): Promise<JobStorage> {
-  const { SYNC_TABLE: tableName, PLATFORM_BASE_URL, PLATFORM_TIMEOUT_MS } = session.settings;
+  const { SYNC_TABLE: tableName, PLATFORM_BASE_URL, PLATFORM_TIMEOUT_MS: attemptMs } = session.settings;
   const store = await session.store();
   const table = tableName === undefined ? createMemoryTable() : await openTable(tableName, session);
   const { host } = new URL(PLATFORM_BASE_URL);
-  // A claim on a text must outlast the attempt that it is for.
-  const leaseMs = 1.5 * PLATFORM_TIMEOUT_MS;
   const ours = { owner: randomUUID(), now: Date.now, newToken: randomUUID };
   return {
     store,
     table,
     ledger: createLedger({ table }),
-    cache: createScoreCache({ table, host, leaseMs, ...ours }),
+    cache: createScoreCache({ table, host, attemptMs, ...ours }),
     batches: { store, table, newToken: randomUUID, now: Date.now },
     host,
   };

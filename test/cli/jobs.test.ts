@@ -248,7 +248,14 @@ test.for([
 test('cancel --batch ends a batch that has not begun, with a summary; redrive --batch scores it after all', async () => {
   await using jobs = await startJobs();
   const table = createDynamoTable({ tableName: 'ledger', environment: jobs.shared });
-  const cache = createScoreCache({ table, host: 'h', owner: 'o', now: Date.now, newToken: randomUUID });
+  const cache = createScoreCache({
+    table,
+    attemptMs: 60_000,
+    host: 'h',
+    owner: 'o',
+    now: Date.now,
+    newToken: randomUUID,
+  });
   const batches = { table, store: createDirectoryStore(jobs.folder), newToken: randomUUID, now: Date.now };
   await splitBatch(
     { batch: 'b1', request: {}, rows: rowsOf([row(1, 'a good day'), row(2, 'a bad day')]), host: 'h' },

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
-import { textHashOf } from '../../lib/jobs/texts/cache/cache-row.ts';
+import { cacheKey, textHashOf } from '../../lib/jobs/texts/cache/cache-row.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
 import { startTestAws } from '../aws/start-test-aws.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
@@ -255,6 +256,21 @@ describe('score', () => {
 
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ cached: 1, calls: 0 });
+  });
+
+  test('a text in the table is claimed for longer than one attempt may take', async () => {
+    await using aws = await startTestAws({ tables: ['shared'] });
+    const more = { SYNC_TABLE: 'shared', ...aws.settings, PLATFORM_TIMEOUT_MS: '600000' };
+    const file = await write('a.csv', 'text\nwonderful\n');
+    const startedMs = Date.now();
+
+    const { code } = await begin(['score', file, '--text', 'text'], more).ended;
+
+    expect(code).toBe(0);
+    const table = createDynamoTable({ tableName: 'shared', environment: more });
+    const { host } = new URL(sandbox.url);
+    const row = await table.get(cacheKey(host, { text: 'wonderful' }));
+    expect(Number(row?.row['leaseEndsMs']) - startedMs).toBeGreaterThan(600_000);
   });
 });
 

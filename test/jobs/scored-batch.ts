@@ -46,7 +46,14 @@ export async function scoredBatch(options: Options) {
     last = one.catch(() => undefined);
     return one;
   };
-  const cache = createScoreCache({ table: batches.table, host: HOST, now, owner: 'w', newToken: randomUUID });
+  const cache = createScoreCache({
+    table: batches.table,
+    attemptMs: 60_000,
+    host: HOST,
+    now,
+    owner: 'w',
+    newToken: randomUUID,
+  });
   const run = scoreRunner({ platform: { sentiment: { analyze } }, cache, batches, now, sleep, random });
   const endsLeft = [...ends];
   const runners = {

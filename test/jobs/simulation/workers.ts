@@ -58,6 +58,7 @@ function workerOf(process: Process, scene: Scene): Worker {
   const cache = createScoreCache({
     table: seen,
     host: 'platform',
+    attemptMs: 60_000,
     owner: process.name,
     now,
     newToken: token,

@@ -72,7 +72,7 @@ export function worker(analyze: Analyze, table: Table = createMemoryTable(), own
     tokens += 1;
     return `${owner}:${tokens}`;
   };
-  const cache = createScoreCache({ table, host: HOST, owner, now, newToken });
+  const cache = createScoreCache({ table, attemptMs: 60_000, host: HOST, owner, now, newToken });
   const options: ScoreTextsOptions = {
     cache,
     analyze,

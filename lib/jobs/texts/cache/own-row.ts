@@ -12,10 +12,10 @@ export type ClaimOptions = RowWriting & {
   /** Who holds the claims, for people to read: a request id or a process. */
   readonly owner: string;
   /**
-   * How long a claim keeps others away, in milliseconds; each send renews it. Longer than one attempt may take.
-   * Default 90,000.
+   * How long one attempt may take, in milliseconds: the platform's time limit. A claim keeps others away for longer than
+   * that, and each send renews it.
    */
-  readonly leaseMs?: number;
+  readonly attemptMs: number;
 };
 
 /** A text, and its row as it was last seen: `stored` is undefined if it has none. */
@@ -27,12 +27,14 @@ export type Seen = {
   readonly stored: StoredRow | undefined;
 };
 
-const LEASE_MS = 90_000;
+/** How much longer than an attempt a claim lasts: for writing the claim, waiting for the slot, and storing the result. */
+const SPARE_MS = 30_000;
 
 /** The row of a text as one claim writes it, and whether it is the claim's. */
 export function createOwnRow(seen: Seen, options: ClaimOptions) {
   const { key } = seen;
-  const { table, now, leaseMs = LEASE_MS } = options;
+  const { table, now, attemptMs } = options;
+  const leaseMs = attemptMs + SPARE_MS;
   let row = openRow(seen, options);
   let token = seen.stored?.token ?? null;
   /** Whether the row is this claim's: held, or freed by it. A write that threw leaves that unknown. */
@@ -55,6 +57,8 @@ export function createOwnRow(seen: Seen, options: ClaimOptions) {
     writing,
     current: () => row,
     isOwn: () => isOwn === true,
+    /** Whether the claim outlasts an attempt that starts now. */
+    isHeld: () => isOwn === true && now() + attemptMs <= row.leaseEndsMs,
     mine: (): Mine => ({ row, token, tokens }),
     write,
     /** Frees the row, with so many sends; without any, it is deleted. */

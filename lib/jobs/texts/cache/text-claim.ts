@@ -25,7 +25,7 @@ export type TextClaim = {
   send(): Promise<Taken | { readonly kind: 'sent' }>;
   /** Records that the last send was certainly not executed, and frees the text; `send` may take it again. */
   takeBack(): Promise<void>;
-  /** Whether the lease still lasts: otherwise another worker may have taken the text over, and nothing may be sent. */
+  /** Whether the lease outlasts an attempt: otherwise another worker may take the text over, and nothing may be sent. */
   isHeld(): boolean;
   /**
    * Stores the result. `stored` is the one in the cache afterwards, and `sends` the calls that it took: 0 if another
@@ -52,8 +52,8 @@ export function createTextClaim(seen: Seen, options: ClaimOptions): TextClaim {
       for (let race = 0; race < MOST_RACES; race += 1) {
         const written = await row.write({ state: 'SENT', sends: row.current().sends + 1 });
         if (written.kind === 'stored') {
-          if (now() < row.current().leaseEndsMs) return { kind: 'sent' };
-          // The write outlasted the lease: another worker may have taken the text over by the time the request leaves.
+          if (row.isHeld()) return { kind: 'sent' };
+          // The write took so long that another worker could take the text over before the attempt ends.
           await takeBack();
           return { kind: 'held', untilMs: now() };
         }
@@ -65,7 +65,7 @@ export function createTextClaim(seen: Seen, options: ClaimOptions): TextClaim {
       throw tooManyRaces(key);
     },
     takeBack,
-    isHeld: () => row.isOwn() && now() < row.current().leaseEndsMs,
+    isHeld: row.isHeld,
     finish: (result) => storeResult(key, row.mine(), result, row.writing),
     async release() {
       await row.settle();

@@ -108,7 +108,14 @@ export async function simulateScoring(plan: ScoringPlan) {
     );
     const store = memoryStore();
     const batches = { store, table, newToken, now };
-    const cache = createScoreCache({ table, host: 'platform', owner: name, now, newToken });
+    const cache = createScoreCache({
+      table,
+      attemptMs: 60_000,
+      host: 'platform',
+      owner: name,
+      now,
+      newToken,
+    });
     const never = () => Promise.reject(new Error('no runner'));
     const noRunners = Object.fromEntries(jobTypes.map((type) => [type, never]));
     return {
