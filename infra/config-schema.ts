@@ -73,7 +73,7 @@ const allow = z.strictObject(
       z.array(
         text(
           'PACKAGE/VERSION/FUNCTION with the package’s UUID, or FUNCTION',
-          /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[^/]+\/.+|[^/\s]+)$/i,
+          /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[^/]+\/[^/]+|[^/\s]+)$/i,
         ),
         { error: 'a list of functions' },
       ),

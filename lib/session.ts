@@ -1,5 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import pino, { type Logger } from 'pino';
+import { boundedLine } from './json/bounded-line.ts';
 import { shownJson } from './json/shown-json.ts';
 import { once } from './once.ts';
 import type { OpenBreaker } from './pace/breaker.ts';
@@ -52,7 +53,7 @@ export function openSession(given: SessionOptions): Session {
   const settings = readSettings(environment);
   const logger = pino(
     { level: settings.LOG_LEVEL, base: null },
-    { write: (line: string) => err(shownJson(line.trimEnd())) },
+    { write: (line: string) => err(shownJson(boundedLine(line.trimEnd()))) },
   );
   const { observe, counts } = countCalls();
   const budgetClient = once(async () =>

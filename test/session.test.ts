@@ -15,3 +15,22 @@ test('a line of the log holds no character that could move a cursor or reverse a
   expect(lines[0]).toMatch(/^[\x20-\x7e]+$/);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ name: hostile, msg: hostile });
 });
+
+test('a line of the log has at most 10,000 characters and some, whatever is in it, and is still JSON', () => {
+  const lines: string[] = [];
+  const { logger } = openSession({
+    environment: { PLATFORM_BASE_URL: 'https://acme.example.com', PLATFORM_TOKEN: 'secret' },
+    err: (line) => lines.push(line),
+  });
+
+  logger.warn({ faults: ['x'.repeat(1_000_000)] }, 'message refused');
+  logger.warn({ err: new Error('\ud800\u202e'.repeat(500_000)) }, 'y'.repeat(1_000_000));
+
+  expect(lines.map((line) => line.length < 40_000)).toEqual([true, true]);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    level: 40,
+    msg: 'message refused',
+    cut: expect.stringContaining('xxx'),
+  });
+  expect(JSON.parse(lines[1] ?? '')).toMatchObject({ msg: expect.stringMatching(/^y{500}…$/) });
+});

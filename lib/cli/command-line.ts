@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { shortened } from '../json/faults.ts';
 import { shownJson } from '../json/shown-json.ts';
 import { PlatformError } from '../platform/platform-error.ts';
 import { SettingsError } from '../settings.ts';
@@ -29,8 +30,9 @@ import { UsageError } from './usage-error.ts';
  */
 export async function runCommandLine(
   argv: readonly string[],
-  terminal: Terminal = processTerminal(),
+  given: Terminal = processTerminal(),
 ): Promise<number> {
+  const terminal: Terminal = { ...given, err: (text) => given.err(shortened(text, LONGEST_MESSAGE)) };
   let code: number = exitCodes.done;
   const program = createProgram(terminal, (finished) => {
     code = finished;
@@ -42,6 +44,9 @@ export async function runCommandLine(
     return explain(error, terminal);
   }
 }
+
+/** The most characters of one message; a line of the log has its own bound. */
+const LONGEST_MESSAGE = 65_536;
 
 function createProgram(terminal: Terminal, finish: Finish): Command {
   const program = new Command('platform-sync')
@@ -100,7 +105,8 @@ function explain(error: unknown, { err, signal }: Terminal): number {
     err('interrupted: stopped as requested');
     return exitCodes.failed;
   }
-  err(`platform-sync: ${shownLines(error instanceof Error ? error.message : String(error))}`);
+  const message = error instanceof Error ? error.message : String(error);
+  err(`platform-sync: ${shownLines(shortened(message, LONGEST_MESSAGE))}`);
   return isUsage(error) ? exitCodes.usage : exitCodes.failed;
 }
 

@@ -25,7 +25,7 @@ export async function readJobs(text: string, allow: Allow): Promise<ReadJobs> {
       ({ id }) =>
         `the job that was given the id ${id}: expected at most ${MOST_MESSAGE_BYTES} bytes, including the id`,
     );
-  return faults.length === 0 ? { kind: 'jobs', jobs } : { kind: 'faults', faults };
+  return faults.length === 0 ? { kind: 'jobs', jobs } : { kind: 'faults', faults: firstOf(faults) };
 }
 
 async function* linesOf(text: string): AsyncGenerator<string> {
@@ -44,3 +44,10 @@ function named(text: string, allow: Allow): ReadJob {
   const { job, isNamed } = parsed;
   return { id: job.id, text: isNamed ? text : withId(text, job.id) };
 }
+
+const MOST_FAULTS = 50;
+
+const firstOf = (faults: readonly string[]) =>
+  faults.length > MOST_FAULTS
+    ? [...faults.slice(0, MOST_FAULTS), `and ${faults.length - MOST_FAULTS} more`]
+    : faults;

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
+import { shortened } from '../json/faults.ts';
 import { uuid } from '../json/inputs.ts';
 
-/** `PACKAGE/VERSION/FUNCTION`: the version ends at the next slash, and the name is everything after it. */
-const FULL_NAME = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[^/]+\/.+$/i;
+/** `PACKAGE/VERSION/FUNCTION`: neither version nor name may have a slash, in messages either, so it names one function. */
+const FULL_NAME = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[^/]+\/[^/]+$/i;
 
 const functionEntry = z.string({ error: 'text' }).check(
   z.refine((entry) => FULL_NAME.test(entry) || /^[^/\s]+$/.test(entry), {
@@ -20,4 +21,7 @@ export type AllowLists = { readonly [List in keyof typeof allowLists]?: z.infer<
 
 /** Why a value is not allowed: `packageId: expected an allowed value (…), got "…"`. */
 export const notAllowed = (field: string, allowed: readonly string[], got: string): string =>
-  `${field}: expected an allowed value (${allowed.join(', ') || 'there are none'}), got ${JSON.stringify(got)}`;
+  `${field}: expected an allowed value (${shortened(allowed.join(', '), LONGEST_LIST) || 'there are none'}), got ${JSON.stringify(shortened(got, LONGEST_GOT))}`;
+
+const LONGEST_LIST = 2_000;
+const LONGEST_GOT = 200;

@@ -18,6 +18,7 @@ import { storeFailedMessage } from './redrive.ts';
 import { storeRefused } from './refused.ts';
 import { type TypedJobRow, writeResult } from './result.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
+import { thrownError } from './thrown-error.ts';
 import { type CountedTurn, createTurn, TurnLostError } from './turn.ts';
 import {
   type Job,
@@ -180,7 +181,7 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
   } catch (thrown) {
     // What the platform responded to a request that had left is known all the same, and is judged as always.
     const isLost = held.signal.aborted && !(thrown instanceof PlatformError);
-    const error = isLost ? new TurnLostError(`job ${job.id}: its lease was lost`) : thrown;
+    const error = isLost ? new TurnLostError(`job ${job.id}: its lease was lost`) : thrownError(thrown);
     const after = afterFailure({
       error,
       attempts: turn.attempts(),

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { shortened } from '../json/faults.ts';
 import { once } from '../once.ts';
 import type { Store } from '../store/store.ts';
 import { stageLateOutcome } from './late-outcome.ts';
@@ -19,7 +20,8 @@ type RecordParts = Omit<PersistOptions, 'onTrouble'> & {
  * besides, for as long: whoever takes the job over finds it there (`findLateOutcome`). Throws if the ledger could not be
  * reached until the end; the message must not be acknowledged then.
  */
-export async function recordEnd(claim: Claim, outcome: Outcome, parts: RecordParts): Promise<EndAnswer> {
+export async function recordEnd(claim: Claim, given: Outcome, parts: RecordParts): Promise<EndAnswer> {
+  const outcome = withShortError(given);
   const { ledger, store, logger } = parts;
   const { id } = claim;
   const held = once(() => stagedOutcome(store, claim, outcome));
@@ -45,3 +47,11 @@ export async function recordEnd(claim: Claim, outcome: Outcome, parts: RecordPar
     throw error;
   }
 }
+
+/** The most characters of an error's message that are recorded: a row of the ledger has room for it, and a person to read it. */
+const LONGEST_MESSAGE = 4_000;
+
+const withShortError = ({ error, ...outcome }: Outcome): Outcome =>
+  error === undefined
+    ? outcome
+    : { ...outcome, error: { ...error, message: shortened(error.message, LONGEST_MESSAGE) } };

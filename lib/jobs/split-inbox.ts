@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { isKey } from '../store/key.ts';
 import type { Store } from '../store/store.ts';
 import type { JobStorage } from './job-storage.ts';
 import type { Queue } from './queue/queue.ts';
@@ -31,6 +32,8 @@ export async function splitInbox(key: string, options: InboxOptions): Promise<Sp
     logger.warn({ key, refused, faults }, 'request refused');
     return { kind: 'refused', refused };
   };
+  if (!isKey(key))
+    return refuse([`key: expected the key of an object in a store, got ${JSON.stringify(key)}`]);
   const stored = await store.get(key);
   if (stored === undefined) return refuse([`${key}: expected a request, got nothing`]);
   const parsed = parseInboxRequest(key, stored.body);

@@ -29,6 +29,11 @@ export const pathSegment = z.string({ error: 'text' }).check(
   wellFormed,
 );
 
+/** A segment of a path that SYNC_ALLOW may name between slashes, so it has none itself. */
+export const slashlessSegment = pathSegment.check(
+  z.refine((value) => !value.includes('/'), { error: 'a name without slashes' }),
+);
+
 /** A whole number between two bounds, both included. */
 export function wholeNumber(least: number, most: number) {
   const error = `a whole number from ${least} to ${most}`;

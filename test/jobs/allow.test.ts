@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AllowError, allowFault, readAllow } from '../../lib/jobs/allow.ts';
+import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { jobTypes } from '../../lib/jobs/types/job-types.ts';
 import type { RunFunctionJob } from '../../lib/jobs/types/run-function/message.ts';
 import type { ScoreJob } from '../../lib/jobs/types/score/message.ts';
@@ -50,6 +51,23 @@ describe('what jobs may use', () => {
     expect(faultOf({ functions: [`${PACKAGE.toUpperCase()}/1.0.0/greet`] })).toBeUndefined();
     expect(faultOf({ functions: [`${PACKAGE}/1.0.1/greet`] })).toMatch(/^functionName/);
     expect(faultOf({ functions: [`${OTHER}/1.0.0/greet`] })).toMatch(/^functionName/);
+  });
+
+  test('is one function for each entry, since versions and names have no slashes', () => {
+    const entry = `${PACKAGE}/1.0.0/x/y`;
+    const faultsOf = (packageVersion: string, functionName: string) => {
+      const message = JSON.stringify({ ...greet, packageVersion, functionName });
+      const parsed = parseMessage(message, { messageId: 'm', allow: { functions: [entry] } });
+      return parsed.kind === 'refused' ? parsed.faults : [];
+    };
+
+    expect(faultsOf('1.0.0', 'x/y')).toEqual(['functionName: expected a name without slashes, got "x/y"']);
+    expect(faultsOf('1.0.0/x', 'y')).toEqual([
+      'packageVersion: expected a name without slashes, got "1.0.0/x"',
+    ]);
+    expect(() => readAllow(JSON.stringify({ functions: [entry] }))).toThrow(
+      'SYNC_ALLOW.functions.0: expected PACKAGE/VERSION/FUNCTION with the package’s UUID, or FUNCTION',
+    );
   });
 
   test('is not limited by packages and functions for other jobs', () => {

@@ -7,7 +7,7 @@ import { readMessageJson } from './message-json.ts';
 export type JobLines =
   /** Each message as compact JSON, in the order of the lines. */
   | { readonly kind: 'messages'; readonly messages: readonly string[] }
-  /** Each begins with `line N: `. */
+  /** Each begins with `line N: `. Of more than 50, the last text says how many others there are. */
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
 
 /**
@@ -22,18 +22,24 @@ export async function readJobLines(
   const messages: string[] = [];
   const faults: string[] = [];
   const seen: Seen = new Map();
-  let number = 0;
+  let [number, count] = [0, 0];
   for await (const raw of lines) {
     number += 1;
     const line = raw.replace(/^\uFEFF/, '').trim();
     if (line === '') continue;
     const read = readLine(line, allow);
     const found = read.kind === 'refused' ? read.faults : repetitions(read, number, seen);
-    faults.push(...found.map((fault) => `line ${number}: ${fault}`));
-    if (read.kind === 'job') messages.push(read.text);
+    for (const fault of found.slice(0, MOST_FAULTS - faults.length)) faults.push(`line ${number}: ${fault}`);
+    count += found.length;
+    if (read.kind === 'job' && count === 0) messages.push(read.text);
   }
-  return faults.length === 0 ? { kind: 'messages', messages } : { kind: 'faults', faults };
+  if (count === 0) return { kind: 'messages', messages };
+  const others = count - faults.length;
+  return { kind: 'faults', faults: others === 0 ? faults : [...faults, `and ${others} more`] };
 }
+
+/** A file of other data has a fault in each line. */
+const MOST_FAULTS = 50;
 
 type Read = Exclude<ParsedMessage, { kind: 'job' }> | (JobMessage & { readonly text: string });
 type JobMessage = Extract<ParsedMessage, { kind: 'job' }>;

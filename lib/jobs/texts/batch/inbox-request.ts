@@ -2,20 +2,12 @@ import * as z from 'zod/mini';
 import { faultsOf } from '../../../json/faults.ts';
 import { filledText, wholeNumber } from '../../../json/inputs.ts';
 import { keySegment } from '../../../store/id-in-key.ts';
-import { checkKey } from '../../../store/key.ts';
+import { isKey } from '../../../store/key.ts';
 import type { Store } from '../../../store/store.ts';
 import { printStored } from '../../../store/stored-json.ts';
+import { readMessageJson } from '../../message/message-json.ts';
 import { scoringFields } from '../../types/score/message.ts';
 import { isBatchName, LONGEST_BATCH_NAME, type ScoreRequest } from './batch.ts';
-
-function isKey(key: string) {
-  try {
-    checkKey(key);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const inboxSchema = z.strictObject(
   {
@@ -98,10 +90,8 @@ export async function writeRefusedInbox(
 
 const batchOf = (key: string) => key.replace(/^inbox\//, '').replace(/\.json$/, '');
 
+/** The value of a request, which is no larger or deeper than the messages that are made from it. */
 function readJson(body: Uint8Array) {
-  try {
-    return { kind: 'json', value: JSON.parse(Buffer.from(body).toString('utf8')) as unknown } as const;
-  } catch {
-    return { kind: 'fault', fault: `expected JSON, got ${body.byteLength} bytes that are not JSON` } as const;
-  }
+  const read = readMessageJson(Buffer.from(body).toString('utf8'));
+  return read.kind === 'json' ? read : { ...read, fault: read.fault.replace('message: ', 'the request: ') };
 }

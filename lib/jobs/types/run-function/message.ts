@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { pathSegment, uuid } from '../../../json/inputs.ts';
+import { slashlessSegment, uuid } from '../../../json/inputs.ts';
 import { anyRecord } from '../../../json/record-schema.ts';
 import type { MessageChecks } from '../../message/check-message.ts';
 import { common, yesOrNo } from '../../message/fields.ts';
@@ -9,8 +9,8 @@ const runFunctionMessage = z.strictObject({
   ...common,
   type: z.literal('run-function', { error: 'run-function' }),
   packageId: uuid,
-  packageVersion: pathSegment,
-  functionName: pathSegment,
+  packageVersion: slashlessSegment,
+  functionName: slashlessSegment,
   inputVariables: z.optional(anyRecord('an object of input variables')),
   settings: z.optional(z.looseObject({ getLogs: z.optional(yesOrNo) }, { error: 'an object of settings' })),
   /** What happens if it is unknown whether the function ran: by default the job fails and is not sent again. */

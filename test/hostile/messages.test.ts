@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import pino from 'pino';
+import { describe, expect, test } from 'vitest';
+import { handleMessage } from '../../lib/jobs/handle-message.ts';
+import { readJobLines } from '../../lib/jobs/message/job-lines.ts';
+import { splitInbox } from '../../lib/jobs/split-inbox.ts';
+import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
+import type { RunJob } from '../../lib/jobs/turn.ts';
+import { dataFilesRunner } from '../../lib/jobs/types/data-files/runner.ts';
+import type { RunFunctionJob } from '../../lib/jobs/types/run-function/message.ts';
+import { fakeWorker, leaseOf, messageOf, runFunctionJob } from '../jobs/fake-worker.ts';
+import { fakeCall, ok } from '../platform/fake-call.ts';
+import { scaled } from '../scale.ts';
+
+/* Messages, requests and runners that do their worst. */
+
+class Unreadable extends Error {
+  override get message(): string {
+    throw new Error('no message');
+  }
+}
+
+const WITHOUT_TEXT: unknown = Object.assign(new Error('x'), { message: { toString: 5 } });
+const SECRETIVE: unknown = Object.defineProperty(new Error('x'), 'detail', {
+  enumerable: true,
+  get() {
+    throw new Error('no detail');
+  },
+});
+
+describe('whatever a runner throws, its job comes to an end, even if only one was sent', () => {
+  test.each<readonly [string, () => unknown]>([
+    ['a URIError', () => new URIError('URI malformed')],
+    ['a RangeError', () => new RangeError('Maximum call stack size exceeded')],
+    ['a TypeError', () => new TypeError('x is not a function')],
+    ['a text', () => 'broken'],
+    ['undefined', () => undefined],
+    ['null', () => null],
+    ['a symbol', () => Symbol('broken')],
+    ['an object without a prototype', () => Object.create(null)],
+    ['an error whose message cannot be read', () => new Unreadable()],
+    ['an error whose message is no text', () => WITHOUT_TEXT],
+    ['an error with a property that cannot be read', () => SECRETIVE],
+    ['an error with a message of a million characters', () => new Error('x'.repeat(1_000_000))],
+  ])('%s', async (_, thrown) => {
+    for (const sends of [true, false]) {
+      const run: RunJob<RunFunctionJob> = async (_job, turn) => {
+        if (sends) await turn.beforeSend();
+        throw thrown();
+      };
+      await using fake = await fakeWorker({ 'run-function': run });
+      const lines: string[] = [];
+      const logger = pino({ base: null }, { write: (line: string) => void lines.push(line) });
+      const worker = { ...fake.worker, logger };
+      let deliveries = 0;
+
+      for (let handled = ''; handled !== 'done' && deliveries < 50; deliveries += 1) {
+        handled = (await handleMessage(messageOf(runFunctionJob), worker, leaseOf(fake))).kind;
+        fake.clock.nowMs += 2 * 3_600_000;
+      }
+
+      const result = await fake.stored('results/run-function/dt=2026-11-21/job-1.json');
+      expect(deliveries).toBe(sends ? 1 : 10);
+      expect(result).toMatchObject({ status: sends ? 'unknown' : 'failed', error: { kind: 'internal' } });
+      expect(JSON.stringify(result).length).toBeLessThan(5_000);
+      expect(lines.filter((line) => line.includes('job not done'))).toHaveLength(deliveries);
+    }
+  });
+});
+
+describe('a message is refused and acknowledged', () => {
+  test.each([
+    ['an id of 2,000 digits', { type: 'update-formula', calculationId: '9'.repeat(2_000), expression: '1' }],
+    ['a number of 2,000 digits', '{"version":1,"type":"update-formula","calculationId":9,"expression":"1"}'],
+    ['a version with a slash', { ...runFunctionJob, packageVersion: '1.0.0/x' }],
+    ['a function with a slash', { ...runFunctionJob, functionName: 'x/y' }],
+    ['half a surrogate pair', { ...runFunctionJob, functionName: '\ud800' }],
+    ['an id of `..`', { type: 'data-files', ids: ['..'] }],
+  ])('%s', async (_, body) => {
+    await using fake = await fakeWorker({});
+    const text =
+      typeof body === 'string'
+        ? body.replace(':9,', `:${'9'.repeat(2_000)},`)
+        : JSON.stringify({ version: 1, ...body });
+
+    const handled = await handleMessage(messageOf(text), fake.worker, leaseOf(fake));
+
+    expect(handled).toEqual({ kind: 'done' });
+    expect(await fake.stored('refused/m-1.json')).toMatchObject({
+      faults: [expect.stringMatching(/^.{10,400}$/)],
+      body: text,
+    });
+    expect(fake.finished).toEqual([]);
+  });
+});
+
+test('of many faulty lines 50 faults are listed, and the others counted', async () => {
+  const count = scaled(10_000, 100_000);
+
+  async function* lines() {
+    for (let line = 0; line < count; line += 1) yield `{"version":2,"type":"data-files","ids":[${line}]}`;
+  }
+
+  const read = await readJobLines(lines());
+
+  expect(read.kind === 'faults' && read.faults).toHaveLength(51);
+  expect(read.kind === 'faults' && read.faults.at(-1)).toBe(`and ${count - 50} more`);
+});
+
+describe('the metadata of a data file', () => {
+  test.each([
+    ['"text"', 'expected an object, got string'],
+    ['null', 'expected an object, got object'],
+    ['[{"dataFileId":5}]', 'expected an object, got a list'],
+    ['{}', 'dataFileId: expected 5, got no integer'],
+    ['{"dataFileId":6,"name":"b"}', 'dataFileId: expected 5, got 6'],
+  ])('is not %s', async (body, fault) => {
+    const { call } = fakeCall([ok({ dataFileId: 4, name: 'a' }), ok(JSON.parse(body))]);
+    const turn = { signal: new AbortController().signal, beforeSend: async () => undefined };
+
+    const outcome = await dataFilesRunner(call)(
+      { version: 1, type: 'data-files', id: 'j', ids: ['4', '5'] },
+      { ...turn, onLeave: () => undefined, deadlineMs: undefined },
+    );
+
+    expect(outcome).toEqual({
+      status: 'failed',
+      error: { kind: 'shape', message: `the response does not match the contract: data file 5: ${fault}` },
+      response: '{"files":[{"dataFileId":4,"name":"a"}],"missing":[]}',
+    });
+  });
+});
+
+describe('a request in the inbox', () => {
+  test.each([
+    'inbox/../../secrets.json',
+    'inbox/...json',
+    'inbox/a/../b.json',
+    'inbox//b.json',
+    'inbox/./b.json',
+    'inbox/b.json/',
+    'inbox/\u0000.json',
+    'inbox/\ud800.json',
+    `inbox/${'x'.repeat(1_100)}.json`,
+    '.store/locks',
+  ])('is refused at the key %j, and not tried again', async (key) => {
+    await using fake = await fakeWorker({});
+    const { ledger, store, batches } = fake;
+    const { table } = batches;
+    const owner = { owner: 'w', now: Date.now, newToken: randomUUID, attemptMs: 60_000 };
+    const cache = createScoreCache({ table, host: 'h', ...owner });
+    const storage = { store, table, ledger, cache, batches, host: 'h' };
+    const queue = { send: () => Promise.reject(new Error('nothing may be sent')) };
+
+    const split = await splitInbox(key, { storage, queue, rate: 1, logger: pino({ level: 'silent' }) });
+
+    if (split.kind !== 'refused') throw new Error(split.kind);
+    expect(split.refused).toMatch(/^refused\/inbox-[\w.:-]{0,114}\.json$/);
+    expect(await fake.stored(split.refused)).toMatchObject({ faults: [expect.stringContaining('expected')] });
+  });
+
+  test('is refused if it is nested deeper than a message may be', async () => {
+    const { parseInboxRequest } = await import('../../lib/jobs/texts/batch/inbox-request.ts');
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const body = `{"object":"a","text":"t","modelConfiguration":${deep}}`;
+
+    expect(parseInboxRequest('inbox/b.json', Buffer.from(body))).toMatchObject({
+      kind: 'refused',
+      faults: ['the request: expected at most 100 levels of nested lists and objects, got more'],
+    });
+  });
+});
