@@ -155,7 +155,7 @@ describe('a request in the inbox', () => {
     const split = await splitInbox(key, { storage, queue, rate: 1, logger: pino({ level: 'silent' }) });
 
     if (split.kind !== 'refused') throw new Error(split.kind);
-    expect(split.refused).toMatch(/^refused\/inbox-[\w.:-]{0,114}\.json$/);
+    expect(split.refused).toMatch(/^refused\/inbox-[\w.:!-]{0,200}\.json$/);
     expect(await fake.stored(split.refused)).toMatchObject({ faults: [expect.stringContaining('expected')] });
   });
 
