@@ -54,7 +54,7 @@ const within = (folder: string) => (path: string) => path === folder || path.sta
 const roomOf = (path: string): string | undefined =>
   ROOMS.filter((room) => within(room)(path)).sort((a, b) => b.length - a.length)[0];
 
-const floorOf = (path: string): number => ROOMS.findIndex((room) => room === roomOf(path));
+const floorOf = (path: string): number => (ROOMS as readonly (string | undefined)[]).indexOf(roomOf(path));
 
 /** The imports that a rule forbids, each as one readable line. */
 const breaches = (forbidden: (each: Import) => boolean) =>

@@ -33,10 +33,13 @@ const LONG_CALL_MS = 2 * BLOCK_MS;
 export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOptions): Pace {
   const turns = new PQueue({ concurrency: 1 });
   const [placesOrder, turnsOrder] = [createFairOrder(), createFairOrder()];
-  const throttledSlots = new WeakSet<Slot>();
+  const leaving = createLeaving({
+    source,
+    clock,
+    latency: createLatency(LONG_CALL_MS * inFlight.concurrency),
+  });
   const ready = () => turns.size + turns.pending;
   const preparation = createPreparation({ source, clock, ready });
-  const latency = createLatency(LONG_CALL_MS * inFlight.concurrency);
   let arrived = 0;
 
   const demand = (): Demand => ({
@@ -44,7 +47,7 @@ export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOpti
     queued: preparation.expected() < preparation.calls() ? 0 : inFlight.size,
     arrived,
     concurrency: inFlight.concurrency,
-    latencyMs: latency.ms() + preparation.leadMs(),
+    latencyMs: leaving.latencyMs() + preparation.leadMs(),
     leadMs: preparation.leadMs(),
   });
 
@@ -65,24 +68,38 @@ export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOpti
         refuseLongWait(request.calledAtMs);
         if (prepare !== undefined) await preparation.prepare(request, prepare);
         const slot = await takeInTime(turns, request, { source, clock, place: { order: turnsOrder, share } });
-        const leftAtMs = clock.now();
-        let accepted = false;
-        try {
-          const result = await call(slot);
-          accepted = !throttledSlots.has(slot) && isAccepted(result);
-          return result;
-        } finally {
-          latency.add(clock.now() - leftAtMs);
-          source.ended(slot, accepted);
-        }
+        return leaving.run(slot, call, isAccepted);
       };
       return enqueue(inFlight, inPlace, signal, { order: placesOrder, share });
     },
-    throttled(slot, retryAfterMs) {
+    throttled: leaving.throttled,
+    counts: () => source.counts(),
+  };
+}
+
+type LeavingOptions = Pick<GateOptions, 'source' | 'clock'> & { readonly latency: Latency };
+
+/** Runs calls in their slots, and reports to the source how each of them ended. */
+function createLeaving({ source, clock, latency }: LeavingOptions) {
+  const throttledSlots = new WeakSet<Slot>();
+  return {
+    latencyMs: latency.ms,
+    async run<T>(slot: Slot, call: (slot: Slot) => Promise<T>, isAccepted: (result: T) => boolean) {
+      const leftAtMs = clock.now();
+      let accepted = false;
+      try {
+        const result = await call(slot);
+        accepted = !throttledSlots.has(slot) && isAccepted(result);
+        return result;
+      } finally {
+        latency.add(clock.now() - leftAtMs);
+        source.ended(slot, accepted);
+      }
+    },
+    throttled(slot: Slot, retryAfterMs?: number) {
       throttledSlots.add(slot);
       return source.throttled(slot, retryAfterMs);
     },
-    counts: () => source.counts(),
   };
 }
 
@@ -100,6 +117,8 @@ async function takeInTime(
     source.giveBack(slot);
   }
 }
+
+type Latency = ReturnType<typeof createLatency>;
 
 /** The moving average of how long calls take. */
 function createLatency(mostMs: number) {
