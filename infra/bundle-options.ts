@@ -23,7 +23,11 @@ export const bundleOptions = {
   minify: true,
   sourcemap: false,
   legalComments: 'none',
-  // The SDK uses it in browsers alone, but it cannot be shaken out: 34 KB.
-  alias: { bowser: 'node:os' },
+  alias: {
+    // The SDK uses it in browsers alone, but it cannot be shaken out: 34 KB.
+    bowser: 'node:os',
+    // Pino writes to its transports by it; ours writes in the process: 10 KB.
+    'thread-stream': 'node:os',
+  },
   banner: { js: REQUIRE },
 } as const satisfies BuildOptions;
