@@ -16,7 +16,7 @@ import {
   resetUpdate,
   toUpdateInput,
 } from './budget-updates.ts';
-import type { DateSeen } from './table-clock.ts';
+import { reportDates, withDates } from './table-dates.ts';
 
 export type DynamoBudgetOptions = {
   /** Its keys are the strings `pk` and `sk`. */
@@ -37,14 +37,16 @@ const TIMEOUT_MS = 1_000;
 
 /** The client for budgets. By default it does not retry: the caller knows whether a retry is worth it. */
 export const createBudgetClient = (environment: AwsEnvironment, attempts = 1): DynamoDBClient =>
-  new DynamoDBClient({
-    ...awsClientConfig(environment, {
-      service: 'DYNAMODB',
-      connectionTimeoutMs: TIMEOUT_MS,
-      requestTimeoutMs: TIMEOUT_MS,
+  withDates(
+    new DynamoDBClient({
+      ...awsClientConfig(environment, {
+        service: 'DYNAMODB',
+        connectionTimeoutMs: TIMEOUT_MS,
+        requestTimeoutMs: TIMEOUT_MS,
+      }),
+      maxAttempts: attempts,
     }),
-    maxAttempts: attempts,
-  });
+  );
 
 /** The budget of a host in a DynamoDB table: the item with the keys `pace#HOST` and `-`. */
 export function createDynamoBudget(options: DynamoBudgetOptions): BudgetItem {
@@ -60,32 +62,8 @@ export function createDynamoBudget(options: DynamoBudgetOptions): BudgetItem {
     resume: () => explained('resume', place, () => update(place, RESUME_UPDATE)),
     reset: (fromMs) => explained('reset', place, () => update(place, resetUpdate(fromMs))),
     cap: (rate) => explained('cap', place, () => update(place, capUpdate(rate))),
-    onDate: (listener) => reportDates(client, options.now ?? Date.now, listener),
+    onDate: (listener) => reportDates(client, { now: options.now ?? Date.now, listener }),
   };
-}
-
-/** Reports when each response was requested and received, and the `Date` that it says. */
-function reportDates(client: DynamoDBClient, now: () => number, listener: (seen: DateSeen) => void): void {
-  client.middlewareStack.add(
-    (next) => async (args) => {
-      const sentMs = now();
-      const result = await next(args);
-      const receivedMs = now();
-      const dateMs = dateOf(result.response);
-      if (dateMs !== undefined) listener({ dateMs, sentMs, receivedMs });
-      return result;
-    },
-    // Around the exchange alone, and before a refusal becomes an error.
-    { step: 'deserialize', priority: 'low' },
-  );
-}
-
-function dateOf(response: unknown): number | undefined {
-  if (typeof response !== 'object' || response === null || !('headers' in response)) return undefined;
-  const { headers } = response;
-  if (typeof headers !== 'object' || headers === null || !('date' in headers)) return undefined;
-  const dateMs = Date.parse(String(headers.date));
-  return Number.isNaN(dateMs) ? undefined : dateMs;
 }
 
 type BudgetAddress = FailedTable & {

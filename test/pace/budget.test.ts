@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BLOCK_MS, type BudgetItem, blockSize, emptyBudget, incidentOf } from '../../lib/pace/budget.ts';
-import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
+import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import type { DateSeen } from '../../lib/pace/table-clock.ts';
 import { noTally } from '../../lib/pace/tally.ts';
 import { startTestAws, type TestAws } from '../aws/start-test-aws.ts';
@@ -31,6 +31,20 @@ budgetSuite('a budget in memory', createMemoryBudget);
 budgetSuite('a budget in DynamoDB', newDynamoBudget);
 
 describe('in DynamoDB', () => {
+  test('Dates are reported although the client has read a budget before, such as for the breaker', async () => {
+    const client = createBudgetClient(aws.settings);
+    const place = { tableName: 'paces', environment: aws.settings, client };
+    await createDynamoBudget({ ...place, host: 'earlier' }).read();
+    const item = createDynamoBudget({ ...place, host: 'later' });
+    const seen: DateSeen[] = [];
+    item.onDate?.((date) => seen.push(date));
+
+    await item.read();
+
+    expect(seen).toHaveLength(1);
+    client.destroy();
+  });
+
   test('each response reports its Date, whole seconds of the table, also one that refuses a write', async () => {
     const item = newDynamoBudget();
     const seen: DateSeen[] = [];
