@@ -211,9 +211,13 @@ async function handBack(
   worker: Worker,
   { leaseMs, writeUntilMs }: Lease,
 ): Promise<Handled> {
-  if (after.kind === 'leave') return { kind: 'later', delayMs: leaseMs };
   const { ledger } = worker;
   const hasSent = turn.hasSent();
+  if (after.kind === 'leave') {
+    // The lease expired between SENT and the call. Only this worker knows that nothing was executed.
+    if (hasSent && !turn.hasLeft()) await ledger.notSent(claim, { wasTried: false }).catch(() => undefined);
+    return { kind: 'later', delayMs: leaseMs };
+  }
   const wasTried = hasSent && after.counts !== 'nothing';
   const tried = hasSent ? 'with-send' : 'without-send';
   // Nobody else knows that nothing was executed: without these writes the job would become unknown.

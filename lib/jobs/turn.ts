@@ -98,6 +98,8 @@ const LOOK_EVERY_MS = 3_000;
 /** A turn, with whether it has sent, and how many sends of the job have started so far. */
 export type CountedTurn = Turn & {
   readonly hasSent: () => boolean;
+  /** A request has left in this turn: until then nothing can have been executed. */
+  readonly hasLeft: () => boolean;
   /** SENT may be in the ledger although nothing was sent: it could neither be written for certain nor taken back. */
   readonly mayBeRecorded: () => boolean;
   readonly attempts: () => number;
@@ -115,16 +117,20 @@ export function createTurn(options: TurnOptions): CountedTurn {
     if (awayMs !== undefined) throw new HandBackError('the platform is away', awayMs);
     if (deadlineMs !== undefined && deadlineMs - now() < mustLastMs) throw tooLate(deadlineMs - now());
   };
-  let isDoubtful = false;
+  let [isDoubtful, hasLeft] = [false, false];
   return {
     signal,
     share,
     deadlineMs,
     lastSendMs: deadlineMs === undefined ? undefined : deadlineMs - mustLastMs,
     hasSent: () => writing !== undefined,
+    hasLeft: () => hasLeft,
     mayBeRecorded: () => isDoubtful,
     attempts: () => (written ?? claim).attempts,
-    onLeave: checkMaySend,
+    onLeave() {
+      checkMaySend();
+      hasLeft = true;
+    },
     async beforeSend() {
       await cancelCheck.look();
       checkMaySend();

@@ -240,6 +240,27 @@ describe('a lease that is lost while the response is on its way', () => {
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: { executionId: 'e-1' } });
   });
 
+  test('or before the request left means that nothing was sent: the job runs in its next delivery', async () => {
+    const lost = new AbortController();
+    let runs = 0;
+    await using fake: Fake = await fakeWorker({
+      'run-function': async (_, turn) => {
+        runs += 1;
+        await turn.beforeSend();
+        if (runs === 1) lost.abort(new Error('lease lost'));
+        turn.signal.throwIfAborted();
+        turn.onLeave();
+        return { status: 'done', response: '{"executionId":"e-1"}' };
+      },
+    });
+
+    await handleMessage(messageOf(runFunctionJob), fake.worker, lossy(fake, lost));
+    fake.clock.nowMs += 10_000;
+    await delivered(fake);
+
+    expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', attempts: 1 });
+  });
+
   test('does not hide a refusal: nothing was executed, so the job is not unknown', async () => {
     const lost = new AbortController();
     const context = { operation: 'runFunction', about: 'function add', attempts: 1 };

@@ -111,3 +111,23 @@ test('lets no call leave once the lease is lost, although SENT was written', asy
 
   expect(turn.onLeave).toThrow('lease lost');
 });
+
+test('reports that a request has left only once it has', async () => {
+  const { turn } = turnOver([{ kind: 'sent', claim: sentClaim }]);
+  await turn.beforeSend();
+  const before = turn.hasLeft();
+
+  turn.onLeave();
+
+  expect([before, turn.hasLeft()]).toEqual([false, true]);
+});
+
+test('has sent nothing if its lease was lost before the request left', async () => {
+  const { turn, stop } = turnOver([{ kind: 'sent', claim: sentClaim }]);
+  await turn.beforeSend();
+  stop.abort(new Error('the lease was lost'));
+
+  expect(() => turn.onLeave()).toThrow('the lease was lost');
+
+  expect(turn.hasLeft()).toBe(false);
+});
