@@ -13,8 +13,9 @@ import { createMetrics } from '../metrics.ts';
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const { worker, queue, concurrency, metrics } = await ready();
   using _ = { [Symbol.dispose]: metrics.flush };
-  const deadlineMs = Date.now() + context.getRemainingTimeInMillis() - jobTimes.toAnswerMs;
-  const lease = leaseUntil(deadlineMs, Date.now);
+  const { now } = worker.ledger;
+  const deadlineMs = now() + context.getRemainingTimeInMillis() - jobTimes.toAnswerMs;
+  const lease = leaseUntil(deadlineMs, now);
   const failed = await runBatch(event.Records.map(parseRecord), { worker, lease, queue, concurrency });
   return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
 }

@@ -27,7 +27,9 @@ export async function openWorker(
 ): Promise<Worker> {
   const { settings, logger } = session;
   const { store, ledger, batches } = storage;
-  const clock = { now: Date.now, random: Math.random, sleep };
+  // The first lease is already by the table's clock. If the table is away, so are the leases.
+  await ledger.read(NOTHING).catch(() => undefined);
+  const clock = { now: ledger.now, random: Math.random, sleep };
   const allow = readAllow(settings.SYNC_ALLOW);
   // A long wait hands a job back instead of being sat out. A snapshot would start over, so it waits patiently.
   const platform = withSentimentHook(
@@ -79,6 +81,9 @@ const withSentimentHook = (platform: Platform, { onSentiment }: WorkerHooks): Pl
         },
       };
 
+/** A name that no job has: nothing is there. */
+const NOTHING = '-';
+
 /** How long a worker without a deadline holds a job at a time; the jobs of a dead worker wait as long. */
 const HELD_LEASE_MS = 30_000;
 
@@ -90,18 +95,16 @@ export type RenewedLeaseOptions = {
   readonly leaseMs?: number;
   /** Aborted when the process is to stop. */
   readonly stop?: AbortSignal;
-  /** Epoch milliseconds. Default: `Date.now`. */
-  readonly now?: () => number;
 };
 
 /** The lease of a long-running process: renewed while a job runs. */
 export function renewedLease(
   ledger: Ledger,
-  { leaseMs = HELD_LEASE_MS, stop, now = Date.now }: RenewedLeaseOptions = {},
+  { leaseMs = HELD_LEASE_MS, stop }: RenewedLeaseOptions = {},
 ): Lease {
   let writeUntilMs = Number.POSITIVE_INFINITY;
   const stopSoon = () => {
-    writeUntilMs = now() + GRACE_MS;
+    writeUntilMs = ledger.now() + GRACE_MS;
   };
   if (stop?.aborted) stopSoon();
   stop?.addEventListener('abort', stopSoon, { once: true });
@@ -109,7 +112,7 @@ export function renewedLease(
     deadlineMs: undefined,
     leaseMs,
     writeUntilMs: () => writeUntilMs,
-    holdLease: (claim) => renewLease({ ledger, claim, leaseMs }),
+    holdLease: (claim) => renewLease({ ledger, claim, leaseMs, now: ledger.now }),
   };
 }
 

@@ -41,6 +41,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     step(holder.id, (row) => decideNotSent(row, holder, { wasTried }), { holder });
 
   return {
+    now,
     announce: (request) => step(request.id, (row) => decideAnnounce(row, request, now()), { isNew: true }),
     claim: async (request, { leaseMs, mayRepeat = false, isNew = false, findOutcome }) => {
       checkMs('leaseMs', leaseMs);

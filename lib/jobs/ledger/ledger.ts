@@ -94,6 +94,8 @@ export type ReopenAnswer =
  * may have been taken all the same. Repeating a step does no harm, but see `sent` for what it requires.
  */
 export type Ledger = {
+  /** The clock of all leases, in epoch milliseconds: the table's, if it is known. */
+  readonly now: () => number;
   /** Records who asked for a job before it can be claimed; changes nothing if the job is known. */
   announce(request: JobRequest): Promise<void>;
   claim(request: JobRequest, options: ClaimOptions): Promise<ClaimAnswer>;
