@@ -1,5 +1,6 @@
 import { ExactNumber, parseExact } from '../../json/exact-json.ts';
-import type { Line } from './line-reader.ts';
+import { exactFields, isDeepLine } from './deep-lines.ts';
+import { type Line, lineOf } from './line-reader.ts';
 
 /** What happened to one record from one run to the next, with its lines as bytes. */
 export type LineChange =
@@ -77,8 +78,12 @@ type ChangeOf<L> = {
   readonly fields?: readonly string[];
 };
 
-/** The fields of a record by name, with exact numbers; a line that is not an object has none. */
+/**
+ * The fields of a record by name, with exact numbers; a line that is not an object has none. Fields that are too deep are
+ * their text.
+ */
 export function fieldsOf(line: string): ReadonlyMap<string, unknown> {
+  if (isDeepLine(line)) return exactFields(lineOf(Buffer.from(line)));
   const record = parseExact(line);
   const isObject = typeof record === 'object' && record !== null && !(record instanceof ExactNumber);
   return new Map(isObject ? Object.entries(record) : []);

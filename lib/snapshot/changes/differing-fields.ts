@@ -1,5 +1,6 @@
 import { canonicalExact, parseExact } from '../../json/exact-json.ts';
 import type { RecordRules } from '../sources/source-definition.ts';
+import { comparable, fieldTexts, isDeepLine } from './deep-lines.ts';
 import {
   type DifferingValues,
   findDifferingValues,
@@ -88,7 +89,9 @@ const canonicalAt = ({ line, start, end }: Value, isSet: boolean): string =>
   canonicalField(parseExact(line.json.bytes.toString('utf8', start, end)), isSet);
 
 /** The fields that differ between lines of any layout. */
-function differingParsed(before: Line, after: Line, { volatile, sets }: FieldRules): readonly string[] {
+function differingParsed(before: Line, after: Line, rules: FieldRules): readonly string[] {
+  const { volatile, sets } = rules;
+  if (isDeepLine(textOf(before)) || isDeepLine(textOf(after))) return differingDeep(before, after, rules);
   const [old, now] = [parsedFields(before), parsedFields(after)];
   const names = [...new Set([...old.keys(), ...now.keys()])].filter((name) => !volatile.includes(name));
   const print = (fields: ReadonlyMap<string, unknown>, name: string) =>
@@ -96,8 +99,19 @@ function differingParsed(before: Line, after: Line, { volatile, sets }: FieldRul
   return names.filter((name) => print(old, name) !== print(now, name)).sort();
 }
 
-const parsedFields = ({ json, start, end }: Line): ReadonlyMap<string, unknown> =>
-  new Map(Object.entries(parseExact(json.bytes.toString('utf8', start, end)) as object));
+/** The same if one of them is too deep: its fields that are too deep are compared as bytes. */
+function differingDeep(before: Line, after: Line, { volatile, sets }: FieldRules): readonly string[] {
+  const [old, now] = [fieldTexts(before), fieldTexts(after)];
+  const names = [...new Set([...old.keys(), ...now.keys()])].filter((name) => !volatile.includes(name));
+  const print = (text: string | undefined, name: string) =>
+    text && comparable(text, (value) => canonicalField(value, sets.includes(name)));
+  return names.filter((name) => print(old.get(name), name) !== print(now.get(name), name)).sort();
+}
+
+const textOf = ({ json, start, end }: Line): string => json.bytes.toString('utf8', start, end);
+
+const parsedFields = (line: Line): ReadonlyMap<string, unknown> =>
+  new Map(Object.entries(parseExact(textOf(line)) as object));
 
 function canonicalField(value: unknown, isSet: boolean): string {
   if (!isSet || !Array.isArray(value)) return canonicalExact(value);

@@ -1,12 +1,12 @@
-import { parseJson } from '../../json/json.ts';
 import { membersOf } from '../page/record-line.ts';
+import { readable } from './deep-lines.ts';
 import { lastNamed, NONE, noMembers, quotedName, readMembers } from './line-members.ts';
 import type { LineReader } from './line-reader.ts';
 import { parsedLine } from './parsed-line.ts';
 
 /**
  * Makes a function that returns one top-level field of a reader's current line, parsed as `parseJson` does; undefined if
- * the record has no such field or is not an object. Nothing else of the line is parsed, but all of it is validated.
+ * the record has no such field, is not an object, or has one that is beyond the limits of JSON. Nothing else of the line is parsed, but all of it is validated.
  * Throws `StoredObjectError` that names a line that is not JSON.
  */
 export function createLineField(name: string): (reader: LineReader) => unknown {
@@ -17,11 +17,11 @@ export function createLineField(name: string): (reader: LineReader) => unknown {
     try {
       readMembers(line, members);
     } catch {
-      // Not an object, not JSON, or nested deeper than bytes are followed.
+      // Not an object, or not JSON.
       return membersOf(parsedLine(reader))[name];
     }
     const at = lastNamed(line, members, wanted);
     if (at === NONE) return undefined;
-    return parseJson(line.json.bytes.toString('utf8', members.valueStarts[at], members.valueEnds[at]));
+    return readable(line.json.bytes.toString('utf8', members.valueStarts[at], members.valueEnds[at]));
   };
 }

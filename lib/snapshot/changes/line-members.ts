@@ -1,7 +1,9 @@
+import { JsonLimitError } from '../../json/json-limits.ts';
 import {
   CLOSE_OBJECT,
   COMMA,
   OPEN_OBJECT,
+  skipDeepValue,
   skipName,
   skipSpace,
   skipValue,
@@ -32,10 +34,19 @@ const COLON = 0x3a;
 const DEPTH = 1;
 
 /**
- * Finds the members of a line that is a JSON object, without parsing it; all of it is validated. Replaces what `into`
- * held. Throws `SyntaxError`.
+ * Finds the members of a line that is a JSON object, without parsing it; all of it is validated, but for what is nested
+ * deeper than JSON is read: of that, only the end is found. Replaces what `into` held. Throws `SyntaxError`.
  */
-export function readMembers({ json, start, end }: Line, into: LineMembers): void {
+export function readMembers(line: Line, into: LineMembers): void {
+  try {
+    findMembers(line, into, skipValue);
+  } catch (error) {
+    if (!(error instanceof JsonLimitError)) throw error;
+    findMembers(line, into, skipDeepValue);
+  }
+}
+
+function findMembers({ json, start, end }: Line, into: LineMembers, skip: typeof skipValue): void {
   const { bytes } = json;
   into.count = 0;
   let at = skipSpace(bytes, start);
@@ -44,7 +55,7 @@ export function readMembers({ json, start, end }: Line, into: LineMembers): void
   if (bytes[at] !== CLOSE_OBJECT) {
     for (;;) {
       const value = skipName(json, at);
-      const valueEnd = skipValue(json, value, DEPTH);
+      const valueEnd = skip(json, value, DEPTH);
       into.nameStarts[into.count] = at;
       into.nameEnds[into.count] = nameEnd(bytes, value);
       into.valueStarts[into.count] = value;

@@ -38,6 +38,21 @@ export function skipValue(json: JsonBytes, at: number, depth: number): number {
   return skipNumber(json.bytes, at);
 }
 
+/** The same for a value of any depth, without recursion: of arrays and objects, only the brackets are followed. */
+export function skipDeepValue(json: JsonBytes, start: number, depth: number): number {
+  const { bytes } = json;
+  if (bytes[start] !== OPEN_OBJECT && bytes[start] !== OPEN_ARRAY) return skipValue(json, start, depth);
+  let open = 0;
+  for (let at = start; at < bytes.length; ) {
+    const byte = bytes[at];
+    at = byte === QUOTE ? skipText(json, at) : at + 1;
+    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) open += 1;
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) open -= 1;
+    if (open === 0) return at;
+  }
+  throw unexpected(bytes, bytes.length);
+}
+
 function skipObject(json: JsonBytes, start: number, depth: number): number {
   const { bytes } = json;
   if (depth > MAX_DEPTH) throw tooDeep(` at byte ${start}`);

@@ -165,7 +165,7 @@ test('the ids are those that parsing whole records finds, whatever the records l
   const value = fc.oneof(
     fc.array(link, { maxLength: 3 }).map((all) => JSON.stringify(all.map((resource) => ({ resource })))),
     fc.jsonValue().map((each) => JSON.stringify(each)),
-    fc.constant(`${'['.repeat(500)}${']'.repeat(500)}`),
+    fc.constant(`${'['.repeat(600)}${']'.repeat(600)}`),
   );
   const record = fc
     .array(fc.tuple(field, value), { maxLength: 5 })
