@@ -1,7 +1,8 @@
 import { freeMemory } from '../../bytes/free-memory.ts';
 import type { Store } from '../../store/store.ts';
+import { MOST_LINE_BYTES } from '../frames/frame-limits.ts';
 import type { JsonBytes } from '../page/json-bytes.ts';
-import { type PartToRead, partChunks } from './part-chunks.ts';
+import { type PartToRead, partChunks, tooLarge } from './part-chunks.ts';
 
 /** A line in bytes that it shares with others: from `start` up to, not including, its line feed at `end`. */
 export type Line = {
@@ -105,7 +106,7 @@ function openPieces({ store, parts, signal }: LinesToRead) {
     for (const part of parts) {
       key = part.key;
       let isFirst = true;
-      for await (const piece of wholeLines(partChunks({ store, part, signal }))) {
+      for await (const piece of wholeLines(partChunks({ store, part, signal }), part.key)) {
         yield { ...piece, isFirst };
         isFirst = false;
       }
@@ -121,13 +122,16 @@ function openPieces({ store, parts, signal }: LinesToRead) {
   };
 }
 
-async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<WholeLines> {
+async function* wholeLines(chunks: AsyncIterable<Buffer>, key: string): AsyncGenerator<WholeLines> {
   let begun: Buffer[] = [];
+  let begunBytes = 0;
   for await (const chunk of chunks) {
     const first = begun.length === 0 ? 0 : chunk.indexOf(LINE_FEED) + 1;
     const last = chunk.lastIndexOf(LINE_FEED) + 1;
     if (last === 0) {
       begun.push(chunk);
+      begunBytes += chunk.byteLength;
+      if (begunBytes > MOST_LINE_BYTES) throw tooLarge(key, 'a line');
       continue;
     }
     if (begun.length > 0)
@@ -135,6 +139,7 @@ async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<WholeL
     if (first < last)
       yield { bytes: chunk.subarray(first, last), memory: isLastOfMemory(chunk) ? chunk : undefined };
     begun = last < chunk.length ? [chunk.subarray(last)] : [];
+    begunBytes = chunk.length - last;
   }
   // The last line of a part may lack its line feed.
   if (begun.length > 0) yield { bytes: Buffer.concat([...begun, Buffer.of(LINE_FEED)]), memory: undefined };

@@ -5,6 +5,7 @@ import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { StoreError } from '../../store/error.ts';
 import type { Store } from '../../store/store.ts';
 import { missingObject, StoredObjectError } from '../../store/stored-json.ts';
+import { MOST_LINE_BYTES } from '../frames/frame-limits.ts';
 import { splitZstdFrames } from '../frames/zstd-frames.ts';
 import { compressionSuffix } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
@@ -12,15 +13,19 @@ import type { Manifest } from '../manifest.ts';
 export type PartToRead = {
   readonly store: Pick<Store, 'stream' | 'location'>;
   /** Without a sha256 the bytes are not checked. */
-  readonly part: Pick<Manifest['parts'][number], 'key'> & { readonly sha256?: string };
+  readonly part: Pick<Manifest['parts'][number], 'key'> & {
+    readonly sha256?: string;
+    /** How many records it has, if that is known. */
+    readonly records?: number;
+  };
   readonly signal?: AbortSignal | undefined;
 };
 
 /**
  * The bytes of a part in pieces of up to 256 KB, decompressed according to its suffix, whatever number of gzip members
  * or zstd frames it has, and no faster than the caller reads. They are checked against the manifest's sha256 at the end
- * of the part: only then are they certain. Throws `StoredObjectError` that names a part that is missing, altered, or
- * cannot be decompressed.
+ * of the part: only then are they certain. Throws `StoredObjectError` that names a part that is missing, altered, cannot
+ * be decompressed, or unpacks to more than its records can take.
  */
 export async function* partChunks({ store, part, signal }: PartToRead): AsyncGenerator<Buffer> {
   const bytes = await store.stream(part.key, withSignal(signal));
@@ -30,7 +35,12 @@ export async function* partChunks({ store, part, signal }: PartToRead): AsyncGen
   // `unpacked` fails with the same error, and is awaited.
   pumped.catch(() => undefined);
   try {
-    yield* unpacked as AsyncIterable<Buffer>;
+    let leftBytes = Math.max(1, part.records ?? Number.POSITIVE_INFINITY) * MOST_LINE_BYTES;
+    for await (const chunk of unpacked as AsyncIterable<Buffer>) {
+      leftBytes -= chunk.byteLength;
+      if (leftBytes < 0) throw tooLarge(part.key, `${part.records} records`);
+      yield chunk;
+    }
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof StoredObjectError || error instanceof StoreError) throw error;
@@ -62,6 +72,13 @@ async function* checked(
     );
   }
 }
+
+/** The error for a part that unpacks to more than `got`, in words, can take. */
+export const tooLarge = (key: string, got: string): StoredObjectError =>
+  new StoredObjectError(
+    'invalid',
+    `${key}: expected records of at most ${MOST_LINE_BYTES} bytes, got more in ${got}`,
+  );
 
 const CHUNK_BYTES = 256 * 1024;
 

@@ -1,4 +1,5 @@
-import { type PartToRead, partChunks } from './part-chunks.ts';
+import { MOST_LINE_BYTES } from '../frames/frame-limits.ts';
+import { type PartToRead, partChunks, tooLarge } from './part-chunks.ts';
 
 /**
  * The lines of a part, in batches as they arrive; of an object that is checked, they are certain at its end. Throws
@@ -6,6 +7,7 @@ import { type PartToRead, partChunks } from './part-chunks.ts';
  */
 export async function* partLines(options: PartToRead): AsyncGenerator<readonly string[]> {
   let carried: Buffer[] = [];
+  let carriedBytes = 0;
   for await (const chunk of partChunks(options)) {
     const lines: string[] = [];
     let from = 0;
@@ -17,6 +19,8 @@ export async function* partLines(options: PartToRead): AsyncGenerator<readonly s
       from = end + 1;
     }
     if (from < chunk.byteLength) carried.push(chunk.subarray(from));
+    carriedBytes = chunk.byteLength - from + (from === 0 ? carriedBytes : 0);
+    if (carriedBytes > MOST_LINE_BYTES) throw tooLarge(options.part.key, 'a line');
     if (lines.length > 0) yield lines;
   }
   if (carried.length > 0) yield [Buffer.concat(carried).toString('utf8')];

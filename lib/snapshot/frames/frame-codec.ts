@@ -1,6 +1,8 @@
 import { promisify } from 'node:util';
 import { constants, gunzip, gzip, zstdCompress, zstdDecompress } from 'node:zlib';
+import { StoredObjectError } from '../../store/stored-json.ts';
 import type { Compression } from '../keys.ts';
+import { MOST_FRAME_BYTES, MOST_LINE_BYTES } from './frame-limits.ts';
 
 /**
  * The output buffer. Records shrink to a fifth or less: one buffer is enough for nearly every frame. With a smaller one
@@ -26,7 +28,19 @@ export async function packFrame(raw: Uint8Array, compression: Compression): Prom
   }
 }
 
-/** The bytes of one frame. */
-export async function unpackFrame(packed: Uint8Array, compression: Compression): Promise<Buffer> {
-  return compression === 'gzip' ? unpackGzip(packed) : unpackZstd(packed);
+/** The bytes of one frame; `place` says where it is. Throws `StoredObjectError` if it unpacks to more than a frame can. */
+export async function unpackFrame(
+  packed: Uint8Array,
+  compression: Compression,
+  place: string,
+): Promise<Buffer> {
+  try {
+    return await (compression === 'gzip' ? unpackGzip(packed, MOST) : unpackZstd(packed, MOST));
+  } catch (cause) {
+    const expected = `expected a frame that unpacks to at most ${MOST.maxOutputLength} bytes`;
+    throw new StoredObjectError('invalid', `${place}: ${expected}, got something else`, { cause });
+  }
 }
+
+/** A frame is ended before its last line, or with it. */
+const MOST = { maxOutputLength: MOST_FRAME_BYTES + MOST_LINE_BYTES };

@@ -1,10 +1,8 @@
 import type { Compression } from '../keys.ts';
 import type { Frame } from './frame.ts';
+import { MOST_FRAME_BYTES, MOST_LINE_BYTES } from './frame-limits.ts';
 import { createFramePacker } from './frame-packer.ts';
 import { borderAfter } from './key-border.ts';
-
-/** A frame is ended at this size if no key has ended it, so that memory holds a few of any size. */
-export const MOST_FRAME_BYTES = 4_000_000;
 
 const LINE_FEED = 0x0a;
 
@@ -33,6 +31,8 @@ export function createFrameCutter(compression: Compression, packed: (body: Buffe
       for (const key of keys) {
         const start = at;
         at = bytes.indexOf(LINE_FEED, at) + 1;
+        if (at - start > MOST_LINE_BYTES)
+          throw new RangeError(`record ${key}: expected at most ${MOST_LINE_BYTES} bytes, got ${at - start}`);
         if (records === 0) firstKey = key;
         records += 1;
         lastKey = key;

@@ -2,10 +2,12 @@ import * as z from 'zod/mini';
 import type { Store } from '../../store/store.ts';
 import { findStored, printStored } from '../../store/stored-json.ts';
 
+const whole = z.number().check(z.int(), z.nonnegative());
+
 const frameSchema = z.object({
   /** Compressed. */
-  bytes: z.number(),
-  records: z.number(),
+  bytes: whole,
+  records: whole,
   firstKey: z.string(),
   lastKey: z.string(),
   /** Why it ends: its last record's key, its size, or only because its part was closed. */

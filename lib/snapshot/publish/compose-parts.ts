@@ -6,6 +6,7 @@ import { missingObject, StoredObjectError } from '../../store/stored-json.ts';
 import { findFrames } from '../frames/frame.ts';
 import { compressionOf } from '../keys.ts';
 import type { Part } from '../manifest.ts';
+import { checkFrames } from './check-parts.ts';
 import type { ComposedPart, FramePosition } from './composed-part.ts';
 import { createOpenPart } from './open-part.ts';
 
@@ -50,16 +51,17 @@ export async function* composeParts(options: PartsToCompose): AsyncGenerator<Com
     const after = { part: at + 1, frame: 0 };
     if (frames === undefined) {
       yield* open.end({ part: at, frame: 0 });
-      yield open.copied(part, after);
+      yield open.copied(part, after, () => readChecked(store, part, () => undefined));
       continue;
     }
-    const body = await readChecked(store, part);
+    checkFrames(part, frames);
+    const body = await readWhole(store, part);
     let offset = 0;
     for (const [number, frame] of frames.entries()) {
       const bytes = body.subarray(offset, offset + frame.bytes);
       offset += frame.bytes;
       if (at === from.part && number < from.frame) continue;
-      await open.add(bytes, frame);
+      await open.add(bytes, frame, part.key);
       const isEnd = number === frames.length - 1;
       if (open.isComplete(frame)) yield* open.end(isEnd ? after : { part: at, frame: number + 1 });
     }
@@ -68,18 +70,37 @@ export async function* composeParts(options: PartsToCompose): AsyncGenerator<Com
   yield* open.end({ part: parts.length, frame: 0 });
 }
 
+/** A part that was written from memory is not larger. */
+const MOST_BYTES = 256 * 1024 * 1024;
+
 /** The bytes of a part, which fits into memory since it was written from there. */
-async function readChecked(store: Store, { key, bytes, sha256 }: Part): Promise<Buffer> {
+async function readWhole(store: Store, part: Part): Promise<Buffer> {
+  if (part.bytes > MOST_BYTES)
+    throw invalid(`${part.key}: expected at most ${MOST_BYTES} bytes, got ${part.bytes}`);
+  const body = gatherBytes(part.bytes);
+  await readChecked(store, part, body.add);
+  return body.bytes();
+}
+
+/** Gives the bytes of a part to `add`. Throws at the end if they do not have its sha256, and as soon as they are more. */
+async function readChecked(
+  store: Store,
+  { key, bytes, sha256 }: Part,
+  add: (chunk: Uint8Array) => void,
+): Promise<void> {
   // Not `get`: a directory would hash the bytes once more, for an etag.
   const chunks = await store.stream(key);
   if (chunks === undefined) throw missingObject(store, key, 'a part');
   const hash = createHash('sha256');
-  const body = gatherBytes(bytes);
+  let readBytes = 0;
   for await (const chunk of chunks) {
+    readBytes += chunk.byteLength;
+    if (readBytes > bytes) throw invalid(`${key}: expected the ${bytes} bytes of its entry, got more`);
     hash.update(chunk);
-    body.add(chunk);
+    add(chunk);
   }
   const got = hash.digest('hex');
-  if (got === sha256) return body.bytes();
-  throw new StoredObjectError('invalid', `${key}: expected the sha256 ${sha256} of its entry, got ${got}`);
+  if (got !== sha256) throw invalid(`${key}: expected the sha256 ${sha256} of its entry, got ${got}`);
 }
+
+const invalid = (message: string) => new StoredObjectError('invalid', message);

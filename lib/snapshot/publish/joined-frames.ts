@@ -6,7 +6,7 @@ import { createMendedFrames } from './mended-frames.ts';
 export function createJoinedFrames(compression: Compression, place: (bytes: Uint8Array) => void) {
   const mended = createMendedFrames(compression, place);
   /** A frame that was cut because its part was closed, until it is known whether more of it follows. */
-  let cut: Uint8Array | undefined;
+  let cut: { readonly bytes: Uint8Array; readonly partKey: string } | undefined;
   let isMending = false;
 
   async function mend(): Promise<void> {
@@ -17,22 +17,22 @@ export function createJoinedFrames(compression: Compression, place: (bytes: Uint
   return {
     /** True if everything was passed on. */
     isWhole: () => cut === undefined && !isMending,
-    /** Adds the next frame. Its bytes are the caller's again once this has resolved. */
-    async add(bytes: Uint8Array, end: Frame['end']): Promise<void> {
+    /** Adds the next frame, of the part `partKey`. Its bytes are the caller's again once this has resolved. */
+    async add(bytes: Uint8Array, end: Frame['end'], partKey: string): Promise<void> {
       if (cut !== undefined) {
-        await mended.add(cut);
+        await mended.add(cut.bytes, cut.partKey);
         [cut, isMending] = [undefined, true];
       }
-      if (!isMending && end === 'closed') cut = Uint8Array.from(bytes);
+      if (!isMending && end === 'closed') cut = { bytes: Uint8Array.from(bytes), partKey };
       else if (!isMending) place(bytes);
       else {
-        await mended.add(bytes);
+        await mended.add(bytes, partKey);
         if (end === 'frame' || end === 'part') await mend();
       }
     },
     /** Passes on what is left: nothing more of it follows. */
     async end(): Promise<void> {
-      if (cut !== undefined) place(cut);
+      if (cut !== undefined) place(cut.bytes);
       cut = undefined;
       if (isMending) await mend();
     },

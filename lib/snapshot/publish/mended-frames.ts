@@ -1,5 +1,5 @@
 import { unpackFrame } from '../frames/frame-codec.ts';
-import { MOST_FRAME_BYTES } from '../frames/frame-cutter.ts';
+import { MOST_FRAME_BYTES } from '../frames/frame-limits.ts';
 import { createFramePacker } from '../frames/frame-packer.ts';
 import type { Compression } from '../keys.ts';
 
@@ -13,9 +13,9 @@ const LINE_FEED = 0x0a;
 export function createMendedFrames(compression: Compression, packed: (body: Buffer) => void) {
   const packer = createFramePacker<undefined>(compression, packed);
   return {
-    /** Adds the records of a frame. */
-    async add(frame: Uint8Array): Promise<void> {
-      const lines = await unpackFrame(frame, compression);
+    /** Adds the records of a frame of the part `partKey`. */
+    async add(frame: Uint8Array, partKey: string): Promise<void> {
+      const lines = await unpackFrame(frame, compression, partKey);
       let [added, at] = [0, 0];
       while (at < lines.byteLength) {
         if (packer.openBytes() + lines.byteLength - added < MOST_FRAME_BYTES) break;

@@ -30,11 +30,11 @@ export function createOpenPart({ store, folder, compression, series, ...options 
   let found: Pick<Part, 'records' | 'firstKey' | 'lastKey'> = NO_RECORDS;
   const joined = createJoinedFrames(compression, (bytes) => gathered.add(bytes));
   return {
-    /** Adds the next frame. */
-    async add(bytes: Uint8Array, { records, firstKey, lastKey, end }: Frame): Promise<void> {
+    /** Adds the next frame, of the part `partKey`. */
+    async add(bytes: Uint8Array, { records, firstKey, lastKey, end }: Frame, partKey: string): Promise<void> {
       const first = found.records === 0 ? firstKey : found.firstKey;
       found = { records: found.records + records, firstKey: first, lastKey };
-      await joined.add(bytes, end);
+      await joined.add(bytes, end, partKey);
     },
     /** True if the part ends with this frame, the last one that was added. */
     isComplete: ({ end }: Frame): boolean =>
@@ -58,11 +58,15 @@ export function createOpenPart({ store, folder, compression, series, ...options 
       };
       yield { part: { key, records, bytes: body.byteLength, sha256, ...keys }, next, store: put };
     },
-    /** A part that is published as it is, between two others. */
-    copied(part: Part, next: FramePosition): ComposedPart {
+    /** A part that is published as it is, between two others, once `check` has resolved. */
+    copied(part: Part, next: FramePosition, check: () => Promise<void>): ComposedPart {
       const key = `${folder}${withSeries(part.key.slice(part.key.lastIndexOf('/') + 1), series)}`;
       index += 1;
-      return { part: { ...part, key }, next, store: () => store.copy(part.key, key) };
+      const copy = async () => {
+        await check();
+        await store.copy(part.key, key);
+      };
+      return { part: { ...part, key }, next, store: copy };
     },
   };
 }

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { Store } from '../../store/store.ts';
 import { findStored, printStored } from '../../store/stored-json.ts';
 import { type Part, partSchema } from '../manifest.ts';
+import { checkPublished } from './check-parts.ts';
 import { composeParts } from './compose-parts.ts';
 import type { ComposedPart } from './composed-part.ts';
 
@@ -31,9 +32,10 @@ const AT_ONCE = 3;
  * recorded one. Returns them, or undefined if the slice is over before the last.
  */
 export async function publishParts(options: PartsToPublish): Promise<readonly Part[] | undefined> {
-  const { store, records, isOver } = options;
+  const { store, records, folder, series, isOver } = options;
   const known = await recordedParts(store, records);
   const parts = known.map(({ part }) => part);
+  checkPublished(parts, folder, series);
   const from = known.at(-1)?.next;
   const underWay: Promise<void>[] = [];
   const keep = async ({ part, next, store: put }: ComposedPart, index: number) => {

@@ -1,7 +1,7 @@
 import type { Store } from '../../store/store.ts';
 import { printStored, StoredObjectError } from '../../store/stored-json.ts';
 import type { GateName } from '../gate-names.ts';
-import { latestKey, MANIFEST_NAME, type Place, workFolder } from '../keys.ts';
+import { latestKey, MANIFEST_NAME, type Place, sourceOf, workFolder } from '../keys.ts';
 import { type Latest, type Manifest, readLatest, readManifest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 import { damagedPart } from './damaged-part.ts';
@@ -154,7 +154,8 @@ async function publishInSeries(
     if (!(error instanceof StoredObjectError)) throw error;
     if (await isWithdrawn(options)) return 'lost-race';
     // Only a comparison shows that a part of the last run has other bytes: then the run is judged again, knowing that.
-    const broken = before && (await damagedPart(options.store, before.parts, options.signal));
+    const broken =
+      before && (await damagedPart(options.store, sourceOf(options.source), before.parts, options.signal));
     if (broken === undefined) throw error;
     return publishAfter(options, { ...last, broken });
   }

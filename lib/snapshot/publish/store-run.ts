@@ -2,6 +2,7 @@ import type { Store } from '../../store/store.ts';
 import { type Place, publishedFolder, sourceOf, workChangesKey, workFolder } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
+import { checkPlaces } from './check-parts.ts';
 import { publishChanges } from './publish-changes.ts';
 import { publishParts } from './publish-parts.ts';
 
@@ -18,13 +19,15 @@ export type RunToStore = {
 
 /**
  * Stores the parts of the manifest in the run's folder, put together as `composeParts` says, and compares them with the
- * last run. Returns the manifest with the published parts and the counts of changes; undefined if the slice is over.
+ * last run. Returns the manifest with the published parts and the counts of changes; undefined if the slice is over. Throws
+ * `StoredObjectError` if a part is missing, altered, or elsewhere than in the run's work folder.
  */
 export async function storeRun(
   { store, source, run, isOver, signal, series }: RunToStore,
   manifest: Manifest,
   last: Manifest | undefined,
 ): Promise<Manifest | undefined> {
+  checkPlaces(manifest.parts, workFolder(source, run));
   const work = `${workFolder(source, run)}publish/`;
   const stored = await publishParts({
     store,

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import { anyRecord, recordOf } from '../../json/record-schema.ts';
+import { readBack } from '../../store/read-back.ts';
 import type { Store } from '../../store/store.ts';
-import { findStored, printStored, readStored, StoredObjectError } from '../../store/stored-json.ts';
+import { findStored, printStored, StoredObjectError } from '../../store/stored-json.ts';
 import { gateNames } from '../gate-names.ts';
 import { type Place, placeSchema, workFolder } from '../keys.ts';
 import { atRiskSchema, type Part, partSchema } from '../manifest.ts';
@@ -118,10 +119,7 @@ export async function readParts(
   after: string | null = null,
 ): Promise<Part[]> {
   const parts: Part[] = [];
-  for (let key = lastPart; key !== null && key !== after; ) {
-    const { value } = await readStored(store, key, { what: 'a part entry', schema: partEntrySchema });
-    parts.push(value.part);
-    key = value.previous;
-  }
+  const entries = { what: 'a part entry', schema: partEntrySchema, last: lastPart, after };
+  for await (const { value } of readBack(store, entries)) parts.push(value.part);
   return parts.reverse();
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
+import { readBack } from '../../store/read-back.ts';
 import type { Store } from '../../store/store.ts';
-import { printStored, readStored, StoredObjectError } from '../../store/stored-json.ts';
+import { printStored, StoredObjectError } from '../../store/stored-json.ts';
 import type { MissingId } from '../scan.ts';
 
 /** How many missing ids of a run are stored, and the key of the piece with the last of them; null if there are none. */
@@ -48,11 +49,8 @@ export async function readMissing(
   { count, last }: StoredMissing,
 ): Promise<readonly MissingId[]> {
   const pieces: (readonly MissingId[])[] = [];
-  for (let key = last; key !== null; ) {
-    const { value } = await readStored(store, key, { what: 'missing ids', schema: pieceSchema });
-    pieces.push(value.ids);
-    key = value.previous;
-  }
+  const stored = { what: 'missing ids', schema: pieceSchema, last };
+  for await (const { value } of readBack(store, stored)) pieces.push(value.ids);
   const ids = pieces.reverse().flat();
   if (ids.length === count) return ids;
   throw new StoredObjectError(

@@ -72,12 +72,16 @@ const keysOf = async ({ id }: Run) =>
 
 const partsOf = async (run: Run) => (await keysOf(run)).filter((key) => key.includes('/part-'));
 
-/** A store whose writes wait, at their nth, until something has happened. */
+/** A store whose writes wait, at their nth, until something has happened: one such thing after another. */
 function pausedAt(happens: Readonly<Record<number, () => Promise<unknown>>>) {
   let writes = 0;
+  let before: Promise<unknown> = Promise.resolve();
   const pass = async () => {
     writes += 1;
-    await happens[writes]?.();
+    const next = happens[writes];
+    if (next === undefined) return;
+    before = before.then(next);
+    await before;
   };
   const paused: Store = {
     ...store,

@@ -1,0 +1,308 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readLines } from '../../lib/snapshot/changes/line-reader.ts';
+import { storeFrames } from '../../lib/snapshot/frames/frame.ts';
+import { type Compression, compressionSuffix } from '../../lib/snapshot/keys.ts';
+import type { Part } from '../../lib/snapshot/manifest.ts';
+import { composeParts } from '../../lib/snapshot/publish/compose-parts.ts';
+import { publishParts } from '../../lib/snapshot/publish/publish-parts.ts';
+import { type Checkpoint, readParts, saveCheckpoint } from '../../lib/snapshot/run/checkpoint.ts';
+import { readMissing } from '../../lib/snapshot/run/stored-missing.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { printStored } from '../../lib/store/stored-json.ts';
+import { monday, publishLines, tuesday } from './changes/publish-lines.ts';
+import { publishedManifest } from './published-manifest.ts';
+
+const WORK = `work/calculations/${tuesday.id}/`;
+const PUBLISHED = `calculations/dt=2026-11-17/run=${tuesday.id}/`;
+
+let folder: string;
+let store: Store;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'planted-'));
+  store = createDirectoryStore(folder);
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+/** Writes its greatest memory, in kilobytes, to a pipe of its own when it ends. */
+const MEASURE = `data:text/javascript,import { writeSync } from 'node:fs';process.on('exit', () => writeSync(3, String(process.resourceUsage().maxRSS)));`;
+
+/** Runs a command on the store. */
+async function run(...argv: readonly string[]) {
+  const settings = {
+    PLATFORM_BASE_URL: 'https://acme.example.com',
+    PLATFORM_TOKEN: 'token',
+    SYNC_STORE: folder,
+    PATH: process.env['PATH'] ?? '',
+  };
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, ['--import', MEASURE, 'lib/cli/bin.js', ...argv], {
+    env: settings,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    timeout: 60_000,
+  });
+  const memory = child.stdio[3] as Readable;
+  const [out, error, kilobytes, [code]] = await Promise.all([
+    text(child.stdout as Readable),
+    text(child.stderr as Readable),
+    text(memory),
+    once(child, 'exit'),
+  ]);
+  const seconds = (performance.now() - startedAt) / 1000;
+  return { code, said: `${error}${out}`.trim().split('\n'), seconds, megabytes: Number(kilobytes) / 1024 };
+}
+
+const sha256Of = (body: Uint8Array) => createHash('sha256').update(body).digest('hex');
+
+/** Stores a part of a run, and returns what its entry says; `differences` are what is wrong with that. */
+async function plant(index: number, body: Uint8Array, differences: Partial<Part> = {}, suffix = 'gz') {
+  const sha256 = sha256Of(body);
+  const key = `${WORK}part-0000${index}-${sha256.slice(0, 12)}.ndjson.${suffix}`;
+  const part = {
+    key,
+    records: 1,
+    bytes: body.byteLength,
+    sha256,
+    firstKey: '1',
+    lastKey: '1',
+    ...differences,
+  };
+  await store.put(part.key, body);
+  return part;
+}
+
+const record = gzipSync('{"id":1,"name":"a"}\n');
+
+/** The manifest of a finished run with these parts, which can be published. */
+async function finish(parts: readonly Part[]): Promise<void> {
+  const manifest = publishedManifest({
+    source: 'calculations',
+    run: tuesday.id,
+    startedAt: tuesday.startedAt,
+    records: 1,
+    parts: [...parts],
+  });
+  await store.put(`${WORK}_manifest.json`, printStored(manifest));
+}
+
+const isPublished = async () => (await store.get('calculations/latest.json')) !== undefined;
+
+/** 3 GB of spaces without a line end, in about 3 MB. */
+function bomb(compression: Compression): Buffer {
+  const spaces = Buffer.alloc(64 * 1024 * 1024, ' ');
+  const packed = compression === 'gzip' ? gzipSync(spaces) : zstdCompressSync(spaces);
+  return Buffer.concat(Array.from({ length: 48 }, () => packed));
+}
+
+describe('notes that form a circle', () => {
+  const outcome = {
+    consistency: 'proved',
+    assumes: [],
+    totals: { start: 1, end: 1 },
+    order: 'id',
+    refused: [],
+  } as const;
+
+  test('of parts end the run that is resumed', async () => {
+    const entries = [0, 1].map((index) => `${WORK}part-0000${index}-0123456789ab.ndjson.gz.json`);
+    const part = await plant(0, record);
+    for (const [index, key] of entries.entries())
+      await store.put(key, printStored({ part, previous: entries[1 - index] }));
+    const checkpoint: Checkpoint = {
+      version: 2,
+      source: 'calculations',
+      run: tuesday.id,
+      startedAt: tuesday.startedAt,
+      selection: {},
+      compression: 'gzip',
+      position: null,
+      outcome: { ...outcome, assumes: [], refused: [] },
+      parts: 2,
+      lastPart: entries[1] ?? null,
+      missing: { count: 0, last: null },
+      records: 2,
+      fields: {},
+      calls: { requests: 0, retries: 0, throttled: 0, waitedMs: 0 },
+    };
+    await saveCheckpoint(store, checkpoint, undefined);
+
+    const ended = await run('snapshot', 'calculations', '--resume', tuesday.id);
+
+    expect(ended.said).toEqual([
+      `stopped; to resume: platform-sync snapshot calculations --resume ${tuesday.id}`,
+      expect.stringMatching(
+        /^platform-sync: work.*: expected a part entry that leads to the first, got a circle/,
+      ),
+    ]);
+    expect(ended.code).toBe(1);
+    expect(ended.seconds).toBeLessThan(30);
+    expect(ended.megabytes).toBeLessThan(400);
+    expect(await isPublished()).toBe(false);
+  });
+
+  test('of missing ids are refused, and so is one that leads elsewhere', async () => {
+    const [one, two] = [`${WORK}missing-00000000-a.json`, `${WORK}missing-00000000-b.json`];
+    await store.put(one, printStored({ ids: [], previous: two }));
+    await store.put(two, printStored({ ids: [], previous: one }));
+    const reading = readMissing(store, { count: 0, last: one });
+    await expect(reading).rejects.toMatchObject({
+      name: 'StoredObjectError',
+      message: `${one}: expected missing ids that leads to the first, got a circle`,
+    });
+
+    await store.put(two, printStored({ part: await plant(0, record), previous: 'refused/x.json' }));
+
+    await expect(readParts(store, two)).rejects.toMatchObject({
+      name: 'StoredObjectError',
+      message: `${two}: expected only objects of its folder before it, got refused/x.json`,
+    });
+  });
+});
+
+describe('a part that is a bomb', () => {
+  test.each(['gzip', 'zstd'] as const)('of %s is named, and holds little memory', async (compression) => {
+    const suffix = compressionSuffix[compression];
+    const part = await plant(0, bomb(compression), { records: 1_000_000 }, suffix);
+    const reader = readLines({ store, parts: [part] });
+
+    await expect(reader.next()).rejects.toMatchObject({
+      name: 'StoredObjectError',
+      message: `${part.key}: expected records of at most 134217728 bytes, got more in a line`,
+    });
+    await reader.close();
+    const few = readLines({ store, parts: [{ ...part, records: 1 }] });
+    await expect(few.next()).rejects.toThrow(`${part.key}: expected records of at most 134217728 bytes`);
+    await few.close();
+  });
+
+  test.each([
+    ['gzip', gzipSync],
+    ['zstd', zstdCompressSync],
+  ] as const)(
+    'cut in the middle of a frame of %s is named before it is published',
+    async (compression, pack) => {
+      const body = pack(Buffer.alloc(140 * 1024 * 1024, ' '));
+      const parts = [];
+      for (const index of [0, 1]) {
+        const part = await plant(index, body, {}, compressionSuffix[compression]);
+        const frame = {
+          bytes: body.byteLength,
+          records: 1,
+          firstKey: '1',
+          lastKey: '1',
+          end: 'closed',
+        } as const;
+        await storeFrames(store, part.key, [frame]);
+        parts.push(part);
+      }
+
+      await expect(
+        Array.fromAsync(composeParts({ store, parts, folder: PUBLISHED, series: 1 })),
+      ).rejects.toThrow(`${parts[0]?.key}: expected a frame that unpacks to at most 138217728 bytes`);
+    },
+  );
+
+  test('in the last published run refuses the next one in bounded memory, and --force publishes it', async () => {
+    const body = bomb('gzip');
+    const key = `calculations/dt=2026-11-16/run=${monday.id}/part-00000-0123456789ab.ndjson.gz`;
+    const part = {
+      key,
+      records: 2,
+      bytes: body.byteLength,
+      sha256: sha256Of(body),
+      firstKey: '1',
+      lastKey: '2',
+    };
+    await publishLines(store, { run: monday, manifest: { parts: [part], records: 1 } });
+    await store.put(key, body);
+    await finish([await plant(0, record)]);
+
+    const refused = await run('publish', 'calculations', tuesday.id);
+    const forced = await run('publish', 'calculations', tuesday.id, '--force');
+
+    expect(refused.said.join('\n')).toMatch(
+      /refused as: broken(?:.|\n)*expected records of at most 134217728 bytes/,
+    );
+    expect([refused.code, forced.code]).toEqual([3, 0]);
+    expect(refused.seconds).toBeLessThan(30);
+    expect(refused.megabytes).toBeLessThan(700);
+  });
+});
+
+describe('a part that is not the run’s own is refused before anything is published', () => {
+  test('because it is elsewhere', async () => {
+    await store.put('inbox/part-00000-0123456789ab.ndjson.gz', record);
+    const key = 'inbox/part-00000-0123456789ab.ndjson.gz';
+    await finish([{ ...(await plant(0, record)), key }]);
+
+    const ended = await run('publish', 'calculations', tuesday.id);
+
+    expect(ended.said[0]).toMatch(
+      `platform-sync: ${key}: expected a part in ${WORK}, got one elsewhere; if it is gone for good, take a new run`,
+    );
+    expect(ended.code).toBe(1);
+    expect(ended.seconds).toBeLessThan(30);
+    expect(ended.megabytes).toBeLessThan(400);
+    expect(await isPublished()).toBe(false);
+    expect(await Array.fromAsync(store.list('calculations/'))).toEqual([]);
+  });
+
+  const publish = (parts: readonly Part[]) =>
+    publishParts({
+      store,
+      parts,
+      folder: PUBLISHED,
+      records: `${WORK}publish/`,
+      series: 1,
+      isOver: () => false,
+    });
+  const storedParts = () => Array.fromAsync(store.list(PUBLISHED));
+
+  test('because a part without a list of frames has other bytes', async () => {
+    const part = await plant(0, record);
+    await store.put(part.key, gzipSync('{"id":2,"name":"b"}\n'));
+
+    await expect(publish([part])).rejects.toThrow(/expected the sha256 [0-9a-f]{64} of its entry, got/);
+    expect(await storedParts()).toEqual([]);
+  });
+
+  test('because it is longer than its entry says', async () => {
+    const part = await plant(0, record);
+    await store.put(part.key, Buffer.concat([record, record]));
+
+    await expect(publish([part])).rejects.toThrow(`expected the ${record.byteLength} bytes of its entry`);
+    expect(await storedParts()).toEqual([]);
+  });
+
+  test.each([
+    ['bytes', { bytes: record.byteLength - 1 }],
+    ['records', { records: 2 }],
+  ])('because its frames have other %s', async (_what, differences) => {
+    const part = await plant(0, record);
+    const frame = { bytes: record.byteLength, records: 1, firstKey: '1', lastKey: '1', end: 'part' } as const;
+    await storeFrames(store, part.key, [{ ...frame, ...differences }]);
+
+    await expect(publish([part])).rejects.toThrow(
+      `${part.key}: expected frames of ${record.byteLength} bytes`,
+    );
+    expect(await storedParts()).toEqual([]);
+  });
+
+  test('because it is recorded as published elsewhere', async () => {
+    const part = { ...(await plant(0, record)), key: 'refused/part-00000-0123456789ab.ndjson.gz' };
+    await store.put(`${WORK}publish/part-00000.json`, printStored({ part, next: { part: 1, frame: 0 } }));
+
+    await expect(publish([await plant(0, record)])).rejects.toThrow('expected a part in calculations/dt=');
+  });
+});
