@@ -1,7 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import pino, { type Logger } from 'pino';
 import { boundedLine } from './json/bounded-line.ts';
-import { shownJson } from './json/shown-json.ts';
 import { once } from './once.ts';
 import type { OpenBreaker } from './pace/breaker.ts';
 import type { Breaker } from './pace/fleet-breaker.ts';
@@ -53,7 +52,7 @@ export function openSession(given: SessionOptions): Session {
   const settings = readSettings(environment);
   const logger = pino(
     { level: settings.LOG_LEVEL, base: null },
-    { write: (line: string) => err(shownJson(boundedLine(line.trimEnd()))) },
+    { write: (line: string) => err(boundedLine(line.trimEnd())) },
   );
   const { observe, counts } = countCalls();
   const budgetClient = once(async () =>

@@ -45,8 +45,11 @@ export async function runCommandLine(
   }
 }
 
-/** The most characters of one message; a line of the log has its own bound. */
-const LONGEST_MESSAGE = 65_536;
+/** A word that is shortened where commander repeats it. */
+const LONG_WORD = /(\S{200})\S{100,}/g;
+
+/** The most characters of one message: more than 50 faults or a line of the log have. */
+const LONGEST_MESSAGE = 32_768;
 
 function createProgram(terminal: Terminal, finish: Finish): Command {
   const program = new Command('platform-sync')
@@ -94,7 +97,8 @@ function escapingJson(program: Command, terminal: Terminal): Terminal {
 function configure(command: Command, terminal: Terminal): void {
   command.exitOverride().configureOutput({
     writeOut: (text) => terminal.out(text.trimEnd()),
-    writeErr: (text) => terminal.err(text.trimEnd()),
+    // What was typed may come from elsewhere, such as a list of names in a script.
+    writeErr: (text) => terminal.err(shownLines(text.trimEnd().replaceAll(LONG_WORD, '$1…'))),
   });
   for (const each of command.commands) configure(each, terminal);
 }

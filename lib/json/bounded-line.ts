@@ -1,16 +1,20 @@
 import { shortened } from './faults.ts';
+import { shownJson } from './shown-json.ts';
 
-/** Escaping what could move a cursor makes a line at most six times as long; a terminal's message has room for that. */
+/** Less than the longest message of a terminal. */
 const LONGEST_LINE = 10_000;
 const LONGEST_MSG = 500;
 
 /**
- * A line of the log of at most about 10,000 characters: of a longer one, its level, time and message, and in `cut` the
- * beginning of everything. Facts in it come from outside, so it could be of any length.
+ * A line of the log, safe to show and of at most 15,000 characters: of one longer than 10,000 its level, time and message,
+ * and in `cut` the beginning of all of it. Its facts come from outside, so they could be of any length.
  */
 export function boundedLine(line: string): string {
-  if (line.length <= LONGEST_LINE) return line;
+  const shown = shownJson(line);
+  if (shown.length <= LONGEST_LINE) return shown;
   const { level, time, msg } = JSON.parse(line) as Readonly<Record<string, unknown>>;
-  const cut = shortened(line, LONGEST_LINE / 2);
-  return JSON.stringify({ level, time, msg: shortened(String(msg), LONGEST_MSG), length: line.length, cut });
+  const cut = shortened(shown, LONGEST_LINE / 2);
+  return shownJson(
+    JSON.stringify({ level, time, msg: shortened(String(msg), LONGEST_MSG), length: line.length, cut }),
+  );
 }

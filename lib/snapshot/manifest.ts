@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { anyRecord, recordOf } from '../json/record-schema.ts';
+import { isKey } from '../store/key.ts';
 import type { Store } from '../store/store.ts';
 import { findStored, readStored } from '../store/stored-json.ts';
 import { latestKey, type Place } from './keys.ts';
@@ -76,7 +77,11 @@ const manifestSchema = z.object({
 /** What a run contains and how that is known: `_manifest.json`. */
 export type Manifest = z.infer<typeof manifestSchema>;
 
-export const latestSchema = z.object({ run: z.string(), manifest: z.string(), startedAt: z.string() });
+export const latestSchema = z.object({
+  run: z.string(),
+  manifest: z.string().check(z.refine(isKey)),
+  startedAt: z.string(),
+});
 /** The last published run of a source: `latest.json`. `manifest` is a key. */
 export type Latest = z.infer<typeof latestSchema>;
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MAX_LENGTH, parseFormula } from '../../lib/formula/parse.ts';
@@ -157,12 +158,26 @@ describe('parseFormula, given too much', () => {
     ['CASEs', 'CASE WHEN TRUE THEN ', ' END'],
     ['NOTs', 'NOT ', ''],
     ['signs', '- ', ''],
-  ])('accepts 99 nested %s and refuses 100', (_, open, close) => {
-    const [few, many] = [99, 100].map((depth) => complaints(`${open.repeat(depth)}1${close.repeat(depth)}`));
+  ])('accepts 63 nested %s and refuses 64', (_, open, close) => {
+    const [few, many] = [63, 64].map((depth) => complaints(`${open.repeat(depth)}1${close.repeat(depth)}`));
 
     expect(few).toEqual([]);
-    expect(many).toEqual(['Expected at most 100 levels of nested parentheses, CASEs, NOTs and signs.']);
+    expect(many).toEqual(['Expected at most 64 levels of nested parentheses, CASEs, NOTs and signs.']);
   });
+
+  test.each(['(', 'ABS(', 'CASE WHEN TRUE THEN ', 'NOT ', '- '])(
+    'has a limit that the stack of a new process allows: %s',
+    (open) => {
+      const path = JSON.stringify(new URL('../../lib/formula/parse.ts', import.meta.url).href);
+      const close = open.endsWith('(') ? ')' : open.startsWith('CASE') ? ' END' : '';
+      const text = JSON.stringify(`${open.repeat(63)}1${close.repeat(63)}`);
+      const script = `const { parseFormula } = await import(${path}); console.log(parseFormula(${text}).kind);`;
+
+      const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script]);
+
+      expect(stdout.toString()).toBe('parsed\n');
+    },
+  );
 
   test('still parses after a formula that was too deep', () => {
     const tooDeep = parseFormula('('.repeat(100_000));

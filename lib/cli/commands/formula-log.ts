@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { parseJson, printJson } from '../../json/json.ts';
+import type { FormulaLogEntry } from '../../jobs/types/update-formula/formula-log.ts';
+import { printJson } from '../../json/json.ts';
 import { idDigits } from '../../platform/id.ts';
-import type { Calculation } from '../../platform/records.ts';
 import type { Store } from '../../store/store.ts';
 import { inColumns } from '../columns.ts';
 import type { Finish } from '../command.ts';
@@ -48,19 +48,21 @@ async function showLog(id: string, { at, json }: LogFlags, terminal: Terminal): 
   return exitCodes.done;
 }
 
-type Entry = { readonly time: string; readonly key: string; readonly calculation: Partial<Calculation> };
-
-async function readEntries(store: Store, id: string, signal: AbortSignal): Promise<readonly Entry[]> {
+async function readEntries(
+  store: Store,
+  id: string,
+  signal: AbortSignal,
+): Promise<readonly FormulaLogEntry[]> {
   const { readFormulaLog } = await import('../../jobs/types/update-formula/formula-log.ts');
-  const entries: Entry[] = [];
-  for await (const { time, key, json } of readFormulaLog(store, id)) {
+  const entries: FormulaLogEntry[] = [];
+  for await (const { time, key, calculation } of readFormulaLog(store, id)) {
     signal.throwIfAborted();
-    entries.push({ time, key, calculation: parseJson(json) as Partial<Calculation> });
+    entries.push({ time, key, calculation });
   }
   return entries;
 }
 
-function entryAt(entries: readonly Entry[], at: string, id: string): Entry {
+function entryAt(entries: readonly FormulaLogEntry[], at: string, id: string): FormulaLogEntry {
   const found = entries.find(({ time }) => time === at);
   if (found !== undefined) return found;
   const times = entries.map(({ time }) => time).join(', ') || 'there are none';
@@ -69,14 +71,14 @@ function entryAt(entries: readonly Entry[], at: string, id: string): Entry {
   );
 }
 
-function expressionOf({ expression }: Entry['calculation'], at: string): string {
+function expressionOf({ expression }: FormulaLogEntry['calculation'], at: string): string {
   if (typeof expression === 'string') return expression;
   throw new Error(`--at ${at}: expected a calculation with an expression, got one without`);
 }
 
 const HEADER = ['TIME', 'CHECKSUM', 'STATUS', 'EXPRESSION'];
 
-function cells({ time, calculation }: Entry): readonly string[] {
+function cells({ time, calculation }: FormulaLogEntry): readonly string[] {
   const { checkSum, status, expression } = calculation;
   const [first = '', ...more] = String(expression ?? '').split(/\r?\n/);
   return [time, String(checkSum ?? '-'), String(status ?? '-'), more.length > 0 ? `${first} …` : first].map(

@@ -31,7 +31,7 @@ test('leaves a chunk whose job is done to its runner', async () => {
 });
 
 test.each([
-  ['done', ['{"id":12}\n']],
+  ['done', [{ id: 12 }]],
   ['failed', []],
   ['unknown', []],
 ] as const)('logs the formula of an update that is %s only if it was set', async (status, logged) => {
@@ -40,6 +40,6 @@ test.each([
 
   await handleMessage(messageOf(message), fake.worker, leaseOf(fake));
 
-  const log = await Array.fromAsync(readFormulaLog(fake.store, '12'), ({ json }) => json);
+  const log = await Array.fromAsync(readFormulaLog(fake.store, '12'), ({ calculation }) => calculation);
   expect(log).toEqual(logged);
 });

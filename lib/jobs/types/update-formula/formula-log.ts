@@ -1,4 +1,6 @@
+import { anyRecord } from '../../../json/record-schema.ts';
 import type { Store } from '../../../store/store.ts';
+import { parseStored } from '../../../store/stored-json.ts';
 
 const folderOf = (calculationId: string) => `formulas/${calculationId}/`;
 
@@ -26,14 +28,18 @@ export type FormulaResponse = {
   readonly response: string;
 };
 
-/** The responses to our updates of a calculation, oldest first. */
-export async function* readFormulaLog(
-  store: Store,
-  calculationId: string,
-): AsyncGenerator<{ readonly key: string; readonly time: string; readonly json: string }> {
+/** A calculation as an update returned it, and when. */
+export type FormulaLogEntry = {
+  readonly key: string;
+  readonly time: string;
+  readonly calculation: Readonly<Record<string, unknown>>;
+};
+
+/** The responses to our updates of a calculation, oldest first. Throws `StoredObjectError` for one that is no object. */
+export async function* readFormulaLog(store: Store, calculationId: string): AsyncGenerator<FormulaLogEntry> {
   for await (const { key } of store.list(folderOf(calculationId))) {
     const stored = await store.get(key);
     const time = key.slice(key.lastIndexOf('/') + 1, -'.json'.length);
-    if (stored !== undefined) yield { key, time, json: stored.body.toString() };
+    if (stored !== undefined) yield { key, time, calculation: parseStored(key, stored.body, anyRecord()) };
   }
 }

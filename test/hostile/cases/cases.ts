@@ -1,0 +1,13 @@
+import type { CommandCase } from '../command-case.ts';
+import { fileCases } from './files.ts';
+import { objectCases } from './objects.ts';
+import { settingsCases } from './settings.ts';
+import { usageCases } from './usage.ts';
+
+/** All hostile command lines, by what is hostile in them. */
+export const commandCases = {
+  settings: settingsCases,
+  usage: usageCases,
+  files: fileCases,
+  objects: objectCases,
+} as const satisfies Record<string, readonly CommandCase[]>;

@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { commandCases } from './cases/cases.ts';
+import type { CommandEnd } from './command-case.ts';
+
+/*
+ * Hostile settings, command lines, files and objects, each at the real command line: how it exits, what it says first, how
+ * long it takes, and how much memory the process has used until then. The heap of the process is limited besides.
+ */
+
+const HEAP_MB = 128;
+const MOST_MB = 400;
+/** No message is longer, and a log line is shorter. */
+const MOST_CHARACTERS = 33_000;
+const HIDDEN = /[^\n\P{Cc}]|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+
+const ends = new Map<string, CommandEnd>();
+
+beforeAll(() => {
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    [`--max-old-space-size=${HEAP_MB}`, 'test/hostile/run-cases-process.ts'],
+    { encoding: 'utf8', maxBuffer: 100_000_000 },
+  );
+  if (status !== 0) throw new Error(`ended with ${status}: ${stderr.slice(-2_000)}`);
+  for (const line of stdout.trim().split('\n')) {
+    const end: CommandEnd = JSON.parse(line);
+    ends.set(end.name, end);
+  }
+}, 240_000);
+
+test('there are more than 200 of them, each with a name of its own', () => {
+  expect(ends.size).toBe(Object.values(commandCases).flat().length);
+  expect(ends.size).toBeGreaterThan(200);
+});
+
+describe.each(Object.keys(commandCases) as (keyof typeof commandCases)[])('hostile %s', (group) => {
+  test.each(commandCases[group])('$name', ({ name, code, says, mostSeconds = 10 }) => {
+    const end = ends.get(name);
+
+    expect(end).toMatchObject({ code, said: expect.stringMatching(says) });
+    expect(end?.said).not.toMatch(HIDDEN);
+    expect(end?.said).not.toContain('secret-of-the-test');
+    expect(end?.length).toBeLessThan(MOST_CHARACTERS);
+    expect(end?.seconds).toBeLessThan(mostSeconds);
+    expect(end?.peakMb).toBeLessThan(MOST_MB);
+  });
+});
