@@ -99,7 +99,8 @@ export async function scoredBatch(options: Options) {
       const stored = await readChunkRow({ batch: 'b1', chunk: 0 }, batches);
       const object = await store.get(stored?.row.part ?? '');
       return (
-        object && parsePart(object.body).map(({ line, sentiment, error }) => ({ line, sentiment, error }))
+        object &&
+        parsePart('a part', object.body).map(({ line, sentiment, error }) => ({ line, sentiment, error }))
       );
     },
     partKeys: () => Array.fromAsync(store.list('scores/b1/part-'), ({ key }) => key),

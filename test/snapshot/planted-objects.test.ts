@@ -8,12 +8,14 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parsePart } from '../../lib/jobs/texts/batch/part.ts';
 import { readLines } from '../../lib/snapshot/changes/line-reader.ts';
 import { storeFrames } from '../../lib/snapshot/frames/frame.ts';
 import { type Compression, compressionSuffix } from '../../lib/snapshot/keys.ts';
 import type { Part } from '../../lib/snapshot/manifest.ts';
 import { composeParts } from '../../lib/snapshot/publish/compose-parts.ts';
 import { publishParts } from '../../lib/snapshot/publish/publish-parts.ts';
+import { seriesToPublish } from '../../lib/snapshot/publish/withdraw-parts.ts';
 import { type Checkpoint, readParts, saveCheckpoint } from '../../lib/snapshot/run/checkpoint.ts';
 import { readMissing } from '../../lib/snapshot/run/stored-missing.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
@@ -305,4 +307,29 @@ describe('a part that is not the run’s own is refused before anything is publi
 
     await expect(publish([await plant(0, record)])).rejects.toThrow('expected a part in calculations/dt=');
   });
+
+  test('because a record of what is published leads past other parts', async () => {
+    const parts = [await plant(0, record), await plant(1, gzipSync('{"id":2,"name":"b"}\n'))];
+    const [first] = parts;
+    const part = { ...first, key: `${PUBLISHED}part-00000-0123456789ab.ndjson.gz` };
+    await store.put(`${WORK}publish/part-00000.json`, printStored({ part, next: { part: 2, frame: 0 } }));
+
+    await expect(publish(parts)).rejects.toThrow('expected 2 records up to it, got 1');
+  });
+});
+
+test('markers of withdrawn series that nobody wrote are ignored', async () => {
+  const folderOf = `${WORK}publish/withdrawn-`;
+  for (const name of ['x.json', '1e9.json', `${'9'.repeat(30)}.json`, '2.json'])
+    await store.put(`${folderOf}${name}`, record);
+
+  expect(await seriesToPublish(store, 'calculations', tuesday)).toBe(3);
+});
+
+test('a part of scores that is a bomb is named', () => {
+  const body = gzipSync(Buffer.alloc(300 * 1024 * 1024));
+
+  expect(() => parsePart('scores/b/part-00000-0123456789ab.ndjson.gz', body)).toThrow(
+    /^scores\/b\/part-00000-0123456789ab\.ndjson\.gz is not what platform-sync writes there \(\d+ bytes that are not rows\)$/,
+  );
 });

@@ -44,6 +44,6 @@ async function holdsText(version: OldVersion, textHash: string): Promise<boolean
       (row) => 'text' in row && textHashOf(row.text) === textHash,
     );
   if (chunkOfPart(key) !== undefined)
-    return parsePart(await version.read()).some((row) => row.textHash === textHash);
+    return parsePart(key, await version.read()).some((row) => row.textHash === textHash);
   return false;
 }

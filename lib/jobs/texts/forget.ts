@@ -186,7 +186,7 @@ async function renamePart(
 
 async function readPart(key: string, { store }: BatchStorage): Promise<readonly ScoredRow[]> {
   const stored = await store.get(key);
-  return stored === undefined ? [] : parsePart(stored.body);
+  return stored === undefined ? [] : parsePart(key, stored.body);
 }
 
 async function readStagedRows(key: string, { store }: BatchStorage): Promise<readonly StagedRow[]> {

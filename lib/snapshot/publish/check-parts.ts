@@ -23,6 +23,16 @@ export function checkPublished(parts: readonly Part[], folder: string, series: n
   if (other !== undefined) throw invalid(`${other.key}: expected a part of series ${series}, got another`);
 }
 
+/** Throws `StoredObjectError` unless the published parts have as many records as those under `work/`. */
+export function checkRecords(work: readonly Part[], published: readonly Part[]): void {
+  const [expected, got] = [work, published].map((parts) =>
+    parts.reduce((sum, part) => sum + part.records, 0),
+  );
+  if (expected === got) return;
+  const [last] = published.slice(-1);
+  throw invalid(`${last?.key ?? 'the published parts'}: expected ${expected} records up to it, got ${got}`);
+}
+
 /** Throws `StoredObjectError` unless the frames are all there is in the part. */
 export function checkFrames(part: Part, frames: readonly Frame[]): void {
   const sum = (of: (frame: Frame) => number) => frames.reduce((all, frame) => all + of(frame), 0);

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { Store } from '../../store/store.ts';
 import { findStored, printStored } from '../../store/stored-json.ts';
 import { type Part, partSchema } from '../manifest.ts';
-import { checkPublished } from './check-parts.ts';
+import { checkPublished, checkRecords } from './check-parts.ts';
 import { composeParts } from './compose-parts.ts';
 import type { ComposedPart } from './composed-part.ts';
 
@@ -56,6 +56,7 @@ export async function publishParts(options: PartsToPublish): Promise<readonly Pa
       }
     }
     await Promise.all(underWay);
+    checkRecords(options.parts, parts);
     return parts;
   } finally {
     await Promise.allSettled(underWay);

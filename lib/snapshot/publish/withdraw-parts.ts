@@ -56,8 +56,10 @@ async function strayParts({ store, place, run, series, published }: PartsToWithd
 export async function seriesToPublish(store: Store, place: Place, run: Run): Promise<number> {
   const folder = markers(place, run);
   let last = 0;
-  for await (const { key } of store.list(folder))
-    last = Math.max(last, Number.parseInt(key.slice(folder.length), 10));
+  for await (const { key } of store.list(folder)) {
+    const [series] = /^\d{1,6}(?=\.json$)/.exec(key.slice(folder.length)) ?? [];
+    last = Math.max(last, Number(series ?? 0));
+  }
   return last + 1;
 }
 

@@ -33,7 +33,7 @@ function versionedStore() {
   }
   const texts = () =>
     [...old].map(({ key, body }) =>
-      key.endsWith('.gz') ? JSON.stringify(parsePart(body)) : body.toString(),
+      key.endsWith('.gz') ? JSON.stringify(parsePart(key, body)) : body.toString(),
     );
   return { ...store, put, delete: remove, oldVersions, texts };
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { parseJson, printJson } from '../../../json/json.ts';
+import { StoredObjectError } from '../../../store/stored-json.ts';
 import { textHashOf } from '../cache/cache-row.ts';
 import { type ChunkId, partPrefix } from './batch.ts';
 import type { StagedRow } from './staged-chunk.ts';
@@ -57,10 +58,22 @@ export type Part = { readonly key: string; readonly body: Buffer };
 const OPERATING_SYSTEM_AT = 9;
 const UNKNOWN_SYSTEM = 255;
 
-/** The rows of a part that `printPart` made. */
-export const parsePart = (body: Buffer): readonly ScoredRow[] =>
-  gunzipSync(body)
-    .toString('utf8')
-    .split('\n')
-    .filter((text) => text !== '')
-    .map((text) => parseJson(text) as ScoredRow);
+/** A part has at most a hundred rows. */
+const MOST_UNPACKED_BYTES = 256 * 1024 * 1024;
+
+/** The rows of a part that `printPart` made. Throws `StoredObjectError` for anything else, however large it unpacks. */
+export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
+  try {
+    return gunzipSync(body, { maxOutputLength: MOST_UNPACKED_BYTES })
+      .toString('utf8')
+      .split('\n')
+      .filter((text) => text !== '')
+      .map((text) => parseJson(text) as ScoredRow);
+  } catch {
+    // The cause may quote the content.
+    throw new StoredObjectError(
+      'invalid',
+      `${key} is not what platform-sync writes there (${body.byteLength} bytes that are not rows)`,
+    );
+  }
+}

@@ -17,9 +17,12 @@ const NONE: PriorPart = { ofLine: () => undefined, ofText: () => undefined };
  * has a part while it is open only if it was reopened; if that part is gone, its rows are scored again.
  */
 export async function readPriorPart({ part }: ChunkRow, store: Pick<Store, 'get'>): Promise<PriorPart> {
-  const stored = part === undefined ? undefined : await store.get(part);
+  if (part === undefined) return NONE;
+  const stored = await store.get(part);
   if (stored === undefined) return NONE;
-  const scored = parsePart(stored.body).filter(({ error, erased }) => error === undefined && erased !== true);
+  const scored = parsePart(part, stored.body).filter(
+    ({ error, erased }) => error === undefined && erased !== true,
+  );
   const byLine = new Map(scored.map((row) => [row.line, row]));
   const byText = new Map(scored.map((row) => [row.textHash, row]));
   return { ofLine: (line) => byLine.get(line), ofText: (textHash) => byText.get(textHash) };

@@ -26,6 +26,8 @@ const OF_TEXTS: readonly unknown[] = ['SCORED', 'FREE'];
 /** Results that wait for their segment: the most that a crash can lose. */
 const MOST_WAITING = 50;
 const READ_AT_ONCE = 16;
+/** Rows have at most 400 KB, and few wait for their segment. */
+const MOST_UNPACKED_BYTES = 64 * 1024 * 1024;
 
 /** Reads all segments of the store into memory. Throws `StoredObjectError` for an invalid segment. */
 export async function openStoredCache(store: Store): Promise<StoredCache> {
@@ -135,7 +137,9 @@ async function readSegment(store: Store, key: string): Promise<readonly StoredLi
   const stored = await store.get(key);
   if (stored === undefined) return [];
   try {
-    const texts = gunzipSync(stored.body).toString('utf8').split('\n');
+    const texts = gunzipSync(stored.body, { maxOutputLength: MOST_UNPACKED_BYTES })
+      .toString('utf8')
+      .split('\n');
     return texts.filter((text) => text !== '').map((text) => lineSchema.parse(JSON.parse(text)));
   } catch (cause) {
     throw new StoredObjectError(

@@ -73,7 +73,7 @@ export const partLines = (store: World['store'], batch = 'b1'): readonly ScoredR
   [...store.objects]
     .toSorted()
     .filter(([key]) => key.startsWith(`scores/${batch}/part-`))
-    .flatMap(([, body]) => [...parsePart(body)]);
+    .flatMap(([key, body]) => [...parsePart(key, body)]);
 
 /** What remains of a batch: its parts and summary, by key. */
 export const resultsOf = (store: World['store']) =>
