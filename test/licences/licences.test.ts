@@ -1,0 +1,76 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { licencesIn } from './licences.ts';
+
+test('every package that is installed at the user’s has an allowed licence', () => {
+  const packages = licencesIn('.');
+
+  expect(packages.filter(({ isAllowed }) => !isAllowed)).toEqual([]);
+  expect(packages.length).toBeGreaterThan(100);
+  expect(packages.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(Object.keys(manifest.dependencies)),
+  );
+  expect(packages.map(({ name }) => name)).not.toContain('vitest');
+});
+
+test.each([
+  ['MIT', true],
+  ['(MIT OR GPL-3.0-only)', true],
+  ['Apache-2.0 AND MIT', true],
+  ['GPL-3.0-only', false],
+  ['MIT AND LGPL-2.1-only', false],
+  ['AGPL-3.0-or-later', false],
+  ['SEE LICENSE IN LICENSE.md', false],
+  ['UNLICENSED', false],
+  [undefined, false],
+])('a package that is licensed under %s is allowed: %s', (license, isAllowed) => {
+  const folder = mkdtempSync(join(tmpdir(), 'licences-'));
+  const files = {
+    'package-lock.json': {
+      packages: {
+        '': {},
+        'node_modules/@a/b': { version: '1.0.0', license: 'MIT' },
+        'node_modules/c': { version: '1.0.0', license: 'GPL-3.0-only', dev: true },
+      },
+    },
+    'node_modules/@a/b/package.json': { license },
+  };
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), JSON.stringify(content));
+  }
+
+  const packages = licencesIn(folder);
+
+  rmSync(folder, { recursive: true });
+  expect(packages).toEqual([{ name: '@a/b', version: '1.0.0', licence: license, isAllowed }]);
+});
+
+const manifest: Readonly<Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>> =
+  JSON.parse(readFileSync('package.json', 'utf8'));
+
+/** The packages that files import as they run, without those that are imported as types only. */
+const imported = new Set(
+  ['lib', 'functions']
+    .flatMap((folder) => readdirSync(folder, { recursive: true }).map((path) => join(folder, String(path))))
+    .filter((path) => path.endsWith('.ts'))
+    .flatMap((path) => [
+      ...readFileSync(path, 'utf8').matchAll(
+        /^(?:import|export) (?!type )[^;]*?from '([^.'][^']*)'|import\('([^.'][^']*)'\)/gm,
+      ),
+    ])
+    .map(([, named, loaded]) => named ?? loaded ?? '')
+    .filter((name) => !name.startsWith('node:'))
+    .map((name) =>
+      name
+        .split('/')
+        .slice(0, name.startsWith('@') ? 2 : 1)
+        .join('/'),
+    ),
+);
+
+test('dependencies are what lib and functions import as they run, and nothing else', () => {
+  expect([...imported].sort()).toEqual(Object.keys(manifest.dependencies).sort());
+});

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A package that is installed where platform-sync runs, also one that only another package needs. */
+export type Licensed = {
+  readonly name: string;
+  readonly version: string;
+  /** An SPDX expression; undefined if the package states none. */
+  readonly licence: string | undefined;
+  readonly isAllowed: boolean;
+};
+
+/** Licences that ask for no more than their text in what is passed on. */
+const ALLOWED: ReadonlySet<string> = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'ISC',
+  'MIT',
+  'MIT-0',
+]);
+
+/**
+ * The production dependencies of the package in a folder, sorted by name, each with the licence that its own
+ * `package.json` states; that of one that is not installed, since it is for another platform, is the lockfile's. Needs
+ * no network. Throws if a package that must be installed is not.
+ */
+export function licencesIn(folder: string): readonly Licensed[] {
+  const lock = readJson(join(folder, 'package-lock.json'));
+  const packages = Object.entries(membersOf(lock['packages'])).map(
+    ([path, entry]) => [path, membersOf(entry)] as const,
+  );
+  return packages
+    .filter(([path, entry]) => path !== '' && entry['dev'] !== true)
+    .map(([path, entry]) => licensed(folder, path, entry))
+    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+function licensed(folder: string, path: string, entry: Members): Licensed {
+  const isOptional = entry['optional'] === true || entry['devOptional'] === true;
+  const stated = isOptional ? entry : readJson(join(folder, path, 'package.json'));
+  const licence = licenceOf(stated['license']);
+  const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+  return { name, version: String(entry['version']), licence, isAllowed: isAllowed(licence) };
+}
+
+/** Packages of long ago state an object with a `type`. */
+function licenceOf(stated: unknown): string | undefined {
+  const licence = typeof stated === 'string' ? stated : membersOf(stated)['type'];
+  return typeof licence === 'string' ? licence : undefined;
+}
+
+/** Whether one of the licences to choose from is allowed with all that come with it. */
+const isAllowed = (licence = ''): boolean =>
+  licence
+    .replaceAll(/[()]/g, '')
+    .split(' OR ')
+    .some((choice) => choice.split(' AND ').every((name) => ALLOWED.has(name.trim())));
+
+type Members = Readonly<Record<string, unknown>>;
+
+const membersOf = (value: unknown): Members =>
+  typeof value === 'object' && value !== null ? (value as Members) : {};
+
+const readJson = (path: string): Members => membersOf(JSON.parse(readFileSync(path, 'utf8')));
