@@ -191,4 +191,20 @@ describe('synth accepts exactly what the functions accept', () => {
   test('what jobs may use is read the same way', () => {
     expect(readAllow(JSON.stringify(instance?.allow))).toEqual(full.allow);
   });
+
+  test.each([
+    ['6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403/1.0.0/x', true],
+    ['6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403/1.0.0/x/y', false],
+    ['6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403/1.0.0/', false],
+    ['6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403//x', false],
+    ['x', true],
+    ['x/y', false],
+  ])('the function %s is accepted at synth and by the setting alike: %s', (entry, isAccepted) => {
+    const allow = { functions: [entry] };
+    const read = () => readAllow(JSON.stringify(allow));
+
+    expect(faultsIn({ allow }).length === 0).toBe(isAccepted);
+    if (isAccepted) expect(read()).toEqual(allow);
+    else expect(read).toThrow('SYNC_ALLOW.functions.0: expected ');
+  });
 });
