@@ -16,6 +16,8 @@ export type ClaimOptions = RowWriting & {
    * that, and each send renews it.
    */
   readonly attemptMs: number;
+  /** How much longer than that a claim lasts. Default: 30 s. */
+  readonly spareMs?: number | undefined;
 };
 
 /** A text, and its row as it was last seen: `stored` is undefined if it has none. */
@@ -27,14 +29,14 @@ export type Seen = {
   readonly stored: StoredRow | undefined;
 };
 
-/** How much longer than an attempt a claim lasts: for writing the claim, waiting for the slot, and storing the result. */
+/** For writing the claim, waiting for the slot, and storing the result. */
 const SPARE_MS = 30_000;
 
 /** The row of a text as one claim writes it, and whether it is the claim's. */
 export function createOwnRow(seen: Seen, options: ClaimOptions) {
   const { key } = seen;
-  const { table, now, attemptMs } = options;
-  const leaseMs = attemptMs + SPARE_MS;
+  const { table, now, attemptMs, spareMs = SPARE_MS } = options;
+  const leaseMs = attemptMs + spareMs;
   let row = openRow(seen, options);
   let token = seen.stored?.token ?? null;
   /** Whether the row is this claim's: held, or freed by it. A write that threw leaves that unknown. */

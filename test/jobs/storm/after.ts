@@ -1,0 +1,111 @@
+import * as z from 'zod/mini';
+import { hasEnded } from '../../../lib/jobs/ledger/job-row.ts';
+import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
+import type { QueueCounts } from '../../../lib/jobs/queue/queue.ts';
+import type { PlatformCounts } from '../../../lib/sandbox/platform/counts.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import type { StormJob } from './jobs.ts';
+import type { Witness } from './witness.ts';
+
+const resultSchema = z.looseObject({
+  id: z.string(),
+  status: z.enum(['done', 'failed', 'unknown']),
+  error: z.optional(z.looseObject({ kind: z.string(), message: z.string() })),
+});
+
+const summarySchema = z.looseObject({
+  rows: z.number(),
+  scored: z.number(),
+  failed: z.number(),
+  cached: z.number(),
+  calls: z.number(),
+  paidAgain: z.number(),
+});
+
+export type Result = z.infer<typeof resultSchema>;
+type Summary = z.infer<typeof summarySchema>;
+
+/** What is there after the storm. */
+export type After = {
+  /** By id. */
+  readonly jobs: ReadonlyMap<string, StormJob>;
+  /** One for each row of the batch. */
+  readonly batchTexts: readonly string[];
+  /** In the ledger, by id: how the job ended; undefined if it has not. */
+  readonly ends: ReadonlyMap<string, string | undefined>;
+  readonly results: readonly Result[];
+  readonly refused: number;
+  readonly summary: Summary | undefined;
+  readonly counts: PlatformCounts;
+  readonly excuses: ReadonlyMap<string, number>;
+  readonly hidden: number;
+  /** Takeovers of jobs whose lease lasted. */
+  readonly tooSoon: readonly string[];
+  /** Messages on the jobs queue and among the dead letters. */
+  readonly queued: number;
+  readonly dead: number;
+  /** The fleet's rate, as a share of the configured one. */
+  readonly rateShare: number;
+  readonly crashes: readonly string[];
+  readonly stormMs: number;
+  /** From the last fault until now. */
+  readonly recoveredMs: number;
+  /** Why it is not over yet; none: all jobs have ended, and the rate is back. */
+  readonly open: readonly string[];
+};
+
+export type AfterParts = {
+  readonly jobs: ReadonlyMap<string, StormJob>;
+  readonly batchTexts: readonly string[];
+  readonly ledger: Ledger;
+  readonly store: Store;
+  readonly counts: PlatformCounts;
+  readonly witness: Witness;
+  readonly queues: readonly [jobs: QueueCounts, dead: QueueCounts];
+  readonly rateShare: number;
+  readonly ends: readonly string[];
+  readonly stormMs: number;
+  readonly recoveredMs: number;
+};
+
+export async function readAfter(parts: AfterParts): Promise<After> {
+  const { jobs, ledger, store, witness, queues } = parts;
+  const ends = new Map<string, string | undefined>();
+  for await (const row of ledger.list()) ends.set(row.id, hasEnded(row) ? row.outcome.status : undefined);
+  const missing = [...jobs.keys()].filter((id) => ends.get(id) === undefined);
+  const [queued, dead] = queues.map(({ waiting, inFlight, delayed }) => waiting + inFlight + delayed);
+  // Results are read only once all is quiet: there are many.
+  const isQuiet = missing.length === 0 && queued === 0;
+  const results = isQuiet ? await readResults(store) : [];
+  const byId = new Map(results.map(({ id, status }) => [id, status]));
+  const differing = [...ends].filter(([id, status]) => byId.get(id) !== status).map(([id]) => id);
+  const summary = await store.get('scores/storm/summary.json');
+  const open = [
+    ...missing.map((id) => `job ${id} has not ended`),
+    ...(queued === 0 ? [] : [`${queued} messages are on the queue`]),
+    ...(isQuiet ? differing.map((id) => `the result of job ${id} is not what the ledger says`) : []),
+    ...(summary === undefined ? ['the batch has no summary'] : []),
+    ...(parts.rateShare >= 0.5 ? [] : [`the rate is ${Math.round(parts.rateShare * 100)} % of what it was`]),
+  ];
+  return {
+    ...parts,
+    ends,
+    results,
+    refused: (await Array.fromAsync(store.list('refused/'))).length,
+    summary: summary && summarySchema.parse(JSON.parse(summary.body.toString())),
+    excuses: witness.excuses(),
+    hidden: witness.counts().hidden,
+    tooSoon: witness.tooSoon(),
+    queued: queued ?? 0,
+    dead: dead ?? 0,
+    crashes: parts.ends,
+    open,
+  };
+}
+
+async function readResults(store: Store): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for await (const { key } of store.list('results/'))
+    results.push(resultSchema.parse(JSON.parse((await store.get(key))?.body.toString() ?? 'null')));
+  return results;
+}

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export type FleetOptions = {
+  readonly workers: number;
+  readonly environment: (worker: number) => Readonly<Record<string, string>>;
+};
+
+/** Workers in processes of their own. */
+export type Fleet = AsyncDisposable & {
+  /** Kills a worker with -9, and starts it again. */
+  kill(worker: number): Promise<void>;
+  /** Stops a worker for so long, by SIGSTOP and SIGCONT. */
+  stop(worker: number, forMs: number): Promise<void>;
+  /** How the workers ended that nobody killed. */
+  readonly ends: () => readonly string[];
+};
+
+export function startFleet({ workers, environment }: FleetOptions): Fleet {
+  const ends: string[] = [];
+  const children: ChildProcess[] = [];
+  const killed = new WeakSet<ChildProcess>();
+  const log = process.env['STORM_LOG'];
+  const output = log === undefined ? 'ignore' : openSync(log, 'a');
+
+  const start = (worker: number) => {
+    const child = spawn(process.execPath, ['test/jobs/storm/storm-worker-process.ts'], {
+      env: { PATH: process.env['PATH'], LOG_LEVEL: 'warn', ...environment(worker) },
+      stdio: ['ignore', 'ignore', output],
+    });
+    child.once('exit', (code, signal) => {
+      if (!killed.has(child)) ends.push(`worker ${worker} ended by itself: ${code ?? signal}`);
+    });
+    children[worker] = child;
+  };
+  const end = async (child: ChildProcess | undefined) => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    killed.add(child);
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  };
+
+  for (let worker = 0; worker < workers; worker += 1) start(worker);
+  return {
+    async kill(worker) {
+      await end(children[worker]);
+      start(worker);
+    },
+    async stop(worker, forMs) {
+      const child = children[worker];
+      child?.kill('SIGSTOP');
+      await delay(forMs);
+      child?.kill('SIGCONT');
+    },
+    ends: () => ends,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(children.map(end));
+    },
+  };
+}

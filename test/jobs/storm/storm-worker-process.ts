@@ -1,0 +1,63 @@
+/*
+ * `node storm-worker-process.ts`: `platform-sync work`, with leases of `STORM_LEASE_MS`, texts that are held for
+ * `STORM_SPARE_MS` longer than an attempt, a clock that is `STORM_CLOCK_MS` off, and a queue whose delays above `STORM_DELAY_MS` are no longer than that: what waits for half a
+ * minute there does nothing new. Everything else is as always.
+ */
+
+const offMs = Number(process.env['STORM_CLOCK_MS'] ?? 0);
+
+// Before anything is imported that may remember the clock.
+if (offMs !== 0) {
+  const Right = Date;
+  globalThis.Date = class extends Right {
+    constructor(...given: [] | [number | string]) {
+      if (given.length === 0) super(Right.now() + offMs);
+      else super(...given);
+    }
+    static override now() {
+      return Right.now() + offMs;
+    }
+  } as DateConstructor;
+}
+
+const { randomUUID } = await import('node:crypto');
+const { openJobStorage } = await import('../../../lib/jobs/job-storage.ts');
+const { openWorker, renewedLease } = await import('../../../lib/jobs/open-worker.ts');
+const { createScoreCache } = await import('../../../lib/jobs/texts/cache/score-cache.ts');
+const { createSqsClient, createSqsQueue } = await import('../../../lib/jobs/queue/sqs-queue.ts');
+const { work } = await import('../../../lib/jobs/work.ts');
+const { openSession } = await import('../../../lib/session.ts');
+const { needed } = await import('../../../lib/settings.ts');
+const { sleep } = await import('../../../lib/time/sleep.ts');
+
+const VISIBILITY_SECONDS = 3;
+
+const leaseMs = Number(process.env['STORM_LEASE_MS']);
+const mostDelayMs = Number(process.env['STORM_DELAY_MS']);
+const session = openSession({
+  environment: process.env,
+  err: (line) => process.stderr.write(`${new Date().toISOString()} ${line}\n`),
+});
+const queueUrl = needed(session.settings, 'SYNC_QUEUE_URL');
+const opened = await openJobStorage(session);
+const cache = createScoreCache({
+  ...opened,
+  owner: randomUUID(),
+  newToken: randomUUID,
+  now: opened.ledger.now,
+  attemptMs: session.settings.PLATFORM_TIMEOUT_MS,
+  spareMs: Number(process.env['STORM_SPARE_MS']),
+});
+const storage = { ...opened, cache };
+const queue = createSqsQueue(queueUrl, createSqsClient(queueUrl, process.env));
+await work({
+  worker: await openWorker(session, storage),
+  lease: renewedLease(storage.ledger, { leaseMs }),
+  queue: { ...queue, delay: (receipt, delayMs) => queue.delay(receipt, Math.min(delayMs, mostDelayMs)) },
+  concurrency: 10,
+  visibilitySeconds: VISIBILITY_SECONDS,
+  drain: false,
+  polls: { waitSeconds: 0, quiet: 1 },
+  signal: new AbortController().signal,
+  sleep,
+});

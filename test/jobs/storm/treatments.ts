@@ -1,0 +1,67 @@
+import { refuse } from '../../../lib/sandbox/aws/documented/reply.ts';
+import type { Random } from '../../../lib/sandbox/platform/records/random.ts';
+import type { ProxiedReply, ProxiedRequest, Treatment } from './faulty-proxy.ts';
+import type { ServiceName, SpellKind } from './plan.ts';
+
+/** A spell that has begun; `over` is aborted at its end. */
+export type ActiveSpell = {
+  readonly service: ServiceName;
+  readonly spell: SpellKind;
+  readonly share: number;
+  readonly over: AbortSignal;
+};
+
+const PASS: Treatment = { kind: 'pass' };
+
+/** The most that a response is late, in milliseconds. */
+const LATEST_MS = 2_000;
+
+/** What happens to a request while these spells last. */
+export function treatmentOf(
+  request: ProxiedRequest,
+  active: readonly ActiveSpell[],
+  random: Random,
+): Treatment {
+  for (const { service, spell, share, over } of active) {
+    if (spell === 'refused' || !random.chance(share)) continue;
+    switch (spell) {
+      case 'lost':
+        // The messages would stay hidden until their visibility timeout ends, as after a kill, and say nothing new.
+        return isReceive(request) ? PASS : { kind: 'lost' };
+      case 'late':
+        return { kind: 'late', byMs: random.below(LATEST_MS) };
+      case 'silent':
+        return { kind: 'silent', until: over };
+      case 'throttled':
+        return { kind: 'instead', reply: throttled(service) };
+      case 'unauthorized':
+        return { kind: 'instead', reply: platformReply(401) };
+      case 'too-many':
+        return { kind: 'instead', reply: platformReply(429, { 'retry-after': '1' }) };
+      case 'error':
+        return { kind: 'instead', reply: platformReply(500) };
+      default:
+        return spell satisfies never;
+    }
+  }
+  return PASS;
+}
+
+const isReceive = ({ headers }: ProxiedRequest) =>
+  String(headers['x-amz-target']).endsWith('.ReceiveMessage');
+
+function throttled(service: ServiceName): ProxiedReply {
+  switch (service) {
+    case 's3':
+      return refuse('s3', { status: 503, code: 'SlowDown', message: 'Please reduce your request rate.' });
+    case 'sqs':
+      return refuse('sqs', { status: 400, code: 'RequestThrottled', message: 'The request was denied.' });
+    default:
+      return refuse('dynamodb', { status: 400, code: 'ThrottlingException', message: 'Rate exceeded' });
+  }
+}
+
+function platformReply(status: number, more: Readonly<Record<string, string>> = {}): ProxiedReply {
+  const body = Buffer.from(JSON.stringify({ status, message: 'a storm' }));
+  return { status, headers: { 'content-type': 'application/json', ...more }, body };
+}

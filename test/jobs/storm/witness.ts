@@ -1,0 +1,104 @@
+import { textHashOf } from '../../../lib/jobs/texts/cache/cache-row.ts';
+import type { Exchange, ProxiedReply, ProxiedRequest } from './faulty-proxy.ts';
+
+/**
+ * Sees all requests, and knows from them which sends met a fault that leaves their outcome open: the worker did not
+ * receive the platform's whole response, or was killed or stopped while the table had the job as sent.
+ */
+export type Witness = {
+  readonly platform: (exchange: Exchange) => void;
+  /** A request to the table arrives. */
+  readonly asked: (request: ProxiedRequest) => void;
+  readonly replied: (request: ProxiedRequest, reply: ProxiedReply) => void;
+  /** The worker was killed, or stopped for longer than its leases. */
+  readonly struck: (worker: string) => void;
+  /** By subject, job id (`job:…`) or text hash (`hash:…`), how many faults could have hidden the outcome of a send. */
+  readonly excuses: () => ReadonlyMap<string, number>;
+  /** Jobs that were taken over although their lease lasted, each as a line. */
+  readonly tooSoon: () => readonly string[];
+  /** Requests that the platform acted on, though the client did not receive its response, and the other way round. */
+  readonly counts: () => { readonly hidden: number; readonly struck: number };
+};
+
+export function createWitness(): Witness {
+  const inHand = new Map<string, Set<string>>();
+  const excuses = new Map<string, number>();
+  const counts = { hidden: 0, struck: 0 };
+  const rows = new Map<string, JobPut>();
+  const tooSoon: string[] = [];
+  const excuse = (name: string) => void excuses.set(name, (excuses.get(name) ?? 0) + 1);
+  const heldBy = ({ headers }: ProxiedRequest) => {
+    const [, worker = ''] = /Credential=([^/]+)\//.exec(String(headers.authorization)) ?? [];
+    const held = inHand.get(worker) ?? new Set();
+    inHand.set(worker, held);
+    return held;
+  };
+  return {
+    platform({ request, heard }) {
+      if (heard !== undefined && heard < 500) return;
+      counts.hidden += 1;
+      const subject = subjectOf(request.path, request.body.toString());
+      if (subject !== undefined) excuse(subject);
+    },
+    asked(request) {
+      const put = putOf(request.body.toString());
+      if (put?.state === 'SENT') heldBy(request).add(put.name);
+    },
+    replied(request, { status }) {
+      const put = status === 200 ? putOf(request.body.toString()) : undefined;
+      if (put === undefined) return;
+      if (put.state !== 'SENT') heldBy(request).delete(put.name);
+      const before = rows.get(put.name);
+      rows.set(put.name, put);
+      if (before?.leaseUntilMs === undefined || put.takeovers <= before.takeovers) return;
+      const leftMs = before.leaseUntilMs - Date.now();
+      if (leftMs > CLOCKS_MS) tooSoon.push(`${put.name} was taken over, with ${leftMs} ms of its lease left`);
+    },
+    struck(worker) {
+      for (const name of inHand.get(worker) ?? []) {
+        excuse(name);
+        counts.struck += 1;
+      }
+      inHand.delete(worker);
+    },
+    excuses: () => excuses,
+    tooSoon: () => tooSoon,
+    counts: () => counts,
+  };
+}
+
+function subjectOf(path: string, body: string): string | undefined {
+  const [, calculation] = /\/functions\/template\/(\d+)/.exec(path) ?? [];
+  if (calculation !== undefined) return `calculation:${calculation}`;
+  const [, file] = /\/data-files\/([^/]+)\/details/.exec(path) ?? [];
+  if (file !== undefined) return `file:${file}`;
+  const sent = body.startsWith('{') ? JSON.parse(body) : {};
+  if (path.includes('/targeted-sentiment')) return `text:${sent.input?.[0]?.text}`;
+  return sent.inputVariables === undefined ? undefined : `first:${sent.inputVariables.first}`;
+}
+
+/** Leases are in the table's time, which the workers know to within a second. */
+const CLOCKS_MS = 1_000;
+
+/** The job or text whose row a request puts, and what of its new row matters here. */
+type JobPut = {
+  readonly name: string;
+  readonly state: string;
+  readonly takeovers: number;
+  readonly leaseUntilMs: number | undefined;
+};
+
+function putOf(body: string): JobPut | undefined {
+  const { Item } = JSON.parse(body);
+  const state = Item?.state?.S;
+  const partition: string = Item?.pk?.S ?? '';
+  if (state === undefined) return undefined;
+  const leaseUntilMs = Item.leaseUntilMs === undefined ? undefined : Number(Item.leaseUntilMs.N);
+  const rest = { state, takeovers: Number(Item.takeovers?.N ?? 0), leaseUntilMs };
+  if (partition.startsWith('job#')) return { name: partition.replace('job#', 'job:'), ...rest };
+  const hash = Item.textHash?.S;
+  return hash === undefined ? undefined : { name: `hash:${hash}`, ...rest };
+}
+
+/** The name of a text in the witness's excuses, as the table has it. */
+export const hashName = (text: string): string => `hash:${textHashOf(text)}`;
