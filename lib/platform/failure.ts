@@ -26,8 +26,16 @@ export type PlatformFailure =
   | { readonly kind: 'too-large'; readonly maxBytes: number }
   /** One attempt took too long; `phase` says how far it got. */
   | { readonly kind: 'timeout'; readonly timeoutMs: number; readonly phase: ConnectionPhase }
-  /** No connection, or it broke. `phase` says how far it got; only in `exchange` may the platform have acted. */
-  | { readonly kind: 'connection'; readonly phase: ConnectionPhase; readonly code: string }
+  /**
+   * No connection, or it broke. `phase` says how far it got; only in `exchange` may the platform have acted.
+   * `proxyStatus` is what a proxy responded that would not connect.
+   */
+  | {
+      readonly kind: 'connection';
+      readonly phase: ConnectionPhase;
+      readonly code: string;
+      readonly proxyStatus?: number;
+    }
   /** Valid JSON that lacks what the contract requires; each fault names the record and the field. */
   | { readonly kind: 'shape'; readonly faults: readonly string[] }
   /** A list continued beyond the limit on its pages, or on those in a row that are `empty`. */
@@ -77,7 +85,9 @@ export function describeFailure(failure: PlatformFailure): string {
     case 'status':
       return describeStatus(failure);
     case 'redirect':
-      return `redirected (${failure.status}) to ${failure.to}, which is not followed: is the address correct, and allowed from here?`;
+      return failure.status === 304
+        ? 'the server responded with 304 (not modified), which was not requested: is there a cache in between?'
+        : `redirected (${failure.status}) to ${failure.to}, which is not followed: is the address correct, and allowed from here?`;
     case 'not-json':
       return `the server responded with ${failure.status} and ${failure.contentType || 'no content type'}${titled(failure.title)} instead of JSON: is the address correct, and allowed from here?`;
     case 'cut':
@@ -87,7 +97,9 @@ export function describeFailure(failure: PlatformFailure): string {
     case 'timeout':
       return `no complete response within ${seconds(failure.timeoutMs)}`;
     case 'connection':
-      return `${PHASES[failure.phase]} (${failure.code})`;
+      return failure.proxyStatus === undefined
+        ? `${PHASES[failure.phase]} (${failure.code})`
+        : `the proxy responded with ${failure.proxyStatus} and did not connect${failure.proxyStatus === 407 ? HINTS[407] : ''}`;
     case 'shape':
       return `the response does not match the contract: ${failure.faults.join('; ')}`;
     case 'endless':
@@ -113,8 +125,10 @@ function describeStatus(failure: StatusFailure): string {
 }
 
 const HINTS: Readonly<Record<number, string>> = {
+  206: ', a part of a response, which was not requested',
   401: '. Is the token correct, and neither expired nor revoked?',
   403: '. May the token’s user do this?',
+  407: '. Does HTTPS_PROXY have the user and password that the proxy requires?',
 };
 
 const titled = (title: string | undefined) => (title === undefined ? '' : ` (“${title}”)`);

@@ -65,9 +65,11 @@ function retriesFor(failure: PlatformFailure, limits: RetryLimits): number {
     case 'connection':
       // A name that does not exist is most often a wrong address; an unavailable resolver reports EAI_AGAIN.
       if (failure.code === 'ENOTFOUND') return limits.maxMisdirectedRetries;
+      if (failure.proxyStatus !== undefined && !isTemporaryAtProxy(failure.proxyStatus)) return 0;
       // An interrupted handshake may succeed next time; a certificate that does not match will not.
       return failure.phase === 'tls' && failure.code !== 'ECONNRESET' ? 0 : limits.maxRetries;
     case 'redirect':
+      return TEMPORARY_REDIRECTS.has(failure.status) ? limits.maxMisdirectedRetries : 0;
     case 'not-json':
       return limits.maxMisdirectedRetries;
     case 'input':
@@ -79,6 +81,12 @@ function retriesFor(failure: PlatformFailure, limits: RetryLimits): number {
       return failure satisfies never;
   }
 }
+
+/** Those that a gateway uses for a while, such as to its login. The others are permanent, or no redirects (304). */
+const TEMPORARY_REDIRECTS: ReadonlySet<number> = new Set([302, 303, 307]);
+
+/** A proxy that is overloaded, not one that refuses: it would refuse the same request again. */
+const isTemporaryAtProxy = (status: number): boolean => status >= 500 || status === 408 || status === 429;
 
 function requiredWaitMs(failure: PlatformFailure): number | undefined {
   if (failure.kind === 'wait') return failure.waitMs;

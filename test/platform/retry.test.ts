@@ -11,6 +11,13 @@ const decide = (failure: PlatformFailure, facts: Partial<RetryFacts> = {}) =>
 const status = (code: number): PlatformFailure => ({ kind: 'status', status: code });
 const lost: PlatformFailure = { kind: 'connection', phase: 'exchange', code: 'ECONNRESET' };
 
+const refusedByProxy = (proxyStatus: number): PlatformFailure => ({
+  kind: 'connection',
+  phase: 'connect',
+  code: 'ERR_PROXY_TUNNEL',
+  proxyStatus,
+});
+
 const phase = fc.constantFrom('resolve', 'connect', 'tls', 'exchange');
 const code = fc.constantFrom('ECONNRESET', 'ECONNREFUSED', 'ENOTFOUND', 'EPROTO', 'CERT_HAS_EXPIRED');
 const retryAfterMs = fc.option(fc.integer({ min: 0, max: 400_000 }), { nil: undefined });
@@ -175,9 +182,21 @@ describe('the policy', () => {
     ['a response that is too large', { kind: 'too-large', maxBytes: 5 }],
     ['a response of another shape', { kind: 'shape', faults: [] }],
     ['an endless list', { kind: 'endless', pages: 5 }],
+    ['a permanent redirect', { kind: 'redirect', status: 301, to: 'https://other.invalid/' }],
+    ['a permanent redirect of a POST', { kind: 'redirect', status: 308, to: 'https://other.invalid/' }],
+    ['a response that was not modified', { kind: 'redirect', status: 304, to: 'nowhere' }],
+    ['407', status(407)],
+    ['a proxy that wants a password', refusedByProxy(407)],
+    ['a proxy that redirects', refusedByProxy(302)],
     ['an invalid certificate', { kind: 'connection', phase: 'tls', code: 'CERT_HAS_EXPIRED' }],
   ])('%s is permanent', ([, failure]) => {
     expect(decide(failure)).toEqual({ kind: 'stop', why: 'permanent' });
+  });
+
+  test('a proxy that is overloaded is tried again up to 8 times, since nothing was sent', () => {
+    for (const proxyStatus of [408, 429, 502, 503]) {
+      expect(decide(refusedByProxy(proxyStatus), { attempt: 8, mayRepeat: false }).kind).toBe('retry');
+    }
   });
 
   test('a name that does not exist is retried only up to 4 times, since it is most often a wrong address', () => {

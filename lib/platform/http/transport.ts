@@ -136,6 +136,10 @@ async function readResponse(head: ExchangeResponse, options: ReadOptions): Promi
     head.body.destroy();
     return failed({ kind: 'redirect', status, to: redirectTarget(head.headers, options.baseUrl, hideToken) });
   }
+  if (status === PARTIAL_CONTENT) {
+    head.body.destroy();
+    return failed({ kind: 'status', status });
+  }
   if (status < 200 || status >= 400) {
     const body = await readErrorBytes(head);
     const words = readErrorBody(body.toString('utf8'), { hide, hideToken });
@@ -158,6 +162,9 @@ async function readResponse(head: ExchangeResponse, options: ReadOptions): Promi
       return read satisfies never;
   }
 }
+
+/** A part of a response is not a response, even if it happens to be valid JSON: no range was requested. */
+const PARTIAL_CONTENT = 206;
 
 /** The body of an error, as far as it can be read: the status is known already, and says more than a broken body. */
 async function readErrorBytes(head: ExchangeResponse): Promise<Buffer> {
@@ -246,6 +253,8 @@ function brokenConnection(error: unknown, phase: ConnectionPhase): PlatformFailu
   const code = errorCode(error);
   if (DECODING.test(code)) return { kind: 'cut', detail: `its compression is broken (${code})` };
   if (phase !== 'connect') return { kind: 'connection', code, phase };
+  if (code === 'ERR_PROXY_TUNNEL' && error instanceof Error && 'statusCode' in error)
+    return { kind: 'connection', code, phase, proxyStatus: Number(error.statusCode) };
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return { kind: 'connection', code, phase: 'resolve' };
   return { kind: 'connection', code, phase: HANDSHAKE.test(code) ? 'tls' : 'connect' };
 }
