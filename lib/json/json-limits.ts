@@ -7,6 +7,12 @@ export const MAX_DEPTH = 512;
 /** The most digits of an integer that is read as a bigint: making one takes more than linear time. */
 export const MAX_DIGITS = 1_000;
 
+/**
+ * The most values of a response that is parsed: each takes up to some hundred bytes of memory, however few it has in
+ * the response. A page of 5,000 files has about 75,000, and 10,000 cards about 400,000.
+ */
+const MAX_VALUES = 500_000;
+
 /** Valid JSON, as far as it was read, that is beyond a limit: reading it again does not help. */
 export class JsonLimitError extends Error {
   override readonly name = 'JsonLimitError';
@@ -17,6 +23,7 @@ export const tooDeep = (where = ''): JsonLimitError =>
   new JsonLimitError(`expected at most ${MAX_DEPTH} levels of nested arrays and objects, got more${where}`);
 
 const QUOTE = 0x22;
+const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 
 /** Whether arrays and objects are nested more than `most` deep; brackets in strings are ignored. For any text. */
@@ -44,4 +51,22 @@ export function endOfString(text: string, quote: number): number {
     if (backslashes % 2 === 0) return end;
     from = end + 1;
   }
+}
+
+/** Throws `JsonLimitError` if JSON in UTF-8 holds more values than are parsed. It need not be valid. */
+export function refuseManyValues(bytes: Uint8Array): void {
+  if (bytes.byteLength <= MAX_VALUES) return;
+  let values = 1;
+  let inString = false;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte === QUOTE) inString = !inString;
+    else if (inString) {
+      if (byte === BACKSLASH) at += 1;
+    }
+    // An array or object has one value more than commas. `[` and `{` are the same but for one bit.
+    else if (byte === COMMA || (byte | 0x20) === 0x7b) values += 1;
+  }
+  if (values > MAX_VALUES)
+    throw new JsonLimitError(`expected at most ${MAX_VALUES} values in a response, got ${values}`);
 }

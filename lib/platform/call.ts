@@ -1,6 +1,6 @@
 import type { Endpoint, EndpointInput } from './endpoint.ts';
 import { notifyAll } from './events.ts';
-import { type JsonResponse, type ReadResponse, readAsJson } from './http/transport.ts';
+import { type JsonResponse, type ReadResponse, readAsBoundedJson, readAsJson } from './http/transport.ts';
 import { PlatformError } from './platform-error.ts';
 import { prepareCall } from './prepare-call.ts';
 import { redact } from './redact.ts';
@@ -59,7 +59,7 @@ export function createCall(given: CallParts): Call {
     input: EndpointInput,
     options?: CallOptions,
   ): Promise<Output> => {
-    const { response, token, context } = await send(endpoint, input, readAsJson, options);
+    const { response, token, context } = await send(endpoint, input, jsonReader(endpoint), options);
     const parsed = endpoint.output.safeParse(response.json);
     if (parsed.success) return parsed.data;
     // Faults quote the response, which may echo the token.
@@ -70,7 +70,12 @@ export function createCall(given: CallParts): Call {
     throw new PlatformError({ kind: 'shape', faults }, context);
   };
   return Object.assign(call, {
-    raw: async (endpoint, input, options) => (await send(endpoint, input, readAsJson, options)).response,
+    raw: async (endpoint, input, options) =>
+      (await send(endpoint, input, jsonReader(endpoint), options)).response,
     read: async (endpoint, input, read, options) => (await send(endpoint, input, read, options)).response,
   } satisfies Pick<Call, 'raw' | 'read'>);
 }
+
+/** What ran cannot be fetched again, so that its response is read however many values it holds. */
+const jsonReader = ({ mayRepeat }: { readonly mayRepeat: boolean }): ReadResponse<JsonResponse> =>
+  mayRepeat ? readAsBoundedJson : readAsJson;

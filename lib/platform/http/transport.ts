@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Hide } from '../../json/faults.ts';
 import { parseJson } from '../../json/json.ts';
-import { JsonLimitError } from '../../json/json-limits.ts';
+import { JsonLimitError, refuseManyValues } from '../../json/json-limits.ts';
 import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
 import { redact } from '../redact.ts';
 import { type ErrorBody, pageTitle, readErrorBody } from './error-body.ts';
@@ -34,6 +34,12 @@ export type JsonResponse = { readonly text: string; readonly json: unknown };
 export const readAsJson: ReadResponse<JsonResponse> = (body) => {
   const text = decodeText(body);
   return { text, json: parseJson(text) };
+};
+
+/** The same, unless it holds more values than memory should: then it throws `JsonLimitError`, before it is parsed. */
+export const readAsBoundedJson: ReadResponse<JsonResponse> = (body) => {
+  refuseManyValues(body);
+  return readAsJson(body);
 };
 
 /** How one attempt ended. `status` and `sizeBytes` are always reported, for the counters. */

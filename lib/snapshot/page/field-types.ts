@@ -1,6 +1,16 @@
+import { JsonLimitError } from '../../json/json-limits.ts';
+
 /** The JSON types seen so far in each field of the records. */
 export type FieldTypes = Record<string, JsonType[]>;
 export type JsonType = 'string' | 'number' | 'boolean' | 'object' | 'array' | 'null';
+
+/** The most names of fields in one response: they are held until the run's manifest is written. */
+export const MAX_NAMES = 10_000;
+
+export const tooManyNames = (): JsonLimitError =>
+  new JsonLimitError(
+    `expected records with at most ${MAX_NAMES} different field names in a response, got more`,
+  );
 
 /** Collects the types of the records' top-level fields. Memory grows with the number of names, not of records. */
 export function createFieldTypes(known: FieldTypes = {}) {

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { parseJson } from '../../json/json.ts';
+import { refuseManyValues } from '../../json/json-limits.ts';
 import { type Id, MOST_ID_DIGITS } from '../../platform/id.ts';
+import { MAX_NAMES, tooManyNames } from './field-types.ts';
 import {
   CLOSE_OBJECT,
   COMMA,
@@ -67,10 +69,15 @@ export function scanPage(bytes: Buffer, member: string, keyField: string): Scann
   if (found.failure !== undefined) throw new PageShapeError(found.failure);
   const { keys, starts, ends, fields } = found;
   const head = Object.fromEntries(
-    [...others].map(([name, [start, end]]) => [name, parseJson(bytes.toString('utf8', start, end))]),
+    [...others].map(([name, [start, end]]) => [name, parseMember(bytes.subarray(start, end))]),
   );
   const hasLineEnd = (record: number) => holdsLineEnd(bytes.subarray(starts[record], ends[record]));
   return { records: keys.length, keys, starts, ends, fields: typesByName(fields), head, hasLineEnd };
+}
+
+function parseMember(bytes: Buffer): unknown {
+  refuseManyValues(bytes);
+  return parseJson(bytes.toString('utf8'));
 }
 
 /** True if the bytes contain a line feed or a carriage return. */
@@ -113,6 +120,7 @@ function scanMembers(json: JsonBytes, start: number, { member, keyField }: Names
     if (name === member) found = isArray ? findRecords(json, value, keyField) : undefined;
     const end = name === member && found !== undefined ? found.end : skipValue(json, value, 1);
     if (name !== member) others.set(name, [value, end]);
+    if (others.size > MAX_NAMES) throw tooManyNames();
     at = skipSpace(bytes, end);
     if (bytes[at] === CLOSE_OBJECT) return { found, others, end: at + 1 };
     if (bytes[at] !== COMMA) throw unexpected(bytes, at);

@@ -1,4 +1,4 @@
-import type { JsonType } from './field-types.ts';
+import { type JsonType, MAX_NAMES, tooManyNames } from './field-types.ts';
 import { type JsonBytes, skipName, skipText } from './json-bytes.ts';
 
 /** A set of JSON types is one number: the bits of its types. */
@@ -63,6 +63,7 @@ export function fieldNamed(fields: RecordFields, name: string): number {
   const known = fields.byName.get(name);
   if (known !== undefined) return known;
   const field = fields.types.length;
+  if (field > MAX_NAMES) throw tooManyNames();
   fields.byName.set(name, field);
   fields.types.push(0);
   fields.next.push(BEFORE_FIRST);

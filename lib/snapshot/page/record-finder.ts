@@ -1,4 +1,5 @@
 import { parseJson } from '../../json/json.ts';
+import { JsonLimitError } from '../../json/json-limits.ts';
 import { type Id, idDigits, MOST_ID_DIGITS } from '../../platform/id.ts';
 import {
   CLOSE_ARRAY,
@@ -51,6 +52,7 @@ export function findRecords(json: JsonBytes, start: number, keyField: string): F
   let at = skipSpace(bytes, start + 1);
   if (bytes[at] === CLOSE_ARRAY) return { keys, starts, ends, fields, end: at + 1, failure };
   for (let position = 0; ; position += 1) {
+    if (position === MAX_RECORDS) throw tooManyRecords();
     starts.push(at);
     const isRecord = bytes[at] === OPEN_OBJECT;
     found.key = NO_KEY;
@@ -65,6 +67,12 @@ export function findRecords(json: JsonBytes, start: number, keyField: string): F
     at = skipSpace(bytes, at + 1);
   }
 }
+
+/** Far more than a page is asked for: 5,000. */
+const MAX_RECORDS = 100_000;
+
+const tooManyRecords = () =>
+  new JsonLimitError(`expected at most ${MAX_RECORDS} records in a page, got more`);
 
 const NO_KEY = -1;
 

@@ -3,11 +3,12 @@ import { endOfString } from '../../json/json-limits.ts';
 /**
  * The source text of each element of an array that is a direct member of a JSON object: `"results": [ {…}, {…} ]`.
  * `text` must be valid JSON (parse it first): then only brackets inside strings do not nest, and strings are skipped.
- * If the member occurs twice the last one wins, as in `JSON.parse`. Without such an array there are no elements.
+ * If the member occurs twice the last one wins, as in `JSON.parse`. Without such an array there are no elements. If
+ * `member` is null, the text is itself the array.
  */
-export function sliceRecords(text: string, member: string): readonly string[] {
+export function sliceRecords(text: string, member: string | null): readonly string[] {
   let slices: string[] = [];
-  let depth = 0;
+  let depth = member === null ? 1 : 0;
   let inMember = false;
   let elementStart = 0;
   let lastText = { start: 0, end: 0 };
@@ -17,8 +18,9 @@ export function sliceRecords(text: string, member: string): readonly string[] {
     elementStart = at + 1;
   };
   const isNamed = (at: number) =>
-    /^\s*:\s*$/.test(text.slice(lastText.end, at)) &&
-    JSON.parse(text.slice(lastText.start, lastText.end)) === member;
+    member === null ||
+    (/^\s*:\s*$/.test(text.slice(lastText.end, at)) &&
+      JSON.parse(text.slice(lastText.start, lastText.end)) === member);
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {

@@ -38,7 +38,7 @@ type Reading = { readonly call: Call; readonly drill: boolean; readonly signal: 
 async function cardsOf(datasetId: string, { call, drill, signal }: Reading): Promise<RecordBatch> {
   const { text, json } = await call.raw(listCards, { path: { datasetId }, query: { drill } }, { signal });
   if (!Array.isArray(json)) throw shapeOf(datasetId, 'the response: expected an array of cards');
-  const sources = sliceRecords(`{"cards":${text}}`, 'cards');
+  const sources = sliceRecords(text, null);
   const cards = json.map((value: unknown, at) => {
     const id = idDigits(membersOf(value)['id']);
     if (id === undefined) throw shapeOf(datasetId, faultOf(value, at));
