@@ -10,12 +10,15 @@ import { countsOf, type Outcome } from './counts.ts';
  * covers everything. They run one after another beside the tests, while those wait.
  *
  * Tests that repeat something are scaled by one variable, `TEST_SCALE` (see scale.ts): here they do the least that
- * still shows each promise. `--long` (`npm run test:long`) sets it to 1, so that they run in full.
+ * still shows each promise. `--long` (`npm run test:long`) sets it to 1, so that they run in full. `--storm` (`npm run
+ * test:storm`) runs one storm of 8 s and nothing else.
  */
 
 const TEST_SCALE = process.argv.includes('--long') ? '1' : process.env['TEST_SCALE'];
 
-const outcomes = (await Promise.all([checks(), tests()])).flat();
+const outcomes = process.argv.includes('--storm')
+  ? [await tests({ only: ['test/jobs/storm'], environment: { STORM_SECONDS: '8' } })]
+  : (await Promise.all([checks(), tests()])).flat();
 const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0);
 const failed = outcomes.reduce((sum, outcome) => sum + outcome.failed, 0);
 console.log(`${passed} passed, ${failed} failed`);
@@ -39,12 +42,19 @@ async function check(name: string, command: string, args: readonly string[]): Pr
   return { passed: ok ? 1 : 0, failed: ok ? 0 : 1 };
 }
 
-async function tests(): Promise<Outcome> {
+type Tests = {
+  /** The files to run. Default: all. */
+  readonly only?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
+async function tests({ only = [], environment = {} }: Tests = {}): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'platform-sync-test-'));
   const report = join(folder, 'report.json');
   const settings = ['--config', 'test/vitest.config.ts', '--root', '.'];
   const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`];
-  const status = await start('vitest', ['run', ...settings, ...reporters], 'inherit').ended;
+  const status = await start('vitest', ['run', ...settings, ...reporters, ...only], 'inherit', environment)
+    .ended;
   try {
     return countsOf(JSON.parse(readFileSync(report, 'utf8')), status);
   } catch (error) {
@@ -56,13 +66,18 @@ async function tests(): Promise<Outcome> {
 }
 
 /** Starts a program from node_modules; `ended` is its exit code, or 1 if it could not be started or was killed. */
-function start(command: string, args: readonly string[], output: 'inherit' | 'pipe') {
+function start(
+  command: string,
+  args: readonly string[],
+  output: 'inherit' | 'pipe',
+  environment: Readonly<Record<string, string>> = {},
+) {
   // Outside a terminal, colour codes would make the log unreadable.
   const colour = process.stdout.isTTY ? {} : { NO_COLOR: '1' };
   const scale = TEST_SCALE === undefined ? {} : { TEST_SCALE };
   const child = spawn(join('node_modules', '.bin', command), args, {
     stdio: ['ignore', output, output],
-    env: { ...process.env, ...colour, ...scale },
+    env: { ...process.env, ...colour, ...scale, ...environment },
   });
   const ended = new Promise<number>((resolve) => {
     child.once('close', (code) => resolve(code ?? 1));
