@@ -7,6 +7,7 @@ import { cardsScan } from '../../lib/snapshot/sources/cards/scan.ts';
 import { filePageReader } from '../../lib/snapshot/sources/files/pages.ts';
 import { createFakePace } from '../pace/fake-pace.ts';
 import { fromBeginning } from '../snapshot/scanned.ts';
+import { ownPeakMb } from './own-peak.ts';
 
 /* Reads one response of many megabytes (`argv`: its kind, and how many), and prints how that ended and the most memory, in MB. */
 
@@ -76,5 +77,5 @@ const message = await read().then(
   () => 'read',
   (error: unknown) => String(error),
 );
-const peakMb = Math.round(process.resourceUsage().maxRSS / 1024);
+const peakMb = Math.round(ownPeakMb());
 process.stdout.write(JSON.stringify({ message, peakMb }));

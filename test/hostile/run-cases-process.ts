@@ -5,6 +5,7 @@ import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { createFakeTerminal } from '../cli/fake-terminal.ts';
 import { commandCases } from './cases/cases.ts';
 import type { CommandCase, CommandEnd } from './command-case.ts';
+import { ownPeakMb } from './own-peak.ts';
 
 /*
  * Runs all hostile command lines one after another in this process, whose heap its starter limits, and prints how each
@@ -36,5 +37,5 @@ async function end({ name, argv, settings = {}, files = {} }: CommandCase): Prom
   const text = err();
   await rm(folder, { recursive: true });
   const said = text.slice(0, 2_000).replaceAll(folder, '{folder}');
-  return { name, code, said, length: text.length, seconds, peakMb: process.resourceUsage().maxRSS / 1_000 };
+  return { name, code, said, length: text.length, seconds, peakMb: ownPeakMb() };
 }

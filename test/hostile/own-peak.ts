@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+
+/**
+ * The most memory that this process has had, in megabytes. `getrusage` would also count what its parent had when it
+ * started this one; Linux reports a program's own peak beside it.
+ */
+export function ownPeakMb(): number {
+  try {
+    const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+    if (kilobytes !== undefined) return Number(kilobytes) / 1024;
+  } catch {
+    // Not Linux.
+  }
+  return process.resourceUsage().maxRSS / 1024;
+}
