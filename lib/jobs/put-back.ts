@@ -34,7 +34,7 @@ export type PutBackParts = {
   readonly queue: Pick<Queue, 'delay' | 'send' | 'delete'>;
 };
 
-/** What became of it: on the queue again, replaced by a copy, or still hidden until its visibility timeout ends. */
+/** What happened to the message: on the queue again, replaced by a copy, or still hidden until its visibility timeout ends. */
 export type PutBack = 'delayed' | 'replaced' | 'not-delayed';
 
 /** Puts a message that waits back on the queue, for `delayMs` or a shorter time if that is the queue's limit. */

@@ -4,7 +4,7 @@
  *
  *   state                  next
  *   closed                 open: calls of a worker failed alike, and so did a call that has nothing to do with them
- *   open until `probeAt`   closed: any call that began later was answered
+ *   open until `probeAt`   closed: any call that began later got a response
  *   open, probe due        open, with a later `probeAt`: by the one worker whose write is first, which then probes
  *
  * There is no third state "half open": the write that elects the prober moves `probeAt`, so if the prober dies, the
@@ -15,7 +15,7 @@
  * which shares nothing with a job but the platform, its address and the token.
  */
 
-/** Why a call got no answer from the platform: an outage if others get none either. */
+/** Why a call got no response from the platform: an outage if others get none either. */
 type OutageCause = 'unreachable' | 'refused token' | 'server errors' | 'not the platform';
 
 /** What a call says about the platform. `neither`: it was throttled, or its answer was damaged. */
@@ -30,7 +30,7 @@ export type OpenBreaker = {
   readonly probeAtMs: number;
 };
 
-/** Failures of one worker's calls in a row; undefined if the last call was answered. */
+/** Failures of one worker's calls in a row; undefined if the last call got a response. */
 export type Streak =
   | { readonly failures: number; readonly sinceMs: number; readonly cause: OutageCause }
   | undefined;

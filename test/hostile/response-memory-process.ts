@@ -5,9 +5,9 @@ import { fixedToken } from '../../lib/platform/token.ts';
 import { calculationPageReader } from '../../lib/snapshot/sources/calculations/pages.ts';
 import { cardsScan } from '../../lib/snapshot/sources/cards/scan.ts';
 import { filePageReader } from '../../lib/snapshot/sources/files/pages.ts';
+import { ownPeakMb } from '../own-peak.ts';
 import { createFakePace } from '../pace/fake-pace.ts';
 import { fromBeginning } from '../snapshot/scanned.ts';
-import { ownPeakMb } from './own-peak.ts';
 
 /* Reads one response of many megabytes (`argv`: its kind, and how many), and prints how that ended and the most memory, in MB. */
 

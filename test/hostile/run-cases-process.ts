@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { createFakeTerminal } from '../cli/fake-terminal.ts';
+import { ownPeakMb } from '../own-peak.ts';
 import { commandCases } from './cases/cases.ts';
 import type { CommandCase, CommandEnd } from './command-case.ts';
-import { ownPeakMb } from './own-peak.ts';
 
 /*
  * Runs all hostile command lines one after another in this process, whose heap its starter limits, and prints how each

@@ -21,7 +21,7 @@ export type ClaimOptions = {
   readonly findOutcome?: (sent: SentBy) => Promise<Outcome | undefined>;
 };
 
-/** A send of a job: the fence that sent it. `createdAt` tells the job from an earlier one with its id. */
+/** A send of a job: the fence that sent it. `createdAt` distinguishes the job from an earlier one with its id. */
 export type SentBy = Pick<JobRow, 'id' | 'createdAt' | 'fence'>;
 
 export type ClaimAnswer =
