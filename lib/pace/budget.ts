@@ -152,16 +152,31 @@ export const fullSpacing = (rate: number, budget: Budget): Spacing =>
   spacingFor(cappedRate(rate, budget), LATE_MS + MACHINES_DRIFT_MS);
 
 /**
- * How many slots to request: one for each waiting call, and for the calls that will follow by the end of the block as
- * many as there will be free places in flight; at least one, and none beyond `spanMs`.
+ * How many slots to request: one for each waiting call, and for the calls that will follow as many as will be ready in
+ * time for theirs; at least one, and none beyond `spanMs`.
  */
-export function blockSize(demand: Demand, options: BlockOptions): number {
-  const { waiting, queued, concurrency, latencyMs, leadMs } = demand;
-  const { spanMs, intervalMs, followers } = options;
-  const most = Math.max(1, Math.floor(spanMs / intervalMs));
-  // A call that follows must prepare first.
-  const freed = Math.floor((concurrency * Math.max(0, spanMs - leadMs)) / Math.max(1, latencyMs));
-  return Math.min(most, Math.max(1, waiting + Math.min(queued + followers, freed)));
+export function blockSize(demand: Demand, { spanMs, intervalMs, followers }: BlockOptions): number {
+  const { waiting, queued } = demand;
+  const most = Math.max(1, Math.min(Math.floor(spanMs / intervalMs), waiting + queued + followers));
+  let size = Math.min(most, Math.max(1, waiting));
+  while (size < most && waiting + readyAgain(demand, { atMs: size * intervalMs, intervalMs }) > size)
+    size += 1;
+  return size;
+}
+
+/**
+ * How many places in flight will have become free by then, and have a call that is ready to leave: of the calls that are
+ * in flight now, as many as end soon enough, and those that left in the first slots of the block.
+ */
+function readyAgain(
+  { waiting, concurrency, latencyMs, leadMs }: Demand,
+  { atMs, intervalMs }: { readonly atMs: number; readonly intervalMs: number },
+): number {
+  const callMs = Math.max(1, latencyMs - leadMs);
+  const inFlight = Math.max(0, concurrency - waiting);
+  const ended = Math.floor(inFlight * Math.min(1, Math.max(0, atMs - leadMs) / callMs));
+  const left = Math.max(0, Math.floor((atMs - leadMs - callMs) / intervalMs) + 1);
+  return ended + left;
 }
 
 export type BlockOptions = {

@@ -19,7 +19,7 @@ export async function scenarioRows(): Promise<readonly Row[]> {
 
 async function rowOf(scenario: PaceScenario): Promise<Row> {
   const { name, rate, workers, seconds, leastUsed = 0.95 } = scenario;
-  const { arrivals, writes } = await runScenario(scenario);
+  const { arrivals, writes, granted, wasted } = await runScenario(scenario);
   const accepted = arrivals.filter(({ refused }) => !refused);
   const down = downOf(scenario);
   const open = accepted.filter(({ atMs }) => down === undefined || !isIn(atMs, down));
@@ -30,6 +30,8 @@ async function rowOf(scenario: PaceScenario): Promise<Row> {
   const value = [
     `${percent(used)} used`,
     `${most} in a second`,
+    `${Math.ceil(rate) + 1} within ${shortestSpanMs(arrivals, Math.ceil(rate) + 1)} ms`,
+    `${percent(wasted / granted)} of the slots wasted`,
     `${arrivals.length - accepted.length} times 429`,
     `${(writes / arrivals.length).toFixed(2)} writes a call`,
     ...(down === undefined ? [] : [`half of the rate after ${backAfter?.toFixed(1) ?? 'more'} s`]),
@@ -73,7 +75,9 @@ async function runScenario(scenario: PaceScenario) {
     await sleep(endAtMs - Date.now());
     await Promise.all(children.map(({ ended }) => ended));
     const arrivals = platform.arrivals().filter(({ atMs }) => atMs >= 0 && atMs < seconds * 1000);
-    return { arrivals, writes: children.reduce((sum, { last }) => sum + (last?.writes ?? 0), 0) };
+    const sum = (name: 'writes' | 'granted' | 'wasted') =>
+      children.reduce((all, { last }) => all + (last?.[name] ?? 0), 0);
+    return { arrivals, writes: sum('writes'), granted: sum('granted'), wasted: sum('wasted') };
   } finally {
     for (const { process } of children) process.kill('SIGKILL');
   }
@@ -98,6 +102,12 @@ function mostInASecond(arrivals: readonly Arrival[]): number {
     most = Math.max(most, last - first + 1);
   }
   return most;
+}
+
+/** The shortest time that held so many arrivals; above a second, the rate was kept. */
+function shortestSpanMs(arrivals: readonly Arrival[], count: number): number {
+  const spans = arrivals.slice(count - 1).map(({ atMs }, first) => atMs - (arrivals[first]?.atMs ?? 0));
+  return Math.min(...spans);
 }
 
 const WINDOW_MS = 5_000;

@@ -172,7 +172,7 @@ describe('calls that must prepare, such as by writing SENT,', () => {
 
   test.each([
     ['always take the same', () => 200, 0.95],
-    ['vary', (call: number) => 200 + (call % 5) * 10, 0.85],
+    ['vary', (call: number) => 200 + (call % 5) * 10, 0.95],
   ])('reserve no slots that they cannot be ready for, where writes %s', async (_, prepareMs, least) => {
     const { departures } = await simulateFleet({
       rate: 49,
