@@ -163,6 +163,8 @@ type Plan = {
   readonly intervalMs: number;
   readonly toleranceMs: number;
   readonly lateMs: number;
+  /** How long the beginning of the stretch stays empty. */
+  readonly headMs: number;
   readonly requestedAtMs: number;
 };
 
@@ -180,14 +182,16 @@ function planned(
   const place = placeOf(budget, { line, lastKind, earliestMs, intervalMs });
   const spanMs = greed === 'one' || place.kind === 'probe' ? 0 : BLOCK_MS;
   const size = blockSize(demand(), { spanMs, intervalMs, followers });
+  // Where the clock here may be off, both ends stay empty, so that no call leaves in another worker's stretch.
+  const headMs = toMicroseconds(clock.doubtMs?.() ?? 0);
   const reservation = {
     latestMs: calledAtMs + maxWaitMs + toleranceMs,
-    blockMs: blockLength(size, intervalMs, lateMs),
+    blockMs: toMicroseconds(blockLength(size, intervalMs, lateMs) + 2 * headMs),
     incidents: budget.incidents,
     rate,
     ...place,
   };
-  return { reservation, size, intervalMs, toleranceMs, lateMs, requestedAtMs };
+  return { reservation, size, intervalMs, toleranceMs, lateMs, headMs, requestedAtMs };
 }
 
 /** The budget as it will be once this worker's success is in it. */
@@ -258,7 +262,7 @@ function certainKind({ tatMs }: Budget, fromMs: number, view: BudgetView): LineK
   return view.ageMs() <= 2 * view.leadMs() ? 'idle' : undefined;
 }
 
-function blockBy({ reservation, ...plan }: Plan, { tatMs = 0 }: Budget): HeldBlock {
+function blockBy({ reservation, headMs, ...plan }: Plan, { tatMs = 0 }: Budget): HeldBlock {
   const { kind, fromMs, blockMs, incidents } = reservation;
-  return blockOf({ ...plan, firstMs: kind === 'probe' ? fromMs : tatMs - blockMs, incidents });
+  return blockOf({ ...plan, firstMs: kind === 'probe' ? fromMs : tatMs - blockMs + headMs, incidents });
 }

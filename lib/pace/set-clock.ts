@@ -18,13 +18,13 @@ const UNKNOWN_MS = 500;
 
 /** The goals of the looks before anything is reserved, and of those that follow beside the work. */
 const COARSE_MS = 45;
-const FINE_MS = 12;
+const FINE_MS = 8;
 
 /** A second begins within this time, or the table's responses say nothing. */
 const LONGEST_MS = 1_100;
 const LOOK_EVERY_MS = 25;
 
-const MOST_FINE_LOOKS = 6;
+const MOST_FINE_LOOKS = 8;
 
 /** How long to go by the clock here before the next try, if the table did not respond. */
 const RETRY_MS = 10_000;

@@ -51,4 +51,6 @@ export type Clock = {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Grows each time that the clock was set. Default: it never is. */
   readonly steps?: () => number;
+  /** How far off it may be, in either direction, beyond what the spacing of slots pays for. Default: not at all. */
+  readonly doubtMs?: () => number;
 };

@@ -12,6 +12,8 @@ export type TableClock = Clock & {
   untilSecondMs(): number;
   /** Grows each time that the clock here was set, or the process stood still while it went on. */
   steps(): number;
+  /** How far off a corrected clock may still be, beyond what the spacing of slots pays for; 0 for one that agrees. */
+  doubtMs(): number;
 };
 
 export type TableClockOptions = Clock & {
@@ -38,6 +40,12 @@ const STEP_MS = 50;
 
 /** From here on a clock is reported. */
 const REPORTED_MS = 60_000;
+
+/** How far off a clock may be: the spacing of slots pays for it. */
+const PAID_MS = 9;
+
+/** Nothing is reserved while the table's time is known less exactly. */
+const MOST_DOUBT_MS = 100;
 
 /** What is known of the difference: the table's time is the time here plus something between the two, as of `atMs`. */
 type Known = { readonly leastMs: number; readonly mostMs: number; readonly atMs: number };
@@ -73,6 +81,11 @@ export function createTableClock({ now, sleep, steady, onClockOff }: TableClockO
     onClockOff?.({ offMs: Math.round(-offsetMs), table: toISO(atMs + offsetMs), here: toISO(atMs) });
   };
 
+  const uncertaintyMs = () => {
+    const { leastMs, mostMs } = widened(known, hereMs());
+    return mostMs - leastMs;
+  };
+
   return {
     now: () => hereMs() + offsetMs,
     sleep,
@@ -83,10 +96,8 @@ export function createTableClock({ now, sleep, steady, onClockOff }: TableClockO
       if (offsetMs < leastMs || offsetMs > mostMs) offsetMs = (leastMs + mostMs) / 2;
       report(seen.receivedMs);
     },
-    uncertaintyMs() {
-      const { leastMs, mostMs } = widened(known, hereMs());
-      return mostMs - leastMs;
-    },
+    uncertaintyMs,
+    doubtMs: () => (offsetMs === 0 ? 0 : Math.min(MOST_DOUBT_MS, Math.max(0, uncertaintyMs() / 2 - PAID_MS))),
     untilSecondMs() {
       const { leastMs, mostMs } = known;
       const middleMs = Number.isFinite(leastMs) ? (leastMs + mostMs) / 2 : offsetMs;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { randomFor } from '../../lib/sandbox/platform/records/random.ts';
 import { type FleetPlan, mostInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
 
 const RATE = 49;
@@ -33,6 +34,27 @@ describe('clocks that are apart', () => {
     expect(used).toBeGreaterThan(0.95);
     expect(leastShare).toBeGreaterThan(0.8);
   });
+
+  test.each([100, 2_000])(
+    'by %i ms let no second hold more, as long as nobody knows the time exactly',
+    async (byMs) => {
+      for (let seed = 1; seed <= 12; seed += 1) {
+        const random = randomFor(seed, 'responses');
+        const workers = Array.from({ length: 10 }, (_, at) => ({
+          skewMs: [0, byMs, -byMs][at % 3] ?? 0,
+          startsMs: 37 * at,
+        }));
+
+        const { most } = await fleetOf(workers, {
+          durationMs: 5_000,
+          responseMs: () => 3 + 22 * random.next() * random.next(),
+          lateness: () => 1.5 * random.next(),
+        });
+
+        expect(most, `seed ${seed}`).toBeLessThanOrEqual(RATE);
+      }
+    },
+  );
 
   test('by 2 s let no second hold more than the rate even while workers come and go', async () => {
     const workers = skewed(1_000, -1_000, 500, -500, 0, 900, -900, 300).map((worker, at) => ({
@@ -73,7 +95,7 @@ describe('a clock that is set while the fleet works', () => {
       const { most, used, leastShare } = await fleetOf(workers);
 
       expect(most).toBeLessThanOrEqual(RATE);
-      expect(used).toBeGreaterThan(0.93);
+      expect(used).toBeGreaterThan(0.92);
       expect(leastShare).toBeGreaterThan(0.6);
     },
   );
