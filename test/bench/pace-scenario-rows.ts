@@ -22,11 +22,12 @@ async function rowOf(scenario: PaceScenario): Promise<Row> {
   const { arrivals, writes, granted, wasted } = await runScenario(scenario);
   const accepted = arrivals.filter(({ refused }) => !refused);
   const down = downOf(scenario);
-  const open = accepted.filter(({ atMs }) => down === undefined || !isIn(atMs, down));
-  const openSeconds = seconds - (down === undefined ? 0 : (down.untilMs - down.fromMs) / 1000);
+  const backAfter = down === undefined ? undefined : secondsUntilHalf(accepted, rate, down.untilMs);
+  const closed = closedOf(scenario, backAfter);
+  const open = accepted.filter(({ atMs }) => !isIn(atMs, closed));
+  const openSeconds = seconds - (closed.untilMs - closed.fromMs) / 1000;
   const used = open.length / (rate * openSeconds);
   const most = mostInASecond(arrivals);
-  const backAfter = down === undefined ? undefined : secondsUntilHalf(accepted, rate, down.untilMs);
   const value = [
     `${percent(used)} used`,
     `${most} in a second`,
@@ -45,6 +46,16 @@ async function rowOf(scenario: PaceScenario): Promise<Row> {
 }
 
 const downOf = ({ refuses, faults }: PaceScenario): Span | undefined => refuses ?? faults?.tableAway;
+
+/**
+ * When the rate cannot be used: until the first call has recorded that it leaves, and while something is down, up to
+ * the time by which half of the rate is back, which has a bound of its own.
+ */
+function closedOf(scenario: PaceScenario, backAfter: number | undefined): Span {
+  const down = downOf(scenario);
+  if (down === undefined) return { fromMs: 0, untilMs: scenario.faults?.sentMs ?? 0 };
+  return { fromMs: down.fromMs, untilMs: down.untilMs + (backAfter ?? 0) * 1000 };
+}
 
 const isIn = (atMs: number, { fromMs, untilMs }: Span): boolean => atMs >= fromMs && atMs < untilMs;
 

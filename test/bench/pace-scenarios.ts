@@ -51,8 +51,6 @@ export const scenarios: readonly PaceScenario[] = [
     workers: 10,
     seconds: 90,
     faults: { tableAway: { fromMs: 10_000, untilMs: 30_000 } },
-    // For ten seconds after the return, some workers are still on their own.
-    leastUsed: 0.85,
   },
   { name: 'a backlog', rate: 2, workers: 4, seconds: 60 },
   { name: 'SENT stalled by 200 ms', rate: 49, workers: 10, seconds: 30, faults: { sentMs: 200 } },
