@@ -96,6 +96,8 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
   if (parsed.kind === 'refused') return refuse(message, worker, parsed.faults);
   const { job, contentHash } = parsed;
   const { id, type } = job;
+  // A worker whose clock is ahead would hold its first jobs for that much longer, whatever happens to it.
+  await worker.ledger.setTime();
   const request = { id, type, contentHash, sender: message.sender };
   if (!parsed.isNamed) return nameMessage(message, request, worker);
   const earlyMs = job.notBefore === undefined ? 0 : Date.parse(job.notBefore) - worker.now();

@@ -25,16 +25,16 @@ export type JobStorage = {
 export async function openJobStorage(session: Session): Promise<JobStorage> {
   const { SYNC_TABLE: tableName, PLATFORM_BASE_URL, PLATFORM_TIMEOUT_MS: attemptMs } = session.settings;
   const store = await session.store();
-  const { table, now } =
+  const { table, now, isTimeKnown } =
     tableName === undefined
-      ? { table: createMemoryTable(), now: Date.now }
+      ? { table: createMemoryTable(), now: Date.now, isTimeKnown: () => true }
       : await openTable(tableName, session);
   const { host } = new URL(PLATFORM_BASE_URL);
   const ours = { owner: randomUUID(), now, newToken: randomUUID };
   return {
     store,
     table,
-    ledger: createLedger({ table, now }),
+    ledger: createLedger({ table, now, isTimeKnown }),
     cache: createScoreCache({ table, host, attemptMs, ...ours }),
     batches: { store, table, newToken: randomUUID, now },
     host,
@@ -54,5 +54,9 @@ async function openTable(tableName: string, { environment }: Session) {
   const client = withDates(createDynamoClient(environment));
   const clock = createTableClock({ now: Date.now, steady: () => performance.now(), sleep });
   reportDates(client, { now: Date.now, listener: clock.saw });
-  return { table: createDynamoTable({ tableName, environment, client }), now: clock.now };
+  return {
+    table: createDynamoTable({ tableName, environment, client }),
+    now: clock.now,
+    isTimeKnown: () => clock.uncertaintyMs() < Number.POSITIVE_INFINITY,
+  };
 }

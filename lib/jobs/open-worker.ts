@@ -27,8 +27,8 @@ export async function openWorker(
 ): Promise<Worker> {
   const { settings, logger } = session;
   const { store, ledger, batches } = storage;
-  // The first lease is already by the table's clock. If the table is away, so are the leases.
-  await ledger.read(NOTHING).catch(() => undefined);
+  // If the table is away, no job is taken before this has succeeded.
+  await ledger.setTime().catch(() => undefined);
   const clock = { now: ledger.now, random: Math.random, sleep };
   const allow = readAllow(settings.SYNC_ALLOW);
   // A long wait hands a job back instead of being sat out. A snapshot would start over, so it waits patiently.
@@ -80,9 +80,6 @@ const withSentimentHook = (platform: Platform, { onSentiment }: WorkerHooks): Pl
           },
         },
       };
-
-/** A name that no job has: nothing is there. */
-const NOTHING = '-';
 
 /** How long a worker without a deadline holds a job at a time; the jobs of a dead worker wait as long. */
 const HELD_LEASE_MS = 30_000;

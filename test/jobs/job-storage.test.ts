@@ -1,25 +1,46 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import { handleMessage, type Lease } from '../../lib/jobs/handle-message.ts';
 import { openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { openWorker } from '../../lib/jobs/open-worker.ts';
 import { openSession } from '../../lib/session.ts';
-import { startTestAws } from '../aws/start-test-aws.ts';
+import { sleep } from '../../lib/time/sleep.ts';
+import { startTestAws, type TestAws } from '../aws/start-test-aws.ts';
+import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-test.each([300_000, -300_000])(
-  'the leases of a worker whose clock is off by %i ms are in the table’s time',
-  async (offMs) => {
-    await using aws = await startTestAws({ buckets: ['jobs'], tables: ['ledger'] });
-    const right = Date.now.bind(Date);
-    vi.spyOn(Date, 'now').mockImplementation(() => right() + offMs);
-    const environment = {
+/** Sets the clock of this process, and returns the right one. */
+function setClockOff(offMs: number): () => number {
+  const right = Date.now.bind(Date);
+  vi.spyOn(Date, 'now').mockImplementation(() => right() + offMs);
+  return right;
+}
+
+const sessionOf = (aws: TestAws) =>
+  openSession({
+    environment: {
       ...aws.settings,
       PLATFORM_BASE_URL: 'http://127.0.0.1:9',
       PLATFORM_TOKEN: 'token',
       SYNC_STORE: `s3://${aws.bucket('jobs')}`,
       SYNC_TABLE: 'ledger',
-    };
-    const session = openSession({ environment, err: () => undefined });
+    },
+    err: () => undefined,
+  });
+
+const leaseWithoutEnd = (fake: Parameters<typeof leaseOf>[0]): Lease => ({
+  ...leaseOf(fake),
+  deadlineMs: undefined,
+  leaseMs: 30_000,
+  writeUntilMs: () => Number.POSITIVE_INFINITY,
+});
+
+test.each([300_000, -300_000])(
+  'the leases of a worker whose clock is off by %i ms are in the table’s time',
+  async (offMs) => {
+    await using aws = await startTestAws({ buckets: ['jobs'], tables: ['ledger'] });
+    const right = setClockOff(offMs);
+    const session = sessionOf(aws);
     const storage = await openJobStorage(session);
     const worker = await openWorker(session, storage);
     const request = { id: 'job-1', type: 'score', contentHash: 'hash', sender: 'me' };
@@ -31,3 +52,43 @@ test.each([300_000, -300_000])(
     expect(Math.abs(worker.now() - right())).toBeLessThan(2_000);
   },
 );
+
+test.each([300_000, -300_000])(
+  'so is the first lease of a worker whose clock is off by %i ms, and that could not reach the table when it started',
+  async (offMs) => {
+    await using aws = await startTestAws({ buckets: ['jobs'], tables: ['ledger'] });
+    const right = setClockOff(offMs);
+    const { ledger } = await openJobStorage(sessionOf(aws));
+    const leftMs: number[] = [];
+    await using fake = await fakeWorker({
+      'run-function': async ({ id }) => {
+        leftMs.push(((await ledger.read(id))?.leaseUntilMs ?? 0) - right());
+        return { status: 'done', response: '1' };
+      },
+    });
+    const worker = { ...fake.worker, ledger, now: ledger.now, sleep };
+
+    await handleMessage(messageOf(runFunctionJob), worker, leaseWithoutEnd(fake));
+
+    expect(leftMs).toHaveLength(1);
+    expect(Math.abs((leftMs[0] ?? 0) - 30_000)).toBeLessThan(2_000);
+  },
+);
+
+test('a worker whose clock is ahead, and that could not reach the table when it started, runs nothing before its time', async () => {
+  await using aws = await startTestAws({ buckets: ['jobs'], tables: ['ledger'] });
+  const right = setClockOff(300_000);
+  const { ledger } = await openJobStorage(sessionOf(aws));
+  await using fake = await fakeWorker({});
+  const worker = { ...fake.worker, ledger, now: ledger.now, sleep };
+  const notBefore = new Date(right() + 60_000).toISOString();
+
+  const handled = await handleMessage(
+    messageOf({ ...runFunctionJob, notBefore }),
+    worker,
+    leaseWithoutEnd(fake),
+  );
+
+  expect(handled.kind).toBe('later');
+  expect(await ledger.read('job-1')).toBeUndefined();
+});

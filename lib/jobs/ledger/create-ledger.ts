@@ -22,6 +22,8 @@ export type LedgerOptions = {
   readonly table: Table;
   /** Epoch milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
+  /** Whether `now` is the table's time already; a response of the table may make it so. Default: it always is. */
+  readonly isTimeKnown?: () => boolean;
   /** A token that no earlier write had. Default: a random UUID. */
   readonly newToken?: () => string;
   /** How long a row stays after its last write. Default: 30 days. */
@@ -42,6 +44,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   return {
     now,
+    setTime: createSetTime(parts, options),
     announce: (request) => step(request.id, (row) => decideAnnounce(row, request, now()), { isNew: true }),
     claim: async (request, { leaseMs, mayRepeat = false, isNew = false, findOutcome }) => {
       checkMs('leaseMs', leaseMs);
@@ -80,9 +83,24 @@ export function createLedger(options: LedgerOptions): Ledger {
     cancel: (id, options = {}) => step(id, (row) => decideCancel(row, { id, nowMs: now(), ...options })),
     reopen: (id, options = {}) => step(id, (row) => decideReopen(row, options)),
     resolve: (id, resolution) => step(id, (row) => decideResolve(row, { ...resolution, nowMs: now() })),
-    async *list() {
-      for await (const { row } of table.scan(PARTITION_PREFIX)) yield fromRow(row);
-    },
+    list: () => listJobs(table),
+  };
+}
+
+async function* listJobs(table: Table): AsyncGenerator<JobRow> {
+  for await (const { row } of table.scan(PARTITION_PREFIX)) yield fromRow(row);
+}
+
+/** Where responses do not say the time, the clock here is used after the first one. */
+function createSetTime(
+  { read }: Pick<StepParts, 'read'>,
+  { isTimeKnown = () => true }: LedgerOptions,
+): Ledger['setTime'] {
+  let isDateless = false;
+  return async () => {
+    if (isDateless || isTimeKnown()) return;
+    await read(NOTHING);
+    isDateless = !isTimeKnown();
   };
 }
 
@@ -111,6 +129,9 @@ const toFound = (stored: StoredRow | undefined): FoundRow | undefined =>
   stored && { row: fromRow(stored.row), token: stored.token };
 
 const PARTITION_PREFIX = 'job#';
+
+/** A name that no job has: nothing is there. */
+const NOTHING = '-';
 
 const keyOf = (id: string): RowKey => ({ partition: `${PARTITION_PREFIX}${id}`, sort: '-' });
 

@@ -96,6 +96,8 @@ export type ReopenAnswer =
 export type Ledger = {
   /** The clock of all leases, in epoch milliseconds: the table's, if it is known. */
   readonly now: () => number;
+  /** Sees to it that `now` is the table's time: a read if it is not known yet, and nothing otherwise. */
+  setTime(): Promise<void>;
   /** Records who asked for a job before it can be claimed; changes nothing if the job is known. */
   announce(request: JobRequest): Promise<void>;
   claim(request: JobRequest, options: ClaimOptions): Promise<ClaimAnswer>;
