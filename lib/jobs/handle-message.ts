@@ -79,7 +79,8 @@ export type Lease = {
  */
 export type Handled =
   | { readonly kind: 'done' }
-  | { readonly kind: 'later'; readonly delayMs: number }
+  /** `isLost`: the lease was lost while the job ran. Default: false. */
+  | { readonly kind: 'later'; readonly delayMs: number; readonly isLost?: boolean }
   | { readonly kind: 'replace'; readonly body: string };
 
 const DONE: Handled = { kind: 'done' };
@@ -201,7 +202,7 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
   }
   const ended = await recordEnd(claim, outcome, { ...worker, untilMs: lease.writeUntilMs });
   // Another worker has the job, and its outcome wins; that is reported when the message is delivered again.
-  if (ended.kind === 'lost') return { kind: 'later', delayMs: AFTER_LEASE_MS };
+  if (ended.kind === 'lost') return { kind: 'later', delayMs: AFTER_LEASE_MS, isLost: true };
   // Awaited here: a failure while the lease is being given up would be unhandled, and would end the process.
   return await settle(given, ended.row, worker);
 }
@@ -218,7 +219,7 @@ async function handBack(
   if (after.kind === 'leave') {
     // The lease expired between SENT and the call. Only this worker knows that nothing was executed.
     if (hasSent && !turn.hasLeft()) await ledger.notSent(claim, { wasTried: false }).catch(() => undefined);
-    return { kind: 'later', delayMs: leaseMs };
+    return { kind: 'later', delayMs: leaseMs, isLost: true };
   }
   const wasTried = hasSent && after.counts !== 'nothing';
   const tried = hasSent ? 'with-send' : 'without-send';

@@ -10,8 +10,11 @@ export type HandledOnce =
   | { readonly kind: 'done' }
   /** It was replaced by another message, which comes after `delayMs`, and is deleted. */
   | { readonly kind: 'replaced'; readonly delayMs: number }
-  /** It comes back, after `delayMs` if that is known, otherwise when its visibility timeout ends. */
-  | { readonly kind: 'later'; readonly delayMs: number | undefined }
+  /**
+   * It comes back, after `delayMs` if that is known, otherwise when its visibility timeout ends. `isLost`: the lease was
+   * lost while its job ran.
+   */
+  | { readonly kind: 'later'; readonly delayMs: number | undefined; readonly isLost?: boolean }
   /** The same, since it could not be handled. `isAway`: the table or the store did not respond. */
   | { readonly kind: 'failed'; readonly delayMs: number | undefined; readonly isAway: boolean };
 
@@ -45,10 +48,10 @@ export async function handleOnce(
 
 async function later(
   message: QueueMessage,
-  { delayMs }: Pick<Extract<Handled, { readonly kind: 'later' }>, 'delayMs'>,
+  { delayMs, isLost = false }: Omit<Extract<Handled, { readonly kind: 'later' }>, 'kind'>,
   parts: PutBackParts,
 ): Promise<Extract<HandledOnce, { readonly kind: 'later' | 'replaced' }>> {
   const back = await putBack(message, delayMs, parts);
   if (back === 'replaced') return { kind: 'replaced', delayMs };
-  return { kind: 'later', delayMs: back === 'delayed' ? delayMs : undefined };
+  return { kind: 'later', delayMs: back === 'delayed' ? delayMs : undefined, isLost };
 }

@@ -1,6 +1,7 @@
 import { createComingBack } from './coming-back.ts';
 import type { Lease, Worker } from './handle-message.ts';
 import { type HandledOnce, handleOnce } from './handle-once.ts';
+import { createPlaces } from './places.ts';
 import { createEmptyCheck, LONG_POLLS, type Polls } from './queue/empty-queue.ts';
 import type { Queue, QueueMessage } from './queue/queue.ts';
 import { createQueueOutage } from './queue/queue-outage.ts';
@@ -10,7 +11,7 @@ export type WorkOptions = {
   readonly worker: Worker;
   readonly lease: Lease;
   readonly queue: Queue;
-  /** How many jobs run at once. */
+  /** The most jobs that run at once: fewer while leases are lost, see `createPlaces`. */
   readonly concurrency: number;
   /** How long a message is hidden from other receivers at a time; extended while its job runs. */
   readonly visibilitySeconds: number;
@@ -34,14 +35,14 @@ export type WorkCounts = { readonly done: number; readonly later: number; readon
  * does not exist, once all running jobs have finished.
  */
 export async function work(options: WorkOptions): Promise<WorkCounts> {
-  const { queue, concurrency, visibilitySeconds, drain, signal, polls = LONG_POLLS } = options;
+  const { queue, visibilitySeconds, drain, signal, polls = LONG_POLLS } = options;
   const { waitSeconds } = polls;
   const running = new Set<Promise<void>>();
   const begun = createBegun(options);
   const isEmpty = createEmptyCheck(queue, polls);
   const outage = createQueueOutage(options);
   const poll = async () => {
-    const most = Math.min(10, concurrency - running.size);
+    const most = Math.min(10, begun.places() - running.size);
     const wasIdle = running.size === 0;
     const messages = await queue.receive({ most, waitSeconds, visibilitySeconds });
     for (const message of messages) {
@@ -55,7 +56,7 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
   };
   try {
     while (!signal.aborted) {
-      if (running.size >= concurrency) await Promise.race(running);
+      if (running.size >= begun.places()) await Promise.race(running);
       else if (begun.isServiceAway()) begun.servicesAreBack(await untilServicesAreBack(options));
       else if (!(await isPlatformAway(options)) && (await outage.during(poll)) === 'empty') break;
     }
@@ -68,17 +69,22 @@ export async function work(options: WorkOptions): Promise<WorkCounts> {
 /** The messages that were received: how they ended, and what that says about the queue and the services. */
 function createBegun(options: WorkOptions) {
   const counts = { done: 0, later: 0, failed: 0 };
-  const comingBack = createComingBack(options.worker.now);
+  const { concurrency: most, lease, worker } = options;
+  const comingBack = createComingBack(worker.now);
+  const places = createPlaces({ most, onceInMs: lease.leaseMs, now: worker.now });
   let isAway = false;
   return {
     async add(message: QueueMessage): Promise<void> {
       comingBack.received(message);
       const handled = await handleOne(message, options);
       counts[handled.kind === 'replaced' ? 'later' : handled.kind] += 1;
+      if (handled.kind === 'done') places.held();
+      if (handled.kind === 'later' && handled.isLost) places.lost();
       if (handled.kind === 'done') comingBack.deleted(message);
       else comingBack.add(message, handled.delayMs ?? options.visibilitySeconds * 1000);
       if (handled.kind === 'failed' && handled.isAway) isAway = true;
     },
+    places: places.count,
     isComingBack: () => comingBack.any(),
     isServiceAway: () => isAway,
     servicesAreBack(are: boolean) {
