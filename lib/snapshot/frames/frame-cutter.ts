@@ -1,3 +1,4 @@
+import { shortened } from '../../json/faults.ts';
 import type { Compression } from '../keys.ts';
 import type { Frame } from './frame.ts';
 import { MOST_FRAME_BYTES, MOST_LINE_BYTES } from './frame-limits.ts';
@@ -7,7 +8,11 @@ import { borderAfter } from './key-border.ts';
 const LINE_FEED = 0x0a;
 
 /** Cuts records into frames after the keys that `borderAfter` chooses, and gives each packed frame to `packed`. */
-export function createFrameCutter(compression: Compression, packed: (body: Buffer, frame: Frame) => void) {
+export function createFrameCutter(
+  compression: Compression,
+  packed: (body: Buffer, frame: Frame) => void,
+  mostLineBytes = MOST_LINE_BYTES,
+) {
   const packer = createFramePacker<Omit<Frame, 'bytes'>>(compression, (body, frame) =>
     packed(body, { bytes: body.byteLength, ...frame }),
   );
@@ -23,16 +28,16 @@ export function createFrameCutter(compression: Compression, packed: (body: Buffe
     waitingBytes: packer.waitingBytes,
     /**
      * Adds records in order: as many lines, each with its line feed, as keys. The lines must not change before `packed`
-     * has resolved. Resolves once there is room for more.
+     * has resolved. Resolves once there is room for more. Throws `RangeError`, and adds none of them, if a line is longer
+     * than `mostLineBytes`.
      */
     async add(keys: readonly string[], lines: Uint8Array): Promise<void> {
       const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength);
+      refuseLongLines(keys, bytes, mostLineBytes);
       let [added, at] = [0, 0];
       for (const key of keys) {
         const start = at;
         at = bytes.indexOf(LINE_FEED, at) + 1;
-        if (at - start > MOST_LINE_BYTES)
-          throw new RangeError(`record ${key}: expected at most ${MOST_LINE_BYTES} bytes, got ${at - start}`);
         if (records === 0) firstKey = key;
         records += 1;
         lastKey = key;
@@ -53,3 +58,19 @@ export function createFrameCutter(compression: Compression, packed: (body: Buffe
     },
   };
 }
+
+/** Before any line is added: whoever saves what was added must not have half of what comes again. */
+function refuseLongLines(keys: readonly string[], lines: Buffer, most: number): void {
+  if (lines.byteLength <= most) return;
+  let at = 0;
+  for (const key of keys) {
+    const start = at;
+    at = lines.indexOf(LINE_FEED, at) + 1;
+    if (at - start > most) throw tooLong(key, at - start, most);
+  }
+}
+
+const tooLong = (key: string, got: number, most: number) =>
+  new RangeError(`record ${shortened(key, LONGEST_KEY)}: expected at most ${most} bytes, got ${got}`);
+
+const LONGEST_KEY = 200;

@@ -13,6 +13,8 @@ export type PartWriterOptions = {
   /** Where parts go; ends in a slash. */
   readonly folder: string;
   readonly compression: Compression;
+  /** The most bytes of a record's line. Default: `MOST_LINE_BYTES`. */
+  readonly mostLineBytes?: number | undefined;
 };
 
 /** What records are expected to shrink to before they are compressed. */
@@ -24,15 +26,16 @@ const EXPECTED_SHARE = 1 / 6;
  * stores the list of its frames. Memory holds one compressed part: its name ends in its sha256, so it can only be
  * stored once it is complete.
  */
-export function createPartWriter({ store, folder, compression }: PartWriterOptions) {
+export function createPartWriter({ store, folder, compression, mostLineBytes }: PartWriterOptions) {
   // All parts use the same memory: with a new buffer for each, two would be held until the old one is collected.
   const compressed = gatherBytes();
   let frames: Frame[] = [];
-  const cutter = createFrameCutter(compression, (body, frame) => {
+  const packed = (body: Buffer, frame: Frame) => {
     compressed.add(body);
     freeMemory(body);
     frames.push(frame);
-  });
+  };
+  const cutter = createFrameCutter(compression, packed, mostLineBytes);
   return {
     /** Adds records in order. Resolves once there is room for more; their batch is released when they are packed. */
     async write({ keys, lines, release }: RecordBatch): Promise<void> {

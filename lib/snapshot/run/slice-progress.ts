@@ -14,15 +14,17 @@ export type ProgressOptions = {
   readonly store: Store;
   /** Calls made in this process so far. */
   readonly callCounts: CountCalls;
+  /** The most bytes of a record's line. Default: `MOST_LINE_BYTES`. */
+  readonly mostLineBytes?: number | undefined;
 };
 
 /** What a slice has taken since its checkpoint, and how it becomes durable. */
-export function startProgress(saved: Saved, { store, callCounts }: ProgressOptions) {
+export function startProgress(saved: Saved, { store, callCounts, mostLineBytes }: ProgressOptions) {
   let { checkpoint, etag } = saved;
   const { source, run, compression } = checkpoint;
   const taken = countTaken(checkpoint, callCounts);
   const folder = workFolder(source, { id: run });
-  const writer = createPartWriter({ store, compression, folder });
+  const writer = createPartWriter({ store, compression, folder, mostLineBytes });
   /** A part that is stored but not recorded: recording it may have failed, and its records are in no other part. */
   let stored: Part | undefined;
   const found = collectMissing(store, folder, checkpoint.missing);

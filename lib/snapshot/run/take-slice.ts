@@ -13,6 +13,8 @@ export type SliceOptions = {
   readonly partBytes?: number;
   /** A part is closed at most so many milliseconds after its first record, even while a page is awaited. Default 30 s. */
   readonly partMs?: number | undefined;
+  /** The most bytes of a record's line. Default 128 MiB. */
+  readonly mostLineBytes?: number | undefined;
   /** Called after each step of the scan: true closes the part and ends the slice. Default: always false. */
   readonly isOver?: () => boolean;
   /** Called after each step of the scan. */

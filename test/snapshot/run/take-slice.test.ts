@@ -68,6 +68,25 @@ test('a scan that fails leaves a checkpoint after what it has read, and the rest
   expect(await linesOf(checkpoint.lastPart)).toBe(all);
 });
 
+test('a record that is too long ends the slice; what comes again is in no part yet', async () => {
+  const scanOf = (last: number): Scan<unknown> =>
+    async function* scan({ from }) {
+      if (from === undefined) yield { batch: simulatedBatch([1]), position: 1, total: 4 };
+      yield { batch: simulatedBatch([2, 3, last]), position: 4, total: 4 };
+      return { ...provedIf(true, []), totals: { start: 4, end: 4 }, order: 'id', refused: [] };
+    };
+  const long = takeSlice(await begin(), slice({ scan: scanOf(1_000), mostLineBytes: 10 }));
+  await expect(long).rejects.toThrow('record 1000: expected at most 10 bytes, got 12');
+  const saved = await resumeRun(store, 'calculations', '20261118T090000Z-800000');
+
+  const { checkpoint } = await takeSlice(saved, slice({ scan: scanOf(4), mostLineBytes: 10 }));
+
+  expect(saved.checkpoint).toMatchObject({ position: 1, records: 1, parts: 1, outcome: null });
+  expect(checkpoint).toMatchObject({ records: 4, parts: 2, outcome: { consistency: 'proved' } });
+  expect((await readParts(store, checkpoint.lastPart)).map(({ records }) => records)).toEqual([1, 3]);
+  expect(await linesOf(checkpoint.lastPart)).toBe('{"id":1}\n{"id":2}\n{"id":3}\n{"id":4}\n');
+});
+
 test('slices of one part each take the same as one slice', async () => {
   let saved = await begin();
   let slices = 0;
