@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { faultsOf } from '../json/faults.ts';
+import { checkedBy } from '../json/checked-by.ts';
+import { faultsOf, messageOf } from '../json/faults.ts';
 import { parseJson } from '../json/json.ts';
 import { allowLists, notAllowed } from './allow-lists.ts';
 import { type Job, jobType, listFault } from './types/job-types.ts';
@@ -29,7 +30,7 @@ export class AllowError extends Error {
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
-    super(`what jobs may use: ${faults.join('; ')}`);
+    super(messageOf(`what jobs may use: ${faults.join('; ')}`));
     this.faults = faults;
   }
 }
@@ -37,7 +38,7 @@ export class AllowError extends Error {
 /** Reads the setting SYNC_ALLOW; without a value, everything is allowed. Throws `AllowError` with every fault. */
 export function readAllow(text: string | undefined): Allow {
   if (text === undefined || text === '') return {};
-  const parsed = allowSchema.safeParse(jsonOf(text));
+  const parsed = checkedBy(allowSchema, jsonOf(text));
   if (parsed.success) return parsed.data;
   throw new AllowError(
     faultsOf(parsed.error, jsonOf(text), { place: (path) => ['SYNC_ALLOW', ...path].join('.') }),

@@ -47,6 +47,14 @@ const LONGEST_PLACE = 300;
 export const shortened = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most)}…` : text;
 
+/**
+ * The text of an error, of at most 4,000 characters: it may quote what came from elsewhere, and goes into logs, results
+ * and rows.
+ */
+export const messageOf = (text: string): string => shortened(text, LONGEST_MESSAGE);
+
+const LONGEST_MESSAGE = 4_000;
+
 /** Names in quotes, for a message: the first 20, each shortened, and how many others there are. */
 export function listed(names: readonly string[]): string {
   const first = names.slice(0, MOST_NAMES).map((name) => JSON.stringify(shortened(name, LONGEST_NAME)));

@@ -1,3 +1,4 @@
+import { checkedBy } from '../json/checked-by.ts';
 import type { Endpoint, EndpointInput } from './endpoint.ts';
 import { notifyAll } from './events.ts';
 import { type JsonResponse, type ReadResponse, readAsBoundedJson, readAsJson } from './http/transport.ts';
@@ -60,7 +61,7 @@ export function createCall(given: CallParts): Call {
     options?: CallOptions,
   ): Promise<Output> => {
     const { response, token, context } = await send(endpoint, input, jsonReader(endpoint), options);
-    const parsed = endpoint.output.safeParse(response.json);
+    const parsed = checkedBy(endpoint.output, response.json);
     if (parsed.success) return parsed.data;
     // Faults quote the response, which may echo the token.
     const faults = shapeFaults(parsed.error, response.json, {

@@ -1,3 +1,4 @@
+import { checkedBy } from '../json/checked-by.ts';
 import { faultsOf, preview } from '../json/faults.ts';
 import { printJson } from '../json/json.ts';
 import { type Endpoint, type EndpointInput, targetOf } from './endpoint.ts';
@@ -22,7 +23,7 @@ export function prepareCall<Input extends EndpointInput>(
   input: EndpointInput,
   { timeoutMs, read }: PrepareOptions,
 ): PreparedCall {
-  const checked = endpoint.input.safeParse(input);
+  const checked = checkedBy(endpoint.input, input);
   if (!checked.success) {
     const place = (path: readonly PropertyKey[]) => path.slice(1).join('.') || String(path[0]);
     const faults = faultsOf(checked.error, input, { place });

@@ -68,6 +68,8 @@ describe('whatever a runner throws, its job comes to an end, even if only one wa
   });
 });
 
+const manyZeros = Array.from({ length: 130_000 }, () => 0);
+
 describe('a message is refused and acknowledged', () => {
   test.each([
     ['an id of 2,000 digits', { type: 'update-formula', calculationId: '9'.repeat(2_000), expression: '1' }],
@@ -76,6 +78,12 @@ describe('a message is refused and acknowledged', () => {
     ['a function with a slash', { ...runFunctionJob, functionName: 'x/y' }],
     ['half a surrogate pair', { ...runFunctionJob, functionName: '\ud800' }],
     ['an id of `..`', { type: 'data-files', ids: ['..'] }],
+    ['130,000 texts that are none', { type: 'score', texts: manyZeros }],
+    [
+      '130,000 topics that are none',
+      { type: 'score', texts: [{ id: '1', text: 'fine' }], topics: manyZeros },
+    ],
+    ['130,000 filters that are none', { type: 'snapshot', source: 'calculations', filters: manyZeros }],
   ])('%s', async (_, body) => {
     await using fake = await fakeWorker({});
     const text =
@@ -87,7 +95,7 @@ describe('a message is refused and acknowledged', () => {
 
     expect(handled).toEqual({ kind: 'done' });
     expect(await fake.stored('refused/m-1.json')).toMatchObject({
-      faults: [expect.stringMatching(/^.{10,400}$/)],
+      faults: expect.toSatisfy((faults: string[]) => faults.every((fault) => /^.{10,400}$/.test(fault))),
       body: text,
     });
     expect(fake.finished).toEqual([]);

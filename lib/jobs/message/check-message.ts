@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import { checkedBy } from '../../json/checked-by.ts';
 import { faultsOf, preview } from '../../json/faults.ts';
 import { own } from '../../json/own.ts';
 import { type FieldRule, type GivenMessage, isObject } from './fields.ts';
@@ -31,7 +32,7 @@ export function checkMessage<Message>(
   const place = ([first = '', ...rest]: readonly PropertyKey[]) => [nameOf(String(first)), ...rest].join('.');
   const texts = textsIn(given['texts']);
   const hide = (text: string) => (texts.has(text) ? `${text.length} characters, not shown` : text);
-  const { data, error } = schema.safeParse(given);
+  const { data, error } = checkedBy(schema, given);
   const faults = [
     ...(error === undefined ? [] : faultsOf(error, given, { place, hide })),
     ...rules

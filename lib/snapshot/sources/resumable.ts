@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import { checkedBy } from '../../json/checked-by.ts';
 import { faultsOf } from '../../json/faults.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import type { Scan } from '../scan.ts';
@@ -10,7 +11,7 @@ export const resumable =
     scan({ ...start, from: start.from === undefined ? undefined : positionOf(start.from, schema) });
 
 function positionOf<Position>(stored: unknown, schema: z.ZodMiniType<Position>): Position {
-  const { data, error } = schema.safeParse(stored);
+  const { data, error } = checkedBy(schema, stored);
   if (error === undefined) return data;
   const faults = faultsOf(error, stored).join('; ');
   throw new StoredObjectError('invalid', `the position of a checkpoint: ${faults}`);

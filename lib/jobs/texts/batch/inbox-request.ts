@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { checkedBy } from '../../../json/checked-by.ts';
 import { faultsOf } from '../../../json/faults.ts';
 import { filledText, wholeNumber } from '../../../json/inputs.ts';
 import { keySegment } from '../../../store/id-in-key.ts';
@@ -59,7 +60,7 @@ export function parseInboxRequest(key: string, body: Uint8Array): ParsedInbox {
       ];
   const json = readJson(body);
   if (json.kind === 'fault') return { kind: 'refused', key, faults: [...nameFaults, json.fault] };
-  const parsed = inboxSchema.safeParse(json.value);
+  const parsed = checkedBy(inboxSchema, json.value);
   if (!parsed.success) {
     const place = (path: readonly PropertyKey[]) => path.join('.') || 'the request';
     return {

@@ -1,3 +1,4 @@
+import { checkedBy } from '../../../json/checked-by.ts';
 import type { Call } from '../../../platform/call.ts';
 import { runFunction } from '../../../platform/operations/run-function.ts';
 import { executionSchema, type FunctionExecution } from '../../../platform/records.ts';
@@ -18,7 +19,7 @@ export function functionRunner(call: Call): RunJob<RunFunctionJob> {
       once: true,
       finishes: true,
     });
-    const execution = executionSchema.safeParse(json);
+    const execution = checkedBy(executionSchema, json);
     const response = text.trim();
     if (execution.success) return { ...ended(execution.data), response };
     const message = 'the response does not match the contract, so the outcome of the function is unknown';

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { checkedBy } from '../../../json/checked-by.ts';
 import { anyText, wholeNumber } from '../../../json/inputs.ts';
 import { analyzeSentiment, type SentimentRequest } from '../../../platform/operations/analyze-sentiment.ts';
 import type { MessageChecks } from '../../message/check-message.ts';
@@ -46,7 +47,7 @@ const asSent = <Name extends Exclude<keyof SentimentRequest, 'text'>>(name: Name
       .check(
         z.check(({ value, issues }) => {
           const body = { input: [{ type: 'TEXT', text: '' }], [name]: value };
-          const { error } = analyzeSentiment.input.safeParse({ body });
+          const { error } = checkedBy(analyzeSentiment.input, { body });
           for (const issue of error?.issues ?? []) {
             issues.push({ ...issue, path: issue.path.slice(2), input: value } as z.core.$ZodRawIssue);
           }

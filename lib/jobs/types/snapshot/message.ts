@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { checkedBy } from '../../../json/checked-by.ts';
 import { commonFields, requestRules, requestSchemasWith } from '../../../snapshot/sources/request.ts';
 import { isSource, type Source, sources } from '../../../snapshot/sources/sources.ts';
 import type { MessageChecks } from '../../message/check-message.ts';
@@ -26,11 +27,12 @@ const snapshotMessage: z.ZodMiniType<SnapshotMessage> = z.pipe(
   z.transform((message: unknown, { issues }): SnapshotMessage => {
     const source = isObject(message) ? message['source'] : undefined;
     if (isSource(source)) {
-      const { error, data } = schemas[source].safeParse(message);
+      const schema: z.ZodMiniType<SnapshotMessage> = schemas[source];
+      const { error, data } = checkedBy(schema, message);
       if (error === undefined) return data;
       issues.push(...issuesOf(error));
     } else {
-      issues.push(...issuesOf(unknownSource.safeParse(message).error));
+      issues.push(...issuesOf(checkedBy(unknownSource, message).error));
     }
     return z.NEVER;
   }),

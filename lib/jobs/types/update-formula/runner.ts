@@ -1,3 +1,4 @@
+import { checkedBy } from '../../../json/checked-by.ts';
 import type { Platform } from '../../../platform/client.ts';
 import { updateFormula } from '../../../platform/operations/update-formula.ts';
 import { calculationSchema } from '../../../platform/records.ts';
@@ -21,7 +22,7 @@ export function formulaRunner(platform: Platform): RunJob<UpdateFormulaJob> {
       finishes: true,
     });
     const response = text.trim();
-    const updated = calculationSchema.safeParse(json);
+    const updated = checkedBy(calculationSchema, json);
     if (updated.success && updated.data.expression === expression) return { status: 'done', response };
     const message = updated.success
       ? 'the expression in the response is not the one that was sent: look at the calculation'
