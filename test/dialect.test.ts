@@ -97,3 +97,26 @@ test('objects with names from outside keep all of them', () => {
     'a.ts',
   ]);
 });
+
+/** Reads JSON without a limit. These read what this process printed, a single text, or within limits. */
+const PARSERS = [
+  'lib/event-pattern/match-event.ts',
+  'lib/jobs/ledger/create-ledger.ts',
+  'lib/json/bounded-line.ts',
+  'lib/json/exact-json.ts',
+  'lib/json/json.ts',
+  'lib/snapshot/changes/line-layout.ts',
+  'lib/snapshot/changes/line-members.ts',
+  'lib/snapshot/page/record-fields.ts',
+  'lib/snapshot/page/slice-records.ts',
+  'lib/table/memory-table.ts',
+];
+
+test('what comes from outside is parsed by functions that limit its depth', () => {
+  const parsing = sources
+    .filter(({ file }) => /^(?:lib|functions)\//.test(file) && !file.includes('/sandbox/'))
+    .filter(({ source }) => source.split('\n').some((line) => /^[^*]*\bJSON\.parse\(/.test(line)))
+    .map(({ file }) => file);
+
+  expect(parsing.filter((file) => !PARSERS.includes(file))).toEqual([]);
+});

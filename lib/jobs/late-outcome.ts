@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { keysOfId } from '../store/id-in-key.ts';
 import type { Store } from '../store/store.ts';
-import { findStored, StoredObjectError } from '../store/stored-json.ts';
+import { findStored, MOST_LIST_BYTES, StoredObjectError } from '../store/stored-json.ts';
 import type { Outcome } from './ledger/job-row.ts';
 import type { SentBy } from './ledger/ledger.ts';
 import { outcomeSchema } from './ledger/stored-row.ts';
@@ -20,7 +20,7 @@ export async function stageLateOutcome(store: Store, sent: SentBy, outcome: Outc
 export async function findLateOutcome(store: Store, sent: SentBy): Promise<Outcome | undefined> {
   for (const key of lateKeys(sent)) {
     try {
-      const found = await findStored(store, key, lateSchema);
+      const found = await findStored(store, key, lateSchema, MOST_LIST_BYTES);
       if (found !== undefined) return found.value.outcome;
     } catch (error) {
       if (!(error instanceof StoredObjectError)) throw error;

@@ -2,12 +2,13 @@ import { AwsError } from '../aws/aws-error.ts';
 import { parseJson } from '../json/json.ts';
 import { idOfSegment, keysOfId } from '../store/id-in-key.ts';
 import type { Store } from '../store/store.ts';
+import { getBounded } from '../store/stored-json.ts';
 import { type EndedJobRow, isCancelled, type JobRow } from './ledger/job-row.ts';
 import type { Ledger, ReopenOptions } from './ledger/ledger.ts';
 import { parseMessage } from './message/message.ts';
 import { withId } from './message/with-id.ts';
 import { createEmptyCheck, LONG_POLLS, type Polls, total } from './queue/empty-queue.ts';
-import type { Queue, QueueMessage } from './queue/queue.ts';
+import { MOST_MESSAGE_BYTES, type Queue, type QueueMessage } from './queue/queue.ts';
 import { unsentOf } from './queue/unsent-error.ts';
 import type { BatchStorage } from './texts/batch/batch.ts';
 import { prepareReopen } from './types/job-types.ts';
@@ -122,7 +123,7 @@ export async function sendAll(
 /** The message of a job that did not succeed, and its key. Earlier versions stored some under another one. */
 async function findFailed(store: Store, id: string) {
   for (const key of keysOf(id)) {
-    const body = (await store.get(key))?.body.toString();
+    const body = (await getBounded(store, key, 2 * MOST_MESSAGE_BYTES))?.body.toString();
     if (body?.includes(JSON.stringify(id))) return { key, body };
   }
   return undefined;

@@ -13,12 +13,15 @@ type ResultOf = Pick<TypedJobRow, 'type' | 'dt' | 'id'>;
 /** The key of a job's result. */
 export const resultKey = (row: ResultOf): string => resultKeys(row)[0];
 
+/** More than any response: a text of JavaScript has at most half as many characters. */
+const WHOLE = { mostBytes: 1024 * 1024 * 1024 };
+
 const resultKeys = ({ type, dt, id }: ResultOf) =>
   keysOfId(id, (segment) => `results/${type}/dt=${dt}/${segment}.json`);
 
 /** The result of a job, if there is one, where this version or an earlier one stored it. */
 export async function findResult(store: Store, row: ResultOf): Promise<Buffer | undefined> {
-  const stored = await store.get(resultKey(row));
+  const stored = await store.get(resultKey(row), WHOLE);
   return (stored ?? (await findEarlierResult(store, row)))?.body;
 }
 
@@ -28,7 +31,7 @@ async function findEarlierResult(
 ): Promise<(StoredObject & { readonly key: string }) | undefined> {
   const [, ...earlier] = resultKeys(row);
   for (const key of earlier) {
-    const stored = await store.get(key);
+    const stored = await store.get(key, WHOLE);
     if (stored?.body.includes(`"id":${JSON.stringify(row.id)},`)) return { ...stored, key };
   }
   return undefined;
@@ -63,7 +66,7 @@ export async function writeResult(store: Store, row: TypedJobRow): Promise<strin
   for (;;) {
     const put = await store.put(key, body, { condition, contentType: 'application/json' });
     if (put.kind === 'stored') return key;
-    const there = await store.get(key);
+    const there = await store.get(key, WHOLE);
     if (there !== undefined && endOf(there.body) >= row.finishedAt) return key;
     condition = there === undefined ? { ifAbsent: true } : { ifMatch: there.etag };
   }
@@ -72,7 +75,7 @@ export async function writeResult(store: Store, row: TypedJobRow): Promise<strin
 /** The response of an outcome as JSON text, wherever it is stored; undefined if there is none. */
 export async function responseOf(store: Store, { response, staged }: Outcome): Promise<string | undefined> {
   if (staged === undefined) return typeof response === 'string' ? response : undefined;
-  const stored = await store.get(staged);
+  const stored = await store.get(staged, WHOLE);
   if (stored === undefined) throw missingObject(store, staged, 'a job’s response');
   return stored.body.toString();
 }

@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
 import { isKey } from '../store/key.ts';
 import type { Store } from '../store/store.ts';
+import { getBounded, StoredObjectError } from '../store/stored-json.ts';
 import type { JobStorage } from './job-storage.ts';
-import type { Queue } from './queue/queue.ts';
+import { MOST_MESSAGE_BYTES, type Queue } from './queue/queue.ts';
 import { parseInboxRequest, writeRefusedInbox } from './texts/batch/inbox-request.ts';
 import { splitBatch } from './texts/batch/split-batch.ts';
 import { RowsError, readRows } from './texts/rows/read-rows.ts';
@@ -34,9 +35,9 @@ export async function splitInbox(key: string, options: InboxOptions): Promise<Sp
   };
   if (!isKey(key))
     return refuse([`key: expected the key of an object in a store, got ${JSON.stringify(key)}`]);
-  const stored = await store.get(key);
-  if (stored === undefined) return refuse([`${key}: expected a request, got nothing`]);
-  const parsed = parseInboxRequest(key, stored.body);
+  const found = await readRequest(store, key);
+  if ('fault' in found) return refuse([found.fault]);
+  const parsed = parseInboxRequest(key, found.body);
   if (parsed.kind === 'refused') return refuse(parsed.faults);
   const { batch, object, request, maxCalls, ...columns } = parsed.request;
   const source = sourceObject(store, object);
@@ -61,6 +62,20 @@ export async function splitInbox(key: string, options: InboxOptions): Promise<Sp
     return { kind: 'split', batch, chunks: split.chunks, rows: split.rows };
   } catch (error) {
     if (error instanceof RowsError) return refuse([error.message]);
+    throw error;
+  }
+}
+
+/** The bytes of a request, which is read only if it is no larger than a message may be. */
+async function readRequest(store: Store, key: string) {
+  try {
+    return (
+      (await getBounded(store, key, MOST_MESSAGE_BYTES)) ?? {
+        fault: `${key}: expected a request, got nothing`,
+      }
+    );
+  } catch (error) {
+    if (error instanceof StoredObjectError) return { fault: error.message };
     throw error;
   }
 }

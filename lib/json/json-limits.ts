@@ -53,9 +53,9 @@ export function endOfString(text: string, quote: number): number {
   }
 }
 
-/** Throws `JsonLimitError` if JSON in UTF-8 holds more values than are parsed. It need not be valid. */
-export function refuseManyValues(bytes: Uint8Array): void {
-  if (bytes.byteLength <= MAX_VALUES) return;
+/** Throws `JsonLimitError` if JSON in UTF-8 holds more values than are parsed. It need not be valid. `what` it is, in words. */
+export function refuseManyValues(bytes: Uint8Array, most = MAX_VALUES, what = 'a response'): void {
+  if (bytes.byteLength <= most) return;
   let values = 1;
   let inString = false;
   for (let at = 0; at < bytes.length; at += 1) {
@@ -67,6 +67,5 @@ export function refuseManyValues(bytes: Uint8Array): void {
     // An array or object has one value more than commas. `[` and `{` are the same but for one bit.
     else if (byte === COMMA || (byte | 0x20) === 0x7b) values += 1;
   }
-  if (values > MAX_VALUES)
-    throw new JsonLimitError(`expected at most ${MAX_VALUES} values in a response, got ${values}`);
+  if (values > most) throw new JsonLimitError(`expected at most ${most} values in ${what}, got ${values}`);
 }

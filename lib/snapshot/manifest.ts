@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { anyRecord, recordOf } from '../json/record-schema.ts';
 import { isKey } from '../store/key.ts';
 import type { Store } from '../store/store.ts';
-import { findStored, readStored } from '../store/stored-json.ts';
+import { findStored, MOST_LIST_BYTES, readStored } from '../store/stored-json.ts';
 import { latestKey, type Place } from './keys.ts';
 import { consistencies } from './scan.ts';
 
@@ -85,9 +85,13 @@ export const latestSchema = z.object({
 /** The last published run of a source: `latest.json`. `manifest` is a key. */
 export type Latest = z.infer<typeof latestSchema>;
 
+/** Two names and a time: more than they can have. */
+export const MOST_LATEST_BYTES = 64 * 1024;
+
 /** The manifest under a key. Throws `StoredObjectError` if it is missing or invalid. */
 export async function readManifest(store: Store, key: string): Promise<Manifest> {
-  return (await readStored(store, key, { what: 'a manifest', schema: manifestSchema })).value;
+  const expected = { what: 'a manifest', schema: manifestSchema, mostBytes: MOST_LIST_BYTES };
+  return (await readStored(store, key, expected)).value;
 }
 
 /** Where `latest.json` points, with its etag; undefined before the first publication. */
@@ -95,6 +99,6 @@ export async function readLatest(
   store: Store,
   source: Place,
 ): Promise<(Latest & { readonly etag: string }) | undefined> {
-  const stored = await findStored(store, latestKey(source), latestSchema);
+  const stored = await findStored(store, latestKey(source), latestSchema, MOST_LATEST_BYTES);
   return stored && { ...stored.value, etag: stored.etag };
 }

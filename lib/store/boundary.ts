@@ -4,7 +4,8 @@ import { StoreError, type StoreFailure } from './error.ts';
 type Attempt = { readonly tried: string; readonly signal: AbortSignal | undefined };
 
 export type Boundary = {
-  run<T>(attempt: Attempt, work: () => Promise<T>): Promise<T>;
+  /** `work` is given what is tried, for failures that it finds itself. */
+  run<T>(attempt: Attempt, work: (tried: string) => Promise<T>): Promise<T>;
   each<T>(attempt: Attempt, source: () => AsyncIterable<T>): AsyncGenerator<T>;
 };
 
@@ -21,7 +22,7 @@ export function createBoundary(explain: (error: unknown) => StoreFailure): Bound
     async run(attempt, work) {
       try {
         attempt.signal?.throwIfAborted();
-        return await work();
+        return await work(attempt.tried);
       } catch (error) {
         throw translate(attempt, error);
       }

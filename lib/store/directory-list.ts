@@ -17,6 +17,17 @@ export async function* listDirectory(root: string, prefix: string): AsyncGenerat
   if (place === undefined || place.kind === 'folder') yield* walk(root, folder, prefix);
 }
 
+/** The folders under `root` whose keys start with `prefix`, without those within them. */
+export async function* listFolders(root: string, prefix: string): AsyncGenerator<string> {
+  const parent = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+  const place = parent === '' ? undefined : await findOccupant(root, parent.slice(0, -1));
+  if (place !== undefined && place.kind !== 'folder') return;
+  for (const { name, isFolder } of await readFolder(join(root, parent))) {
+    const key = parent + name;
+    if (isFolder && key.startsWith(prefix) && isKey(key)) yield key;
+  }
+}
+
 async function* walk(root: string, folder: string, prefix: string): AsyncGenerator<ListedObject> {
   for (const { name, isFolder } of await readFolder(join(root, folder))) {
     const key = folder + name;

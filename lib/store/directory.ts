@@ -4,12 +4,13 @@ import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createBoundary } from './boundary.ts';
 import { explainFileError } from './directory-failure.ts';
-import { listDirectory } from './directory-list.ts';
+import { listDirectory, listFolders } from './directory-list.ts';
 import { findOccupant } from './directory-occupant.ts';
 import { createDirectoryWriter } from './directory-writer.ts';
+import { StoreError } from './error.ts';
 import { unlessCode } from './error-code.ts';
 import { checkKey, checkPrefix } from './key.ts';
-import type { Store } from './store.ts';
+import { MOST_OBJECT_BYTES, type Store } from './store.ts';
 import { withPieces } from './watched-pieces.ts';
 
 /**
@@ -27,7 +28,8 @@ export function createDirectoryStore(directory: string): Store {
   });
   return {
     location: root,
-    get: (key, { signal } = {}) => run(attempt('get', key, signal), () => readObject(root, key, signal)),
+    get: (key, { mostBytes = MOST_OBJECT_BYTES, signal } = {}) =>
+      run(attempt('get', key, signal), (tried) => readObject(root, key, { tried, mostBytes, signal })),
     stream: (key, { signal } = {}) =>
       run(attempt('stream', key, signal), async () =>
         (await hasObject(root, key))
@@ -47,6 +49,11 @@ export function createDirectoryStore(directory: string): Store {
         checkPrefix(prefix);
         return listDirectory(root, prefix);
       }),
+    folders: (prefix, { signal } = {}) =>
+      each(attempt('list folders', `${prefix}*`, signal), () => {
+        checkPrefix(prefix);
+        return listFolders(root, prefix);
+      }),
     delete: (key, { signal } = {}) => run(attempt('delete', key, signal), () => write.delete(key, signal)),
   };
 }
@@ -56,10 +63,18 @@ async function hasObject(root: string, key: string): Promise<boolean> {
   return (await findOccupant(root, key)).kind === 'object';
 }
 
-async function readObject(root: string, key: string, signal: AbortSignal | undefined) {
+type Getting = {
+  readonly tried: string;
+  readonly mostBytes: number;
+  readonly signal: AbortSignal | undefined;
+};
+
+async function readObject(root: string, key: string, { tried, mostBytes, signal }: Getting) {
   if (!(await hasObject(root, key))) return undefined;
   await using file = await openObject(root, key).catch(unlessCode(['ENOENT'], undefined));
   if (file === undefined) return undefined;
+  const { size: sizeBytes } = await file.stat();
+  if (sizeBytes > mostBytes) throw new StoreError(tried, { kind: 'too-large', mostBytes, sizeBytes });
   const body = await file.readFile(signal ? { signal } : {});
   return { body, etag: createHash('sha256').update(body).digest('hex') };
 }

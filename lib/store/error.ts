@@ -1,3 +1,5 @@
+import { messageOf } from '../json/faults.ts';
+
 /** What went wrong with a store; `code` is the one that the file system or S3 gave. */
 export type StoreFailure =
   /** The location is neither `s3://bucket/prefix` nor a directory. */
@@ -6,6 +8,8 @@ export type StoreFailure =
   /** In a directory, a key cannot be both an object and a folder; `occupant` is what is there. */
   | { readonly kind: 'key-conflict'; readonly occupant: string }
   | { readonly kind: 'missing'; readonly what: 'object' | 'bucket' }
+  /** It was not read: it has `sizeBytes`, or at least as many. */
+  | { readonly kind: 'too-large'; readonly mostBytes: number; readonly sizeBytes: number }
   /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
   | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
   | { readonly kind: 'denied'; readonly code: string }
@@ -22,7 +26,7 @@ export class StoreError extends Error {
   /** `tried` names the action and its object: `put latest.json in s3://bucket/prefix`. */
   constructor(tried: string, failure: StoreFailure, options?: { readonly cause: unknown }) {
     const cause = options?.cause instanceof Error ? ` (${options.cause.message})` : '';
-    super(`${tried}: ${describe(failure)}${cause}`, options);
+    super(messageOf(`${tried}: ${describe(failure)}${cause}`), options);
     this.failure = failure;
   }
 }
@@ -36,6 +40,8 @@ function describe(failure: StoreFailure): string {
       return `expected ${failure.expected}, got none`;
     case 'key-conflict':
       return `${failure.occupant} is in the way`;
+    case 'too-large':
+      return `expected at most ${failure.mostBytes} bytes, got ${failure.sizeBytes}`;
     case 'missing':
       return `there is no such ${failure.what}`;
     case 'denied':

@@ -1,4 +1,6 @@
 import type { Readable } from 'node:stream';
+import { gatherBytes } from '../bytes/gathered-bytes.ts';
+import { StoreError } from './error.ts';
 
 /** How long S3 may pause in the middle of a body, in milliseconds. The client's own limit covers only the head. */
 export const MOST_PAUSE_MS = 60_000;
@@ -20,4 +22,39 @@ export async function* bytesOf(body: Readable, mostPauseMs: number): AsyncGenera
   } finally {
     clearTimeout(timer);
   }
+}
+
+export type WholeBody = {
+  readonly body: Readable;
+  /** As S3 reports it; undefined if it does not. */
+  readonly sizeBytes: number | undefined;
+};
+
+export type WholeBodyOptions = {
+  /** What is tried, for the error. */
+  readonly tried: string;
+  readonly mostBytes: number;
+  readonly mostPauseMs: number;
+};
+
+/**
+ * All bytes of a body. Throws a `too-large` StoreError if there are more than `mostBytes`: before any is read if S3
+ * reports the size, else as soon as they are.
+ */
+export async function wholeBody(
+  { body, sizeBytes }: WholeBody,
+  { tried, mostBytes, mostPauseMs }: WholeBodyOptions,
+): Promise<Buffer> {
+  function refuseMore(bytes: number): void {
+    if (bytes <= mostBytes) return;
+    body.destroy();
+    throw new StoreError(tried, { kind: 'too-large', mostBytes, sizeBytes: bytes });
+  }
+  refuseMore(sizeBytes ?? 0);
+  const gathered = gatherBytes(sizeBytes);
+  for await (const chunk of bytesOf(body, mostPauseMs)) {
+    refuseMore(gathered.sizeBytes() + chunk.byteLength);
+    gathered.add(chunk);
+  }
+  return gathered.bytes();
 }

@@ -1,13 +1,17 @@
+import { Readable } from 'node:stream';
 import { DeleteObjectCommand, GetObjectCommand, ListObjectVersionsCommand } from '@aws-sdk/client-s3';
 import { readAwsFault } from '../aws/fault.ts';
 import { checkPrefix, isKey } from './key.ts';
+import { wholeBody } from './s3-body.ts';
 import type { OwnFolder } from './s3-leftovers.ts';
-import type { OldVersion } from './store.ts';
+import { MOST_OBJECT_BYTES, type OldVersion } from './store.ts';
 
 export type HistoryOptions = {
   readonly signal: AbortSignal | undefined;
   /** Runs what is done to a version of a key, and explains what it throws. */
-  readonly run: <T>(act: 'get' | 'erase', key: string, work: () => Promise<T>) => Promise<T>;
+  readonly run: <T>(act: 'get' | 'erase', key: string, work: (tried: string) => Promise<T>) => Promise<T>;
+  /** How long S3 may pause in the middle of a version, in milliseconds. */
+  readonly mostPauseMs: number;
 };
 
 /**
@@ -17,7 +21,7 @@ export type HistoryOptions = {
 export async function* listOldVersions(
   { client, bucket, folder }: OwnFolder,
   under: string,
-  { signal, run }: HistoryOptions,
+  { signal, run, mostPauseMs }: HistoryOptions,
 ): AsyncGenerator<OldVersion> {
   checkPrefix(under);
   const options = signal === undefined ? {} : { abortSignal: signal };
@@ -32,9 +36,11 @@ export async function* listOldVersions(
       yield {
         key,
         read: () =>
-          run('get', key, async () => {
-            const { Body } = await client.send(new GetObjectCommand(place), options);
-            return Buffer.from((await Body?.transformToByteArray()) ?? []);
+          run('get', key, async (tried) => {
+            const { Body, ContentLength } = await client.send(new GetObjectCommand(place), options);
+            const whole = { tried, mostBytes: MOST_OBJECT_BYTES, mostPauseMs };
+            if (!(Body instanceof Readable)) throw new Error('S3 responded without a body');
+            return wholeBody({ body: Body, sizeBytes: ContentLength }, whole);
           }),
         erase: () =>
           run('erase', key, async () => void (await client.send(new DeleteObjectCommand(place), options))),

@@ -1,21 +1,16 @@
 import { Readable } from 'node:stream';
-import {
-  CopyObjectCommand,
-  DeleteObjectCommand,
-  GetObjectCommand,
-  ListObjectsV2Command,
-  type S3Client,
-} from '@aws-sdk/client-s3';
+import { CopyObjectCommand, DeleteObjectCommand, GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { readAwsFault } from '../aws/fault.ts';
 import { type Boundary, createBoundary } from './boundary.ts';
-import { checkKey, checkPrefix, isKey } from './key.ts';
-import { bytesOf, MOST_PAUSE_MS } from './s3-body.ts';
+import { checkKey } from './key.ts';
+import { bytesOf, MOST_PAUSE_MS, type WholeBodyOptions, wholeBody } from './s3-body.ts';
 import { explainS3Error } from './s3-failure.ts';
 import { listOldVersions } from './s3-history.ts';
 import { abortLeftoversOnce, type OwnFolder } from './s3-leftovers.ts';
+import { listFolders, listObjects } from './s3-list.ts';
 import { isSentInParts, onceSentInParts, putS3Object, type S3Object } from './s3-put.ts';
 import { tagObjects } from './s3-tags.ts';
-import type { ListedObject, Store, StoredObject } from './store.ts';
+import { type ListedObject, MOST_OBJECT_BYTES, type Store, type StoredObject } from './store.ts';
 import { withPieces } from './watched-pieces.ts';
 
 /** `prefix` is a folder of the bucket, without a trailing slash; absent or empty: the whole bucket. */
@@ -51,8 +46,10 @@ export function createS3Store({
   const cleanUpOnce = abortLeftoversOnce(own);
   return {
     location,
-    get: (key, { signal } = {}) =>
-      run(attempt('get', key, signal), () => readObject(place(key), mostPauseMs, signal)),
+    get: (key, { mostBytes = MOST_OBJECT_BYTES, signal } = {}) =>
+      run(attempt('get', key, signal), (tried) =>
+        readObject(place(key), { tried, mostBytes, mostPauseMs, signal }),
+      ),
     stream: (key, { signal } = {}) =>
       run(attempt('stream', key, signal), async () => {
         const found = await getObject(place(key), signal);
@@ -73,16 +70,18 @@ export function createS3Store({
       run(attempt(`copy ${from} to`, to, signal), () => copyObject(place(from), place(to), signal)),
     list: (under, { signal } = {}) =>
       each(attempt('list', `${under}*`, signal), () => listObjects({ ...own, under, signal })),
+    folders: (under, { signal } = {}) =>
+      each(attempt('list folders', `${under}*`, signal), () => listFolders({ ...own, under, signal })),
     delete: (key, { signal } = {}) =>
       run(attempt('delete', key, signal), () => deleteObject(place(key), signal)),
-    ...besideObjects(own, { location, run, each }),
+    ...besideObjects(own, { location, run, each, mostPauseMs }),
   };
 }
 
 /** What S3 holds besides the current objects: their old versions and their tags. */
 function besideObjects(
   own: OwnFolder,
-  { location, run, each }: Boundary & Pick<Store, 'location'>,
+  { location, run, each, mostPauseMs }: Boundary & Pick<Store, 'location'> & { readonly mostPauseMs: number },
 ): Pick<Store, 'oldVersions' | 'tagAll'> {
   const attempt = attemptsIn(location);
   return {
@@ -90,6 +89,7 @@ function besideObjects(
       each(attempt('list old versions of', `${under}*`, signal), () =>
         listOldVersions(own, under, {
           signal,
+          mostPauseMs,
           run: (act, key, work) => run(attempt(`${act} an old version of`, key, signal), work),
         }),
       ),
@@ -115,13 +115,13 @@ async function putPieces(
 
 async function getObject({ client, bucket, key }: S3Object, signal: AbortSignal | undefined) {
   try {
-    const { Body, ETag } = await client.send(
+    const { Body, ETag, ContentLength } = await client.send(
       new GetObjectCommand({ Bucket: bucket, Key: key }),
       abortedBy(signal),
     );
     if (!(Body instanceof Readable) || ETag === undefined)
       throw new Error('S3 responded without a body or an ETag');
-    return { body: Body, etag: ETag };
+    return { body: Body, etag: ETag, sizeBytes: ContentLength };
   } catch (error) {
     if (readAwsFault(error).code === 'NoSuchKey') return undefined;
     throw error;
@@ -130,12 +130,10 @@ async function getObject({ client, bucket, key }: S3Object, signal: AbortSignal 
 
 async function readObject(
   place: S3Object,
-  mostPauseMs: number,
-  signal: AbortSignal | undefined,
+  options: WholeBodyOptions & { readonly signal: AbortSignal | undefined },
 ): Promise<StoredObject | undefined> {
-  const found = await getObject(place, signal);
-  if (found === undefined) return undefined;
-  return { body: Buffer.concat(await Array.fromAsync(bytesOf(found.body, mostPauseMs))), etag: found.etag };
+  const found = await getObject(place, options.signal);
+  return found && { body: await wholeBody(found, options), etag: found.etag };
 }
 
 async function copyObject(from: S3Object, to: S3Object, signal: AbortSignal | undefined): Promise<void> {
@@ -153,36 +151,6 @@ async function deleteObject(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }), abortedBy(signal));
-}
-
-type Listing = {
-  readonly client: S3Client;
-  readonly bucket: string;
-  readonly folder: string;
-  readonly under: string;
-  readonly signal: AbortSignal | undefined;
-};
-
-// Keys that no store could have written, such as the console's folder markers, are left out.
-async function* listObjects({
-  client,
-  bucket,
-  folder,
-  under,
-  signal,
-}: Listing): AsyncGenerator<ListedObject> {
-  checkPrefix(under);
-  let token: string | undefined;
-  do {
-    const next = token === undefined ? {} : { ContinuationToken: token };
-    const command = new ListObjectsV2Command({ Bucket: bucket, Prefix: folder + under, ...next });
-    const page = await client.send(command, abortedBy(signal));
-    for (const { Key = '', Size = 0 } of page.Contents ?? []) {
-      const key = Key.slice(folder.length);
-      if (isKey(key)) yield { key, sizeBytes: Size };
-    }
-    token = page.NextContinuationToken;
-  } while (token !== undefined);
 }
 
 async function* keysOf(listed: AsyncIterable<ListedObject>): AsyncGenerator<string> {

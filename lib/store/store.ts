@@ -12,6 +12,15 @@ export type PutOptions = {
   readonly signal?: AbortSignal;
 };
 
+/** The most bytes of an object that is read whole, unless the caller says otherwise. */
+export const MOST_OBJECT_BYTES = 256 * 1024 * 1024;
+
+export type GetOptions = {
+  /** A larger object is a `too-large` failure, and its bytes are not read. Default: `MOST_OBJECT_BYTES`. */
+  readonly mostBytes?: number;
+  readonly signal?: AbortSignal;
+};
+
 export type ListedObject = { readonly key: string; readonly sizeBytes: number };
 
 /**
@@ -26,7 +35,7 @@ export type Store = {
   /** Where it is, for people to read: `s3://bucket/prefix` or the absolute path of the directory. */
   readonly location: string;
   /** The whole object, or undefined if there is none. For small objects: manifests, `latest.json`. */
-  get(key: string, options?: { readonly signal?: AbortSignal }): Promise<StoredObject | undefined>;
+  get(key: string, options?: GetOptions): Promise<StoredObject | undefined>;
   /** The object's bytes as they arrive, or undefined if there is none. For parts. Read the stream to its end, or abort it. */
   stream(
     key: string,
@@ -50,6 +59,11 @@ export type Store = {
   copy(from: string, to: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
   /** Every object whose key starts with `prefix`, ordered by the keys' UTF-8 bytes. Names that are not keys are left out. */
   list(prefix: string, options?: { readonly signal?: AbortSignal }): AsyncGenerator<ListedObject>;
+  /**
+   * Every folder with objects whose key starts with `prefix`, without those within it, in no order: `a/run` if there
+   * is an object `a/run/1/x`, for the prefix `a/r`. However many objects they hold, only the folders are read.
+   */
+  folders(prefix: string, options?: { readonly signal?: AbortSignal }): AsyncGenerator<string>;
   /** Deletes the object; it is not an error if there is none. */
   delete(key: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
   /**
@@ -70,6 +84,7 @@ export type Tag = { readonly name: string; readonly value: string };
 /** Content that a key no longer has. `erase` removes it for good. */
 export type OldVersion = {
   readonly key: string;
+  /** The whole of it; a `too-large` failure above `MOST_OBJECT_BYTES`. */
   read(): Promise<Buffer>;
   erase(): Promise<void>;
 };

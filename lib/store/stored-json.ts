@@ -1,6 +1,19 @@
 import type * as z from 'zod/mini';
+import { checkedBy } from '../json/checked-by.ts';
+import { messageOf } from '../json/faults.ts';
 import { parseJson } from '../json/json.ts';
-import type { Store } from './store.ts';
+import { JsonLimitError, refuseManyValues } from '../json/json-limits.ts';
+import { StoreError } from './error.ts';
+import type { Store, StoredObject } from './store.ts';
+
+/** The most bytes of a stored JSON object, unless its kind has a limit of its own. */
+export const MOST_STORED_BYTES = 16 * 1024 * 1024;
+
+/** The most of one that lists what a run or a chunk consists of. */
+export const MOST_LIST_BYTES = 128 * 1024 * 1024;
+
+/** The most values of any: parsed, they take less than a gigabyte. */
+const MOST_VALUES = 3_000_000;
 
 /** An object in the store is missing, or not what it should be; the message names the object. */
 export class StoredObjectError extends Error {
@@ -8,7 +21,7 @@ export class StoredObjectError extends Error {
   readonly kind: 'missing' | 'invalid';
 
   constructor(kind: StoredObjectError['kind'], message: string, options?: { readonly cause: unknown }) {
-    super(message, options);
+    super(messageOf(message), options);
     this.kind = kind;
   }
 }
@@ -21,6 +34,8 @@ export type Expected<T> = {
   /** In words: `a manifest`. */
   readonly what: string;
   readonly schema: z.ZodMiniType<T>;
+  /** Default: `MOST_STORED_BYTES`. */
+  readonly mostBytes?: number | undefined;
 };
 
 /** The JSON object under a key. Throws `StoredObjectError` if there is none, or if it is something else. */
@@ -29,19 +44,38 @@ export async function readStored<T>(
   key: string,
   expected: Expected<T>,
 ): Promise<StoredJson<T>> {
-  const stored = await findStored(store, key, expected.schema);
+  const stored = await findStored(store, key, expected.schema, expected.mostBytes);
   if (stored === undefined) throw missingObject(store, key, expected.what);
   return stored;
 }
 
-/** The JSON object under a key; undefined if there is none. Throws `StoredObjectError` if it is something else. */
+/**
+ * The JSON object under a key; undefined if there is none. Throws `StoredObjectError` if it is something else, or larger
+ * than `mostBytes`: then it is not read.
+ */
 export async function findStored<T>(
   store: Pick<Store, 'get'>,
   key: string,
   schema: z.ZodMiniType<T>,
+  mostBytes = MOST_STORED_BYTES,
 ): Promise<StoredJson<T> | undefined> {
-  const stored = await store.get(key);
-  return stored && { value: parseStored(key, stored.body, schema), etag: stored.etag };
+  const stored = await getBounded(store, key, mostBytes);
+  return stored && { value: parseStored(key, stored.body, schema, mostBytes), etag: stored.etag };
+}
+
+/** The object under a key; undefined if there is none. Throws `StoredObjectError` if it has more bytes. */
+export async function getBounded(
+  store: Pick<Store, 'get'>,
+  key: string,
+  mostBytes: number,
+): Promise<StoredObject | undefined> {
+  try {
+    return await store.get(key, { mostBytes });
+  } catch (error) {
+    if (error instanceof StoreError && error.failure.kind === 'too-large')
+      throw tooLarge(key, error.failure.sizeBytes, mostBytes);
+    throw error;
+  }
 }
 
 /** The error for an object that is not there; `what` was expected, in words. */
@@ -49,25 +83,55 @@ export const missingObject = ({ location }: Pick<Store, 'location'>, key: string
   new StoredObjectError('missing', `${key} in ${location}: expected ${what}, got nothing`);
 
 /** Parses and validates a stored JSON object. Throws `StoredObjectError`, which never quotes the content. */
-export function parseStored<T>(key: string, body: Buffer, schema: z.ZodMiniType<T>): T {
-  const parsed = schema.safeParse(jsonOf(key, body));
+export function parseStored<T>(
+  key: string,
+  body: Buffer,
+  schema: z.ZodMiniType<T>,
+  mostBytes = MOST_STORED_BYTES,
+): T {
+  if (body.byteLength > mostBytes) throw tooLarge(key, body.byteLength, mostBytes);
+  const parsed = checkedBy(schema, jsonOf(key, body));
   if (parsed.success) return parsed.data;
-  const places = new Set(parsed.error.issues.map(({ path }) => path.join('.') || 'the whole object'));
+  const first = parsed.error.issues.slice(0, MOST_PLACES);
+  const places = new Set(first.map(({ path }) => path.join('.') || 'the whole object'));
   throw notOurs(key, `wrong: ${[...places].join(', ')}`);
 }
+
+const MOST_PLACES = 20;
 
 /** The bytes of a JSON object, indented since people read it too. */
 export const printStored = (value: unknown): Buffer =>
   Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);
 
+/** The same for an object that is read again: throws `StoredObjectError` if `parseStored` would refuse it. */
+export function printBounded(key: string, value: unknown, mostBytes = MOST_STORED_BYTES): Buffer {
+  const body = printStored(value);
+  if (body.byteLength > mostBytes) throw tooLarge(key, body.byteLength, mostBytes);
+  refuseMany(key, body);
+  return body;
+}
+
 function jsonOf(key: string, body: Buffer): unknown {
+  refuseMany(key, body);
   try {
     return parseJson(body.toString('utf8'));
-  } catch {
+  } catch (error) {
+    if (error instanceof JsonLimitError) throw notOurs(key, error.message);
     // The cause would quote the content, which may be a text to score.
     throw notOurs(key, `${body.byteLength} bytes that are not JSON`);
   }
 }
+
+function refuseMany(key: string, body: Buffer): void {
+  try {
+    refuseManyValues(body, MOST_VALUES, 'a stored object');
+  } catch (error) {
+    throw error instanceof JsonLimitError ? notOurs(key, error.message) : error;
+  }
+}
+
+const tooLarge = (key: string, got: number, mostBytes: number) =>
+  new StoredObjectError('invalid', `${key}: expected at most ${mostBytes} bytes, got ${got}`);
 
 const notOurs = (key: string, fault: string) =>
   new StoredObjectError('invalid', `${key} is not what platform-sync writes there (${fault})`);

@@ -62,3 +62,26 @@ test('a body with a wrong checksum is refused', async () => {
 
   await expect(get).rejects.toThrow(/^get a in s3:\/\/bucket: .*[Cc]hecksum/);
 });
+
+test('an object that is larger than asked for is refused by its size, before its bytes arrive', async () => {
+  await using s3 = await storeOver(half);
+
+  const get = s3.store.get('a', { mostBytes: 7 });
+
+  await expect(get).rejects.toMatchObject({ failure: { kind: 'too-large', mostBytes: 7, sizeBytes: 8 } });
+});
+
+test('so is one whose size S3 does not report, once more have arrived', async () => {
+  const endless: Reply = (response) => {
+    const pour = () => {
+      while (!response.destroyed && response.write('x'.repeat(10_000)));
+    };
+    response.writeHead(200, { etag: '"etag"' }).on('drain', pour);
+    pour();
+  };
+  await using s3 = await storeOver(endless);
+
+  const get = s3.store.get('a', { mostBytes: 100_000 });
+
+  await expect(get).rejects.toMatchObject({ failure: { kind: 'too-large', mostBytes: 100_000 } });
+});

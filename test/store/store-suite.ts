@@ -131,6 +131,20 @@ function describeObjects(makeStore: () => Promise<Store>): void {
     expect(body.equals(streamed)).toBe(true);
   });
 
+  test('an object of more bytes than are asked for is not read', async () => {
+    const store = await makeStore();
+    await store.put('a/b', bytes('12345'));
+
+    const read = await store.get('a/b', { mostBytes: 5 });
+    const refused = store.get('a/b', { mostBytes: 4 });
+
+    expect(read?.body.toString()).toBe('12345');
+    await expect(refused).rejects.toMatchObject({
+      failure: { kind: 'too-large', mostBytes: 4, sizeBytes: 5 },
+      message: `get a/b in ${store.location}: expected at most 4 bytes, got 5`,
+    });
+  });
+
   test('a copy has the bytes of its source and remains when the source is deleted', async () => {
     const store = await makeStore();
     await store.put('work/ü 1+1=2 %41?#&.gz', bytes('part'));
@@ -312,6 +326,25 @@ function describeLists(makeStore: () => Promise<Store>): void {
     const keys = await keysUnder(store, prefix);
 
     expect(keys).toEqual(expected);
+  });
+
+  test.for([
+    ['', ['a', 'a.B', 'a.b', 'c']],
+    ['a', ['a', 'a.B', 'a.b']],
+    ['a.', ['a.B', 'a.b']],
+    ['a/', ['a/run']],
+    ['a/run', ['a/run']],
+    ['a/run/', ['a/run/2']],
+    ['c/d', []],
+    ['none/such', []],
+  ] as const)('the folders that start with "%s" are each found once', async ([prefix, expected]) => {
+    const store = await makeStore();
+    for (const key of ['a/run/1', 'a/run/2/x', 'a/b', 'a.b/x', 'a.B/x', 'c/d', 'e'])
+      await store.put(key, bytes('x'));
+
+    const folders = await Array.fromAsync(store.folders(prefix));
+
+    expect(folders.toSorted()).toEqual(expected);
   });
 
   test('a list of more than one S3 page loses nothing', async () => {

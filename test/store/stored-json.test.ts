@@ -1,6 +1,10 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { findStored, printStored, readStored } from '../../lib/store/stored-json.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { findStored, printBounded, printStored, readStored } from '../../lib/store/stored-json.ts';
 import { createMemoryStore } from '../snapshot/changes/memory-store.ts';
 
 const schema = z.object({ run: z.string(), parts: z.array(z.object({ key: z.string() })) });
@@ -45,4 +49,62 @@ test('an object that is not JSON is reported with its size and not quoted', asyn
     kind: 'invalid',
     message: 'a.json is not what platform-sync writes there (13 bytes that are not JSON)',
   });
+});
+
+test('an object that is larger than its kind may be is not read: the key, the limit and its size are named', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'stored-'));
+  const store = createDirectoryStore(folder);
+  await store.put('a.json', printStored({ run: 'x'.repeat(100), parts: [] }));
+
+  const read = readStored(store, 'a.json', { ...expected, mostBytes: 100 });
+
+  await expect(read).rejects.toMatchObject({
+    name: 'StoredObjectError',
+    kind: 'invalid',
+    message: 'a.json: expected at most 100 bytes, got 131',
+  });
+  await rm(folder, { recursive: true });
+});
+
+test('an object of more values than memory should hold is not parsed', async () => {
+  const store = createMemoryStore();
+  await store.put('a.json', Buffer.from(`[${'0,'.repeat(3_000_000)}0]`));
+
+  await expect(findStored(store, 'a.json', schema)).rejects.toMatchObject({
+    kind: 'invalid',
+    message:
+      'a.json is not what platform-sync writes there (expected at most 3000000 values in a stored object, got 3000002)',
+  });
+});
+
+test('an object that is nested too deeply is not parsed', async () => {
+  const store = createMemoryStore();
+  await store.put('a.json', Buffer.from(`${'['.repeat(100_000)}${']'.repeat(100_000)}`));
+
+  await expect(findStored(store, 'a.json', schema)).rejects.toMatchObject({
+    kind: 'invalid',
+    message:
+      'a.json is not what platform-sync writes there (expected at most 512 levels of nested arrays and objects, got more)',
+  });
+});
+
+test('of many faults the first are named', async () => {
+  const store = createMemoryStore();
+  await store.put('a.json', printStored({ run: '1', parts: Array.from({ length: 10_000 }, () => 7) }));
+
+  await expect(findStored(store, 'a.json', schema)).rejects.toThrow(
+    /\(wrong: parts\.0, .{1,300}, parts\.19\)$/,
+  );
+});
+
+test('what could not be read again is not written', () => {
+  expect(() => printBounded('a.json', { ids: ['1', '2'] }, 20)).toThrow(
+    'a.json: expected at most 20 bytes, got 36',
+  );
+  expect(() =>
+    printBounded(
+      'a.json',
+      Array.from({ length: 3_000_000 }, () => 0),
+    ),
+  ).toThrow(/expected at most 3000000 values in a stored object, got 3000001/);
 });

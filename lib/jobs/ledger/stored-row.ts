@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { parseOwnJson } from '../../json/json.ts';
 import type { Json, Row } from '../../table/table.ts';
 import type { JobRow } from './job-row.ts';
 
@@ -36,7 +37,7 @@ class LedgerError extends Error {
 
 const count = z.int().check(z.minimum(0));
 
-// What `JSON.parse` returned is JSON.
+// What `parseOwnJson` returned is JSON.
 const json = z.custom<Json>(() => true);
 
 const errorSchema = z.catchall(z.object({ kind: z.string(), message: z.string() }), json);
@@ -55,7 +56,7 @@ const outcomeText = z.pipe(
     z.string(),
     z.transform((text, context): unknown => {
       try {
-        return JSON.parse(text);
+        return parseOwnJson(text);
       } catch {
         context.issues.push({ code: 'custom', input: text, message: 'expected JSON' });
         return undefined;

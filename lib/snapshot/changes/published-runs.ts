@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Store } from '../../store/store.ts';
-import { findStored } from '../../store/stored-json.ts';
+import { findStored, MOST_LIST_BYTES } from '../../store/stored-json.ts';
 import { isManifestKey, type Place } from '../keys.ts';
 import { type Latest, readLatest } from '../manifest.ts';
 
@@ -43,7 +43,7 @@ const startSchema = z.object({ startedAt: z.string() });
 async function isPublished(store: Store, { run, manifest }: PublishedRun, latest: Latest): Promise<boolean> {
   if (second(run) !== second(latest.run)) return second(run) < second(latest.run);
   // Names end in random digits: within a second only the manifest shows which run started first.
-  const stored = await findStored(store, manifest, startSchema);
+  const stored = await findStored(store, manifest, startSchema, MOST_LIST_BYTES);
   return stored !== undefined && stored.value.startedAt < latest.startedAt;
 }
 

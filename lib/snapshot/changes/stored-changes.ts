@@ -1,3 +1,4 @@
+import { parseOwnJson } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import { changesKey, earlierChangesKey, type Place } from '../keys.ts';
@@ -61,5 +62,5 @@ const RECORDS = [Buffer.from('"before"'), Buffer.from('"after"')];
 
 function memberOf(line: Line, members: LineMembers, at: number): unknown {
   const text = line.json.bytes.toString('utf8', members.valueStarts[at], members.valueEnds[at]);
-  return RECORDS.some((name) => isNamed(line, members, at, name)) ? text : JSON.parse(text);
+  return RECORDS.some((name) => isNamed(line, members, at, name)) ? text : parseOwnJson(text);
 }

@@ -69,6 +69,7 @@ function retriesFor(error: unknown): number {
     case 'bad-location':
     case 'bad-key':
     case 'key-conflict':
+    case 'too-large':
     case 'missing':
     case 'denied':
     case 'unconfigured':

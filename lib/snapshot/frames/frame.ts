@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Store } from '../../store/store.ts';
-import { findStored, printStored } from '../../store/stored-json.ts';
+import { findStored, printBounded } from '../../store/stored-json.ts';
 
 const whole = z.number().check(z.int(), z.nonnegative());
 
@@ -23,7 +23,8 @@ const framesKey = (partKey: string) => `${partKey}.frames.json`;
 
 /** Stores the frames of a part under `work/`, next to it. */
 export async function storeFrames(store: Store, partKey: string, frames: readonly Frame[]): Promise<void> {
-  await store.put(framesKey(partKey), printStored({ frames }));
+  const key = framesKey(partKey);
+  await store.put(key, printBounded(key, { frames }));
 }
 
 /** The frames of a part under `work/`, in order; undefined for one of an earlier version, which has only one. */

@@ -1,7 +1,7 @@
 import type { Store } from '../../store/store.ts';
 import { parseStored, StoredObjectError } from '../../store/stored-json.ts';
 import { latestKey, type Place, publishedFolder } from '../keys.ts';
-import { type Latest, latestSchema, type Manifest, readManifest } from '../manifest.ts';
+import { type Latest, latestSchema, type Manifest, MOST_LATEST_BYTES, readManifest } from '../manifest.ts';
 
 /** What is published at a place now. */
 export type LastPublication = {
@@ -18,13 +18,14 @@ export type LastPublication = {
 /** Reads what is published at a place now. An object that is missing or damaged is reported, not thrown. */
 export async function readLastPublication(store: Store, place: Place): Promise<LastPublication> {
   const key = latestKey(place);
+  // Whatever is there can be replaced only by its etag, so it is read even if it is too large.
   const stored = await store.get(key);
   const none = { latest: undefined, manifest: undefined, broken: undefined };
   if (stored === undefined) return { ...none, etag: undefined };
   const { etag } = stored;
   let latest: Latest | undefined;
   try {
-    latest = parseStored(key, stored.body, latestSchema);
+    latest = parseStored(key, stored.body, latestSchema, MOST_LATEST_BYTES);
     const manifest = await readManifest(store, latest.manifest);
     return { etag, latest, manifest, broken: await missingPart(store, place, latest, manifest) };
   } catch (error) {

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import type { Store } from '../../store/store.ts';
-import { findStored, printStored } from '../../store/stored-json.ts';
+import { findStored, MOST_LIST_BYTES, printBounded } from '../../store/stored-json.ts';
 
 /**
  * Does a piece of work unless its outcome is stored, and stores the outcome: a publication that is resumed, after
@@ -12,9 +12,9 @@ export async function onceStored<T>(
   schema: z.ZodMiniType<T>,
   work: () => Promise<T>,
 ): Promise<{ readonly outcome: T; readonly isNew: boolean }> {
-  const stored = await findStored(store, key, schema);
+  const stored = await findStored(store, key, schema, MOST_LIST_BYTES);
   if (stored !== undefined) return { outcome: stored.value, isNew: false };
   const outcome = await work();
-  await store.put(key, printStored(outcome));
+  await store.put(key, printBounded(key, outcome, MOST_LIST_BYTES));
   return { outcome, isNew: true };
 }

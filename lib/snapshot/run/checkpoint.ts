@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { anyRecord, recordOf } from '../../json/record-schema.ts';
 import { readBack } from '../../store/read-back.ts';
 import type { Store } from '../../store/store.ts';
-import { findStored, printStored, StoredObjectError } from '../../store/stored-json.ts';
+import { findStored, printBounded, StoredObjectError } from '../../store/stored-json.ts';
 import { gateNames } from '../gate-names.ts';
 import { type Place, placeSchema, workFolder } from '../keys.ts';
 import { atRiskSchema, type Part, partSchema } from '../manifest.ts';
@@ -95,7 +95,7 @@ export async function saveCheckpoint(
 ): Promise<string> {
   const key = checkpointKey(checkpoint.source, checkpoint.run);
   const condition = etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: etag };
-  const put = await store.put(key, printStored(checkpoint), { condition });
+  const put = await store.put(key, printBounded(key, checkpoint), { condition });
   if (put.kind === 'stored') return put.etag;
   throw new CheckpointConflictError(
     `run ${checkpoint.run} is being resumed by another process; this one stops`,
@@ -105,7 +105,7 @@ export async function saveCheckpoint(
 /** Stores the entry of a durable part next to the part, with the key of the previous entry. Returns the entry's key. */
 export async function recordPart(store: Store, part: Part, previous: string | null): Promise<string> {
   const key = `${part.key}.json`;
-  await store.put(key, printStored({ part, previous }));
+  await store.put(key, printBounded(key, { part, previous }));
   return key;
 }
 

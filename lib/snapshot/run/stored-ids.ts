@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Store } from '../../store/store.ts';
-import { findStored, missingObject, printStored } from '../../store/stored-json.ts';
+import { findStored, MOST_LIST_BYTES, missingObject, printBounded } from '../../store/stored-json.ts';
 import { type Place, workFolder } from '../keys.ts';
 
 const idsSchema = z.object({ ids: z.array(z.string()) });
@@ -14,7 +14,8 @@ export async function storeIds(
   run: string,
   ids: readonly string[],
 ): Promise<void> {
-  await store.put(idsKey(place, run), printStored({ ids }));
+  const key = idsKey(place, run);
+  await store.put(key, printBounded(key, { ids }, MOST_LIST_BYTES));
 }
 
 /** The stored ids of a run; undefined if there are none. Throws `StoredObjectError` if they are damaged. */
@@ -23,7 +24,7 @@ export async function findStoredIds(
   place: Place,
   run: string,
 ): Promise<readonly string[] | undefined> {
-  return (await findStored(store, idsKey(place, run), idsSchema))?.value.ids;
+  return (await findStored(store, idsKey(place, run), idsSchema, MOST_LIST_BYTES))?.value.ids;
 }
 
 /** The error for a run whose ids are gone. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { readBack } from '../../store/read-back.ts';
 import type { Store } from '../../store/store.ts';
-import { printStored, StoredObjectError } from '../../store/stored-json.ts';
+import { MOST_LIST_BYTES, printBounded, StoredObjectError } from '../../store/stored-json.ts';
 import type { MissingId } from '../scan.ts';
 
 /** How many missing ids of a run are stored, and the key of the piece with the last of them; null if there are none. */
@@ -32,7 +32,7 @@ export function collectMissing(store: Store, folder: string, before: StoredMissi
     async store(): Promise<StoredMissing> {
       if (found.length === 0) return stored;
       const { count, last } = stored;
-      const body = printStored({ ids: found, previous: last });
+      const body = printBounded(`${folder}missing`, { ids: found, previous: last }, MOST_LIST_BYTES);
       const sha256 = createHash('sha256').update(body).digest('hex');
       const key = `${folder}missing-${String(count).padStart(8, '0')}-${sha256.slice(0, 12)}.json`;
       await store.put(key, body);
@@ -49,7 +49,7 @@ export async function readMissing(
   { count, last }: StoredMissing,
 ): Promise<readonly MissingId[]> {
   const pieces: (readonly MissingId[])[] = [];
-  const stored = { what: 'missing ids', schema: pieceSchema, last };
+  const stored = { what: 'missing ids', schema: pieceSchema, last, mostBytes: MOST_LIST_BYTES };
   for await (const { value } of readBack(store, stored)) pieces.push(value.ids);
   const ids = pieces.reverse().flat();
   if (ids.length === count) return ids;

@@ -54,6 +54,9 @@ export function faultyStore(store: SmallStore, process: Process, world: World): 
       return act(`write ${key}`, () => store.put(key, copy, options));
     },
     list: (prefix) => store.list(prefix),
+    async *folders() {
+      yield await notSimulated();
+    },
     delete: (key) => act(`delete ${key}`, () => store.delete(key)),
     stream: notSimulated,
     putStream: notSimulated,

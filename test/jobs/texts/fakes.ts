@@ -8,6 +8,7 @@ import type { Sentiment } from '../../../lib/platform/records.ts';
 import type { PutResult, Store } from '../../../lib/store/store.ts';
 import { createMemoryTable } from '../../../lib/table/memory-table.ts';
 import type { Table } from '../../../lib/table/table.ts';
+import { foldersIn } from '../../store/folders-in.ts';
 
 export const HOST = 'acme.example.com';
 
@@ -135,6 +136,9 @@ export function memoryStore(): Store & { readonly objects: Map<string, Buffer> }
     async *list(prefix) {
       const keys = [...objects.keys()].filter((key) => key.startsWith(prefix)).sort();
       for (const key of keys) yield { key, sizeBytes: objects.get(key)?.byteLength ?? 0 };
+    },
+    async *folders(prefix) {
+      yield* foldersIn(objects.keys(), prefix);
     },
     delete: async (key) => {
       objects.delete(key);

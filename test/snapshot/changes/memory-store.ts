@@ -26,6 +26,7 @@ export function createMemoryStore(): Store & { readonly objects: Map<string, Buf
     },
     copy: unsupported,
     list: unsupported,
+    folders: unsupported,
     delete: unsupported,
   };
 }

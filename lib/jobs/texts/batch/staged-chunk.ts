@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { printJson } from '../../../json/json.ts';
 import { recordOf } from '../../../json/record-schema.ts';
 import type { Store } from '../../../store/store.ts';
-import { findStored, missingObject, parseStored } from '../../../store/stored-json.ts';
+import { findStored, MOST_LIST_BYTES, missingObject, parseStored } from '../../../store/stored-json.ts';
 import { type ChunkId, type ScoreRequest, stagedKeys } from './batch.ts';
 
 const line = z.number();
@@ -38,13 +38,14 @@ export function printStaged(staged: StagedChunk): { readonly body: Buffer; reado
   return { body, sha256: createHash('sha256').update(body).digest('hex') };
 }
 
-export const parseStaged = (key: string, body: Buffer): StagedChunk => parseStored(key, body, stagedSchema);
+export const parseStaged = (key: string, body: Buffer): StagedChunk =>
+  parseStored(key, body, stagedSchema, MOST_LIST_BYTES);
 
 /** The staged chunk. Throws `StoredObjectError` if it is missing or invalid. */
 export async function readStaged(chunkId: ChunkId, store: Store): Promise<StagedChunk> {
   const keys = stagedKeys(chunkId);
   for (const key of keys) {
-    const found = await findStored(store, key, stagedSchema);
+    const found = await findStored(store, key, stagedSchema, MOST_LIST_BYTES);
     if (found !== undefined) return found.value;
   }
   throw missingObject(store, keys[0], 'a chunk');

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod/mini';
+import { parseOwnJson } from '../../../json/json.ts';
 import type { Store } from '../../../store/store.ts';
-import { StoredObjectError } from '../../../store/stored-json.ts';
+import { getBounded, StoredObjectError } from '../../../store/stored-json.ts';
 import { createMemoryTable } from '../../../table/memory-table.ts';
 import type { Row, RowKey, Table } from '../../../table/table.ts';
 import { CACHE_FOLDER_NAME, SCORES_FOLDER } from '../batch/batch.ts';
@@ -134,20 +135,18 @@ async function loadSegments(store: Store, memory: Table) {
 }
 
 async function readSegment(store: Store, key: string): Promise<readonly StoredLine[]> {
-  const stored = await store.get(key);
+  const stored = await getBounded(store, key, MOST_UNPACKED_BYTES);
   if (stored === undefined) return [];
   try {
     const texts = gunzipSync(stored.body, { maxOutputLength: MOST_UNPACKED_BYTES })
       .toString('utf8')
       .split('\n');
-    return texts.filter((text) => text !== '').map((text) => lineSchema.parse(JSON.parse(text)));
-  } catch (cause) {
+    return texts.filter((text) => text !== '').map((text) => lineSchema.parse(parseOwnJson(text)));
+  } catch {
+    // The cause would quote the content.
     throw new StoredObjectError(
       'invalid',
       `${key} in ${store.location} is not what platform-sync writes there`,
-      {
-        cause,
-      },
     );
   }
 }

@@ -1,6 +1,6 @@
 import { anyRecord } from '../../../json/record-schema.ts';
 import type { Store } from '../../../store/store.ts';
-import { parseStored } from '../../../store/stored-json.ts';
+import { getBounded, MOST_LIST_BYTES, parseStored } from '../../../store/stored-json.ts';
 
 const folderOf = (calculationId: string) => `formulas/${calculationId}/`;
 
@@ -38,8 +38,9 @@ export type FormulaLogEntry = {
 /** The responses to our updates of a calculation, oldest first. Throws `StoredObjectError` for one that is no object. */
 export async function* readFormulaLog(store: Store, calculationId: string): AsyncGenerator<FormulaLogEntry> {
   for await (const { key } of store.list(folderOf(calculationId))) {
-    const stored = await store.get(key);
+    const stored = await getBounded(store, key, MOST_LIST_BYTES);
     const time = key.slice(key.lastIndexOf('/') + 1, -'.json'.length);
-    if (stored !== undefined) yield { key, time, calculation: parseStored(key, stored.body, anyRecord()) };
+    if (stored === undefined) continue;
+    yield { key, time, calculation: parseStored(key, stored.body, anyRecord(), MOST_LIST_BYTES) };
   }
 }

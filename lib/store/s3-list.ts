@@ -1,0 +1,48 @@
+import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { checkPrefix, isKey } from './key.ts';
+import type { OwnFolder } from './s3-leftovers.ts';
+import type { ListedObject } from './store.ts';
+
+/** What is listed: the keys of the store in `folder` that start with `under`. */
+type Listing = OwnFolder & { readonly under: string; readonly signal: AbortSignal | undefined };
+
+/** Keys that no store could have written, such as the console's folder markers, are left out. */
+export async function* listObjects(listing: Listing): AsyncGenerator<ListedObject> {
+  for await (const { Contents = [] } of pagesOf(listing)) {
+    for (const { Key = '', Size = 0 } of Contents) {
+      const key = Key.slice(listing.folder.length);
+      if (isKey(key)) yield { key, sizeBytes: Size };
+    }
+  }
+}
+
+/** The folders whose keys start with `under`, without those within them. */
+export async function* listFolders(listing: Listing): AsyncGenerator<string> {
+  for await (const { CommonPrefixes = [] } of pagesOf(listing, { Delimiter: '/' })) {
+    for (const { Prefix = '' } of CommonPrefixes) {
+      const key = Prefix.slice(listing.folder.length, -1);
+      if (isKey(key)) yield key;
+    }
+  }
+}
+
+async function* pagesOf(
+  { client, bucket, folder, under, signal }: Listing,
+  grouping: { readonly Delimiter?: string } = {},
+) {
+  checkPrefix(under);
+  let token: string | undefined;
+  do {
+    const next = token === undefined ? {} : { ContinuationToken: token };
+    const command = new ListObjectsV2Command({
+      Bucket: bucket,
+      Prefix: folder + under,
+      ...grouping,
+      ...next,
+    });
+    // Undefined rather than empty: without options the client uses the middleware that it has put together before.
+    const page = await client.send(command, signal ? { abortSignal: signal } : undefined);
+    yield page;
+    token = page.NextContinuationToken;
+  } while (token !== undefined);
+}
