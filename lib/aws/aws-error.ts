@@ -1,3 +1,4 @@
+import { messageOf } from '../json/faults.ts';
 import { type AwsFault, type AwsFaultKind, kindOfFault, readAwsFault } from './fault.ts';
 
 /** Why a service did not do what was requested; `code` is the one that the service or Node gave. */
@@ -22,7 +23,7 @@ export class AwsError extends Error {
     const { code, message } = fault;
     // The SDK adds further lines for developers.
     const [firstLine] = message.split('\n', 1);
-    super(`${tried}: ${code}${firstLine ? `: ${firstLine}` : ''}`, { cause });
+    super(messageOf(`${tried}: ${code}${firstLine ? `: ${firstLine}` : ''}`), { cause });
     this.failure = failureOf(fault);
   }
 }

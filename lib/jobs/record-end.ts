@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { shortened } from '../json/faults.ts';
+import { messageOf } from '../json/faults.ts';
 import { once } from '../once.ts';
 import type { Store } from '../store/store.ts';
 import { stageLateOutcome } from './late-outcome.ts';
@@ -48,10 +48,6 @@ export async function recordEnd(claim: Claim, given: Outcome, parts: RecordParts
   }
 }
 
-/** The most characters of an error's message that are recorded: a row of the ledger has room for it, and a person to read it. */
-const LONGEST_MESSAGE = 4_000;
-
+/** A row of the ledger has room for the text of an error, whoever threw it. */
 const withShortError = ({ error, ...outcome }: Outcome): Outcome =>
-  error === undefined
-    ? outcome
-    : { ...outcome, error: { ...error, message: shortened(error.message, LONGEST_MESSAGE) } };
+  error === undefined ? outcome : { ...outcome, error: { ...error, message: messageOf(error.message) } };

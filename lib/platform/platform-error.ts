@@ -1,3 +1,4 @@
+import { messageOf } from '../json/faults.ts';
 import { describeFailure, type PlatformFailure, wasSent } from './failure.ts';
 
 /** Where an error came from: the operation, what it was about, and how many attempts were made. */
@@ -20,7 +21,7 @@ export class PlatformError extends Error {
     options?: { readonly cause?: unknown; readonly sent?: boolean },
   ) {
     const tries = context.attempts > 1 ? ` after ${context.attempts} attempts` : '';
-    super(`${context.operation} (${context.about}) failed${tries}: ${describeFailure(failure)}`, {
+    super(messageOf(`${context.operation} (${context.about}) failed${tries}: ${describeFailure(failure)}`), {
       ...(options?.cause === undefined ? {} : { cause: options.cause }),
     });
     this.failure = failure;

@@ -1,3 +1,5 @@
+import { messageOf } from '../json/faults.ts';
+
 /** What went wrong with a table; `code` is the one that DynamoDB or Node gave. */
 export type TableFailure =
   /** There is no such table, or it has other keys. */
@@ -22,7 +24,7 @@ export class TableError extends Error {
   /** `tried` names the action and its row: `put job#a - in table jobs`. */
   constructor(tried: string, failure: TableFailure, options?: { readonly cause: unknown }) {
     const cause = options?.cause instanceof Error ? ` (${options.cause.message})` : '';
-    super(`${tried}: ${describe(failure)}${cause}${noteOf(failure)}`, options);
+    super(messageOf(`${tried}: ${describe(failure)}${cause}${noteOf(failure)}`), options);
     this.failure = failure;
   }
 }

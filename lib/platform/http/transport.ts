@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Hide } from '../../json/faults.ts';
+import { type Hide, shortened } from '../../json/faults.ts';
 import { parseJson } from '../../json/json.ts';
 import { JsonLimitError, refuseManyValues } from '../../json/json-limits.ts';
 import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
@@ -160,7 +160,7 @@ async function readResponse(head: ExchangeResponse, options: ReadOptions): Promi
       return failed({
         kind: 'not-json',
         status,
-        contentType: `content encoded as ${hideToken(read.encoding)}`,
+        contentType: `content encoded as ${shortened(hideToken(read.encoding), LONGEST_HEADER)}`,
       });
     case 'whole':
       return readJson(head, read.body, options);
@@ -188,8 +188,9 @@ function readJson(
   { read, hide, hideToken }: ReadOptions,
 ): AttemptResult {
   const seen = { status: head.status, sizeBytes: body.byteLength };
-  const contentType = hideToken(String(head.headers['content-type'] ?? ''));
-  if (!/^application\/([\w.-]+\+)?json\b/i.test(contentType)) {
+  const given = String(head.headers['content-type'] ?? '');
+  if (!/^application\/([\w.-]+\+)?json\b/i.test(given)) {
+    const contentType = shortened(hideToken(given), LONGEST_HEADER);
     const title = pageTitle(body.toString('utf8', 0, MAX_ERROR_BYTES), hide);
     const failure = {
       kind: 'not-json',
@@ -242,8 +243,11 @@ function redirectTarget(headers: IncomingHttpHeaders, baseUrl: URL, hide: Hide):
   const location = hide(headers.location);
   if (!URL.canParse(location, baseUrl.href)) return 'an address that cannot be read';
   const url = new URL(location, baseUrl);
-  return `${url.origin}${url.pathname}`;
+  return shortened(`${url.origin}${url.pathname}`, LONGEST_HEADER);
 }
+
+/** The most characters of a header that are shown. */
+const LONGEST_HEADER = 300;
 
 /** Node's parser adds the bytes that it could not read, which may contain anything that the server wrote. */
 function withoutPacket(error: unknown): unknown {

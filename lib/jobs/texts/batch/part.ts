@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { messageOf } from '../../../json/faults.ts';
 import { parseJson, printJson } from '../../../json/json.ts';
 import { StoredObjectError } from '../../../store/stored-json.ts';
 import { textHashOf } from '../cache/cache-row.ts';
@@ -32,7 +33,8 @@ export function scoredRow(row: StagedRow, scored: Score | undefined): ScoredRow 
   if ('erased' in row) return { id, line, erased: true };
   const columns = Object.keys(row.columns).length === 0 ? undefined : row.columns;
   const about = { id, line, columns, textHash: textHashOf(row.text) };
-  if (scored?.result === undefined) return { ...about, error: scored?.error ?? 'the text was not scored' };
+  if (scored?.result === undefined)
+    return { ...about, error: messageOf(scored?.error ?? 'the text was not scored') };
   const { topicSentiments, sentiment, model } = scored.result;
   return { ...about, topicSentiments, sentiment, model };
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../json/faults.ts';
 import { printJson } from '../../../json/json.ts';
 import type { SnapshotAndFollowers } from '../../../snapshot/durable/durable-snapshot.ts';
 import { isObject } from '../../message/fields.ts';
@@ -10,7 +11,7 @@ export class ExecutionInputError extends Error {
   readonly faults: readonly string[];
 
   constructor(what: string, faults: readonly string[]) {
-    super(`${what}: ${faults.join('; ')}`);
+    super(messageOf(`${what}: ${faults.join('; ')}`));
     this.faults = faults;
   }
 }
