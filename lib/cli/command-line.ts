@@ -3,6 +3,7 @@ import { shortened } from '../json/faults.ts';
 import { shownJson } from '../json/shown-json.ts';
 import { PlatformError } from '../platform/platform-error.ts';
 import { SettingsError } from '../settings.ts';
+import { PlaceTakenError } from '../snapshot/place-taken.ts';
 import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
 import { StoreError } from '../store/error.ts';
 import type { AddCommand, Finish } from './command.ts';
@@ -114,9 +115,11 @@ function explain(error: unknown, { err, signal }: Terminal): number {
   return isUsage(error) ? exitCodes.usage : exitCodes.failed;
 }
 
+const USAGE_ERRORS = [SettingsError, UsageError, PlaceTakenError] as const;
+
 function isUsage(error: unknown): boolean {
   if (error instanceof SnapshotStoppedError) return isUsage(error.cause);
-  if (error instanceof SettingsError || error instanceof UsageError) return true;
+  if (USAGE_ERRORS.some((usage) => error instanceof usage)) return true;
   if (error instanceof PlatformError) return error.failure.kind === 'input';
   return error instanceof StoreError && error.failure.kind === 'bad-location';
 }

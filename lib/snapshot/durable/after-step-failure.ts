@@ -5,6 +5,7 @@ import { StoreError } from '../../store/error.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import { TableError } from '../../table/table-error.ts';
 import { backoffMs } from '../../time/backoff.ts';
+import { PlaceTakenError } from '../place-taken.ts';
 import { PartitionsError } from '../publish/partitions.ts';
 import { CheckpointConflictError } from '../run/checkpoint.ts';
 import { OtherPlatformError } from '../run/same-platform.ts';
@@ -55,10 +56,13 @@ function afterAll(errors: readonly unknown[], attempt: number, random: number): 
   return { kind: 'retry', delayMs };
 }
 
+/** What is stored, requested or set up otherwise than it must be. */
+const PERMANENT = [StoredObjectError, OtherPlatformError, PlaceTakenError] as const;
+
 function retriesFor(error: unknown): number {
   // Another process moved the checkpoint: the next attempt reads it again.
   if (error instanceof CheckpointConflictError) return LIMITS.maxRetries;
-  if (error instanceof StoredObjectError || error instanceof OtherPlatformError) return 0;
+  if (PERMANENT.some((permanent) => error instanceof permanent)) return 0;
   if (error instanceof PartitionsError) return error.failure.kind === 'other' ? LIMITS.maxRetries : 0;
   if (!(error instanceof StoreError)) return isUnconfigured(error) ? 0 : MOST_UNNAMED;
   switch (error.failure.kind) {

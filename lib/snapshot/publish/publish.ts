@@ -1,8 +1,9 @@
 import type { Store } from '../../store/store.ts';
-import { printStored, StoredObjectError } from '../../store/stored-json.ts';
+import { MOST_LIST_BYTES, printBounded, printStored, StoredObjectError } from '../../store/stored-json.ts';
 import type { GateName } from '../gate-names.ts';
 import { latestKey, MANIFEST_NAME, type Place, sourceOf, workFolder } from '../keys.ts';
 import { type Latest, type Manifest, readLatest, readManifest } from '../manifest.ts';
+import { refuseTakenPlace } from '../place-taken.ts';
 import type { Run } from '../run-id.ts';
 import { damagedPart } from './damaged-part.ts';
 import { type GatedRun, isFuture, refusals } from './gates.ts';
@@ -84,9 +85,11 @@ export type PublishSliceOptions = PublishOptions & {
 /**
  * Does some of what `publishRun` does: undefined if there is more to do. What has been done is recorded under `work/`, so
  * that the next slice continues there, in this process or another; whatever stopped the last one, the same bytes are
- * published.
+ * published. Throws `PlaceTakenError` if the name of the place is another's in other letter case.
  */
 export async function publishSlice(options: PublishSliceOptions): Promise<Publication | undefined> {
+  // Another may have been published since the run began.
+  await refuseTakenPlace(options.store, options.source);
   for (let race = 0; race < MOST_RACES; race += 1) {
     const publication = await tryToPublish(options);
     if (publication !== 'lost-race') return publication;
@@ -117,7 +120,7 @@ async function publishAfter(options: PublishSliceOptions, last: LastPublication)
   const isLate = latest !== undefined && isSuperseded(options, latest);
   const manifest = judge(options, last, isLate);
   const workKey = `${workFolder(source, run)}${MANIFEST_NAME}`;
-  await store.put(workKey, printStored(manifest));
+  await store.put(workKey, printBounded(workKey, manifest, MOST_LIST_BYTES));
   if (isLate && !force) {
     await settlePartition(options);
     await withdrawRun(options);

@@ -1,5 +1,6 @@
 import type { Store } from '../../store/store.ts';
 import { type Compression, placeOf } from '../keys.ts';
+import { refuseTakenPlace } from '../place-taken.ts';
 import { givenIds } from '../sources/given-ids.ts';
 import { type SnapshotRequest, selectionOf } from '../sources/request.ts';
 import { sourceDefinitions } from '../sources/sources.ts';
@@ -23,13 +24,15 @@ export type BeginOptions = {
 
 /**
  * Begins a run of a request, and stores its ids or where they come from, so that the run can be resumed. Throws
- * `StoredObjectError` if the ids come from another source of which no run has been published.
+ * `StoredObjectError` if the ids come from another source of which no run has been published, and `PlaceTakenError` if
+ * the name of the place is another's in other letter case.
  */
 export async function beginRun(
   request: SnapshotRequest,
   { store, compression, platform, idsFrom, now, random }: BeginOptions,
 ): Promise<Saved> {
   const place = placeOf(request.source, request.as);
+  await refuseTakenPlace(store, place);
   const { ids, ...found } = await idsOf(request, { store, platform });
   const saved = await startRun(
     { source: place, compression, platform, idsFrom, ...found },

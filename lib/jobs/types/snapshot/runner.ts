@@ -4,6 +4,7 @@ import type { Call } from '../../../platform/call.ts';
 import type { CallCounts } from '../../../platform/events.ts';
 import { PlatformError } from '../../../platform/platform-error.ts';
 import { type Compression, type Place, placeOf } from '../../../snapshot/keys.ts';
+import { PlaceTakenError } from '../../../snapshot/place-taken.ts';
 import type { Partitions } from '../../../snapshot/publish/partitions.ts';
 import type { Publication } from '../../../snapshot/publish/publish.ts';
 import type { Warn } from '../../../snapshot/publish/warn.ts';
@@ -14,7 +15,7 @@ import { takeRun } from '../../../snapshot/run/take-run.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Outcome } from '../../ledger/job-row.ts';
 import { isServiceError } from '../../service-away.ts';
-import type { RunJob } from '../../turn.ts';
+import { JobRefusedError, type RunJob } from '../../turn.ts';
 import type { SnapshotJob } from './message.ts';
 import { forgetRun, runOfJob } from './run-of-job.ts';
 
@@ -45,7 +46,7 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
   const { call, store, compression, host, now, random, sleep } = options;
   return async (job, { signal, beforeSend }) => {
     const place = placeOf(job.source, job.as);
-    const begin = () => beginRun(job, { store, compression, platform: host, now, random });
+    const begin = () => beginRun(job, { store, compression, platform: host, now, random }).catch(asRefused);
     const saved = await runOfJob({ store, id: job.id, place, begin });
     const scan = await scanOfRun(saved.checkpoint, { call, store, sleep, now, signal });
     // Recorded once, before the first page is requested.
@@ -67,6 +68,11 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
     await forgetRun(store, job.id);
     return outcomeOf(publication, place);
   };
+}
+
+/** No other attempt would find another place. */
+function asRefused(error: unknown): never {
+  throw error instanceof PlaceTakenError ? new JobRefusedError('place', error.message) : error;
 }
 
 function outcomeOf({ kind, manifest }: Publication, place: Place): Outcome {
