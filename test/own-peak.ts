@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
  * The most memory that this process has had, in megabytes. `getrusage` would also count what its parent had when it
@@ -12,4 +12,13 @@ export function ownPeakMb(): number {
     // Not Linux.
   }
   return process.resourceUsage().maxRSS / 1024;
+}
+
+/** Lets `ownPeakMb` begin again at what the process has now, where the system can. */
+export function resetOwnPeak(): void {
+  try {
+    writeFileSync('/proc/self/clear_refs', '5');
+  } catch {
+    // Not Linux: the peak stays.
+  }
 }

@@ -1,15 +1,18 @@
 import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { commandCases } from './cases/cases.ts';
-import type { CommandEnd } from './command-case.ts';
+import type { CommandCase, CommandEnd } from './command-case.ts';
 
 /*
- * Hostile settings, command lines, files and objects, each at the real command line: how it exits, what it says first, how
- * long it takes, and how much memory the process has used until then. The heap of the process is limited besides.
+ * Hostile settings, command lines, files, objects, responses and proxies, each at the real command line: how it exits,
+ * what it says first, how many requests it sends, how long it takes, and how much memory it adds to the process. The heap
+ * of the process is limited besides.
  */
 
 const HEAP_MB = 128;
 const MOST_MB = 400;
+/** What one command may add, with what the garbage collector has not collected. */
+const MOST_ADDED_MB = { settings: 40, usage: 60, files: 60, objects: 60, responses: 60 } as const;
 /** No message is longer, and a log line is shorter. */
 const MOST_CHARACTERS = 33_000;
 const HIDDEN = /[^\n\P{Cc}]|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
@@ -35,14 +38,16 @@ test('there are more than 200 of them, each with a name of its own', () => {
 });
 
 describe.each(Object.keys(commandCases) as (keyof typeof commandCases)[])('hostile %s', (group) => {
-  test.each(commandCases[group])('$name', ({ name, code, says, mostSeconds = 10 }) => {
+  test.each<CommandCase>(commandCases[group])('$name', ({ name, code, says, requests = 0, ...most }) => {
+    const { mostSeconds = 10, mostMb = MOST_ADDED_MB[group] } = most;
     const end = ends.get(name);
 
-    expect(end).toMatchObject({ code, said: expect.stringMatching(says) });
+    expect(end).toMatchObject({ code, requests, said: expect.stringMatching(says) });
     expect(end?.said).not.toMatch(HIDDEN);
     expect(end?.said).not.toContain('secret-of-the-test');
     expect(end?.length).toBeLessThan(MOST_CHARACTERS);
     expect(end?.seconds).toBeLessThan(mostSeconds);
     expect(end?.peakMb).toBeLessThan(MOST_MB);
+    if (process.platform === 'linux') expect((end?.peakMb ?? 0) - (end?.beforeMb ?? 0)).toBeLessThan(mostMb);
   });
 });

@@ -1,9 +1,12 @@
+import './short-waits.ts';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { createFakeTerminal } from '../cli/fake-terminal.ts';
-import { ownPeakMb } from '../own-peak.ts';
+import { ownPeakMb, resetOwnPeak } from '../own-peak.ts';
+import { startProxy } from '../platform/proxy-server.ts';
+import { startServer } from '../platform/scripted-server.ts';
 import { commandCases } from './cases/cases.ts';
 import type { CommandCase, CommandEnd } from './command-case.ts';
 
@@ -12,12 +15,16 @@ import type { CommandCase, CommandEnd } from './command-case.ts';
  * ended as a line of JSON.
  */
 
+// What every command loads is loaded before any is measured.
+await end({ name: 'none', argv: ['runs'], code: 0, says: /^/ });
+
 for (const each of Object.values(commandCases).flat())
   process.stdout.write(`${JSON.stringify(await end(each))}\n`);
 
-async function end({ name, argv, settings = {}, files = {} }: CommandCase): Promise<CommandEnd> {
+async function end({ name, argv, settings = {}, files = {}, ...hostile }: CommandCase): Promise<CommandEnd> {
   const folder = await mkdtemp(join(tmpdir(), 'hostile-'));
-  const placed = (text: string) => text.replaceAll('{folder}', folder);
+  await using server = await serverOf(hostile);
+  const placed = (text: string) => text.replaceAll('{folder}', folder).replaceAll('{server}', server.url);
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), content);
@@ -31,11 +38,25 @@ async function end({ name, argv, settings = {}, files = {} }: CommandCase): Prom
   };
   const environment = Object.fromEntries(Object.entries(given).map(([key, text]) => [key, placed(text)]));
   const { terminal, err } = createFakeTerminal(environment);
+  resetOwnPeak();
+  const beforeMb = ownPeakMb();
   const startedMs = performance.now();
   const code = await runCommandLine(argv.map(placed), terminal);
   const seconds = (performance.now() - startedMs) / 1_000;
+  const peakMb = ownPeakMb();
   const text = err();
   await rm(folder, { recursive: true });
   const said = text.slice(0, 2_000).replaceAll(folder, '{folder}');
-  return { name, code, said, length: text.length, seconds, peakMb: ownPeakMb() };
+  return { name, code, said, length: text.length, requests: server.requests(), seconds, beforeMb, peakMb };
+}
+
+async function serverOf({ reply, proxyRefuses }: Pick<CommandCase, 'reply' | 'proxyRefuses'>) {
+  if (proxyRefuses !== undefined) {
+    const proxy = await startProxy({ refuse: proxyRefuses });
+    return { ...proxy, requests: () => proxy.connects.length };
+  }
+  if (reply === undefined)
+    return { url: '', requests: () => 0, [Symbol.asyncDispose]: async () => undefined };
+  const server = await startServer(reply);
+  return { ...server, requests: () => server.requests.length };
 }

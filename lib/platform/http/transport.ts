@@ -243,6 +243,7 @@ function redirectTarget(headers: IncomingHttpHeaders, baseUrl: URL, hide: Hide):
   const location = hide(headers.location);
   if (!URL.canParse(location, baseUrl.href)) return 'an address that cannot be read';
   const url = new URL(location, baseUrl);
+  if (url.origin === 'null') return `an address of ${url.protocol}`;
   return shortened(`${url.origin}${url.pathname}`, LONGEST_HEADER);
 }
 

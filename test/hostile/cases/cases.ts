@@ -1,6 +1,7 @@
 import type { CommandCase } from '../command-case.ts';
 import { fileCases } from './files.ts';
 import { objectCases } from './objects.ts';
+import { responseCases } from './responses.ts';
 import { settingsCases } from './settings.ts';
 import { usageCases } from './usage.ts';
 
@@ -10,4 +11,5 @@ export const commandCases = {
   usage: usageCases,
   files: fileCases,
   objects: objectCases,
+  responses: responseCases,
 } as const satisfies Record<string, readonly CommandCase[]>;
