@@ -15,7 +15,7 @@ export type PutOptions = {
 /** The most bytes of an object that is read whole, unless the caller says otherwise. */
 export const MOST_OBJECT_BYTES = 256 * 1024 * 1024;
 
-export type GetOptions = {
+type GetOptions = {
   /** A larger object is a `too-large` failure, and its bytes are not read. Default: `MOST_OBJECT_BYTES`. */
   readonly mostBytes?: number;
   readonly signal?: AbortSignal;

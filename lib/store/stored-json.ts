@@ -7,7 +7,7 @@ import { StoreError } from './error.ts';
 import type { Store, StoredObject } from './store.ts';
 
 /** The most bytes of a stored JSON object, unless its kind has a limit of its own. */
-export const MOST_STORED_BYTES = 16 * 1024 * 1024;
+const MOST_STORED_BYTES = 16 * 1024 * 1024;
 
 /** The most of one that lists what a run or a chunk consists of. */
 export const MOST_LIST_BYTES = 128 * 1024 * 1024;
