@@ -1,6 +1,7 @@
 import type { Budget, BudgetItem, BudgetWrite } from './budget.ts';
+import { momentOf } from './moment.ts';
 import { createRecentLongest } from './recent-longest.ts';
-import type { Clock } from './slots.ts';
+import type { Clock, Moment } from './slots.ts';
 
 /** A worker's view of the budget: what the last response said, and how long responses take. */
 export type BudgetView = {
@@ -19,20 +20,21 @@ export type BudgetView = {
 /** A view of an item. Throws what the item throws. */
 export function createBudgetView(item: BudgetItem, clock: Clock): BudgetView {
   let last: Budget | undefined;
-  let lastAtMs = Number.NEGATIVE_INFINITY;
+  let lastAt: Moment = () => Number.NEGATIVE_INFINITY;
   const lead = createRecentLongest();
 
   // Sent once more if it fails: a keep-alive connection may have died. A block that is reserved twice this way is
   // wasted; an incident is refused the second time.
   const send = async <T>(request: () => Promise<T>, budgetIn: (response: T) => Budget | undefined) => {
-    const sent = { atMs: clock.now() };
+    let sentAt = momentOf(clock);
     const response = await request().catch(() => {
-      sent.atMs = clock.now();
+      sentAt = momentOf(clock);
       return request();
     });
-    lead.add(clock.now() - sent.atMs);
+    // The response may have set the clock.
+    lead.add(clock.now() - sentAt());
     const budget = budgetIn(response);
-    if (budget !== undefined) [last, lastAtMs] = [budget, sent.atMs];
+    if (budget !== undefined) [last, lastAt] = [budget, sentAt];
     return response;
   };
   const look = () => send(item.read, (budget) => budget);
@@ -40,7 +42,7 @@ export function createBudgetView(item: BudgetItem, clock: Clock): BudgetView {
   return {
     known: async () => last ?? look(),
     last: () => last,
-    ageMs: () => clock.now() - lastAtMs,
+    ageMs: () => clock.now() - lastAt(),
     leadMs: lead.ms,
     look,
     write: (request) => send(request, (result) => (result.kind === 'written' ? result.budget : undefined)),

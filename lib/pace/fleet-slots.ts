@@ -28,7 +28,7 @@ import {
   REFUSED_MS,
   type ReserveBlock,
 } from './reserve-block.ts';
-import type { ApproachRequest, SlotRequest, SlotSource } from './slots.ts';
+import type { ApproachRequest, Moment, SlotRequest, SlotSource } from './slots.ts';
 import { createWorkerTally, type Tally } from './tally.ts';
 
 /*
@@ -56,7 +56,7 @@ export type FleetSlots = SlotSource & {
 
 type Absence = {
   /** When the table could be reached no more. */
-  readonly sinceMs: number;
+  readonly since: Moment;
   /** What all workers together may have sent in a second meanwhile. */
   readonly outsideRate: number;
   /** For how long others may still do so, in milliseconds. */
@@ -142,7 +142,7 @@ async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
 /** Waits until the slot that `ahead` calls leave is near. A block is reserved at once, to have a place in the line. */
 async function approach(worker: Worker, request: ApproachRequest): Promise<void> {
   const { clock, maxWaitMs, proof } = worker;
-  const { calledAtMs, signal, leadMs } = request;
+  const { calledAt, signal, leadMs } = request;
   for (;;) {
     signal?.throwIfAborted();
     dropLate(worker);
@@ -150,7 +150,7 @@ async function approach(worker: Worker, request: ApproachRequest): Promise<void>
     // The calls ahead reserve for this one too, and sooner: they are ready.
     if (calls === 0) await reserve(worker, request, leadMs());
     const dueMs = dueAtMs(worker, calls);
-    if (dueMs - calledAtMs > maxWaitMs) throw new PaceWaitError(dueMs - calledAtMs, maxWaitMs);
+    if (dueMs - calledAt() > maxWaitMs) throw new PaceWaitError(dueMs - calledAt(), maxWaitMs);
     const isHeld = calls < slotsOf(worker.held).length;
     const waitMs = dueMs - (isHeld ? checkMs(worker) : responseMs(worker)) - leadMs() - clock.now();
     if (waitMs <= 0) return;
@@ -199,14 +199,14 @@ async function freshen(worker: Worker, held: DistantBlock, signal: AbortSignal |
   setHeld(worker, isStillValid(held, budget) ? freshened(worker.held) : NO_BLOCK);
 }
 
-function use(worker: Worker, held: UsableBlock, { calledAtMs, demand }: SlotRequest): Slot {
+function use(worker: Worker, held: UsableBlock, { calledAt, demand }: SlotRequest): Slot {
   const { arrived } = demand();
   worker.held = useFirst(held);
   worker.lastSlotMs = held.slots[0];
   worker.lateness = afterHit(worker.lateness);
   worker.arrived = { atFirst: held.kind === 'fresh' ? arrived : worker.arrived.atFirst, atLast: arrived };
   const atMs = worker.clock.now();
-  const waitedMs = atMs - calledAtMs;
+  const waitedMs = atMs - calledAt();
   worker.tally.add({ used: 1, waitedMs: Math.round(waitedMs) });
   const slot = { atMs, waitedMs, incidents: held.incidents, untilMs: held.slots[0] + held.lateMs };
   worker.proof.left(slot, held.incidents);
@@ -278,11 +278,13 @@ async function throttled(worker: Worker, slot: Slot, retryAfterMs: number | unde
 /** How far the line may have been reserved ahead when the table went away, in milliseconds. */
 const RESERVED_MS = 5_000;
 
-async function rejoin(worker: Worker, { sinceMs, outsideRate, lastsMs }: Absence): Promise<void> {
+async function rejoin(worker: Worker, { since, outsideRate, lastsMs }: Absence): Promise<void> {
   const { view, item, clock } = worker;
+  // The table says the time: nothing may be written by a clock that is minutes off.
+  await view.look();
   const atMs = clock.now();
   const outside = { rate: outsideRate, untilMs: Math.ceil(atMs + lastsMs) };
-  const staleMs = sinceMs + RESERVED_MS;
+  const staleMs = since() + RESERVED_MS;
   const written = await view.write(() => item.rejoin({ atMs, staleMs, outside }));
   if (written.kind === 'refused') await view.look();
 }

@@ -2,6 +2,7 @@ import PQueue from 'p-queue';
 import { BLOCK_MS } from './budget.ts';
 import { enqueue } from './enqueue.ts';
 import { createFairOrder, type FairOrder, type Share } from './fair-order.ts';
+import { momentOf } from './moment.ts';
 import type { Pace, RunOptions, Slot } from './pace.ts';
 import { PaceWaitError } from './pace-wait-error.ts';
 import { createPreparation } from './preparation.ts';
@@ -63,9 +64,9 @@ export function createGatedPace({ source, inFlight, maxWaitMs, clock }: GateOpti
     ) {
       signal?.throwIfAborted();
       arrived += 1;
-      const request = { calledAtMs: clock.now(), signal, demand };
+      const request = { calledAt: momentOf(clock), signal, demand };
       const inPlace = async () => {
-        refuseLongWait(request.calledAtMs);
+        refuseLongWait(request.calledAt());
         if (prepare !== undefined) await preparation.prepare(request, prepare);
         const slot = await takeInTime(turns, request, { source, clock, place: { order: turnsOrder, share } });
         return leaving.run(slot, call, isAccepted);
@@ -85,14 +86,14 @@ function createLeaving({ source, clock, latency }: LeavingOptions) {
   return {
     latencyMs: latency.ms,
     async run<T>(slot: Slot, call: (slot: Slot) => Promise<T>, isAccepted: (result: T) => boolean) {
-      const leftAtMs = clock.now();
+      const leftAt = momentOf(clock);
       let accepted = false;
       try {
         const result = await call(slot);
         accepted = !throttledSlots.has(slot) && isAccepted(result);
         return result;
       } finally {
-        latency.add(clock.now() - leftAtMs);
+        latency.add(clock.now() - leftAt());
         source.ended(slot, accepted);
       }
     },

@@ -2,6 +2,7 @@ import { afterRefusal, pauseAfter429 } from './after-refusal.ts';
 import { effectiveRate, effectiveSpacing } from './effective-rate.ts';
 import { afterCall, dueAtMs, type Spacing, spacingFor } from './gcra.ts';
 import { isProbing, type Lowered, lastProbeMs, lastRefusalMs, nextProbeMs, probeAtMs } from './lowered.ts';
+import { neverSet } from './moment.ts';
 import type { PaceCounts, Slot } from './pace.ts';
 import { PaceWaitError } from './pace-wait-error.ts';
 import { createProof, type Proof } from './proof.ts';
@@ -21,6 +22,8 @@ export type LocalSlotsOptions = {
 };
 
 type Worker = LocalSlotsOptions & {
+  /** By how much the caller's clock is ahead of this one, which is never set. */
+  readonly behindMs: () => number;
   readonly proof: Proof;
   /** The spacing before throttling took anything of the rate. */
   readonly full: Spacing;
@@ -29,22 +32,29 @@ type Worker = LocalSlotsOptions & {
   counts: { granted: number; waitedMs: number; throttled: number; incidents: number };
 };
 
-/** The slots of one process, by its own clock. */
+/** The slots of one process, by its own clock. If that is set, the slots are as far away as before. */
 export function createLocalSlots(options: LocalSlotsOptions): SlotSource {
+  const { clock, behindMs } = neverSet(options.clock);
   const worker: Worker = {
     ...options,
-    proof: createProof(options.clock),
+    clock,
+    behindMs,
+    proof: createProof(clock),
     full: spacingFor(options.rate),
     tatMs: options.firstMs ?? Number.NEGATIVE_INFINITY,
     lowered: undefined,
     counts: { granted: 0, waitedMs: 0, throttled: 0, incidents: 0 },
   };
+  const ours =
+    ({ calledAt }: SlotRequest) =>
+    () =>
+      calledAt() - behindMs();
   return {
-    take: (request) => take(worker, request),
-    approach: (request) => approach(worker, request),
+    take: (request) => take(worker, { ...request, calledAt: ours(request) }),
+    approach: (request) => approach(worker, { ...request, calledAt: ours(request) }),
     // A late call only moves those that follow.
     giveBack: (slot) => worker.proof.ended(slot, false),
-    dueAtMs: (ahead) => dueAfter(worker, ahead),
+    dueAtMs: (ahead) => dueAfter(worker, ahead) + behindMs(),
     throttled: async (slot, retryAfterMs) => throttled(worker, slot, retryAfterMs),
     ended: (slot, succeeded) => worker.proof.ended(slot, succeeded),
     counts: () => counts(worker),
@@ -68,29 +78,26 @@ function dueAfter(worker: Worker, ahead: number): number {
   );
 }
 
-async function approach(
-  worker: Worker,
-  { calledAtMs, signal, ahead, leadMs }: ApproachRequest,
-): Promise<void> {
+async function approach(worker: Worker, { calledAt, signal, ahead, leadMs }: ApproachRequest): Promise<void> {
   const { clock, maxWaitMs, proof } = worker;
   for (;;) {
     signal?.throwIfAborted();
     endProbing(worker);
     const { calls, forMs } = ahead();
     const atMs = dueAfter(worker, calls);
-    if (atMs - calledAtMs > maxWaitMs) throw new PaceWaitError(atMs - calledAtMs, maxWaitMs);
+    if (atMs - calledAt() > maxWaitMs) throw new PaceWaitError(atMs - calledAt(), maxWaitMs);
     const waitMs = atMs - leadMs() - clock.now();
     if (waitMs <= 0) return;
     await proof.sleep(Math.min(waitMs, forMs), signal);
   }
 }
 
-async function take(worker: Worker, { calledAtMs, signal }: SlotRequest): Promise<Slot> {
+async function take(worker: Worker, { calledAt, signal }: SlotRequest): Promise<Slot> {
   const { clock, maxWaitMs, proof } = worker;
   // Computed again after each sleep: a 429 or a success in the meantime moves the time.
   for (refresh(worker); clock.now() < dueMs(worker); refresh(worker)) {
     const atMs = dueMs(worker);
-    if (atMs - calledAtMs > maxWaitMs) throw new PaceWaitError(atMs - calledAtMs, maxWaitMs);
+    if (atMs - calledAt() > maxWaitMs) throw new PaceWaitError(atMs - calledAt(), maxWaitMs);
     await proof.sleep(atMs - clock.now(), signal);
   }
   signal?.throwIfAborted();
@@ -99,7 +106,7 @@ async function take(worker: Worker, { calledAtMs, signal }: SlotRequest): Promis
     const slotMs = Math.max(atMs, nextMs(worker));
     worker.lowered = { ...worker.lowered, probeMs: nextProbeMs(slotMs, worker.full) };
   } else worker.tatMs = afterCall(worker.tatMs, worker.onGrid ? worker.tatMs : atMs, spacing(worker));
-  const slot = { atMs, waitedMs: atMs - calledAtMs };
+  const slot = { atMs: atMs + worker.behindMs(), waitedMs: atMs - calledAt() };
   worker.counts.granted += 1;
   worker.counts.waitedMs += slot.waitedMs;
   proof.left(slot, worker.counts.incidents);
@@ -127,12 +134,12 @@ function endProbing(worker: Worker): void {
 }
 
 function throttled(worker: Worker, slot: Slot, retryAfterMs: number | undefined): void {
-  const { rate, clock, proof, lowered, full, counts: done, random = Math.random } = worker;
+  const { rate, clock, behindMs, proof, lowered, full, counts: done, random = Math.random } = worker;
   done.throttled += 1;
   proof.ended(slot, false);
   const nowMs = clock.now();
   // Calls that left before the last 429 belong to the same incident.
-  if (lowered !== undefined && slot.atMs < lastRefusalMs(lowered)) return;
+  if (lowered !== undefined && slot.atMs - behindMs() < lastRefusalMs(lowered)) return;
   const pauseMs = pauseAfter429(retryAfterMs);
   const hasSucceeded = !isProbing(lowered) || proof.has(done.incidents);
   const refusal = { rate, nowMs, pauseMs, intervalMs: full.intervalMs, hasSucceeded, random: random() };

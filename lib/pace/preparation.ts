@@ -1,7 +1,8 @@
 import PQueue from 'p-queue';
 import { enqueue } from './enqueue.ts';
+import { momentOf } from './moment.ts';
 import { createRecentLongest } from './recent-longest.ts';
-import type { Clock, SlotRequest, SlotSource } from './slots.ts';
+import type { Clock, Moment, SlotRequest, SlotSource } from './slots.ts';
 
 /** What calls do before they may leave, shortly before their slots. */
 export type Preparation = {
@@ -36,30 +37,30 @@ export function createPreparation({ source, clock, ready }: PreparationOptions):
   const approaching = new PQueue({ concurrency: 1 });
   const longest = createRecentLongest(0.9);
   let isMeasured = false;
-  const startedAtMs = new Map<SlotRequest, number>();
+  const started = new Map<SlotRequest, Moment>();
 
   const ahead = () => {
     const lateAfterMs = isMeasured ? longest.ms() + LATE_MS : FIRST_LATE_MS;
-    const lefts = [...startedAtMs.values()].map((atMs) => atMs + lateAfterMs - clock.now());
+    const lefts = [...started.values()].map((at) => at() + lateAfterMs - clock.now());
     const punctual = lefts.filter((leftMs) => leftMs > 0);
     return { calls: ready() + punctual.length, forMs: Math.max(1, Math.min(...punctual)) };
   };
 
-  const calls = () => approaching.size + approaching.pending + startedAtMs.size;
+  const calls = () => approaching.size + approaching.pending + started.size;
 
   return {
     async prepare(request, act) {
       const approach = async () => {
         await source.approach({ ...request, ahead, leadMs: longest.ms });
         // Still in the queue: the next call must find this one ahead of it.
-        startedAtMs.set(request, clock.now());
+        started.set(request, momentOf(clock));
       };
       await enqueue(approaching, approach, request.signal);
       try {
         await act();
       } finally {
-        longest.add(clock.now() - (startedAtMs.get(request) ?? 0));
-        startedAtMs.delete(request);
+        longest.add(clock.now() - (started.get(request)?.() ?? 0));
+        started.delete(request);
         isMeasured = true;
       }
     },

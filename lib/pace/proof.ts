@@ -1,5 +1,6 @@
+import { momentOf } from './moment.ts';
 import type { Slot } from './pace.ts';
-import type { Clock } from './slots.ts';
+import type { Clock, Moment } from './slots.ts';
 
 /** What a process knows from its own calls about whether the platform accepts any since the last 429. */
 export type Proof = {
@@ -20,7 +21,7 @@ const ACCEPTED_AFTER_MS = 2_000;
 
 /** The proof of a process whose calls have shown nothing yet. */
 export function createProof(clock: Clock): Proof {
-  const underWay = new Map<Slot, { readonly incidents: number; readonly atMs: number }>();
+  const underWay = new Map<Slot, { readonly incidents: number; readonly at: Moment }>();
   const sleepers = new Set<AbortController>();
   let proved = -1;
 
@@ -30,7 +31,7 @@ export function createProof(clock: Clock): Proof {
 
   return {
     left(slot, incidents) {
-      underWay.set(slot, { incidents, atMs: clock.now() });
+      underWay.set(slot, { incidents, at: momentOf(clock) });
     },
     ended(slot, succeeded) {
       const call = underWay.get(slot);
@@ -42,7 +43,7 @@ export function createProof(clock: Clock): Proof {
     has(incidents) {
       if (proved === incidents) return true;
       const beforeMs = clock.now() - ACCEPTED_AFTER_MS;
-      return [...underWay.values()].some((call) => call.incidents === incidents && call.atMs <= beforeMs);
+      return [...underWay.values()].some((call) => call.incidents === incidents && call.at() <= beforeMs);
     },
     wake,
     async sleep(ms, signal) {

@@ -110,9 +110,9 @@ export function createReserver(line: Line): ReserveBlock {
  * no slot soon enough.
  */
 async function granting(start: Budget, request: SlotRequest, line: Line): Promise<Budget> {
-  const { calledAtMs, signal } = request;
+  const { calledAt, signal } = request;
   const { view, clock, maxWaitMs } = line;
-  const isRefusal = start.pausedAtMs !== undefined || waitFor(start, calledAtMs, line) > maxWaitMs;
+  const isRefusal = start.pausedAtMs !== undefined || waitFor(start, calledAt(), line) > maxWaitMs;
   let budget = isRefusal && view.ageMs() > REFUSED_MS ? await view.look() : start;
   for (;;) {
     while (budget.pausedAtMs !== undefined) {
@@ -120,8 +120,8 @@ async function granting(start: Budget, request: SlotRequest, line: Line): Promis
       await clock.sleep(PAUSED_POLL_MS, signal);
       budget = await view.look();
     }
-    const waitMs = waitFor(budget, calledAtMs, line);
-    if (waitMs > maxWaitMs) throw new PaceWaitError(waitMs - (clock.now() - calledAtMs), maxWaitMs);
+    const waitMs = waitFor(budget, calledAt(), line);
+    if (waitMs > maxWaitMs) throw new PaceWaitError(waitMs - (clock.now() - calledAt()), maxWaitMs);
     const probeMs = msUntilProbe(budget, line);
     if (probeMs <= 0) return budget;
     await line.proof.sleep(lookAfterMs(probeMs), signal);
@@ -173,7 +173,7 @@ function planned(
   request: BlockRequest,
   { line, lastKind }: { readonly line: Line; readonly lastKind: LineKind },
 ): Plan {
-  const { calledAtMs, demand, outlook } = request;
+  const { calledAt, demand, outlook } = request;
   const { rate, greed, maxWaitMs, clock, view } = line;
   const { aheadMs, lateMs, followers } = outlook();
   const requestedAtMs = clock.now();
@@ -185,7 +185,7 @@ function planned(
   // Where the clock here may be off, both ends stay empty, so that no call leaves in another worker's stretch.
   const headMs = toMicroseconds(clock.doubtMs?.() ?? 0);
   const reservation = {
-    latestMs: calledAtMs + maxWaitMs + toleranceMs,
+    latestMs: calledAt() + maxWaitMs + toleranceMs,
     blockMs: toMicroseconds(blockLength(size, intervalMs, lateMs) + 2 * headMs),
     incidents: budget.incidents,
     rate,

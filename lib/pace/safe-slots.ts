@@ -3,9 +3,10 @@ import { pauseAfter429 } from './after-refusal.ts';
 import { BLOCK_MS } from './budget.ts';
 import type { FleetSlots } from './fleet-slots.ts';
 import { createLocalSlots } from './local-slots.ts';
+import { momentOf } from './moment.ts';
 import type { PaceCounts, Slot } from './pace.ts';
 import { PaceWaitError } from './pace-wait-error.ts';
-import type { ApproachRequest, Clock, SlotRequest, SlotSource } from './slots.ts';
+import type { ApproachRequest, Clock, Moment, SlotRequest, SlotSource } from './slots.ts';
 
 export type SafeSlotsOptions = {
   readonly fleet: FleetSlots;
@@ -33,9 +34,9 @@ type Reach =
   | {
       readonly kind: 'unreachable';
       readonly safe: SlotSource;
-      readonly sinceMs: number;
+      readonly since: Moment;
       /** When the budget is tried again. */
-      readonly probeAtMs: number;
+      readonly probeAt: Moment;
     };
 
 type Outage = Extract<Reach, { readonly kind: 'unreachable' }>;
@@ -43,10 +44,11 @@ type Outage = Extract<Reach, { readonly kind: 'unreachable' }>;
 type Worker = SafeSlotsOptions & {
   reach: Reach;
   /** When a 429 ends that could not be reported to the budget. */
-  owedUntilMs: number;
+  owedUntil: Moment;
 };
 
 const REACHED: Reach = { kind: 'reached' };
+const NOTHING_OWED: Moment = () => 0;
 
 /** How often the budget is tried during an outage, in milliseconds. */
 const PROBE_MS = 10_000;
@@ -68,7 +70,7 @@ const MOST_BLOCKS = 10;
  */
 export function withSafeRate(options: SafeSlotsOptions): SlotSource {
   const { fleet, clock } = options;
-  const worker: Worker = { ...options, reach: REACHED, owedUntilMs: 0 };
+  const worker: Worker = { ...options, reach: REACHED, owedUntil: NOTHING_OWED };
   return {
     take: (request) => take(worker, request),
     approach: (request) => approach(worker, request),
@@ -88,7 +90,7 @@ export function withSafeRate(options: SafeSlotsOptions): SlotSource {
 
 async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
   for (;;) {
-    if (worker.reach.kind === 'unreachable' && worker.clock.now() >= worker.reach.probeAtMs)
+    if (worker.reach.kind === 'unreachable' && worker.clock.now() >= worker.reach.probeAt())
       await probe(worker, worker.reach, request);
     try {
       const { fleet, reach } = worker;
@@ -105,7 +107,7 @@ async function take(worker: Worker, request: SlotRequest): Promise<Slot> {
 async function approach(worker: Worker, request: ApproachRequest): Promise<void> {
   for (;;) {
     const { reach, clock } = worker;
-    if (reach.kind === 'unreachable' && clock.now() >= reach.probeAtMs) await probe(worker, reach, request);
+    if (reach.kind === 'unreachable' && clock.now() >= reach.probeAt()) await probe(worker, reach, request);
     try {
       return await (worker.reach.kind === 'reached' ? worker.fleet : worker.reach.safe).approach(request);
     } catch (error) {
@@ -117,13 +119,13 @@ async function approach(worker: Worker, request: ApproachRequest): Promise<void>
 /** Undefined if the next probe is due before the next slot. */
 async function takeSafely(
   { fleet, maxWaitMs, clock }: Worker,
-  { safe, probeAtMs }: Outage,
+  { safe, probeAt }: Outage,
   request: SlotRequest,
 ): Promise<Slot | undefined> {
   const dueMs = safe.dueAtMs(0);
-  const mayWait = dueMs - request.calledAtMs <= maxWaitMs;
-  if (mayWait && dueMs > probeAtMs) {
-    await clock.sleep(probeAtMs - clock.now(), request.signal);
+  const mayWait = dueMs - request.calledAt() <= maxWaitMs;
+  if (mayWait && dueMs > probeAt()) {
+    await clock.sleep(probeAt() - clock.now(), request.signal);
     return undefined;
   }
   const { atMs, waitedMs } = await safe.take(request);
@@ -136,7 +138,6 @@ function begin(worker: Worker, cause: unknown): Outage {
   if (!(cause instanceof TableError)) throw cause;
   if (worker.reach.kind === 'unreachable') return worker.reach;
   const { safeRate, maxWaitMs, clock, onSafeRate } = worker;
-  const nowMs = clock.now();
   const safe = createLocalSlots({
     rate: safeRate,
     maxWaitMs,
@@ -144,11 +145,18 @@ function begin(worker: Worker, cause: unknown): Outage {
     firstMs: firstSafeMs(worker),
     onGrid: true,
   });
-  const outage: Outage = { kind: 'unreachable', safe, sinceMs: nowMs, probeAtMs: nowMs + PROBE_MS };
+  const outage: Outage = {
+    kind: 'unreachable',
+    safe,
+    since: momentOf(clock),
+    probeAt: nextProbe(worker),
+  };
   worker.reach = outage;
   onSafeRate(cause);
   return outage;
 }
+
+const nextProbe = ({ clock }: Worker): Moment => momentOf(clock, clock.now() + PROBE_MS);
 
 /**
  * Slots of one line that follow one another are one interval of the fleet's rate apart. Twice their times are two
@@ -178,10 +186,10 @@ const outsideRateOf = ({ workers, safeRate }: Worker): number =>
 
 /** Ends the outage if a block can be reserved, or the budget responds with a refusal. */
 async function probe(worker: Worker, outage: Outage, request: SlotRequest): Promise<void> {
-  worker.reach = { ...outage, probeAtMs: worker.clock.now() + PROBE_MS };
+  worker.reach = { ...outage, probeAt: nextProbe(worker) };
   try {
     const outsideRate = outsideRateOf(worker);
-    await worker.fleet.rejoin({ sinceMs: outage.sinceMs, outsideRate, lastsMs: STRAGGLERS_MS });
+    await worker.fleet.rejoin({ since: outage.since, outsideRate, lastsMs: STRAGGLERS_MS });
     await settle(worker);
     await worker.fleet.reserve(request);
   } catch (error) {
@@ -194,10 +202,10 @@ async function probe(worker: Worker, outage: Outage, request: SlotRequest): Prom
 
 /** Reports the 429 that could not be reported to the budget at the time. */
 async function settle(worker: Worker): Promise<void> {
-  const { fleet, clock, owedUntilMs } = worker;
-  const leftMs = owedUntilMs - clock.now();
+  const { fleet, clock, owedUntil } = worker;
+  const leftMs = owedUntil() - clock.now();
   if (leftMs > 0) await fleet.throttled({ atMs: clock.now(), waitedMs: 0 }, leftMs);
-  worker.owedUntilMs = 0;
+  worker.owedUntil = NOTHING_OWED;
 }
 
 async function throttled(worker: Worker, slot: Slot, retryAfterMs: number | undefined): Promise<void> {
@@ -220,7 +228,7 @@ async function pauseSafely(
   retryAfterMs: number | undefined,
 ): Promise<void> {
   await safe.throttled(slot, retryAfterMs);
-  worker.owedUntilMs = worker.clock.now() + pauseAfter429(retryAfterMs);
+  worker.owedUntil = momentOf(worker.clock, worker.clock.now() + pauseAfter429(retryAfterMs));
 }
 
 const counts = ({ fleet, reach }: Worker): PaceCounts => ({

@@ -2,6 +2,8 @@ import PQueue from 'p-queue';
 import { TableError } from '../table/table-error.ts';
 import type { BudgetItem } from './budget.ts';
 import { enqueue } from './enqueue.ts';
+import { momentOf } from './moment.ts';
+import type { Moment } from './slots.ts';
 import type { TableClock } from './table-clock.ts';
 
 export type SetClock = (signal: AbortSignal | undefined) => Promise<void>;
@@ -37,18 +39,26 @@ const RETRY_MS = 10_000;
  */
 export function createSetClock({ item, clock, rest }: SetClockOptions): SetClock {
   const setting = new PQueue({ concurrency: 1 });
-  let [retryAtMs, isRefining] = [Number.NEGATIVE_INFINITY, false];
+  let retryAt: Moment = () => Number.NEGATIVE_INFINITY;
+  let isRefining = false;
   item.onDate?.(clock.saw);
-  const isUnknown = () => clock.uncertaintyMs() > UNKNOWN_MS && clock.now() >= retryAtMs;
+  // A response to anybody's request shows that the table is back.
+  let wasSilent = false;
+  const isBack = () => wasSilent && Number.isFinite(clock.uncertaintyMs());
+  const isUnknown = () => clock.uncertaintyMs() > UNKNOWN_MS && (clock.now() >= retryAt() || isBack());
+  const retryLater = () => {
+    retryAt = momentOf(clock, clock.now() + RETRY_MS);
+    wasSilent = !Number.isFinite(clock.uncertaintyMs());
+  };
 
   const findOnce = async (signal: AbortSignal | undefined) => {
     if (!isUnknown()) return;
     try {
       await findSecond(item, clock, signal);
-      if (clock.uncertaintyMs() > UNKNOWN_MS) retryAtMs = clock.now() + RETRY_MS;
+      if (clock.uncertaintyMs() > UNKNOWN_MS) retryLater();
     } catch (error) {
       if (!(error instanceof TableError)) throw error;
-      retryAtMs = clock.now() + RETRY_MS;
+      retryLater();
     }
   };
 

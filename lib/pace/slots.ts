@@ -16,7 +16,7 @@ export type Demand = {
 };
 
 export type SlotRequest = {
-  readonly calledAtMs: number;
+  readonly calledAt: Moment;
   readonly signal: AbortSignal | undefined;
   readonly demand: () => Demand;
 };
@@ -45,12 +45,17 @@ export type SlotSource = {
   counts(): PaceCounts;
 };
 
+/** When something was, or is due, by a clock that may be set meanwhile: epoch milliseconds as the clock counts now. */
+export type Moment = () => number;
+
 /** A clock in milliseconds, and a sleep on it. */
 export type Clock = {
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Grows each time that the clock was set. Default: it never is. */
   readonly steps?: () => number;
+  /** By how much it has been set since it was made, in milliseconds. Default: nothing. */
+  readonly setByMs?: () => number;
   /** How far off it may be, in either direction, beyond what the spacing of slots pays for. Default: not at all. */
   readonly doubtMs?: () => number;
 };

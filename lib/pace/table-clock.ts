@@ -12,6 +12,8 @@ export type TableClock = Clock & {
   untilSecondMs(): number;
   /** Grows each time that the clock here was set, or the process stood still while it went on. */
   steps(): number;
+  /** Corrections count, too. */
+  setByMs(): number;
   /** How far off a corrected clock may still be, beyond what the spacing of slots pays for; 0 for one that agrees. */
   doubtMs(): number;
 };
@@ -104,6 +106,10 @@ export function createTableClock({ now, sleep, steady, onClockOff }: TableClockO
       return 1000 - ((hereMs() + middleMs) % 1000);
     },
     steps: () => stepped,
+    setByMs: () => {
+      hereMs();
+      return offsetMs + (apartMs ?? 0);
+    },
   };
 }
 

@@ -124,3 +124,27 @@ test('the first call of a process waits for the beginning of a second at most', 
   expect(departures[0]?.atMs).toBeLessThan(1_100);
   expect(requests.reads).toBeLessThan(50);
 });
+
+describe('a process whose clock is off by minutes, and that meets a table that is away first', () => {
+  test.each([
+    { skewMs: 300_000, awayMs: 5_000, others: 'all are cut off', most: RATE },
+    { skewMs: -300_000, awayMs: 5_000, others: 'all are cut off', most: RATE },
+    // While it is cut off alone, its own slots come on top: a sixth of the rate.
+    { skewMs: 300_000, awayMs: 12_000, others: 'only it is', most: RATE * (7 / 6) },
+  ])('for $awayMs ms by $skewMs ms, and $others, shares the rate 15 s later', async (given) => {
+    const { skewMs, awayMs, others, most } = given;
+    const workers = skewed(skewMs, 0, 0).map((worker) => ({ ...worker, maxWaitMs: 60_000 }));
+    const isAway = (atMs: number, worker: number) =>
+      atMs < awayMs && (worker === 0 || others === 'all are cut off');
+    const durationMs = awayMs + 25_000;
+
+    const { departures, refusals } = await fleetOf(workers, { durationMs, isAway });
+
+    const later = departures.filter(({ atMs }) => atMs >= awayMs + 15_000 && atMs < durationMs);
+    const its = later.filter(({ worker }) => worker === 0);
+    expect(later.length / (RATE * 10)).toBeGreaterThan(0.9);
+    expect(its.length / (later.length / 3)).toBeGreaterThan(0.8);
+    expect(refusals).toEqual([]);
+    expect(mostInASecond(departures)).toBeLessThanOrEqual(most);
+  });
+});

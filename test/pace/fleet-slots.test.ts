@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createFleetSlots } from '../../lib/pace/fleet-slots.ts';
+import { momentOf } from '../../lib/pace/moment.ts';
 import type { Demand } from '../../lib/pace/slots.ts';
 import { noTally } from '../../lib/pace/tally.ts';
 import { createMemoryBudget } from './memory-budget.ts';
@@ -15,7 +16,7 @@ function createWorker({
 } = {}) {
   const slots = createFleetSlots({ item, rate: 10, maxWaitMs, greed: 'block', clock });
   const take = async () => {
-    const slot = slots.take({ calledAtMs: clock.now(), signal: undefined, demand: () => demand });
+    const slot = slots.take({ calledAt: momentOf(clock), signal: undefined, demand: () => demand });
     await clock.run();
     return slot;
   };
