@@ -4,12 +4,13 @@ import { textHashOf } from '../../../lib/jobs/texts/cache/cache-row.ts';
 import { eraseOldVersions } from '../../../lib/jobs/texts/erase-old-versions.ts';
 import { forgetBatch, forgetText } from '../../../lib/jobs/texts/forget.ts';
 import type { OldVersion, Store } from '../../../lib/store/store.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
 import { batchOf, runBatch, world } from './batch/batch-suite.ts';
-import { memoryStore, row } from './fakes.ts';
+import { row } from './fakes.ts';
 
 /** A store in memory that keeps what is overwritten or deleted, as a bucket with versions does. */
 function versionedStore() {
-  const store = memoryStore();
+  const store = createMemoryStore();
   const old = new Set<{ readonly key: string; readonly body: Buffer }>();
   const retire = (key: string) => {
     const body = store.objects.get(key);
@@ -79,5 +80,5 @@ test('all old versions of a forgotten batch are erased, and none of another', as
 });
 
 test('a store without versions has nothing to erase', async () => {
-  expect(await eraseOldVersions({ batch: 'b1' }, memoryStore())).toBe(0);
+  expect(await eraseOldVersions({ batch: 'b1' }, createMemoryStore())).toBe(0);
 });

@@ -5,10 +5,9 @@ import type { PlatformFailure } from '../../../lib/platform/failure.ts';
 import type { SentimentRequest } from '../../../lib/platform/operations/analyze-sentiment.ts';
 import { PlatformError } from '../../../lib/platform/platform-error.ts';
 import type { Sentiment } from '../../../lib/platform/records.ts';
-import type { PutResult, Store } from '../../../lib/store/store.ts';
+import type { Store } from '../../../lib/store/store.ts';
 import { createMemoryTable } from '../../../lib/table/memory-table.ts';
 import type { Table } from '../../../lib/table/table.ts';
-import { foldersIn } from '../../store/folders-in.ts';
 
 export const HOST = 'acme.example.com';
 
@@ -97,53 +96,6 @@ export async function sentBy({ cache }: Pick<ReturnType<typeof worker>, 'cache'>
   const { kind } = await looked.claim.send();
   if (kind !== 'sent') throw new Error(`expected to send, got ${kind}`);
   return looked.claim;
-}
-
-/** A store in memory. */
-export function memoryStore(): Store & { readonly objects: Map<string, Buffer> } {
-  const objects = new Map<string, Buffer>();
-  const stored = (key: string) => {
-    const body = objects.get(key);
-    return body && { body, etag: body.toString('base64') };
-  };
-  return {
-    objects,
-    location: 'memory',
-    get: async (key) => stored(key),
-    stream: async (key) => {
-      const body = objects.get(key);
-      return (
-        body &&
-        (async function* once() {
-          yield body;
-        })()
-      );
-    },
-    put: async (key, body, { condition } = {}): Promise<PutResult> => {
-      const current = stored(key);
-      if (condition && 'ifAbsent' in condition && current) return { kind: 'condition-failed' };
-      if (condition && 'ifMatch' in condition && current?.etag !== condition.ifMatch)
-        return { kind: 'condition-failed' };
-      objects.set(key, Buffer.from(body));
-      return { kind: 'stored', etag: stored(key)?.etag ?? '' };
-    },
-    putStream: async (key, pieces) => {
-      objects.set(key, Buffer.concat(await Array.fromAsync(pieces)));
-    },
-    copy: async (from, to) => {
-      objects.set(to, objects.get(from) ?? Buffer.alloc(0));
-    },
-    async *list(prefix) {
-      const keys = [...objects.keys()].filter((key) => key.startsWith(prefix)).sort();
-      for (const key of keys) yield { key, sizeBytes: objects.get(key)?.byteLength ?? 0 };
-    },
-    async *folders(prefix) {
-      yield* foldersIn(objects.keys(), prefix);
-    },
-    delete: async (key) => {
-      objects.delete(key);
-    },
-  };
 }
 
 class CrashError extends Error {}

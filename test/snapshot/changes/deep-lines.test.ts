@@ -7,8 +7,7 @@ import { publishChanges } from '../../../lib/snapshot/publish/publish-changes.ts
 import { linkedIds, linkedRun } from '../../../lib/snapshot/run/linked-ids.ts';
 import { linkedDatasets } from '../../../lib/snapshot/sources/calculations/linked-datasets.ts';
 import type { Source } from '../../../lib/snapshot/sources/sources.ts';
-import { memoryStore } from '../../jobs/texts/fakes.ts';
-import { createMemoryStore } from './memory-store.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
 import { publishLines, tuesday } from './publish-lines.ts';
 import { storeRun } from './stored-run.ts';
 
@@ -81,7 +80,7 @@ describe.each([513, 100_000])('a record nested %i deep', (levels) => {
 });
 
 test('changes of a record that is as deep as may be are read back', async () => {
-  const store = memoryStore();
+  const store = createMemoryStore();
   const [was, is] = [`{"id":1,"deep":${deep(511)}}`, `{"id":1,"deep":${deep(511, '1')}}`];
   const [before, after] = [await storeRun(store, 'old', [was]), await storeRun(store, 'new', [is])];
   const key = `changes/calculations/dt=2026-11-17/${tuesday.id}.ndjson.gz`;

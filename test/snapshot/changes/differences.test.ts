@@ -1,8 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { canonicalExact, parseExact } from '../../../lib/json/exact-json.ts';
 import { collectChanges } from '../../../lib/snapshot/changes/collect-changes.ts';
 import { compareRuns } from '../../../lib/snapshot/changes/compare-runs.ts';
@@ -11,9 +8,9 @@ import { changesKey } from '../../../lib/snapshot/keys.ts';
 import type { Part } from '../../../lib/snapshot/manifest.ts';
 import { publishChanges } from '../../../lib/snapshot/publish/publish-changes.ts';
 import type { Source } from '../../../lib/snapshot/sources/sources.ts';
-import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { scaled } from '../../scale.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
 import { storeRun } from './stored-run.ts';
 
 /*
@@ -21,20 +18,11 @@ import { storeRun } from './stored-run.ts';
  * white space, escaped names. Their changes must equal those of two maps, whichever way they are compared.
  */
 
-let folder: string;
 let store: Store;
-let stores = 0;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'differences-'));
-});
 
 beforeEach(() => {
-  stores += 1;
-  store = createDirectoryStore(join(folder, `${stores}`));
+  store = createMemoryStore();
 });
-
-afterAll(() => rm(folder, { recursive: true }));
 
 const number = fc.constantFrom(
   '0',

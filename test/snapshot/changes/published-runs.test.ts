@@ -1,13 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
 import { latestKey } from '../../../lib/snapshot/keys.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
-import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { publishedManifest } from '../published-manifest.ts';
 import { monday, tuesday, wednesday } from './publish-lines.ts';
 
@@ -16,15 +13,11 @@ const first: Run = { id: '20261119T090000Z-dddddd', startedAt: '2026-11-19T09:00
 const second: Run = { id: '20261119T090000Z-ffffff', startedAt: '2026-11-19T09:00:00.200Z' };
 const third: Run = { id: '20261119T090000Z-eeeeee', startedAt: '2026-11-19T09:00:00.300Z' };
 
-let folder: string;
-let store: Store;
+let store: MemoryStore;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'published-'));
-  store = createDirectoryStore(folder);
+beforeEach(() => {
+  store = createMemoryStore();
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 function publish(run: Run, to: Store = store) {
   const { id, startedAt } = run;

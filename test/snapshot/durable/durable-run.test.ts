@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -17,16 +14,15 @@ import type { Saved } from '../../../lib/snapshot/run/slice-progress.ts';
 import { SnapshotStoppedError } from '../../../lib/snapshot/run/snapshot-stopped-error.ts';
 import { takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
 import type { SnapshotRequest } from '../../../lib/snapshot/sources/request.ts';
-import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { scaled } from '../../scale.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
 import { type FakeDurableOptions, type Mishap, runDurable } from '../fake-durable.ts';
 import { callOf } from '../sandbox-call.ts';
 
 const CALCULATIONS = 2_000;
 
 let sandbox: Sandbox;
-let folder: string;
 let store: Store;
 /** How often `latest.json` was moved. */
 let moved: number;
@@ -39,24 +35,19 @@ beforeAll(async () => {
     fileSets: 0,
     dataFiles: 0,
   });
-  folder = await mkdtemp(join(tmpdir(), 'durable-'));
 });
 
-afterAll(async () => {
-  await sandbox.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => sandbox.close());
 
-let stores = 0;
 function openStore() {
-  const directory = createDirectoryStore(join(folder, String(++stores)));
+  const inner = createMemoryStore();
   moved = 0;
   const put: Store['put'] = async (key, ...rest) => {
-    const result = await directory.put(key, ...rest);
+    const result = await inner.put(key, ...rest);
     if (key.endsWith('latest.json') && result.kind === 'stored') moved += 1;
     return result;
   };
-  return { ...directory, put };
+  return { ...inner, put };
 }
 
 beforeEach(() => {

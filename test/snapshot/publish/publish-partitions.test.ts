@@ -1,7 +1,4 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type LocalGlue, startGlue } from '../../../lib/sandbox/aws/services/start-glue.ts';
@@ -12,15 +9,14 @@ import { gluePartitions } from '../../../lib/snapshot/publish/glue-partitions.ts
 import type { Partitions } from '../../../lib/snapshot/publish/partitions.ts';
 import { publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
-import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { sampled } from '../../scale.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
 import { publishedManifest } from '../published-manifest.ts';
 
 const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
 const tuesday: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.000Z' };
 
-let folder: string;
 let store: Store;
 let glue: LocalGlue;
 let partitions: Partitions;
@@ -28,7 +24,6 @@ let partitions: Partitions;
 let withoutPartition: string[];
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'partitions-'));
   withoutPartition = [];
   glue = await startGlue({ database: 'sync', tables: { calculations: {} } });
   const environment = {
@@ -38,13 +33,10 @@ beforeEach(async () => {
     AWS_SECRET_ACCESS_KEY: 'sandbox',
   };
   partitions = gluePartitions({ database: 'sync', location: 's3://bucket/sync', environment });
-  store = watched(createDirectoryStore(folder));
+  store = watched(createMemoryStore());
 });
 
-afterEach(async () => {
-  await glue.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => glue.close());
 
 const inTable = () => glue.partitions('calculations').map(({ Values }) => String(Values[1]));
 const published = async () => (await publishedRuns(store, 'calculations')).map(({ run }) => run);

@@ -1,29 +1,22 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
 import { readLatest, readManifest } from '../../../lib/snapshot/manifest.ts';
 import { type FinishedRun, publishRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
-import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 
 const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
 const wednesday: Run = { id: '20261118T090000Z-cccccc', startedAt: '2026-11-18T09:00:00.000Z' };
 const tuesday: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.000Z' };
 
-let folder: string;
-let store: Store;
+let store: MemoryStore;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'publish-'));
-  store = createDirectoryStore(folder);
+beforeEach(() => {
+  store = createMemoryStore();
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 /** A run with one part in its work folder. */
 async function finishedRun(run: Run, differences: Partial<FinishedRun> = {}): Promise<FinishedRun> {

@@ -6,7 +6,7 @@ import { type FinishedRun, publishRun } from '../../../lib/snapshot/publish/publ
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { StoreError } from '../../../lib/store/error.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { memoryStore } from '../../jobs/texts/fakes.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
 
 const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.250Z' };
 const tuesday: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.250Z' };
@@ -21,7 +21,7 @@ beforeEach(() => {
   tags = new Map();
   warnings = [];
   store = {
-    ...memoryStore(),
+    ...createMemoryStore(),
     async tagAll(prefix, { name, value }) {
       for await (const { key } of store.list(prefix)) tags.set(key, `${name}=${value}`);
     },

@@ -7,8 +7,8 @@ import { type FinishedRun, publishRun } from '../../../lib/snapshot/publish/publ
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { StoreError } from '../../../lib/store/error.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { memoryStore } from '../../jobs/texts/fakes.ts';
 import { scaled, scaledTimeout } from '../../scale.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
 
 const sunday: Run = { id: '20261115T090000Z-999999', startedAt: '2026-11-15T09:00:00.000Z' };
 const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
@@ -18,7 +18,7 @@ let store: Store;
 let warnings: string[];
 
 beforeEach(() => {
-  store = memoryStore();
+  store = createMemoryStore();
   warnings = [];
 });
 
@@ -207,7 +207,7 @@ const WRITES = Array.from({ length: 24 }, (_, index) => index + 1);
 describe('a run is superseded while another publisher forces it', () => {
   test.each(WRITES)('at write %i of the one, the other does all its work', async (write) => {
     for (let next = write; next <= WRITES.length; next += 1) {
-      store = memoryStore();
+      store = createMemoryStore();
       await publish(sunday);
       const force = () => publish(monday, { force: true });
       const { paused, writes } = pausedAt(
@@ -238,7 +238,7 @@ describe('a run is superseded while another publisher forces it', () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(fc.scheduler(), async (scheduler) => {
-          store = memoryStore();
+          store = createMemoryStore();
           await publish(sunday);
           const to: Store = {
             ...store,

@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { runKeys } from '../../../lib/snapshot/changes/run-keys.ts';
 import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
 import { readParts } from '../../../lib/snapshot/run/checkpoint.ts';
@@ -9,20 +6,16 @@ import type { Saved } from '../../../lib/snapshot/run/slice-progress.ts';
 import { resumeRun, startRun } from '../../../lib/snapshot/run/take-run.ts';
 import { type SliceOptions, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
 import { provedIf, type Scan, type ScanStep } from '../../../lib/snapshot/scan.ts';
-import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { sampled } from '../../scale.ts';
+import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { simulatedBatch } from '../simulated-platform.ts';
 
-let folder: string;
-let store: Store;
+let store: MemoryStore;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'segments-'));
-  store = createDirectoryStore(folder);
+beforeEach(() => {
+  store = createMemoryStore();
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 /** A record, or what happens to the segment before the next one. */
 type Planned = number | 'begins' | 'restarts';

@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createLocalPace } from '../../../lib/pace/local-pace.ts';
 import { createPlatform } from '../../../lib/platform/client.ts';
 import { countCalls } from '../../../lib/platform/events.ts';
@@ -13,19 +10,14 @@ import { type SnapshotOptions, startRun, takeRun } from '../../../lib/snapshot/r
 import type { Scan } from '../../../lib/snapshot/scan.ts';
 import { offsetScan } from '../../../lib/snapshot/sources/calculations/offset-scan.ts';
 import { calculationPageReader } from '../../../lib/snapshot/sources/calculations/pages.ts';
-import { createDirectoryStore } from '../../../lib/store/directory.ts';
-import type { Store } from '../../../lib/store/store.ts';
 import { sleep } from '../../../lib/time/sleep.ts';
+import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 
-let folder: string;
-let store: Store;
+let store: MemoryStore;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'snapshot-'));
-  store = createDirectoryStore(folder);
+beforeEach(() => {
+  store = createMemoryStore();
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 type Differences = Partial<SnapshotOptions> & {
   readonly rate?: number;

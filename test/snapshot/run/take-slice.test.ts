@@ -1,25 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CheckpointConflictError, readParts } from '../../../lib/snapshot/run/checkpoint.ts';
 import { resumeRun, startRun } from '../../../lib/snapshot/run/take-run.ts';
 import { type SliceOptions, takeSlice } from '../../../lib/snapshot/run/take-slice.ts';
 import { provedIf, type Scan, type ScanStart } from '../../../lib/snapshot/scan.ts';
-import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 import { simulatedBatch } from '../simulated-platform.ts';
 
-let folder: string;
-let store: Store;
+let store: MemoryStore;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'slice-'));
-  store = createDirectoryStore(folder);
+beforeEach(() => {
+  store = createMemoryStore();
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 /** A scan of the ids 1 to 10, one a step, whose position is the last id; `failAt` throws before that id. */
 function countingScan(failAt = Number.POSITIVE_INFINITY): Scan<unknown> {

@@ -7,7 +7,8 @@ import type { ScoreJob } from '../../../../lib/jobs/types/score/message.ts';
 import type { Store } from '../../../../lib/store/store.ts';
 import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
 import type { Table } from '../../../../lib/table/table.ts';
-import { HOST, memoryStore, row, rowsOf, scriptedAnalyze, worker } from '../fakes.ts';
+import { createMemoryStore, type MemoryStore } from '../../../store/memory-store.ts';
+import { HOST, row, rowsOf, scriptedAnalyze, worker } from '../fakes.ts';
 
 export const TOPICS = { topics: [{ topic: 'Price' }, { topic: 'Service' }] };
 
@@ -34,11 +35,11 @@ export type World = ReturnType<typeof world>;
 /** A store, a table, a worker on them, and the messages that were sent. */
 export function world(
   {
-    store = memoryStore(),
+    store = createMemoryStore(),
     table = createMemoryTable(),
     owner = 'worker-1',
   }: {
-    readonly store?: ReturnType<typeof memoryStore>;
+    readonly store?: MemoryStore;
     readonly table?: Table;
     readonly owner?: string;
   } = {},

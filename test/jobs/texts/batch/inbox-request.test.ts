@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseInboxRequest, writeRefusedInbox } from '../../../../lib/jobs/texts/batch/inbox-request.ts';
-import { memoryStore } from '../fakes.ts';
+import { createMemoryStore } from '../../../store/memory-store.ts';
 
 const bodyOf = (value: unknown) => Buffer.from(JSON.stringify(value));
 
@@ -61,7 +61,7 @@ test.each(['', 'not json', '[]', 'null', '"text"'])('refuses the body %j', (text
 });
 
 test('writes a refused request beside the refused messages, under a valid name', async () => {
-  const store = memoryStore();
+  const store = createMemoryStore();
 
   const key = await writeRefusedInbox(store, { key: 'inbox/a b/../c.json', faults: ['no text'] });
 

@@ -3,7 +3,8 @@ import { scoreFile } from '../../../../lib/jobs/texts/batch/score-file.ts';
 import { textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
 import { openStoredCache } from '../../../../lib/jobs/texts/cache/stored-cache.ts';
 import { forgetText } from '../../../../lib/jobs/texts/forget.ts';
-import { longWait, memoryStore, refusedText, row, scriptedAnalyze, sentBy } from '../fakes.ts';
+import { createMemoryStore } from '../../../store/memory-store.ts';
+import { longWait, refusedText, row, scriptedAnalyze, sentBy } from '../fakes.ts';
 import { batchOf, mixedRows, partLines, resultsOf, runBatch, summaryOf, world } from './batch-suite.ts';
 import { type Fault, faultyPlatform } from './faulty-platform.ts';
 
@@ -50,7 +51,7 @@ test('sits out a long wait: there is no queue to return to', async () => {
 });
 
 test('a stopped file resumes in another process, even without a table, and pays for nothing twice', async () => {
-  const store = memoryStore();
+  const store = createMemoryStore();
   const first = await openStoredCache(store);
   const stopped = world({ store, table: first.table });
   let chunks = 0;
@@ -74,7 +75,7 @@ test('a stopped file resumes in another process, even without a table, and pays 
 });
 
 test('results become durable in groups of fifty, and segments are never rewritten', async () => {
-  const store = memoryStore();
+  const store = createMemoryStore();
   const { table, flush } = await openStoredCache(store);
   const { split, scoring } = world({ store, table });
 
@@ -95,7 +96,7 @@ test('results become durable in groups of fifty, and segments are never rewritte
 });
 
 test('does not store claims, sends and refusals', async () => {
-  const store = memoryStore();
+  const store = createMemoryStore();
   const { table, flush } = await openStoredCache(store);
   const { split, scoring } = world({ store, table }, scriptedAnalyze({ odd: [refusedText] }));
   await sentBy(scoring, 'claimed');
@@ -108,7 +109,7 @@ test('does not store claims, sends and refusals', async () => {
 });
 
 test('a forgotten text is in no segment', async () => {
-  const store = memoryStore();
+  const store = createMemoryStore();
   const { table, flush } = await openStoredCache(store);
   const one = world({ store, table });
   await scoreFile(batchOf(mixedRows), { ...one.split, ...one.scoring });
@@ -125,7 +126,7 @@ test('a forgotten text is in no segment', async () => {
 });
 
 test('stops when different texts fail alike; the next run in another process counts their calls too', async () => {
-  const store = memoryStore();
+  const store = createMemoryStore();
   const platform = faultyPlatform({
     ofText: new Map(),
     ofCalls: [{ from: 100, to: 10_000, fault: 500 }],

@@ -16,7 +16,7 @@ import type { RowKey, Table } from '../../../../lib/table/table.ts';
 import { createMemoryBudget } from '../../../pace/memory-budget.ts';
 import { createVirtualClock } from '../../../pace/virtual-clock.ts';
 import { ok } from '../../../platform/fake-call.ts';
-import { memoryStore } from '../fakes.ts';
+import { createMemoryStore } from '../../../store/memory-store.ts';
 
 /** A fleet that works off score jobs, in virtual time. */
 export type ScoringPlan = {
@@ -106,7 +106,7 @@ export async function simulateScoring(plan: ScoringPlan) {
         random: () => 0.5,
       }),
     );
-    const store = memoryStore();
+    const store = createMemoryStore();
     const batches = { store, table, newToken, now };
     const cache = createScoreCache({
       table,

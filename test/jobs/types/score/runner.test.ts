@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { HandBackError, type Turn, UnfinishedError } from '../../../../lib/jobs/turn.ts';
 import { scoreRunner } from '../../../../lib/jobs/types/score/runner.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';
+import { createMemoryStore } from '../../../store/memory-store.ts';
 import { type Fault, type FaultPlan, faultyPlatform } from '../../texts/batch/faulty-platform.ts';
-import { memoryStore, worker } from '../../texts/fakes.ts';
+import { worker } from '../../texts/fakes.ts';
 
 const job = {
   version: 1,
@@ -20,7 +21,7 @@ async function runOn(plan: Partial<FaultPlan>, turn: Partial<Turn> = {}) {
   const run = scoreRunner({
     platform: { sentiment: { analyze: platform.analyze } },
     cache,
-    batches: { store: memoryStore(), table, newToken, now },
+    batches: { store: createMemoryStore(), table, newToken, now },
     now,
     sleep,
     random,

@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { printJson } from '../../../../lib/json/json.ts';
 import { runKeys } from '../../../../lib/snapshot/changes/run-keys.ts';
 import { readParts } from '../../../../lib/snapshot/run/checkpoint.ts';
@@ -10,19 +7,15 @@ import { resumeRun, startRun } from '../../../../lib/snapshot/run/take-run.ts';
 import { type SliceOptions, takeSlice } from '../../../../lib/snapshot/run/take-slice.ts';
 import type { Scan } from '../../../../lib/snapshot/scan.ts';
 import { calculationScan } from '../../../../lib/snapshot/sources/calculations/scan.ts';
-import { createDirectoryStore } from '../../../../lib/store/directory.ts';
 import type { Store } from '../../../../lib/store/store.ts';
+import { createMemoryStore, type MemoryStore } from '../../../store/memory-store.ts';
 import { respondingCall, statusError } from '../../responding-call.ts';
 
-let folder: string;
-let store: Store;
+let store: MemoryStore;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'lost-order-'));
-  store = createDirectoryStore(folder);
+beforeEach(() => {
+  store = createMemoryStore();
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 const ROWS = Array.from({ length: 16 }, (_, index) => ({ id: index + 1, created: (index + 1) * 10 }));
 const IDS = ROWS.map(({ id }) => String(id));

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { printJson } from '../../../../lib/json/json.ts';
 import type { Call } from '../../../../lib/platform/call.ts';
@@ -11,7 +8,7 @@ import {
   type CalculationScanOptions,
   calculationScan,
 } from '../../../../lib/snapshot/sources/calculations/scan.ts';
-import { createDirectoryStore } from '../../../../lib/store/directory.ts';
+import { createMemoryStore } from '../../../store/memory-store.ts';
 import { respondingCall, statusError } from '../../responding-call.ts';
 import { callOf } from '../../sandbox-call.ts';
 import { resumedEverywhere, scanned } from '../../scanned.ts';
@@ -21,21 +18,16 @@ const scanOf = (call: Call, differences: Partial<CalculationScanOptions> = {}) =
 
 /** A run of a sandbox, up to and including its publication. */
 async function published(sandbox: Sandbox, limit = 5_000) {
-  const folder = await mkdtemp(join(tmpdir(), 'snapshot-'));
-  try {
-    const options = {
-      store: createDirectoryStore(folder),
-      platform: 'acme.example.com',
-      callCounts: () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 }),
-      force: false,
-      now: Date.now,
-      random: Math.random,
-    };
-    const run = await startRun({ source: 'calculations', compression: 'gzip', selection: {} }, options);
-    return await takeRun(run, scanOf(callOf(sandbox), { limit }) as Scan<unknown>, options);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const options = {
+    store: createMemoryStore(),
+    platform: 'acme.example.com',
+    callCounts: () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 }),
+    force: false,
+    now: Date.now,
+    random: Math.random,
+  };
+  const run = await startRun({ source: 'calculations', compression: 'gzip', selection: {} }, options);
+  return await takeRun(run, scanOf(callOf(sandbox), { limit }) as Scan<unknown>, options);
 }
 
 type Body = {

@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { PlatformOptions } from '../../../../lib/sandbox/platform/options.ts';
 import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
 import { runKeys } from '../../../../lib/snapshot/changes/run-keys.ts';
@@ -11,20 +8,15 @@ import { publishTaken, startRun } from '../../../../lib/snapshot/run/take-run.ts
 import { takeSlice } from '../../../../lib/snapshot/run/take-slice.ts';
 import { filesPosition, filesScan } from '../../../../lib/snapshot/sources/files/scan.ts';
 import { resumable } from '../../../../lib/snapshot/sources/resumable.ts';
-import { createDirectoryStore } from '../../../../lib/store/directory.ts';
-import type { Store } from '../../../../lib/store/store.ts';
 import { scaled, scaledTimeout } from '../../../scale.ts';
+import { createMemoryStore, type MemoryStore } from '../../../store/memory-store.ts';
 import { callOf } from '../../sandbox-call.ts';
 
-let folder: string;
-let store: Store;
+let store: MemoryStore;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'files-'));
-  store = createDirectoryStore(folder);
+beforeEach(() => {
+  store = createMemoryStore();
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 const FILES = 300;
 
@@ -84,7 +76,7 @@ test(
       if (manifest.consistency === 'proved') expect(keys.toSorted()).toEqual(truth.toSorted());
       expect(kind).toBe(manifest.consistency === 'best-effort' ? 'refused' : 'published');
       expect(checkpointBytes).toBeLessThan(10_000);
-      await rm(join(folder, 'files'), { recursive: true, force: true });
+      store.objects.clear();
     }
 
     expect(ends.proved).toBeGreaterThan(0);

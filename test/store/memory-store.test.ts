@@ -1,0 +1,4 @@
+import { createMemoryStore } from './memory-store.ts';
+import { describeStore } from './store-suite.ts';
+
+describeStore('a store in memory', async () => createMemoryStore());

@@ -1,0 +1,111 @@
+import { hash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createBoundary } from '../../lib/store/boundary.ts';
+import { StoreError } from '../../lib/store/error.ts';
+import { checkKey, checkPrefix, compareKeys } from '../../lib/store/key.ts';
+import { MOST_OBJECT_BYTES, type PutOptions, type PutResult, type Store } from '../../lib/store/store.ts';
+import { withPieces } from '../../lib/store/watched-pieces.ts';
+import { foldersIn } from './folders-in.ts';
+
+/** A store in this process's memory, and its objects by their keys. */
+export type MemoryStore = Store & { readonly objects: Map<string, Buffer> };
+
+/**
+ * For tests whose subject is not the store itself: it keeps the promises of `describeStore`, as those of a directory and
+ * of S3 do, and costs a tenth of a directory, which locks, syncs and renames files. Calls wait for nothing but what is
+ * awaited, except that a large put takes some milliseconds, so that it can be aborted.
+ */
+export function createMemoryStore(): MemoryStore {
+  const objects = new Map<string, Buffer>();
+  const { run, each } = createBoundary((error) => ({ kind: 'other', code: String(error) }));
+  const attempt = (tried: string, signal?: AbortSignal) => ({ tried: `${tried} in memory`, signal });
+  const bodyOf = (key: string): Buffer | undefined => {
+    checkKey(key);
+    return objects.get(key);
+  };
+  return {
+    objects,
+    location: 'memory',
+    get: (key, { signal, mostBytes = MOST_OBJECT_BYTES } = {}) =>
+      run(attempt(`get ${key}`, signal), async (tried) => {
+        const body = bodyOf(key);
+        const sizeBytes = body?.byteLength ?? 0;
+        if (sizeBytes > mostBytes) throw new StoreError(tried, { kind: 'too-large', mostBytes, sizeBytes });
+        return body && { body, etag: etagOf(body) };
+      }),
+    stream: (key, { signal } = {}) =>
+      run(attempt(`stream ${key}`, signal), async () => {
+        const body = bodyOf(key);
+        return body && each(attempt(`stream ${key}`, signal), () => chunksOf(body));
+      }),
+    put: (key, body, options = {}) =>
+      run(attempt(`put ${key}`, options.signal), () => put(objects, key, body, options)),
+    putStream: (key, pieces, { signal } = {}) =>
+      withPieces(pieces, (watched) =>
+        run(attempt(`put ${key}`, signal), async () => {
+          checkKey(key);
+          const body = Buffer.concat(await Array.fromAsync(watched));
+          signal?.throwIfAborted();
+          objects.set(key, body);
+        }),
+      ),
+    copy: (from, to, { signal } = {}) =>
+      run(attempt(`copy ${from} to ${to}`, signal), async (tried) => {
+        checkKey(to);
+        const body = bodyOf(from);
+        if (body === undefined) throw new StoreError(tried, { kind: 'missing', what: 'object' });
+        objects.set(to, body);
+      }),
+    list: (prefix, { signal } = {}) =>
+      each(attempt(`list ${prefix}*`, signal), async function* () {
+        checkPrefix(prefix);
+        const keys = [...objects.keys()].filter((key) => key.startsWith(prefix)).sort(compareKeys);
+        for (const key of keys) yield { key, sizeBytes: objects.get(key)?.byteLength ?? 0 };
+      }),
+    folders: (prefix, { signal } = {}) =>
+      each(attempt(`list ${prefix}*`, signal), async function* () {
+        checkPrefix(prefix);
+        yield* foldersIn(objects.keys(), prefix);
+      }),
+    delete: (key, { signal } = {}) =>
+      run(attempt(`delete ${key}`, signal), async () => {
+        checkKey(key);
+        objects.delete(key);
+      }),
+  };
+}
+
+const LARGE_BYTES = 8 * 1024 * 1024;
+const CHUNK_BYTES = 256 * 1024;
+
+async function put(
+  objects: Map<string, Buffer>,
+  key: string,
+  body: Uint8Array,
+  { condition, signal }: PutOptions,
+): Promise<PutResult> {
+  checkKey(key);
+  if (body.byteLength > LARGE_BYTES) await delay(5, undefined, signal ? { signal } : {});
+  const current = objects.get(key);
+  if (condition && 'ifAbsent' in condition && current) return { kind: 'condition-failed' };
+  if (condition && 'ifMatch' in condition && (current && etagOf(current)) !== condition.ifMatch)
+    return { kind: 'condition-failed' };
+  // The caller may write to its own again.
+  const stored = Buffer.from(body);
+  objects.set(key, stored);
+  return { kind: 'stored', etag: etagOf(stored) };
+}
+
+const etags = new WeakMap<Buffer, string>();
+
+/** Computed once for each body: most are never compared. */
+function etagOf(body: Buffer): string {
+  const etag = etags.get(body) ?? hash('sha256', body);
+  etags.set(body, etag);
+  return etag;
+}
+
+async function* chunksOf(body: Buffer): AsyncGenerator<Uint8Array> {
+  for (let from = 0; from < body.byteLength; from += CHUNK_BYTES)
+    yield body.subarray(from, from + CHUNK_BYTES);
+}
