@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { compileCache } from './compile-cache.ts';
 import { LongestFirst } from './longest-first.ts';
 import { scaled } from './scale.ts';
 
@@ -13,7 +14,7 @@ export default defineConfig({
     isolate: false,
     sequence: { sequencer: LongestFirst },
     // The CDK's own check of each template takes 4 s and only warns; synth.test.ts leaves it on, as the command does.
-    env: { CDK_VALIDATION: 'false' },
+    env: { CDK_VALIDATION: 'false', ...compileCache },
     testTimeout: scaled(60_000, 120_000),
     hookTimeout: 30_000,
   },

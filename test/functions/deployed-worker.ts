@@ -4,6 +4,7 @@ import { startEventSourceMapping } from '../../lib/sandbox/aws/functions/event-s
 import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { startTestAws } from '../aws/start-test-aws.ts';
+import { bareEnvironment, compileCache } from '../compile-cache.ts';
 
 /** As deployed: above the 330 s that a code function may take, with the visibility timeout above that. */
 const TIMEOUT_MS = 350_000;
@@ -30,7 +31,7 @@ export async function startDeployedWorker(
     }),
   );
   const environment: Readonly<Record<string, string>> = {
-    PATH: process.env['PATH'] ?? '',
+    ...bareEnvironment,
     ...aws.settings,
     PLATFORM_BASE_URL: platform.url,
     PLATFORM_TOKEN: platform.token,
@@ -48,6 +49,7 @@ export async function startDeployedWorker(
     file: `functions/${name}/handler.ts`,
     environment,
     timeoutMs: TIMEOUT_MS,
+    writable: [compileCache.NODE_COMPILE_CACHE],
     onLog: (line: string) => void logs.push(line),
   });
   const splitTexts = started.use(createHandlerProcess(handlerOf('split-texts')));

@@ -7,6 +7,7 @@ import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { startTestAws } from '../aws/start-test-aws.ts';
+import { bareEnvironment } from '../compile-cache.ts';
 import { scaled, scaledTimeout } from '../scale.ts';
 
 /*
@@ -57,7 +58,7 @@ function jobAt(index: number, calculationIds: readonly string[], dataFileIds: re
 
 function startWorker(environment: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, ['test/jobs/worker-process.ts'], {
-    env: { PATH: process.env['PATH'], ...environment },
+    env: { ...bareEnvironment, ...environment },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   return { child, ended: once(child, 'exit') };

@@ -21,6 +21,7 @@ import { readMissing } from '../../lib/snapshot/run/stored-missing.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
+import { bareEnvironment } from '../compile-cache.ts';
 import { monday, publishLines, tuesday } from './changes/publish-lines.ts';
 import { publishedManifest } from './published-manifest.ts';
 
@@ -46,7 +47,7 @@ async function run(...argv: readonly string[]) {
     PLATFORM_BASE_URL: 'https://acme.example.com',
     PLATFORM_TOKEN: 'token',
     SYNC_STORE: folder,
-    PATH: process.env['PATH'] ?? '',
+    ...bareEnvironment,
   };
   const startedAt = performance.now();
   const child = spawn(process.execPath, ['--import', MEASURE, 'lib/cli/bin.js', ...argv], {
