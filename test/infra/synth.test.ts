@@ -6,6 +6,9 @@ import { promisify } from 'node:util';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { afterAll, describe, expect, test } from 'vitest';
 import { bundleOf } from '../../infra/bundles.ts';
+import { createApp } from '../../infra/create-app.ts';
+import { synthStack } from '../../lib/sandbox/aws/stack/synth-stack.ts';
+import { compileCache } from '../compile-cache.ts';
 import { appOf, full, least } from './instances.ts';
 
 const folders: string[] = [];
@@ -18,34 +21,46 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true });
 });
 
-const run = promisify(execFile);
-
 /** Synthesizes with the command, without an account and without a network to look anything up in. */
-async function synth(context?: object, environment: Readonly<Record<string, string>> = {}) {
+async function synth() {
   const folder = newFolder();
-  const given = context === undefined ? [] : ['-c', `platform-sync=${JSON.stringify(context)}`];
-  const { code, stderr } = await run(
+  await promisify(execFile)(
     join('node_modules', '.bin', 'cdk'),
-    ['synth', '--quiet', '--no-lookups', '--output', folder, ...given],
+    ['synth', '--quiet', '--no-lookups', '--output', folder],
     {
       env: {
+        ...compileCache,
         PATH: `${join(process.cwd(), 'node_modules', '.bin')}:${process.env['PATH']}`,
         HOME: newFolder(),
         HTTPS_PROXY: 'http://127.0.0.1:9',
         HTTP_PROXY: 'http://127.0.0.1:9',
         AWS_EC2_METADATA_DISABLED: 'true',
-        ...environment,
       },
     },
-  ).then(
-    ({ stderr }) => ({ code: 0, stderr }),
-    ({ code, stderr }: { readonly code: number; readonly stderr: string }) => ({ code, stderr }),
   );
+  return written(folder);
+}
+
+/** What the command adds to the context of `cdk.json`. */
+const ADDED = {
+  'aws:cdk:enable-path-metadata': true,
+  'aws:cdk:enable-asset-metadata': true,
+  'aws:cdk:disable-version-reporting': true,
+};
+
+/** Synthesizes in this process, as the command's own does, with this in place of the configuration in `cdk.json`. */
+function synthHere(configuration: Readonly<Record<string, unknown>> = {}) {
+  const outdir = newFolder();
+  const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
+  const all = { ...context, ...ADDED, ...configuration };
+  const make = () => createApp({ context: all, outdir, analyticsReporting: false }).synth();
+  return { make, written: () => written(outdir) };
+}
+
+function written(folder: string) {
   const files = readdirSync(folder);
   const templates = files.filter((file) => file.endsWith('.template.json'));
   return {
-    code,
-    stderr,
     templates: new Map(templates.map((file) => [file, readFileSync(join(folder, file), 'utf8')])),
     assets: files.filter((file) => file.startsWith('asset.')).sort(),
   };
@@ -53,23 +68,31 @@ async function synth(context?: object, environment: Readonly<Record<string, stri
 
 describe('npx cdk synth', { timeout: 120_000 }, () => {
   test('needs neither account nor network, and produces the same bytes each time', async () => {
-    const unchecked = { CDK_VALIDATION: 'false' };
-    const [first, second] = await Promise.all([synth(), synth(undefined, unchecked)]);
+    const first = await synth();
+    const second = synthHere();
+    second.make();
 
-    expect(first).toMatchObject({ code: 0 });
     expect([...first.templates.keys()]).toEqual(['platform-sync-example.template.json']);
-    expect(second.templates).toEqual(first.templates);
-    expect(second.assets).toEqual(first.assets);
+    expect(second.written()).toEqual(first);
     expect(first.assets).toHaveLength(3);
   });
 
   test('names every fault of the configuration, and fails', async () => {
-    const { code, stderr, templates } = await synth({ instances: [{ ...least, baseUrl: 'acme', rate: -1 }] });
+    const faulty = { ...least, baseUrl: 'acme', rate: -1 };
 
-    expect(code).not.toBe(0);
-    expect(stderr).toContain('instances.0.baseUrl: expected an origin over https');
-    expect(stderr).toContain('instances.0.rate: expected a number from 0.001 to 10000, got -1');
-    expect(templates.size).toBe(0);
+    const failed = await synthStack(faulty).catch((error: unknown) => error);
+
+    expect(failed).toMatchObject({
+      message: expect.stringMatching(/^cdk synth: .*instances\.0\.baseUrl: expected an origin over https/s),
+    });
+    expect(String(failed)).toContain('instances.0.rate: expected a number from 0.001 to 10000, got -1');
+  });
+
+  test('writes no template if the configuration has a fault', () => {
+    const { make, written: files } = synthHere({ 'platform-sync': { instances: [{ ...least, rate: -1 }] } });
+
+    expect(make).toThrow('instances.0.rate');
+    expect(files().templates.size).toBe(0);
   });
 });
 
