@@ -38,18 +38,18 @@ export const brokenParts: Readonly<Record<string, BrokenPart>> = {
   },
   'a claim that takes over a live lease': {
     parts: {
-      withLedger: (ledger, table, now) => ({
+      withLedger: (ledger, table, now, newToken) => ({
         ...ledger,
-        claim: createLedger({ table, now: () => now() + LONG_MS }).claim,
+        claim: createLedger({ table, now: () => now() + LONG_MS, newToken }).claim,
       }),
     },
     breaks: /while its lease lasted/,
   },
   'a send that ignores its lease': {
     parts: {
-      withLedger: (ledger, table, now) => ({
+      withLedger: (ledger, table, now, newToken) => ({
         ...ledger,
-        sent: createLedger({ table, now: () => now() - LONG_MS }).sent,
+        sent: createLedger({ table, now: () => now() - LONG_MS, newToken }).sent,
       }),
     },
     breaks: /the lease does not last as long/,

@@ -44,9 +44,7 @@ export function faultyStore(store: SmallStore, process: Process, world: World): 
       perform,
       failure: () => new StoreError(label, { kind: 'unreachable', code: 'ECONNRESET' }),
     });
-  const notSimulated = () => Promise.reject(new Error('not simulated'));
-  return {
-    location: 'memory',
+  return asStore({
     get: (key) => act(`read ${key}`, () => store.get(key)),
     put: (key, body, options) => {
       // The caller may reuse the body once this has resolved, while a late request still carries it.
@@ -54,10 +52,19 @@ export function faultyStore(store: SmallStore, process: Process, world: World): 
       return act(`write ${key}`, () => store.put(key, copy, options));
     },
     list: (prefix) => store.list(prefix),
+    delete: (key) => act(`delete ${key}`, () => store.delete(key)),
+  });
+}
+
+/** A store that can do no more than this. */
+export function asStore(store: SmallStore): Store {
+  const notSimulated = () => Promise.reject(new Error('not simulated'));
+  return {
+    ...store,
+    location: 'memory',
     async *folders() {
       yield await notSimulated();
     },
-    delete: (key) => act(`delete ${key}`, () => store.delete(key)),
     stream: notSimulated,
     putStream: notSimulated,
     copy: notSimulated,

@@ -1,11 +1,9 @@
 import type { Pace } from '../../../lib/pace/pace.ts';
 import { PaceWaitError } from '../../../lib/pace/pace-wait-error.ts';
-import { createCall } from '../../../lib/platform/call.ts';
-import { operations, type Platform } from '../../../lib/platform/client.ts';
+import type { Platform } from '../../../lib/platform/client.ts';
 import type { AttemptResult, PlatformRequest, Send } from '../../../lib/platform/http/transport.ts';
-import { defaultRetryLimits } from '../../../lib/platform/retry.ts';
-import { fixedToken } from '../../../lib/platform/token.ts';
 import { createFakePace } from '../../pace/fake-pace.ts';
+import { clientOver } from '../../platform/client-over.ts';
 import type { FunctionEnd } from './plan.ts';
 import { type Fate, fates, isScoring, responseTo, subjectOf } from './platform-responses.ts';
 import type { Process } from './process.ts';
@@ -90,19 +88,13 @@ export function createSimulatedPlatform(world: World, endOf: (subject: string) =
     unproved,
     /** The platform as one process sees it, through the real client. */
     of(process: Process): Platform {
-      return operations(
-        createCall({
-          send: sendOf(process),
-          token: fixedToken('token'),
-          pace: paceOf(world),
-          observe: () => undefined,
-          limits: { ...defaultRetryLimits, budgetMs: 20_000 },
-          timeoutMs: 60_000,
-          now: world.now,
-          sleep: (ms, signal) => world.sleep(process, ms, signal),
-          random: world.dice.fraction,
-        }),
-      );
+      return clientOver({
+        send: sendOf(process),
+        pace: paceOf(world),
+        now: world.now,
+        sleep: (ms, signal) => world.sleep(process, ms, signal),
+        random: world.dice.fraction,
+      });
     },
   };
 }

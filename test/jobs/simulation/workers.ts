@@ -1,4 +1,3 @@
-import pino from 'pino';
 import { type Handled, handleMessage, type Lease, type Worker } from '../../../lib/jobs/handle-message.ts';
 import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
 import { renewLease } from '../../../lib/jobs/ledger/lease-renewal.ts';
@@ -6,13 +5,8 @@ import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
 import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
 import { replaceMessage } from '../../../lib/jobs/queue/replace-message.ts';
 import { runBatch } from '../../../lib/jobs/run-batch.ts';
-import { createScoreCache } from '../../../lib/jobs/texts/cache/score-cache.ts';
-import { dataFilesRunner } from '../../../lib/jobs/types/data-files/runner.ts';
-import { mustLastMs } from '../../../lib/jobs/types/job-types.ts';
-import { functionRunner } from '../../../lib/jobs/types/run-function/runner.ts';
-import { scoreRunner } from '../../../lib/jobs/types/score/runner.ts';
-import { formulaRunner } from '../../../lib/jobs/types/update-formula/runner.ts';
 import type { Table } from '../../../lib/table/table.ts';
+import { workerOver } from '../worker-over.ts';
 import { faultyStore, type SmallStore } from './faulty-store.ts';
 import { faultyTable } from './faulty-table.ts';
 import type { Process } from './process.ts';
@@ -30,7 +24,7 @@ export type Scene = {
   readonly platform: SimulatedPlatform;
   readonly witness: Witness;
   /** Replaces the real ledger: by a broken one, to see that it is detected. */
-  readonly withLedger: (ledger: Ledger, table: Table, now: () => number) => Ledger;
+  readonly withLedger: (ledger: Ledger, table: Table, now: () => number, newToken: () => string) => Ledger;
   /** Called for every job that is reported as finished. */
   readonly reported: (id: string, status: string) => void;
 };
@@ -44,46 +38,20 @@ const newToken = (world: World) => `${world.steps()}-${world.dice.below(2 ** 32)
 
 export function ledgerOf(process: Process, { world, table, witness, withLedger }: Scene): Ledger {
   const seen = faultyTable(table, process, world);
-  const ledger = createLedger({ table: seen, now: world.now, newToken: () => newToken(world) });
-  return witness.watch(withLedger(ledger, seen, world.now), process);
+  const token = () => newToken(world);
+  const ledger = createLedger({ table: seen, now: world.now, newToken: token });
+  return witness.watch(withLedger(ledger, seen, world.now, token), process);
 }
 
 function workerOf(process: Process, scene: Scene): Worker {
   const { world, table } = scene;
-  const { now, dice } = world;
-  const seen = faultyTable(table, process, world);
-  const store = faultyStore(scene.store, process, world);
-  const platform = scene.platform.of(process);
-  const token = () => newToken(world);
-  const cache = createScoreCache({
-    table: seen,
-    host: 'platform',
-    attemptMs: 60_000,
+  return workerOver({
     owner: process.name,
-    now,
-    newToken: token,
-  });
-  const batches = { store, table: seen, newToken: token, now };
-  const sleep = (ms: number, signal?: AbortSignal) => world.sleep(process, ms, signal);
-  return {
     ledger: ledgerOf(process, scene),
-    store,
-    batches,
-    runners: {
-      'run-function': functionRunner(platform.call),
-      'update-formula': formulaRunner(platform),
-      'data-files': dataFilesRunner(platform.call),
-      score: scoreRunner({
-        platform,
-        cache,
-        batches,
-        now,
-        sleep,
-        random: dice.fraction,
-      }),
-      snapshot: () => Promise.reject(new Error('no snapshots here')),
-    },
-    allow: {},
+    table: faultyTable(table, process, world),
+    store: faultyStore(scene.store, process, world),
+    platform: scene.platform.of(process),
+    newToken: () => newToken(world),
     reportFinished: ({ id, status }) =>
       world.act(process, {
         label: `report ${id}`,
@@ -91,15 +59,11 @@ function workerOf(process: Process, scene: Scene): Worker {
         perform: () => scene.reported(id, status),
         failure: () => new Error('the report failed'),
       }),
-    logger: silent,
-    now,
-    sleep,
-    random: dice.fraction,
-    mustLastMs: (job) => mustLastMs(job, 60_000),
-  };
+    now: world.now,
+    sleep: (ms, signal) => world.sleep(process, ms, signal),
+    random: world.dice.fraction,
+  });
 }
-
-const silent = pino({ level: 'silent' });
 
 /**
  * A poller that passes batches to invocations, as SQS and Lambda do. Each invocation is a process that is killed at its

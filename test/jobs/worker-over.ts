@@ -1,0 +1,46 @@
+import pino from 'pino';
+import type { Worker } from '../../lib/jobs/handle-message.ts';
+import { createScoreCache } from '../../lib/jobs/texts/cache/score-cache.ts';
+import { dataFilesRunner } from '../../lib/jobs/types/data-files/runner.ts';
+import { mustLastMs } from '../../lib/jobs/types/job-types.ts';
+import { functionRunner } from '../../lib/jobs/types/run-function/runner.ts';
+import { scoreRunner } from '../../lib/jobs/types/score/runner.ts';
+import { formulaRunner } from '../../lib/jobs/types/update-formula/runner.ts';
+import type { Platform } from '../../lib/platform/client.ts';
+import type { Store } from '../../lib/store/store.ts';
+import type { Table } from '../../lib/table/table.ts';
+
+/** What a worker of a simulated world is made of. */
+export type WorkerParts = Pick<Worker, 'ledger' | 'reportFinished' | 'now' | 'sleep' | 'random'> & {
+  readonly owner: string;
+  readonly table: Table;
+  readonly store: Store;
+  readonly platform: Platform;
+  readonly newToken: () => string;
+};
+
+/** One attempt at a call that has no time limit of its own, in milliseconds. */
+const ATTEMPT_MS = 60_000;
+
+const silent = pino({ level: 'silent' });
+
+/** A worker with the real runners of all types but snapshots, over a simulated world. */
+export function workerOver({ owner, table, platform, newToken, ...parts }: WorkerParts): Worker {
+  const { store, now, sleep, random } = parts;
+  const cache = createScoreCache({ table, host: 'platform', attemptMs: ATTEMPT_MS, owner, now, newToken });
+  const batches = { store, table, newToken, now };
+  return {
+    ...parts,
+    batches,
+    runners: {
+      'run-function': functionRunner(platform.call),
+      'update-formula': formulaRunner(platform),
+      'data-files': dataFilesRunner(platform.call),
+      score: scoreRunner({ platform, cache, batches, now, sleep, random }),
+      snapshot: () => Promise.reject(new Error('no snapshots here')),
+    },
+    allow: {},
+    logger: silent,
+    mustLastMs: (job) => mustLastMs(job, ATTEMPT_MS),
+  };
+}
