@@ -1,0 +1,67 @@
+import type { PutOptions, PutResult } from '../../../lib/store/store.ts';
+import type { Row, StoredRow, WriteOptions, WriteResult } from '../../../lib/table/table.ts';
+
+/** The claim under which a request is sent. */
+export type Sender = { readonly id: string; readonly fence: number };
+
+/** How the platform dealt with a request that reached it, or why none did. */
+type PlatformReply =
+  | { readonly kind: 'executed'; readonly execution: string }
+  /** 429: certainly not executed. */
+  | { readonly kind: 'throttled' }
+  /** 400: read, and certainly not executed. */
+  | { readonly kind: 'rejected' };
+
+/**
+ * Everything that the explored code asks of the outside world, with what it gives and what it gets. All of it are
+ * values: an ask that is under way is part of a state.
+ */
+export type Asks = {
+  readonly 'read the row': { readonly gives: { readonly key: string }; readonly gets: StoredRow | null };
+  readonly 'write the row': {
+    readonly gives: Pick<WriteOptions, 'expected' | 'token'> & { readonly key: string; readonly row: Row };
+    readonly gets: WriteResult;
+  };
+  readonly 'read an object': {
+    readonly gives: { readonly key: string };
+    readonly gets: { readonly body: string; readonly etag: string } | null;
+  };
+  readonly 'write an object': {
+    readonly gives: Pick<PutOptions, 'condition'> & { readonly key: string; readonly body: string };
+    readonly gets: PutResult;
+  };
+  readonly 'delete an object': { readonly gives: { readonly key: string }; readonly gets: null };
+  readonly 'list objects': { readonly gives: { readonly prefix: string }; readonly gets: readonly string[] };
+  readonly 'send a message': { readonly gives: { readonly body: string }; readonly gets: null };
+  readonly 'delete the message': { readonly gives: { readonly receipt: string }; readonly gets: null };
+  readonly 'delay the message': {
+    readonly gives: { readonly receipt: string; readonly delayMs: number };
+    readonly gets: null;
+  };
+  readonly 'call the platform': { readonly gives: Sender; readonly gets: PlatformReply };
+  readonly 'take a slot': { readonly gives: Sender; readonly gets: { readonly isGranted: boolean } };
+  readonly 'report the end': { readonly gives: { readonly status: string }; readonly gets: null };
+  readonly sleep: { readonly gives: { readonly untilMs: number }; readonly gets: null };
+};
+
+export type AskKind = keyof Asks;
+
+/** One thing asked of the outside world. */
+export type Ask<Kind extends AskKind = AskKind> = {
+  readonly [Each in Kind]: { readonly kind: Each } & Asks[Each]['gives'];
+}[Kind];
+
+/** What comes back: what was asked for, or no response at all. */
+export type Reply = { readonly got: Asks[AskKind]['gets'] } | 'no response';
+
+/** Asks that change what others see: without a response, nobody knows whether and when they do. */
+export const CHANGES: ReadonlySet<AskKind> = new Set<AskKind>([
+  'write the row',
+  'write an object',
+  'delete an object',
+  'send a message',
+  'delete the message',
+  'delay the message',
+  'call the platform',
+  'report the end',
+]);

@@ -1,0 +1,177 @@
+import type { Lease } from '../../../lib/jobs/handle-message.ts';
+import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
+import { withId } from '../../../lib/jobs/message/with-id.ts';
+import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
+import type { Row, StoredRow, Table } from '../../../lib/table/table.ts';
+import { brokenParts } from '../../jobs/simulation/broken-parts.ts';
+import type { Parts } from '../../jobs/simulation/simulate.ts';
+import type { Fault } from './faults.ts';
+import type { ExploredQueue } from './outside.ts';
+import type { ScenarioName } from './scenario.ts';
+
+/** What is replaced in a copy of the code, to take a rule away. Nothing: the code as it is. */
+export type BrokenCopy = Parts & {
+  readonly withQueue?: (queue: ExploredQueue) => ExploredQueue;
+  readonly withMessage?: (message: QueueMessage) => QueueMessage;
+  readonly lease?: Partial<Lease>;
+  /** Whether a write whose response was lost is recognized by its token. Default: true. */
+  readonly knowsOwnWrites?: boolean;
+};
+
+/** Where a broken copy is found, with how many faults, of which kinds, and by what harm. */
+type Found = BrokenCopy & {
+  readonly in: ScenarioName;
+  readonly faults: number;
+  readonly only?: readonly Fault[];
+  readonly breaks: RegExp;
+};
+
+const partsOf = (rule: string): Parts => brokenParts[rule]?.parts ?? {};
+
+/** The copies in which one rule is taken away: the exploration must find each of them. */
+export const brokenCopies: Readonly<Record<string, Found>> = {
+  'no SENT: a send is not recorded before the request leaves': {
+    ...partsOf('a send that is not recorded before the request leaves'),
+    in: 'one message',
+    faults: 1,
+    breaks: /ran 2 times/,
+  },
+  'no token: a write ignores the one before': {
+    ...partsOf('a table whose writes ignore the write before'),
+    in: 'two messages',
+    faults: 0,
+    breaks: /ran 2 times/,
+  },
+  'no token: a writer does not know its own write': {
+    knowsOwnWrites: false,
+    in: 'a table with lost responses',
+    faults: 1,
+    breaks: /nothing hid whether/,
+  },
+  'no lease rule: a live lease is taken over': {
+    withLedger: (ledger, table, now, newToken) => ({
+      ...ledger,
+      claim: createLedger({ table: showing(table, expired), now, newToken }).claim,
+    }),
+    in: 'two messages',
+    faults: 0,
+    breaks: /while its lease lasted/,
+  },
+  'no lease rule: a send ignores its lease': {
+    ...partsOf('a send that ignores its lease'),
+    in: 'a renewed lease',
+    faults: 1,
+    only: ['a pause'],
+    breaks: /after its lease/,
+  },
+  'no fence: whoever held the job may end it': {
+    withLedger: (ledger) => ({
+      ...ledger,
+      end: async (holder, outcome) => ledger.end((await ledger.read(holder.id)) ?? holder, outcome),
+    }),
+    in: 'a renewed lease and a function that may be repeated',
+    faults: 1,
+    only: ['a pause'],
+    breaks: /while its lease lasted/,
+  },
+  'a staged outcome is not looked up': {
+    withLedger: (ledger) => ({
+      ...ledger,
+      claim: (request, options) => ledger.claim(request, { ...options, findOutcome: async () => undefined }),
+    }),
+    in: 'one message',
+    faults: 1,
+    breaks: /nobody had looked/,
+  },
+  'an outcome is written once only': {
+    lease: { writeUntilMs: () => 0 },
+    in: 'one message',
+    faults: 1,
+    breaks: /the response, and it was lost/,
+  },
+  'SENT is not taken back on proof': {
+    withLedger: (ledger) => ({
+      ...ledger,
+      notSent: async ({ id }) => ({ kind: 'lost', row: await ledger.read(id) }),
+    }),
+    in: 'one message',
+    faults: 1,
+    breaks: /nothing hid whether/,
+  },
+  'a late success does not count': {
+    withLedger: (ledger) => ({
+      ...ledger,
+      async end(holder, outcome) {
+        const row = await ledger.read(holder.id);
+        return row?.state === 'UNKNOWN' ? { kind: 'lost', row } : ledger.end(holder, outcome);
+      },
+    }),
+    in: 'a renewed lease',
+    faults: 1,
+    only: ['a pause'],
+    breaks: /the response, and it was lost/,
+  },
+  'the id is not written into the message': {
+    withMessage: (message) => ({ ...message, body: named(message) }),
+    in: 'a message without an id',
+    faults: 2,
+    breaks: /ran 2 times|2 jobs/,
+  },
+  'a message is deleted before the result is written': {
+    withStore: (store) => ({
+      ...store,
+      put: async (key, body, options) =>
+        key.startsWith('results/') ? { kind: 'stored', etag: '' } : store.put(key, body, options),
+    }),
+    in: 'one message',
+    faults: 0,
+    breaks: /before the result of its job was visible/,
+  },
+  'results ignore the one before': {
+    ...partsOf('a store whose writes ignore their conditions'),
+    in: 'a renewed lease',
+    faults: 1,
+    only: ['a pause'],
+    breaks: /the result was/,
+  },
+  'a cancel ignores that the job was sent': {
+    withLedger: (ledger, table, now, newToken) => ({
+      ...ledger,
+      cancel: createLedger({ table: showing(table, unsent), now, newToken }).cancel,
+    }),
+    in: 'a cancel',
+    faults: 0,
+    breaks: /the job failed \(cancelled\), and its function ran/,
+  },
+  'a redrive reopens whatever has ended': {
+    withLedger: (ledger) => ({ ...ledger, reopen: (id) => ledger.reopen(id, { anyEnd: true }) }),
+    in: 'a function that fails, and a redrive',
+    faults: 1,
+    breaks: /UNKNOWN was reopened/,
+  },
+  'a redrive of everything reopens what was cancelled': {
+    withLedger: (ledger) => ({ ...ledger, reopen: (id) => ledger.reopen(id, { isNamed: true }) }),
+    in: 'a cancel and a redrive of everything',
+    faults: 0,
+    breaks: /cancelled job was reopened/,
+  },
+};
+
+const named = ({ body, messageId }: QueueMessage) =>
+  body.includes('"id":') ? body : withId(body, messageId);
+
+const unsent = (row: Row): Row => (row['state'] === 'SENT' ? { ...row, state: 'CLAIMED' } : row);
+const expired = (row: Row): Row => (row['leaseUntilMs'] === undefined ? row : { ...row, leaseUntilMs: 0 });
+
+/** A table that shows other rows than it has. */
+function showing(table: Table, show: (row: Row) => Row): Table {
+  const shown = (found: StoredRow | undefined) => found && { ...found, row: show(found.row) };
+  return {
+    ...table,
+    get: async (key) => shown(await table.get(key)),
+    async put(key, row, options) {
+      const written = await table.put(key, row, options);
+      return written.kind === 'other' ? { kind: 'other', current: shown(written.current) } : written;
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import type { Fault } from './faults.ts';
+import type { Scenario } from './scenario.ts';
+import { receiptOf } from './services.ts';
+import type { State } from './state.ts';
+import { timeChoices } from './time.ts';
+
+/** What a request that is under way meets. */
+export type Fate = 'done' | 'no response' | 'late response' | 'a 429' | 'a 400' | 'no slot';
+
+/** One thing that can happen next. Actors, messages and so on are named by their places in the state. */
+export type Choice = { readonly fault?: Fault } & (
+  | { readonly kind: 'reply'; readonly actor: number; readonly number: number; readonly fate: Fate }
+  | { readonly kind: 'late reply'; readonly actor: number; readonly number: number }
+  | { readonly kind: 'kill'; readonly actor: number }
+  | { readonly kind: 'deliver'; readonly message: number }
+  | { readonly kind: 'move'; readonly message: number }
+  | { readonly kind: 'begin'; readonly person: number }
+  | { readonly kind: 'arrive'; readonly floating: number }
+  | { readonly kind: 'pass'; readonly untilMs: number }
+);
+
+/** How many deliveries are handled at once. */
+const WORKERS = 2;
+
+/** Everything that can happen next; what is a fault only while the bound allows for one more. */
+export function choicesIn(state: State, scenario: Scenario, bound: number): readonly Choice[] {
+  const mayFail = state.faults < bound;
+  const work = [...actorChoices(state), ...queueChoices(state)];
+  const isAtRest = !work.some(({ fault }) => fault === undefined);
+  const all: readonly Choice[] = [
+    ...work,
+    ...state.people.map((_, person): Choice => ({ kind: 'begin', person })),
+    ...state.floating.map((_, floating): Choice => ({ kind: 'arrive', floating })),
+    ...timeChoices(state, isAtRest),
+  ];
+  return all.filter(
+    ({ fault }) => fault === undefined || (mayFail && scenario.only?.includes(fault) !== false),
+  );
+}
+
+function actorChoices({ actors, nowMs }: State): readonly Choice[] {
+  return actors.flatMap(({ history: { underWay }, late }, actor) => [
+    ...underWay.flatMap(({ number, ask }): readonly Choice[] => {
+      if (ask.kind === 'sleep')
+        return ask.untilMs <= nowMs ? [{ kind: 'reply', actor, number, fate: 'done' }] : [];
+      if (late.some((each) => each.number === number)) return [{ kind: 'late reply', actor, number }];
+      const reply = (fate: Fate): Choice => ({
+        kind: 'reply',
+        actor,
+        number,
+        fate,
+        ...(fate === 'done' ? {} : { fault: fate }),
+      });
+      if (ask.kind === 'take a slot') return [reply('done'), reply('no slot')];
+      return [
+        reply('done'),
+        reply('no response'),
+        ...(ask.kind === 'call the platform' ? [reply('a 429'), reply('a 400')] : []),
+        ...(ask.kind === 'write the row' ? [reply('late response')] : []),
+      ];
+    }),
+    { kind: 'kill', actor, fault: 'a kill' } as const,
+  ]);
+}
+
+function queueChoices({ actors, queue, nowMs }: State): readonly Choice[] {
+  const deliveries = actors.flatMap(({ history: { start } }) =>
+    start.role === 'delivery' ? [start.message] : [],
+  );
+  return queue.messages.flatMap((each, message): readonly Choice[] => {
+    const isVisible = each.visibleAtMs <= nowMs;
+    const isHandled = deliveries.some(({ receipt }) => receipt === receiptOf(each));
+    if (deliveries.length >= WORKERS) return [];
+    return [
+      ...(isVisible ? [{ kind: 'deliver', message } as const] : []),
+      ...(isHandled && !isVisible ? [{ kind: 'deliver', message, fault: 'a second delivery' } as const] : []),
+      ...(isVisible && each.receives > 0 ? [{ kind: 'move', message, fault: 'another id' } as const] : []),
+    ];
+  });
+}

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { bounds } from './bounds.ts';
+import { brokenCopies } from './broken-copies.ts';
+import { choicesIn } from './choices.ts';
+import { explore, firstState, follow, worldOf } from './explore.ts';
+import { type ScenarioName, scenarios } from './scenario.ts';
+import type { State } from './state.ts';
+import { takeStep } from './steps.ts';
+import { tell } from './story.ts';
+
+/*
+ * All schedules of a few small worlds, up to a number of faults: the real code is explored, not a model of it.
+ * docs/proofs.md says how, and what `npm run explore` does beyond this.
+ */
+
+const small = Object.entries(bounds.test) as readonly (readonly [ScenarioName, number])[];
+
+test.for(small)('no schedule breaks a promise: %s, at most %i faults', async ([name, faults]) => {
+  const options = { scenario: scenarios[name], faults };
+
+  const { violation, isWhole, rests } = await explore(options);
+
+  expect(violation && (await tell(options, violation.schedule))).toBeUndefined();
+  expect(isWhole).toBe(true);
+  expect(rests).toBeGreaterThan(0);
+});
+
+test.for(Object.entries(brokenCopies))('the exploration finds: %s', async ([, copy]) => {
+  const { faults, breaks, only } = copy;
+  const scenario = { ...scenarios[copy.in], ...(only === undefined ? {} : { only }) };
+  const options = { scenario, copy, faults, breaks };
+
+  const { violation } = await explore(options);
+
+  expect(violation?.broken).toMatch(breaks);
+  const story = await tell(options, violation?.schedule ?? []);
+  expect(story.at(-1)).toMatch(breaks);
+});
+
+test('what is remembered of a run is what the code does each time', async () => {
+  const scenario = scenarios['a cancel and a redrive by id'];
+  const world = worldOf(scenario);
+  for (let walk = 1; walk <= 20; walk += 1) {
+    let state = firstState(scenario);
+    const schedule: number[] = [];
+    for (let step = 0; step < 40; step += 1) {
+      const choices = choicesIn(state, scenario, 3);
+      const place = (walk * 7 + step * 3) % Math.max(1, choices.length);
+      const choice = choices[place];
+      if (choice === undefined) break;
+      schedule.push(place);
+      state = (await takeStep(state, choice, world)).state;
+    }
+
+    const afresh = await Array.fromAsync(follow({ scenario, faults: 3 }, schedule));
+
+    expect(shown(afresh.at(-1)?.state)).toEqual(shown(state));
+  }
+});
+
+const shown = (state: State | undefined) =>
+  state && {
+    ...state,
+    actors: state.actors.map(({ history: { start, underWay } }) => ({ start, underWay })),
+  };

@@ -1,0 +1,152 @@
+import { bodyOf } from '../../jobs/simulation/plan.ts';
+import type { BrokenCopy } from './broken-copies.ts';
+import { type Choice, choicesIn } from './choices.ts';
+import { exploredCode } from './explored-code.ts';
+import { createHistories } from './histories.ts';
+import { checkRest } from './rules.ts';
+import type { Scenario } from './scenario.ts';
+import { createKeys, type State } from './state.ts';
+import { type Reached, takeStep } from './steps.ts';
+
+export type ExploreOptions = {
+  readonly scenario: Scenario;
+  /** Default: the code as it is. */
+  readonly copy?: BrokenCopy;
+  /** At most so many faults in one schedule. */
+  readonly faults: number;
+  /** Stops after so many states. Default: never. */
+  readonly mostStates?: number;
+  /** Passes over whatever is broken otherwise, to see what harm comes of it. Default: stops at anything. */
+  readonly breaks?: RegExp;
+  readonly onProgress?: (explored: Explored) => void;
+};
+
+/** What was explored. `violation`: the shortest schedule that breaks a rule, as places among the choices of each state. */
+export type Explored = {
+  readonly states: number;
+  readonly steps: number;
+  /** The longest schedule. */
+  readonly depth: number;
+  /** States in which nothing is left to do. */
+  readonly rests: number;
+  /** Rests at which a late success is in the ledger, and the result still shows unknown (docs/proofs.md). */
+  readonly stranded: number;
+  /** Histories of replies for which the real code ran. */
+  readonly histories: number;
+  readonly isWhole: boolean;
+  readonly violation?: { readonly broken: string; readonly schedule: readonly number[] };
+};
+
+const START_MS = Date.parse('2026-11-21T09:00:00Z');
+
+/** A schedule that is longer than this has no end: a message that comes back again and again. */
+const LONGEST = 250;
+
+/** The world of a scenario before anything has happened. */
+export function firstState({ job, messages, people }: Scenario): State {
+  const body = bodyOf(job, 1);
+  return {
+    nowMs: START_MS,
+    rows: {},
+    objects: {},
+    queue: {
+      sent: messages,
+      messages: Array.from({ length: messages }, (_, index) => ({
+        messageId: `m-${index + 1}`,
+        body,
+        receives: 0,
+        visibleAtMs: START_MS,
+      })),
+    },
+    actors: [],
+    floating: [],
+    people: people.map((role) => ({ role, tries: 0 })),
+    faults: 0,
+    facts: { executed: [], reopened: [], reported: [], isHidden: false },
+  };
+}
+
+export const worldOf = (scenario: Scenario, copy: BrokenCopy = {}) => ({
+  scenario,
+  histories: createHistories(exploredCode(scenario, copy)),
+  id: scenario.job.isNamed ? 'job-1' : 'm-1',
+});
+
+/** True if nothing has to happen any more: nothing is under way, the queue is empty, and nobody has to repeat a command. */
+const isAtRest = ({ actors, queue, people }: State) =>
+  actors.length === 0 && queue.messages.length === 0 && people.every(({ tries }) => tries === 0);
+
+type Waiting = { readonly state: State; readonly index: number };
+
+/** Explores all schedules, the shortest first, until one breaks a rule. */
+export async function explore(options: ExploreOptions): Promise<Explored> {
+  const { scenario, copy, faults, mostStates = Number.POSITIVE_INFINITY, breaks = /./, onProgress } = options;
+  const world = worldOf(scenario, copy);
+  const keyOf = createKeys();
+  const first = firstState(scenario);
+  const seen = new Set([keyOf(first)]);
+  /** How each state was reached: the state before it, and the place of the choice. */
+  const cameFrom: (readonly [parent: number, place: number])[] = [[-1, 0]];
+  let [steps, depth, rests, stranded] = [0, 0, 0, 0];
+  let level: Waiting[] = [{ state: first, index: 0 }];
+  const sofar = (violation?: Explored['violation']): Explored => ({
+    states: cameFrom.length,
+    steps,
+    depth,
+    rests,
+    stranded,
+    histories: world.histories.count(),
+    isWhole: violation === undefined && level.length === 0,
+    ...(violation === undefined ? {} : { violation }),
+  });
+  const scheduleTo = (index: number): readonly number[] => {
+    const [parent, place] = cameFrom[index] ?? [-1, 0];
+    return parent < 0 ? [] : [...scheduleTo(parent), place];
+  };
+  for (; level.length > 0; depth += 1) {
+    const next: Waiting[] = [];
+    for (const { state, index } of level) {
+      if (isAtRest(state)) {
+        rests += 1;
+        const rest = checkRest(state);
+        if (rest === 'stranded') stranded += 1;
+        else if (rest !== undefined && breaks.test(rest))
+          return sofar({ broken: rest, schedule: scheduleTo(index) });
+      }
+      const choices = choicesIn(state, scenario, faults);
+      for (const [place, choice] of choices.entries()) {
+        steps += 1;
+        const reached = await takeStep(state, choice, world);
+        if (reached.broken !== undefined && breaks.test(reached.broken))
+          return sofar({ broken: reached.broken, schedule: [...scheduleTo(index), place] });
+        const key = keyOf(reached.state);
+        if (seen.has(key)) continue;
+        seen.add(key);
+        cameFrom.push([index, place]);
+        next.push({ state: reached.state, index: cameFrom.length - 1 });
+        if (seen.size >= mostStates) return sofar();
+        if (onProgress !== undefined && seen.size % 100_000 === 0) onProgress(sofar());
+      }
+    }
+    if (depth >= LONGEST && next[0] !== undefined)
+      return sofar({ broken: `no end after ${LONGEST} steps`, schedule: scheduleTo(next[0].index) });
+    level = next;
+  }
+  return sofar();
+}
+
+/** The steps of a schedule, by code that has not run before. */
+export async function* follow(
+  { scenario, copy = {}, faults }: ExploreOptions,
+  schedule: readonly number[],
+): AsyncGenerator<{ readonly before: State; readonly choice: Choice } & Reached> {
+  const world = worldOf(scenario, copy);
+  let before = firstState(scenario);
+  for (const place of schedule) {
+    const choice = choicesIn(before, scenario, faults)[place];
+    if (choice === undefined) throw new Error(`there is no choice ${place} here`);
+    const reached = await takeStep(before, choice, world);
+    yield { before, choice, ...reached };
+    before = reached.state;
+  }
+}

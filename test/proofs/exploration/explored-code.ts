@@ -1,0 +1,144 @@
+import type { Lease, Worker } from '../../../lib/jobs/handle-message.ts';
+import { handleOnce } from '../../../lib/jobs/handle-once.ts';
+import { jobTimes } from '../../../lib/jobs/job-times.ts';
+import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
+import { renewLease } from '../../../lib/jobs/ledger/lease-renewal.ts';
+import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
+import { leaseUntil } from '../../../lib/jobs/open-worker.ts';
+import type { QueueMessage } from '../../../lib/jobs/queue/queue.ts';
+import { redriveFailed } from '../../../lib/jobs/redrive.ts';
+import { runBatch } from '../../../lib/jobs/run-batch.ts';
+import { stopsWhenCancelled } from '../../../lib/jobs/types/job-types.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import type { Table } from '../../../lib/table/table.ts';
+import { asStore } from '../../jobs/simulation/faulty-store.ts';
+import { workerOver } from '../../jobs/worker-over.ts';
+import { clientOver } from '../../platform/client-over.ts';
+import type { Sender } from './asks.ts';
+import type { BrokenCopy } from './broken-copies.ts';
+import type { Code, Start } from './histories.ts';
+import {
+  type ExploredQueue,
+  type Outside,
+  paceOver,
+  queueOver,
+  sendOver,
+  storeOver,
+  tableOver,
+} from './outside.ts';
+import type { Person, Scenario } from './scenario.ts';
+import { settledTable } from './settled-table.ts';
+
+/** A run of the explored code: one delivery of a message, or a person's command. */
+export type Begun =
+  | (Start<'delivery'> & { readonly message: QueueMessage })
+  | (Start<Person> & { readonly id: string });
+
+/** The time limit of an invocation, and how long a message is hidden from others while one has it. */
+export const TIMEOUT_MS = 900_000;
+export const HIDDEN_MS = { invocation: TIMEOUT_MS + 30_000, process: 120_000 } as const;
+
+/** How long a process holds a job at a time. */
+const LEASE_MS = 30_000;
+
+/** What a run works with: the real parts, over the outside world. */
+type Parts = {
+  readonly outside: Outside;
+  readonly table: Table;
+  readonly store: Store;
+  readonly ledger: Ledger;
+  readonly queue: ExploredQueue;
+  /** The claim that this run got last. */
+  readonly sender: () => Sender;
+};
+
+/** The production code of a scenario, as it runs in one delivery or one command; a broken copy has parts replaced. */
+export function exploredCode(scenario: Scenario, copy: BrokenCopy): Code<Begun> {
+  return (start, outside) => {
+    const parts = partsOver(outside, scenario, copy);
+    return start.role === 'delivery'
+      ? deliver(start.message, scenario, copy, parts)
+      : command(start.role, start.id, parts);
+  };
+}
+
+function partsOver(outside: Outside, scenario: Scenario, copy: BrokenCopy): Parts {
+  const { now, newToken } = outside;
+  const plain = tableOver(outside);
+  const whole =
+    scenario.table === 'settled' ? settledTable(plain, outside, copy.knowsOwnWrites ?? true) : plain;
+  const table = copy.withTable?.(whole) ?? whole;
+  const small = storeOver(outside);
+  const real = createLedger({ table, now, newToken });
+  const ledger = copy.withLedger?.(real, table, now, newToken) ?? real;
+  let sender: Sender = { id: '', fence: 0 };
+  return {
+    outside,
+    table,
+    store: asStore(copy.withStore?.(small) ?? small),
+    queue: copy.withQueue?.(queueOver(outside)) ?? queueOver(outside),
+    sender: () => sender,
+    ledger: {
+      ...ledger,
+      async claim(request, options) {
+        const answer = await ledger.claim(request, options);
+        if (answer.kind === 'claimed') sender = { id: answer.claim.id, fence: answer.claim.fence };
+        return answer;
+      },
+    },
+  };
+}
+
+async function command(
+  role: Person,
+  id: string,
+  { ledger, store, queue, table, outside }: Parts,
+): Promise<void> {
+  if (role === 'cancel') return void (await ledger.cancel(id, { stops: stopsWhenCancelled }));
+  const batches = { store, table, newToken: outside.newToken, now: outside.now };
+  await redriveFailed(role === 'redrive' ? [] : [id], { store, ledger, queue, batches });
+}
+
+/** As the deployed function and the queue's service do, or the command `work`. */
+async function deliver(given: QueueMessage, { worker: kind, job }: Scenario, copy: BrokenCopy, parts: Parts) {
+  const { outside, queue } = parts;
+  const message = copy.withMessage?.(given) ?? given;
+  const worker = workerOf(parts, job.end);
+  if (kind === 'invocation') {
+    const deadlineMs = outside.now() + TIMEOUT_MS - jobTimes.toAnswerMs;
+    const lease = { ...leaseUntil(deadlineMs, outside.now), ...copy.lease };
+    const failed = await runBatch([message], { worker, lease, queue, concurrency: 1 });
+    if (failed.length > 0) return;
+  } else {
+    const lease = { ...renewed(parts), ...copy.lease };
+    const { kind: handled } = await handleOnce(message, { worker, lease, queue });
+    if (handled !== 'done') return;
+  }
+  // Without a response the message is delivered again.
+  await queue.delete(message.receipt).catch(() => undefined);
+}
+
+function workerOf({ outside, table, store, ledger, sender }: Parts, end: Scenario['job']['end']): Worker {
+  const { ask, now, sleep, newToken } = outside;
+  const clock = { now, sleep, random: () => 0.5 };
+  return workerOver({
+    ...clock,
+    owner: 'worker',
+    ledger,
+    table,
+    store,
+    newToken,
+    platform: clientOver({ ...clock, send: sendOver(outside, sender, end), pace: paceOver(outside, sender) }),
+    async reportFinished({ status }) {
+      await ask({ kind: 'report the end', status });
+    },
+  });
+}
+
+/** The lease of a process that nobody stops, as `renewedLease` makes it, over this world's sleep. */
+const renewed = ({ ledger, outside: { now, sleep } }: Parts): Lease => ({
+  deadlineMs: undefined,
+  leaseMs: LEASE_MS,
+  writeUntilMs: () => Number.POSITIVE_INFINITY,
+  holdLease: (claim) => renewLease({ ledger, claim, leaseMs: LEASE_MS, now, sleep }),
+});

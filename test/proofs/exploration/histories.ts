@@ -1,0 +1,175 @@
+import { setImmediate as settled } from 'node:timers/promises';
+import type { Ask, Reply } from './asks.ts';
+import { NoResponseError, type Outside } from './outside.ts';
+
+/*
+ * The explored code is real and asynchronous, and a state of it cannot be copied. But it is deterministic: where it
+ * stands follows from how it was started and from the replies that it has had, one after the other, with their times.
+ * So each such history is run once, and remembered with what the code asks for next. A state of the exploration only
+ * names the histories of the runs that are under way.
+ */
+
+/** How a run of the explored code begins. `name` is unlike that of any other run: tokens are made of it. */
+export type Start<Role extends string = string> = {
+  readonly name: string;
+  readonly role: Role;
+  readonly nowMs: number;
+};
+
+/** An ask that has no reply yet. `number`: which one it is of its run, from 1. */
+type UnderWay = { readonly number: number; readonly ask: Ask };
+
+export type Answered = { readonly number: number; readonly reply: Reply; readonly nowMs: number };
+
+type End = { readonly kind: 'returned' } | { readonly kind: 'threw'; readonly error: string };
+
+export type History<S extends Start = Start> = {
+  readonly id: number;
+  readonly start: S;
+  readonly underWay: readonly UnderWay[];
+  /** Undefined while it runs. */
+  readonly end: End | undefined;
+  /** Whether a response of the platform that executed something has reached the code. */
+  readonly hasHeard: boolean;
+  /** Whether the code has looked for an outcome that another run staged, and found none. */
+  readonly hasLooked: boolean;
+};
+
+/** The code that is explored: settles when it has no more to do. */
+export type Code<S extends Start> = (start: S, outside: Outside) => Promise<unknown>;
+
+type Known<S extends Start> = History<S> & {
+  readonly answers: readonly Answered[];
+  readonly next: Map<string, Known<S>>;
+};
+
+/** So many runs are left where they stand, so that their next reply costs no repeat of all the earlier ones. */
+const MOST_LIVE = 2_000;
+
+/** All histories that were met so far. */
+export function createHistories<S extends Start>(code: Code<S>) {
+  const roots = new Map<string, Known<S>>();
+  const live = new Map<number, Run>();
+  let count = 0;
+
+  const know = (run: Run, start: S, answers: readonly Answered[], seen: Seen): Known<S> => {
+    count += 1;
+    const known = { id: count, start, answers, underWay: run.underWay(), end: run.end(), ...seen };
+    live.set(count, run);
+    const [oldest] = live.keys();
+    if (live.size > MOST_LIVE && oldest !== undefined) live.delete(oldest);
+    return { ...known, next: new Map() };
+  };
+
+  const runTo = async ({ id, start, answers }: Known<S>): Promise<Run> => {
+    const left = live.get(id);
+    live.delete(id);
+    if (left !== undefined) return left;
+    const run = await startRun(start, code);
+    for (const answer of answers) await run.answer(answer);
+    return run;
+  };
+
+  return {
+    count: () => count,
+    async begin(start: S): Promise<History<S>> {
+      const name = JSON.stringify(start);
+      const known =
+        roots.get(name) ??
+        know(await startRun(start, code), start, [], { hasHeard: false, hasLooked: false });
+      roots.set(name, known);
+      return known;
+    },
+    /** The history that goes on with this reply. */
+    async after(history: History<S>, answer: Answered): Promise<History<S>> {
+      const known = history as Known<S>;
+      const name = JSON.stringify(answer);
+      const there = known.next.get(name);
+      if (there !== undefined) return there;
+      const run = await runTo(known);
+      await run.answer(answer);
+      const next = know(run, known.start, [...known.answers, answer], seenAfter(known, answer));
+      known.next.set(name, next);
+      return next;
+    },
+  };
+}
+
+export type Histories<S extends Start> = ReturnType<typeof createHistories<S>>;
+
+type Seen = Pick<History, 'hasHeard' | 'hasLooked'>;
+
+function seenAfter({ underWay, hasHeard, hasLooked }: History, { number, reply }: Answered): Seen {
+  const ask = underWay.find((each) => each.number === number)?.ask;
+  if (reply === 'no response') return { hasHeard, hasLooked };
+  const { got } = reply;
+  const isExecution = got !== null && 'kind' in got && got.kind === 'executed';
+  const isLook = got === null && ask?.kind === 'read an object' && ask.key.startsWith('work/outcomes/');
+  return { hasHeard: hasHeard || isExecution, hasLooked: hasLooked || isLook };
+}
+
+type Run = {
+  readonly answer: (answered: Answered) => Promise<void>;
+  readonly underWay: () => readonly UnderWay[];
+  readonly end: () => End | undefined;
+};
+
+type Waiting = { readonly ask: Ask; readonly settle: (reply: Reply) => void };
+
+/** Starts the code, and returns once it waits for replies only. */
+async function startRun<S extends Start>(start: S, code: Code<S>): Promise<Run> {
+  const waiting = new Map<number, Waiting>();
+  let nowMs = start.nowMs;
+  let [asked, tokens] = [0, 0];
+  let end: End | undefined;
+
+  const add = (ask: Ask, settle: Waiting['settle']): number => {
+    asked += 1;
+    waiting.set(asked, { ask, settle });
+    return asked;
+  };
+  const outside: Outside = {
+    ask: (ask) =>
+      new Promise((resolve, reject) => {
+        // The services reply to each kind with what it gets: the one place where that is asserted.
+        add(ask, (reply) =>
+          reply === 'no response' ? reject(new NoResponseError(ask.kind)) : resolve(reply.got as never),
+        );
+      }),
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason);
+        const number = add({ kind: 'sleep', untilMs: nowMs + ms }, () => resolve());
+        signal?.addEventListener('abort', () => waiting.delete(number) && reject(signal.reason), {
+          once: true,
+        });
+      }),
+    now: () => nowMs,
+    newToken() {
+      tokens += 1;
+      return `${start.name} ${tokens}`;
+    },
+  };
+  code(start, outside).then(
+    () => {
+      end = { kind: 'returned' };
+    },
+    (error: unknown) => {
+      end = { kind: 'threw', error: String(error) };
+    },
+  );
+  await settled();
+  return {
+    async answer({ number, reply, nowMs: atMs }) {
+      const one = waiting.get(number);
+      if (one === undefined)
+        throw new Error(`${start.name}: ask ${number} is not under way: not deterministic`);
+      waiting.delete(number);
+      nowMs = atMs;
+      one.settle(reply);
+      await settled();
+    },
+    underWay: () => Array.from(waiting, ([number, { ask }]) => ({ number, ask })),
+    end: () => end,
+  };
+}

@@ -1,0 +1,107 @@
+import { type Ask, CHANGES } from './asks.ts';
+import { type Begun, HIDDEN_MS } from './explored-code.ts';
+import type { Histories } from './histories.ts';
+import type { Scenario } from './scenario.ts';
+import { mayMatter, receiptOf } from './services.ts';
+import type { Actor, State } from './state.ts';
+import { deathOf } from './time.ts';
+
+/** What does not change while a scenario is explored. `id` is that of its job. */
+export type World = {
+  readonly scenario: Scenario;
+  readonly histories: Histories<Begun>;
+  readonly id: string;
+};
+
+/** The queue delivers a message, and a worker begins to handle it. */
+export async function deliver(state: State, place: number, { scenario, histories }: World): Promise<State> {
+  const { nowMs, queue } = state;
+  const visibleAtMs = nowMs + HIDDEN_MS[scenario.worker];
+  const messages = queue.messages.map((each, index) =>
+    index === place ? { ...each, receives: each.receives + 1, visibleAtMs } : each,
+  );
+  const received = messages[place];
+  if (received === undefined) throw new Error(`no message ${place}`);
+  const { messageId, body, receives } = received;
+  const receipt = receiptOf(received);
+  const message = { messageId, body, receives, receipt, sender: 'AIDAEXAMPLE' };
+  const history = await histories.begin({ name: receipt, role: 'delivery', nowMs, message });
+  const actor = { history, late: [], diesAtMs: deathOf(scenario.worker, nowMs) };
+  return { ...state, queue: { ...queue, messages }, actors: [...state.actors, actor] };
+}
+
+/** A person begins a command. */
+export async function begin(state: State, place: number, { histories, id }: World): Promise<State> {
+  const person = state.people[place];
+  if (person === undefined) throw new Error(`nobody ${place}`);
+  const { role, tries } = person;
+  const history = await histories.begin({ name: `${role} ${tries}`, role, nowMs: state.nowMs, id });
+  const actor = { history, late: [], diesAtMs: Number.POSITIVE_INFINITY };
+  const people = state.people.filter((each) => each !== person);
+  return { ...state, people, actors: [...state.actors, actor] };
+}
+
+/** A run is over, or killed: what it asked for last may still happen. A person whose command failed repeats it. */
+export function ended(state: State, place: number): State {
+  const actor = state.actors[place];
+  if (actor === undefined) throw new Error(`no run ${place}`);
+  const { start, underWay, end } = actor.history;
+  const asks = underWay.flatMap(({ number, ask }) =>
+    actor.late.some((each) => each.number === number) ? [] : [ask],
+  );
+  const left = floated({ ...state, actors: state.actors.filter((each) => each !== actor) }, asks, start.role);
+  if (start.role === 'delivery' || end?.kind === 'returned') return left;
+  const tries = Number(start.name.slice(start.role.length)) + 1;
+  return { ...left, people: [...left.people, { role: start.role, tries }] };
+}
+
+/** The changes among these asks float: nobody waits for them any more. */
+export const floated = (state: State, asks: readonly Ask[], by: Begun['role']): State => ({
+  ...state,
+  floating: [...state.floating, ...asks.filter(({ kind }) => CHANGES.has(kind)).map((ask) => ({ by, ask }))],
+});
+
+/** The queue gives a message another id, as when a dead letter is moved back. */
+export function moved({ queue, ...state }: State, place: number): State {
+  const sent = queue.sent + 1;
+  const messages = queue.messages.map((each, index) =>
+    index === place ? { ...each, messageId: `m-${sent}`, receives: 0 } : each,
+  );
+  return { ...state, queue: { sent, messages } };
+}
+
+/** Time passes, and ends the invocations whose time is over. */
+export function passed(state: State, nowMs: number): State {
+  const later = { ...state, nowMs };
+  const place = later.actors.findIndex(({ diesAtMs }) => diesAtMs <= nowMs);
+  return place < 0 ? later : passed(ended(later, place), nowMs);
+}
+
+/** The same state with another run in this place. */
+export const withActor = (state: State, place: number, actor: Actor): State => ({
+  ...state,
+  actors: state.actors.map((each, index) => (index === place ? actor : each)),
+});
+
+function inOrder<T>(list: readonly T[], nameOf: (each: T) => string): readonly T[] {
+  const named = list.map((each) => ({ each, name: nameOf(each) }));
+  return named.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ each }) => each);
+}
+
+/** The same state, without what cannot matter any more, and in an order that does not show how it was reached. */
+export function tidied(state: State): State {
+  const { actors, floating, people } = state;
+  const byName = (a: Actor, b: Actor) => (a.history.start.name < b.history.start.name ? -1 : 1);
+  const isTidy = floating.every(({ ask }) => mayMatter(state, ask)) && floating.length < 2;
+  return {
+    ...state,
+    actors: actors.length < 2 ? actors : actors.toSorted(byName),
+    floating: isTidy
+      ? floating
+      : inOrder(
+          floating.filter(({ ask }) => mayMatter(state, ask)),
+          JSON.stringify,
+        ),
+    people: people.length < 2 ? people : inOrder(people, ({ role }) => role),
+  };
+}

@@ -1,0 +1,163 @@
+import { type EndedJobRow, hasEnded, isCancelled, type JobRow } from '../../../lib/jobs/ledger/job-row.ts';
+import { fromRow } from '../../../lib/jobs/ledger/stored-row.ts';
+import type { StoredRow } from '../../../lib/table/table.ts';
+import type { Ask } from './asks.ts';
+import type { Begun } from './explored-code.ts';
+import type { Scenario } from './scenario.ts';
+import { messageOf } from './services.ts';
+import type { Actor, State } from './state.ts';
+
+/** Says what is broken; undefined: nothing is. */
+export type Verdict = string | undefined;
+
+const parsed = new WeakMap<StoredRow, JobRow>();
+
+/** A job's row; undefined if there is none under this key. */
+export function rowAt({ rows }: State, key: string): JobRow | undefined {
+  const stored = rows[key];
+  if (stored === undefined) return undefined;
+  const row = parsed.get(stored) ?? fromRow(stored.row);
+  parsed.set(stored, row);
+  return row;
+}
+
+/** The rows of all jobs: of one, unless its message had no id and got two. */
+export const rowsIn = (state: State): readonly JobRow[] =>
+  Object.keys(state.rows).flatMap((key) => rowAt(state, key) ?? []);
+
+/** How often the function of a job ran since the job was created or reopened. */
+function executionsOf(id: string, { facts: { executed, reopened } }: State): number {
+  const since = reopened.findLast((each) => each.id === id)?.fence ?? 0;
+  return executed.filter((each) => each.id === id && each.fence >= since).length;
+}
+
+/** Holds in every state. */
+export function checkState(state: State, { job }: Scenario): Verdict {
+  const { executed } = state.facts;
+  if (job.mayRepeat || executed.length === 0) return undefined;
+  const rows = rowsIn(state);
+  const executions = rows.reduce((sum, { id }) => sum + executionsOf(id, state), 0);
+  if (executions > 1) return `the function ran ${executions} times`;
+  const refuted = rows.find(
+    ({ id, state: end, outcome }) =>
+      end === 'FAILED' && outcome?.error?.kind !== 'execution' && executionsOf(id, state) > 0,
+  );
+  return refuted && `the job failed (${refuted.outcome?.error?.kind}), and its function ran`;
+}
+
+/** A run that writes. `hasLooked`: for an outcome that another run staged; undefined if it has ended since. */
+export type Writer = { readonly role: Begun['role']; readonly hasLooked: boolean | undefined };
+
+/** Holds for every change of the row under a key. */
+export function checkRow(before: State, state: State, key: string, by: Writer, { job }: Scenario): Verdict {
+  const [from, to] = [rowAt(before, key), rowAt(state, key)];
+  if (to === undefined || from === to) return undefined;
+  if (from !== undefined && hasEnded(from)) return checkEnded(from, to, by.role);
+  const isHeld = from?.leaseUntilMs !== undefined && state.nowMs < from.leaseUntilMs;
+  if (isHeld && by.role === 'delivery' && runOf(before, key) !== runOf(state, key))
+    return 'a job was taken over while its lease lasted';
+  const found = to.outcome?.error?.kind ?? '';
+  if (['answer-lost', 'workers-died'].includes(found) && to.state === 'UNKNOWN' && by.hasLooked === false)
+    return 'a job was called unknown, and nobody had looked for a staged outcome';
+  if (to.state === 'DONE' && executionsOf(to.id, state) === 0)
+    return 'a job is done, and its function never ran';
+  if (to.state === 'UNKNOWN' && !state.facts.isHidden && job.end !== 'RUNNING')
+    return 'a job is unknown, although nothing hid whether its function ran';
+  return undefined;
+}
+
+/** The run that wrote a row: the holder, while a lease lasts. Tokens begin with the names of runs. */
+const runOf = ({ rows }: State, key: string) => rows[key]?.token.split(' ', 1)[0];
+
+/** What ended stays so: only UNKNOWN becomes DONE, and only what failed is reopened, if cancelled by its id. */
+function checkEnded(from: EndedJobRow, to: JobRow, by: Begun['role']): Verdict {
+  if (hasEnded(to)) {
+    const stays = from.state === to.state && from.outcome.error?.kind === to.outcome.error?.kind;
+    return stays || (from.state === 'UNKNOWN' && to.state === 'DONE')
+      ? undefined
+      : `a job was ${from.state}, and then ${to.state}`;
+  }
+  if (from.state !== 'FAILED') return `a job that was ${from.state} was reopened`;
+  return isCancelled(from) && by !== 'redrive by id'
+    ? 'a cancelled job was reopened, and nobody named it'
+    : undefined;
+}
+
+/** Holds for every object that is written: a job has one result, and its outcome changes only as the row's may. */
+export function checkObject(before: State, after: State, ask: Ask<'write an object'>): Verdict {
+  if (!ask.key.startsWith('results/')) return undefined;
+  const results = resultsIn(after).length;
+  if (results > 1) return `the job has ${results} results`;
+  const body = before.objects[ask.key];
+  if (body === undefined) return undefined;
+  const [from, to] = [statusIn(body), statusIn(after.objects[ask.key] ?? body)];
+  const mayChange = from === 'failed' ? after.facts.reopened.length > 0 : from === 'unknown' && to === 'done';
+  return from === to || mayChange ? undefined : `the result was ${from}, and then ${to}`;
+}
+
+/** Holds for every message that is deleted: its job's result is visible, or another message has taken its place. */
+export function checkDeleted({ queue, objects }: State, { receipt }: Ask<'delete the message'>): Verdict {
+  const message = queue.messages.find(({ messageId }) => messageId === messageOf(receipt));
+  if (message === undefined || resultsIn({ objects }).length > 0) return undefined;
+  const isReplaced = !isNamed(message) && queue.messages.some(isNamed);
+  return isReplaced ? undefined : 'a message was deleted before the result of its job was visible';
+}
+
+const isNamed = ({ body }: { readonly body: string }) => body.includes('"id":');
+
+/** Holds when a request waits for its slot, and when it leaves: the ledger says so, under the claim that sends it. */
+export function checkLeaving(
+  state: State,
+  { kind, id, fence }: Ask<'take a slot' | 'call the platform'>,
+  { worker }: Scenario,
+): Verdict {
+  const row = rowsIn(state).find((each) => each.id === id);
+  // A process that is paused in its slot may lose the job, but it stays recorded that it sent.
+  const isPast = row?.sentFence !== undefined && row.sentFence >= fence;
+  if (kind === 'call the platform' && worker === 'process' && isPast) return undefined;
+  if (row?.state !== 'SENT' || row.sentFence !== fence)
+    return 'a request left that the ledger does not know of';
+  return (row.leaseUntilMs ?? 0) > state.nowMs ? undefined : 'a request left after its lease';
+}
+
+/** Holds when a delivery ends by itself: what it heard is recorded. */
+export function checkEnd(state: State, { history, diesAtMs }: Actor, { job }: Scenario): Verdict {
+  // One that may be repeated is, by whoever has taken it over.
+  if (!history.hasHeard || job.end !== 'SUCCESS' || job.mayRepeat) return undefined;
+  if (rowsIn(state).some((row) => row.state === 'DONE')) return undefined;
+  const isOutOfTime = state.nowMs >= diesAtMs - LAST_WRITE_MS;
+  const isStaged = Object.keys(state.objects).some((key) => key.startsWith('work/outcomes/'));
+  return isOutOfTime || (isStaged && state.queue.messages.length > 0)
+    ? undefined
+    : 'a worker had the response, and it was lost';
+}
+
+/** Until so long before its end an invocation tries to record what it heard. */
+const LAST_WRITE_MS = 1_000;
+
+/** Holds when nothing is left to be done: the job has ended, and its result, its row and the report agree. */
+export function checkRest(state: State): Verdict | 'stranded' {
+  // What was announced and never claimed is no job yet.
+  const rows = rowsIn(state).filter((row) => hasEnded(row) || row.fence > 0);
+  const [row, ...others] = rows;
+  if (row === undefined || others.length > 0) return `one message, and ${rows.length} jobs`;
+  if (!hasEnded(row)) return `nothing is left to do, and the job is ${row.state}`;
+  const [key] = resultsIn(state);
+  // A job that was cancelled before its message was seen has nobody who could write its result.
+  if (key === undefined)
+    return row.type === undefined ? undefined : `the job is ${row.state}, and has no result`;
+  const { outcome, attempts, finishedAt } = row;
+  const result = JSON.parse(state.objects[key] ?? '');
+  if (result.status === 'unknown' && row.state === 'DONE') return 'stranded';
+  const shown = [result.status, result.attempts, Date.parse(result.finishedAt)];
+  const known = [outcome.status, attempts, finishedAt];
+  if (String(shown) !== String(known)) return `the result shows ${shown}, and the ledger has ${known}`;
+  return state.facts.reported.includes(outcome.status)
+    ? undefined
+    : `nobody reported that the job is ${outcome.status}`;
+}
+
+const resultsIn = ({ objects }: Pick<State, 'objects'>) =>
+  Object.keys(objects).filter((key) => key.startsWith('results/'));
+
+const statusIn = (body: string): string => JSON.parse(body).status;

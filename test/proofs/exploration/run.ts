@@ -1,0 +1,106 @@
+import { parseArgs } from 'node:util';
+import { bounds } from './bounds.ts';
+import { brokenCopies } from './broken-copies.ts';
+import { type Explored, type ExploreOptions, explore } from './explore.ts';
+import { type ScenarioName, scenarios } from './scenario.ts';
+import { tell } from './story.ts';
+
+/*
+ * Explores every scenario and every broken copy: `npm run explore`, in about a minute, or `npm run explore -- --bound
+ * hour`. With `--scenario` and `--faults` one scenario, with `--copy` one broken copy; with `--schedule` it prints the
+ * steps of one schedule. The last line is `N passed, N failed`.
+ */
+
+const { values } = parseArgs({
+  options: {
+    bound: { type: 'string', default: 'minute' },
+    scenario: { type: 'string' },
+    faults: { type: 'string' },
+    copy: { type: 'string' },
+    schedule: { type: 'string' },
+  },
+});
+
+const names = Object.keys(scenarios) as readonly ScenarioName[];
+
+/** The one with this name; throws with all names if there is none. */
+function pick<Name extends string>(what: string, given: string, among: readonly Name[]): Name {
+  const found = among.find((each) => each === given);
+  if (found !== undefined) return found;
+  throw new Error(`expected ${what}, one of ${among.join('; ')}; got ${given}`);
+}
+
+type Task = {
+  readonly title: string;
+  readonly options: ExploreOptions;
+  readonly mustBreak: boolean;
+  readonly again: string;
+};
+
+function scenarioTask(name: ScenarioName, faults: number): Task {
+  const again = `--scenario '${name}' --faults ${faults}`;
+  return { title: name, options: { scenario: scenarios[name], faults }, mustBreak: false, again };
+}
+
+function copyTask(name: string): Task {
+  const copy = brokenCopies[pick('a broken copy', name, Object.keys(brokenCopies))];
+  if (copy === undefined) throw new Error(`no copy ${name}`);
+  const { only, faults, breaks } = copy;
+  const scenario = { ...scenarios[copy.in], ...(only === undefined ? {} : { only }) };
+  const options = { scenario, copy, faults, breaks };
+  return { title: `broken: ${name}`, options, mustBreak: true, again: `--copy '${name}'` };
+}
+
+function tasks(): readonly Task[] {
+  if (values.copy !== undefined) return [copyTask(values.copy)];
+  const bound = bounds[pick('a bound', values.bound, Object.keys(bounds) as (keyof typeof bounds)[])];
+  const faultsIn = (name: ScenarioName) =>
+    values.faults === undefined ? bound[name] : Number(values.faults);
+  if (values.scenario !== undefined) {
+    const name = pick('a scenario', values.scenario, names);
+    return [scenarioTask(name, faultsIn(name))];
+  }
+  return [
+    ...names.map((name) => scenarioTask(name, faultsIn(name))),
+    ...Object.keys(brokenCopies).map(copyTask),
+  ];
+}
+
+function line({ title, options }: Task, explored: Explored, seconds: number): string {
+  const { states, steps, depth, rests, stranded, histories } = explored;
+  const rate = Math.round(states / seconds);
+  return `${title}: at most ${options.faults} faults, ${states} states, ${steps} steps, ${histories} runs, depth ${depth}, ${rests} ends${stranded > 0 ? ` (${stranded} stranded)` : ''}, ${seconds.toFixed(1)} s of CPU, ${rate} states/s`;
+}
+
+/** True if it went as it should. */
+async function run(task: Task): Promise<boolean> {
+  const { options, mustBreak, again } = task;
+  const started = process.cpuUsage();
+  const since = () => process.cpuUsage(started).user / 1_000_000;
+  const onProgress = (explored: Explored) => console.error(line(task, explored, since()));
+  const explored = await explore({ ...options, onProgress });
+  const { violation } = explored;
+  console.log(
+    `${(violation !== undefined) === mustBreak ? 'ok' : 'FAILED'} ${line(task, explored, since())}`,
+  );
+  if (violation !== undefined) {
+    for (const each of await tell(options, violation.schedule)) console.log(`    ${each}`);
+    console.log(`    again: npm run explore -- ${again} --schedule ${violation.schedule.join('.')}`);
+  }
+  return (violation !== undefined) === mustBreak;
+}
+
+if (values.schedule !== undefined) {
+  const [task] = tasks();
+  if (task === undefined) throw new Error('expected --scenario or --copy with --schedule');
+  const schedule = values.schedule.split('.').map(Number);
+  for (const each of await tell(task.options, schedule)) console.log(each);
+} else {
+  let [passed, failed] = [0, 0];
+  for (const task of tasks()) {
+    if (await run(task)) passed += 1;
+    else failed += 1;
+  }
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exitCode = failed > 0 ? 1 : 0;
+}
