@@ -41,6 +41,20 @@ export function isDeeperThan(text: string, most: number): boolean {
   return false;
 }
 
+/** Whether a JSON text holds more than `most` values; commas and brackets in strings are ignored. For any text. */
+export function holdsMoreValues(text: string, most: number): boolean {
+  if (text.length <= most) return false;
+  let values = 1;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    // An array or object has one value more than commas. `[` and `{` are the same but for one bit.
+    else if (code === COMMA || (code | 0x20) === 0x7b) values += 1;
+    if (values > most) return true;
+  }
+  return false;
+}
+
 /** The index of the quote that closes the string whose opening quote is at `quote`; the end of the text if none does. */
 export function endOfString(text: string, quote: number): number {
   for (let from = quote + 1; ; ) {

@@ -1,5 +1,5 @@
 import { ExactNumber, parseExact } from '../../json/exact-json.ts';
-import { exactFields, isDeepLine } from './deep-lines.ts';
+import { exactFields, isBeyondLimits } from './deep-lines.ts';
 import { type Line, lineOf } from './line-reader.ts';
 
 /** What happened to one record from one run to the next, with its lines as bytes. */
@@ -79,11 +79,11 @@ type ChangeOf<L> = {
 };
 
 /**
- * The fields of a record by name, with exact numbers; a line that is not an object has none. Fields that are too deep are
+ * The fields of a record by name, with exact numbers; a line that is not an object has none. Fields beyond the limits are
  * their text.
  */
 export function fieldsOf(line: string): ReadonlyMap<string, unknown> {
-  if (isDeepLine(line)) return exactFields(lineOf(Buffer.from(line)));
+  if (isBeyondLimits(line)) return exactFields(lineOf(Buffer.from(line)));
   const record = parseExact(line);
   const isObject = typeof record === 'object' && record !== null && !(record instanceof ExactNumber);
   return new Map(isObject ? Object.entries(record) : []);

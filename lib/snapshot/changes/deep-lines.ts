@@ -1,16 +1,21 @@
 import { parseExact } from '../../json/exact-json.ts';
 import { parseJson } from '../../json/json.ts';
-import { isDeeperThan, JsonLimitError, MAX_DEPTH } from '../../json/json-limits.ts';
+import { holdsMoreValues, isDeeperThan, JsonLimitError, MAX_DEPTH } from '../../json/json-limits.ts';
 import { nameAt, noMembers, readMembers } from './line-members.ts';
 import type { Line } from './line-reader.ts';
 
 /*
- * Lines of runs that earlier versions published may be nested deeper than JSON is read today. They block nothing: each
- * of their fields that is within the limits is read as always, and the others are compared as bytes.
+ * Lines of runs that earlier versions published may be nested deeper than JSON is read today, and any may hold millions
+ * of values, which take gigabytes once they are parsed. They block nothing: each of their fields that is within the
+ * limits is read as always, and the others are compared as bytes.
  */
 
-/** True if a line is nested deeper than JSON is read. */
-export const isDeepLine = (text: string): boolean => isDeeperThan(text, MAX_DEPTH);
+/** The most values of a field that is compared by its value. */
+const MOST_VALUES = 100_000;
+
+/** True if a line or a field is nested deeper, or holds more values, than are parsed. */
+export const isBeyondLimits = (text: string): boolean =>
+  isDeeperThan(text, MAX_DEPTH) || holdsMoreValues(text, MOST_VALUES);
 
 /** The texts of a line's top-level fields by name; of fields with the same name, the last counts. */
 export function fieldTexts(line: Line): ReadonlyMap<string, string> {
@@ -28,14 +33,18 @@ export function fieldTexts(line: Line): ReadonlyMap<string, string> {
 export function readableFields(line: Line): Readonly<Record<string, unknown>> {
   const fields: [name: string, value: unknown][] = [];
   for (const [name, text] of fieldTexts(line)) {
-    const value = readable(text);
+    const value = isBeyondLimits(text) ? undefined : readable(text);
     if (value !== undefined) fields.push([name, value]);
   }
   return Object.fromEntries(fields);
 }
 
+/** The most values of a field that ids are taken from. */
+const MOST_READ_VALUES = 2_000_000;
+
 /** A value within the limits of JSON, parsed; undefined for any other. */
 export function readable(text: string): unknown {
+  if (holdsMoreValues(text, MOST_READ_VALUES)) return undefined;
   try {
     return parseJson(text);
   } catch (error) {
@@ -44,10 +53,12 @@ export function readable(text: string): unknown {
   }
 }
 
-/** The fields of a line with exact numbers; those that are too deep as text. */
+/** The fields of a line with exact numbers; those beyond the limits as text. */
 export const exactFields = (line: Line): ReadonlyMap<string, unknown> =>
-  new Map(Array.from(fieldTexts(line), ([name, text]) => [name, isDeepLine(text) ? text : parseExact(text)]));
+  new Map(
+    Array.from(fieldTexts(line), ([name, text]) => [name, isBeyondLimits(text) ? text : parseExact(text)]),
+  );
 
-/** A field's text in a form in which equal values are alike, unless it is too deep: then it is the text. */
+/** A field's text in a form in which equal values are alike, unless it is beyond the limits: then it is the text. */
 export const comparable = (text: string, print: (value: unknown) => string): string =>
-  isDeepLine(text) ? text : print(parseExact(text));
+  isBeyondLimits(text) ? text : print(parseExact(text));

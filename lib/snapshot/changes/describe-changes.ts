@@ -1,4 +1,5 @@
 import { printExact } from '../../json/exact-json.ts';
+import { shortened } from '../../json/faults.ts';
 import { type Source, sourceDefinitions } from '../sources/sources.ts';
 import { type Change, fieldsOf } from './change.ts';
 
@@ -6,6 +7,9 @@ import { type Change, fieldsOf } from './change.ts';
 const SHOWN = 60;
 /** The number of equal characters shown before the first that differs. */
 const LEAD = 12;
+/** The most fields of a record that are shown. */
+const MOST_FIELDS = 100;
+const LONGEST_KEY = 200;
 
 /**
  * Changes in words: one line a record, and one for each field that differs. The lines contain the platform's text
@@ -16,17 +20,19 @@ export function describeChanges(source: Source, changes: readonly Change[]): rea
     const record = fieldsOf('after' in change ? change.after : change.before);
     const label = record.get(sourceDefinitions[source].records.label);
     const name = typeof label === 'string' ? `${shorten(label)} ` : '';
-    return [`${change.change} ${name}(${change.key})`, ...fieldLines(change)];
+    return [`${change.change} ${name}(${shortened(change.key, LONGEST_KEY)})`, ...fieldLines(change)];
   });
 }
 
 function fieldLines(change: Change): readonly string[] {
   if (change.change !== 'changed') return [];
   const [before, after] = [fieldsOf(change.before), fieldsOf(change.after)];
-  return change.fields.map((name) => {
+  const lines = change.fields.slice(0, MOST_FIELDS).map((name) => {
     const [old, now] = shortenPair(printField(before, name), printField(after, name));
-    return `  ${name}: ${old} → ${now}`;
+    return `  ${shorten(name)}: ${old} → ${now}`;
   });
+  const others = change.fields.length - lines.length;
+  return others === 0 ? lines : [...lines, `  and ${others} more fields`];
 }
 
 const printField = (fields: ReadonlyMap<string, unknown>, name: string): string =>
@@ -34,15 +40,27 @@ const printField = (fields: ReadonlyMap<string, unknown>, name: string): string 
 
 /** Both texts, from shortly before the point where they differ. */
 function shortenPair(before: string, after: string): readonly [string, string] {
-  const [old, now] = [[...before], [...after]];
-  if (old.length <= SHOWN && now.length <= SHOWN) return [before, after];
-  const differs = old.findIndex((character, at) => character !== now[at]);
-  const start = Math.max(0, (differs === -1 ? old.length : differs) - LEAD);
-  const lead = start === 0 ? '' : '…';
-  return [`${lead}${cut(old.slice(start))}`, `${lead}${cut(now.slice(start))}`];
+  if (isShort(before) && isShort(after)) return [before, after];
+  let differs = 0;
+  while (differs < before.length && before[differs] === after[differs]) differs += 1;
+  if (isFirstHalf(before.charCodeAt(differs - 1))) differs -= 1;
+  const lead = [...before.slice(Math.max(0, differs - 2 * LEAD), differs)].slice(-LEAD).join('');
+  const start = differs - lead.length;
+  const mark = start === 0 ? '' : '…';
+  return [`${mark}${shorten(before.slice(start))}`, `${mark}${shorten(after.slice(start))}`];
 }
 
-const shorten = (text: string): string => cut([...text]);
+/** True for the first half of a surrogate pair. */
+const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 
-const cut = (characters: readonly string[]): string =>
-  characters.length <= SHOWN ? characters.join('') : `${characters.slice(0, SHOWN - 1).join('')}…`;
+/** A character has one or two units; of a text of any length, only so many are looked at. */
+const firstOf = (text: string): readonly string[] => [...text.slice(0, 2 * (SHOWN + 1))];
+
+const isShort = (text: string): boolean => text.length <= 2 * SHOWN && [...text].length <= SHOWN;
+
+const shorten = (text: string): string =>
+  isShort(text)
+    ? text
+    : `${firstOf(text)
+        .slice(0, SHOWN - 1)
+        .join('')}…`;

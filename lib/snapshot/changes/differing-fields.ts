@@ -1,6 +1,6 @@
 import { canonicalExact, parseExact } from '../../json/exact-json.ts';
 import type { RecordRules } from '../sources/source-definition.ts';
-import { comparable, fieldTexts, isDeepLine } from './deep-lines.ts';
+import { comparable, fieldTexts, isBeyondLimits } from './deep-lines.ts';
 import {
   type DifferingValues,
   findDifferingValues,
@@ -86,12 +86,13 @@ function isChanged(before: Value, after: Value, isSet: boolean): boolean {
 const isPlain = ({ line, start, end }: Value, is: typeof isWhole): boolean => is(line.json.bytes, start, end);
 
 const canonicalAt = ({ line, start, end }: Value, isSet: boolean): string =>
-  canonicalField(parseExact(line.json.bytes.toString('utf8', start, end)), isSet);
+  comparable(line.json.bytes.toString('utf8', start, end), (value) => canonicalField(value, isSet));
 
 /** The fields that differ between lines of any layout. */
 function differingParsed(before: Line, after: Line, rules: FieldRules): readonly string[] {
   const { volatile, sets } = rules;
-  if (isDeepLine(textOf(before)) || isDeepLine(textOf(after))) return differingDeep(before, after, rules);
+  if (isBeyondLimits(textOf(before)) || isBeyondLimits(textOf(after)))
+    return differingOneByOne(before, after, rules);
   const [old, now] = [parsedFields(before), parsedFields(after)];
   const names = [...new Set([...old.keys(), ...now.keys()])].filter((name) => !volatile.includes(name));
   const print = (fields: ReadonlyMap<string, unknown>, name: string) =>
@@ -99,8 +100,8 @@ function differingParsed(before: Line, after: Line, rules: FieldRules): readonly
   return names.filter((name) => print(old, name) !== print(now, name)).sort();
 }
 
-/** The same if one of them is too deep: its fields that are too deep are compared as bytes. */
-function differingDeep(before: Line, after: Line, { volatile, sets }: FieldRules): readonly string[] {
+/** The same if one of them is beyond the limits: its fields that are so are compared as bytes. */
+function differingOneByOne(before: Line, after: Line, { volatile, sets }: FieldRules): readonly string[] {
   const [old, now] = [fieldTexts(before), fieldTexts(after)];
   const names = [...new Set([...old.keys(), ...now.keys()])].filter((name) => !volatile.includes(name));
   const print = (text: string | undefined, name: string) =>

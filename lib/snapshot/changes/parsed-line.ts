@@ -1,7 +1,7 @@
 import { parseJson } from '../../json/json.ts';
 import { JsonLimitError } from '../../json/json-limits.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
-import { readableFields } from './deep-lines.ts';
+import { isBeyondLimits, readableFields } from './deep-lines.ts';
 import type { Line, LineReader } from './line-reader.ts';
 
 /**
@@ -20,6 +20,7 @@ export function parsedLine({ line, place }: LineReader): unknown {
 }
 
 function readWithin(line: Line, text: string): unknown {
+  if (isBeyondLimits(text)) return readableFields(line);
   try {
     return parseJson(text);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { messageOf } from '../../json/faults.ts';
+import { firstLine, messageOf } from '../../json/faults.ts';
 import { type Place, publishedFolder } from '../keys.ts';
 import type { Run } from '../run-id.ts';
 import { isSource } from '../sources/sources.ts';
@@ -49,7 +49,7 @@ export class PartitionsError extends Error {
 
   /** `tried` names the action and its object: `add the partition 2026-11-21/RUN in sync.cards`. */
   constructor(tried: string, failure: PartitionsFailure, options: { readonly cause: unknown }) {
-    const cause = options.cause instanceof Error ? ` (${options.cause.message})` : '';
+    const cause = options.cause instanceof Error ? ` (${firstLine(options.cause.message)})` : '';
     super(messageOf(`${tried}: ${describe(failure)}${cause}`), options);
     this.failure = failure;
   }

@@ -7,6 +7,7 @@ import { publishChanges } from '../../../lib/snapshot/publish/publish-changes.ts
 import { linkedIds, linkedRun } from '../../../lib/snapshot/run/linked-ids.ts';
 import { linkedDatasets } from '../../../lib/snapshot/sources/calculations/linked-datasets.ts';
 import type { Source } from '../../../lib/snapshot/sources/sources.ts';
+import { ownPeakMb, resetOwnPeak } from '../../own-peak.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { publishLines, tuesday } from './publish-lines.ts';
 import { storeRun } from './stored-run.ts';
@@ -76,6 +77,36 @@ describe.each([513, 100_000])('a record nested %i deep', (levels) => {
 
     const rest = { links: 'links', idsIn: linkedDatasets, folder: 'work/ids/', isOver: () => false };
     expect(await linkedIds({ ...from, ...rest, manifest })).toEqual(['a', 'c']);
+  });
+});
+
+describe('a field of more values than are parsed', () => {
+  const many = (values: string) => `[${'{"a":1},'.repeat(60_000)}${values}]`;
+
+  test.each(Object.entries(headOf))(
+    'of %s is compared by its bytes, the others by their values',
+    async (source, head) => {
+      const record = (field: string, rest: string) => `{${head},"many":${field},${rest}}`;
+
+      const same = await compare(source as Source, record(many('1'), '"n":1.0'), record(many('1'), '"n":1'));
+      const other = await compare(source as Source, record(many('1'), '"n":1'), record(many('1.0'), '"n":1'));
+      const added = await compare(source as Source, record(many('1'), '"n":1'), record(many('1'), '"m":2'));
+
+      expect(same.counts.changed).toBe(0);
+      expect(other.changes).toMatchObject([{ fields: ['many'] }]);
+      expect(added.changes).toMatchObject([{ fields: ['m', 'n'] }]);
+    },
+  );
+
+  test('costs no more than its text, where it would take a gigabyte as values', async () => {
+    const record = (last: string) => `{"id":1,"many":[${'1,'.repeat(4_000_000)}${last}]}`;
+    resetOwnPeak();
+    const beforeMb = ownPeakMb();
+
+    const { changes } = await compare('calculations', record('1'), record('2'));
+
+    expect(changes).toMatchObject([{ fields: ['many'] }]);
+    expect(ownPeakMb() - beforeMb).toBeLessThan(300);
   });
 });
 

@@ -44,3 +44,35 @@ test('long values are shown from shortly before the point where they differ', ()
     `  expression: …${'a'.repeat(12)}OLD${'b'.repeat(44)}… → …${'a'.repeat(12)}NEW${'b'.repeat(44)}…`,
   );
 });
+
+test('names, keys, values and numbers of fields of any size are shown in a few words', () => {
+  const long = 'é🙂'.repeat(1_000_000);
+  const names = Array.from({ length: 500 }, (_, at) => `field ${at}`);
+  const record = (text: string) =>
+    JSON.stringify({ name: `${long}${text}`, ...Object.fromEntries(names.map((name) => [name, text])) });
+
+  const lines = describeChanges('calculations', [
+    {
+      change: 'changed',
+      key: long,
+      before: record('a'),
+      after: record('b'),
+      fields: ['name', long, ...names],
+    },
+  ]);
+
+  expect(lines).toHaveLength(102);
+  expect(lines.at(-1)).toBe('  and 402 more fields');
+  expect(lines[1]).toBe(`  name: …${'é🙂'.repeat(6)}a" → …${'é🙂'.repeat(6)}b"`);
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(400);
+});
+
+test('a value is not cut between the halves of a character', () => {
+  const record = (text: string) => JSON.stringify({ name: `${'a'.repeat(100)}${text}` });
+
+  const [, line] = describeChanges('calculations', [
+    { change: 'changed', key: '1', before: record('🙂'), after: record('🙃'), fields: ['name'] },
+  ]);
+
+  expect(line).toBe(`  name: …${'a'.repeat(12)}🙂" → …${'a'.repeat(12)}🙃"`);
+});
