@@ -1,4 +1,4 @@
-import { messageOf } from '../json/faults.ts';
+import { firstLine, messageOf } from '../json/faults.ts';
 import { type AwsFault, type AwsFaultKind, kindOfFault, readAwsFault } from './fault.ts';
 
 /** Why a service did not do what was requested; `code` is the one that the service or Node gave. */
@@ -21,9 +21,8 @@ export class AwsError extends Error {
   constructor(tried: string, cause: unknown) {
     const fault = readAwsFault(cause);
     const { code, message } = fault;
-    // The SDK adds further lines for developers.
-    const [firstLine] = message.split('\n', 1);
-    super(messageOf(`${tried}: ${code}${firstLine ? `: ${firstLine}` : ''}`), { cause });
+    const words = firstLine(message);
+    super(messageOf(`${tried}: ${code}${words ? `: ${words}` : ''}`), { cause });
     this.failure = failureOf(fault);
   }
 }

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Polls } from '../jobs/queue/empty-queue.ts';
+import { shortened } from '../json/faults.ts';
 import type { Environment } from '../settings.ts';
 
 /** What a command may use of the process that it runs in. */
@@ -28,8 +29,12 @@ export const exitCodes = {
   incomplete: 3,
 } as const;
 
-/** One line of somebody else's text, safe to show: terminal control characters are removed. */
-export function shown(text: string): string {
+/** The most characters of one line of somebody else's text. */
+const LONGEST_LINE = 20_000;
+
+/** One line of somebody else's text, safe to show: shortened, and terminal control characters are removed. */
+export function shown(given: string): string {
+  const text = shortened(given, LONGEST_LINE);
   // What is left of a sequence, and every other control character, could still move the cursor.
   return stripVTControlCharacters(text).replaceAll(/\p{Cc}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, ' ');
 }

@@ -55,6 +55,9 @@ export const messageOf = (text: string): string => shortened(text, LONGEST_MESSA
 
 const LONGEST_MESSAGE = 4_000;
 
+/** The first line of a text: the SDK adds further lines for developers to its errors. */
+export const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
+
 /** Names in quotes, for a message: the first 20, each shortened, and how many others there are. */
 export function listed(names: readonly string[]): string {
   const first = names.slice(0, MOST_NAMES).map((name) => JSON.stringify(shortened(name, LONGEST_NAME)));

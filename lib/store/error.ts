@@ -1,4 +1,4 @@
-import { messageOf } from '../json/faults.ts';
+import { firstLine, messageOf } from '../json/faults.ts';
 
 /** What went wrong with a store; `code` is the one that the file system or S3 gave. */
 export type StoreFailure =
@@ -25,7 +25,7 @@ export class StoreError extends Error {
 
   /** `tried` names the action and its object: `put latest.json in s3://bucket/prefix`. */
   constructor(tried: string, failure: StoreFailure, options?: { readonly cause: unknown }) {
-    const cause = options?.cause instanceof Error ? ` (${options.cause.message})` : '';
+    const cause = options?.cause instanceof Error ? ` (${firstLine(options.cause.message)})` : '';
     super(messageOf(`${tried}: ${describe(failure)}${cause}`), options);
     this.failure = failure;
   }

@@ -1,4 +1,4 @@
-import { messageOf } from '../json/faults.ts';
+import { firstLine, messageOf } from '../json/faults.ts';
 
 /** What went wrong with a table; `code` is the one that DynamoDB or Node gave. */
 export type TableFailure =
@@ -23,7 +23,7 @@ export class TableError extends Error {
 
   /** `tried` names the action and its row: `put job#a - in table jobs`. */
   constructor(tried: string, failure: TableFailure, options?: { readonly cause: unknown }) {
-    const cause = options?.cause instanceof Error ? ` (${options.cause.message})` : '';
+    const cause = options?.cause instanceof Error ? ` (${firstLine(options.cause.message)})` : '';
     super(messageOf(`${tried}: ${describe(failure)}${cause}${noteOf(failure)}`), options);
     this.failure = failure;
   }
