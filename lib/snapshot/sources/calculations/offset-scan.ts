@@ -80,6 +80,9 @@ const AHEAD_BYTES = 8 * 1024 * 1024;
 /** How many pages may bring nothing new, beyond those that reread what was taken, before the scan gives up. */
 const IDLE_PAGES = 64;
 
+/** Pages of one row would allow as many as there are rows. */
+const MOST_IDLE_PAGES = 100_000;
+
 /** The page with the highest id. It has two rows to show whether the platform respected the descending order at all. */
 const TOP = { ascending: false, offset: 0, limit: 2 } as const;
 
@@ -209,7 +212,7 @@ function extended(position: OffsetPosition, top: OffsetPage): OffsetPosition {
 /** Bounds the requests: rereading everything after a step back is allowed, looping forever is not. */
 function refuseStall({ idle, taken, smallest, next, trickle }: OffsetPosition): void {
   refuseTrickle(trickle, next);
-  if (idle <= IDLE_PAGES + taken / Math.max(1, smallest - 1)) return;
+  if (idle <= Math.min(MOST_IDLE_PAGES, IDLE_PAGES + taken / Math.max(1, smallest - 1))) return;
   throw new ScanError(`the scan made no progress: ${idle} pages up to row ${next} brought nothing new`);
 }
 

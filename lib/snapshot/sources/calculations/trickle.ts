@@ -1,16 +1,23 @@
 import * as z from 'zod/mini';
+import { searchCalculations } from '../../../platform/operations/search-calculations.ts';
+import { PlatformError } from '../../../platform/platform-error.ts';
 import { ScanError } from './scan-error.ts';
 
 /**
  * Whether a scan has come to the end of the list and follows rows as they are added, instead of ending: the row that it
  * must reach was shown once and is never sent. `pages`: how many pages in a row brought only a few new rows, where
- * earlier ones had many.
+ * earlier ones had many. `read`: how many there were in all.
  */
-export type Trickle = { readonly largest: number; readonly pages: number };
+export type Trickle = {
+  readonly largest: number;
+  readonly pages: number;
+  /** Absent in positions of earlier versions. */
+  readonly read?: number | undefined;
+};
 
 /** Absent in positions of earlier versions. */
 export const trickleSchema: z.ZodMiniType<Trickle | undefined> = z.optional(
-  z.object({ largest: z.number(), pages: z.number() }),
+  z.object({ largest: z.number(), pages: z.number(), read: z.optional(z.number()) }),
 );
 
 /** A page with so few new rows is most likely the list's last one, if there has been a page of so many. */
@@ -24,14 +31,29 @@ const MOST_PAGES = 256;
 export function afterPage(trickle: Trickle | undefined, rows: number, fresh: number): Trickle {
   const largest = Math.max(trickle?.largest ?? 0, rows);
   const pages = trickle?.pages ?? 0;
-  if (fresh === 0) return { largest, pages };
-  return { largest, pages: fresh <= FEW_ROWS && largest >= MANY_ROWS ? pages + 1 : 0 };
+  const read = (trickle?.read ?? 0) + 1;
+  if (fresh === 0) return { largest, pages, read };
+  return { largest, pages: fresh <= FEW_ROWS && largest >= MANY_ROWS ? pages + 1 : 0, read };
 }
 
-/** Throws `ScanError` if the scan would most likely never end. */
+/** More pages than any real list has, also if the platform sends few rows a page: 14 hours at two a second. */
+const MOST_READ = 100_000;
+
+/**
+ * Throws `ScanError` if the scan would most likely never end, and `PlatformError` of kind `endless` after so many pages
+ * that no other read would end either.
+ */
 export function refuseTrickle(trickle: Trickle | undefined, next: number): void {
-  if (trickle === undefined || trickle.pages <= MOST_PAGES) return;
+  if (trickle === undefined) return;
+  if (trickle.read !== undefined && trickle.read >= MOST_READ) throw endless(trickle.read);
+  if (trickle.pages <= MOST_PAGES) return;
   throw new ScanError(
     `the scan made no progress: ${trickle.pages} pages up to row ${next} brought at most ${FEW_ROWS} new rows each, and none the last one`,
   );
 }
+
+const endless = (pages: number) =>
+  new PlatformError(
+    { kind: 'endless', pages },
+    { operation: searchCalculations.name, about: 'calculations', attempts: 1 },
+  );

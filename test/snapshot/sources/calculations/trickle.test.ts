@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Scan } from '../../../../lib/snapshot/scan.ts';
 import { createdScan } from '../../../../lib/snapshot/sources/calculations/created-scan.ts';
 import { offsetScan } from '../../../../lib/snapshot/sources/calculations/offset-scan.ts';
+import type { Trickle } from '../../../../lib/snapshot/sources/calculations/trickle.ts';
 import { unorderedScan } from '../../../../lib/snapshot/sources/calculations/unordered-scan.ts';
 import { fromBeginning, scanned } from '../../scanned.ts';
 
@@ -53,6 +54,17 @@ const byTime = ({ page }: Platform) =>
 const withoutOrder = ({ page }: Platform) =>
   unorderedScan({ ...quick, readPage: async (request) => createdPage(page(request).map((id) => ({ id }))) });
 
+/** Runs a scan of an endless list from its first step on, as if so many pages had been read by then. */
+async function readOn<Position extends { readonly trickle?: Trickle | undefined }>(
+  scan: Scan<Position>,
+  read: number,
+): Promise<void> {
+  const first = await scan(fromBeginning).next();
+  if (first.done) throw new Error('the list has an end');
+  const from = { ...first.value.position, trickle: { largest: 100, pages: 0, read } };
+  for await (const _ of scan({ ...fromBeginning, from }));
+}
+
 /** Runs a scan that is stopped after each step and resumed where it was, as a run in short slices is. */
 async function oneStepEach<Position>(scan: Scan<Position>): Promise<void> {
   for (let from: Position | undefined; ; ) {
@@ -69,18 +81,21 @@ describe.each([
     order: 'by id',
     scan: (platform: Platform) => scanned(byId(platform)),
     resumed: (platform: Platform) => oneStepEach(byId(platform)),
+    lengthened: (read: number) => readOn(byId(growing(250, 100)), read),
   },
   {
     order: 'by creation time',
     scan: (platform: Platform) => scanned(byTime(platform)),
     resumed: (platform: Platform) => oneStepEach(byTime(platform)),
+    lengthened: (read: number) => readOn(byTime(growing(250, 100)), read),
   },
   {
     order: 'without an order',
     scan: (platform: Platform) => scanned(withoutOrder(platform)),
     resumed: (platform: Platform) => oneStepEach(withoutOrder(platform)),
+    lengthened: (read: number) => readOn(withoutOrder(growing(250, 100)), read),
   },
-])('a scan $order', ({ scan, resumed }) => {
+])('a scan $order', ({ scan, resumed, lengthened }) => {
   test.each([1, 3, 5])(
     'that is followed by %i new rows at each request ends with an error',
     async (added) => {
@@ -93,6 +108,12 @@ describe.each([
       expect(platform.requests()).toBeLessThan(400);
     },
   );
+
+  test('whose pages each bring many new rows, without an end, ends after 100,000 pages', async () => {
+    await expect(lengthened(99_990)).rejects.toMatchObject({
+      failure: { kind: 'endless', pages: 100_000 },
+    });
+  });
 
   test('ends with it even if it is stopped and resumed at each step', async () => {
     await expect(resumed(growing(250, 1))).rejects.toThrow('the scan made no progress');
