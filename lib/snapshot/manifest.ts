@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
+import { shortened } from '../json/faults.ts';
 import { anyRecord, recordOf } from '../json/record-schema.ts';
 import { isKey } from '../store/key.ts';
 import type { Store } from '../store/store.ts';
-import { findStored, MOST_LIST_BYTES, readStored } from '../store/stored-json.ts';
+import { findStored, MOST_LIST_BYTES, readStored, StoredObjectError } from '../store/stored-json.ts';
 import { latestKey, type Place } from './keys.ts';
 import { consistencies } from './scan.ts';
 
@@ -93,6 +94,23 @@ export async function readManifest(store: Store, key: string): Promise<Manifest>
   const expected = { what: 'a manifest', schema: manifestSchema, mostBytes: MOST_LIST_BYTES };
   return (await readStored(store, key, expected)).value;
 }
+
+/** The manifest of a run under a key. Throws `StoredObjectError` if it is missing, invalid, or another run's. */
+export async function manifestOf(
+  store: Store,
+  key: string,
+  { place, run }: { readonly place: Place; readonly run: string },
+): Promise<Manifest> {
+  const manifest = await readManifest(store, key);
+  if (manifest.source === place && manifest.run === run) return manifest;
+  const got = shortened(`${manifest.run} of ${manifest.source}`, LONGEST_NAMES);
+  throw new StoredObjectError(
+    'invalid',
+    `${key}: expected the manifest of run ${run} of ${place}, got that of ${got}`,
+  );
+}
+
+const LONGEST_NAMES = 200;
 
 /** Where `latest.json` points, with its etag; undefined before the first publication. */
 export async function readLatest(

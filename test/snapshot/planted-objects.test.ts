@@ -14,6 +14,8 @@ import { storeFrames } from '../../lib/snapshot/frames/frame.ts';
 import { type Compression, compressionSuffix } from '../../lib/snapshot/keys.ts';
 import type { Part } from '../../lib/snapshot/manifest.ts';
 import { composeParts } from '../../lib/snapshot/publish/compose-parts.ts';
+import { readLastPublication } from '../../lib/snapshot/publish/last-publication.ts';
+import { readFinishedRun } from '../../lib/snapshot/publish/publish.ts';
 import { publishParts } from '../../lib/snapshot/publish/publish-parts.ts';
 import { seriesToPublish } from '../../lib/snapshot/publish/withdraw-parts.ts';
 import { type Checkpoint, readParts, saveCheckpoint } from '../../lib/snapshot/run/checkpoint.ts';
@@ -333,4 +335,21 @@ test('a part of scores that is a bomb is named', () => {
   expect(() => parsePart('scores/b/part-00000-0123456789ab.ndjson.gz', body)).toThrow(
     /^scores\/b\/part-00000-0123456789ab\.ndjson\.gz is not what platform-sync writes there \(\d+ bytes that are not rows\)$/,
   );
+});
+
+test('a manifest of another run or place is neither published nor compared with', async () => {
+  const other = { source: 'cards', run: monday.id, startedAt: monday.startedAt, records: 0, parts: [] };
+  await store.put(`${WORK}_manifest.json`, printStored(publishedManifest(other)));
+  const planted = `${PUBLISHED}_manifest.json`;
+  await store.put(planted, printStored(publishedManifest({ ...other, source: 'calculations' })));
+  const latest = { run: tuesday.id, manifest: planted, startedAt: tuesday.startedAt };
+  await store.put('calculations/latest.json', printStored(latest));
+
+  await expect(readFinishedRun(store, 'calculations', tuesday.id)).rejects.toThrow(
+    `expected the manifest of run ${tuesday.id} of calculations, got that of ${monday.id} of cards`,
+  );
+  expect(await readLastPublication(store, 'calculations')).toMatchObject({
+    manifest: undefined,
+    broken: `${planted}: expected the manifest of run ${tuesday.id} of calculations, got that of ${monday.id} of calculations`,
+  });
 });

@@ -1,7 +1,7 @@
 import type { Store } from '../../store/store.ts';
 import { parseStored, StoredObjectError } from '../../store/stored-json.ts';
 import { latestKey, type Place, publishedFolder } from '../keys.ts';
-import { type Latest, latestSchema, type Manifest, MOST_LATEST_BYTES, readManifest } from '../manifest.ts';
+import { type Latest, latestSchema, type Manifest, MOST_LATEST_BYTES, manifestOf } from '../manifest.ts';
 
 /** What is published at a place now. */
 export type LastPublication = {
@@ -26,7 +26,7 @@ export async function readLastPublication(store: Store, place: Place): Promise<L
   let latest: Latest | undefined;
   try {
     latest = parseStored(key, stored.body, latestSchema, MOST_LATEST_BYTES);
-    const manifest = await readManifest(store, latest.manifest);
+    const manifest = await manifestOf(store, latest.manifest, { place, run: latest.run });
     return { etag, latest, manifest, broken: await missingPart(store, place, latest, manifest) };
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;

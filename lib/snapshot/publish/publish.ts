@@ -2,7 +2,7 @@ import type { Store } from '../../store/store.ts';
 import { MOST_LIST_BYTES, printBounded, printStored, StoredObjectError } from '../../store/stored-json.ts';
 import type { GateName } from '../gate-names.ts';
 import { latestKey, MANIFEST_NAME, type Place, sourceOf, workFolder } from '../keys.ts';
-import { type Latest, type Manifest, readLatest, readManifest } from '../manifest.ts';
+import { type Latest, type Manifest, manifestOf, readLatest } from '../manifest.ts';
 import { refuseTakenPlace } from '../place-taken.ts';
 import type { Run } from '../run-id.ts';
 import { damagedPart } from './damaged-part.ts';
@@ -282,7 +282,7 @@ export async function readFinishedRun(store: Store, source: Place, run: string):
     forced: _f,
     changes: _c,
     ...found
-  } = await readManifest(store, `${workFolder(source, { id: run })}${MANIFEST_NAME}`);
+  } = await manifestOf(store, `${workFolder(source, { id: run })}${MANIFEST_NAME}`, { place: source, run });
   const scanRefused = (['degraded', 'incomplete'] as const).filter((reason) =>
     [...refused, ...accepted].includes(reason),
   );

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { shortened } from '../../json/faults.ts';
 import { anyRecord, recordOf } from '../../json/record-schema.ts';
 import { readBack } from '../../store/read-back.ts';
 import type { Store } from '../../store/store.ts';
@@ -68,7 +69,7 @@ export class CheckpointConflictError extends Error {
 
 const checkpointKey = (source: Place, run: string) => `${workFolder(source, { id: run })}_checkpoint.json`;
 
-/** The checkpoint of a run, with its etag. Throws `StoredObjectError` if there is none, or an earlier version's. */
+/** The checkpoint of a run, with its etag. Throws `StoredObjectError` if there is none, or an earlier version's, or another run's. */
 export async function readCheckpoint(
   store: Store,
   source: Place,
@@ -80,12 +81,20 @@ export async function readCheckpoint(
   if (stored === undefined)
     throw new StoredObjectError('missing', `${what}: expected a checkpoint, got none`);
   const { value, etag } = stored;
-  if (value.version === 2) return { checkpoint: value, etag };
+  if (value.version === 2) {
+    if (value.source === source && value.run === run) return { checkpoint: value, etag };
+    throw new StoredObjectError(
+      'invalid',
+      `${key}: expected the checkpoint of run ${run} of ${source}, got that of ${shortened(`${value.run} of ${value.source}`, LONGEST_NAMES)}`,
+    );
+  }
   throw new StoredObjectError(
     'invalid',
     `${what} was begun by an earlier version of platform-sync and cannot be resumed by this one; start the snapshot again`,
   );
 }
+
+const LONGEST_NAMES = 200;
 
 /** Replaces the checkpoint with this `etag` (undefined: stores the first one), and returns the new etag. */
 export async function saveCheckpoint(

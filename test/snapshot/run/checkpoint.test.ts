@@ -65,6 +65,18 @@ test('a checkpoint is read as it was saved, with an etag that lets it advance', 
   expect(await readCheckpoint(store, 'files.recent', RUN)).toEqual({ checkpoint: further, etag: second });
 });
 
+test.each([
+  ['another run', { run: '20261121T091500Z-ffffff' }, '20261121T091500Z-ffffff of files.recent'],
+  ['another place', { source: 'cards' }, `${RUN} of cards`],
+] as const)('a checkpoint of %s that was planted is refused', async (_, differences, got) => {
+  const key = `work/files.recent/${RUN}/_checkpoint.json`;
+  await store.put(key, Buffer.from(JSON.stringify(checkpointOf(differences))));
+
+  await expect(readCheckpoint(store, 'files.recent', RUN)).rejects.toThrow(
+    `${key}: expected the checkpoint of run ${RUN} of files.recent, got that of ${got}`,
+  );
+});
+
 test('of two processes that resume the same run, the second one stops', async () => {
   const etag = await saveCheckpoint(store, checkpointOf(), undefined);
   await saveCheckpoint(store, checkpointOf({ records: 10 }), etag);
