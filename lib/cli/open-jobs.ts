@@ -5,23 +5,17 @@ import type { Ledger } from '../jobs/ledger/ledger.ts';
 import { jobId } from '../jobs/message/fields.ts';
 import type { Queue } from '../jobs/queue/queue.ts';
 import type { BatchStorage } from '../jobs/texts/batch/batch.ts';
+import { openTimedTable } from '../jobs/timed-table.ts';
 import { type Environment, SettingsError } from '../settings.ts';
 import type { Store } from '../store/store.ts';
-import type { Table } from '../table/table.ts';
 import { UsageError } from './usage-error.ts';
 
 /*
  * What the commands for jobs open without the platform. Loaded only with a command that needs it.
  */
 
-/** The table of the ledger and the cache. */
-export async function openTable(tableName: string, environment: Environment): Promise<Table> {
-  const { createDynamoTable } = await import('../table/dynamo-table.ts');
-  return createDynamoTable({ tableName, environment });
-}
-
 export const openLedger = async (tableName: string, environment: Environment): Promise<Ledger> =>
-  createLedger({ table: await openTable(tableName, environment) });
+  createLedger(await openTimedTable(tableName, environment));
 
 /** The ledger, and the batches of bulk texts, in one table. */
 export async function openLedgerParts(
@@ -29,11 +23,9 @@ export async function openLedgerParts(
   environment: Environment,
   store: Store,
 ): Promise<{ readonly ledger: Ledger; readonly batches: BatchStorage }> {
-  const table = await openTable(tableName, environment);
-  return {
-    ledger: createLedger({ table }),
-    batches: { store, table, newToken: randomUUID, now: Date.now },
-  };
+  const timed = await openTimedTable(tableName, environment);
+  const { table, now } = timed;
+  return { ledger: createLedger(timed), batches: { store, table, newToken: randomUUID, now } };
 }
 
 export async function openQueue(queueUrl: string, environment: Environment): Promise<Queue> {

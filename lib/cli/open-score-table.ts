@@ -1,14 +1,20 @@
 import { openStoredCache, type StoredCache } from '../jobs/texts/cache/stored-cache.ts';
+import { openTimedTable } from '../jobs/timed-table.ts';
 import type { Environment } from '../settings.ts';
 import type { Store } from '../store/store.ts';
-import { openTable } from './open-jobs.ts';
+
+type ScoreTable = StoredCache & {
+  /** The time of claims, in epoch milliseconds: the table's, so that workers with other clocks agree. */
+  readonly now: () => number;
+};
 
 /** Where scores are cached and chunks counted: the table that is set, or files in the store if there is none. */
 export async function openScoreTable(
   tableName: string | undefined,
   store: Store,
   environment: Environment,
-): Promise<StoredCache> {
-  if (tableName === undefined) return openStoredCache(store);
-  return { table: await openTable(tableName, environment), flush: async () => undefined };
+): Promise<ScoreTable> {
+  if (tableName === undefined) return { ...(await openStoredCache(store)), now: Date.now };
+  const { table, now } = await openTimedTable(tableName, environment);
+  return { table, now, flush: async () => undefined };
 }

@@ -96,11 +96,11 @@ async function openParts(session: Session, { environment, signal }: Terminal) {
     SYNC_TABLE: tableName,
   } = session.settings;
   const store = await session.store();
-  const { table, flush } = await openScoreTable(tableName, store, environment);
+  const { table, flush, now } = await openScoreTable(tableName, store, environment);
   const { host } = new URL(PLATFORM_BASE_URL);
   const newToken = randomUUID;
-  const cache = createScoreCache({ table, host, attemptMs, owner: randomUUID(), now: Date.now, newToken });
-  return { session, store, table, flush, host, cache, newToken, rate, signal };
+  const cache = createScoreCache({ table, host, attemptMs, owner: randomUUID(), now, newToken });
+  return { session, store, table, flush, host, cache, newToken, now, rate, signal };
 }
 
 async function preview(
@@ -145,7 +145,6 @@ async function score(
       maxCalls: flags.maxCalls,
       analyze,
       atOnce: session.settings.PLATFORM_CONCURRENCY,
-      now: Date.now,
       random: Math.random,
       sleep,
       progress: ({ rowsScored, rows }) => progress.update({ records: rowsScored, total: rows }),

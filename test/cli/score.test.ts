@@ -272,6 +272,29 @@ describe('score', () => {
     const row = await table.get(cacheKey(host, { text: 'wonderful' }));
     expect(Number(row?.row['leaseEndsMs']) - startedMs).toBeGreaterThan(600_000);
   });
+
+  test.each([300_000, -300_000])(
+    'and by the table’s time, though the clock here is off by %i ms',
+    async (offMs) => {
+      await using aws = await startTestAws({ buckets: ['scores'], tables: ['shared'] });
+      // A directory compares the times of its files with the clock.
+      const more = { SYNC_TABLE: 'shared', SYNC_STORE: `s3://${aws.bucket('scores')}`, ...aws.settings };
+      const file = await write('a.csv', 'text\nwonderful\n');
+      const right = Date.now.bind(Date);
+      const startedMs = right();
+      vi.spyOn(Date, 'now').mockImplementation(() => right() + offMs);
+
+      const { code } = await begin(['score', file, '--text', 'text'], more).ended;
+      vi.restoreAllMocks();
+
+      expect(code).toBe(0);
+      const table = createDynamoTable({ tableName: 'shared', environment: more });
+      const row = await table.get(cacheKey(new URL(sandbox.url).host, { text: 'wonderful' }));
+      const leaseMs = Number(row?.row['leaseEndsMs']) - startedMs;
+      // PLATFORM_TIMEOUT_MS and 30 s more, from the moment of the call.
+      expect(Math.abs(leaseMs - 90_000)).toBeLessThan(60_000);
+    },
+  );
 });
 
 describe('forget', () => {

@@ -33,8 +33,8 @@ async function forget({ textHash, batch, json }: ForgetFlags, terminal: Terminal
   const { forgetBatch, forgetText } = await import('../../jobs/texts/forget.ts');
   const { eraseOldVersions } = await import('../../jobs/texts/erase-old-versions.ts');
   const store = await openStoreOf(environment);
-  const { table, flush } = await openScoreTable(tableName, store, environment);
-  const storage = { store, table, newToken: randomUUID, now: Date.now };
+  const { table, flush, now } = await openScoreTable(tableName, store, environment);
+  const storage = { store, table, newToken: randomUUID, now };
   const erased = await (hash === undefined ? forgetBatch(name, storage) : forgetText(hash, storage));
   await flush();
   // Only now is everything that was erased an old version.
