@@ -1,4 +1,4 @@
-import type { After, Result } from './after.ts';
+import { type After, MINUTE_MS, type Result } from './after.ts';
 import type { StormJob } from './jobs.ts';
 import type { StormPlan } from './plan.ts';
 import { hashName } from './witness.ts';
@@ -6,6 +6,7 @@ import { hashName } from './witness.ts';
 /** Every promise that was broken, each as a line; none if all hold. */
 export const brokenPromises = (after: After, plan: Pick<StormPlan, 'events'>): readonly string[] => [
   ...after.open,
+  ...recoveryBroken(after),
   ...after.crashes,
   ...after.tooSoon,
   ...jobsBroken(after),
@@ -18,6 +19,16 @@ export const brokenPromises = (after: After, plan: Pick<StormPlan, 'events'>): r
   ...(after.dead === 0 ? [] : [`${after.dead} messages are dead letters`]),
   ...(after.refused === 0 ? [] : [`${after.refused} messages were refused`]),
 ];
+
+export const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+
+/** A minute for everything but the backlog's own time, which is known only where it took longer than that. */
+const recoveryBroken = ({ recoveredMs, calmBacklogMs = 0, backlog }: After): readonly string[] =>
+  recoveredMs <= MINUTE_MS + calmBacklogMs
+    ? []
+    : [
+        `recovered after ${seconds(recoveredMs)}: a minute longer than the ${seconds(calmBacklogMs)} that ${backlog} jobs take in calm`,
+      ];
 
 /** How often each function ran, by its first input. */
 export function executionsOf({ counts }: Pick<After, 'counts'>): ReadonlyMap<string, number> {

@@ -2,21 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
+import { hasEnded } from '../../../lib/jobs/ledger/job-row.ts';
+import type { Ledger } from '../../../lib/jobs/ledger/ledger.ts';
+import type { Queue } from '../../../lib/jobs/queue/queue.ts';
 import { createSqsClient, createSqsQueue } from '../../../lib/jobs/queue/sqs-queue.ts';
 import { splitBatch } from '../../../lib/jobs/texts/batch/split-batch.ts';
 import { createScoreCache } from '../../../lib/jobs/texts/cache/score-cache.ts';
 import { createBudgetClient, createDynamoBudget } from '../../../lib/pace/dynamo-budget.ts';
 import { effectiveRate } from '../../../lib/pace/effective-rate.ts';
 import { randomFor } from '../../../lib/sandbox/platform/records/random.ts';
-import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
+import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../../lib/store/open.ts';
 import { createDynamoTable } from '../../../lib/table/dynamo-table.ts';
 import { startTestAws } from '../../aws/start-test-aws.ts';
-import { type After, readAfter } from './after.ts';
+import { type After, MINUTE_MS, readAfter } from './after.ts';
 import { type FaultyProxy, type ProxiedRequest, startFaultyProxy } from './faulty-proxy.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { batchTexts, type StormJob, stormJobs } from './jobs.ts';
 import type { ServiceName, StormEvent, StormPlan } from './plan.ts';
+import { createTimeline } from './timeline.ts';
 import { type ActiveSpell, treatmentOf } from './treatments.ts';
 import { createWitness } from './witness.ts';
 
@@ -30,7 +34,7 @@ export type StormOptions = {
   readonly mostDelayMs: number;
   /** How much longer than an attempt a text is held. */
   readonly spareMs: number;
-  /** How long after the last fault all jobs must have ended. */
+  /** How long after the last fault it is waited for all jobs to end. */
   readonly recoverMs: number;
 };
 
@@ -162,7 +166,13 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
   const atStart = Date.now();
   while (platform.counts().requests < 5 && Date.now() - atStart < 60_000) await delay(20);
 
-  const scene: Scene = { proxies, active, fleet, struck: (worker) => witness.struck(workerName(worker)) };
+  const scene: Scene = {
+    proxies,
+    active,
+    fleet,
+    struck: (worker) => witness.struck(workerName(worker)),
+    broken: witness.broken,
+  };
   const resend = async (messages: number, random: ReturnType<typeof randomFor>) =>
     queue.send(Array.from({ length: messages }, () => random.pick(sent)));
   const startedAt = Date.now();
@@ -177,6 +187,9 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
   });
   await Promise.all([...happening, ...sending]);
   const calmAt = Date.now();
+  const ended = (await Array.fromAsync(createLedger({ table }).list())).filter(hasEnded);
+  const backlog = ids.size - ended.length;
+  const chunkJobs = Math.ceil(new Set(texts).size / TEXTS_OF_A_JOB);
 
   const item = createDynamoBudget({
     tableName: 'ledger',
@@ -199,14 +212,61 @@ export async function runStorm(plan: StormPlan, options: StormOptions): Promise<
       ends: fleet.ends(),
       stormMs: calmAt - startedAt,
       recoveredMs: Date.now() - calmAt,
+      backlog,
     });
   };
+  const ledger = createLedger({ table });
+  const watch = createTimeline({ calmAt, jobs: ids, ledger, queue, item, counts: platform.counts });
   for (;;) {
-    const after = await readNow();
-    if (after.open.length === 0 || Date.now() - calmAt > options.recoverMs) return after;
+    await watch();
+    // Reading everything costs the workers their time: only once the queue is empty.
+    if ((await waiting(queue)) === 0 || Date.now() - calmAt > options.recoverMs) {
+      const after = await readNow();
+      if (after.open.length === 0 && after.recoveredMs > MINUTE_MS)
+        return {
+          ...after,
+          calmBacklogMs: await timeInCalm(backlog + chunkJobs, { platform, queue, ledger }),
+        };
+      if (after.open.length === 0 || after.recoveredMs > options.recoverMs) return after;
+    }
     await delay(300);
   }
 }
+
+async function waiting(queue: Pick<Queue, 'counts'>): Promise<number> {
+  const counts = await queue.counts();
+  return counts.waiting + counts.inFlight + counts.delayed;
+}
+
+type CalmParts = {
+  readonly platform: Sandbox;
+  readonly queue: Pick<Queue, 'send' | 'counts'>;
+  readonly ledger: Pick<Ledger, 'list'>;
+};
+
+/** How long the same workers take for so many new jobs while nothing is injected, in milliseconds. */
+async function timeInCalm(jobs: number, { platform, queue, ledger }: CalmParts): Promise<number> {
+  // Those that may be repeated come twice, as in the storm.
+  const bodies = stormJobs(jobs, platform, FIRST_IN_CALM).flatMap(({ body, mayRepeat }, index) => {
+    const message = JSON.stringify({ ...body, id: `calm-${index}` });
+    return mayRepeat ? [message, message] : [message];
+  });
+  const startedAt = Date.now();
+  await queue.send(bodies);
+  for (;;) {
+    await delay(300);
+    if ((await waiting(queue)) > 0) continue;
+    const rows = await Array.fromAsync(ledger.list());
+    if (rows.filter((row) => row.id.startsWith('calm-') && hasEnded(row)).length === jobs)
+      return Date.now() - startedAt;
+  }
+}
+
+/** A chunk's texts are about as much work as so many fewer jobs of kinds that take one request and three. */
+const TEXTS_OF_A_JOB = 2;
+
+/** The number of the first job in calm: texts and inputs that no job of the storm has. */
+const FIRST_IN_CALM = 1_000_000;
 
 const workerName = (worker: number) => `worker${worker}`;
 
@@ -215,12 +275,14 @@ type Scene = {
   readonly active: Set<ActiveSpell>;
   readonly fleet: Fleet;
   readonly struck: (worker: number) => void;
+  /** The platform's connections are about to break. */
+  readonly broken: () => void;
 };
 
 /** One fault, from its beginning to its end. */
 async function happen(
   event: Exclude<StormEvent, { readonly kind: 'duplicates' }>,
-  { proxies, active, fleet, struck }: Scene,
+  { proxies, active, fleet, struck, broken }: Scene,
 ): Promise<void> {
   switch (event.kind) {
     case 'kill':
@@ -235,7 +297,10 @@ async function happen(
       const over = new AbortController();
       const spell: ActiveSpell = { ...event, over: over.signal };
       active.add(spell);
-      if (spell.spell === 'refused') await proxies[spell.service].refuse();
+      if (spell.spell === 'refused') {
+        if (spell.service === 'platform') broken();
+        await proxies[spell.service].refuse();
+      }
       await delay(event.forMs);
       if (spell.spell === 'refused') await proxies[spell.service].accept();
       active.delete(spell);

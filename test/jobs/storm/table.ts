@@ -1,6 +1,6 @@
 import type { After } from './after.ts';
 import type { StormPlan } from './plan.ts';
-import { batchCost, executionsOf } from './promises.ts';
+import { batchCost, executionsOf, seconds } from './promises.ts';
 
 /** What happened in a storm, as the lines of a table. */
 export function stormTable(plan: StormPlan, after: After): string {
@@ -31,7 +31,10 @@ export function stormTable(plan: StormPlan, after: After): string {
       'batch',
       `${distinct} texts paid for ${paid} times; summary: ${summary?.calls} calls, ${summary?.paidAgain} paid again, ${summary?.cached} cached`,
     ],
-    ['time to recover', seconds(after.recoveredMs)],
+    [
+      'time to recover',
+      `${seconds(after.recoveredMs)}, with a backlog of ${after.backlog} jobs${inCalm(after)}`,
+    ],
     ['rate then', `${Math.round(after.rateShare * 100)} %`],
   ];
   return rows.map(([name, value]) => `| ${name} | ${value} |`).join('\n');
@@ -39,7 +42,8 @@ export function stormTable(plan: StormPlan, after: After): string {
 
 const isFunction = ({ type }: { readonly type: string }) => type === 'run-function';
 
-const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
+const inCalm = ({ calmBacklogMs }: After) =>
+  calmBacklogMs === undefined ? '' : `, which take ${seconds(calmBacklogMs)} in calm`;
 
 function doubles(after: After): number {
   const executed = executionsOf(after);

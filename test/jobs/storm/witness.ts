@@ -12,6 +12,8 @@ export type Witness = {
   readonly replied: (request: ProxiedRequest, reply: ProxiedReply) => void;
   /** The worker was killed, or stopped for longer than its leases. */
   readonly struck: (worker: string) => void;
+  /** The platform's connections break: requests that nobody has read yet are lost, and their senders cannot know it. */
+  readonly broken: () => void;
   /** By subject, job id (`job:…`) or text hash (`hash:…`), how many faults could have hidden the outcome of a send. */
   readonly excuses: () => ReadonlyMap<string, number>;
   /** Jobs that were taken over although their lease lasted, each as a line. */
@@ -60,6 +62,9 @@ export function createWitness(): Witness {
         counts.struck += 1;
       }
       inHand.delete(worker);
+    },
+    broken() {
+      for (const names of inHand.values()) for (const name of names) excuse(name);
     },
     excuses: () => excuses,
     tooSoon: () => tooSoon,
