@@ -1,11 +1,12 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { handleMessage, type Lease } from '../../lib/jobs/handle-message.ts';
+import { handleMessage, type Lease, type Worker } from '../../lib/jobs/handle-message.ts';
 import { openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { openWorker } from '../../lib/jobs/open-worker.ts';
 import { openSession } from '../../lib/session.ts';
 import { sleep } from '../../lib/time/sleep.ts';
 import { startTestAws, type TestAws } from '../aws/start-test-aws.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
+import { createMemoryStore } from './simulation/faulty-store.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -27,6 +28,9 @@ const sessionOf = (aws: TestAws) =>
     },
     err: () => undefined,
   });
+
+/** A directory compares the times of its files with the clock. */
+const memoryStoreOf = ({ store }: Worker) => ({ ...store, ...createMemoryStore(() => undefined) });
 
 const leaseWithoutEnd = (fake: Parameters<typeof leaseOf>[0]): Lease => ({
   ...leaseOf(fake),
@@ -66,7 +70,7 @@ test.each([300_000, -300_000])(
         return { status: 'done', response: '1' };
       },
     });
-    const worker = { ...fake.worker, ledger, now: ledger.now, sleep };
+    const worker = { ...fake.worker, store: memoryStoreOf(fake.worker), ledger, now: ledger.now, sleep };
 
     await handleMessage(messageOf(runFunctionJob), worker, leaseWithoutEnd(fake));
 
@@ -80,7 +84,7 @@ test('a worker whose clock is ahead, and that could not reach the table when it 
   const right = setClockOff(300_000);
   const { ledger } = await openJobStorage(sessionOf(aws));
   await using fake = await fakeWorker({});
-  const worker = { ...fake.worker, ledger, now: ledger.now, sleep };
+  const worker = { ...fake.worker, store: memoryStoreOf(fake.worker), ledger, now: ledger.now, sleep };
   const notBefore = new Date(right() + 60_000).toISOString();
 
   const handled = await handleMessage(
