@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { afterFailure } from '../../lib/jobs/after-failure.ts';
-import { HandBackError, JobRefusedError, TurnLostError, UnfinishedError } from '../../lib/jobs/turn.ts';
+import {
+  HandBackError,
+  JobCancelledError,
+  JobRefusedError,
+  TurnLostError,
+  UnfinishedError,
+} from '../../lib/jobs/turn.ts';
 import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { StoreError } from '../../lib/store/error.ts';
@@ -26,9 +32,13 @@ describe('a send that may not be repeated', () => {
   test.each<[string, PlatformFailure]>([
     ['a lost response', { kind: 'connection', phase: 'exchange', code: 'ECONNRESET' }],
     ['a time-out', { kind: 'timeout', timeoutMs: 330_000, phase: 'exchange' }],
+    ['a 500', { kind: 'status', status: 500 }],
     ['a 502', { kind: 'status', status: 502 }],
+    ['a 408', { kind: 'status', status: 408 }],
+    ['a part of a response', { kind: 'status', status: 206 }],
     ['a body that was cut', { kind: 'cut', detail: 'ended early' }],
     ['a login page', { kind: 'not-json', status: 200, contentType: 'text/html' }],
+    ['a page that is not found', { kind: 'not-json', status: 404, contentType: 'text/html' }],
     ['a redirect', { kind: 'redirect', status: 303, to: '/blocked' }],
   ])('is unknown after %s, and not sent again', (_, failure) => {
     expect(afterFailure({ ...facts, error: platform(failure) })).toMatchObject({
@@ -87,6 +97,16 @@ describe('a send that may not be repeated', () => {
 });
 
 describe('a send that may be repeated', () => {
+  test('is tried again after a 408: it may not have been read to its end', () => {
+    const error = platform({ kind: 'status', status: 408 });
+
+    expect(afterFailure({ ...facts, mayRepeat: true, error })).toEqual({
+      kind: 'later',
+      delayMs: 1_000,
+      counts: 'attempt',
+    });
+  });
+
   test('is tried again after a lost response, with a growing delay, and is unknown at the fifth attempt', () => {
     const decide = (attempts: number) => afterFailure({ ...facts, mayRepeat: true, attempts, error: cut });
 
@@ -152,6 +172,34 @@ test('a job that cannot continue here and now is handed back, and no attempt is 
   const error = new HandBackError('too late', 1_500);
 
   expect(afterFailure({ ...facts, error })).toEqual({ kind: 'later', delayMs: 1_500, counts: 'nothing' });
+});
+
+test('a job that a person cancelled ends so, even if it had sent', () => {
+  const error = new JobCancelledError('cancelled by a person while it was under way');
+
+  expect(afterFailure({ ...facts, error })).toEqual({
+    kind: 'end',
+    outcome: { status: 'failed', error: { kind: 'cancelled', message: error.message } },
+  });
+});
+
+test('an outcome reports the error: its kind and message, and what else is known of it', () => {
+  const errorIn = (error: unknown) => {
+    const after = afterFailure({ ...facts, error });
+    return after.kind === 'end' ? after.outcome.error : undefined;
+  };
+  const withReference = platform({ kind: 'status', status: 403, reference: 'r-1' });
+  const without = platform({ kind: 'status', status: 403 });
+
+  expect(errorIn(new TypeError('a fault'))).toStrictEqual({ kind: 'internal', message: 'a fault' });
+  expect(errorIn(cut)).toStrictEqual({ kind: 'cut', message: cut.message });
+  expect(errorIn(without)).toStrictEqual({ kind: 'status', message: without.message, status: 403 });
+  expect(errorIn(withReference)).toStrictEqual({
+    kind: 'status',
+    message: withReference.message,
+    status: 403,
+    reference: 'r-1',
+  });
 });
 
 test('a job that another worker has is left alone', () => {
