@@ -1,22 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pino from 'pino';
 import type { JobFinished, Lease, Worker } from '../../lib/jobs/handle-message.ts';
 import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
 import type { QueueMessage } from '../../lib/jobs/queue/queue.ts';
 import { type JobType, jobTypes, type Runners } from '../../lib/jobs/types/job-types.ts';
-import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { createMemoryTable } from '../../lib/table/memory-table.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
 
-/** A worker over memory and a directory, with the given runners; its clock stands still until it is moved. */
+/**
+ * A worker in memory, with the given runners; its clock stands still until it is moved. A disk would be slower than the
+ * clock when the machine is busy.
+ */
 export async function fakeWorker(runners: Partial<Runners>) {
-  const folder = await mkdtemp(join(tmpdir(), 'jobs-'));
   const clock = { nowMs: Date.parse('2026-11-21T09:00:00Z') };
   const now = () => clock.nowMs;
-  const store = createDirectoryStore(folder);
+  const store = createMemoryStore();
   const table = createMemoryTable();
   const ledger = createLedger({ table, now });
   const finished: JobFinished[] = [];
@@ -50,7 +49,7 @@ export async function fakeWorker(runners: Partial<Runners>) {
       const object = await store.get(key);
       return object && JSON.parse(object.body.toString());
     },
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+    [Symbol.asyncDispose]: async () => undefined,
   };
 }
 
