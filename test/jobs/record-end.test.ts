@@ -139,6 +139,27 @@ describe('while the table is away', () => {
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'unknown', error: { kind: 'answer-lost' } });
   });
 
+  test('and the store too, for 20 s, the outcome is staged as soon as the store is back', async () => {
+    await using given = await succeeding();
+    const { fake, runs } = given;
+    const backAtMs = fake.clock.nowMs + 20_000;
+    await losesTheEnd(fake, (worker) => ({
+      ...worker,
+      store: {
+        ...worker.store,
+        put: async (...given) => {
+          if (fake.clock.nowMs < backAtMs) throw new Error('S3 is away');
+          return worker.store.put(...given);
+        },
+      },
+    }));
+
+    await delivered(fake);
+
+    expect(runs).toEqual(['job-1']);
+    expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: { executionId: 'e-1' } });
+  });
+
   test('what was certainly not executed is taken back as soon as it is back', async () => {
     const context = { operation: 'runFunction', about: 'function add', attempts: 1 };
     await using fake = await fakeWorker({
@@ -240,6 +261,29 @@ describe('a lease that is lost while the response is on its way', () => {
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', response: { executionId: 'e-1' } });
   });
 
+  test('leaves the job to the worker that has it now, and reports that its lease was lost', async () => {
+    await using fake: Fake = await fakeWorker({
+      'run-function': async (job) => {
+        // Nothing is sent, so the next worker may take the job over as soon as the lease has expired.
+        fake.clock.nowMs += 10_000;
+        const { id, type } = job;
+        const { contentHash = '', sender = '' } = (await fake.ledger.read(id)) ?? {};
+        await fake.ledger.claim({ id, type, contentHash, sender }, { leaseMs: 60_000 });
+        return { status: 'done', response: '1' };
+      },
+    });
+
+    const handled = await handleMessage(
+      messageOf(runFunctionJob),
+      fake.worker,
+      lossy(fake, new AbortController()),
+    );
+
+    expect(handled).toEqual({ kind: 'later', delayMs: 1_000, isLost: true });
+    expect(fake.finished).toEqual([]);
+    expect(await fake.ledger.read('job-1')).toMatchObject({ state: 'CLAIMED', fence: 2 });
+  });
+
   test('or before the request left means that nothing was sent: the job runs in its next delivery', async () => {
     const lost = new AbortController();
     let runs = 0;
@@ -254,10 +298,11 @@ describe('a lease that is lost while the response is on its way', () => {
       },
     });
 
-    await handleMessage(messageOf(runFunctionJob), fake.worker, lossy(fake, lost));
+    const handled = await handleMessage(messageOf(runFunctionJob), fake.worker, lossy(fake, lost));
     fake.clock.nowMs += 10_000;
     await delivered(fake);
 
+    expect(handled).toEqual({ kind: 'later', delayMs: 1_000, isLost: true });
     expect(await fake.stored(RESULT)).toMatchObject({ status: 'done', attempts: 1 });
   });
 
