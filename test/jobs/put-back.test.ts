@@ -132,6 +132,27 @@ describe('a message that waits', () => {
     expect(await fake.stored(result)).toMatchObject({ status: 'done', sender: 'AIDASUBMITTER' });
   });
 
+  test.each([
+    [45_000, 45_000],
+    [7_200_000, 900_000],
+  ])('for %i ms, and has been received often, has its copy delayed by %i ms', async (waitMs, delayMs) => {
+    await using fake = await fakeWorker({
+      'run-function': async () => {
+        throw new HandBackError('paused', waitMs);
+      },
+    });
+    const { nowMs } = fake.clock;
+    const counting = countingQueue(fake.clock);
+    counting.put(JSON.stringify(runFunctionJob), 'AIDASUBMITTER');
+    const message = { ...counting.next(), receives: 200 } as QueueMessage;
+
+    await handleOnce(message, { worker: fake.worker, queue: counting.queue, lease: leaseOf(fake) });
+    counting.next();
+
+    expect(counting.seen.copies).toBe(1);
+    expect(fake.clock.nowMs).toBe(nowMs + delayMs);
+  });
+
   test('and whose copy was sent but which was not deleted is one job all the same', async () => {
     let runs = 0;
     await using fake = await fakeWorker({
