@@ -7,6 +7,7 @@ import { type Scored, scoreTexts } from '../../../../lib/jobs/texts/scoring/scor
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';
 import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
+import type { Table } from '../../../../lib/table/table.ts';
 import { fakeCall, lost as lostResponse, ok, status } from '../../../platform/fake-call.ts';
 import {
   busy,
@@ -193,6 +194,63 @@ test('starts no call after the deadline', async () => {
   expect(scored).toEqual({ kind: 'later', waiting: 1, delayMs: 1_000 });
   expect(paid).toEqual([]);
   expect(await rowOf(table, 'good')).toBeUndefined();
+});
+
+test('a claim keeps other workers away for an attempt and 30 s more, and not for a moment longer', async () => {
+  const table = createMemoryTable();
+  await sentBy(worker(scriptedAnalyze().analyze, table, 'first'), 'good');
+  const other = worker(scriptedAnalyze().analyze, table, 'other');
+
+  other.pass(89_999);
+  const before = await other.cache.look({ text: 'good' });
+  other.pass(1);
+  const after = await other.cache.look({ text: 'good' });
+
+  expect(before).toEqual({ kind: 'held', untilMs: 1_090_000 });
+  expect(after).toMatchObject({ kind: 'open' });
+});
+
+test('a text that was freed is scored by another worker at once, not when its lease would have ended', async () => {
+  const table = createMemoryTable();
+  await (await sentBy(worker(scriptedAnalyze().analyze, table, 'first'), 'good')).release();
+  const { options, slept } = worker(scriptedAnalyze().analyze, table, 'other');
+
+  const scored = await scoreTexts(textsOf('good'), {}, options);
+
+  expect(resultsOf(scored)).toMatchObject([{ cached: false, calls: 2, paidAgain: 1 }]);
+  expect(slept).toEqual([]);
+});
+
+/** A table whose write number `number` is made `late`: it fails at once, and is in the table before the next one. */
+function withLateWrite(table: Table, number: number): Table {
+  let writes = 0;
+  let late: (() => Promise<unknown>) | undefined;
+  return {
+    ...table,
+    async put(...put) {
+      writes += 1;
+      await late?.();
+      late = undefined;
+      if (writes !== number) return table.put(...put);
+      late = () => table.put(...put);
+      throw new Error('no response');
+    },
+  };
+}
+
+test('recognizes a write of its own that was made late: the text is its own, and its send counts once', async () => {
+  const table = createMemoryTable();
+  const { cache } = worker(scriptedAnalyze().analyze, withLateWrite(table, 1));
+  const looked = await cache.look({ text: 'good' });
+  const claim = looked.kind === 'open' ? looked.claim : undefined;
+
+  await expect(claim?.send()).rejects.toThrow('no response');
+  const again = await claim?.send();
+  const finished = await claim?.finish(sentimentOf({ text: 'good' }));
+
+  expect(again).toEqual({ kind: 'sent' });
+  expect(finished?.sends).toBe(1);
+  expect(await rowOf(table, 'good')).toMatchObject({ state: 'SCORED', sends: 1, paidAgain: 0 });
 });
 
 test('stores a late result over the claim of the worker that took the text over, and nobody pays again', async () => {
