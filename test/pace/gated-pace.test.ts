@@ -50,6 +50,20 @@ test('a process that was stopped during a call does not take its calls for hour-
   expect(demands.at(-1)?.latencyMs).toBeLessThan(100);
 });
 
+test('a slot is requested with how long the calls before took, the newest of them counting for a fifth', async () => {
+  const clock = createVirtualClock();
+  const { source, demands } = createSource(clock);
+  const pace = createGatedPace({ source, inFlight: new PQueue({ concurrency: 8 }), ...limits, clock });
+
+  for (const tookMs of [400, 900, 1]) {
+    const called = pace.run(() => clock.sleep(tookMs));
+    await clock.run();
+    await called;
+  }
+
+  expect(demands.map(({ latencyMs }) => latencyMs)).toEqual([0, 400, 500]);
+});
+
 test('a call that is stopped between its slot and its leaving takes another slot', async () => {
   let nowMs = 0;
   const clock = { now: () => nowMs, sleep: limits.sleep };
