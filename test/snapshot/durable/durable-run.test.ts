@@ -4,7 +4,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Call, CallOptions } from '../../../lib/platform/call.ts';
 import { PlatformError } from '../../../lib/platform/platform-error.ts';
 import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
-import { type DurableRunOptions, takeDurableRun } from '../../../lib/snapshot/durable/durable-run.ts';
+import {
+  type DurableRunOptions,
+  type EndedRun,
+  takeDurableRun,
+} from '../../../lib/snapshot/durable/durable-run.ts';
 import { takeDurableSnapshot } from '../../../lib/snapshot/durable/durable-snapshot.ts';
 import type { DurableSteps } from '../../../lib/snapshot/durable/durable-steps.ts';
 import { type Manifest, readLatest, readManifest } from '../../../lib/snapshot/manifest.ts';
@@ -356,13 +360,21 @@ describe('followers', () => {
     for (const lines of found) expect(lines).toEqual(found[0]);
   });
 
-  test('no cards are taken after refused calculations', async () => {
-    await followed();
+  test('no cards are taken after refused calculations, and every run that ended is reported', async () => {
+    const reported: EndedRun[] = [];
+    const onEnded = (ended: EndedRun) => void reported.push(ended);
+    await followed({ onEnded });
     const before = await published('cards');
     const empty = await startPlatform({ calculations: 0, datasets: 6, cards: 40, fileSets: 0, dataFiles: 0 });
 
-    const { result } = await followed({ call: callOf(empty) });
+    const { result } = await followed({ call: callOf(empty), onEnded });
     await empty.close();
+
+    expect(reported.map(({ place, kind }) => [place, kind])).toEqual([
+      ['calculations', 'published'],
+      ['cards', 'published'],
+      ['calculations', 'refused'],
+    ]);
 
     expect(result).toMatchObject({ value: { kind: 'refused', refused: expect.arrayContaining(['empty']) } });
     expect((await published('cards')).manifest.run).toBe(before.manifest.run);
