@@ -9,7 +9,7 @@ export const dynamodb: Suite = [
     files: [
       'test/table/dynamo-table.test.ts',
       'test/table/lost-responses.test.ts',
-      'test/jobs/ledger/ledger.test.ts',
+      'test/jobs/ledger/ledger-dynamo.test.ts',
       'test/pace/budget.test.ts',
       'test/cli/score.test.ts',
       'test/functions/run-jobs.test.ts',
