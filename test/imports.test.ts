@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { circlesOf } from './circles.ts';
@@ -91,6 +91,37 @@ describe('the rooms', () => {
     const [inSandbox, inCli] = [within('lib/sandbox'), within('lib/cli')];
 
     expect(breaches(({ from, of }) => inSandbox(of) && !inSandbox(from) && !inCli(from))).toEqual([]);
+  });
+});
+
+/** The relative path of each import line, which may begin on an earlier line. */
+const RELATIVE =
+  /^(?:import|export)\b[^'"`;]*?from '(\.[^']+)'|^import '(\.[^']+)'|\bawait import\('(\.[^']+)'\)/gm;
+
+/** Imports of files that do not exist under the name that is imported, each as one readable line. */
+const misnamed = (path: string, source: string): readonly string[] =>
+  [...source.matchAll(RELATIVE)]
+    .map((match) => match[1] ?? match[2] ?? match[3] ?? '')
+    // Programs within a test start at the project's folder.
+    .filter((named) => !existsSync(join(dirname(path), named)) && !existsSync(named))
+    .map((named) => `${path} imports ${named}`);
+
+describe('an import names its file as it is', () => {
+  // Node runs the sources, while the compiler would find a file by another extension too. Biome's rule for it takes
+  // half of the time of all its rules.
+  test('in every source', () => {
+    const sources = globSync('{lib,functions,infra,test}/**/*.{ts,js}');
+
+    expect(sources.flatMap((path) => misnamed(path, readFileSync(path, 'utf8')))).toEqual([]);
+  });
+
+  test('and not by another extension, or none', () => {
+    const source = ["import { a } from './circles.js';", "export {\n  b,\n} from './circles';"].join('\n');
+
+    expect(misnamed('test/imports.test.ts', source)).toEqual([
+      'test/imports.test.ts imports ./circles.js',
+      'test/imports.test.ts imports ./circles',
+    ]);
   });
 });
 
