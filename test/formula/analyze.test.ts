@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { analyzeFormula } from '../../lib/formula/analyze.ts';
 import { quoteColumn, quoteText } from '../../lib/formula/quotes.ts';
+import { anyCodePoint } from '../any-text.ts';
 import { column } from './arbitrary-expression.ts';
 
 describe('analyzeFormula', () => {
@@ -126,8 +127,8 @@ describe('analyzeFormula', () => {
 
   test('finds every column at its opening backtick, whatever surrounds it', () => {
     const item = fc.record({
-      comment: fc.string({ unit: 'binary' }).map((inner) => `/* \` ' ${inner.replaceAll('*/', '')} */`),
-      text: fc.string({ unit: 'binary' }).map((inner) => quoteText(`\`${inner}\``)),
+      comment: fc.string({ unit: anyCodePoint }).map((inner) => `/* \` ' ${inner.replaceAll('*/', '')} */`),
+      text: fc.string({ unit: anyCodePoint }).map((inner) => quoteText(`\`${inner}\``)),
       name: column.map(({ name }) => quoteColumn(name)),
     });
     fc.assert(

@@ -8,12 +8,13 @@ import {
 } from '../../lib/formula/catalog.ts';
 import { operation } from '../../lib/formula/precedence.ts';
 import type { Call, Column, Expression, Interval, Operator, Step } from '../../lib/formula/syntax.ts';
+import { anyCodePoint } from '../any-text.ts';
 
 const offset = 0;
 const anyText = fc.string({
   unit: fc.oneof(
     fc.constantFrom('`', "'", '\\', '-', '/', '*', '\n'),
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+    fc.string({ unit: anyCodePoint, minLength: 1, maxLength: 1 }),
   ),
 });
 

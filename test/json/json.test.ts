@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseJson, printJson } from '../../lib/json/json.ts';
 import { JsonLimitError } from '../../lib/json/json-limits.ts';
 import { idDigits } from '../../lib/platform/id.ts';
+import { anyCodePoint } from '../any-text.ts';
 
 const hugeInteger = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n });
 const beyondNumbers = hugeInteger.filter((value) => value > 2n ** 53n || value < -(2n ** 53n));
@@ -13,7 +14,7 @@ const { tree: anyJson } = fc.letrec((tie) => ({
     beyondNumbers,
     fc.integer(),
     fc.constantFrom(0.5, -1.25e-7, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER),
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCodePoint }),
     fc.constantFrom(null, true, false, '12345678901234567890', '"', '\\'),
     fc.array(tie('tree'), { maxLength: 5 }),
     fc.dictionary(fc.oneof(fc.string(), fc.constant('9007199254740993')), tie('tree'), {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../lib/store/error.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { anyCodePoint } from '../any-text.ts';
 
 /** What every adapter must do. `makeStore` returns a new, empty store for each test. */
 export function describeStore(name: string, makeStore: () => Promise<Store>): void {
@@ -443,7 +444,7 @@ function describeKeys(makeStore: () => Promise<Store>): void {
 
   test('every object whose key is accepted comes back under that key', async () => {
     const store = await makeStore();
-    const keys = fc.array(fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }), {
+    const keys = fc.array(fc.string({ unit: anyCodePoint, minLength: 1, maxLength: 12 }), {
       minLength: 1,
       maxLength: 4,
     });

@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sendable, sentBytes } from '../../../lib/jobs/queue/sendable.ts';
+import { anyCodePoint } from '../../any-text.ts';
 
 const unit = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 5 }),
+  fc.string({ unit: anyCodePoint, maxLength: 5 }),
   fc.constantFrom('\u0000', '\t', '\u001F', '\uD800', '\uDC00', '\uFFFD', '\uFFFE', '\uFFFF', '\u{10FFFF}'),
 );
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sentBytes } from '../../../../lib/jobs/queue/sendable.ts';
 import { type Chunk, cutChunks, isBad, type SourceRow } from '../../../../lib/jobs/texts/batch/chunks.ts';
+import { anyCodePoint } from '../../../any-text.ts';
 import { scaled } from '../../../scale.ts';
 import { row, rowsOf } from '../fakes.ts';
 
@@ -80,7 +81,7 @@ test('reads no more than a chunk and one row before it yields the chunk', async 
 
 test('every row is in one chunk, in order, and every chunk fits in a message', async () => {
   const text = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCodePoint }),
     fc.nat(34_000).map((length) => '\uFFFF'.repeat(length).concat('x')),
     fc.nat(120_000).map((length) => '\n'.repeat(length).concat('x')),
   );

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { analyzeSentiment } from '../../../../lib/sandbox/platform/sentiment/analyze.ts';
+import { anyCodePoint } from '../../../any-text.ts';
 
 const review =
   'The delivery was quick and the driver was wonderful! I hate the prices, they are awful. ' +
@@ -110,7 +111,7 @@ test('any text and topics get a result, the same each time, with an entry for ea
   const topics = fc.uniqueArray(topic, { maxLength: 5, minLength: 1 });
 
   await fc.assert(
-    fc.asyncProperty(fc.string({ unit: 'binary' }), topics, async (text, names) => {
+    fc.asyncProperty(fc.string({ unit: anyCodePoint }), topics, async (text, names) => {
       const request = { text, topics: names.map((name) => ({ topic: name })) };
 
       const [first, second] = [await analyzeSentiment(request), await analyzeSentiment(request)];
