@@ -14,7 +14,8 @@ export function inColumns(
   const all = [header, ...rows].map((row) =>
     row.map((cell, at) => (at === row.length - 1 ? cell : shortened(cell, LONGEST_CELL))),
   );
-  const widths = header.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0)));
+  // Not as arguments of one call: rows may be more than a stack has room for.
+  const widths = header.map((_, at) => all.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 0));
   return all.map((row) =>
     row
       .map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
