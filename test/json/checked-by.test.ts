@@ -8,7 +8,7 @@ const rows = (count: number, value: unknown) => ({ rows: Array.from({ length: co
 const good = { id: 1, name: 'a', at: 2 };
 
 test('what fits is returned, however large it is', () => {
-  expect(checkedBy(schema, rows(100_000, good))).toEqual({ success: true, data: rows(100_000, good) });
+  expect(checkedBy(schema, rows(10_000, good))).toEqual({ success: true, data: rows(10_000, good) });
 });
 
 test('every fault of a small value is reported', () => {

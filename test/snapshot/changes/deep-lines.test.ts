@@ -99,14 +99,14 @@ describe('a field of more values than are parsed', () => {
   );
 
   test('costs no more than its text, where it would take a gigabyte as values', async () => {
-    const record = (last: string) => `{"id":1,"many":[${'1,'.repeat(4_000_000)}${last}]}`;
+    const record = (last: string) => `{"id":1,"many":[${'1,'.repeat(2_000_000)}${last}]}`;
     resetOwnPeak();
     const beforeMb = ownPeakMb();
 
     const { changes } = await compare('calculations', record('1'), record('2'));
 
     expect(changes).toMatchObject([{ fields: ['many'] }]);
-    expect(ownPeakMb() - beforeMb).toBeLessThan(300);
+    expect(ownPeakMb() - beforeMb).toBeLessThan(200);
   });
 });
 

@@ -46,7 +46,7 @@ test('long values are shown from shortly before the point where they differ', ()
 });
 
 test('names, keys, values and numbers of fields of any size are shown in a few words', () => {
-  const long = 'é🙂'.repeat(1_000_000);
+  const long = 'é🙂'.repeat(100_000);
   const names = Array.from({ length: 500 }, (_, at) => `field ${at}`);
   const record = (text: string) =>
     JSON.stringify({ name: `${long}${text}`, ...Object.fromEntries(names.map((name) => [name, text])) });
