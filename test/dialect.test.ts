@@ -107,8 +107,7 @@ const PARSERS = [
   'lib/json/json.ts',
   'lib/snapshot/changes/line-layout.ts',
   'lib/snapshot/changes/line-members.ts',
-  'lib/snapshot/page/record-fields.ts',
-  'lib/snapshot/page/slice-records.ts',
+  'lib/snapshot/page/value-at.ts',
   'lib/table/memory-table.ts',
 ];
 

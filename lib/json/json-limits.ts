@@ -8,10 +8,10 @@ export const MAX_DEPTH = 512;
 export const MAX_DIGITS = 1_000;
 
 /**
- * The most values of a response that is parsed: each takes up to some hundred bytes of memory, however few it has in
- * the response. A page of 5,000 files has about 75,000, and 10,000 cards about 400,000.
+ * The most values of a response that is parsed for a caller of the client: each takes up to 300 bytes of memory, however
+ * few it has in the response. 25,000 cards have about so many. Snapshots do not parse responses, and have no such limit.
  */
-const MAX_VALUES = 500_000;
+const MAX_VALUES = 1_000_000;
 
 /** Valid JSON, as far as it was read, that is beyond a limit: reading it again does not help. */
 export class JsonLimitError extends Error {
@@ -56,7 +56,7 @@ export function holdsMoreValues(text: string, most: number): boolean {
 }
 
 /** The index of the quote that closes the string whose opening quote is at `quote`; the end of the text if none does. */
-export function endOfString(text: string, quote: number): number {
+function endOfString(text: string, quote: number): number {
   for (let from = quote + 1; ; ) {
     const end = text.indexOf('"', from);
     if (end === -1) return text.length;

@@ -16,3 +16,6 @@ export const endpoints = {
   analyzeSentiment,
   getDataFile,
 } as const;
+
+/** The name of an operation. */
+export type EndpointName = keyof typeof endpoints;

@@ -7,7 +7,7 @@ import type { RecordBatch } from './page/record-batch.ts';
  * continues as if it had never stopped, and its outcome is complete.
  */
 export type ScanStep<Position> = {
-  /** New records, in the order of the scan; may be empty. `batchOf` makes a batch of parsed records. */
+  /** New records, in the order of the scan; may be empty. */
   readonly batch: RecordBatch;
   readonly position: Position;
   /**

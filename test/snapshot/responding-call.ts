@@ -12,8 +12,17 @@ export function respondingCall(respond: Respond): Call {
     const text = await respond(input, options?.signal);
     return { text, json: parseJson(text) };
   };
-  const read: Call['read'] = async (_endpoint, input, make, options) =>
-    make(Buffer.from(await respond(input, options?.signal)));
+  const read: Call['read'] = async (endpoint, input, make, options) => {
+    const body = Buffer.from(await respond(input, options?.signal));
+    try {
+      return make(body);
+    } catch (error) {
+      if (error instanceof SyntaxError || !(error instanceof Error)) throw error;
+      const about = endpoint.about(endpoint.input.parse(input));
+      const context = { operation: endpoint.name, about, attempts: 1 };
+      throw new PlatformError({ kind: 'shape', faults: [error.message] }, context);
+    }
+  };
   return Object.assign(() => Promise.reject(new Error('expected raw calls only')), { raw, read });
 }
 

@@ -1,4 +1,5 @@
 import type { MissingId, Scan, ScanOutcome } from '../../lib/snapshot/scan.ts';
+import { recordsIn } from './batches.ts';
 
 /** The start of a scan that has taken nothing yet. */
 export const fromBeginning = { from: undefined, async *takenKeys() {} };
@@ -56,8 +57,9 @@ export async function scanned<Position>(
       keys.length = segment;
       lines.length = segment;
     }
-    keys.push(...value.batch.keys);
-    lines.push(...Buffer.from(value.batch.lines).toString().split('\n').slice(0, -1));
+    const read = recordsIn(value.batch);
+    keys.push(...read.keys);
+    lines.push(...read.lines);
     missing.push(...(value.missing ?? []));
     totals.push(value.total);
     const position: Position = JSON.parse(JSON.stringify(value.position));

@@ -1,5 +1,8 @@
-import type { ScannedRecord } from '../../lib/snapshot/page/scanned-record.ts';
-import type { ReadSortedPage, SortedPage } from '../../lib/snapshot/sources/calculations/sorted-pages.ts';
+import {
+  type ReadSortedPage,
+  type SortedPage,
+  sortedPageIn,
+} from '../../lib/snapshot/sources/calculations/sorted-pages.ts';
 
 /** What happens before a response; `after` is how much later than the latest row the new one was created. */
 export type CreationChange =
@@ -70,8 +73,5 @@ export function createdPage(
   rows: readonly { readonly id: number; readonly created?: unknown }[],
   total: number | null = null,
 ): SortedPage {
-  const records = rows.map(
-    (row): ScannedRecord => ({ key: String(row.id), value: row, line: JSON.stringify(row) }),
-  );
-  return { records, degraded: false, total };
+  return sortedPageIn(Buffer.from(JSON.stringify({ results: rows, totalHits: total })));
 }

@@ -1,5 +1,5 @@
-import { batchOf } from '../../lib/snapshot/page/record-batch.ts';
 import type { OffsetPage, ReadOffsetPage } from '../../lib/snapshot/sources/calculations/pages.ts';
+import { batchOfLines } from './batches.ts';
 
 /** What happens to the platform's records before a response; ids are picked by position. */
 export type Change = { readonly kind: 'delete'; readonly at: number } | { readonly kind: 'add' };
@@ -49,7 +49,10 @@ export function simulatePlatform({ rows, changes, caps = [5_000] }: SimulatedOpt
 
 /** A batch of records that contain only their ids. */
 export const simulatedBatch = (ids: readonly (number | bigint)[]) =>
-  batchOf(ids.map((id) => ({ key: String(id), value: { id }, line: `{"id":${id}}` })));
+  batchOfLines(
+    ids.map((id) => ({ key: String(id), line: `{"id":${id}}` })),
+    { id: ['number'] },
+  );
 
 /** A page of such records. */
 export function simulatedPage(ids: readonly (number | bigint)[], total: number | null = null): OffsetPage {

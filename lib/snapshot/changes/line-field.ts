@@ -1,4 +1,3 @@
-import { membersOf } from '../page/record-line.ts';
 import { readable } from './deep-lines.ts';
 import { lastNamed, NONE, noMembers, quotedName, readMembers } from './line-members.ts';
 import type { LineReader } from './line-reader.ts';
@@ -24,4 +23,9 @@ export function createLineField(name: string): (reader: LineReader) => unknown {
     if (at === NONE) return undefined;
     return readable(line.json.bytes.toString('utf8', members.valueStarts[at], members.valueEnds[at]));
   };
+}
+
+/** The members of any value; none if it is not an object. */
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }

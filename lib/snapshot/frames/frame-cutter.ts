@@ -26,6 +26,10 @@ export function createFrameCutter(
 
   return {
     waitingBytes: packer.waitingBytes,
+    /** Throws `RangeError` if a line of so many bytes is longer than `mostLineBytes`. */
+    refuseLine(key: string, bytes: number): void {
+      if (bytes > mostLineBytes) throw tooLong(key, bytes, mostLineBytes);
+    },
     /**
      * Adds records in order: as many lines, each with its line feed, as keys. The lines must not change before `packed`
      * has resolved. Resolves once there is room for more. Throws `RangeError`, and adds none of them, if a line is longer

@@ -12,7 +12,7 @@ import { MAX_DEPTH, tooDeep } from '../../json/json-limits.ts';
 export type JsonBytes = { readonly bytes: Buffer; readonly view: DataView };
 
 const END = -1;
-const QUOTE = 0x22;
+export const QUOTE = 0x22;
 export const COMMA = 0x2c;
 const COLON = 0x3a;
 export const OPEN_ARRAY = 0x5b;
@@ -119,6 +119,10 @@ export function skipText({ bytes, view }: JsonBytes, quote: number): number {
     else throw unexpected(bytes, at);
   }
 }
+
+/** True if the value at `at` is a string with at least one character. The value must be valid. */
+export const isFilledText = ({ bytes }: JsonBytes, at: number): boolean =>
+  bytes[at] === QUOTE && bytes[at + 1] !== QUOTE;
 
 function skipEscape(bytes: Uint8Array, backslash: number): number {
   const letter = bytes[backslash + 1] ?? END;

@@ -1,5 +1,6 @@
-import { type JsonType, MAX_NAMES, tooManyNames } from './field-types.ts';
-import { type JsonBytes, skipName, skipText } from './json-bytes.ts';
+import { countNames, type FieldTypes, type JsonType } from './field-types.ts';
+import { type JsonBytes, skipName } from './json-bytes.ts';
+import { textAt } from './value-at.ts';
 
 /** A set of JSON types is one number: the bits of its types. */
 const JSON_TYPE_BITS = {
@@ -12,7 +13,7 @@ const JSON_TYPE_BITS = {
 } as const satisfies Record<JsonType, number>;
 
 /** The types of a set. */
-export function jsonTypesOf(bits: number): JsonType[] {
+function jsonTypesOf(bits: number): JsonType[] {
   const types = Object.keys(JSON_TYPE_BITS) as JsonType[];
   return types.filter((type) => (bits & JSON_TYPE_BITS[type]) !== 0);
 }
@@ -39,6 +40,8 @@ for (const [first, type] of Object.entries({
 export type RecordFields = {
   readonly json: JsonBytes;
   readonly byName: Map<string, number>;
+  /** Throws `JsonLimitError` for more names than are held. */
+  readonly count: (names: readonly string[]) => void;
   /** By field. */
   readonly types: number[];
   /** By field: the field that followed it last time. */
@@ -55,15 +58,16 @@ export const BEFORE_FIRST = 0;
 export function createRecordFields(json: JsonBytes): RecordFields {
   // Longer than the rest of the page at any position, so that no bytes match a field that was never seen.
   const never = json.bytes.length;
-  return { json, byName: new Map(), types: [0], next: [BEFORE_FIRST], starts: [0], lengths: [never] };
+  const count = countNames('a response');
+  return { json, byName: new Map(), count, types: [0], next: [BEFORE_FIRST], starts: [0], lengths: [never] };
 }
 
 /** The field with this name. */
 export function fieldNamed(fields: RecordFields, name: string): number {
   const known = fields.byName.get(name);
   if (known !== undefined) return known;
+  fields.count([name]);
   const field = fields.types.length;
-  if (field > MAX_NAMES) throw tooManyNames();
   fields.byName.set(name, field);
   fields.types.push(0);
   fields.next.push(BEFORE_FIRST);
@@ -92,14 +96,11 @@ export function addType(fields: RecordFields, field: number, at: number): void {
 }
 
 /** The types of the fields that were seen, by name. */
-export function typesByName(fields: RecordFields): Map<string, number> {
+export function typesSeen(fields: RecordFields): FieldTypes {
   const named = [...fields.byName].map(([name, field]) => [name, fields.types[field] ?? 0] as const);
-  return new Map(named.filter(([, types]) => types !== 0));
-}
-
-/** The string whose opening quote is at `at`. */
-export function textAt(json: JsonBytes, at: number): string {
-  return JSON.parse(json.bytes.toString('utf8', at, skipText(json, at))) as string;
+  return Object.fromEntries(
+    named.filter(([, bits]) => bits !== 0).map(([name, bits]) => [name, jsonTypesOf(bits)]),
+  );
 }
 
 /**

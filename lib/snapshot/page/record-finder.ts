@@ -5,6 +5,7 @@ import {
   CLOSE_ARRAY,
   CLOSE_OBJECT,
   COMMA,
+  isFilledText,
   type JsonBytes,
   OPEN_OBJECT,
   skipSpace,
@@ -19,68 +20,130 @@ import {
   fieldNamed,
   type RecordFields,
 } from './record-fields.ts';
+import { createRecordIndex, growIndex, type RecordIndex } from './record-index.ts';
+import { scalarAt } from './value-at.ts';
+
+/** What is looked for in each record. */
+export type Wanted = {
+  /** The field that is the record's key. */
+  readonly key: string;
+  /** An integer, or the digits of one as text; or text that is not empty. */
+  readonly keyIs: 'integer' | 'text';
+  /** Other fields whose places are needed. Default: none. */
+  readonly others?: readonly string[];
+  /** The most records. Default: as many as there are. */
+  readonly most?: number;
+};
 
 /** Why an element is not a record with a key. A position is that of an element in its array; 0 is the first. */
 export type RecordFailure =
   | { readonly kind: 'no-record'; readonly position: number }
   | { readonly kind: 'no-key'; readonly position: number; readonly keyField: string };
 
-/** The records of an array, by their position in its bytes. */
+/** The records of a response, by their position in its bytes. */
 export type FoundRecords = {
-  /** By record: the digits of its key. */
-  readonly keys: readonly Id[];
-  readonly starts: readonly number[];
-  readonly ends: readonly number[];
+  readonly json: JsonBytes;
+  readonly wanted: Wanted;
+  /** How many there are. The rows of the index beyond that mean nothing. */
+  records: number;
+  readonly index: RecordIndex;
   readonly fields: RecordFields;
-  /** The byte after the array. */
-  readonly end: number;
+  /** The byte after all of them, and after the array that holds them. */
+  end: number;
   /** The first failure. It is returned, not thrown: invalid JSON after it takes precedence. */
-  readonly failure: RecordFailure | undefined;
+  failure: RecordFailure | undefined;
 };
 
-/** The array is nested in the page, and a record's values are nested in the page, the array and the record. */
-const RECORD_DEPTH = 2;
-const FIELD_DEPTH = 3;
-
-/** The records of the array that starts at `start`. All of it is validated: throws `SyntaxError` if it is not JSON. */
-export function findRecords(json: JsonBytes, start: number, keyField: string): FoundRecords {
+/**
+ * The records of the array that starts at `start`, itself within `depth` arrays and objects. All of it is validated:
+ * throws `SyntaxError` if it is not JSON, and `JsonLimitError` for more records than `wanted.most`.
+ */
+export function findRecords(json: JsonBytes, start: number, depth: number, wanted: Wanted): FoundRecords {
   const { bytes } = json;
-  const fields = createRecordFields(json);
-  const found = { keyField: fieldNamed(fields, keyField), key: NO_KEY };
-  const [keys, starts, ends]: [Id[], number[], number[]] = [[], [], []];
-  let failure: RecordFailure | undefined;
+  const { most = Number.POSITIVE_INFINITY } = wanted;
+  const adding = createAdding(json, depth + 1, wanted);
   let at = skipSpace(bytes, start + 1);
-  if (bytes[at] === CLOSE_ARRAY) return { keys, starts, ends, fields, end: at + 1, failure };
-  for (let position = 0; ; position += 1) {
-    if (position === MAX_RECORDS) throw tooManyRecords();
-    starts.push(at);
-    const isRecord = bytes[at] === OPEN_OBJECT;
-    found.key = NO_KEY;
-    at = isRecord ? skipRecord(json, at, fields, found) : skipValue(json, at, RECORD_DEPTH);
-    ends.push(at);
-    const key = isRecord ? keyAt(json, found.key) : undefined;
-    if (key !== undefined) keys.push(key);
-    else failure ??= isRecord ? { kind: 'no-key', position, keyField } : { kind: 'no-record', position };
-    at = skipSpace(bytes, at);
-    if (bytes[at] === CLOSE_ARRAY) return { keys, starts, ends, fields, end: at + 1, failure };
+  if (bytes[at] === CLOSE_ARRAY) return ended(adding, at + 1);
+  for (;;) {
+    if (adding.found.records === most) throw tooManyRecords(most);
+    at = skipSpace(bytes, addRecord(adding, at));
+    if (bytes[at] === CLOSE_ARRAY) return ended(adding, at + 1);
     if (bytes[at] !== COMMA) throw unexpected(bytes, at);
     at = skipSpace(bytes, at + 1);
   }
 }
 
-/** Far more than a page is asked for: 5,000. */
-const MAX_RECORDS = 100_000;
+/** The value that starts at `start` as the only record. */
+export function findRecord(json: JsonBytes, start: number, wanted: Wanted): FoundRecords {
+  const adding = createAdding(json, 0, wanted);
+  return ended(adding, addRecord(adding, start));
+}
 
-const tooManyRecords = () =>
-  new JsonLimitError(`expected at most ${MAX_RECORDS} records in a page, got more`);
+/**
+ * A field of a record that was not looked for, parsed: undefined if there is none, or if it is no record. For one
+ * record, since all of it is read again.
+ */
+export function fieldOf({ json, index }: FoundRecords, record: number, name: string): unknown {
+  const again = findRecord(json, index.starts[record] ?? 0, { key: name, keyIs: 'text' });
+  return scalarAt(json, again.index.values[0]?.[0] ?? NONE);
+}
 
-const NO_KEY = -1;
+const tooManyRecords = (most: number) =>
+  new JsonLimitError(`expected at most ${most} records in a page, got more`);
 
-/** Which field is the key, and where its value starts in the current record, or `NO_KEY`. */
-type FoundKey = { readonly keyField: number; key: number };
+type Adding = {
+  readonly found: FoundRecords;
+  /** By wanted field, from 1 on: where its value starts in the current record, or `NONE`. */
+  readonly places: number[];
+  /** How many arrays and objects the records are nested in. */
+  readonly depth: number;
+};
 
-function skipRecord(json: JsonBytes, start: number, fields: RecordFields, found: FoundKey): number {
+/** No value of a record is at the first byte of a response. */
+const NONE = 0;
+
+function createAdding(json: JsonBytes, depth: number, wanted: Wanted): Adding {
+  const fields = createRecordFields(json);
+  const names = new Set([wanted.key, ...(wanted.others ?? [])]);
+  // The first fields: 1, 2 and so on.
+  for (const name of names) fieldNamed(fields, name);
+  const index = createRecordIndex(names.size, wanted.keyIs);
+  return {
+    found: { json, wanted, records: 0, index, fields, end: 0, failure: undefined },
+    places: Array.from({ length: names.size + 1 }, () => NONE),
+    depth,
+  };
+}
+
+function ended({ found }: Adding, end: number): FoundRecords {
+  found.end = end;
+  return found;
+}
+
+/** Adds the value that starts at `start`. Returns the byte after it. */
+function addRecord(adding: Adding, start: number): number {
+  const { found, places, depth } = adding;
+  const { json, index, records: record, wanted } = found;
+  if (record === index.starts.length) growIndex(index);
+  for (let field = 1; field < places.length; field += 1) places[field] = NONE;
+  const isRecord = json.bytes[start] === OPEN_OBJECT;
+  const end = isRecord ? skipRecord(adding, start) : skipValue(json, start, depth);
+  index.starts[record] = start;
+  index.ends[record] = end;
+  for (let field = 1; field < places.length; field += 1) {
+    const column = index.values[field - 1];
+    if (column !== undefined) column[record] = places[field] ?? NONE;
+  }
+  found.records = record + 1;
+  if (!isRecord) found.failure ??= { kind: 'no-record', position: record };
+  else if (!addKey(found, record, places[1] ?? NONE))
+    found.failure ??= { kind: 'no-key', position: record, keyField: wanted.key };
+  return end;
+}
+
+function skipRecord({ found: { json, fields }, places, depth }: Adding, start: number): number {
   const { bytes } = json;
+  const last = places.length - 1;
   let field = BEFORE_FIRST;
   let at = skipSpace(bytes, start + 1);
   if (bytes[at] === CLOSE_OBJECT) return at + 1;
@@ -88,32 +151,47 @@ function skipRecord(json: JsonBytes, start: number, fields: RecordFields, found:
     field = fieldAt(fields, field, at);
     // A repeated name may have more space after it than the last time.
     const value = skipSpace(bytes, at + (fields.lengths[field] ?? 0));
-    if (field === found.keyField) found.key = value;
+    if (field <= last) places[field] = value;
     addType(fields, field, value);
-    at = skipSpace(bytes, skipValue(json, value, FIELD_DEPTH));
+    at = skipSpace(bytes, skipValue(json, value, depth + 1));
     if (bytes[at] === CLOSE_OBJECT) return at + 1;
     if (bytes[at] !== COMMA) throw unexpected(bytes, at);
     at = skipSpace(bytes, at + 1);
   }
 }
 
-/** The digits of the key whose value starts at `start`; undefined if it is missing or not an integer. */
-function keyAt(json: JsonBytes, start: number): Id | undefined {
-  if (start === NO_KEY) return undefined;
+/** Adds the key of a record, whose value is at `place`; false if it is none. */
+function addKey({ json, index: { numbers, digits } }: FoundRecords, record: number, place: number): boolean {
+  if (place === NONE) return false;
+  if (numbers === undefined) return isFilledText(json, place);
+  const key = integerAt(json, place);
+  if (key === undefined) return false;
+  numbers[record] = typeof key === 'number' ? key : Number.NaN;
+  if (typeof key !== 'number') digits.set(record, key);
+  return true;
+}
+
+/** The integer that starts at `start`: a number if it has at most 15 digits, otherwise its digits; undefined if it is none. */
+function integerAt(json: JsonBytes, start: number): number | Id | undefined {
   const { bytes } = json;
-  const end = skipValue(json, start, FIELD_DEPTH);
+  const end = skipValue(json, start, 0);
   if (end - start > LONGEST_KEY) return undefined;
   let integer = 0;
-  let at = start;
-  for (; at < end; at += 1) {
+  for (let at = start; at < end; at += 1) {
     const digit = (bytes[at] ?? 0) - ZERO;
-    if (digit < 0 || digit > 9) return idDigits(parseJson(bytes.toString('utf8', start, end)));
+    if (digit < 0 || digit > 9) return numberIfShort(idDigits(parseJson(bytes.toString('utf8', start, end))));
     integer = integer * 10 + digit;
   }
-  // Printing a number is faster than decoding bytes, and exact for up to 15 digits.
-  if (end - start <= 15) return String(integer);
+  if (end - start <= EXACT_DIGITS) return integer;
   return end - start > MOST_ID_DIGITS ? undefined : bytes.toString('latin1', start, end);
 }
+
+/** A number is faster to compare than digits, and takes no memory of its own. */
+const numberIfShort = (id: Id | undefined): number | Id | undefined =>
+  id === undefined || id.length > EXACT_DIGITS ? id : Number(id);
+
+/** A number holds so many digits exactly. */
+const EXACT_DIGITS = 15;
 
 /** A sign, or the quotes of an id that is sent as text, may be added. */
 const LONGEST_KEY = MOST_ID_DIGITS + 3;

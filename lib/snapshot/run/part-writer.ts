@@ -6,7 +6,7 @@ import { type Frame, storeFrames } from '../frames/frame.ts';
 import { createFrameCutter } from '../frames/frame-cutter.ts';
 import { type Compression, partName } from '../keys.ts';
 import type { Part } from '../manifest.ts';
-import type { RecordBatch } from '../page/record-batch.ts';
+import type { RecordBatch, RecordPiece } from '../page/record-batch.ts';
 
 export type PartWriterOptions = {
   readonly store: Store;
@@ -36,16 +36,25 @@ export function createPartWriter({ store, folder, compression, mostLineBytes }: 
     frames.push(frame);
   };
   const cutter = createFrameCutter(compression, packed, mostLineBytes);
+  /** Set once half of a batch was added: it comes again, so that what is open must not be stored. */
+  let half: { readonly cause: unknown } | undefined;
   return {
-    /** Adds records in order. Resolves once there is room for more; their batch is released when they are packed. */
-    async write({ keys, lines, release }: RecordBatch): Promise<void> {
-      if (keys.length > 0) await cutter.add(keys, lines);
-      // Whoever waits for the next frame hears of the failure. Memory that is not released is collected.
-      if (release !== undefined) cutter.packed().then(release, () => undefined);
+    /**
+     * Adds records in order. Resolves once there is room for more; their memory is released when they are packed. Throws
+     * `RangeError`, and adds none of them, if a line is too long.
+     */
+    async write({ pieces, release, longest }: RecordBatch): Promise<void> {
+      const line = longest?.();
+      if (line !== undefined) cutter.refuseLine(line.key, line.bytes);
+      await addPieces(cutter, pieces(), (cause) => {
+        half = { cause };
+      });
+      releaseOncePacked(cutter, release);
     },
     /** Drops what was written since the last part was stored. */
     async discard(): Promise<void> {
       await cutter.close();
+      half = undefined;
       frames = [];
       compressed.clear();
     },
@@ -56,6 +65,7 @@ export function createPartWriter({ store, folder, compression, mostLineBytes }: 
      * be stored stays open: the next close tries again.
      */
     async close(index: number): Promise<Part | undefined> {
+      if (half !== undefined) throw half.cause;
       await cutter.close();
       const [first, last] = [frames[0], frames.at(-1)];
       if (first === undefined || last === undefined) return undefined;
@@ -71,4 +81,30 @@ export function createPartWriter({ store, folder, compression, mostLineBytes }: 
       return { key, bytes, sha256, records, firstKey: first.firstKey, lastKey: last.lastKey };
     },
   };
+}
+
+type FrameCutter = ReturnType<typeof createFrameCutter>;
+
+/** Adds pieces in order. Calls `onHalf` with what prevented it if some of them were added, and throws it. */
+async function addPieces(
+  cutter: FrameCutter,
+  pieces: Iterable<RecordPiece>,
+  onHalf: (cause: unknown) => void,
+): Promise<void> {
+  let added = 0;
+  try {
+    for (const { keys, lines, release } of pieces) {
+      await cutter.add(keys, lines);
+      added += 1;
+      releaseOncePacked(cutter, release);
+    }
+  } catch (cause) {
+    if (added > 0) onHalf(cause);
+    throw cause;
+  }
+}
+
+function releaseOncePacked(cutter: FrameCutter, release: (() => void) | undefined): void {
+  // Whoever waits for the next frame hears of a failure. Memory that is not released is collected.
+  if (release !== undefined) cutter.packed().then(release, () => undefined);
 }

@@ -1,7 +1,10 @@
+import { JsonLimitError } from '../../json/json-limits.ts';
+import { PlatformError } from '../../platform/platform-error.ts';
 import type { Store } from '../../store/store.ts';
-import { workFolder } from '../keys.ts';
+import { type Place, sourceOf, workFolder } from '../keys.ts';
 import type { Part } from '../manifest.ts';
 import type { ScanOutcome, ScanStep } from '../scan.ts';
+import { sourceDefinitions } from '../sources/sources.ts';
 import { type Checkpoint, recordPart, saveCheckpoint } from './checkpoint.ts';
 import { createPartWriter } from './part-writer.ts';
 import { collectMissing } from './stored-missing.ts';
@@ -49,11 +52,14 @@ export function startProgress(saved: Saved, { store, callCounts, mostLineBytes }
     compressedBytes: writer.compressedBytes,
     /** Milliseconds since the first record that is not durable was added; 0 if all are. */
     unsavedMs: taken.unsavedMs,
-    /** Adds the records and missing ids of a step, and the position after them. */
+    /**
+     * Adds the records and missing ids of a step, and the position after them. Throws `PlatformError` if the records of
+     * the run have more names of fields than it can hold.
+     */
     async add({ batch, position, missing = [] }: ScanStep<unknown>): Promise<void> {
       // A part that was closed takes no more records: it must be durable first.
       if (hasFailed) await save(null);
-      taken.begin();
+      refuseManyNames(source, () => taken.begin(batch));
       await writer.write(batch);
       taken.add(batch, position);
       found.add(missing);
@@ -80,6 +86,20 @@ export function startProgress(saved: Saved, { store, callCounts, mostLineBytes }
 
 /** A run at its beginning. */
 const EMPTY = { lastPart: null, records: 0, fields: {} };
+
+function refuseManyNames(place: Place, merge: () => void): void {
+  try {
+    merge();
+  } catch (error) {
+    if (!(error instanceof JsonLimitError)) throw error;
+    const source = sourceOf(place);
+    const { operation } = sourceDefinitions[source];
+    throw new PlatformError(
+      { kind: 'shape', faults: [error.message] },
+      { operation, about: source, attempts: 1 },
+    );
+  }
+}
 
 /** Calls of the function take turns. */
 function inTurn<In, Out>(work: (input: In) => Promise<Out>): (input: In) => Promise<Out> {

@@ -24,13 +24,13 @@ export function countTaken(before: Checkpoint, callCounts: CountCalls) {
   return {
     unsavedMs,
     records: () => records,
-    /** The first record that is not durable is being added. */
-    begin(): void {
+    /** Records with these fields are being added. Throws `JsonLimitError` for more names than a run may have. */
+    begin({ fields }: Pick<RecordBatch, 'fields'>): void {
+      fieldTypes.merge(fields);
       sinceMs ??= performance.now();
     },
-    add({ keys, fields }: RecordBatch, after: unknown): void {
-      fieldTypes.merge(fields);
-      records += keys.length;
+    add({ records: added }: Pick<RecordBatch, 'records'>, after: unknown): void {
+      records += added;
       position = after;
     },
     /** Goes back to these records; the scan is at this position then. */

@@ -78,6 +78,6 @@ async function readOne(id: string, read: FanOutOptions['read'], signal: AbortSig
 
 const after = ({ next, records, missing }: FanOutPosition, one: One): FanOutPosition => ({
   next: next + 1,
-  records: records + one.batch.keys.length,
+  records: records + one.batch.records,
   missing: missing + one.missing.length,
 });

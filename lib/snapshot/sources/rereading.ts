@@ -91,7 +91,7 @@ async function* readOnce<Position, Result, Outcome, Memo>(
     for (;;) {
       const { done, value } = await steps.next();
       if (done) return { ...judge({ result: value, records, isLast, memo: from.memo }), records };
-      records += value.batch.keys.length;
+      records += value.batch.records;
       yield { ...value, position: { ...from, records, at: value.position } };
     }
   } catch (error) {

@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import type { ListOf } from '../../json/inputs.ts';
 import type { Call } from '../../platform/call.ts';
+import type { EndpointName } from '../../platform/endpoints.ts';
 import type { Scan } from '../scan.ts';
 
 /** The fields that a request of one source has in addition to those of every request, each with its schema. */
@@ -20,6 +21,8 @@ export type SourceDefinition<
   Linked extends string = string,
 > = {
   readonly name: Name;
+  /** The operation of the platform that it is read by. */
+  readonly operation: EndpointName;
   /** What a snapshot of it takes, as one line of the help. */
   readonly takes: string;
   /** The fields of a request that is sent as a message: its lists are bounded. */
@@ -55,6 +58,7 @@ export type SourceData<
   Column extends string,
 > = {
   readonly name: Name;
+  readonly operation: EndpointName;
   /** The fields of a request; `list` makes the schemas of its lists. */
   readonly fields: (list: ListOf) => F;
   readonly selection: z.ZodMiniType<Selection>;

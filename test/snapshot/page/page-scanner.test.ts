@@ -3,15 +3,32 @@ import { describe, expect, test } from 'vitest';
 import { parseJson, printJson } from '../../../lib/json/json.ts';
 import { JsonLimitError, MAX_DEPTH } from '../../../lib/json/json-limits.ts';
 import { idDigits } from '../../../lib/platform/id.ts';
-import { linesOf } from '../../../lib/snapshot/page/page-lines.ts';
 import { PageShapeError, scanPage } from '../../../lib/snapshot/page/page-scanner.ts';
-import { jsonTypesOf } from '../../../lib/snapshot/page/record-fields.ts';
+import { typesSeen } from '../../../lib/snapshot/page/record-fields.ts';
+import { allDigits } from '../../../lib/snapshot/page/record-index.ts';
+import { offsetPageIn } from '../../../lib/snapshot/sources/calculations/pages.ts';
 import { scaled } from '../../scale.ts';
+import { recordsIn } from '../batches.ts';
 
-const scan = (text: string) => scanPage(Buffer.from(text), 'results', 'id');
-const linesFrom = (text: string, from = 0) => linesOf(scan(text), Buffer.from(text), from).toString();
-const fieldsOf = (text: string) =>
-  Object.fromEntries([...scan(text).fields].map(([name, bits]) => [name, jsonTypesOf(bits)]));
+const names = { member: 'results', keyField: 'id' } as const;
+
+/** A scanned page, with its records as lists. */
+function scan(text: string) {
+  const { found, member } = scanPage(Buffer.from(text), names);
+  const { index, records } = found;
+  return {
+    records,
+    keys: allDigits(index, records),
+    starts: [...index.starts.subarray(0, records)],
+    ends: [...index.ends.subarray(0, records)],
+    fields: typesSeen(found.fields),
+    member,
+  };
+}
+
+const linesIn = (bytes: Buffer, from = 0) => recordsIn(offsetPageIn(bytes).from(from)).lines;
+const linesFrom = (text: string, from = 0) => linesIn(Buffer.from(text), from);
+const fieldsOf = (text: string) => scan(text).fields;
 /** A page with one record, which has this as a value. */
 const pageWith = (value: string) => `{"results":[{"id":1,"x":${value}}]}`;
 
@@ -48,9 +65,11 @@ describe('a page', () => {
   });
 
   test('the other members are parsed', () => {
-    expect(scan(text).head).toEqual({ totalHits: 3, hasMore: false, degraded: true });
-    expect(scan('{"a":{"b":[12345678901234567890]},"results":[]}').head).toEqual({
-      a: { b: [12345678901234567890n] },
+    const { member } = scan(text);
+
+    expect(['totalHits', 'hasMore', 'degraded', 'x'].map(member)).toEqual([3, false, true, undefined]);
+    expect(scan('{"a":{"b":[12345678901234567890]},"results":[]}').member('a')).toEqual({
+      b: [12345678901234567890n],
     });
   });
 
@@ -96,18 +115,19 @@ describe('a page', () => {
   test('a member named __proto__ is a member', () => {
     const page = scan('{"__proto__":1,"results":[{"id":1,"__proto__":2}]}');
 
-    expect(Object.entries(page.head)).toEqual([['__proto__', 1]]);
-    expect([...page.fields.keys()]).toEqual(['id', '__proto__']);
+    expect(page.member('__proto__')).toBe(1);
+    expect(page.member('toString')).toBeUndefined();
+    expect(Object.keys(page.fields)).toEqual(['id', '__proto__']);
   });
 
   test('bytes within a larger buffer are found where they are', () => {
     const whole = Buffer.from('xxx{"results":[{"id":1,"name":"ü"},{"id":22,"name":"ü"}]}yyyyyyyy');
     const bytes = whole.subarray(3, whole.length - 8);
 
-    const page = scanPage(bytes, 'results', 'id');
+    const page = offsetPageIn(bytes);
 
     expect(page.keys).toEqual(['1', '22']);
-    expect(linesOf(page, bytes, 1).toString()).toBe('{"id":22,"name":"ü"}\n');
+    expect(recordsIn(page.from(1)).lines).toEqual(['{"id":22,"name":"ü"}']);
   });
 });
 
@@ -157,9 +177,7 @@ describe('what is not JSON', () => {
     const bytes = Buffer.from('{"results":[{"id":1,"x":"é\uFFFD?"}]}');
     bytes[bytes.indexOf('?')] = 0xff;
 
-    expect(refusal(() => scanPage(bytes, 'results', 'id'))).toEqual(
-      new SyntaxError('invalid UTF-8 at byte 30'),
-    );
+    expect(refusal(() => scanPage(bytes, names))).toEqual(new SyntaxError('invalid UTF-8 at byte 30'));
   });
 
   test.each(
@@ -217,7 +235,7 @@ describe('what is not JSON', () => {
     const bytes = Buffer.from('{"a":-1.5e+3,"results":[{"id":1,"x":"\\u00e9é\\n","y":[true,null]}],"b":{}} ');
 
     for (let length = 0; length < bytes.length - 1; length += 1) {
-      expect(refusal(() => scanPage(bytes.subarray(0, length), 'results', 'id'))).toBeInstanceOf(SyntaxError);
+      expect(refusal(() => scanPage(bytes.subarray(0, length), names))).toBeInstanceOf(SyntaxError);
     }
   });
 
@@ -240,23 +258,27 @@ describe('the lines of a page', () => {
   test('are its records byte for byte, from the requested one on', () => {
     const text = '{"results":[{"id":1,"n": 1.10},{"id":2},{"id":3}]}';
 
-    expect(linesFrom(text)).toBe('{"id":1,"n": 1.10}\n{"id":2}\n{"id":3}\n');
-    expect(linesFrom(text, 2)).toBe('{"id":3}\n');
-    expect(linesFrom(text, 3)).toBe('');
-    expect(linesFrom('{"results":[]}')).toBe('');
+    expect(linesFrom(text)).toEqual(['{"id":1,"n": 1.10}', '{"id":2}', '{"id":3}']);
+    expect(linesFrom(text, 2)).toEqual(['{"id":3}']);
+    expect(linesFrom(text, 3)).toEqual([]);
+    expect(linesFrom('{"results":[]}')).toEqual([]);
   });
 
   test('no longer contain what is between the records', () => {
-    expect(linesFrom('{"results":[ {"id":1} ,\n{"id":2},{"id":3} ]}')).toBe('{"id":1}\n{"id":2}\n{"id":3}\n');
+    const text = '{"results":[ {"id":1} ,\n{"id":2},{"id":3} ]}';
+
+    expect(linesFrom(text)).toEqual(['{"id":1}', '{"id":2}', '{"id":3}']);
+    expect(linesFrom(text, 1)).toEqual(['{"id":2}', '{"id":3}']);
   });
 
   test('have a space for each line end of a record, and are otherwise as they were sent', () => {
     const text = '{"results":[{"id":1,"x":"\\n"},{\r"id":9007199254740993},{"id":3,"y":[\n1e400,-0.0]}]}';
 
-    expect([0, 1, 2].map(scan(text).hasLineEnd)).toEqual([false, true, true]);
-    expect(linesFrom(text)).toBe(
-      '{"id":1,"x":"\\n"}\n{ "id":9007199254740993}\n{"id":3,"y":[ 1e400,-0.0]}\n',
-    );
+    expect(linesFrom(text)).toEqual([
+      '{"id":1,"x":"\\n"}',
+      '{ "id":9007199254740993}',
+      '{"id":3,"y":[ 1e400,-0.0]}',
+    ]);
   });
 });
 
@@ -291,10 +313,9 @@ describe('any page', () => {
 
         expect(scanned.records).toBe(results.length);
         expect(scanned.keys).toEqual(results.map((each) => idDigits(each['id'])));
-        expect(scanned.head).toEqual(head);
+        for (const [name, value] of Object.entries(head)) expect(scanned.member(name)).toEqual(value);
         expect(fieldsOf(text)).toEqual(naiveFields(results));
-        const lines = linesFrom(text).split('\n').slice(0, -1);
-        expect(lines.map((line) => printJson(parseJson(line)))).toEqual(
+        expect(linesFrom(text).map((line) => printJson(parseJson(line)))).toEqual(
           results.map((each) => printJson(each)),
         );
       }),
@@ -324,7 +345,7 @@ describe('any page', () => {
 
 /** The types of each field, from parsed records. */
 function naiveFields(records: readonly Record<string, unknown>[]): Record<string, string[]> {
-  const order = jsonTypesOf(0b111111);
+  const order = ['string', 'number', 'boolean', 'object', 'array', 'null'];
   const typeOf = (value: unknown) =>
     value === null
       ? 'null'
@@ -345,7 +366,7 @@ function naiveFields(records: readonly Record<string, unknown>[]): Record<string
 
 /** The scanner refuses as invalid what `JSON.parse` refuses, refuses what is not a page, and accepts the rest. */
 function expectSameVerdict(bytes: Buffer): void {
-  const error = refusal(() => scanPage(bytes, 'results', 'id'));
+  const error = refusal(() => scanPage(bytes, names));
   const verdict =
     error === undefined ? 'page' : error instanceof PageShapeError ? 'no page' : (error as Error).name;
 

@@ -10,6 +10,7 @@ import type { Source } from '../../../lib/snapshot/sources/sources.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { sampled, scaledTimeout } from '../../scale.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
+import { batchOfLines } from '../batches.ts';
 import { publishedManifest } from '../published-manifest.ts';
 
 const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
@@ -54,8 +55,7 @@ async function takeRun(store: Store, source: Taken, run: Run, day: number, partR
   const parts: Part[] = [];
   for (let from = 0; from < records.length; from += partRecords) {
     const some = records.slice(from, from + partRecords);
-    const lines = Buffer.from(some.map(({ line }) => `${line}\n`).join(''));
-    await writer.write({ keys: some.map(({ key }) => key), lines, fields: {} });
+    await writer.write(batchOfLines(some));
     const part = await writer.close(parts.length);
     if (part !== undefined) parts.push(part);
   }

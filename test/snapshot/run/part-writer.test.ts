@@ -6,6 +6,7 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
 import { createPartWriter } from '../../../lib/snapshot/run/part-writer.ts';
+import { cardsIn } from '../../../lib/snapshot/sources/cards/cards-in.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { simulatedBatch } from '../simulated-platform.ts';
@@ -96,23 +97,27 @@ test('a part that could not be stored is stored completely by the next close', a
 test('memory is released once the lines are written, and not before', async () => {
   const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });
   const released: string[] = [];
-  const batch = (id: number) => {
-    const made = simulatedBatch([id]);
-    const lines = Buffer.from(made.lines);
-    // Overwritten when it is released: bytes that are still needed would be missing from the part.
+  /** A piece that is overwritten when it is released: bytes that are still needed would be missing from the part. */
+  const piece = (id: number) => {
+    const lines = Buffer.from(`{"id":${id}}\n`);
     const release = () => {
       released.push(`${id}`);
       lines.fill(0);
     };
-    return { ...made, lines, release };
+    return { keys: [String(id)], lines, release };
   };
+  const batch = (...ids: readonly number[]) => ({
+    ...simulatedBatch(ids),
+    pieces: () => ids.map(piece),
+    release: () => void released.push(`batch of ${ids.join(' and ')}`),
+  });
 
-  for (const id of [1, 2, 3]) await parts.write(batch(id));
+  for (const ids of [[1, 2], [3]]) await parts.write(batch(...ids));
   const part = await parts.close(0);
 
   const stored = await store.get(part?.key ?? '');
   expect(gunzipSync(stored?.body ?? Buffer.alloc(0)).toString()).toBe('{"id":1}\n{"id":2}\n{"id":3}\n');
-  expect(released).toEqual(['1', '2', '3']);
+  expect(released).toEqual(['1', '2', 'batch of 1 and 2', '3', 'batch of 3']);
 });
 
 test('a batch of many frames is released only when the last of them is packed', async () => {
@@ -129,7 +134,8 @@ test('a batch of many frames is released only when the last of them is packed', 
     released.resolve();
   };
 
-  await parts.write({ ...simulatedBatch(ids), lines, release });
+  const pieces = () => [{ keys: ids.map(String), lines }];
+  await parts.write({ ...simulatedBatch(ids), pieces, release });
   await parts.write(simulatedBatch([1_000]));
   const part = await parts.close(0);
   await released.promise;
@@ -137,4 +143,33 @@ test('a batch of many frames is released only when the last of them is packed', 
   const stored = await store.get(part?.key ?? '');
   const unpacked = gunzipSync(stored?.body ?? Buffer.alloc(0)).toString();
   expect(unpacked === `${texts.join('')}{"id":1000}\n`).toBe(true);
+});
+
+test('after half of a batch nothing is stored, since all of it comes again', async () => {
+  const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip' });
+  const whole = simulatedBatch([2, 3]);
+  function* halfOfIt() {
+    yield* simulatedBatch([2]).pieces();
+    throw new Error('no memory');
+  }
+
+  await parts.write(simulatedBatch([1]));
+  await expect(parts.write({ ...whole, pieces: halfOfIt })).rejects.toThrow('no memory');
+
+  await expect(parts.close(0)).rejects.toThrow('no memory');
+  expect(await Array.fromAsync(store.list('work/'))).toEqual([]);
+  await parts.discard();
+  await parts.write(whole);
+  expect(await parts.close(0)).toMatchObject({ records: 2, firstKey: '2', lastKey: '3' });
+});
+
+test('a line that is too long is refused before any piece of its batch is added', async () => {
+  const parts = createPartWriter({ store, folder: 'work/', compression: 'gzip', mostLineBytes: 2_000_000 });
+  const cards = [1, 2, 3].map((id) => ({ id, datasourceId: 'd', x: 'x'.repeat(id * 900_000) }));
+  const batch = cardsIn(Buffer.from(JSON.stringify(cards)), 'd');
+
+  await parts.write(simulatedBatch([1]));
+  await expect(parts.write(batch)).rejects.toThrow('record d/3: expected at most 2000000 bytes, got 2700035');
+
+  expect(await parts.close(0)).toMatchObject({ records: 1 });
 });

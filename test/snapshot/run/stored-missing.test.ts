@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { batchOf } from '../../../lib/snapshot/page/record-batch.ts';
 import { readCheckpoint } from '../../../lib/snapshot/run/checkpoint.ts';
 import { readMissing } from '../../../lib/snapshot/run/stored-missing.ts';
 import { startRun } from '../../../lib/snapshot/run/take-run.ts';
@@ -8,6 +7,7 @@ import type { MissingId } from '../../../lib/snapshot/scan.ts';
 import { fanOut, fanOutPosition } from '../../../lib/snapshot/sources/fan-out.ts';
 import { resumable } from '../../../lib/snapshot/sources/resumable.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { batchOfLines } from '../batches.ts';
 import { createMemoryStore } from '../changes/memory-store.ts';
 import { statusError } from '../responding-call.ts';
 
@@ -20,7 +20,7 @@ const scanOf = (ids: readonly string[]) =>
       total: null,
       read: async (id) => {
         if (Number(id) % 10 > 0) throw statusError(Number(id) % 2 === 0 ? 403 : 404);
-        return batchOf([{ key: id, value: {}, line: `{"id":"${id}"}` }]);
+        return batchOfLines([{ key: id, line: `{"id":"${id}"}` }]);
       },
     }),
     fanOutPosition,

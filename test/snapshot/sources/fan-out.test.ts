@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { batchOf } from '../../../lib/snapshot/page/record-batch.ts';
 import { type FanOutOptions, fanOut } from '../../../lib/snapshot/sources/fan-out.ts';
 import { readAhead } from '../../../lib/snapshot/sources/read-ahead.ts';
+import { batchOfLines, recordsIn } from '../batches.ts';
 import { statusError } from '../responding-call.ts';
 import { fromBeginning, resumedEverywhere, scanned } from '../scanned.ts';
 
@@ -26,7 +26,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 const ids = (count: number) => Array.from({ length: count }, (_, at) => `id${at}`);
 
 const recordsOf = (...keys: readonly string[]) =>
-  batchOf(keys.map((key) => ({ key, value: {}, line: JSON.stringify(key) })));
+  batchOfLines(keys.map((key) => ({ key, line: JSON.stringify(key) })));
 
 const fanOutOf = (options: Pick<FanOutOptions, 'ids' | 'read'> & Partial<FanOutOptions>) =>
   fanOut({ total: null, ...options });
@@ -127,7 +127,7 @@ test.each([401, 500])(
 
     const scan = (async () => {
       const steps = fanOutOf({ ids: ids(100), read, concurrency: 3 })(fromBeginning);
-      for await (const { batch } of steps) written.push(...batch.keys);
+      for await (const { batch } of steps) written.push(...recordsIn(batch).keys);
     })();
 
     await expect(scan).rejects.toMatchObject({ failure: { status } });
@@ -169,7 +169,9 @@ test('a failure of a later id aborts the reads under way at once; the complete r
   const results: unknown[] = [];
 
   const reading = (async () => {
-    for await (const { keys } of readAhead({ items: ids(100), read, concurrency: 5 })) results.push(...keys);
+    for await (const batch of readAhead({ items: ids(100), read, concurrency: 5 })) {
+      results.push(...recordsIn(batch).keys);
+    }
   })();
 
   await expect(reading).rejects.toMatchObject({ failure: { status: 401 } });

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import type { Id } from '../../../platform/id.ts';
-import type { ScannedRecord } from '../../page/scanned-record.ts';
 import { totalsSchema } from '../../scan.ts';
+import type { SortedRow } from './sorted-pages.ts';
 import { afterPage, type Trickle, trickleSchema } from './trickle.ts';
 
 /** A row with the time of its creation, in epoch milliseconds. */
-export type CreatedRow = { readonly record: ScannedRecord; readonly created: number };
+export type CreatedRow = SortedRow & { readonly created: number };
 
 /** How far a scan by creation time has progressed; plain JSON. */
 export type CreatedPosition = {
@@ -71,7 +71,7 @@ export function freshRows({ last }: CreatedPosition, rows: readonly CreatedRow[]
   if (last === null) return rows;
   const known = new Set(last.ids);
   return rows.filter(
-    ({ record, created }) => created > last.created || (created === last.created && !known.has(record.key)),
+    ({ key, created }) => created > last.created || (created === last.created && !known.has(key)),
   );
 }
 
@@ -80,7 +80,7 @@ export function withTaken(position: CreatedPosition, fresh: readonly CreatedRow[
   const created = fresh.at(-1)?.created;
   if (created === undefined) return { ...position, idle: position.idle + 1 };
   const before = position.last?.created === created ? position.last.ids : [];
-  const ids = fresh.filter((row) => row.created === created).map(({ record }) => record.key);
+  const ids = fresh.filter((row) => row.created === created).map(({ key }) => key);
   const last = { created, ids: [...before, ...ids] };
   return { ...position, last, taken: position.taken + fresh.length, idle: 0 };
 }

@@ -1,4 +1,3 @@
-import { batchOf } from '../../page/record-batch.ts';
 import { provedIf, type Scan, type ScanOutcome } from '../../scan.ts';
 import {
   type CreatedPosition,
@@ -14,7 +13,7 @@ import {
 import { createCreationTime } from './creation-time.ts';
 import { readUndegraded } from './degraded-retry.ts';
 import { OrderError, ScanError } from './scan-error.ts';
-import type { ReadSortedPage, SortedPageRequest } from './sorted-pages.ts';
+import { batchOfRows, type ReadSortedPage, type SortedPageRequest } from './sorted-pages.ts';
 import { refuseTrickle } from './trickle.ts';
 
 /*
@@ -59,7 +58,7 @@ export function createdScan(options: CreatedScanOptions): Scan<CreatedPosition> 
     const reader = createReader(options, from, signal);
     let position = from ?? (await startAt(reader, options.limit));
     const step = (fresh: readonly CreatedRow[]) => ({
-      batch: batchOf(fresh.map(({ record }) => record)),
+      batch: batchOfRows(fresh),
       position: { ...position, ...reader.reported() },
       total: reader.reported().totals.end,
     });
@@ -117,16 +116,16 @@ type PlacedRows = { readonly rows: readonly CreatedRow[]; readonly offset: numbe
 async function endsBelow(last: number, { rows, offset }: PlacedRows, read: Reader['read']): Promise<boolean> {
   if (rows.length === 0 || rows.some(({ created }) => created >= last)) return false;
   if ((await read({ ascending: true, offset: offset + rows.length })).length > 0) return false;
-  const again = new Set((await read({ ascending: true, offset })).map(({ record }) => record.key));
-  return again.size === rows.length && rows.every(({ record }) => again.has(record.key));
+  const again = new Set((await read({ ascending: true, offset })).map(({ key }) => key));
+  return again.size === rows.length && rows.every(({ key }) => again.has(key));
 }
 
 /** True if the rows of a page at offset 0 are all there are, in whatever order (see above). */
 async function isAll(top: readonly CreatedRow[], read: Reader['read']): Promise<boolean> {
   if (top.length === 0) return true;
   if ((await read({ ascending: false, offset: top.length })).length > 0) return false;
-  const again = new Set((await read({ ascending: false, offset: 0 })).map(({ record }) => record.key));
-  return top.every(({ record }) => again.has(record.key));
+  const again = new Set((await read({ ascending: false, offset: 0 })).map(({ key }) => key));
+  return top.every(({ key }) => again.has(key));
 }
 
 /** True if the rows themselves show that they descend; equal ones do not. */
@@ -169,7 +168,7 @@ function createReader(
       const { start, end } = reported.totals;
       const totals = { start: start ?? page.total, end: page.total ?? end };
       reported = { degraded: reported.degraded || page.degraded, totals };
-      const rows = page.records.map((record) => ({ record, created: timeOf(record) }));
+      const rows = page.rows.map((row) => ({ ...row, created: timeOf(row) }));
       refuseDisorder(rows, request);
       return rows;
     },
@@ -181,16 +180,16 @@ function refuseDisorder(
   { ascending, offset }: { ascending: boolean; offset: number },
 ): void {
   const seen = new Set<string>();
-  for (const [at, { record, created }] of rows.entries()) {
+  for (const [at, { key, created }] of rows.entries()) {
     const before = rows[at - 1];
-    const isRepeat = seen.has(record.key);
+    const isRepeat = seen.has(key);
     if (!isRepeat && (before === undefined || (created - before.created) * (ascending ? 1 : -1) >= 0)) {
-      seen.add(record.key);
+      seen.add(key);
       continue;
     }
     const order = `the platform did not keep to the ${ascending ? 'ascending' : 'descending'} order of created`;
     const what = isRepeat ? 'came twice' : `(${created}) came after ${before?.created}`;
-    throw new OrderError(`${order}: record ${record.key} ${what} at row ${offset + at}`);
+    throw new OrderError(`${order}: record ${key} ${what} at row ${offset + at}`);
   }
 }
 

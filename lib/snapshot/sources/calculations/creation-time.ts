@@ -1,6 +1,6 @@
 import { searchCalculations } from '../../../platform/operations/search-calculations.ts';
-import { membersOf, shapeError } from '../../page/record-line.ts';
-import type { ScannedRecord } from '../../page/scanned-record.ts';
+import { shapeError } from '../shape-error.ts';
+import type { SortedRow } from './sorted-pages.ts';
 
 /**
  * Makes a function that returns when a record was created, in epoch milliseconds, from epoch milliseconds or ISO text
@@ -8,10 +8,9 @@ import type { ScannedRecord } from '../../page/scanned-record.ts';
  * records are then equal, but their order does not change. All records must use the same form: a platform that sorts a
  * mixture may not sort it by time. Throws `PlatformError` of kind `shape`.
  */
-export function createCreationTime(): (record: ScannedRecord) => number {
+export function createCreationTime(): (row: Pick<SortedRow, 'key' | 'sentCreated'>) => number {
   let form: 'epoch milliseconds' | 'ISO text' | undefined;
-  return ({ key, value }) => {
-    const { created } = membersOf(value);
+  return ({ key, sentCreated: created }) => {
     const found = typeof created === 'string' ? 'ISO text' : 'epoch milliseconds';
     const time = typeof created === 'string' ? timeOfText(created) : created;
     if (typeof time !== 'number' || !Number.isFinite(time)) {

@@ -10,6 +10,7 @@ const PAGE_ROWS = 5_000;
 export const calculations = defineSource(
   {
     name: 'calculations',
+    operation: 'searchCalculations',
     fields: (list: ListOf) => ({
       name: z.optional(z.string({ error: 'text' })),
       filters: z.optional(list(filledText, { error: 'a list of filter fields', most: 100 })),

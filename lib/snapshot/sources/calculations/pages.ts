@@ -1,14 +1,16 @@
-import { freeMemory } from '../../../bytes/free-memory.ts';
 import type { Call } from '../../../platform/call.ts';
 import type { Id } from '../../../platform/id.ts';
 import {
   type CalculationSearch,
   searchCalculations,
 } from '../../../platform/operations/search-calculations.ts';
-import { linesOf } from '../../page/page-lines.ts';
+import { foundBatch, heldBytes, release } from '../../page/found-batch.ts';
+import { linesInPlace } from '../../page/page-lines.ts';
 import { scanPage } from '../../page/page-scanner.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
-import { jsonTypesOf } from '../../page/record-fields.ts';
+import { typesSeen } from '../../page/record-fields.ts';
+import type { FoundRecords } from '../../page/record-finder.ts';
+import { allDigits, rowsBetween } from '../../page/record-index.ts';
 
 /** One page, as received: nothing in it is trusted yet. */
 export type OffsetPage = {
@@ -42,24 +44,37 @@ export type CalculationSelection = Pick<CalculationSearch, 'name' | 'filters'>;
 export function calculationPageReader(call: Call, selection: CalculationSelection = {}): ReadOffsetPage {
   return ({ ascending, offset, limit, signal }) => {
     const body = { filters: [], ...selection, sort: { field: 'id', ascending }, limit, offset };
-    return call.read(searchCalculations, { body }, readPage, { signal });
+    return call.read(searchCalculations, { body }, offsetPageIn, { signal });
   };
 }
 
-function readPage(bytes: Buffer): OffsetPage {
-  const page = scanPage(bytes, 'results', 'id');
-  const { degraded, totalHits: total } = page.head;
-  const fields = Object.fromEntries([...page.fields].map(([name, bits]) => [name, jsonTypesOf(bits)]));
+/** The page in these bytes. Throws as `scanPage` does. */
+export function offsetPageIn(bytes: Buffer): OffsetPage {
+  const { found, member } = scanPage(bytes, { member: 'results', keyField: 'id' });
+  const total = member('totalHits');
+  const keys = allDigits(found.index, found.records);
   return {
-    keys: page.keys,
-    from: (row) => ({
-      keys: page.keys.slice(row),
-      lines: linesOf(page, bytes, row),
-      fields,
-      release: () => freeMemory(bytes),
-    }),
+    keys,
+    from: (row) => batchFrom(found, keys, row),
     sizeBytes: bytes.byteLength,
-    degraded: degraded === true,
+    degraded: member('degraded') === true,
     total: typeof total === 'number' ? total : null,
+  };
+}
+
+/** The rows from one on. If possible their lines are made in the page's own memory. */
+function batchFrom(found: FoundRecords, keys: readonly Id[], row: number): RecordBatch {
+  const rest = keys.slice(row);
+  const lines = linesInPlace(found, row);
+  if (lines === undefined) {
+    const order = rowsBetween(row, keys.length);
+    return foundBatch(found, { keyOf: (record) => keys[record] ?? '', order });
+  }
+  return {
+    records: rest.length,
+    pieces: () => [{ keys: rest, lines }],
+    fields: typesSeen(found.fields),
+    heldBytes: heldBytes(found),
+    release: () => release(found),
   };
 }

@@ -1,15 +1,28 @@
 import type { Call } from '../../../platform/call.ts';
-import { idDigits } from '../../../platform/id.ts';
+import type { Id } from '../../../platform/id.ts';
 import { searchCalculations } from '../../../platform/operations/search-calculations.ts';
-import { membersOf, scannedRecord, shapeError } from '../../page/record-line.ts';
-import type { ScannedRecord } from '../../page/scanned-record.ts';
-import { sliceRecords } from '../../page/slice-records.ts';
+import { foundBatch } from '../../page/found-batch.ts';
+import { scanPage } from '../../page/page-scanner.ts';
+import { emptyBatch, type RecordBatch } from '../../page/record-batch.ts';
+import type { FoundRecords } from '../../page/record-finder.ts';
+import { allDigits, digitsAt } from '../../page/record-index.ts';
+import { scalarAt } from '../../page/value-at.ts';
 import type { CalculationSelection } from './pages.ts';
 
-/** One page of calculations, parsed, as received: nothing in it is trusted yet. */
+/** One row of a page of calculations, as received: nothing in it is trusted yet. */
+export type SortedRow = {
+  readonly key: Id;
+  /** When it was created: a number, text, or whatever the platform sent. */
+  readonly sentCreated: unknown;
+  /** Its page, and its place in it. */
+  readonly found: FoundRecords;
+  readonly row: number;
+};
+
+/** One page of calculations. */
 export type SortedPage = {
-  /** The rows in the page's order; their lines are the text as sent by the platform. */
-  readonly records: readonly ScannedRecord[];
+  /** In the page's order. */
+  readonly rows: readonly SortedRow[];
   /** True if the platform says that rows may be missing. */
   readonly degraded: boolean;
   /** The total number of rows as reported by the platform; null if it does not report it. */
@@ -27,32 +40,37 @@ export type SortedPageRequest = {
 export type ReadSortedPage = (request: SortedPageRequest) => Promise<SortedPage>;
 
 /** Reads pages of calculations in the order of `field`; a row only needs an id. Throws `PlatformError`. */
-export function sortedPageReader(
-  call: Call,
-  selection: CalculationSelection,
-  field: 'id' | 'created',
-): ReadSortedPage {
-  return async ({ ascending, offset, limit, signal }) => {
+export const sortedPageReader =
+  (call: Call, selection: CalculationSelection, field: 'id' | 'created'): ReadSortedPage =>
+  ({ ascending, offset, limit, signal }) => {
     const body = { filters: [], ...selection, sort: { field, ascending }, limit, offset };
-    const { text, json } = await call.raw(searchCalculations, { body }, { signal });
-    const page = membersOf(json);
-    const values: readonly unknown[] = Array.isArray(page['results']) ? page['results'] : [];
-    const sources = sliceRecords(text, 'results');
-    const total = page['totalHits'];
-    return {
-      records: values.map((value, at) => calculationRecord(value, sources[at], offset + at)),
-      degraded: page['degraded'] === true,
-      total: typeof total === 'number' ? total : null,
-    };
+    return call.read(searchCalculations, { body }, sortedPageIn, { signal });
+  };
+
+/** The page in these bytes. Throws as `scanPage` does. */
+export function sortedPageIn(bytes: Buffer): SortedPage {
+  const { found, member } = scanPage(bytes, { member: 'results', keyField: 'id', others: ['created'] });
+  const [, created] = found.index.values;
+  const total = member('totalHits');
+  return {
+    rows: allDigits(found.index, found.records).map((key, row) => ({
+      key,
+      sentCreated: scalarAt(found.json, created?.[row] ?? 0),
+      found,
+      row,
+    })),
+    degraded: member('degraded') === true,
+    total: typeof total === 'number' ? total : null,
   };
 }
 
-function calculationRecord(value: unknown, source: string | undefined, row: number): ScannedRecord {
-  const members = membersOf(value);
-  const key = idDigits(members['id']);
-  if (key === undefined) {
-    const fault = `record ${row}: expected an object with an integer as its id`;
-    throw shapeError(searchCalculations.name, 'calculations', fault);
-  }
-  return scannedRecord({ key, value: members, source });
+/** Rows of one page as they were sent, in this order. */
+export function batchOfRows(rows: readonly Pick<SortedRow, 'found' | 'row'>[]): RecordBatch {
+  const [first] = rows;
+  if (first === undefined) return emptyBatch;
+  const { found } = first;
+  return foundBatch(found, {
+    keyOf: (record) => digitsAt(found.index, record),
+    order: Uint32Array.from(rows, ({ row }) => row),
+  });
 }

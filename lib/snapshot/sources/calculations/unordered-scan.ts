@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import type { Id } from '../../../platform/id.ts';
-import { batchOf, emptyBatch } from '../../page/record-batch.ts';
+import { emptyBatch } from '../../page/record-batch.ts';
 import { type Scan, totalsSchema } from '../../scan.ts';
 import { readUndegraded } from './degraded-retry.ts';
 import { ScanError } from './scan-error.ts';
-import type { ReadSortedPage, SortedPage } from './sorted-pages.ts';
+import { batchOfRows, type ReadSortedPage, type SortedPage } from './sorted-pages.ts';
 import { afterPage, refuseTrickle, type Trickle, trickleSchema } from './trickle.ts';
 
 /*
@@ -70,11 +70,11 @@ export function unorderedScan({ readPage, limit, sleep }: UnorderedScanOptions):
     while (position.round <= MOST_ROUNDS) {
       const request = { ascending: true, offset: position.next, limit, signal };
       const page = await readUndegraded(() => readPage(request), sleep, signal);
-      const fresh = page.records.filter(({ key }) => isFirst(key, taken));
+      const fresh = page.rows.filter(({ key }) => isFirst(key, taken));
       position = past(position, page, fresh.length);
       refuseStall(position, taken.size);
-      if (fresh.length > 0) yield { batch: batchOf(fresh), position, total: position.totals.end };
-      if (page.records.length > 0) continue;
+      if (fresh.length > 0) yield { batch: batchOfRows(fresh), position, total: position.totals.end };
+      if (page.rows.length > 0) continue;
       if (!position.isNew) break;
       position = { ...position, round: position.round + 1, next: 0, isNew: false, idle: 0 };
     }
@@ -92,7 +92,7 @@ function startAt(limit: number): UnorderedPosition {
 /** The position after a page with `fresh` new rows. An empty page ends a round and is otherwise ignored. */
 function past(
   position: UnorderedPosition,
-  { records, degraded, total }: SortedPage,
+  { rows, degraded, total }: SortedPage,
   fresh: number,
 ): UnorderedPosition {
   const { start, end } = position.totals;
@@ -100,15 +100,15 @@ function past(
     degraded: position.degraded || degraded,
     totals: { start: start ?? total, end: total ?? end },
   };
-  if (records.length === 0) return { ...position, ...reported };
+  if (rows.length === 0) return { ...position, ...reported };
   return {
     ...reported,
     round: position.round,
-    next: position.next + records.length,
+    next: position.next + rows.length,
     isNew: position.isNew || fresh > 0,
-    smallest: Math.min(position.smallest, records.length),
+    smallest: Math.min(position.smallest, rows.length),
     idle: fresh > 0 ? 0 : position.idle + 1,
-    trickle: afterPage(position.trickle, records.length, fresh),
+    trickle: afterPage(position.trickle, rows.length, fresh),
   };
 }
 

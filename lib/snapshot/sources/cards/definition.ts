@@ -10,6 +10,7 @@ import { cardColumns } from './columns.ts';
 export const cards = defineSource(
   {
     name: 'cards',
+    operation: 'listCards',
     fields: (list: ListOf) => ({
       /** Default: the datasets that the last published calculations link to. */
       datasets: z.optional(list(filledText, { error: 'a list of dataset ids', most: 10_000 })),

@@ -10,6 +10,7 @@ import { dataFileColumns } from './columns.ts';
 export const dataFiles = defineSource(
   {
     name: 'data-files',
+    operation: 'getDataFile',
     fields: (list: ListOf) => ({
       ids: list(idSchema, { error: 'a list of data-file ids', most: 10_000 }),
     }),

@@ -1,8 +1,10 @@
 import type { Call } from '../../../platform/call.ts';
 import { compareIds, type Id, idDigits } from '../../../platform/id.ts';
 import { getDataFile } from '../../../platform/operations/get-data-file.ts';
-import { batchOf, type RecordBatch } from '../../page/record-batch.ts';
-import { membersOf, scannedRecord, shapeError } from '../../page/record-line.ts';
+import { foundBatch } from '../../page/found-batch.ts';
+import type { RecordBatch } from '../../page/record-batch.ts';
+import { digitsAt } from '../../page/record-index.ts';
+import { scanRecord } from '../../page/scan-response.ts';
 import type { Scan } from '../../scan.ts';
 import { type FanOutPosition, fanOut } from '../fan-out.ts';
 
@@ -30,14 +32,19 @@ export function dataFilesScan({
 }: DataFilesScanOptions): Scan<FanOutPosition> {
   const ids = [...new Set(requested.map(digitsOf))].sort(compareIds);
   const query = expand.length === 0 ? {} : { expand: expand.join(',') };
-  const read = async (id: Id, signal: AbortSignal): Promise<RecordBatch> => {
-    const { text, json } = await call.raw(getDataFile, { path: { dataFileId: id }, query }, { signal });
-    const value = membersOf(json);
-    const key = idDigits(value['dataFileId']);
-    if (key !== id) throw wrongId(id, key);
-    return batchOf([scannedRecord({ key, value, source: text.trim() })]);
-  };
+  const read = (id: Id, signal: AbortSignal): Promise<RecordBatch> =>
+    call.read(getDataFile, { path: { dataFileId: id }, query }, (bytes) => dataFileIn(bytes, id), { signal });
   return fanOut({ ids, read, total: ids.length, concurrency });
+}
+
+const wanted = { key: 'dataFileId', keyIs: 'integer' } as const;
+
+/** The data file with this id, as it was sent. It is not parsed. */
+function dataFileIn(bytes: Buffer, id: Id): RecordBatch {
+  const found = scanRecord(bytes, wanted);
+  const key = found.failure === undefined ? digitsAt(found.index, 0) : undefined;
+  if (key !== id) throw new Error(`dataFileId: expected ${id}, got ${key ?? 'no integer'}`);
+  return foundBatch(found, { keyOf: () => id });
 }
 
 function digitsOf(id: Id): Id {
@@ -46,6 +53,3 @@ function digitsOf(id: Id): Id {
     throw new TypeError(`data-file ids: expected integers, got ${JSON.stringify(id)}`);
   return digits;
 }
-
-const wrongId = (id: Id, got: Id | undefined) =>
-  shapeError(getDataFile.name, `data file ${id}`, `dataFileId: expected ${id}, got ${got ?? 'no integer'}`);

@@ -27,6 +27,7 @@ const selectionSchema = z.strictObject({
 export const files = defineSource(
   {
     name: 'files',
+    operation: 'searchFiles',
     fields: (list: ListOf) => ({
       /** In lower case, each once and sorted, so that the same FileSets are the same selection. */
       filesets: z.pipe(

@@ -1,9 +1,7 @@
 import * as z from 'zod/mini';
 import { searchFiles } from '../../../platform/operations/search-files.ts';
 import { PlatformError } from '../../../platform/platform-error.ts';
-import { batchOf, type RecordBatch } from '../../page/record-batch.ts';
-import { membersOf } from '../../page/record-line.ts';
-import type { ScannedRecord } from '../../page/scanned-record.ts';
+import type { RecordBatch } from '../../page/record-batch.ts';
 import { type ScanOutcome, type ScanStart, type ScanStep, totalsSchema } from '../../scan.ts';
 import type { ReadFilePage, ScannedFilePage } from './pages.ts';
 import { hasSeen, noCursors, type SeenCursors, seenCursorsSchema, withCursor } from './seen-cursors.ts';
@@ -82,17 +80,17 @@ export async function* readFileset(
     signal?.throwIfAborted();
     refuseEndless(filesetId, position);
     const page = await readPage({ filesetId, next: position.next, signal });
-    const fresh = page.records.filter(({ key }) => seen.add(key));
+    const fresh = freshRows(page, seen);
     const after = withPage(position, page, fresh);
     const end = endOf(position, page.next);
     if (end === 'none' && !(stopsAtRepeat && after.repeats > 0)) {
       position = after;
-      yield { batch: batchOf(fresh), position, total: page.total };
+      yield { batch: page.batchOf(fresh), position, total: page.total };
       continue;
     }
     const { totals, repeats, isSettled } = after;
     const found = { files: seen.size(), digest: seen.digest(), pages: position.cursors.count + 1 };
-    return { totals, repeats, isSettled, looped: end === 'loop', ...found, batch: batchOf(fresh) };
+    return { totals, repeats, isSettled, looped: end === 'loop', ...found, batch: page.batchOf(fresh) };
   }
 }
 
@@ -112,10 +110,22 @@ function endOf({ next: sent, cursors }: FilesetPosition, next: string | null): '
   return hasSeen(cursors, next) ? 'loop' : 'none';
 }
 
+/** The files of a page that did not come before. */
+function freshRows({ files, keyOf }: ScannedFilePage, seen: SeenKeys): Uint32Array {
+  const rows = new Uint32Array(files);
+  let fresh = 0;
+  for (let row = 0; row < files; row += 1) {
+    if (!seen.add(keyOf(row))) continue;
+    rows[fresh] = row;
+    fresh += 1;
+  }
+  return rows.subarray(0, fresh);
+}
+
 function withPage(
   before: FilesetPosition,
-  { records, next, total }: ScannedFilePage,
-  fresh: readonly ScannedRecord[],
+  { files, next, total, createdMs }: ScannedFilePage,
+  fresh: Uint32Array,
 ): FilesetPosition {
   const isFirst = before.next === null;
   const settledMs = before.startedMs - SETTLED_MS;
@@ -123,18 +133,11 @@ function withPage(
     ...before,
     next,
     cursors: next === null ? before.cursors : withCursor(before.cursors, next),
-    empty: records.length === 0 ? before.empty + 1 : 0,
+    empty: files === 0 ? before.empty + 1 : 0,
     totals: { start: isFirst ? total : before.totals.start, end: total },
-    repeats: before.repeats + records.length - fresh.length,
-    isSettled: before.isSettled && fresh.every((record) => createdMs(record) < settledMs),
+    repeats: before.repeats + files - fresh.length,
+    isSettled: before.isSettled && fresh.every((row) => createdMs(row) < settledMs),
   };
-}
-
-/** When a file was created, in epoch milliseconds; NaN if it does not say. */
-function createdMs({ value }: ScannedRecord): number {
-  const { created } = membersOf(value);
-  if (typeof created === 'number') return created;
-  return typeof created === 'string' ? Date.parse(created) : Number.NaN;
 }
 
 /** Adds the files that earlier processes took. The segment may also have files of the FileSets before. */

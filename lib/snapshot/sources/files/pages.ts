@@ -1,12 +1,20 @@
 import type { Call } from '../../../platform/call.ts';
 import { type FileSearch, searchFiles } from '../../../platform/operations/search-files.ts';
-import { membersOf, scannedRecord, shapeError } from '../../page/record-line.ts';
-import type { ScannedRecord } from '../../page/scanned-record.ts';
-import { sliceRecords } from '../../page/slice-records.ts';
+import { foundBatch } from '../../page/found-batch.ts';
+import { emptyBatch, type RecordBatch } from '../../page/record-batch.ts';
+import { type FoundRecords, fieldOf } from '../../page/record-finder.ts';
+import { type ScannedObject, scanObject } from '../../page/scan-response.ts';
+import { scalarAt, textAt } from '../../page/value-at.ts';
 
-/** One page of a FileSet's files. */
+/** One page of a FileSet's files. A file is a row of it. */
 export type ScannedFilePage = {
-  readonly records: readonly ScannedRecord[];
+  /** How many files it has. */
+  readonly files: number;
+  readonly keyOf: (row: number) => string;
+  /** When the file was created, in epoch milliseconds; NaN if it does not say. */
+  readonly createdMs: (row: number) => number;
+  /** Some of the files, as they were sent, with `_filesetId` added at the start. */
+  readonly batchOf: (rows: Uint32Array) => RecordBatch;
   /** The cursor sent with the page; null if there is none. */
   readonly next: string | null;
   /** The total number of files as reported by the platform; null if it does not report it. */
@@ -20,48 +28,69 @@ export type ReadFilePage = (request: {
   readonly signal?: AbortSignal | undefined;
 }) => Promise<ScannedFilePage>;
 
-/** Reads pages of files. Their records are the text as sent by the platform, with `_filesetId` added at the start. */
+/** Reads pages of files. The files are not parsed. */
 export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
   const { directoryPath, immediateChildren, limit, ...body } = search;
-  return async ({ filesetId, next, signal }) => {
+  return ({ filesetId, next, signal }) => {
     const query = { directoryPath, immediateChildren, limit, next: next ?? undefined };
-    const { text, json } = await call.raw(searchFiles, { path: { filesetId }, query, body }, { signal });
-    const { values, context } = pageOf(json, filesetId);
-    const sources = sliceRecords(text, 'files');
-    const total = context['total'];
-    return {
-      records: values.map((value, at) => fileRecord(value, { filesetId, at, source: sources[at] })),
-      next: cursorOf(context, filesetId),
-      total: typeof total === 'number' ? total : null,
-    };
+    const read = (bytes: Buffer) => filesIn(bytes, filesetId);
+    return call.read(searchFiles, { path: { filesetId }, query, body }, read, { signal });
   };
 }
 
-/** A response with neither files nor a page context is not a page: it must not be taken for the end of a list. */
-function pageOf(json: unknown, filesetId: string) {
-  const { files = null, pageContext = null } = membersOf(json);
-  if (Array.isArray(files)) return { values: files as readonly unknown[], context: membersOf(pageContext) };
-  if (files === null && pageContext !== null) return { values: [], context: membersOf(pageContext) };
-  throw shapeOf(filesetId, 'files: expected an array');
+const wanted = { key: 'id', keyIs: 'text', others: ['created'] } as const;
+
+/** The page in a response. Throws `SyntaxError` for what is not JSON, and `Error` for what is not a page of files. */
+function filesIn(bytes: Buffer, filesetId: string): ScannedFilePage {
+  const { found, member } = scanObject(bytes, 'files', wanted);
+  const context = contextOf(found, member);
+  if (found?.failure !== undefined) throw new Error(faultOf(found, found.failure.position));
+  const { total } = context;
+  return {
+    ...rowsOf(found, filesetId),
+    next: cursorOf(context),
+    total: typeof total === 'number' ? total : null,
+  };
 }
 
-function cursorOf({ next = null }: Readonly<Record<string, unknown>>, filesetId: string): string | null {
+type Members = Readonly<Record<string, unknown>>;
+
+/** A response with neither files nor a page context is not a page: it must not be taken for the end of a list. */
+function contextOf(found: FoundRecords | undefined, member: ScannedObject['member']): Members {
+  const context = member('pageContext') ?? null;
+  const isPage = found !== undefined || (context !== null && (member('files') ?? null) === null);
+  if (!isPage) throw new Error('files: expected an array');
+  return typeof context === 'object' && context !== null ? (context as Members) : {};
+}
+
+function cursorOf({ next = null }: Members): string | null {
   if (next === null || next === '') return null;
-  if (typeof next !== 'string') throw shapeOf(filesetId, 'pageContext.next: expected text or null');
+  if (typeof next !== 'string') throw new Error('pageContext.next: expected text or null');
   return next;
 }
 
-type Sent = { readonly filesetId: string; readonly at: number; readonly source: string | undefined };
-
-function fileRecord(value: unknown, { filesetId, at, source }: Sent): ScannedRecord {
-  const { id, path } = membersOf(value);
-  if (typeof id !== 'string' || id === '') {
-    const named = typeof path === 'string' ? ` (${path.slice(0, 200)})` : '';
-    throw shapeOf(filesetId, `file ${at} of the page${named}: expected an object with text as its id`);
-  }
+function rowsOf(found: FoundRecords | undefined, filesetId: string) {
+  const [ids, created] = found?.index.values ?? [];
   const first = { name: '_filesetId', text: filesetId };
-  return scannedRecord({ key: `${filesetId}/${id}`, value: membersOf(value), source, first });
+  const keyOf = (row: number) =>
+    found === undefined ? '' : `${filesetId}/${textAt(found.json, ids?.[row] ?? 0)}`;
+  return {
+    files: found?.records ?? 0,
+    keyOf,
+    createdMs: (row: number) =>
+      found === undefined ? Number.NaN : timeOf(scalarAt(found.json, created?.[row] ?? 0)),
+    batchOf: (order: Uint32Array): RecordBatch =>
+      found === undefined ? emptyBatch : foundBatch(found, { keyOf, order, first }),
+  };
 }
 
-const shapeOf = (filesetId: string, fault: string) =>
-  shapeError(searchFiles.name, `files of FileSet ${filesetId}`, fault);
+function timeOf(created: unknown): number {
+  if (typeof created === 'number') return created;
+  return typeof created === 'string' ? Date.parse(created) : Number.NaN;
+}
+
+function faultOf(found: FoundRecords, file: number): string {
+  const path = fieldOf(found, file, 'path');
+  const named = typeof path === 'string' && path !== '' ? ` (${path.slice(0, 200)})` : '';
+  return `file ${file} of the page${named}: expected an object with text as its id`;
+}

@@ -122,7 +122,7 @@ async function* stepsOf(
         yield { batch: value.batch, position: after, total: isLast ? after.totals.end : null };
         return after;
       }
-      const begins = !position.hasBegun && value.batch.keys.length > 0;
+      const begins = !position.hasBegun && value.batch.records > 0;
       position = { ...position, at: value.position, hasBegun: position.hasBegun || begins };
       const total = isLast ? sumOf(position.totals.end, value.total) : null;
       yield { ...value, position, total, segment: begins ? 'begins' : value.segment };

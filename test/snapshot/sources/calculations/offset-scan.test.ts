@@ -8,6 +8,7 @@ import {
 import type { ReadOffsetPage } from '../../../../lib/snapshot/sources/calculations/pages.ts';
 import { ScanError } from '../../../../lib/snapshot/sources/calculations/scan-error.ts';
 import { scaled } from '../../../scale.ts';
+import { recordsIn } from '../../batches.ts';
 import { fromBeginning } from '../../scanned.ts';
 import { type Change, simulatedPage, simulatePlatform } from '../../simulated-platform.ts';
 
@@ -21,7 +22,7 @@ async function scanned({ from, ...options }: ScanOptions & { readonly from?: Off
   for (;;) {
     const step = await steps.next();
     if (step.done) return { keys, positions, outcome: step.value };
-    keys.push(...step.value.batch.keys);
+    keys.push(...recordsIn(step.value.batch).keys);
     positions.push({ taken: keys.length, position: JSON.parse(JSON.stringify(step.value.position)) });
   }
 }

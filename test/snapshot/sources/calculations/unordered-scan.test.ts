@@ -87,7 +87,7 @@ test('yields its position, without an order, before it reads anything', async ()
 
   const { value } = await scanOf(platform.readPage)(fromBeginning).next();
 
-  expect(value).toMatchObject({ batch: { keys: [] }, position: { round: 1, next: 0, isNew: false } });
+  expect(value).toMatchObject({ batch: { records: 0 }, position: { round: 1, next: 0, isNew: false } });
   expect(platform.requests()).toBe(0);
 });
 

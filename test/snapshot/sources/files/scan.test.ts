@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
 import { filesScan } from '../../../../lib/snapshot/sources/files/scan.ts';
 import { caught } from '../../../platform/caught.ts';
+import { recordsIn } from '../../batches.ts';
 import { respondingCall, scriptedCall, statusError } from '../../responding-call.ts';
 import { callOf } from '../../sandbox-call.ts';
 import { fromBeginning, resumedEverywhere, scanned } from '../../scanned.ts';
@@ -58,7 +59,7 @@ test('each file that exists throughout is read exactly once, while others are ad
 
   const keys: string[] = [];
   for await (const { batch } of scan(fromBeginning)) {
-    keys.push(...batch.keys);
+    keys.push(...recordsIn(batch).keys);
     sandbox.churn(40);
   }
 

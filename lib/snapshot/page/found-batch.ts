@@ -1,0 +1,138 @@
+import { freeMemory } from '../../bytes/free-memory.ts';
+import { holdsLineEnd } from './page-lines.ts';
+import type { RecordBatch, RecordPiece } from './record-batch.ts';
+import { typesSeen } from './record-fields.ts';
+import type { FoundRecords } from './record-finder.ts';
+import { freeIndex, indexBytes, rowsBetween } from './record-index.ts';
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
+
+/** About how many bytes of lines are made at once; a larger record is a piece of its own. */
+const PIECE_BYTES = 1024 * 1024;
+
+/** A member of text to put before all others, for a record that does not itself name its owner. */
+type FirstMember = {
+  readonly name: string;
+  readonly text: string;
+  /** Whether a record gets it. Default: all do. */
+  readonly isFor?: (record: number) => boolean;
+};
+
+export type FoundBatchOptions = {
+  readonly keyOf: (record: number) => string;
+  /** Which records are taken, in which order. Default: all, as received. */
+  readonly order?: Uint32Array | undefined;
+  readonly first?: FirstMember | undefined;
+};
+
+/**
+ * Records of a response as a batch: each line byte for byte as received, except that a raw line end becomes a space, and
+ * that it may have one more member at its start. The types of the fields are those of all records of the response.
+ */
+export function foundBatch(
+  found: FoundRecords,
+  { keyOf, order = rowsBetween(0, found.records), first }: FoundBatchOptions,
+): RecordBatch {
+  const { json, fields } = found;
+  const isFirst = first?.isFor ?? (() => first !== undefined);
+  const types = order.length === 0 ? {} : typesSeen(fields);
+  if (first !== undefined && order.some((record) => isFirst(record))) types[first.name] = ['string'];
+  const source = { found, start: startOf(first), isFirst, mayHoldLineEnds: holdsLineEnd(json.bytes) };
+  return {
+    records: order.length,
+    pieces: () => piecesOf(source, order, keyOf),
+    longest: () => longestOf(source, order, keyOf),
+    fields: types,
+    heldBytes: heldBytes(found),
+    release: () => release(found),
+  };
+}
+
+/** The bytes of memory that the records of a response hold until they are released. */
+export const heldBytes = ({ json, index }: FoundRecords): number => json.bytes.byteLength + indexBytes(index);
+
+/** Frees the memory of the response and of its records' places; nothing can be read from them afterwards. */
+export function release({ json, index }: FoundRecords): void {
+  freeMemory(json.bytes);
+  freeIndex(index);
+}
+
+type Source = {
+  readonly found: FoundRecords;
+  /** How a line starts that has one more member. A record has at least its key, so that a comma follows. */
+  readonly start: Buffer;
+  readonly isFirst: (record: number) => boolean;
+  readonly mayHoldLineEnds: boolean;
+};
+
+const startOf = (first: FirstMember | undefined): Buffer =>
+  Buffer.from(first === undefined ? '' : `{${JSON.stringify(first.name)}:${JSON.stringify(first.text)},`);
+
+function* piecesOf(
+  source: Source,
+  order: Uint32Array,
+  keyOf: (record: number) => string,
+): Generator<RecordPiece> {
+  for (let from = 0; from < order.length; ) {
+    const { end, mostBytes } = pieceFrom(source, order, from);
+    const rows = order.subarray(from, end);
+    const memory = Buffer.allocUnsafeSlow(mostBytes);
+    const keys: string[] = [];
+    let size = 0;
+    for (const record of rows) {
+      keys.push(keyOf(record));
+      size = writeLine(source, record, memory, size);
+    }
+    const lines = memory.subarray(0, size);
+    yield { keys, lines, release: () => freeMemory(memory) };
+    from = end;
+  }
+}
+
+function longestOf({ found, start, isFirst }: Source, order: Uint32Array, keyOf: (record: number) => string) {
+  const { starts, ends } = found.index;
+  let [longest, most] = [-1, 0];
+  for (const record of order) {
+    const sent = (ends[record] ?? 0) - (starts[record] ?? 0);
+    // The brace of a record is in the text before it, too.
+    const bytes = sent + 1 + (isFirst(record) ? start.length - 1 : 0);
+    if (bytes > most) [longest, most] = [record, bytes];
+  }
+  return longest < 0 ? undefined : { key: keyOf(longest), bytes: most };
+}
+
+/** Where the piece ends that starts at `from`, and the most bytes that its lines can have. */
+function pieceFrom({ found, start }: Source, order: Uint32Array, from: number) {
+  const { starts, ends } = found.index;
+  let [end, mostBytes] = [from, 0];
+  while (end < order.length && (end === from || mostBytes < PIECE_BYTES)) {
+    const record = order[end] ?? 0;
+    mostBytes += (ends[record] ?? 0) - (starts[record] ?? 0) + start.length + 1;
+    end += 1;
+  }
+  return { end, mostBytes };
+}
+
+/** Writes the line of a record at `at`, and returns where it ends. */
+function writeLine(source: Source, record: number, lines: Buffer, at: number): number {
+  const { found, start, isFirst, mayHoldLineEnds } = source;
+  const { json, index } = found;
+  let [from, to] = [index.starts[record] ?? 0, at];
+  if (isFirst(record)) {
+    lines.set(start, to);
+    to += start.length;
+    from += 1;
+  }
+  to += json.bytes.copy(lines, to, from, index.ends[record]);
+  if (mayHoldLineEnds) replaceLineEnds(lines, at, to);
+  lines[to] = LINE_FEED;
+  return to + 1;
+}
+
+function replaceLineEnds(lines: Buffer, start: number, end: number): void {
+  for (let at = start; at < end; at += 1) {
+    if (lines[at] === LINE_FEED || lines[at] === CARRIAGE_RETURN) lines[at] = SPACE;
+  }
+}

@@ -1,0 +1,130 @@
+import { isUtf8 } from 'node:buffer';
+import { parseJson } from '../../json/json.ts';
+import { refuseManyValues } from '../../json/json-limits.ts';
+import { countNames } from './field-types.ts';
+import {
+  CLOSE_OBJECT,
+  COMMA,
+  type JsonBytes,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  skipName,
+  skipSpace,
+  skipValue,
+  unexpected,
+} from './json-bytes.ts';
+import { type FoundRecords, findRecord, findRecords, type Wanted } from './record-finder.ts';
+import { textAt } from './value-at.ts';
+
+/*
+ * The records of a response, found without parsing it, so that memory holds its bytes, and a few numbers for each
+ * record. Each scan validates all of it: it must be UTF-8 and one JSON value by RFC 8259, nested at most `MAX_DEPTH`
+ * deep; otherwise it throws `SyntaxError` with the byte, or `JsonLimitError`. A byte order mark is skipped, as in
+ * `Response.json`.
+ *
+ * If a member occurs twice the last one wins, as in `JSON.parse`; if a record has a field twice, both types are recorded.
+ */
+
+/** A response that is an object, with its records in the array that is one of its members. */
+export type ScannedObject = {
+  readonly isObject: boolean;
+  /** The records of the last array with the name; undefined if there is none. */
+  readonly found: FoundRecords | undefined;
+  /**
+   * Another member of the object, parsed: integers beyond 2^53 are bigints. Undefined if there is none of that name.
+   * Throws `JsonLimitError`.
+   */
+  readonly member: (name: string) => unknown;
+};
+
+/** The records that are the elements of the array `member` of a JSON object. */
+export function scanObject(bytes: Buffer, member: string, wanted: Wanted): ScannedObject {
+  const { json, start } = begin(bytes);
+  const isObject = bytes[start] === OPEN_OBJECT;
+  const { found, others, end } = isObject
+    ? scanMembers(json, start, { member, wanted })
+    : { found: undefined, others: NO_MEMBERS, end: skipValue(json, start, 0) };
+  refuseMore(json, end);
+  return {
+    isObject,
+    found,
+    member(name) {
+      const [from, to] = others.get(name) ?? [0, 0];
+      return from === to ? undefined : parseMember(bytes.subarray(from, to));
+    },
+  };
+}
+
+/** The records that are the elements of a JSON array; undefined if it is something else. */
+export function scanList(bytes: Buffer, wanted: Wanted): FoundRecords | undefined {
+  const { json, start } = begin(bytes);
+  const found = bytes[start] === OPEN_ARRAY ? findRecords(json, start, 0, wanted) : undefined;
+  refuseMore(json, found?.end ?? skipValue(json, start, 0));
+  return found;
+}
+
+/** The response itself as the only record. */
+export function scanRecord(bytes: Buffer, wanted: Wanted): FoundRecords {
+  const { json, start } = begin(bytes);
+  const found = findRecord(json, start, wanted);
+  refuseMore(json, found.end);
+  return found;
+}
+
+function begin(bytes: Buffer): { readonly json: JsonBytes; readonly start: number } {
+  refuseInvalidUtf8(bytes);
+  const json = { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
+  return { json, start: skipSpace(bytes, markLength(bytes)) };
+}
+
+function refuseMore({ bytes }: JsonBytes, end: number): void {
+  const rest = skipSpace(bytes, end);
+  if (rest !== bytes.length) throw unexpected(bytes, rest);
+}
+
+function parseMember(bytes: Buffer): unknown {
+  refuseManyValues(bytes);
+  return parseJson(bytes.toString('utf8'));
+}
+
+/** Where the values of members are, by name. */
+type Members = ReadonlyMap<string, readonly [start: number, end: number]>;
+
+const NO_MEMBERS: Members = new Map();
+
+type Sought = { readonly member: string; readonly wanted: Wanted };
+
+function scanMembers(json: JsonBytes, start: number, { member, wanted }: Sought) {
+  const { bytes } = json;
+  const others = new Map<string, readonly [number, number]>();
+  const count = countNames('a response');
+  let found: FoundRecords | undefined;
+  let at = skipSpace(bytes, start + 1);
+  if (bytes[at] === CLOSE_OBJECT) return { found, others, end: at + 1 };
+  for (;;) {
+    const value = skipName(json, at);
+    const name = textAt(json, at);
+    const isSought = name === member;
+    if (isSought) found = bytes[value] === OPEN_ARRAY ? findRecords(json, value, 1, wanted) : undefined;
+    const end = isSought && found !== undefined ? found.end : skipValue(json, value, 1);
+    if (!others.has(name)) count([name]);
+    others.set(name, [value, end]);
+    at = skipSpace(bytes, end);
+    if (bytes[at] === CLOSE_OBJECT) return { found, others, end: at + 1 };
+    if (bytes[at] !== COMMA) throw unexpected(bytes, at);
+    at = skipSpace(bytes, at + 1);
+  }
+}
+
+/** The length of the byte order mark, U+FEFF in UTF-8; 0 if there is none. */
+function markLength(bytes: Uint8Array): number {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+}
+
+function refuseInvalidUtf8(bytes: Buffer): void {
+  if (isUtf8(bytes)) return;
+  // Decoding replaces invalid bytes by U+FFFD; the bytes before them are unchanged.
+  const decoded = Buffer.from(bytes.toString());
+  const wrong = bytes.findIndex((byte, index) => byte !== decoded[index]);
+  throw new SyntaxError(`invalid UTF-8 at byte ${wrong < 0 ? bytes.length : wrong}`);
+}

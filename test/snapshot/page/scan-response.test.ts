@@ -1,0 +1,173 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseJson, printJson } from '../../../lib/json/json.ts';
+import { compareIds, idDigits } from '../../../lib/platform/id.ts';
+import { scanList, scanRecord } from '../../../lib/snapshot/page/scan-response.ts';
+import { cardsIn } from '../../../lib/snapshot/sources/cards/cards-in.ts';
+import { filePageReader } from '../../../lib/snapshot/sources/files/pages.ts';
+import { scaled } from '../../scale.ts';
+import { recordsIn } from '../batches.ts';
+import { respondingCall } from '../responding-call.ts';
+
+const filesetId = '0b9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c11';
+const runs = { numRuns: scaled(60, 600) };
+
+const value = fc.jsonValue({ maxDepth: 2 });
+const space = fc.constantFrom('', ' ', '\t', '\n');
+const integer = fc.oneof(
+  fc.integer(),
+  fc.bigInt(-(2n ** 70n), 2n ** 70n),
+  fc.bigInt(0n, 2n ** 70n).map(String),
+);
+const dataset = fc.constantFrom('d1', 'd2', 'é"\\', null);
+const card = fc
+  .tuple(fc.dictionary(fc.string(), value), integer, dataset)
+  .map(([rest, id, datasourceId]) => ({ ...rest, id, datasourceId }));
+const file = fc
+  .tuple(fc.dictionary(fc.string(), value), fc.string({ minLength: 1 }))
+  .map(([rest, id]) => ({ ...rest, id }));
+
+// Once V8 has seen a name that ends in a backslash, it mistakes one that continues with `\"` for the same.
+const isReadable = (text: string) => !/\\\\"\s*:/.test(text);
+
+const printed = (each: unknown) => printJson(parseJson(printJson(each)));
+
+describe('any list of cards', () => {
+  test('gives each card once, in the order of ids, as parsing it does', () => {
+    fc.assert(
+      fc.property(fc.array(card), fc.constantFrom('d1', 'é"\\'), space, (cards, datasetId, indent) => {
+        const text = printJson(cards, indent as never);
+        fc.pre(isReadable(text));
+        const idOf = (each: (typeof cards)[number]) => idDigits(each.id) ?? '';
+        const sorted = cards.toSorted((a, b) => compareIds(idOf(a), idOf(b)));
+        const once = sorted.filter((each, at) => at === 0 || idOf(each) !== idOf(sorted[at - 1] ?? each));
+
+        const { keys, lines } = recordsIn(cardsIn(Buffer.from(text), datasetId));
+
+        expect(keys).toEqual(once.map((each) => `${datasetId}/${idOf(each)}`));
+        expect(lines.map((line) => printJson(parseJson(line)))).toEqual(
+          once.map((each) =>
+            printed(each.datasourceId === datasetId ? each : { _datasetId: datasetId, ...each }),
+          ),
+        );
+      }),
+      runs,
+    );
+  });
+
+  test('a dataset is recognized however its id is written', () => {
+    const text =
+      '[{"id":1,"datasourceId":"\\u0064\\u0031"},{"id":2,"datasourceId":"d\\u0032"},{"id":3,"datasourceId":"d1 "}]';
+
+    expect(recordsIn(cardsIn(Buffer.from(text), 'd1')).lines).toEqual([
+      '{"id":1,"datasourceId":"\\u0064\\u0031"}',
+      '{"_datasetId":"d1","id":2,"datasourceId":"d\\u0032"}',
+      '{"_datasetId":"d1","id":3,"datasourceId":"d1 "}',
+    ]);
+  });
+
+  test('numbers that no double holds and ids of 30 digits stay as they were sent', () => {
+    const text = `[{"id":${'9'.repeat(30)},"x":1e400,"y":-0.0,"datasourceId":"d"},{"id":1,"x":${'1'.repeat(2_000)},"datasourceId":"d"}]`;
+
+    const { keys, lines } = recordsIn(cardsIn(Buffer.from(text), 'd'));
+
+    expect(keys).toEqual(['d/1', `d/${'9'.repeat(30)}`]);
+    expect(lines).toEqual([
+      `{"id":1,"x":${'1'.repeat(2_000)},"datasourceId":"d"}`,
+      `{"id":${'9'.repeat(30)},"x":1e400,"y":-0.0,"datasourceId":"d"}`,
+    ]);
+  });
+
+  test('the types of the fields are those of all cards, and of the member that was added', () => {
+    const { fields } = cardsIn(Buffer.from('[{"id":1,"a":""},{"id":2,"a":null,"datasourceId":"d"}]'), 'd');
+
+    expect(fields).toEqual({
+      id: ['number'],
+      a: ['string', 'null'],
+      datasourceId: ['string'],
+      _datasetId: ['string'],
+    });
+  });
+});
+
+describe('any page of files', () => {
+  test('gives each file as parsing it does', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(file),
+        fc.dictionary(fc.string(), value),
+        space,
+        async (files, rest, indent) => {
+          const page = { ...rest, files, pageContext: { next: 'n', total: files.length } };
+          const text = printJson(page, indent as never);
+          fc.pre(isReadable(text));
+
+          const read = filePageReader(
+            respondingCall(() => text),
+            {},
+          );
+          const { files: count, batchOf, next, total } = await read({ filesetId, next: null });
+          const { keys, lines } = recordsIn(batchOf(Uint32Array.from(files.keys())));
+
+          expect({ count, next, total }).toEqual({ count: files.length, next: 'n', total: files.length });
+          expect(keys).toEqual(files.map(({ id }) => `${filesetId}/${id}`));
+          expect(lines.map((line) => printJson(parseJson(line)))).toEqual(
+            files.map((each) => printed({ _filesetId: filesetId, ...each })),
+          );
+        },
+      ),
+      runs,
+    );
+  });
+});
+
+describe('any bytes', () => {
+  test('are a list or a record with a key if and only if parsing them says so', () => {
+    const bytes = fc
+      .tuple(fc.oneof(fc.array(card), card), fc.nat(400), fc.constantFrom(...'"\\{}[]:,0e.- n'))
+      .map(([json, at, byte]) => {
+        const text = Buffer.from(printJson(json));
+        if (at < text.length) text.write(byte, at);
+        return text;
+      });
+    fc.assert(
+      fc.property(bytes, (text) => {
+        fc.pre(isReadable(text.toString()));
+        const wanted = { key: 'id', keyIs: 'integer' } as const;
+
+        expect(verdict(() => scanList(text, wanted))).toBe(
+          slowVerdict(text, (json) => (Array.isArray(json) ? json : undefined)),
+        );
+        expect(verdict(() => scanRecord(text, wanted))).toBe(slowVerdict(text, (json) => [json]));
+      }),
+      runs,
+    );
+  });
+});
+
+function verdict(scan: () => ReturnType<typeof scanList>): string {
+  try {
+    const found = scan();
+    return found === undefined ? 'no list' : `${found.records}, ${found.failure?.position}`;
+  } catch (error) {
+    return (error as Error).name;
+  }
+}
+
+function slowVerdict(text: Buffer, recordsOf: (json: unknown) => readonly unknown[] | undefined): string {
+  try {
+    const records = recordsOf(parseJson(new TextDecoder('utf-8', { fatal: true }).decode(text)));
+    if (records === undefined) return 'no list';
+    const failed = records.findIndex((each) => !hasId(each));
+    return `${records.length}, ${failed < 0 ? undefined : failed}`;
+  } catch {
+    return 'SyntaxError';
+  }
+}
+
+const hasId = (each: unknown) =>
+  typeof each === 'object' &&
+  each !== null &&
+  !Array.isArray(each) &&
+  'id' in each &&
+  idDigits(each.id) !== undefined;
