@@ -9,6 +9,7 @@ import { openedLater } from './pace/opened-later.ts';
 import type { Pace, PaceCounts } from './pace/pace.ts';
 import { createPlatform, type Platform } from './platform/client.ts';
 import { countCalls, notifyAll, type Observe } from './platform/events.ts';
+import { createBodyBudget } from './platform/http/body-budget.ts';
 import { type OpenBreakerOptions, openBreaker } from './platform/open-breaker.ts';
 import { callOutcome } from './platform/outage.ts';
 import type { RetryLimits } from './platform/retry.ts';
@@ -67,6 +68,7 @@ export function openSession(given: SessionOptions): Session {
     pace,
     timeoutMs: settings.PLATFORM_TIMEOUT_MS,
     maxResponseBytes: settings.PLATFORM_MAX_RESPONSE_BYTES,
+    bodies: createBodyBudget(),
     observe: notifyAll([
       observe,
       logCalls(logger),

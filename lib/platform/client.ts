@@ -3,6 +3,7 @@ import type { Pace } from '../pace/pace.ts';
 import { sleep } from '../time/sleep.ts';
 import { type Call, type CallOptions, createCall } from './call.ts';
 import type { Observe } from './events.ts';
+import { type BodyBudget, createBodyBudget } from './http/body-budget.ts';
 import { createExchange } from './http/exchange.ts';
 import { createTransport } from './http/transport.ts';
 import { analyzeSentiment, type SentimentRequest } from './operations/analyze-sentiment.ts';
@@ -40,8 +41,13 @@ export type PlatformOptions = {
   readonly pace: Pace;
   /** The limit for one attempt; code functions have their own limit of 330,000. Default 60,000. */
   readonly timeoutMs?: number;
-  /** The limit for a decompressed body. Default 100 MiB. */
+  /**
+   * The limit for a decompressed body, in bytes as they were sent. Default 100 MiB. A response that is parsed must also
+   * have at most 1,000,000 values, unless it cannot be fetched again.
+   */
   readonly maxResponseBytes?: number;
+  /** Bounds the memory of bodies that are being received; share one among all clients of a process. Default: its own. */
+  readonly bodies?: BodyBudget;
   readonly retry?: Partial<RetryLimits>;
   /** Called for everything that happens to a call; errors that it throws are ignored. */
   readonly observe?: Observe;
@@ -96,6 +102,7 @@ export function createPlatform(options: PlatformOptions): Platform {
       baseUrl: new URL(options.baseUrl),
       tokenHeader: options.tokenHeader ?? 'X-SERVICE-Developer-Token',
       maxResponseBytes: options.maxResponseBytes ?? 104_857_600,
+      bodies: options.bodies ?? createBodyBudget(),
       exchange: createExchange(options.proxyEnv === undefined ? {} : { proxyEnv: options.proxyEnv }),
       now: Date.now,
     }),

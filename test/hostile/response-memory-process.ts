@@ -1,54 +1,38 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createCall } from '../../lib/platform/call.ts';
+import { createBodyBudget } from '../../lib/platform/http/body-budget.ts';
 import { createTransport } from '../../lib/platform/http/transport.ts';
 import { defaultRetryLimits } from '../../lib/platform/retry.ts';
 import { fixedToken } from '../../lib/platform/token.ts';
+import { createPartWriter } from '../../lib/snapshot/run/part-writer.ts';
+import type { Scan } from '../../lib/snapshot/scan.ts';
 import { calculationPageReader } from '../../lib/snapshot/sources/calculations/pages.ts';
-import { cardsScan } from '../../lib/snapshot/sources/cards/scan.ts';
-import { filePageReader } from '../../lib/snapshot/sources/files/pages.ts';
+import { cardsScan, fanOutPosition } from '../../lib/snapshot/sources/cards/scan.ts';
+import { dataFilesScan } from '../../lib/snapshot/sources/data-files/scan.ts';
+import { filesPosition, filesScan } from '../../lib/snapshot/sources/files/scan.ts';
+import { resumable } from '../../lib/snapshot/sources/resumable.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { ownPeakMb } from '../own-peak.ts';
 import { createFakePace } from '../pace/fake-pace.ts';
 import { fromBeginning } from '../snapshot/scanned.ts';
+import { type LargeKind, largeResponses, respondWith } from './large-responses.ts';
 
-/* Reads one response of many megabytes (`argv`: its kind, and how many), and prints how that ended and the most memory, in MB. */
+/*
+ * Takes responses of many megabytes (`argv`: their kind, how many megabytes each, how many of them) as a snapshot does,
+ * and prints how that ended, the most memory, in MB, and the seconds of CPU.
+ */
 
-const SIZE_BYTES = Number(process.argv[3]) * 1_000_000;
+const [, , kind = '', sizeMb = '20', responses = '1'] = process.argv;
 
-/** `before`, as many elements as there is room for, and `after`. */
-function filled(before: string, element: (at: number) => string, after: string): Buffer {
-  const body = Buffer.allocUnsafeSlow(SIZE_BYTES);
-  let end = body.write(before);
-  for (let at = 1; end < SIZE_BYTES - 100; at += 1) {
-    end += body.write(`${at === 1 ? '' : ','}${element(at)}`, end);
-  }
-  end += body.write(after, end);
-  return body.subarray(0, end);
-}
-
-const name = (at: number) => `"field-${at}-of-many-others":1`;
-const filesetId = '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b';
-
-const bodies: Readonly<Record<string, () => Buffer>> = {
-  'calculations names': () => filled('{"results":[{"id":1,', name, '}]}'),
-  'calculations tiny': () => filled('{"results":[', (at) => `{"id":${at}}`, ']}'),
-  'calculations head': () => filled('{"results":[],"x":[', () => '{}', ']}'),
-  'cards tiny': () => filled('[', (at) => `{"id":${at}}`, ']'),
-  'cards names': () => filled('[{"id":1,', name, '}]'),
-  'files tiny': () => filled('{"files":[', (at) => `{"id":"${at}"}`, ']}'),
-  'files names': () => filled('{"files":[{"id":"1",', name, '}]}'),
-};
-
-const kind = process.argv[2] ?? '';
-const body = bodies[kind]?.() ?? Buffer.alloc(0);
 const call = createCall({
   send: createTransport({
     baseUrl: new URL('https://platform.invalid'),
     tokenHeader: 'x-token',
-    maxResponseBytes: SIZE_BYTES,
-    exchange: async () => ({
-      status: 200,
-      headers: { 'content-type': 'application/json', 'content-length': String(body.byteLength) },
-      body: Object.assign(pieces(), { destroy: () => undefined }),
-    }),
+    maxResponseBytes: 100 * 1024 * 1024,
+    bodies: createBodyBudget(),
+    exchange: respondWith(largeResponses[kind as LargeKind], Number(sizeMb) * 1_000_000),
     now: Date.now,
   }),
   token: fixedToken('token'),
@@ -61,21 +45,41 @@ const call = createCall({
   random: () => 0.5,
 });
 
-async function* pieces() {
-  for (let at = 0; at < body.byteLength; at += 65_536) yield body.subarray(at, at + 65_536);
-}
+const datasetIds = Array.from({ length: Number(responses) }, (_, at) => `dataset-${at}`);
+const filesetId = '0d5d6f3e-41c5-4f0c-9b3c-0c1d2e3f4a5b';
 
-async function read(): Promise<unknown> {
-  if (kind.startsWith('cards')) {
-    return cardsScan({ call, datasetIds: ['a'], drill: true })(fromBeginning).next();
+const scans: Readonly<Record<string, () => Scan<unknown>>> = {
+  cards: () => resumable(cardsScan({ call, datasetIds, drill: true }), fanOutPosition),
+  files: () =>
+    resumable(filesScan({ call, filesetIds: [filesetId], search: {}, now: Date.now }), filesPosition),
+  'data-files': () => resumable(dataFilesScan({ call, ids: ['7'], expand: [] }), fanOutPosition),
+};
+
+/** How many records were taken. */
+async function taken(scan: Scan<unknown>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'large-'));
+  try {
+    const writer = createPartWriter({
+      store: createDirectoryStore(folder),
+      folder: 'work/',
+      compression: 'gzip',
+    });
+    for await (const { batch } of scan(fromBeginning)) await writer.write(batch);
+    return `took ${(await writer.close(0))?.records}`;
+  } finally {
+    await rm(folder, { recursive: true });
   }
-  if (kind.startsWith('files')) return filePageReader(call, {})({ filesetId, next: null });
-  return calculationPageReader(call)({ ascending: true, offset: 0, limit: 5_000 });
 }
 
-const message = await read().then(
-  () => 'read',
-  (error: unknown) => String(error),
-);
+async function read(): Promise<string> {
+  const scan = scans[kind.split(' ')[0] ?? ''];
+  if (scan !== undefined) return taken(scan());
+  const page = await calculationPageReader(call)({ ascending: true, offset: 0, limit: 5_000 });
+  return `read ${page.keys.length}`;
+}
+
+const message = await read().catch(String);
 const peakMb = Math.round(ownPeakMb());
-process.stdout.write(JSON.stringify({ message, peakMb }));
+const { user, system } = process.cpuUsage();
+const cpuSeconds = Math.round((user + system) / 10_000) / 100;
+process.stdout.write(JSON.stringify({ message, peakMb, cpuSeconds }));

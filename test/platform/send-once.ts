@@ -1,5 +1,6 @@
 import type { ProxyEnvironment } from '../../lib/aws/proxy-environment.ts';
 import { wasSent } from '../../lib/platform/failure.ts';
+import { createBodyBudget } from '../../lib/platform/http/body-budget.ts';
 import { createExchange } from '../../lib/platform/http/exchange.ts';
 import {
   createTransport,
@@ -12,7 +13,7 @@ export type SendOptions = Partial<PlatformRequest> & {
   readonly token?: string;
   readonly signal?: AbortSignal;
   readonly proxyEnv?: ProxyEnvironment;
-} & Partial<Pick<TransportOptions, 'maxResponseBytes' | 'now'>>;
+} & Partial<Pick<TransportOptions, 'maxResponseBytes' | 'bodies' | 'now'>>;
 
 /** One attempt over the real transport: its outcome, and whether the request may have been acted on. */
 export async function sendOnce(baseUrl: string, options: SendOptions = {}) {
@@ -21,6 +22,7 @@ export async function sendOnce(baseUrl: string, options: SendOptions = {}) {
     signal,
     proxyEnv,
     maxResponseBytes = 1_000_000,
+    bodies = createBodyBudget(),
     now = () => 0,
     ...request
   } = options;
@@ -28,6 +30,7 @@ export async function sendOnce(baseUrl: string, options: SendOptions = {}) {
     baseUrl: new URL(baseUrl),
     tokenHeader: 'X-SERVICE-Developer-Token',
     maxResponseBytes,
+    bodies,
     exchange: createExchange(proxyEnv === undefined ? {} : { proxyEnv }),
     now,
   });

@@ -9,11 +9,18 @@ export type ReadBody =
   | { readonly kind: 'too-large'; readonly readBytes: number }
   | { readonly kind: 'unknown-encoding'; readonly encoding: string };
 
+/** Makes room for so many bytes more: undefined if there is some, else a promise that resolves once there is. */
+export type MakeRoom = (bytes: number) => Promise<void> | undefined;
+
 /**
- * The decoded body, read while it streams and abandoned as soon as it exceeds `maxBytes`. Throws what the connection
- * or the decoder throws.
+ * The decoded body, read while it streams, as far as there is room, and abandoned as soon as it exceeds `maxBytes`. Throws
+ * what the connection or the decoder throws, and what `makeRoom` rejects with.
  */
-export async function readBody(response: ExchangeResponse, maxBytes: number): Promise<ReadBody> {
+export async function readBody(
+  response: ExchangeResponse,
+  maxBytes: number,
+  makeRoom: MakeRoom = () => undefined,
+): Promise<ReadBody> {
   const encoding = String(response.headers['content-encoding'] ?? 'identity');
   const decode = DECODERS.get(encoding.toLowerCase());
   if (decode === undefined) {
@@ -27,6 +34,9 @@ export async function readBody(response: ExchangeResponse, maxBytes: number): Pr
       response.body.destroy();
       return { kind: 'too-large', readBytes };
     }
+    // Nothing more is read meanwhile, so the sender waits too.
+    const waiting = makeRoom(chunk.byteLength);
+    if (waiting !== undefined) await waiting;
     gathered.add(chunk);
   }
   return { kind: 'whole', body: gathered.bytes() };

@@ -1,12 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { freeMemory } from '../../bytes/free-memory.ts';
 import { type Hide, shortened } from '../../json/faults.ts';
 import { parseJson } from '../../json/json.ts';
 import { JsonLimitError, refuseManyValues } from '../../json/json-limits.ts';
 import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
 import { redact } from '../redact.ts';
+import type { BodyBudget } from './body-budget.ts';
+import { createDeadline } from './deadline.ts';
 import { type ErrorBody, pageTitle, readErrorBody } from './error-body.ts';
 import type { Exchange, ExchangeResponse } from './exchange.ts';
-import { readBody } from './read-body.ts';
+import { type MakeRoom, readBody } from './read-body.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 /** One attempt at a call, as the transport needs it. */
@@ -33,6 +36,8 @@ export type JsonResponse = { readonly text: string; readonly json: unknown };
 /** Reads a response as text and value. */
 export const readAsJson: ReadResponse<JsonResponse> = (body) => {
   const text = decodeText(body);
+  // Parsed, it takes enough without its bytes.
+  freeMemory(body);
   return { text, json: parseJson(text) };
 };
 
@@ -61,6 +66,8 @@ export type TransportOptions = {
   readonly tokenHeader: string;
   /** The most bytes of a decoded body. */
   readonly maxResponseBytes: number;
+  /** Bounds the memory of all bodies that are being received. */
+  readonly bodies: BodyBudget;
   readonly exchange: Exchange;
   /** Epoch milliseconds, for `Retry-After` dates. */
   readonly now: () => number;
@@ -69,13 +76,16 @@ export type TransportOptions = {
 /** An error body is read only for its message. */
 const MAX_ERROR_BYTES = 65_536;
 
-/** Sends a request once and reports exactly how that ended; one time limit covers it up to the body's last byte. */
+/**
+ * Sends a request once and reports exactly how that ended; one time limit covers it up to the body's last byte, without
+ * the time in which the body waits for memory.
+ */
 export function createTransport(options: TransportOptions): Send {
   return async (request, token, signal) => {
     signal?.throwIfAborted();
-    const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(), request.timeoutMs);
-    const stop = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]);
+    const deadline = createDeadline(request.timeoutMs);
+    const stop = signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal]);
+    const share = options.bodies.open();
     const reached: { phase: ConnectionPhase; status?: number } = { phase: 'connect' };
     try {
       const onPhase = (phase: ConnectionPhase) => {
@@ -85,6 +95,10 @@ export function createTransport(options: TransportOptions): Send {
       reached.status = head.status;
       const result = await readResponse(head, {
         ...options,
+        makeRoom(bytes) {
+          const waiting = share.take(bytes, stop);
+          return waiting && deadline.without(waiting);
+        },
         read: request.read,
         hide: request.isPrivate ? () => '(not shown)' : (text) => redact(text, token),
         hideToken: (text) => redact(text, token),
@@ -93,12 +107,13 @@ export function createTransport(options: TransportOptions): Send {
       return result;
     } catch (error) {
       signal?.throwIfAborted();
-      const failure: PlatformFailure = timeout.signal.aborted
+      const failure: PlatformFailure = deadline.signal.aborted
         ? { kind: 'timeout', timeoutMs: request.timeoutMs, phase: reached.phase }
         : brokenConnection(error, reached.phase);
       return { kind: 'failure', status: reached.status, sizeBytes: 0, failure, cause: withoutPacket(error) };
     } finally {
-      clearTimeout(timer);
+      deadline.clear();
+      share.close();
     }
   };
 }
@@ -122,6 +137,7 @@ function toExchange(request: PlatformRequest, token: string, { baseUrl, tokenHea
 }
 
 type ReadOptions = TransportOptions & {
+  readonly makeRoom: MakeRoom;
   readonly read: ReadResponse<unknown>;
   /** Removes from a text of the response's body what must not be shown. */
   readonly hide: Hide;
@@ -152,7 +168,7 @@ async function readResponse(head: ExchangeResponse, options: ReadOptions): Promi
     return failed(statusFailure(status, words, head.headers, options.now()), body.byteLength);
   }
   const maxBytes = options.maxResponseBytes;
-  const read = await readBody(head, maxBytes);
+  const read = await readBody(head, maxBytes, options.makeRoom);
   switch (read.kind) {
     case 'too-large':
       return failed({ kind: 'too-large', maxBytes }, read.readBytes);
@@ -206,7 +222,7 @@ function readJson(
     // The parser's own message quotes the text, which may be private; its length is enough.
     const failure: PlatformFailure =
       error instanceof SyntaxError
-        ? { kind: 'cut', detail: `${body.byteLength} bytes received` }
+        ? { kind: 'cut', detail: `${seen.sizeBytes} bytes received` }
         : { kind: 'shape', faults: [wordsOf(error, hide)] };
     return { kind: 'failure', ...seen, failure };
   }

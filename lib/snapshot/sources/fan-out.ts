@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { emptyBatch, type RecordBatch } from '../page/record-batch.ts';
 import type { MissingId, Scan } from '../scan.ts';
 import { missingId, refusedForMissing } from './missing-ids.ts';
-import { readAhead } from './read-ahead.ts';
+import { type ResultMemory, readAhead } from './read-ahead.ts';
 
 /** Where a fan-out resumes. It does not include what was read ahead, which is read again. */
 export type FanOutPosition = {
@@ -31,12 +31,21 @@ export type FanOutOptions = {
   readonly concurrency?: number | undefined;
 };
 
-/** Enough to use the whole pace if a response takes a second. Memory holds this many responses. */
+/** Enough to use the whole pace if a response takes a second. */
 const CONCURRENCY = 8;
 
+/** The most bytes of responses that memory holds before it is their turn. */
+const AHEAD_BYTES = 64 * 1024 * 1024;
+
+const memory: ResultMemory<One> = {
+  mostBytes: AHEAD_BYTES,
+  sizeOf: ({ batch }) => batch.heldBytes,
+  release: ({ batch }) => batch.release?.(),
+};
+
 /**
- * Reads one response per id, in parallel, and yields one step per id, in the order of the ids. If the platform responds
- * 404 or 403, the id is missing; any other error ends the scan and aborts the reads under way. Each response is
+ * Reads one response per id, in parallel, and yields one step per id, in the order of the ids. A large response for which
+ * there is no memory before its turn is read again then. If the platform responds 404 or 403, the id is missing; any other error ends the scan and aborts the reads under way. Each response is
  * complete, so the scan is proved. Throws `TypeError` if `concurrency` is invalid.
  */
 export function fanOut(options: FanOutOptions): Scan<FanOutPosition> {
@@ -47,7 +56,8 @@ export function fanOut(options: FanOutOptions): Scan<FanOutPosition> {
   return async function* ({ from = START, signal }) {
     let position = from;
     const read = (id: string, stop: AbortSignal) => readOne(id, options.read, stop);
-    for await (const one of readAhead({ items: ids.slice(from.next), read, concurrency, signal })) {
+    const items = ids.slice(from.next);
+    for await (const one of readAhead({ items, read, concurrency, memory, signal })) {
       position = after(position, one);
       yield { ...one, position, total };
     }

@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type BodyShare, createBodyBudget } from '../../../lib/platform/http/body-budget.ts';
+import { json, startServer } from '../scripted-server.ts';
+import { sendOnce } from '../send-once.ts';
+
+const never = new AbortController().signal;
+
+/** Whether a promise has been resolved by now. */
+async function isResolved(promise: Promise<void> | undefined): Promise<boolean> {
+  if (promise === undefined) return true;
+  let resolved = false;
+  promise.then(
+    () => {
+      resolved = true;
+    },
+    () => undefined,
+  );
+  await new Promise((resolve) => setImmediate(resolve));
+  return resolved;
+}
+
+test('bodies wait for room, except that one may take more than there is', async () => {
+  const budget = createBodyBudget(100, 0);
+  const [first, second, third] = [budget.open(), budget.open(), budget.open()];
+
+  expect(first.take(90, never)).toBeUndefined();
+  expect(second.take(90, never)).toBeUndefined();
+  const waiting = third.take(10, never);
+
+  expect(await isResolved(waiting)).toBe(false);
+  expect(second.take(1_000, never)).toBeUndefined();
+  first.close();
+  expect(await isResolved(waiting)).toBe(false);
+  second.close();
+  expect(await isResolved(waiting)).toBe(true);
+});
+
+test('whoever waited longest goes first, and may be the next that takes more than there is', async () => {
+  const budget = createBodyBudget(100, 0);
+  const [large, next, small] = [budget.open(), budget.open(), budget.open()];
+  large.take(200, never);
+
+  const [nextTurn, smallTurn] = [next.take(150, never), small.take(1, never)];
+  large.close();
+
+  expect(await isResolved(nextTurn)).toBe(true);
+  expect(await isResolved(smallTurn)).toBe(false);
+  next.close();
+  expect(await isResolved(smallTurn)).toBe(true);
+});
+
+test('the first bytes of each body are free, so that small responses never wait for a large one', () => {
+  const budget = createBodyBudget(100, 50);
+  const [large, small] = [budget.open(), budget.open()];
+  large.take(1_000, never);
+
+  expect(small.take(20, never)).toBeUndefined();
+  expect(small.take(30, never)).toBeUndefined();
+  expect(small.take(1, never)).toBeInstanceOf(Promise);
+});
+
+test('a body whose call is aborted while it waits leaves the others their places', async () => {
+  const budget = createBodyBudget(100, 0);
+  const [large, aborted, other] = [budget.open(), budget.open(), budget.open()];
+  const stop = new AbortController();
+  large.take(200, never);
+
+  const abortedTurn = aborted.take(1, stop.signal);
+  const otherTurn = other.take(1, never);
+  stop.abort(new Error('enough'));
+
+  await expect(abortedTurn).rejects.toThrow('enough');
+  aborted.close();
+  large.close();
+  expect(await isResolved(otherTurn)).toBe(true);
+});
+
+test('whatever the bodies and whichever are aborted, all end, and memory is never more than the budget and one body', async () => {
+  const body = fc.record({
+    pieces: fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 6 }),
+    isAborted: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), fc.array(body, { maxLength: 8 }), async (scheduler, bodies) => {
+      const budget = createBodyBudget(100, 0);
+      let [held, most] = [0, 0];
+      const receive = async (share: BodyShare, pieces: readonly number[], signal: AbortSignal) => {
+        let own = 0;
+        try {
+          for (const bytes of pieces) {
+            await scheduler.schedule(Promise.resolve());
+            await share.take(bytes, signal);
+            [held, own] = [held + bytes, own + bytes];
+            most = Math.max(most, held);
+          }
+        } finally {
+          held -= own;
+          share.close();
+        }
+      };
+
+      const received = bodies.map(({ pieces, isAborted }) => {
+        const stop = new AbortController();
+        if (isAborted) void scheduler.schedule(Promise.resolve()).then(() => stop.abort());
+        return receive(budget.open(), pieces, stop.signal);
+      });
+      await scheduler.waitFor(Promise.allSettled(received));
+
+      const sizes = bodies.map(({ pieces }) => pieces.reduce((sum, bytes) => sum + bytes, 0));
+      expect(most).toBeLessThanOrEqual(100 + Math.max(0, ...sizes));
+      expect(held).toBe(0);
+      expect(budget.open().take(100, never)).toBeUndefined();
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('the time in which a body waits for memory does not count towards the limit of its call', async () => {
+  await using server = await startServer(json('x'.repeat(98)));
+  const bodies = createBodyBudget(0, 0);
+  const other = bodies.open();
+  other.take(1, never);
+
+  const sent = sendOnce(server.url, { bodies, timeoutMs: 300 });
+  await new Promise((resolve) => setTimeout(resolve, 900));
+  other.close();
+
+  expect(await sent).toMatchObject({ kind: 'response', sizeBytes: 100 });
+});
+
+test('a call can be aborted while its body waits, and its place is free again', async () => {
+  await using server = await startServer(json('x'.repeat(98)), json('x'.repeat(98)));
+  const bodies = createBodyBudget(0, 0);
+  const other = bodies.open();
+  other.take(1, never);
+  const stop = new AbortController();
+
+  const aborted = sendOnce(server.url, { bodies, signal: stop.signal });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  stop.abort(new Error('enough'));
+
+  await expect(aborted).rejects.toThrow('enough');
+  other.close();
+  expect(await sendOnce(server.url, { bodies })).toMatchObject({ kind: 'response' });
+});
