@@ -98,6 +98,24 @@ export const brokenCopies: Readonly<Record<string, Found>> = {
     faults: 1,
     breaks: /nothing hid whether/,
   },
+  'what was certainly not executed is given up': {
+    withLedger: (ledger) => ({
+      ...ledger,
+      async release(holder) {
+        const { row } = await ledger.end(holder, { status: 'failed', error: { kind: 'x', message: '' } });
+        return { kind: 'lost', row };
+      },
+    }),
+    in: 'one message',
+    faults: 1,
+    breaks: /given up as FAILED/,
+  },
+  'a worker waits for a response that never comes': {
+    withQueue: (queue) => ({ ...queue, delay: () => new Promise(() => undefined) }),
+    in: 'one message',
+    faults: 1,
+    breaks: /never comes/,
+  },
   'a late success does not count': {
     withLedger: (ledger) => ({
       ...ledger,

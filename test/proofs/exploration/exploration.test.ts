@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { scaledTimeout } from '../../scale.ts';
 import { bounds } from './bounds.ts';
 import { brokenCopies } from './broken-copies.ts';
 import { choicesIn } from './choices.ts';
@@ -15,27 +16,35 @@ import { tell } from './story.ts';
 
 const small = Object.entries(bounds.test) as readonly (readonly [ScenarioName, number])[];
 
-test.for(small)('no schedule breaks a promise: %s, at most %i faults', async ([name, faults]) => {
-  const options = { scenario: scenarios[name], faults };
+test.for(small)(
+  'no schedule breaks a promise: %s, at most %i faults',
+  { timeout: scaledTimeout(240_000) },
+  async ([name, faults]) => {
+    const options = { scenario: scenarios[name], faults };
 
-  const { violation, isWhole, rests } = await explore(options);
+    const { violation, isWhole, rests } = await explore(options);
 
-  expect(violation && (await tell(options, violation.schedule))).toBeUndefined();
-  expect(isWhole).toBe(true);
-  expect(rests).toBeGreaterThan(0);
-});
+    expect(violation && (await tell(options, violation.schedule))).toBeUndefined();
+    expect(isWhole).toBe(true);
+    expect(rests).toBeGreaterThan(0);
+  },
+);
 
-test.for(Object.entries(brokenCopies))('the exploration finds: %s', async ([, copy]) => {
-  const { faults, breaks, only } = copy;
-  const scenario = { ...scenarios[copy.in], ...(only === undefined ? {} : { only }) };
-  const options = { scenario, copy, faults, breaks };
+test.for(Object.entries(brokenCopies))(
+  'the exploration finds: %s',
+  { timeout: scaledTimeout(240_000) },
+  async ([, copy]) => {
+    const { faults, breaks, only } = copy;
+    const scenario = { ...scenarios[copy.in], ...(only === undefined ? {} : { only }) };
+    const options = { scenario, copy, faults, breaks };
 
-  const { violation } = await explore(options);
+    const { violation } = await explore(options);
 
-  expect(violation?.broken).toMatch(breaks);
-  const story = await tell(options, violation?.schedule ?? []);
-  expect(story.at(-1)).toMatch(breaks);
-});
+    expect(violation?.broken).toMatch(breaks);
+    const story = await tell(options, violation?.schedule ?? []);
+    expect(story.join('\n')).toMatch(breaks);
+  },
+);
 
 test('what is remembered of a run is what the code does each time', async () => {
   const scenario = scenarios['a cancel and a redrive by id'];

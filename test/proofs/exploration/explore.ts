@@ -73,7 +73,7 @@ export const worldOf = (scenario: Scenario, copy: BrokenCopy = {}) => ({
 });
 
 /** True if nothing has to happen any more: nothing is under way, the queue is empty, and nobody has to repeat a command. */
-const isAtRest = ({ actors, queue, people }: State) =>
+export const isAtRest = ({ actors, queue, people }: State): boolean =>
   actors.length === 0 && queue.messages.length === 0 && people.every(({ tries }) => tries === 0);
 
 type Waiting = { readonly state: State; readonly index: number };
@@ -85,12 +85,13 @@ export async function explore(options: ExploreOptions): Promise<Explored> {
   const keyOf = createKeys();
   const first = firstState(scenario);
   const seen = new Set([keyOf(first)]);
-  /** How each state was reached: the state before it, and the place of the choice. */
-  const cameFrom: (readonly [parent: number, place: number])[] = [[-1, 0]];
+  /** How each state was reached: by its number, that of the state before it, and the place of the choice. */
+  const parents = [-1];
+  const places = [0];
   let [steps, depth, rests, stranded] = [0, 0, 0, 0];
   let level: Waiting[] = [{ state: first, index: 0 }];
   const sofar = (violation?: Explored['violation']): Explored => ({
-    states: cameFrom.length,
+    states: parents.length,
     steps,
     depth,
     rests,
@@ -100,15 +101,15 @@ export async function explore(options: ExploreOptions): Promise<Explored> {
     ...(violation === undefined ? {} : { violation }),
   });
   const scheduleTo = (index: number): readonly number[] => {
-    const [parent, place] = cameFrom[index] ?? [-1, 0];
-    return parent < 0 ? [] : [...scheduleTo(parent), place];
+    const parent = parents[index] ?? -1;
+    return parent < 0 ? [] : [...scheduleTo(parent), places[index] ?? 0];
   };
   for (; level.length > 0; depth += 1) {
     const next: Waiting[] = [];
     for (const { state, index } of level) {
       if (isAtRest(state)) {
         rests += 1;
-        const rest = checkRest(state);
+        const rest = checkRest(state, scenario);
         if (rest === 'stranded') stranded += 1;
         else if (rest !== undefined && breaks.test(rest))
           return sofar({ broken: rest, schedule: scheduleTo(index) });
@@ -122,8 +123,8 @@ export async function explore(options: ExploreOptions): Promise<Explored> {
         const key = keyOf(reached.state);
         if (seen.has(key)) continue;
         seen.add(key);
-        cameFrom.push([index, place]);
-        next.push({ state: reached.state, index: cameFrom.length - 1 });
+        places.push(place);
+        next.push({ state: reached.state, index: parents.push(index) - 1 });
         if (seen.size >= mostStates) return sofar();
         if (onProgress !== undefined && seen.size % 100_000 === 0) onProgress(sofar());
       }

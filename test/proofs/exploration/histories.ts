@@ -38,9 +38,11 @@ export type History<S extends Start = Start> = {
 /** The code that is explored: settles when it has no more to do. */
 export type Code<S extends Start> = (start: S, outside: Outside) => Promise<unknown>;
 
-type Known<S extends Start> = History<S> & {
-  readonly answers: readonly Answered[];
-  readonly next: Map<string, Known<S>>;
+/** How a history was reached, and those that go on from it, by what they had next. */
+type Links<S extends Start> = {
+  readonly before: History<S> | undefined;
+  readonly answer: Answered | undefined;
+  readonly next: Map<string, History<S>>;
 };
 
 /** So many runs are left where they stand, so that their next reply costs no repeat of all the earlier ones. */
@@ -48,56 +50,79 @@ const MOST_LIVE = 2_000;
 
 /** All histories that were met so far. */
 export function createHistories<S extends Start>(code: Code<S>) {
-  const roots = new Map<string, Known<S>>();
+  const roots = new Map<string, History<S>>();
+  const links: Links<S>[] = [];
   const live = new Map<number, Run>();
-  let count = 0;
+  const share = sharing<Ask>();
 
-  const know = (run: Run, start: S, answers: readonly Answered[], seen: Seen): Known<S> => {
-    count += 1;
-    const known = { id: count, start, answers, underWay: run.underWay(), end: run.end(), ...seen };
-    live.set(count, run);
+  const know = (run: Run, start: S, seen: Seen, link: Omit<Links<S>, 'next'>): History<S> => {
+    const id = links.length;
+    links.push({ ...link, next: new Map() });
+    live.set(id, run);
     const [oldest] = live.keys();
     if (live.size > MOST_LIVE && oldest !== undefined) live.delete(oldest);
-    return { ...known, next: new Map() };
+    const underWay = run.underWay().map(({ number, ask }) => ({ number, ask: share(ask) }));
+    return { id, start, underWay, end: run.end(), ...seen };
   };
 
-  const runTo = async ({ id, start, answers }: Known<S>): Promise<Run> => {
-    const left = live.get(id);
-    live.delete(id);
+  const answersOf = ({ id }: History<S>): readonly Answered[] => {
+    const answers: Answered[] = [];
+    for (let link = links[id]; link?.answer !== undefined; link = links[link.before?.id ?? -1])
+      answers.push(link.answer);
+    return answers.reverse();
+  };
+
+  const runTo = async (history: History<S>): Promise<Run> => {
+    const left = live.get(history.id);
+    live.delete(history.id);
     if (left !== undefined) return left;
-    const run = await startRun(start, code);
-    for (const answer of answers) await run.answer(answer);
+    const run = await startRun(history.start, code);
+    for (const answer of answersOf(history)) await run.answer(answer);
     return run;
   };
 
   return {
-    count: () => count,
+    count: () => links.length,
     async begin(start: S): Promise<History<S>> {
       const name = JSON.stringify(start);
-      const known =
-        roots.get(name) ??
-        know(await startRun(start, code), start, [], { hasHeard: false, hasLooked: false });
-      roots.set(name, known);
-      return known;
+      const there = roots.get(name);
+      if (there !== undefined) return there;
+      const run = await startRun(start, code);
+      const root = know(run, start, NOTHING_SEEN, { before: undefined, answer: undefined });
+      roots.set(name, root);
+      return root;
     },
     /** The history that goes on with this reply. */
-    async after(history: History<S>, answer: Answered): Promise<History<S>> {
-      const known = history as Known<S>;
+    async after(before: History<S>, answer: Answered): Promise<History<S>> {
       const name = JSON.stringify(answer);
-      const there = known.next.get(name);
+      const there = links[before.id]?.next.get(name);
       if (there !== undefined) return there;
-      const run = await runTo(known);
+      const run = await runTo(before);
       await run.answer(answer);
-      const next = know(run, known.start, [...known.answers, answer], seenAfter(known, answer));
-      known.next.set(name, next);
-      return next;
+      const after = know(run, before.start, seenAfter(before, answer), { before, answer });
+      links[before.id]?.next.set(name, after);
+      return after;
     },
+  };
+}
+
+/** Returns an equal value that it returned before, if there is one: equal asks of many histories take room once. */
+function sharing<T>(): (value: T) => T {
+  const known = new Map<string, T>();
+  return (value) => {
+    const text = JSON.stringify(value);
+    const there = known.get(text);
+    if (there !== undefined) return there;
+    known.set(text, value);
+    return value;
   };
 }
 
 export type Histories<S extends Start> = ReturnType<typeof createHistories<S>>;
 
 type Seen = Pick<History, 'hasHeard' | 'hasLooked'>;
+
+const NOTHING_SEEN: Seen = { hasHeard: false, hasLooked: false };
 
 function seenAfter({ underWay, hasHeard, hasLooked }: History, { number, reply }: Answered): Seen {
   const ask = underWay.find((each) => each.number === number)?.ask;

@@ -120,8 +120,17 @@ export function checkLeaving(
   return (row.leaseUntilMs ?? 0) > state.nowMs ? undefined : 'a request left after its lease';
 }
 
+/** Holds whenever a run has had a reply: it waits for another one, or has ended as it should. */
+export function checkRun(state: State, actor: Actor, scenario: Scenario): Verdict {
+  const { start, underWay, end } = actor.history;
+  if (end === undefined)
+    return underWay.length === 0 ? 'a run waits for something that never comes' : undefined;
+  if (start.role === 'delivery' && end.kind === 'threw') return `a delivery threw ${end.error}`;
+  return checkHeard(state, actor, scenario);
+}
+
 /** Holds when a delivery ends by itself: what it heard is recorded. */
-export function checkEnd(state: State, { history, diesAtMs }: Actor, { job }: Scenario): Verdict {
+function checkHeard(state: State, { history, diesAtMs }: Actor, { job }: Scenario): Verdict {
   // One that may be repeated is, by whoever has taken it over.
   if (!history.hasHeard || job.end !== 'SUCCESS' || job.mayRepeat) return undefined;
   if (rowsIn(state).some((row) => row.state === 'DONE')) return undefined;
@@ -136,12 +145,15 @@ export function checkEnd(state: State, { history, diesAtMs }: Actor, { job }: Sc
 const LAST_WRITE_MS = 1_000;
 
 /** Holds when nothing is left to be done: the job has ended, and its result, its row and the report agree. */
-export function checkRest(state: State): Verdict | 'stranded' {
+export function checkRest(state: State, scenario: Scenario): Verdict | 'stranded' {
   // What was announced and never claimed is no job yet.
   const rows = rowsIn(state).filter((row) => hasEnded(row) || row.fence > 0);
   const [row, ...others] = rows;
   if (row === undefined || others.length > 0) return `one message, and ${rows.length} jobs`;
   if (!hasEnded(row)) return `nothing is left to do, and the job is ${row.state}`;
+  const isRefused = row.outcome.error?.kind === 'status';
+  if (scenario.people.length === 0 && !state.facts.isHidden && row.state !== 'DONE' && !isRefused)
+    return `a job was given up as ${row.state}, although nothing hid whether its function ran`;
   const [key] = resultsIn(state);
   // A job that was cancelled before its message was seen has nobody who could write its result.
   if (key === undefined)

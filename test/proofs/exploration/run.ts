@@ -2,13 +2,15 @@ import { parseArgs } from 'node:util';
 import { bounds } from './bounds.ts';
 import { brokenCopies } from './broken-copies.ts';
 import { type Explored, type ExploreOptions, explore } from './explore.ts';
+import { faultKinds } from './faults.ts';
 import { type ScenarioName, scenarios } from './scenario.ts';
 import { tell } from './story.ts';
 
 /*
  * Explores every scenario and every broken copy: `npm run explore`, in about a minute, or `npm run explore -- --bound
- * hour`. With `--scenario` and `--faults` one scenario, with `--copy` one broken copy; with `--schedule` it prints the
- * steps of one schedule. The last line is `N passed, N failed`.
+ * hour`. With `--scenario` and `--faults` one scenario, with faults of some kinds if they are named (`--only 'a kill'`);
+ * with `--copy` one broken copy; with `--schedule` it prints the steps of one schedule. The last line is `N passed, N
+ * failed`.
  */
 
 const { values } = parseArgs({
@@ -16,6 +18,7 @@ const { values } = parseArgs({
     bound: { type: 'string', default: 'minute' },
     scenario: { type: 'string' },
     faults: { type: 'string' },
+    only: { type: 'string', multiple: true },
     copy: { type: 'string' },
     schedule: { type: 'string' },
   },
@@ -38,8 +41,11 @@ type Task = {
 };
 
 function scenarioTask(name: ScenarioName, faults: number): Task {
-  const again = `--scenario '${name}' --faults ${faults}`;
-  return { title: name, options: { scenario: scenarios[name], faults }, mustBreak: false, again };
+  const only = values.only?.map((each) => pick('a fault', each, faultKinds));
+  const scenario = { ...scenarios[name], ...(only === undefined ? {} : { only }) };
+  const kinds = (only ?? []).map((each) => ` --only '${each}'`).join('');
+  const again = `--scenario '${name}' --faults ${faults}${kinds}`;
+  return { title: `${name}${kinds}`, options: { scenario, faults }, mustBreak: false, again };
 }
 
 function copyTask(name: string): Task {
@@ -69,7 +75,7 @@ function tasks(): readonly Task[] {
 function line({ title, options }: Task, explored: Explored, seconds: number): string {
   const { states, steps, depth, rests, stranded, histories } = explored;
   const rate = Math.round(states / seconds);
-  return `${title}: at most ${options.faults} faults, ${states} states, ${steps} steps, ${histories} runs, depth ${depth}, ${rests} ends${stranded > 0 ? ` (${stranded} stranded)` : ''}, ${seconds.toFixed(1)} s of CPU, ${rate} states/s`;
+  return `${title}: at most ${options.faults} faults, ${states} states, ${steps} steps, ${histories} runs, depth ${depth}, ${rests} ends${stranded > 0 ? ` (${stranded} stranded)` : ''}, ${seconds.toFixed(1)} s of CPU, ${rate} states/s, ${Math.round(process.resourceUsage().maxRSS / 1_024)} MB`;
 }
 
 /** True if it went as it should. */

@@ -4,10 +4,10 @@ import type { Choice, Fate } from './choices.ts';
 import { begin, deliver, ended, floated, moved, passed, tidied, type World, withActor } from './moves.ts';
 import {
   checkDeleted,
-  checkEnd,
   checkLeaving,
   checkObject,
   checkRow,
+  checkRun,
   checkState,
   rowAt,
   type Verdict,
@@ -143,11 +143,10 @@ async function arrive(
   const { nowMs } = state;
   const history = await histories.after(actor.history, { number, reply, nowMs });
   const late = actor.late.filter((each) => history.underWay.some((still) => still.number === each.number));
-  const after = withActor(state, place, { ...actor, history, late });
-  if (history.end !== undefined) {
-    const broken = brokenBefore ?? checkEnd(after, { ...actor, history }, scenario);
-    return { state: ended(after, place), broken };
-  }
+  const now = { ...actor, history, late };
+  const after = withActor(state, place, now);
+  const broken = brokenBefore ?? checkRun(after, now, scenario);
+  if (history.end !== undefined) return { state: ended(after, place), broken };
   const asked = history.underWay.filter(
     (each) => !actor.history.underWay.some((before) => before.number === each.number),
   );
@@ -156,5 +155,5 @@ async function arrive(
       ? (checkLeaving(after, ask, scenario) ?? [])
       : [],
   );
-  return { state: after, broken: brokenBefore ?? leaving[0] };
+  return { state: after, broken: broken ?? leaving[0] };
 }

@@ -1,20 +1,25 @@
 import type { Ask } from './asks.ts';
 import type { Choice } from './choices.ts';
-import { type ExploreOptions, follow } from './explore.ts';
+import { type ExploreOptions, follow, isAtRest } from './explore.ts';
+import { checkRest } from './rules.ts';
 import type { State } from './state.ts';
 
 /** The steps of a schedule, each as one readable line, and what it breaks in the end. */
 export async function tell(options: ExploreOptions, schedule: readonly number[]): Promise<readonly string[]> {
   const lines: string[] = [];
   let startMs: number | undefined;
-  for await (const { before, choice, broken } of follow(options, schedule)) {
+  let last: State | undefined;
+  for await (const { before, choice, state, broken } of follow(options, schedule)) {
     startMs ??= before.nowMs;
     const seconds = ((before.nowMs - startMs) / 1_000).toFixed(1).padStart(7);
     lines.push(
       `${seconds} s  ${describe(before, choice)}${choice.fault === undefined ? '' : `  (${choice.fault})`}`,
     );
     if (broken !== undefined) lines.push(`BROKEN: ${broken}`);
+    last = state;
   }
+  const rest = last && isAtRest(last) ? checkRest(last, options.scenario) : undefined;
+  if (rest !== undefined) lines.push(`BROKEN: ${rest}`);
   return lines;
 }
 
