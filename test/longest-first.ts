@@ -1,14 +1,22 @@
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** The files that take longest, the longest first. In a fresh clone Vitest has no durations, and guesses by size. */
+/**
+ * The files that take longest, the longest first: most of them wait a lot, while other files use the cores. In a fresh
+ * clone Vitest has no durations, and guesses by size.
+ */
 const LONGEST: readonly string[] = [
   'infra/deployed.test.ts',
   'infra/synth.test.ts',
-  'sandbox/aws/functions/event-source-mapping.test.ts',
-  'snapshot/killed.test.ts',
   'jobs/killed-worker.test.ts',
+  'cli/jobs.test.ts',
+  'sandbox/aws/functions/event-source-mapping.test.ts',
+  'cli/work.test.ts',
+  'snapshot/killed.test.ts',
   'functions/split-texts.test.ts',
+  'cli/broken-states.test.ts',
+  'store/directory.test.ts',
+  'sandbox/aws/functions/create-handler-process.test.ts',
 ];
 
 /** Begins with the files that take longest, so that no worker is idle while another runs the last of them. */
