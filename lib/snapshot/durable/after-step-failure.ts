@@ -1,4 +1,5 @@
 import { AwsError } from '../../aws/aws-error.ts';
+import { isStatus } from '../../platform/failure.ts';
 import { PlatformError } from '../../platform/platform-error.ts';
 import { decideRetry, type RetryLimits } from '../../platform/retry.ts';
 import { StoreError } from '../../store/error.ts';
@@ -31,19 +32,23 @@ const LIMITS: RetryLimits = {
 const MOST_UNNAMED = 4;
 
 /**
- * What to do after a step that threw: retry if the failure may be temporary, stop at once if it is permanent. `attempt`
- * is the one that failed, 1 is the first; `random` is from 0 up to 1.
+ * What to do after a step that threw: retry if the failure may be temporary, stop at once if it is permanent. A refused
+ * token (401) may be: while one replaces another, or a gateway has lost its session, as for a job. `attempt` is the one
+ * that failed, 1 is the first; `random` is from 0 up to 1.
  */
 export function afterStepFailure(error: unknown, attempt: number, random: number): AfterStepFailure {
   if (error instanceof SnapshotStoppedError) return afterStepFailure(error.cause, attempt, random);
   if (error instanceof AggregateError) return afterAll(error.errors, attempt, random);
   if (error instanceof PlatformError) {
     const { failure } = error;
+    if (isStatus(failure, 401)) return retryUpTo(LIMITS.maxRetries, attempt, random);
     return decideRetry({ failure, mayRepeat: true, attempt, elapsedMs: 0, random, limits: LIMITS });
   }
-  const most = retriesFor(error);
-  return attempt > most ? { kind: 'stop' } : { kind: 'retry', delayMs: backoffMs(attempt, random, LIMITS) };
+  return retryUpTo(retriesFor(error), attempt, random);
 }
+
+const retryUpTo = (most: number, attempt: number, random: number): AfterStepFailure =>
+  attempt > most ? { kind: 'stop' } : { kind: 'retry', delayMs: backoffMs(attempt, random, LIMITS) };
 
 /** Several failures of one step: it stops if one of them is permanent, and otherwise waits for the longest delay. */
 function afterAll(errors: readonly unknown[], attempt: number, random: number): AfterStepFailure {

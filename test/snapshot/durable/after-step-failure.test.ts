@@ -20,6 +20,7 @@ const denied = new StoreError('put a part', { kind: 'denied', code: 'AccessDenie
 describe('a step is retried after', () => {
   test.each([
     ['an error of the platform', status(503)],
+    ['a token that the platform refuses', status(401)],
     ['a time-out', platform({ kind: 'timeout', timeoutMs: 60_000, phase: 'exchange' })],
     ['a store that is busy', busy],
     ['a checkpoint that another process moved', conflict],
@@ -34,7 +35,6 @@ describe('a step is retried after', () => {
 describe('a step ends the run at once after', () => {
   test.each([
     ['400', status(400)],
-    ['401', status(401)],
     ['403', status(403)],
     ['a response of another shape', platform({ kind: 'shape', faults: ['id: expected an integer'] })],
     ['an invalid object', new StoredObjectError('invalid', 'no manifest')],
@@ -42,7 +42,7 @@ describe('a step ends the run at once after', () => {
     ['a store without a region', new StoreError('put a part', noRegion)],
     ['a table without a region', new TableError('put a row', noRegion)],
     ['another service without a region', new AwsError('read a secret', new Error('Region is missing'))],
-    ['several failures of which one is permanent', new AggregateError([busy, status(401)])],
+    ['several failures of which one is permanent', new AggregateError([busy, status(403)])],
     ['a stop caused by such a failure', new SnapshotStoppedError('files', 'a run', status(403))],
   ])('%s', (_, error) => {
     expect(afterStepFailure(error, 1, 0.5)).toMatchObject({ kind: 'stop' });

@@ -259,7 +259,7 @@ test('a hanging slice is aborted before its invocation ends, and its pages are s
 });
 
 describe('permanent failures', () => {
-  test('a refused token ends the run at once, and the error says so', async () => {
+  test('a refused token is tried twenty times more, then ends the run, and the error says so', async () => {
     let tries = 0;
     const call = callOf(sandbox, 'an-old-token');
 
@@ -276,7 +276,7 @@ describe('permanent failures', () => {
     const reason = result.status === 'rejected' ? result.reason : undefined;
     expect(reason).toBeInstanceOf(SnapshotStoppedError);
     expect(reason.message).toMatch(/^run \S+ of calculations was stopped: .*401/);
-    expect(tries).toBe(2);
+    expect(tries).toBe(22);
     expect(await readLatest(store, 'calculations')).toBeUndefined();
   });
 
