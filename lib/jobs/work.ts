@@ -1,3 +1,4 @@
+import { sleep } from '../time/sleep.ts';
 import { createComingBack } from './coming-back.ts';
 import type { Lease, Worker } from './handle-message.ts';
 import { type HandledOnce, handleOnce } from './handle-once.ts';
@@ -20,6 +21,8 @@ export type WorkOptions = {
   /** Ends the work: running jobs are finished, and no new ones are started. */
   readonly signal: AbortSignal;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Waits between two extensions of a message's visibility timeout; rejects once the signal is aborted. Default: `sleep` of `lib/time`. */
+  readonly rest?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Long polls if not given. */
   readonly polls?: Polls | undefined;
   /** Called for each message that is refused, and again if the message is delivered again. */
@@ -135,19 +138,22 @@ async function handleOne(message: QueueMessage, options: WorkOptions): Promise<H
 /** Extends a message's visibility timeout after each third of it, until the returned function is called. */
 function keepHidden(
   { receipt, messageId }: QueueMessage,
-  { queue, visibilitySeconds, worker: { logger } }: WorkOptions,
+  { queue, visibilitySeconds, rest = sleep, worker: { logger } }: WorkOptions,
 ): () => Promise<void> {
-  let underWay = Promise.resolve();
-  const timer = setInterval(
-    () => {
-      underWay = queue
-        .delay(receipt, visibilitySeconds * 1000)
+  const visibilityMs = visibilitySeconds * 1000;
+  const stopped = new AbortController();
+  const keep = async () => {
+    while (!stopped.signal.aborted) {
+      await rest(visibilityMs / 3, stopped.signal);
+      await queue
+        .delay(receipt, visibilityMs)
         .catch((err: unknown) => logger.warn({ messageId, err }, 'visibility not extended'));
-    },
-    (visibilitySeconds * 1000) / 3,
-  );
+    }
+  };
+  // The sleep ends with the signal's reason.
+  const keeping = keep().catch(() => undefined);
   return async () => {
-    clearInterval(timer);
-    await underWay;
+    stopped.abort();
+    await keeping;
   };
 }

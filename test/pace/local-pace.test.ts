@@ -19,7 +19,7 @@ describe('in virtual time, with timers that wake late', () => {
     await fc.assert(
       fc.asyncProperty(schedules, async ({ rate, concurrency, arrivals, durations, lateness }) => {
         let woken = 0;
-        const clock = createVirtualClock(() => lateness[woken++ % lateness.length] ?? 0);
+        const clock = createVirtualClock({ lateness: () => lateness[woken++ % lateness.length] ?? 0 });
         const pace = createLocalPace({ rate, concurrency, ...clock });
         const leftAt: number[] = [];
         const call = async (index: number, arrivalMs: number) => {
@@ -47,7 +47,7 @@ describe('in virtual time, with timers that wake late', () => {
   test('a busy process uses nearly all of its rate although its timers are a few milliseconds late', async () => {
     const lateness = [0, 3, 1, 4, 2];
     let woken = 0;
-    const clock = createVirtualClock(() => lateness[woken++ % lateness.length] ?? 0);
+    const clock = createVirtualClock({ lateness: () => lateness[woken++ % lateness.length] ?? 0 });
     const pace = createLocalPace({ rate: 9.8, concurrency: 4, ...clock });
 
     const all = Promise.all(Array.from({ length: 589 }, () => pace.run(async () => undefined)));

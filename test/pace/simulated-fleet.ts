@@ -71,7 +71,7 @@ export const EPOCH_MS = 1_795_276_800_000;
 
 /** Runs a fleet over one item in virtual time, and reports what left when. */
 export async function simulateFleet(plan: FleetPlan) {
-  const clock = createVirtualClock(plan.lateness);
+  const clock = createVirtualClock({ lateness: plan.lateness });
   const memory = plan.item ?? createMemoryBudget();
   const departures: Departure[] = [];
   const refusals: { readonly worker: number; readonly waitMs: number }[] = [];

@@ -1,20 +1,49 @@
+export type VirtualClockOptions = {
+  /** How late a timer wakes, in milliseconds. Default: never. */
+  readonly lateness?: (() => number) | undefined;
+  /** Whether something is being done outside the event loop, which takes no virtual time. Default: never. */
+  readonly isBusy?: (() => boolean) | undefined;
+};
+
+type Sleeper = { readonly atMs: number; readonly wake: () => void };
+
 /** A clock that advances only when somebody sleeps on it, and a sleep that may wake late. Times in milliseconds. */
-export function createVirtualClock(lateness: () => number = () => 0) {
+export function createVirtualClock({ lateness = () => 0, isBusy = () => false }: VirtualClockOptions = {}) {
   let nowMs = 0;
-  const sleepers: { readonly atMs: number; readonly wake: () => void }[] = [];
+  const sleepers: Sleeper[] = [];
+
+  /** Those of the same time wake in the order in which they went to sleep. */
+  const add = (sleeper: Sleeper) => {
+    let [from, to] = [0, sleepers.length];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if ((sleepers[middle]?.atMs ?? 0) <= sleeper.atMs) from = middle + 1;
+      else to = middle;
+    }
+    sleepers.splice(from, 0, sleeper);
+  };
 
   return {
     now: () => nowMs,
     sleep: (ms: number, signal?: AbortSignal) =>
       new Promise<void>((resolve, reject) => {
-        sleepers.push({ atMs: nowMs + ms + lateness(), wake: resolve });
-        signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+        const stop = () => {
+          const at = sleepers.indexOf(sleeper);
+          if (at >= 0) sleepers.splice(at, 1);
+          reject(signal?.reason);
+        };
+        const wake = () => {
+          signal?.removeEventListener('abort', stop);
+          resolve();
+        };
+        const sleeper = { atMs: nowMs + ms + lateness(), wake };
+        add(sleeper);
+        signal?.addEventListener('abort', stop, { once: true });
       }),
     /** Wakes the sleepers one by one, in the order of their times, until none is left or `untilMs` is reached. */
     async run(untilMs = Number.POSITIVE_INFINITY): Promise<void> {
       for (;;) {
-        await settle();
-        sleepers.sort((a, b) => a.atMs - b.atMs);
+        await settle(isBusy);
         const next = sleepers[0];
         if (next === undefined || next.atMs > untilMs) break;
         sleepers.shift();
@@ -26,7 +55,14 @@ export function createVirtualClock(lateness: () => number = () => 0) {
   };
 }
 
-/** Lets every promise that can make progress do so. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+export type VirtualClock = ReturnType<typeof createVirtualClock>;
+
+/** How many turns of the event loop it takes until every promise that can make progress has. */
+const TURNS = 3;
+
+async function settle(isBusy: () => boolean): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (isBusy()) turn = -1;
+  }
 }
