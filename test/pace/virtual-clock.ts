@@ -1,4 +1,4 @@
-export type VirtualClockOptions = {
+type VirtualClockOptions = {
   /** How late a timer wakes, in milliseconds. Default: never. */
   readonly lateness?: (() => number) | undefined;
   /** Whether something is being done outside the event loop, which takes no virtual time. Default: never. */
@@ -54,8 +54,6 @@ export function createVirtualClock({ lateness = () => 0, isBusy = () => false }:
     },
   };
 }
-
-export type VirtualClock = ReturnType<typeof createVirtualClock>;
 
 /** How many turns of the event loop it takes until every promise that can make progress has. */
 const TURNS = 3;

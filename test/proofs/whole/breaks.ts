@@ -1,0 +1,144 @@
+import type { Claim } from '../../../lib/jobs/ledger/job-row.ts';
+import type { Budget, BudgetWrite } from '../../../lib/pace/budget.ts';
+import { wasSent } from '../../../lib/platform/failure.ts';
+import type { PlatformRequest } from '../../../lib/platform/http/transport.ts';
+import type { Plan } from './plan.ts';
+import type { Parts } from './scene.ts';
+import type { PlatformFate, Spell } from './spells.ts';
+
+/** A rule taken away, the seed that finds it soonest, and the violation that shows it. */
+type Break = {
+  readonly parts: () => Parts;
+  readonly seed: number;
+  /** What the schedule must have, so that it meets the rule. Default: nothing. */
+  readonly among?: (plan: Plan) => Partial<Plan>;
+  readonly shows: RegExp;
+  /** The schedule lasts long: it is left to the full run. Default: false. */
+  readonly isSlow?: true;
+};
+
+/** Longer than any schedule. */
+const LONG_MS = 1e10;
+
+export const breaks: Readonly<Record<string, Break>> = {
+  'no SENT': {
+    parts: () => ({
+      withLedger: (ledger) => ({
+        ...ledger,
+        sent: async ({ id }) => ({ kind: 'sent', claim: (await ledger.read(id)) as Claim }),
+      }),
+    }),
+    among: () => ({ crashPercent: 2, skewsMs: [0] }),
+    seed: 22,
+    shows: /was executed \d+ times/,
+  },
+  'a retry of a POST that was sent': {
+    parts: () => ({
+      withSend: (send) => async (request, token, signal) => {
+        const result = await send(request, token, signal);
+        const isRepeated = result.kind === 'failure' && wasSent(result.failure) && !request.mayRepeat;
+        return isRepeated ? send(request, token, signal) : result;
+      },
+    }),
+    seed: 39,
+    shows: /was executed \d+ times/,
+  },
+  'no overlap of pages': {
+    parts: () => ({
+      withSend:
+        (send) =>
+        (request, ...rest) =>
+          send(withoutOverlap(request), ...rest),
+    }),
+    seed: 29,
+    shows: /lacks record \d+/,
+  },
+  'no floor of the rate': {
+    parts: () => ({
+      withBudget: (item) => {
+        const never = (budget: Budget): Budget => ({
+          ...budget,
+          capRate: budget.incidents === 0 ? undefined : 0.7 ** (budget.incidents + 1) * (budget.rate ?? 1),
+        });
+        const written = (write: BudgetWrite): BudgetWrite =>
+          write.kind === 'written' ? { ...write, budget: never(write.budget) } : write;
+        return {
+          ...item,
+          read: async () => never(await item.read()),
+          reserve: async (reservation) => written(await item.reserve(reservation)),
+          lower: async (incident) => written(await item.lower(incident)),
+        };
+      },
+    }),
+    among: (plan) => ({ spells: [spellOf('429', 50, plan)] }),
+    seed: 29,
+    isSlow: true,
+    shows: /did not end|% of the rate was used/,
+  },
+  'a breaker that never closes': {
+    parts: () => ({ withBreaker: (item) => ({ ...item, close: async () => undefined }) }),
+    among: (plan) => ({
+      jobs: plan.jobs.slice(0, 10),
+      spells: [spellOf('connection refused', 100, plan)],
+    }),
+    seed: 29,
+    isSlow: true,
+    shows: /did not end|still on the queue/,
+  },
+  'a lease that never ends and is not released': {
+    parts: () => ({
+      withLedger: (ledger) => ({
+        ...ledger,
+        claim: (request, options) => ledger.claim(request, { ...options, leaseMs: LONG_MS }),
+        release: async ({ id }) => ({ kind: 'released', row: (await ledger.read(id)) as Claim }),
+      }),
+    }),
+    seed: 29,
+    shows: /did not end/,
+  },
+  'a message deleted before its result': {
+    parts: () => ({
+      withQueue: (queue) => ({
+        ...queue,
+        async receive(options) {
+          const messages = await queue.receive(options);
+          for (const { receipt } of messages) await queue.delete(receipt).catch(() => undefined);
+          return messages;
+        },
+      }),
+    }),
+    seed: 29,
+    shows: /did not end/,
+  },
+};
+
+/** A minute in which the platform does that to calls, until everything becomes calm. */
+const spellOf = (fate: PlatformFate, percent: number, { calmFromMs }: Plan): Spell => ({
+  border: 'platform',
+  fate,
+  retryAfterMs: 1_000,
+  percent,
+  fromMs: calmFromMs - 60_000,
+  toMs: calmFromMs,
+});
+
+/** Rows of pages, by their offsets, as a client would need them that pretends to have read one twice. */
+const rowsAt = new Map<number, unknown>();
+
+/** A page that begins after the last one, and claims the overlap with a row that it did not read again. */
+function withoutOverlap(request: PlatformRequest): PlatformRequest {
+  const { offset = 0, sort, limit, ...body } = JSON.parse(request.body ?? '{}');
+  if (sort?.ascending !== true || limit === 1) return request;
+  const before = offset === 0 ? undefined : rowsAt.get(offset);
+  const asked = before === undefined ? offset : offset + 1;
+  return {
+    ...request,
+    body: JSON.stringify({ ...body, sort, limit, offset: asked }),
+    read: (bytes) => {
+      const page = JSON.parse(String(bytes));
+      for (const [index, row] of page.results.entries()) rowsAt.set(asked + index, row);
+      const results = before === undefined ? page.results : [before, ...page.results];
+      return request.read(Buffer.from(new TextEncoder().encode(JSON.stringify({ ...page, results })).buffer));
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
+import { redriveFailed } from '../../../lib/jobs/redrive.ts';
+import { stopsWhenCancelled } from '../../../lib/jobs/types/job-types.ts';
+import { bodyOf } from '../../jobs/simulation/plan.ts';
+import type { Deed, Plan } from './plan.ts';
+import type { Scene } from './scene.ts';
+
+/** The messages of the plan's jobs, and what people did that the promises must allow for. */
+export type Sent = {
+  /** The id of each job, by its number from 1: of one that names none, that of its first message. */
+  readonly ids: Map<number, string>;
+  /** How often each job was reopened, by its id. */
+  readonly reopened: Map<string, number>;
+  readonly cancelled: Set<string>;
+};
+
+/** Slots that were reserved before a reset may be used for as long, as in `pace --reset`. */
+const RESET_AFTER_MS = 1_000;
+
+/** Sends the jobs and snapshots of the plan at their times. */
+export function sendAsPlanned(plan: Plan, { world, queue }: Scene, sent: Sent): void {
+  const at = (atMs: number, act: () => void) => void world.clock.sleep(atMs).then(act);
+  for (const [index, { job, atMs }] of plan.jobs.entries()) {
+    const number = index + 1;
+    at(atMs, () => {
+      const messageId = queue.send(bodyOf(job, number));
+      const isNamed = job.type !== 'run-function' || job.isNamed;
+      sent.ids.set(number, isNamed ? `job-${number}` : messageId);
+      world.log('sender', `sends ${messageId}: job ${sent.ids.get(number)}, ${JSON.stringify(job)}`);
+    });
+  }
+  for (const [index, atMs] of plan.snapshotsAtMs.entries())
+    at(atMs, () => {
+      const message = { version: 1, type: 'snapshot', id: `snapshot-${index + 1}`, source: 'calculations' };
+      world.log('scheduler', `sends snapshot-${index + 1}`);
+      queue.send(JSON.stringify(message));
+    });
+}
+
+/** People are patient: they meet no faults, and the times of their deeds are in the plan. */
+export async function meddle(plan: Plan, deed: Deed, scene: Scene, sent: Sent): Promise<void> {
+  const { world, table, queue } = scene;
+  await world.clock.sleep(deed.atMs);
+  world.log('person', JSON.stringify(deed));
+  switch (deed.kind) {
+    case 'pause':
+      return void (await table.budget.pause(world.now()));
+    case 'resume':
+      return void (await table.budget.resume());
+    case 'reset':
+      return void (await table.budget.reset(world.now() + RESET_AFTER_MS));
+    case 'send again': {
+      const planned = plan.jobs[deed.job - 1];
+      const id = sent.ids.get(deed.job);
+      if (planned === undefined || id === undefined || id !== `job-${deed.job}`) return;
+      return void queue.send(bodyOf(planned.job, deed.job));
+    }
+    case 'cancel':
+    case 'redrive': {
+      const id = sent.ids.get(deed.job);
+      if (id === undefined) return;
+      const ledger = createLedger({
+        table: table.rows,
+        now: world.now,
+        newToken: () => `person-${deed.atMs}-${world.dice.below(2 ** 32)}`,
+      });
+      if (deed.kind === 'cancel') {
+        sent.cancelled.add(id);
+        await ledger.cancel(id, { stops: stopsWhenCancelled });
+        return;
+      }
+      const before = await ledger.read(id);
+      const { store } = scene;
+      const batches = { store, table: table.rows, newToken: () => 'none', now: world.now };
+      const here = {
+        async send(bodies: readonly string[]) {
+          for (const body of bodies) queue.send(body);
+        },
+      };
+      const { opened } = await redriveFailed([id], { store, ledger, queue: here, batches });
+      if (opened.length > 0 && before?.state === 'FAILED')
+        sent.reopened.set(id, (sent.reopened.get(id) ?? 0) + 1);
+      return;
+    }
+    default:
+      return deed satisfies never;
+  }
+}

@@ -1,0 +1,97 @@
+import { createDice, type Dice } from '../../jobs/simulation/dice.ts';
+import type { FunctionEnd, JobPlan } from '../../jobs/simulation/plan.ts';
+import { type Spell, spellsOf } from './spells.ts';
+
+/** A job of the plan, and when its message is first sent, in milliseconds from the start. */
+type PlannedJob = { readonly job: JobPlan; readonly atMs: number };
+
+/** What people do; `job` is a number of a job, from 1. */
+export type Deed =
+  | { readonly kind: 'cancel' | 'redrive'; readonly job: number; readonly atMs: number }
+  | { readonly kind: 'send again'; readonly job: number; readonly atMs: number }
+  | { readonly kind: 'pause' | 'resume' | 'reset'; readonly atMs: number };
+
+/** A schedule of the whole: all that is decided before it begins. Times in milliseconds from the start. */
+export type Plan = {
+  readonly seed: number;
+  /** Requests a second: what the platform lets through, and what the fleet is configured with. */
+  readonly rate: number;
+  /** Clocks of the processes, in turn: how far each is off. */
+  readonly skewsMs: readonly number[];
+  readonly jobs: readonly PlannedJob[];
+  /** When the scheduler sends a snapshot job. */
+  readonly snapshotsAtMs: readonly number[];
+  readonly records: number;
+  readonly deeds: readonly Deed[];
+  readonly spells: readonly Spell[];
+  /** How often an act at any border meets trouble apart from the spells, in percent. */
+  readonly noisePercent: number;
+  /** How often a process dies, or is stopped for a while, at one of its acts, in percent. */
+  readonly crashPercent: number;
+  readonly pausePercent: number;
+  /** Afterwards nothing goes wrong any more. */
+  readonly calmFromMs: number;
+};
+
+const MINUTE = 60_000;
+
+/** The plan of a seed. */
+export function planOf(seed: number): Plan {
+  const dice = createDice(seed);
+  const rate = dice.pick([2, 4, 6]);
+  const calmFromMs = dice.pick([2, 4, 8, 15]) * MINUTE;
+  const isRough = dice.percent(80);
+  const jobs = Array.from({ length: 20 + dice.below(10 * rate) }, () => ({
+    job: jobOf(dice),
+    atMs: dice.below(Math.min(calmFromMs, 5 * MINUTE)),
+  }));
+  return {
+    seed,
+    rate,
+    skewsMs: Array.from({ length: 5 }, () => dice.pick([0, 0, 40, -300, 900, -1_000])),
+    jobs,
+    snapshotsAtMs: Array.from({ length: 2 }, () => dice.below(calmFromMs)).concat(calmFromMs + 30_000),
+    records: 100 + dice.below(300),
+    deeds: deedsOf(dice, { jobs: jobs.length, calmFromMs }),
+    spells: isRough ? spellsOf(dice, calmFromMs) : [],
+    noisePercent: dice.pick([0, 0.2, 1, 3]),
+    crashPercent: dice.pick([0, 0.05, 0.3]),
+    pausePercent: dice.pick([0, 0.05, 0.2]),
+    calmFromMs,
+  };
+}
+
+function jobOf(dice: Dice): JobPlan {
+  const type = dice.pick(['run-function', 'run-function', 'update-formula', 'data-files', 'score'] as const);
+  switch (type) {
+    case 'run-function':
+      return {
+        type,
+        end: dice.pick<FunctionEnd>(['SUCCESS', 'SUCCESS', 'SUCCESS', 'FAILED', 'RUNNING']),
+        mayRepeat: dice.percent(30),
+        isNamed: dice.percent(70),
+      };
+    case 'update-formula':
+      return { type };
+    case 'data-files':
+      return { type, files: 1 + dice.below(3) };
+    case 'score':
+      return { type, texts: Array.from({ length: 1 + dice.below(4) }, () => dice.below(40)) };
+    default:
+      return type satisfies never;
+  }
+}
+
+type Bounds = { readonly jobs: number; readonly calmFromMs: number };
+
+function deedsOf(dice: Dice, { jobs, calmFromMs }: Bounds): readonly Deed[] {
+  const deeds: Deed[] = Array.from({ length: dice.below(6) }, () => ({
+    kind: dice.pick(['cancel', 'redrive', 'redrive', 'send again'] as const),
+    job: 1 + dice.below(jobs),
+    atMs: dice.below(calmFromMs),
+  }));
+  if (dice.percent(20)) deeds.push({ kind: 'reset', atMs: dice.below(calmFromMs) });
+  if (!dice.percent(20)) return deeds;
+  const atMs = dice.below(calmFromMs - MINUTE);
+  return [...deeds, { kind: 'pause', atMs }, { kind: 'resume', atMs: atMs + dice.below(calmFromMs - atMs) }];
+}

@@ -1,0 +1,92 @@
+import * as z from 'zod/mini';
+import { createLedger } from '../../../../lib/jobs/ledger/create-ledger.ts';
+import { type EndedJobRow, hasEnded } from '../../../../lib/jobs/ledger/job-row.ts';
+import { type JobPlan, mayRepeat } from '../../../jobs/simulation/plan.ts';
+import type { Finished } from './promises.ts';
+
+const resultSchema = z.object({ status: z.enum(['done', 'failed', 'unknown']), attempts: z.number() });
+
+/** **No send is repeated blindly**, and every job ends in one visible result that says what the platform knows. */
+export async function checkJobs(ended: Finished) {
+  const { plan, scene, sent, recovery, broken } = ended;
+  const counts = { jobs: 0, done: 0, failed: 0, unknown: 0 };
+  const keys = (await Array.fromAsync(scene.store.list('results/'))).map(({ key }) => key);
+  const ledger = createLedger({ table: scene.table.rows, now: scene.world.now });
+  const checkEnd = async (id: string): Promise<EndedJobRow | undefined> => {
+    counts.jobs += 1;
+    const row = await ledger.read(id);
+    if (row === undefined || !hasEnded(row)) {
+      broken(`It recovers by itself: ${id} did not end, it is ${row?.state ?? 'not known'}`);
+      return undefined;
+    }
+    counts[row.outcome.status] += 1;
+    const own = keys.filter((key) => key.endsWith(`/${id}.json`));
+    if (own.length !== 1) {
+      broken(`Every job ends in one visible result: ${id} has ${own.length}`);
+      return row;
+    }
+    const result = resultSchema.parse(JSON.parse(String((await scene.store.get(own[0] ?? ''))?.body)));
+    // A late response may make an unknown job done after its message is gone, and its worker may die before it shows.
+    const isLate = row.outcome.status === 'done' && ended.finished.get(id)?.has('unknown') === true;
+    if ((result.status !== row.outcome.status || result.attempts !== row.attempts) && !isLate)
+      broken(
+        `Every job ends in one visible result: that of ${id} shows ${result.status} after ${result.attempts} attempts, the ledger ${row.outcome.status} after ${row.attempts}`,
+      );
+    if (!ended.finished.get(id)?.has(row.outcome.status) && !isLate)
+      broken(`It was not reported that ${id} ended ${row.outcome.status}`);
+    return row;
+  };
+  for (const [index, { job }] of plan.jobs.entries()) {
+    const id = sent.ids.get(index + 1);
+    const row = id === undefined ? undefined : await checkEnd(id);
+    if (id !== undefined) checkSends({ id, job, number: index + 1, row }, ended);
+  }
+  for (const id of recovery.ids()) {
+    const row = await checkEnd(id);
+    if (row !== undefined && row.state !== 'DONE')
+      broken(
+        `It recovers by itself: ${id} ended ${row.state} although everything was calm: ${row.outcome.error?.message}`,
+      );
+  }
+  for (const [index] of plan.snapshotsAtMs.entries()) await checkEnd(`snapshot-${index + 1}`);
+  return counts;
+}
+
+type Checked = {
+  readonly id: string;
+  readonly job: JobPlan;
+  readonly number: number;
+  readonly row: EndedJobRow | undefined;
+};
+
+/** What may not be repeated is executed once, and once more each time that somebody reopens it. */
+function checkSends({ id, job, number, row }: Checked, { scene, sent, broken }: Finished): void {
+  if (job.type !== 'run-function' && job.type !== 'update-formula') return;
+  const { platform } = scene;
+  const subject = `subject-${number}`;
+  const own = platform.executions.filter((each) => each.subject === subject);
+  const most = 1 + (sent.reopened.get(id) ?? 0);
+  if (!mayRepeat(job) && own.length > most)
+    broken(`No send is repeated blindly: ${id} was executed ${own.length} times`);
+  if (row === undefined) return;
+  const { status, error } = row.outcome;
+  const end = job.type === 'run-function' ? job.end : 'SUCCESS';
+  const wrong = (why: string) =>
+    broken(
+      `A result says what the platform knows: ${id} ended ${status} (${error?.kind}: ${error?.message}), but ${why}`,
+    );
+  const isNamed = error?.kind === 'execution' || error?.kind === 'running';
+  if ((status === 'done' || isNamed) && own.length === 0) wrong('nothing was executed');
+  if (status === 'done' && end !== 'SUCCESS') wrong(`its function ended ${end}`);
+  if (isNamed && (error?.kind === 'running' ? 'RUNNING' : 'FAILED') !== end)
+    wrong(`its function ended ${end}`);
+  if (status === 'failed' && error?.kind === 'cancelled' && !sent.cancelled.has(id))
+    wrong('nobody cancelled it');
+  if (status === 'failed' && !isNamed && error?.kind !== 'cancelled')
+    wrong('nothing may be given up for an outage');
+  if (status === 'failed' && !isNamed && own.length > 0 && most === 1 && !mayRepeat(job))
+    wrong('it was executed');
+  const isSound = own.at(-1)?.isKnown === true && own.at(-1)?.process.troubles === own.at(-1)?.troubles;
+  if (status === 'unknown' && !isNamed && isSound && !platform.doubtful.includes(subject))
+    wrong('its response reached a process that had no trouble');
+}

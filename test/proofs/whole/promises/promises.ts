@@ -1,0 +1,52 @@
+import type { Sent } from '../people.ts';
+import type { Plan } from '../plan.ts';
+import type { watchRecovery } from '../recovery.ts';
+import type { Scene } from '../scene.ts';
+import { checkJobs } from './jobs.ts';
+import { checkPublished, type watchLatest } from './published.ts';
+import { checkRate } from './rate.ts';
+import { checkTexts } from './texts.ts';
+
+/** A finished schedule; `broken` is called for every promise that was not kept. */
+export type Finished = {
+  readonly plan: Plan;
+  readonly scene: Scene;
+  readonly sent: Sent;
+  /** What was reported of each job. */
+  readonly finished: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly recovery: ReturnType<typeof watchRecovery>;
+  readonly published: ReturnType<typeof watchLatest>;
+  readonly broken: (what: string) => void;
+};
+
+/** Checks the promises of the design, each by its name, and returns what there is to count. */
+export async function checkPromises(ended: Finished) {
+  const { plan, scene, recovery, broken } = ended;
+  const jobs = await checkJobs(ended);
+  const texts = await checkTexts(ended);
+  const runs = await checkPublished(ended);
+  const most = checkRate(ended);
+  const left = scene.queue.all();
+  if (left.length > 0)
+    broken(
+      `It recovers by itself: ${left.length} messages are still on the queue: ${left.slice(0, 3).map(({ body }) => body.slice(0, 80))}`,
+    );
+  for (const [name, how] of scene.executions.started())
+    if (how === undefined) broken(`It recovers by itself: execution ${name} has not ended`);
+  const share = recovery.share();
+  if (share !== undefined && share < 0.5)
+    broken(
+      `It recovers by itself: ${Math.round(100 * share)} % of the rate was used from a minute after the last fault on`,
+    );
+  return {
+    ...jobs,
+    ...texts,
+    ...runs,
+    mostInASecond: most,
+    rate: plan.rate,
+    throttled: scene.platform.throttled.length,
+    calls: scene.platform.arrivals.length,
+    shareAfter: share === undefined ? undefined : Math.round(100 * share),
+    minutes: Math.round(scene.world.sinceStartMs() / 6_000) / 10,
+  };
+}

@@ -1,0 +1,34 @@
+import { CACHE_PREFIX, parseCacheRow, textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
+import type { Finished } from './promises.ts';
+
+/** **No send is repeated blindly**: a text is paid for once, and the cache counts every call that may have been paid. */
+export async function checkTexts({ scene, broken }: Finished) {
+  const rows = new Map(
+    (await Array.fromAsync(scene.table.rows.scan(CACHE_PREFIX))).map((stored) => {
+      const row = parseCacheRow(stored);
+      return [row.textHash, row] as const;
+    }),
+  );
+  const calls = scene.platform.texts();
+  const texts = new Set(calls.map(({ subject }) => subject));
+  let again = 0;
+  for (const text of texts) {
+    const own = calls.filter(({ subject }) => subject === text);
+    const row = rows.get(textHashOf(text));
+    again += own.length - 1;
+    if (row === undefined) broken(`A text is paid for once: ${text} was scored, and has no row`);
+    else if (row.sends < own.length)
+      broken(
+        `A text is paid for once: ${text} was scored ${own.length} times, and the cache counted ${row.sends}`,
+      );
+    else if (row.state === 'SCORED' && row.paidAgain < own.length - 1)
+      broken(
+        `A text is paid for once: ${text} was scored ${own.length} times, and ${row.paidAgain} are reported as paid again`,
+      );
+    // A response that reached a process without any trouble since is never paid for again.
+    const sound = own.filter(({ isKnown, process, troubles }) => isKnown && process.troubles === troubles);
+    if (sound.length > 1)
+      broken(`A text is paid for once: ${text} was scored ${sound.length} times without any fault`);
+  }
+  return { texts: texts.size, paidAgain: again };
+}

@@ -1,0 +1,68 @@
+import type { Dice } from '../../jobs/simulation/dice.ts';
+
+/** A record as the platform had it from `fromMs` to `toMs` (epoch milliseconds; `Infinity`: still). `line` is its JSON. */
+export type Version = {
+  readonly id: number;
+  readonly line: string;
+  readonly fromMs: number;
+  toMs: number;
+};
+
+type Page = { readonly ascending: boolean; readonly offset: number; readonly limit: number };
+
+/** Calculations that change while they are read, and all that was ever true of them. */
+export function createRecords(count: number, dice: Dice, now: () => number) {
+  const versions: Version[] = [];
+  const live: Version[] = [];
+  let highest = 0;
+  let edits = 0;
+
+  const version = (id: number): Version => {
+    edits += 1;
+    const made = {
+      id,
+      line: JSON.stringify({ id, name: `calculation ${id}`, edit: edits }),
+      fromMs: now(),
+      toMs: Number.POSITIVE_INFINITY,
+    };
+    versions.push(made);
+    return made;
+  };
+  const add = () => {
+    highest += 1 + dice.below(5);
+    live.push(version(highest));
+  };
+  const gone = (at: number) => {
+    const [removed] = live.splice(at, 1);
+    if (removed !== undefined) removed.toMs = now();
+    return removed;
+  };
+  const change = () => {
+    const at = dice.below(live.length);
+    switch (dice.pick(['add', 'delete', 'delete', 'edit'] as const)) {
+      case 'add':
+        return add();
+      case 'delete':
+        // Gates refuse a run that has shrunk by half, and rightly.
+        return live.length > count * 0.8 ? void gone(at) : add();
+      default: {
+        const before = gone(at);
+        if (before !== undefined) live.splice(at, 0, version(before.id));
+      }
+    }
+  };
+  for (let each = 0; each < count; each += 1) add();
+
+  return {
+    /** A few changes, as may happen between two pages. */
+    shift() {
+      for (let left = dice.pick([0, 0, 1, 3]); left > 0; left -= 1) change();
+    },
+    page({ ascending, offset, limit }: Page): string {
+      const ordered = ascending ? live : live.toReversed();
+      const rows = ordered.slice(offset, offset + limit).map(({ line }) => line);
+      return `{"results":[${rows.join(',')}],"totalHits":${live.length},"hasMore":${offset + limit < live.length}}`;
+    },
+    versions: (): readonly Version[] => versions,
+  };
+}

@@ -1,0 +1,48 @@
+import type { Plan } from './plan.ts';
+import type { Scene } from './scene.ts';
+
+/** From this long after the last fault on, half of the rate must be used. */
+const USED_AFTER_MS = 60_000;
+/** The longest time in which the share is measured. */
+const MEASURED_MS = 60_000;
+/** Less than this says nothing: the last calls of a backlog. */
+const LEAST_MEASURED_MS = 10_000;
+
+/** How many files each job of the backlog reads: most of them wait for the pace, not for a message. */
+const FILES = 4;
+
+/**
+ * Sends a backlog when everything becomes calm, and watches for how long messages of it wait. Returns the share of the
+ * rate that was used meanwhile; undefined if the backlog was gone too soon to tell.
+ */
+export function watchRecovery(plan: Plan, { world, queue, platform }: Scene) {
+  const ids: string[] = [];
+  let waitingUntilMs = 0;
+  const watch = async () => {
+    await world.clock.sleep(plan.calmFromMs);
+    const jobs = Math.ceil((plan.rate * (USED_AFTER_MS + MEASURED_MS)) / 1_000 / FILES);
+    for (let number = 1; number <= jobs; number += 1) {
+      const id = `backlog-${number}`;
+      ids.push(id);
+      const files = Array.from({ length: FILES }, (_, file) => `9${number}0${file}`);
+      queue.send(JSON.stringify({ version: 1, type: 'data-files', id, ids: files }));
+    }
+    world.log('world', `is calm: ${queue.all().length} messages`);
+    while (world.sinceStartMs() < plan.calmFromMs + USED_AFTER_MS + MEASURED_MS) {
+      await world.clock.sleep(1_000);
+      if (queue.waiting() === 0) return;
+      waitingUntilMs = world.sinceStartMs();
+    }
+  };
+  void watch();
+  return {
+    ids: (): readonly string[] => ids,
+    share(): number | undefined {
+      const fromMs = plan.calmFromMs + USED_AFTER_MS;
+      const lastsMs = waitingUntilMs - fromMs;
+      if (lastsMs < LEAST_MEASURED_MS) return undefined;
+      const calls = platform.arrivals.filter(({ atMs }) => atMs >= fromMs && atMs < waitingUntilMs).length;
+      return calls / ((lastsMs / 1_000) * plan.rate);
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { parseArgs } from 'node:util';
+import { breaks } from './breaks.ts';
+import { planOf } from './plan.ts';
+import { simulate } from './simulate.ts';
+
+/*
+ * `npm run simulate -- --seeds 1..1000` runs the schedules of these seeds; `--log` prints the timeline of each, and
+ * `--break NAME` takes a rule away first.
+ */
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '1..20' },
+    log: { type: 'boolean', default: false },
+    break: { type: 'string' },
+  },
+});
+
+const broken = values.break === undefined ? undefined : breaks[values.break];
+if (values.break !== undefined && broken === undefined)
+  throw new Error(`--break: expected one of ${Object.keys(breaks).join(', ')}, got ${values.break}`);
+
+const [first = 1, last = first] = values.seeds.split('..').map(Number);
+const failed: number[] = [];
+for (let seed = first; seed <= last; seed += 1) {
+  const startedMs = performance.now();
+  const { violations, trace, facts } = await simulate(seed, broken?.parts(), broken?.among?.(planOf(seed)));
+  if (values.log) console.log(trace.join('\n'));
+  console.log(`seed ${seed}, ${Math.round(performance.now() - startedMs)} ms: ${JSON.stringify(facts)}`);
+  for (const violation of violations) console.log(`  ${violation}`);
+  if (violations.length === 0) continue;
+  failed.push(seed);
+  console.log(`  again: npm run simulate -- --seeds ${seed} --log`);
+}
+console.log(
+  `${last - first + 1} schedules, ${failed.length} broke a promise${failed.length > 0 ? `: ${failed.join(' ')}` : ''}`,
+);
+// Processes of the last schedules still wait, for a clock that has stopped.
+process.exit(failed.length > 0 ? 1 : 0);

@@ -1,0 +1,148 @@
+import pino, { type Logger } from 'pino';
+import type { Worker } from '../../../lib/jobs/handle-message.ts';
+import { createLedger } from '../../../lib/jobs/ledger/create-ledger.ts';
+import { startSnapshotRunner } from '../../../lib/jobs/types/snapshot/start-snapshot.ts';
+import type { OpenBreaker } from '../../../lib/pace/breaker.ts';
+import { createFleetBreaker } from '../../../lib/pace/fleet-breaker.ts';
+import { createFleetPace } from '../../../lib/pace/fleet-pace.ts';
+import { openedLater } from '../../../lib/pace/opened-later.ts';
+import type { Pace } from '../../../lib/pace/pace.ts';
+import { createTableClock, type DateSeen } from '../../../lib/pace/table-clock.ts';
+import { createCall } from '../../../lib/platform/call.ts';
+import { operations } from '../../../lib/platform/client.ts';
+import { countCalls, notifyAll } from '../../../lib/platform/events.ts';
+import { callOutcome, probePlatform } from '../../../lib/platform/outage.ts';
+import { defaultRetryLimits, type RetryLimits } from '../../../lib/platform/retry.ts';
+import { fixedToken } from '../../../lib/platform/token.ts';
+import type { Process } from '../../jobs/simulation/process.ts';
+import { workerOver } from '../../jobs/worker-over.ts';
+import type { Scene } from './scene.ts';
+import { storeFor } from './shared-store.ts';
+import { tableFor } from './shared-table.ts';
+
+/** As the settings say by default. */
+const CONCURRENCY = 8;
+const MAX_WAIT_MS = 20_000;
+const TIMEOUT_MS = 60_000;
+const WORKERS = 10;
+
+export const HOST = 'acme.example.com';
+
+export type SessionOptions = { readonly greed?: 'one' | 'block'; readonly skewMs: number };
+
+/** What one process works with, put together as `lib/session.ts` and `lib/jobs/open-worker.ts` do. */
+export function openSession(process: Process, scene: Scene, { greed = 'block', skewMs }: SessionOptions) {
+  const { world, parts } = scene;
+  const own = world.diceFor(process);
+  const now = () => world.now() + skewMs;
+  const sleep = (ms: number, signal?: AbortSignal) => world.sleep(process, ms, signal);
+  const clock = createTableClock({ now, steady: world.sinceStartMs, sleep });
+  // Two clients: the pace goes by the dates of its own.
+  const listeners: ((seen: DateSeen) => void)[] = [];
+  const sawItem = (seen: DateSeen) => {
+    for (const listener of listeners) listener(seen);
+  };
+  const shared = tableFor(scene.table, process, world, { now, sawRow: clock.saw, sawItem });
+  const onBreaker = (seen: OpenBreaker | undefined) => breaker.seen(seen);
+  const budget = {
+    ...shared.budget(onBreaker),
+    onDate: (listener: typeof sawItem) => void listeners.push(listener),
+  };
+  const { rate } = world.plan;
+  const log = (what: string) => world.log(process.name, what);
+  const pace = openedLater(rate, async () =>
+    createFleetPace({
+      item: parts.withBudget?.(budget) ?? budget,
+      rate,
+      concurrency: CONCURRENCY,
+      workers: WORKERS,
+      maxWaitMs: MAX_WAIT_MS,
+      greed,
+      now,
+      steady: world.sinceStartMs,
+      sleep,
+      random: own.fraction,
+      onSafeRate: (cause) => log(`safe rate: ${String(cause)}`),
+      onFleetRate: () => log('fleet rate'),
+    }),
+  );
+  /** Whether the request that leaves now has a slot of the line. */
+  let isOfLine = true;
+  const watched: Pace = {
+    ...pace,
+    run: (call, options) =>
+      pace.run((slot) => {
+        isOfLine = slot.incidents !== undefined;
+        return call(slot);
+      }, options),
+  };
+  const { observe, counts } = countCalls();
+  const send = scene.platform.sendFor(process, () => isOfLine);
+  const callWith = (limits: Partial<RetryLimits>) =>
+    createCall({
+      send: parts.withSend?.(send) ?? send,
+      token: fixedToken('token'),
+      pace: watched,
+      observe: notifyAll([
+        observe,
+        (event) => event.kind === 'request' && breaker.ended(callOutcome(event.failure), event.durationMs),
+      ]),
+      limits: { ...defaultRetryLimits, ...limits },
+      timeoutMs: TIMEOUT_MS,
+      now: world.sinceStartMs,
+      sleep,
+      random: own.fraction,
+    });
+  const breaker = createFleetBreaker({
+    item: parts.withBreaker?.(shared.breaker) ?? shared.breaker,
+    probe: () => probePlatform(callWith({})),
+    clock: { now, sleep },
+    onOpen: ({ cause }) => log(`the breaker opens: ${cause}`),
+    onClosed: () => log('the breaker closes'),
+  });
+  const store = storeFor(scene.store, process, world);
+  return { process, clock, now, sleep, random: own.fraction, pace, callWith, counts, breaker, store, shared };
+}
+
+export type Session = ReturnType<typeof openSession>;
+
+const silent = pino({ level: 'silent' });
+
+/** A log of which the warnings are in the timeline. */
+const loggerOf = (process: Process, { world }: Scene): Logger =>
+  Object.assign(Object.create(silent), {
+    warn: (facts: { readonly err?: unknown }, what: string) =>
+      world.log(process.name, `${what} ${JSON.stringify({ ...facts, err: String(facts.err ?? '') })}`),
+  });
+
+/** The worker of a process. */
+export function workerOf(session: Session, scene: Scene): Worker {
+  const { process, clock, sleep, random, breaker, store, shared } = session;
+  const { table } = shared;
+  const own = scene.world.diceFor(process);
+  const newToken = () => `${process.name}-${own.below(2 ** 32)}-${own.below(2 ** 32)}`;
+  const real = createLedger({ table, now: clock.now, newToken });
+  const worker = workerOver({
+    owner: process.name,
+    table,
+    store,
+    newToken,
+    ledger: scene.parts.withLedger?.(real) ?? real,
+    platform: operations(session.callWith({ budgetMs: MAX_WAIT_MS })),
+    now: clock.now,
+    sleep,
+    random,
+    reportFinished: async ({ id, status }) => {
+      scene.world.log(process.name, `reports ${id} ${status}`);
+      scene.reported(id, status);
+    },
+  });
+  const start = scene.executions.startFrom(process);
+  const snapshot = startSnapshotRunner({ start, stack: 'whole', followers: [] });
+  return {
+    ...worker,
+    breaker,
+    runners: { ...worker.runners, snapshot },
+    logger: loggerOf(process, scene),
+  };
+}

@@ -1,0 +1,128 @@
+import { AwsError } from '../../../lib/aws/aws-error.ts';
+import type { Queue, QueueMessage } from '../../../lib/jobs/queue/queue.ts';
+import type { Process } from '../../jobs/simulation/process.ts';
+import type { Act, World } from './world.ts';
+
+type Queued = {
+  readonly messageId: string;
+  readonly body: string;
+  readonly sentAtMs: number;
+  receives: number;
+  visibleAtMs: number;
+};
+
+/** SQS moves a message to the dead letters when it has been received so often. */
+const MOST_RECEIVES = 1_000;
+const TIMEOUT_MS = 6_000;
+const SENDER = 'AIDAEXAMPLE';
+
+/** One queue with its dead letters. It delivers at least once, and hides what it has delivered for a while. */
+export function createSharedQueue(world: World) {
+  let queued: Queued[] = [];
+  const dead: Queued[] = [];
+  let sent = 0;
+  let arrived = Promise.withResolvers<void>();
+
+  const notify = () => {
+    arrived.resolve();
+    arrived = Promise.withResolvers<void>();
+  };
+  const send = (body: string, delayMs = 0): string => {
+    sent += 1;
+    queued.push({
+      messageId: `m-${sent}`,
+      body,
+      sentAtMs: world.now(),
+      receives: 0,
+      visibleAtMs: world.now() + delayMs,
+    });
+    notify();
+    return `m-${sent}`;
+  };
+  const find = (receipt: string) => queued.find(({ messageId }) => receipt.startsWith(`${messageId}/`));
+  const visible = () => queued.filter(({ visibleAtMs }) => visibleAtMs <= world.now());
+
+  /** What a receive returns; now and then a message stays visible to others, as SQS allows. */
+  const take = (most: number, visibilityMs: number): readonly QueueMessage[] =>
+    visible()
+      .slice(0, most)
+      .flatMap((message): QueueMessage[] => {
+        message.receives += 1;
+        if (message.receives > MOST_RECEIVES) {
+          queued = queued.filter((each) => each !== message);
+          dead.push(message);
+          return [];
+        }
+        const isSeenTwice = !world.isCalm() && world.dice.percent(world.plan.noisePercent);
+        if (!isSeenTwice) message.visibleAtMs = world.now() + visibilityMs;
+        const { messageId, body, sentAtMs, receives } = message;
+        return [{ messageId, body, sender: SENDER, sentAtMs, receives, receipt: `${messageId}/${receives}` }];
+      });
+
+  /** The queue as one process reaches it. A long poll is asked again until something is there. */
+  const queueFor = (process: Process): Queue => {
+    const act = <T>(label: string, perform: Act<T>['perform']): Promise<T> =>
+      world.act(process, {
+        label,
+        border: 'queue',
+        timeoutMs: TIMEOUT_MS,
+        perform,
+        failure: failureOf(label),
+      });
+    return {
+      send: (bodies, { delayMs = 0 } = {}) =>
+        act(`send ${bodies.length}`, () => {
+          for (const body of bodies) send(body, delayMs);
+        }),
+      async receive({ most, waitSeconds, visibilitySeconds }) {
+        const untilMs = world.now() + waitSeconds * 1_000;
+        for (;;) {
+          const wakeMs = Math.min(untilMs, ...queued.map(({ visibleAtMs }) => visibleAtMs)) - world.now();
+          if (visible().length > 0 || wakeMs <= 0 || waitSeconds === 0)
+            return await act('receive', () => take(most, visibilitySeconds * 1_000));
+          const woken = new AbortController();
+          const slept = world.clock.sleep(wakeMs, woken.signal).catch(() => undefined);
+          await Promise.race([slept, arrived.promise]);
+          woken.abort();
+          await world.awake(process);
+        }
+      },
+      delete: (receipt) =>
+        act(`delete ${receipt}`, () => {
+          const gone = find(receipt);
+          queued = queued.filter((message) => message !== gone);
+        }),
+      delay: (receipt, delayMs) =>
+        act(`delay ${receipt} by ${Math.round(delayMs)}`, () => {
+          const message = find(receipt);
+          if (message === undefined || receipt !== `${message.messageId}/${message.receives}`) return;
+          message.visibleAtMs = world.now() + Math.ceil(delayMs / 1_000) * 1_000;
+          notify();
+        }),
+      counts: async () => ({
+        waiting: visible().length,
+        inFlight: 0,
+        delayed: queued.length - visible().length,
+      }),
+    };
+  };
+
+  return {
+    send,
+    queueFor,
+    dead: (): readonly QueueMessage[] =>
+      dead.map((each) => ({ ...each, sender: SENDER, receipt: each.messageId })),
+    waiting: () => visible().length,
+    all: (): readonly Pick<Queued, 'messageId' | 'body' | 'visibleAtMs'>[] => queued,
+  };
+}
+
+export type SharedQueue = ReturnType<typeof createSharedQueue>;
+
+const failureOf = (label: string) => (kind: 'unreachable' | 'busy') =>
+  new AwsError(
+    label,
+    kind === 'busy'
+      ? Object.assign(new Error('busy'), { name: 'ThrottlingException', $metadata: { httpStatusCode: 400 } })
+      : Object.assign(new Error('no response'), { name: 'TimeoutError', code: 'ECONNRESET' }),
+  );

@@ -1,0 +1,54 @@
+import { StoreError } from '../../../lib/store/error.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import type { Process } from '../../jobs/simulation/process.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
+import type { World } from './world.ts';
+
+const TIMEOUT_MS = 5_000;
+
+/** The one store. `seen` is called for every object that is put whole, at the moment when it becomes visible. */
+export function createSharedStore(seen: (key: string, body: string) => void): Store {
+  const store = createMemoryStore();
+  return {
+    ...store,
+    async put(key, body, options) {
+      const result = await store.put(key, body, options);
+      if (result.kind === 'stored') seen(key, Buffer.from(body).toString());
+      return result;
+    },
+  };
+}
+
+/** The store as one process reaches it. What arrives in pieces is stored, and listed, by one request. */
+export function storeFor(store: Store, process: Process, world: World): Store {
+  const act = <T>(label: string, perform: () => Promise<T>): Promise<T> =>
+    world.act(process, {
+      label,
+      border: 'store',
+      timeoutMs: TIMEOUT_MS,
+      perform,
+      failure: (kind) => new StoreError(label, { kind, code: kind === 'busy' ? 'SlowDown' : 'ECONNRESET' }),
+    });
+  return {
+    location: store.location,
+    get: (key, options) => act(`read ${key}`, () => store.get(key, options)),
+    stream: (key, options) => act(`stream ${key}`, () => store.stream(key, options)),
+    put(key, body, options) {
+      // A late request still carries the body that it was made with.
+      const copy = Buffer.from(body);
+      return act(`write ${key}`, () => store.put(key, copy, options));
+    },
+    async putStream(key, pieces) {
+      const body = Buffer.concat(await Array.fromAsync(pieces));
+      await act(`write ${key}`, () => store.put(key, body));
+    },
+    copy: (from, to) => act(`copy ${from}`, () => store.copy(from, to)),
+    async *list(prefix) {
+      yield* await act(`list ${prefix}`, () => Array.fromAsync(store.list(prefix)));
+    },
+    async *folders(prefix) {
+      yield* await act(`folders of ${prefix}`, () => Array.fromAsync(store.folders(prefix)));
+    },
+    delete: (key) => act(`delete ${key}`, () => store.delete(key)),
+  };
+}

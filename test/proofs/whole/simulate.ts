@@ -1,0 +1,74 @@
+import { createExecutions } from './executions.ts';
+import { meddle, type Sent, sendAsPlanned } from './people.ts';
+import { type Plan, planOf } from './plan.ts';
+import { checkPromises } from './promises/promises.ts';
+import { watchLatest } from './promises/published.ts';
+import { watchRecovery } from './recovery.ts';
+import type { Parts, Scene } from './scene.ts';
+import { createSharedQueue } from './shared-queue.ts';
+import { createSharedStore } from './shared-store.ts';
+import { createSharedTable } from './shared-table.ts';
+import { createWholePlatform } from './whole-platform.ts';
+import { pollForInvocations, workForever } from './workers.ts';
+import { createWorld } from './world.ts';
+
+/**
+ * Within this time after the last fault everything has ended. A message of an invocation that was killed, or whose
+ * receipt was lost, is hidden for 15.5 minutes; a code function whose response never comes takes 5.5 minutes; the rest
+ * is what waits between tries (a minute for a job, ten minutes for a step of a snapshot) and the backlog itself.
+ */
+const RECOVERY_MS = 30 * 60_000;
+
+/** What happened in a schedule: the promises that it broke, its timeline, and what there is to count. */
+export type Ended = {
+  readonly violations: readonly string[];
+  readonly trace: readonly string[];
+  readonly facts: Readonly<Record<string, number | string | undefined>>;
+};
+
+/** Runs the schedule of a seed, with broken parts if there are any, to its end. */
+export async function simulate(seed: number, parts: Parts = {}, changes: Partial<Plan> = {}): Promise<Ended> {
+  const plan = { ...planOf(seed), ...changes };
+  using world = createWorld(plan);
+  const violations: string[] = [];
+  const broken = (what: string) => {
+    violations.push(what);
+    world.log('BROKEN', what);
+  };
+  const finished = new Map<string, Set<string>>();
+  const published = watchLatest(world);
+  const scene: Scene = {
+    world,
+    parts,
+    table: createSharedTable(),
+    store: createSharedStore((key, body) => published.seen(key, body)),
+    queue: createSharedQueue(world),
+    platform: createWholePlatform(world, (subject) => endOf(plan, subject)),
+    executions: createExecutions(() => scene),
+    reported: (id, status) => void finished.set(id, (finished.get(id) ?? new Set()).add(status)),
+  };
+  const sent: Sent = { ids: new Map(), reopened: new Map(), cancelled: new Set() };
+  sendAsPlanned(plan, scene, sent);
+  for (const deed of plan.deeds) void meddle(plan, deed, scene, sent);
+  const recovery = watchRecovery(plan, scene);
+  const [a = 0, b = 0, c = 0, d = 0] = plan.skewsMs;
+  void pollForInvocations('lambda-1', scene, a);
+  void pollForInvocations('lambda-2', scene, b);
+  workForever('work-1', scene, c);
+  workForever('work-2', scene, d);
+
+  const isDone = () =>
+    world.sinceStartMs() > plan.calmFromMs + 125_000 &&
+    scene.queue.all().length === 0 &&
+    [...scene.executions.started().values()].every((how) => how !== undefined);
+  const endMs = plan.calmFromMs + RECOVERY_MS;
+  while (world.sinceStartMs() < endMs && !isDone()) await world.clock.run(world.sinceStartMs() + 5_000);
+
+  const facts = await checkPromises({ plan, scene, sent, finished, recovery, published, broken });
+  return { violations, trace: world.trace, facts: { ...facts, ...world.counts } };
+}
+
+function endOf(plan: Plan, subject: string) {
+  const planned = plan.jobs[Number(subject.split('-')[1]) - 1];
+  return planned?.job.type === 'run-function' ? planned.job.end : 'SUCCESS';
+}

@@ -1,0 +1,52 @@
+import type { Dice } from '../../jobs/simulation/dice.ts';
+
+/** Where something can fail: whatever leaves a process crosses one of these. */
+const borders = ['table', 'store', 'queue', 'platform', 'executions'] as const;
+export type Border = (typeof borders)[number];
+
+/**
+ * What happens to a request. `refused`: at once, nothing is done. `unsent`: nothing is done, and nobody says so.
+ * `unanswered`: it is done, and the response is lost. `late`: it is done long after its sender gave up. `slow`: it is
+ * done, and the response takes seconds. `throttled`: the service says that it is busy.
+ */
+const fates = ['refused', 'unsent', 'unanswered', 'late', 'slow', 'throttled'] as const;
+export type Fate = (typeof fates)[number];
+
+/** What the platform does in a spell, besides. The names are those of `platform-responses.ts`. */
+export const platformFates = [
+  '429',
+  '401',
+  '503',
+  'connection refused',
+  'connection lost',
+  'cut response',
+  'timeout',
+] as const;
+export type PlatformFate = (typeof platformFates)[number];
+
+/** A time in which a border fails; in milliseconds from the start. `percent`: of the requests. */
+export type Spell = {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly percent: number;
+} & (
+  | { readonly border: Exclude<Border, 'platform'>; readonly fate: Fate }
+  | { readonly border: 'platform'; readonly fate: PlatformFate; readonly retryAfterMs: number }
+);
+
+/** The spells of a schedule; the last one ends just when everything becomes calm. */
+export function spellsOf(dice: Dice, calmFromMs: number): readonly Spell[] {
+  return Array.from({ length: 1 + dice.below(7) }, (_, index) => {
+    const lastsMs = dice.pick([2_000, 20_000, 60_000, 180_000, 600_000]);
+    const toMs = index === 0 ? calmFromMs : dice.below(calmFromMs);
+    return spellAt(dice, { fromMs: Math.max(0, toMs - lastsMs), toMs });
+  });
+}
+
+function spellAt(dice: Dice, times: Pick<Spell, 'fromMs' | 'toMs'>): Spell {
+  const border = dice.pick([...borders, 'platform'] as const);
+  const percent = dice.pick([10, 50, 100]);
+  if (border !== 'platform') return { ...times, percent, border, fate: dice.pick(fates) };
+  const fate = dice.pick(platformFates);
+  return { ...times, percent, border, fate, retryAfterMs: dice.pick([0, 1_000, 5_000, 30_000]) };
+}

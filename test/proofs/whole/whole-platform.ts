@@ -1,0 +1,145 @@
+import type { AttemptResult, PlatformRequest, Send } from '../../../lib/platform/http/transport.ts';
+import type { FunctionEnd } from '../../jobs/simulation/plan.ts';
+import { fates, responseTo, subjectOf } from '../../jobs/simulation/platform-responses.ts';
+import type { Process } from '../../jobs/simulation/process.ts';
+import { status } from '../../platform/fake-call.ts';
+import { createRecords } from './records.ts';
+import { platformFates } from './spells.ts';
+import type { World } from './world.ts';
+
+/** A call that the platform executed. `isKnown`: its response reached the process that sent it. */
+type Execution = {
+  readonly subject: string;
+  readonly process: Process;
+  readonly name: string;
+  readonly atMs: number;
+  isKnown: boolean;
+  /** How many troubles its process had had by then. */
+  troubles: number;
+};
+
+/** A request, in milliseconds from the start. `isOfLine`: its slot was one of the fleet's line, not of the safe rate. */
+export type Arrival = { readonly atMs: number; readonly isOfLine: boolean };
+
+const SEARCH = '/api/query/v1/functions/search';
+const travelMs = [1, 3, 5, 8] as const;
+
+/** How long the platform takes for a call, in milliseconds. */
+const TAKES_MS = [30, 60, 120, 300, 1_500] as const;
+
+/** The platform, which knows the truth: what it was sent when, what it executed, and whom its responses reached. */
+export function createWholePlatform(world: World, endOf: (subject: string) => FunctionEnd) {
+  const records = createRecords(world.plan.records, world.dice, world.now);
+  const arrivals: Arrival[] = [];
+  const executions: Execution[] = [];
+  /** Subjects of requests that may have been executed without anybody knowing. */
+  const doubtful: string[] = [];
+  const throttled: number[] = [];
+  let used: number[] = [];
+
+  /** Undefined if the request may pass; otherwise when the next one may. */
+  const overLimit = (): number | undefined => {
+    const atMs = world.sinceStartMs();
+    used = used.filter((each) => each > atMs - 1_000);
+    if (used.length < world.plan.rate) {
+      used.push(atMs);
+      return undefined;
+    }
+    throttled.push(atMs);
+    return 1_000;
+  };
+
+  const execute = (process: Process, request: PlatformRequest, subject: string) => {
+    const count = executions.filter((each) => each.subject === subject).length;
+    const execution: Execution = {
+      subject,
+      process,
+      name: `${subject}#${count + 1}`,
+      atMs: world.sinceStartMs(),
+      isKnown: false,
+      troubles: 0,
+    };
+    executions.push(execution);
+    world.log('platform', `executes ${execution.name} for ${process.name}`);
+    return { execution, result: responseTo(request, execution.name, endOf(subject)) };
+  };
+
+  const search = (request: PlatformRequest): AttemptResult => {
+    const { sort, offset = 0, limit } = JSON.parse(request.body ?? '{}');
+    records.shift();
+    const body = Buffer.from(Buffer.from(records.page({ ascending: sort.ascending, offset, limit })));
+    const own = Buffer.from(Uint8Array.from(body).buffer);
+    return { kind: 'response', status: 200, sizeBytes: own.byteLength, response: request.read(own) };
+  };
+
+  const send = async (
+    process: Process,
+    request: PlatformRequest,
+    isOfLine: boolean,
+  ): Promise<AttemptResult> => {
+    const own = world.diceFor(process);
+    const isSearch = request.target === SEARCH;
+    const subject = isSearch ? 'search' : subjectOf(request);
+    const spell = world.spellAt('platform', own);
+    const noise = !world.isCalm() && own.percent(world.plan.noisePercent);
+    const name = spell?.border === 'platform' ? spell.fate : noise ? own.pick(platformFates) : undefined;
+    const fate = fates.find((each) => each.name === name);
+    if (name === 'connection refused' && fate !== undefined) {
+      await world.clock.sleep(2);
+      return fate.result(request);
+    }
+    const leftMs = world.sinceStartMs();
+    await world.clock.sleep(own.pick(travelMs));
+    world.log('platform', `receives ${subject} of ${process.name}, which left at ${leftMs.toFixed(1)}`);
+    arrivals.push({ atMs: world.sinceStartMs(), isOfLine });
+    const retryMs = overLimit();
+    if (retryMs !== undefined) {
+      world.log('platform', `throttles ${subject} of ${process.name}`);
+      return status(429, retryMs);
+    }
+    const takesMs = own.pick(TAKES_MS);
+    if (fate !== undefined) {
+      world.log('platform', `${subject} of ${process.name} meets ${fate.name}`);
+      if (fate.executes !== 'no') doubtful.push(subject);
+      const when = fate.executes === 'perhaps' ? own.pick(['now', 'later', 'no'] as const) : fate.executes;
+      if (when === 'now' && !isSearch) execute(process, request, subject);
+      if (when === 'later' && !isSearch)
+        void world.clock.sleep(5_000).then(() => execute(process, request, subject));
+      await world.clock.sleep(fate.name === 'timeout' ? request.timeoutMs : takesMs);
+      const retryAfterMs = spell?.border === 'platform' ? spell.retryAfterMs : 1_000;
+      return fate.name === '429' ? status(429, retryAfterMs) : fate.result(request);
+    }
+    if (isSearch) {
+      await world.clock.sleep(takesMs);
+      return search(request);
+    }
+    const { execution, result } = execute(process, request, subject);
+    await world.clock.sleep(takesMs);
+    await world.troubles(process, `response of ${execution.name}`);
+    execution.isKnown = true;
+    execution.troubles = process.troubles;
+    return result;
+  };
+
+  return {
+    arrivals,
+    throttled,
+    executions,
+    doubtful,
+    records,
+    /** The platform as one process reaches it. An abort counts only until the request leaves, which is at once. */
+    sendFor:
+      (process: Process, isOfLine: () => boolean): Send =>
+      async (request, _token, signal) => {
+        signal?.throwIfAborted();
+        const left = isOfLine();
+        await world.awake(process);
+        const result = await send(process, request, left);
+        await world.awake(process);
+        return result;
+      },
+    texts: () => executions.filter(({ name }) => name.startsWith('text ')),
+  };
+}
+
+export type WholePlatform = ReturnType<typeof createWholePlatform>;

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { scaled } from '../../scale.ts';
+import { breaks } from './breaks.ts';
+import { planOf } from './plan.ts';
+import { simulate } from './simulate.ts';
+
+/*
+ * Scheduler, slices, queue, workers, ledger, pace, store and platform on one clock that nobody waits for, with faults at
+ * every border (docs/proofs.md). `npm run simulate -- --seeds 1..1000` runs many more schedules.
+ */
+
+/** Short schedules, with faults of all kinds among them, and in a full run those after them. */
+const SEEDS = [29, 31, ...Array.from({ length: scaled(0, 40) }, (_, index) => 1_000 + index)];
+
+test.for(SEEDS)('the whole keeps its promises: npm run simulate -- --seeds %i --log', async (seed) => {
+  const { violations } = await simulate(seed);
+
+  expect(violations).toEqual([]);
+});
+
+test('a schedule is the same each time it runs', async () => {
+  const [first, second] = [await simulate(33), await simulate(33)];
+
+  expect(first.violations).toEqual([]);
+  expect(second.trace).toEqual(first.trace);
+});
+
+const taken = Object.entries(breaks).filter(([, { isSlow }]) => isSlow !== true || scaled(0, 1) > 0);
+
+test.for(taken)('the whole notices %s', async ([, { parts, among, seed, shows }]) => {
+  const { violations } = await simulate(seed, parts(), among?.(planOf(seed)));
+
+  expect(violations.filter((each) => shows.test(each))).not.toEqual([]);
+});

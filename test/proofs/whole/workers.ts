@@ -1,0 +1,96 @@
+import { jobTimes } from '../../../lib/jobs/job-times.ts';
+import { renewLease } from '../../../lib/jobs/ledger/lease-renewal.ts';
+import { leaseUntil } from '../../../lib/jobs/open-worker.ts';
+import { LONG_POLLS } from '../../../lib/jobs/queue/empty-queue.ts';
+import type { Queue } from '../../../lib/jobs/queue/queue.ts';
+import { runBatch } from '../../../lib/jobs/run-batch.ts';
+import { work } from '../../../lib/jobs/work.ts';
+import type { Process } from '../../jobs/simulation/process.ts';
+import type { Scene } from './scene.ts';
+import { openSession, workerOf } from './session.ts';
+
+/** The deployed function's time limit, and how long its messages are hidden. */
+const LIMIT_MS = 900_000;
+const HIDDEN_SECONDS = LIMIT_MS / 1_000 + 30;
+const CONCURRENCY = 8;
+
+/** How long a poller waits after the queue did not respond. */
+const AFTER_FAILURE_MS = 1_000;
+
+const queueOf = (process: Process, { queue, parts }: Scene): Queue => {
+  const real = queue.queueFor(process);
+  return parts.withQueue?.(real) ?? real;
+};
+
+/**
+ * A poller that passes batches to invocations, as Lambda does. The process serves one invocation after another until it
+ * dies or an invocation reaches the time limit; the next one has a new process.
+ */
+export async function pollForInvocations(name: string, scene: Scene, skewMs: number): Promise<void> {
+  const { world } = scene;
+  const poller = world.start(`${name} poller`, false);
+  const polled = queueOf(poller, scene);
+  for (let number = 1; ; number += 1) {
+    const process = world.start(`${name}.${number}`);
+    const worker = workerOf(openSession(process, scene, { skewMs }), scene);
+    const died = new Promise<readonly string[]>((resolve) => {
+      process.onEnd.push(() => resolve([]));
+    });
+    while (process.isAlive) {
+      const messages = await polled
+        .receive({ most: 10, waitSeconds: 20, visibilitySeconds: HIDDEN_SECONDS })
+        .catch(async () => {
+          await world.clock.sleep(AFTER_FAILURE_MS);
+          return [];
+        });
+      if (messages.length === 0) continue;
+      const overMs = world.sinceStartMs() + LIMIT_MS;
+      const limit = new AbortController();
+      void world.clock
+        .sleep(LIMIT_MS, limit.signal)
+        .then(() => world.sinceStartMs() >= overMs && world.end(process, 'reaches its time limit'))
+        .catch(() => undefined);
+      const { now } = worker.ledger;
+      const lease = leaseUntil(now() + LIMIT_MS - jobTimes.toAnswerMs, now);
+      const queueHere = queueOf(process, scene);
+      const ran = runBatch(messages, { worker, lease, queue: queueHere, concurrency: CONCURRENCY });
+      const failed = await Promise.race([ran, died.then(() => messages.map(({ messageId }) => messageId))]);
+      limit.abort();
+      for (const { messageId, receipt } of messages)
+        if (!failed.includes(messageId)) await polled.delete(receipt).catch(() => undefined);
+    }
+  }
+}
+
+const LEASE_MS = 30_000;
+const RESTART_MS = 2_000;
+
+/** `work` in a process of its own, which is started again when it dies. */
+export function workForever(name: string, scene: Scene, skewMs: number, number = 1): void {
+  const { world } = scene;
+  const process = world.start(`${name}.${number}`);
+  process.onEnd.push(
+    () => void world.clock.sleep(RESTART_MS).then(() => workForever(name, scene, skewMs, number + 1)),
+  );
+  const session = openSession(process, scene, { skewMs });
+  const worker = workerOf(session, scene);
+  const { ledger } = worker;
+  const { sleep } = session;
+  void work({
+    worker,
+    queue: queueOf(process, scene),
+    lease: {
+      deadlineMs: undefined,
+      leaseMs: LEASE_MS,
+      writeUntilMs: () => Number.POSITIVE_INFINITY,
+      holdLease: (claim) => renewLease({ ledger, claim, leaseMs: LEASE_MS, now: ledger.now, sleep }),
+    },
+    concurrency: CONCURRENCY,
+    visibilitySeconds: 60,
+    drain: false,
+    signal: new AbortController().signal,
+    polls: LONG_POLLS,
+    sleep,
+    rest: sleep,
+  }).catch((error: unknown) => world.end(process, `ends: ${String(error)}`));
+}

@@ -1,0 +1,178 @@
+import { createDice, type Dice } from '../../jobs/simulation/dice.ts';
+import { newProcess, type Process } from '../../jobs/simulation/process.ts';
+import { createVirtualClock } from '../../pace/virtual-clock.ts';
+import type { Plan } from './plan.ts';
+import type { Border, Fate, Spell } from './spells.ts';
+import { countZlibWork } from './zlib-work.ts';
+
+/** Something that leaves a process for a service that is not the platform. */
+export type Act<T> = {
+  readonly label: string;
+  readonly border: Exclude<Border, 'platform'>;
+  /** What the service does, at one moment of the world. It must not wait. */
+  readonly perform: () => T | Promise<T>;
+  /** The error of a request that got no response, or that was throttled. */
+  readonly failure: (kind: 'unreachable' | 'busy') => Error;
+  /** How long its sender waits for a response, in milliseconds. */
+  readonly timeoutMs: number;
+};
+
+const START_MS = Date.parse('2026-11-21T09:00:00Z');
+
+/** How long a request travels, in milliseconds: mostly a few. */
+const travelMs = (dice: Dice) => dice.pick([1, 2, 2, 3, 5, 12]);
+const STOPPED_MS = [3_000, 45_000, 100_000] as const;
+
+/**
+ * One clock, and processes on it. What a process does takes no time by itself; requests travel, timers are late by a
+ * little, processes die and stand still. Each process has dice of its own, so that the order of what happens at one
+ * moment changes nothing.
+ */
+export function createWorld(plan: Plan) {
+  const zlib = countZlibWork();
+  const dice = createDice(plan.seed ^ 0x5eed);
+  const clock = createVirtualClock({ isBusy: zlib.isBusy });
+  const trace: string[] = [];
+  const counts = { crashes: 0, stops: 0, faults: 0 };
+  const diceOf = new Map<Process, Dice>();
+  const isCalm = () => clock.now() >= plan.calmFromMs;
+  const log = (who: string, what: string) => void trace.push(`${stamp(clock.now())} ${who}: ${what}`);
+
+  const start = (name: string, isMortal = true): Process => {
+    const process = newProcess(name, isMortal);
+    diceOf.set(process, createDice(hash(`${plan.seed} ${name}`)));
+    log(name, 'starts');
+    return process;
+  };
+  const diceFor = (process: Process): Dice => diceOf.get(process) ?? dice;
+
+  const end = (process: Process, why: string) => {
+    if (!process.isAlive) return;
+    process.isAlive = false;
+    process.troubles += 1;
+    log(process.name, why);
+    for (const onEnd of process.onEnd) onEnd();
+  };
+
+  /** Resolves once the process can make progress: never if it is dead. */
+  const awake = async (process: Process): Promise<void> => {
+    while (process.isAlive && process.pausedUntilMs > clock.now())
+      await clock.sleep(process.pausedUntilMs - clock.now());
+    if (!process.isAlive) await new Promise(() => undefined);
+  };
+
+  const sleep = async (process: Process, ms: number, signal?: AbortSignal): Promise<void> => {
+    signal?.throwIfAborted();
+    const late = diceFor(process).pick([0, 0, 0, 0.4, 1, 2]);
+    await clock.sleep(Math.max(0, ms) + late, signal);
+    await awake(process);
+  };
+
+  /** The process may die or be stopped here, before or after something of its own. */
+  const troubles = async (process: Process, label: string): Promise<void> => {
+    if (process.isMortal && !isCalm()) {
+      const own = diceFor(process);
+      if (own.percent(plan.crashPercent)) {
+        counts.crashes += 1;
+        end(process, `dies at ${label}`);
+      } else if (own.percent(plan.pausePercent)) {
+        counts.stops += 1;
+        const lastsMs = own.pick(STOPPED_MS);
+        process.troubles += 1;
+        process.pausedUntilMs = clock.now() + Math.min(lastsMs, plan.calmFromMs - clock.now());
+        log(process.name, `is stopped for ${lastsMs} ms at ${label}`);
+      }
+    }
+    await awake(process);
+  };
+
+  const spellAt = (border: Border, own: Dice): Spell | undefined => {
+    const atMs = clock.now();
+    return plan.spells.find(
+      (spell) =>
+        spell.border === border && spell.fromMs <= atMs && atMs < spell.toMs && own.percent(spell.percent),
+    );
+  };
+
+  const fateOf = (process: Process, border: Border): Fate | undefined => {
+    const own = diceFor(process);
+    const spell = spellAt(border, own);
+    if (spell !== undefined && spell.border !== 'platform') return spell.fate;
+    if (isCalm() || !own.percent(plan.noisePercent)) return undefined;
+    return own.pick(['refused', 'unsent', 'unanswered', 'late', 'slow', 'throttled'] as const);
+  };
+
+  const act = async <T>(process: Process, given: Act<T>): Promise<T> => {
+    const { label, border, perform, failure, timeoutMs } = given;
+    await troubles(process, `${label}, before`);
+    const own = diceFor(process);
+    const fate = fateOf(process, border);
+    if (fate !== undefined) {
+      counts.faults += 1;
+      log(process.name, `${label} is ${fate}`);
+    }
+    const after = (ms: number) => clock.sleep(ms).then(perform);
+    switch (fate) {
+      case undefined:
+      case 'slow': {
+        const done = after(travelMs(own) + (fate === 'slow' ? own.below(timeoutMs * 0.8) : 0));
+        const result = await done;
+        await clock.sleep(travelMs(own));
+        await troubles(process, `${label}, after`);
+        return result;
+      }
+      case 'refused':
+      case 'throttled':
+        await sleep(process, 2 * travelMs(own));
+        break;
+      case 'unanswered':
+      case 'late':
+        void after(fate === 'late' ? own.pick([500, 5_000, 60_000]) : travelMs(own)).catch(() => undefined);
+        await sleep(process, timeoutMs);
+        break;
+      case 'unsent':
+        await sleep(process, timeoutMs);
+        break;
+      default:
+        fate satisfies never;
+    }
+    process.troubles += 1;
+    throw failure(fate === 'throttled' ? 'busy' : 'unreachable');
+  };
+
+  return {
+    plan,
+    dice,
+    clock,
+    trace,
+    counts,
+    log,
+    start,
+    end,
+    diceFor,
+    awake,
+    troubles,
+    sleep,
+    spellAt,
+    isCalm,
+    act,
+    /** Epoch milliseconds, and milliseconds from the start. */
+    now: () => START_MS + clock.now(),
+    sinceStartMs: clock.now,
+    [Symbol.dispose]: zlib.stop,
+  };
+}
+
+export type World = ReturnType<typeof createWorld>;
+
+/** Minutes, seconds and milliseconds from the start. */
+function stamp(ms: number): string {
+  const seconds = (ms / 1_000).toFixed(3).padStart(9, '0');
+  return `${seconds}`;
+}
+
+function hash(text: string): number {
+  let mixed = 0x811c9dc5;
+  for (const char of text) mixed = Math.imul(mixed ^ char.charCodeAt(0), 0x01000193);
+  return mixed;
+}
