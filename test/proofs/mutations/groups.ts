@@ -1,0 +1,66 @@
+/** Code that is mutated together, and the tests that must notice. Both are globs from the root of the project. */
+export type Group = { readonly mutate: readonly string[]; readonly tests: readonly string[] };
+
+/**
+ * The groups. Their tests start no processes and no engines, and wait for nothing: each mutant runs those that reach
+ * it.
+ */
+export const groups = {
+  pace: {
+    mutate: ['lib/pace/*.ts'],
+    tests: ['test/pace/*.test.ts'],
+  },
+  scan: {
+    mutate: [
+      'lib/snapshot/page/*.ts',
+      'lib/snapshot/sources/{rereading,fan-out,read-ahead,resumable}.ts',
+      'lib/snapshot/sources/{calculations,cards,files,data-files}/!(columns|definition).ts',
+    ],
+    tests: [
+      'test/snapshot/page/*.test.ts',
+      'test/snapshot/sources/**/*.test.ts',
+      'test/snapshot/run/*.test.ts',
+    ],
+  },
+  ledger: {
+    mutate: ['lib/jobs/ledger/*.ts'],
+    tests: [
+      'test/jobs/ledger/{transitions,ledger,lease-renewal}.test.ts',
+      'test/jobs/{turn,lease-until,handle-message}.test.ts',
+      'test/jobs/ledger/ledger-model.test.ts',
+    ],
+  },
+  retry: {
+    mutate: [
+      'lib/jobs/after-failure.ts',
+      'lib/platform/{retry,send-until-done,outage}.ts',
+      'lib/platform/http/retry-after.ts',
+      'lib/time/backoff.ts',
+    ],
+    tests: [
+      'test/jobs/after-failure.test.ts',
+      'test/time/backoff.test.ts',
+      'test/platform/http/retry-after.test.ts',
+      'test/platform/{retry,outage}.test.ts',
+      'test/platform/call.test.ts',
+    ],
+  },
+  texts: {
+    mutate: ['lib/jobs/texts/**/*.ts'],
+    tests: ['test/jobs/texts/**/*.test.ts', 'test/jobs/types/score/*.test.ts'],
+  },
+  publish: {
+    mutate: ['lib/snapshot/publish/*.ts'],
+    tests: ['test/snapshot/publish/*.test.ts'],
+  },
+} as const satisfies Record<string, Group>;
+
+export type GroupName = keyof typeof groups;
+
+export const groupNames = Object.keys(groups) as readonly GroupName[];
+
+/** Throws for a name that is not a group's, with the names that are. */
+export function groupOf(name: string): Group {
+  if (Object.hasOwn(groups, name)) return groups[name as GroupName];
+  throw new RangeError(`group: expected one of ${groupNames.join(', ')}, got '${name}'`);
+}
