@@ -23,8 +23,8 @@ export const brokenPromises = (after: After, plan: Pick<StormPlan, 'events'>): r
 export const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
 /** A minute for everything but the backlog's own time, which is known only where it took longer than that. */
-const recoveryBroken = ({ recoveredMs, calmBacklogMs = 0, backlog }: After): readonly string[] =>
-  recoveredMs <= MINUTE_MS + calmBacklogMs
+const recoveryBroken = ({ open, recoveredMs, calmBacklogMs = 0, backlog }: After): readonly string[] =>
+  open.length > 0 || recoveredMs <= MINUTE_MS + calmBacklogMs
     ? []
     : [
         `recovered after ${seconds(recoveredMs)}: a minute longer than the ${seconds(calmBacklogMs)} that ${backlog} jobs take in calm`,

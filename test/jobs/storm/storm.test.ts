@@ -16,7 +16,7 @@ const SECONDS = Number(process.env['STORM_SECONDS'] ?? scaled(0, 24));
 const SEED = Number(process.env['STORM_SEED'] ?? 1);
 const JOBS_A_SECOND = 12;
 /** How long it is waited for the last job: on a busy machine a long storm leaves a backlog of minutes. */
-const RECOVER_MS = 60_000 + 500 * JOBS_A_SECOND * SECONDS;
+const RECOVER_MS = 60_000 + 1_000 * JOBS_A_SECOND * SECONDS;
 
 test.runIf(SECONDS > 0)(
   `after a storm of ${SECONDS} s each job has its result, nothing ran twice, and all is counted`,
