@@ -83,7 +83,10 @@ export function createSetClock({ item, clock, rest }: SetClockOptions): SetClock
   };
 }
 
-/** Looks at the table until one of its seconds begins. */
+/**
+ * Looks at the table until one of its seconds begins. A look that fails is made again, unless it is the first, or the
+ * one before failed too: then the table is away.
+ */
 async function findSecond(item: BudgetItem, clock: TableClock, signal: AbortSignal | undefined) {
   await item.read();
   // The first response leaves a second open, and the time it took.
@@ -93,6 +96,15 @@ async function findSecond(item: BudgetItem, clock: TableClock, signal: AbortSign
   for (let look = 0; look < mostLooks && clock.uncertaintyMs() > COARSE_MS + tookMs; look += 1) {
     signal?.throwIfAborted();
     await clock.sleep(Math.min(LOOK_EVERY_MS, clock.untilSecondMs()), signal);
+    await readTwice(item);
+  }
+}
+
+async function readTwice(item: BudgetItem): Promise<void> {
+  try {
+    await item.read();
+  } catch (error) {
+    if (!(error instanceof TableError)) throw error;
     await item.read();
   }
 }

@@ -46,8 +46,11 @@ const REPORTED_MS = 60_000;
 /** How far off a clock may be: the spacing of slots pays for it. */
 const PAID_MS = 9;
 
-/** Nothing is reserved while the table's time is known less exactly. */
-const MOST_DOUBT_MS = 100;
+/** A clock that agrees with responses that bound it as closely is taken to be right. */
+const AGREED_MS = 60;
+
+/** One response bounds the difference to a second: half of that is the most that both ends of a block leave empty. */
+const MOST_DOUBT_MS = 500;
 
 /** What is known of the difference: the table's time is the time here plus something between the two, as of `atMs`. */
 type Known = { readonly leastMs: number; readonly mostMs: number; readonly atMs: number };
@@ -99,7 +102,7 @@ export function createTableClock({ now, sleep, steady, onClockOff }: TableClockO
       report(seen.receivedMs);
     },
     uncertaintyMs,
-    doubtMs: () => (offsetMs === 0 ? 0 : Math.min(MOST_DOUBT_MS, Math.max(0, uncertaintyMs() / 2 - PAID_MS))),
+    doubtMs: () => doubtOf(widened(known, hereMs()), offsetMs),
     untilSecondMs() {
       const { leastMs, mostMs } = known;
       const middleMs = Number.isFinite(leastMs) ? (leastMs + mostMs) / 2 : offsetMs;
@@ -111,6 +114,14 @@ export function createTableClock({ now, sleep, steady, onClockOff }: TableClockO
       return offsetMs + (apartMs ?? 0);
     },
   };
+}
+
+function doubtOf({ leastMs, mostMs }: Known, offsetMs: number): number {
+  // Nothing is known where responses have no `Date`.
+  if (!Number.isFinite(mostMs - leastMs)) return 0;
+  if (offsetMs === 0 && mostMs - leastMs <= AGREED_MS) return 0;
+  const mostOffMs = Math.max(offsetMs - leastMs, mostMs - offsetMs);
+  return Math.min(MOST_DOUBT_MS, Math.max(0, mostOffMs - PAID_MS));
 }
 
 /** Drift widens what is known. */

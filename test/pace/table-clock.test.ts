@@ -71,6 +71,17 @@ describe('a clock that is off', () => {
     expect(Math.abs(errorMs())).toBeLessThan(520);
   });
 
+  test.each([40, -40, 300, -300, 480, 2_000])(
+    'by %i ms doubts as much as that after a single response, even where it agrees with it',
+    (offMs) => {
+      const { clock, respond, errorMs } = createClocks(offMs);
+
+      respond();
+
+      expect(clock.doubtMs()).toBeGreaterThanOrEqual(Math.abs(errorMs()) - 9);
+    },
+  );
+
   test('by minutes is reported once, with what was expected and what it says', () => {
     const { respondFor, reports } = createClocks(300_000);
 
