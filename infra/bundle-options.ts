@@ -24,6 +24,8 @@ export const bundleOptions = {
   sourcemap: false,
   legalComments: 'none',
   alias: {
+    // Profiles, single sign-on and STS, none of which a function uses.
+    '@aws-sdk/credential-provider-node': join(root, 'functions', 'environment-credentials.ts'),
     // The SDK uses it in browsers alone, but it cannot be shaken out: 34 KB.
     bowser: 'node:os',
     // Pino writes to its transports by it; ours writes in the process: 10 KB.
