@@ -98,7 +98,8 @@ export function createTableClock({ now, sleep, steady, onClockOff }: TableClockO
       hereMs();
       known = narrowed(known, seen);
       const { leastMs, mostMs } = known;
-      if (offsetMs < leastMs || offsetMs > mostMs) offsetMs = (leastMs + mostMs) / 2;
+      const agrees = offsetMs === 0 && leastMs <= 0 && mostMs >= 0;
+      if (!agrees) offsetMs = (leastMs + mostMs) / 2;
       report(seen.receivedMs);
     },
     uncertaintyMs,
