@@ -18,7 +18,8 @@ export async function tell(options: ExploreOptions, schedule: readonly number[])
     if (broken !== undefined) lines.push(`BROKEN: ${broken}`);
     last = state;
   }
-  const rest = last && isAtRest(last) ? checkRest(last, options.scenario) : undefined;
+  const isBroken = lines.at(-1)?.startsWith('BROKEN');
+  const rest = last && !isBroken && isAtRest(last) ? checkRest(last, options.scenario) : undefined;
   if (rest !== undefined) lines.push(`BROKEN: ${rest}`);
   return lines;
 }
