@@ -194,7 +194,7 @@ describe('the policy', () => {
   });
 
   test('a proxy that is overloaded is tried again up to 8 times, since nothing was sent', () => {
-    for (const proxyStatus of [408, 429, 502, 503]) {
+    for (const proxyStatus of [408, 429, 500, 502, 503]) {
       expect(decide(refusedByProxy(proxyStatus), { attempt: 8, mayRepeat: false }).kind).toBe('retry');
     }
   });

@@ -10,6 +10,7 @@ describe('Retry-After', () => {
     ['7', 7_000],
     [' 120 ', 120_000],
     ['1.5', 1_500],
+    ['0.0625', 63],
     ['Wed, 21 Oct 2026 07:28:30 GMT', 30_000],
     ['Wednesday, 21-Oct-26 07:28:30 GMT', 30_000],
     ['Wed Oct 21 07:28:30 2026 GMT', 30_000],
@@ -18,12 +19,20 @@ describe('Retry-After', () => {
     expect(parseRetryAfter(header, nowMs)).toBe(expectedMs);
   });
 
-  test.for([null, '', 'soon', '-1', '+5', '1e3', '0x10', '2026-10-21', 'Wed, 99 Foo 2026'])(
-    'of %j is ignored',
-    (header) => {
-      expect(parseRetryAfter(header, nowMs)).toBeUndefined();
-    },
-  );
+  test.for([
+    null,
+    '',
+    'soon',
+    '-1',
+    '+5',
+    '1e3',
+    '0x10',
+    '2026-10-21',
+    '21 Oct 2026 07:28:30 GMT',
+    'Wed, 99 Foo 2026',
+  ])('of %j is ignored', (header) => {
+    expect(parseRetryAfter(header, nowMs)).toBeUndefined();
+  });
 
   test('of any text is ignored, or a number that is not negative', () => {
     fc.assert(

@@ -1,3 +1,5 @@
+import { matchesGlob } from 'node:path';
+
 /** A change of the code, and what the tests made of it. */
 export type Mutant = {
   /** From the root of the project. */
@@ -13,10 +15,11 @@ export type Mutant = {
   readonly status: string;
 };
 
-/** A survivor that a person has looked at. Every mutant of this line with this replacement is meant. */
+/** Survivors that a person has looked at. */
 export type LookedAt = {
+  /** A glob. */
   readonly file: string;
-  /** A part of the line that is changed, so that it is found when lines move. */
+  /** A part of the line that is changed, or of what is replaced: so it is found when lines move. */
   readonly code: string;
   /** What replaces it, each as the report prints it. Default: whatever does. */
   readonly to?: readonly string[];
@@ -63,9 +66,11 @@ export function reportOf(
 }
 
 const isOf =
-  ({ file, code, to }: Mutant) =>
+  ({ file, code, from, to }: Mutant) =>
   (looked: LookedAt): boolean =>
-    looked.file === file && code.includes(looked.code) && (looked.to?.includes(to) ?? true);
+    matchesGlob(file, looked.file) &&
+    (code.includes(looked.code) || from.includes(looked.code)) &&
+    (looked.to?.includes(to) ?? true);
 
 /** Between 0 and 1; 1 for a group without mutants. A mutant that ran out of time was noticed. */
 const scoreOf = ({ mutants, survived }: GroupReport): number =>
