@@ -1,7 +1,8 @@
 import PQueue from 'p-queue';
 import { expect, test } from 'vitest';
-import { createGatedPace } from '../../lib/pace/gated-pace.ts';
+import { checkLimits, createGatedPace } from '../../lib/pace/gated-pace.ts';
 import type { Slot } from '../../lib/pace/pace.ts';
+import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
 import type { Demand, SlotSource } from '../../lib/pace/slots.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
@@ -62,6 +63,53 @@ test('a slot is requested with how long the calls before took, the newest of the
   }
 
   expect(demands.map(({ latencyMs }) => latencyMs)).toEqual([0, 400, 500]);
+});
+
+test('a call that would wait too long is refused, and one that waits for just that long is not', async () => {
+  const clock = createVirtualClock();
+  const { source, demands } = createSource(clock);
+  const busy: SlotSource = { ...source, dueAtMs: () => clock.now() + 5_000 };
+  const run = (maxWaitMs: number) =>
+    createGatedPace({ source: busy, inFlight: new PQueue({ concurrency: 8 }), maxWaitMs, clock }).run(
+      async () => 'left',
+    );
+
+  await expect(run(4_999)).rejects.toThrow(PaceWaitError);
+  expect(demands).toEqual([]);
+  expect(await run(5_000)).toBe('left');
+});
+
+test('reports of each slot whether its call was accepted: not if it failed, was refused or throttled', async () => {
+  const clock = createVirtualClock();
+  const { source, demands } = createSource(clock);
+  const accepted: boolean[] = [];
+  const reported: SlotSource = { ...source, ended: (_, isAccepted) => void accepted.push(isAccepted) };
+  const pace = createGatedPace({
+    source: reported,
+    inFlight: new PQueue({ concurrency: 8 }),
+    ...limits,
+    clock,
+  });
+
+  await pace.run(async () => 200);
+  await pace.run(async () => 503, { isAccepted: (status) => status < 500 });
+  await pace.run((slot) => Promise.resolve(pace.throttled(slot)));
+  await pace.run(() => Promise.reject(new Error('lost'))).catch(() => undefined);
+
+  expect(accepted).toEqual([true, false, false, false]);
+  expect(demands.map(({ arrived }) => arrived)).toEqual([1, 2, 3, 4]);
+});
+
+test.for([
+  [{ rate: Number.POSITIVE_INFINITY, concurrency: 1 }, /^rate/],
+  [{ rate: 0, concurrency: 1 }, /^rate/],
+  [{ rate: 1, concurrency: 0 }, /^concurrency/],
+  [{ rate: 1, concurrency: 1.5 }, /^concurrency/],
+  [{ rate: 1, concurrency: 1, maxWaitMs: -1 }, /^maxWaitMs/],
+  [{ rate: 1, concurrency: 1, maxWaitMs: Number.NaN }, /^maxWaitMs/],
+] as const)('the limits %o are refused', ([given, message]) => {
+  expect(() => checkLimits(given)).toThrow(message);
+  expect(() => checkLimits({ rate: 1, concurrency: 1, maxWaitMs: 0 })).not.toThrow();
 });
 
 test('a call that is stopped between its slot and its leaving takes another slot', async () => {
