@@ -8,7 +8,10 @@ export type Group = { readonly mutate: readonly string[]; readonly tests: readon
 export const groups = {
   pace: {
     mutate: ['lib/pace/*.ts'],
-    tests: ['test/pace/*.test.ts'],
+    tests: [
+      'test/pace/{lateness,held-block,tally,gated-pace,fleet-slots,table-clock}.test.ts',
+      'test/pace/{gcra,fair-order,fleet-pace,local-pace,breaker}.test.ts',
+    ],
   },
   scan: {
     mutate: [
@@ -18,14 +21,16 @@ export const groups = {
     ],
     tests: [
       'test/snapshot/page/*.test.ts',
-      'test/snapshot/sources/**/*.test.ts',
-      'test/snapshot/run/*.test.ts',
+      'test/snapshot/sources/{resumable,read-ahead,fan-out}.test.ts',
+      'test/snapshot/sources/{calculations,cards,files,data-files}/!(scan|stored-run).test.ts',
+      'test/snapshot/sources/{cards,data-files,files}/scan.test.ts',
+      'test/snapshot/sources/calculations/scan.test.ts',
     ],
   },
   ledger: {
     mutate: ['lib/jobs/ledger/*.ts'],
     tests: [
-      'test/jobs/ledger/{transitions,ledger,lease-renewal}.test.ts',
+      'test/jobs/ledger/{transitions,decisions,ledger,lease-renewal}.test.ts',
       'test/jobs/{turn,lease-until,handle-message}.test.ts',
       'test/jobs/ledger/ledger-model.test.ts',
     ],
@@ -47,11 +52,20 @@ export const groups = {
   },
   texts: {
     mutate: ['lib/jobs/texts/**/*.ts'],
-    tests: ['test/jobs/texts/**/*.test.ts', 'test/jobs/types/score/*.test.ts'],
+    tests: [
+      'test/jobs/texts/scoring/stopping.test.ts',
+      'test/jobs/texts/batch/{inbox-request,chunks,unsent-chunks}.test.ts',
+      'test/jobs/{types/score/runner,texts/erase-old-versions,cancel-under-way}.test.ts',
+      'test/jobs/texts/scoring/score-texts.test.ts',
+      'test/jobs/texts/{batch/costs,batch/score-file,batch/preview,rows/read-rows,forget,batch/batch}.test.ts',
+    ],
   },
   publish: {
     mutate: ['lib/snapshot/publish/*.ts'],
-    tests: ['test/snapshot/publish/*.test.ts'],
+    tests: [
+      'test/snapshot/publish/{gates,glue-refusals,tag-runs,publish}.test.ts',
+      'test/snapshot/publish/{glue-partitions,publish-partitions,withdraw-parts}.test.ts',
+    ],
   },
 } as const satisfies Record<string, Group>;
 

@@ -8,7 +8,7 @@ import type { Mutant } from './report.ts';
 type Result = Awaited<ReturnType<Stryker['runMutationTest']>>[number];
 
 /** How much longer than without a mutant the tests of one may take, in milliseconds: then it counts as killed. */
-const SPARE_MS = 5_000;
+const SPARE_MS = 10_000;
 
 /**
  * Changes the code of a group in one place after another, in a copy of the project, and runs the tests that reach that
