@@ -6,7 +6,7 @@ import type { Plan } from './plan.ts';
 import type { Parts } from './scene.ts';
 import type { PlatformFate, Spell } from './spells.ts';
 
-/** A rule taken away, the seed that finds it soonest, and the violation that shows it. */
+/** A rule taken away, the first seed to try, and the violation that shows it. */
 type Break = {
   readonly parts: () => Parts;
   readonly seed: number;
@@ -28,8 +28,8 @@ export const breaks: Readonly<Record<string, Break>> = {
         sent: async ({ id }) => ({ kind: 'sent', claim: (await ledger.read(id)) as Claim }),
       }),
     }),
-    among: () => ({ crashPercent: 2, skewsMs: [0] }),
-    seed: 22,
+    among: (plan) => ({ jobs: functions(plan), crashPercent: 2 }),
+    seed: 29,
     shows: /was executed \d+ times/,
   },
   'a retry of a POST that was sent': {
@@ -40,7 +40,8 @@ export const breaks: Readonly<Record<string, Break>> = {
         return isRepeated ? send(request, token, signal) : result;
       },
     }),
-    seed: 39,
+    among: (plan) => ({ jobs: functions(plan), spells: [spellOf('cut response', 50, plan)] }),
+    seed: 29,
     shows: /was executed \d+ times/,
   },
   'no overlap of pages': {
@@ -111,6 +112,13 @@ export const breaks: Readonly<Record<string, Break>> = {
     shows: /did not end/,
   },
 };
+
+/** The plan's jobs, as functions that may not be repeated. */
+const functions = ({ jobs }: Plan): Plan['jobs'] =>
+  jobs.map(({ atMs }) => ({
+    atMs,
+    job: { type: 'run-function', end: 'SUCCESS', mayRepeat: false, isNamed: true },
+  }));
 
 /** A minute in which the platform does that to calls, until everything becomes calm. */
 const spellOf = (fate: PlatformFate, percent: number, { calmFromMs }: Plan): Spell => ({

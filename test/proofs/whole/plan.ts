@@ -1,6 +1,6 @@
 import { createDice, type Dice } from '../../jobs/simulation/dice.ts';
 import type { FunctionEnd, JobPlan } from '../../jobs/simulation/plan.ts';
-import { type Spell, spellsOf } from './spells.ts';
+import { longSpell, type Spell, spellsOf } from './spells.ts';
 
 /** A job of the plan, and when its message is first sent, in milliseconds from the start. */
 type PlannedJob = { readonly job: JobPlan; readonly atMs: number };
@@ -35,8 +35,24 @@ export type Plan = {
 
 const MINUTE = 60_000;
 
-/** The plan of a seed. */
+/** Makes the dice of long outages others than those of the rest of the plan. */
+const LONG = 0x10_0000;
+
+/** The plan of a seed. In one of ten, something is away for an hour or two. */
 export function planOf(seed: number): Plan {
+  const plan = shortPlanOf(seed);
+  const dice = createDice(seed ^ LONG);
+  if (!dice.percent(10)) return plan;
+  const calmFromMs = plan.calmFromMs + dice.pick([45, 120]) * MINUTE;
+  return {
+    ...plan,
+    calmFromMs,
+    snapshotsAtMs: [...plan.snapshotsAtMs.slice(0, -1), calmFromMs + 30_000],
+    spells: [...plan.spells, longSpell(dice, { fromMs: MINUTE, toMs: calmFromMs })],
+  };
+}
+
+function shortPlanOf(seed: number): Plan {
   const dice = createDice(seed);
   const rate = dice.pick([2, 4, 6]);
   const calmFromMs = dice.pick([2, 4, 8, 15]) * MINUTE;

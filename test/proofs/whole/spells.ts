@@ -43,6 +43,20 @@ export function spellsOf(dice: Dice, calmFromMs: number): readonly Spell[] {
   });
 }
 
+/** A time in which a border is away altogether. */
+export function longSpell(dice: Dice, times: Pick<Spell, 'fromMs' | 'toMs'>): Spell {
+  const border = dice.pick(borders);
+  return border === 'platform'
+    ? {
+        ...times,
+        percent: 100,
+        border,
+        fate: dice.pick(['401', '503', 'connection refused']),
+        retryAfterMs: 0,
+      }
+    : { ...times, percent: 100, border, fate: dice.pick(['refused', 'unsent', 'throttled']) };
+}
+
 function spellAt(dice: Dice, times: Pick<Spell, 'fromMs' | 'toMs'>): Spell {
   const border = dice.pick([...borders, 'platform'] as const);
   const percent = dice.pick([10, 50, 100]);

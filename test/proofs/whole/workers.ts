@@ -17,10 +17,10 @@ const CONCURRENCY = 8;
 /** How long a poller waits after the queue did not respond. */
 const AFTER_FAILURE_MS = 1_000;
 
-const queueOf = (process: Process, { queue, parts }: Scene): Queue => {
+function queueOf(process: Process, { queue, parts }: Scene): Queue {
   const real = queue.queueFor(process);
   return parts.withQueue?.(real) ?? real;
-};
+}
 
 /**
  * A poller that passes batches to invocations, as Lambda does. The process serves one invocation after another until it
