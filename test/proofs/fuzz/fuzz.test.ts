@@ -1,0 +1,60 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { scaled } from '../../scale.ts';
+import { corpusOf } from './corpus.ts';
+import { fuzz } from './fuzz.ts';
+import { Finding, type FuzzTarget } from './target.ts';
+import { fuzzTargets, targetNamed } from './targets.ts';
+import { tryInput } from './try-input.ts';
+
+/** How many inputs of each target are tried: about a second of CPU each. */
+const RUNS: Readonly<Record<string, number>> = {
+  responses: 150,
+  messages: 400,
+  rows: 400,
+  formulas: 300,
+  settings: 600,
+};
+
+afterAll(async () => {
+  for (const target of fuzzTargets) await target.close?.();
+});
+
+describe.each(fuzzTargets.map(({ name }) => name))('%s', (name) => {
+  const target = targetNamed(name);
+
+  test('inputs that once broke something', async () => {
+    for (const { file, input } of corpusOf(target.name)) {
+      expect([file, await tryInput(target, input)]).toEqual([
+        file,
+        expect.objectContaining({ kind: 'outcome' }),
+      ]);
+    }
+  });
+
+  test('inputs made by a seed have every property', async () => {
+    const runs = RUNS[target.name] ?? 0;
+    const report = await fuzz(target, {
+      seed: 1,
+      runs: scaled(runs, 10 * runs),
+      corpus: corpusOf(target.name).map(({ input }) => input),
+    });
+
+    expect(report.found).toBeUndefined();
+    expect(report.executions).toBeGreaterThanOrEqual(runs);
+    expect(report.outcomes.size).toBeGreaterThanOrEqual(15);
+  });
+});
+
+test('a property that does not hold is found, with a smallest input', async () => {
+  const broken: FuzzTarget = {
+    ...targetNamed('messages'),
+    async check(input) {
+      if (JSON.stringify(input).includes('"__proto__')) throw new Finding('no __proto__', 'found');
+      return 'fine';
+    },
+  };
+
+  const { found } = await fuzz(broken, { seed: 1, runs: 5_000 });
+
+  expect(found?.finding.property).toBe('no __proto__');
+});

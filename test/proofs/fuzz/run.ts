@@ -1,0 +1,63 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { fuzzTargets, targetNamed } from './targets.ts';
+import { tryInput } from './try-input.ts';
+import { type ThreadReport, watchedFuzz } from './watched-fuzz.ts';
+
+/*
+ * `npm run fuzz -- [TARGET] [--seconds N] [--seed S]`: fuzzes one target, or all, each for some seconds, and prints what
+ * happened. `npm run fuzz -- TARGET --replay FILE` tries one input.
+ */
+
+/** How many kinds of outcome are printed, the most frequent first. */
+const MOST_SHOWN = 12;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seconds: { type: 'string', default: '60' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    replay: { type: 'string' },
+  },
+});
+const names = positionals.length > 0 ? positionals : fuzzTargets.map(({ name }) => name);
+for (const name of names) targetNamed(name);
+if (values.replay === undefined) for (const name of names) await run(name);
+else for (const name of names) await replay(name, values.replay);
+process.exit();
+
+async function run(target: string): Promise<void> {
+  const [seed, seconds] = [Number(values.seed), Number(values.seconds)];
+  console.log(`${target}: seed ${seed}, ${seconds} s`);
+  const startedMs = performance.now();
+  const report = await watchedFuzz({ target, seed, seconds });
+  const tookSeconds = (performance.now() - startedMs) / 1_000;
+  const rate = Math.round(report.executions / tookSeconds);
+  console.log(`  ${report.executions} executions, ${rate}/s, ${report.outcomes.length} kinds of outcome`);
+  for (const [outcome, count] of report.outcomes.toSorted(([, a], [, b]) => b - a).slice(0, MOST_SHOWN))
+    console.log(`  ${String(count).padStart(8)}  ${outcome}`);
+  if (report.found !== undefined) reportFinding(target, report.found);
+}
+
+function reportFinding(target: string, { message, input }: NonNullable<ThreadReport['found']>): void {
+  const folder = join(tmpdir(), 'platform-sync-fuzz');
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${target}-${Date.now()}.json`);
+  writeFileSync(file, `${JSON.stringify(input)}\n`);
+  console.log(`  FOUND ${message}\n  input: ${file}\n  npm run fuzz -- ${target} --replay ${file}`);
+  process.exitCode = 1;
+}
+
+async function replay(name: string, file: string): Promise<void> {
+  const tried = await tryInput(targetNamed(name), JSON.parse(readFileSync(file, 'utf8')));
+  if (tried.kind === 'finding') process.exitCode = 1;
+  console.log(
+    tried.kind === 'finding'
+      ? `FOUND ${tried.finding.message}`
+      : tried.kind === 'outcome'
+        ? tried.outcome
+        : 'not an input of this target',
+  );
+}

@@ -1,0 +1,16 @@
+import type { FuzzTarget } from './target.ts';
+import { formulas } from './targets/formulas.ts';
+import { messages } from './targets/messages.ts';
+import { responses } from './targets/responses.ts';
+import { rows } from './targets/rows.ts';
+import { settings } from './targets/settings.ts';
+
+/** Everything that is fuzzed. */
+export const fuzzTargets: readonly FuzzTarget[] = [responses, messages, rows, formulas, settings];
+
+/** The target of a name. Throws `TypeError` if there is none. */
+export function targetNamed(name: string): FuzzTarget {
+  const found = fuzzTargets.find((target) => target.name === name);
+  if (found !== undefined) return found;
+  throw new TypeError(`expected one of ${fuzzTargets.map((each) => each.name).join(', ')}, got ${name}`);
+}

@@ -1,0 +1,240 @@
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import * as z from 'zod/mini';
+import { handleMessage } from '../../../../lib/jobs/handle-message.ts';
+import type { ParsedMessage } from '../../../../lib/jobs/message/message.ts';
+import { parseMessage } from '../../../../lib/jobs/message/message.ts';
+import { withId } from '../../../../lib/jobs/message/with-id.ts';
+import { jobTypes } from '../../../../lib/jobs/types/job-types.ts';
+import { parseJson, printJson } from '../../../../lib/json/json.ts';
+import { leaseOf } from '../../../jobs/fake-worker.ts';
+import { defineTarget, must } from '../target.ts';
+import { workerInMemory } from './worker-in-memory.ts';
+
+/* Bodies on the queue: each is a job, always the same one, or a refusal with its faults. */
+
+/** In the texts to score: no fault may show it. */
+const PRIVATE = 'a private text 5b';
+
+const TOKENS = [
+  ...[
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    ':',
+    '"',
+    '\\',
+    '\\u0000',
+    '\\ud800',
+    'null',
+    'true',
+    '1e400',
+    '-0',
+    '1.0',
+    '1e2',
+  ],
+  ...[
+    '9'.repeat(20),
+    '9'.repeat(1_200),
+    '"id":',
+    '"id":"a",',
+    '"version":1,',
+    '"type":"score",',
+    '"__proto__":{},',
+  ],
+  ...[
+    '"constructor":',
+    '"notBefore":"2026-02-30"',
+    '"priority":"high",',
+    '\ufeff',
+    ' ',
+    '\n',
+    '..',
+    '/',
+    '\u202e',
+    '😀',
+  ],
+  ...[
+    '['.repeat(120),
+    '"texts":[{"text":"a"}]',
+    '"expand":"revisions"',
+    '"onUnknown":"retry",',
+    '2026-11-21T09:00:00Z',
+  ],
+];
+
+const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
+const odd = fc.oneof(
+  fc.constantFrom<unknown>(null, 1.5, -1, '', '..', 'a/b', [], {}, '\ud800', 2 ** 53),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+/** One of these; now and then anything. */
+const mostly = (...valid: readonly unknown[]) =>
+  fc.oneof({ weight: 30, arbitrary: fc.constantFrom(...valid) }, { weight: 1, arbitrary: odd });
+const id = mostly(1, '17', '12345678901234567890', '007', 12);
+const text = fc.oneof(fc.constant(PRIVATE), fc.string({ unit: 'binary', minLength: 1, maxLength: 10 }));
+
+const common = {
+  version: mostly(1),
+  id: fc.oneof(fc.stringMatching(/^[A-Za-z0-9._:-]{1,8}$/), mostly('job-1')),
+  notBefore: mostly('2026-11-21', '2026-11-21T09:15:00+02:00', '2027-01-01'),
+  priority: mostly('high', 'normal'),
+};
+const fields = {
+  'run-function': {
+    packageId: mostly(UUID, UUID.toUpperCase()),
+    packageVersion: mostly('1.0.0'),
+    functionName: mostly('greet'),
+    inputVariables: fc.option(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 })), { nil: undefined }),
+    onUnknown: mostly(undefined, 'fail', 'retry'),
+  },
+  score: {
+    texts: fc.oneof(
+      {
+        weight: 4,
+        arbitrary: fc.array(fc.record({ id: fc.option(id, { nil: undefined }), text }), { maxLength: 3 }),
+      },
+      {
+        weight: 1,
+        arbitrary: fc.constantFrom<unknown>(PRIVATE, [PRIVATE], { text: PRIVATE }, [
+          { id: 'a', txt: PRIVATE },
+        ]),
+      },
+    ),
+    topics: mostly(undefined, [{ topic: 'price' }]),
+  },
+  'update-formula': {
+    calculationId: id,
+    expression: mostly('SUM(`a`)', '1'),
+    strict: mostly(undefined, true),
+  },
+  'data-files': { ids: fc.array(id, { maxLength: 3 }), expand: mostly(undefined, 'revisions', ['metadata']) },
+  snapshot: {
+    source: mostly('calculations', 'cards'),
+    strict: fc.constantFrom(undefined, undefined, undefined, 1),
+  },
+} as const satisfies Record<(typeof jobTypes)[number], Record<string, fc.Arbitrary<unknown>>>;
+
+const message = fc
+  .constantFrom(...jobTypes)
+  .chain((type) =>
+    fc.tuple(
+      fc.record(common, { requiredKeys: ['version'] }),
+      fc.record<Record<string, unknown>>(fields[type]),
+      fc.constant({ type }),
+      fc.option(fc.dictionary(fc.constantFrom('extra', '__proto__', 'texts', 'Id'), odd, { maxKeys: 1 }), {
+        nil: {},
+        freq: 4,
+      }),
+    ),
+  )
+  .map((parts) => JSON.stringify(Object.fromEntries(parts.flatMap((part) => Object.entries(part)))));
+
+export const messages = defineTarget({
+  name: 'messages',
+  schema: z.object({ body: z.string(), allow: z.enum(['all', 'scores']) }),
+  tokens: TOKENS,
+  inputs: fc.record({
+    body: fc.oneof({ weight: 9, arbitrary: message }, fc.json()),
+    allow: fc.constantFrom('all', 'all', 'all', 'scores'),
+  }),
+  async check({ body, allow }) {
+    const options = { messageId: UUID, allow: allow === 'all' ? {} : { types: ['score' as const] } };
+    const parsed = parseMessage(body, options);
+    must(isDeepStrictEqual(parseMessage(body, options), parsed), 'the same body is the same', () => body);
+    await checkHandled(body, parsed, options.allow);
+    if (parsed.kind === 'refused') return checkRefusal(body, parsed.faults);
+    const { id, type } = parsed.job;
+    must(
+      /^[A-Za-z0-9._:-]{1,128}$/.test(id) && /^[0-9a-f]{64}$/.test(parsed.contentHash),
+      'a job has an id and a hash',
+      () => id,
+    );
+    const again = parseMessage(printJson(parseJson(body)), options);
+    must(isDeepStrictEqual(again, parsed), 'printing a message does not change it', () =>
+      JSON.stringify(again),
+    );
+    const turned = parseMessage(printJson(reversed(parseJson(body))), options);
+    must(
+      turned.kind === 'job' && turned.contentHash === parsed.contentHash,
+      'the order of names does not matter',
+      () => body,
+    );
+    if (parsed.isNamed) return `${type}, named`;
+    const named = parseMessage(withId(body, id), { ...options, messageId: 'another' });
+    must(isDeepStrictEqual(named, { ...parsed, isNamed: true }), 'a redriven message is the same job', () =>
+      JSON.stringify(named),
+    );
+    return `${type}, named by the queue`;
+  },
+});
+
+/** Faults say something, are bounded, and never quote a text to score. The outcome is what the first one is about. */
+function checkRefusal(body: string, faults: readonly string[]): string {
+  must(faults.length > 0 && faults.length <= 100, 'a refusal has faults', () => String(faults.length));
+  for (const fault of faults) must(fault.length <= 3_500, 'a fault is short', () => String(fault.length));
+  must(hasPrivateElsewhere(body) || !faults.join().includes(PRIVATE), 'no fault shows a text', () =>
+    faults.join('; '),
+  );
+  return `refused: ${faults[0]?.replaceAll(/".*"|\d+/gs, '…').slice(0, 40)}`;
+}
+
+/** Whether the text is anywhere but under `texts`, or in the name of a member or an id there: a mutation put it there. */
+function hasPrivateElsewhere(body: string): boolean {
+  if (!body.includes(PRIVATE)) return true;
+  try {
+    const { texts, ...others } = JSON.parse(body);
+    const isName =
+      new RegExp(`"[^"]*${PRIVATE}[^"]*":`).test(body) || !JSON.stringify(texts).includes(`"${PRIVATE}"`);
+    return isName || /"id":"[^"]*private/.test(body) || JSON.stringify(others).includes(PRIVATE);
+  } catch {
+    // What is no JSON is not quoted at all.
+    return false;
+  }
+}
+
+function reversed(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).reverse());
+}
+
+/** What a worker does with it: refused and stored, named, run once with a result, or put off. */
+async function checkHandled(
+  body: string,
+  parsed: ParsedMessage,
+  allow: { readonly types?: ['score'] | readonly 'score'[] },
+): Promise<void> {
+  const fake = workerInMemory(allow.types === undefined ? {} : { types: [...allow.types] });
+  const delivery = { messageId: UUID, body, sender: 'AIDAEXAMPLE', receives: 1, receipt: 'r' };
+  const handled = await handleMessage(delivery, fake.worker, leaseOf(fake));
+  const keys = [...fake.store.objects.keys()];
+  if (parsed.kind === 'refused') {
+    must(
+      handled.kind === 'done' && keys.join() === `refused/${UUID}.json`,
+      'a refused message is stored',
+      () => keys.join(),
+    );
+    return;
+  }
+  if (!parsed.isNamed) {
+    must(
+      handled.kind === 'replace' && handled.body === withId(body, UUID),
+      'a message without an id is named',
+      () => handled.kind,
+    );
+    return;
+  }
+  if (handled.kind === 'later') {
+    const isEarly = parsed.job.notBefore !== undefined && Date.parse(parsed.job.notBefore) > fake.clock.nowMs;
+    must(isEarly && fake.ran.length === 0, 'only an early job is put off', () => body);
+    return;
+  }
+  must(handled.kind === 'done' && fake.ran.join() === parsed.job.id, 'a job runs once', () =>
+    fake.ran.join(),
+  );
+  must(keys.filter((key) => key.startsWith('results/')).length === 1, 'a job has one result', () =>
+    keys.join(),
+  );
+}

@@ -1,0 +1,252 @@
+import fc from 'fast-check';
+import * as z from 'zod/mini';
+import type { Endpoint, EndpointInput } from '../../../../lib/platform/endpoint.ts';
+import { endpoints } from '../../../../lib/platform/endpoints.ts';
+import * as records from '../../../platform/sample-records.ts';
+
+/** What the client sends, and no error may show. */
+export const TOKEN = 'fuzz-developer-token-7c1e';
+
+/** More digits than a double has. */
+const LONG_ID = '12345678901234567890';
+const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
+
+type Operation = {
+  readonly endpoint: Endpoint<EndpointInput, unknown>;
+  readonly input: EndpointInput;
+  readonly sample: unknown;
+};
+
+const operation = <Input extends EndpointInput>(
+  endpoint: Endpoint<Input, unknown>,
+  input: EndpointInput,
+  sample: unknown,
+): Operation => ({
+  // Its input is checked before `about` sees it.
+  endpoint: endpoint as unknown as Operation['endpoint'],
+  input,
+  sample,
+});
+
+/** Each operation, with an input and a response that it accepts. */
+export const OPERATIONS = {
+  updateFormula: operation(
+    endpoints.updateFormula,
+    { path: { calculationId: 17 }, body: { expression: '1' } },
+    records.calculation({ owner: LONG_ID }),
+  ),
+  searchCalculations: operation(
+    endpoints.searchCalculations,
+    { body: { sort: { field: 'id', ascending: true } } },
+    records.calculations(records.calculationRow(), records.calculationRow({ id: 18, owner: LONG_ID })),
+  ),
+  searchFiles: operation(
+    endpoints.searchFiles,
+    { path: { filesetId: UUID }, body: {} },
+    records.files('next', records.file()),
+  ),
+  listCards: operation(endpoints.listCards, { path: { datasetId: UUID } }, [
+    records.card(),
+    records.card({ id: 32 }),
+  ]),
+  runFunction: operation(
+    endpoints.runFunction,
+    { path: { packageId: UUID, version: '1.0.0', functionName: 'greet' }, body: {} },
+    records.execution(),
+  ),
+  analyzeSentiment: operation(
+    endpoints.analyzeSentiment,
+    { body: { input: [{ type: 'TEXT', text: 'fine' }] } },
+    records.sentiment(),
+  ),
+  getDataFile: operation(
+    endpoints.getDataFile,
+    { path: { dataFileId: 12 } },
+    records.dataFile({ revisions: [records.revision()] }),
+  ),
+} as const satisfies Record<keyof typeof endpoints, Operation>;
+
+const names = Object.keys(OPERATIONS) as readonly (keyof typeof OPERATIONS)[];
+
+/** Pieces of JSON, HTTP and UTF-8 that parsers disagree about. */
+export const TOKENS = [
+  ...[
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    ':',
+    '"',
+    '\\',
+    '\\u0000',
+    '\\ud800',
+    '\0',
+    '\x0b',
+    '\xff',
+    '\xc0\x80',
+    '\xef\xbb\xbf',
+  ],
+  ...[
+    '\xed\xa0\x80',
+    '\xe2\x80\xa8',
+    'null',
+    'NaN',
+    '1e400',
+    '-0',
+    '01',
+    '1.',
+    '9'.repeat(25),
+    '9'.repeat(1_200),
+  ],
+  ...[
+    '['.repeat(600),
+    '"id":',
+    '"id":"x",',
+    '"__proto__":{"a":1},',
+    '"constructor":1,',
+    '"toString":',
+    TOKEN,
+  ],
+  ...[
+    '\r\n',
+    '\r\n\r\n',
+    '0\r\n\r\n',
+    'content-length: 5\r\n',
+    'transfer-encoding: chunked\r\n',
+    'x: \0',
+    'HTTP/1.1 200 OK\r\n',
+  ],
+  ...[
+    'content-encoding: constructor\r\n',
+    'connection: close\r\n',
+    'fffffffff\r\n',
+    ';ext=1',
+    '<html><title>Login',
+    '12345678901234567890',
+  ],
+];
+
+export const wireSchema = z.object({
+  operation: z.enum(names as [keyof typeof OPERATIONS, ...(keyof typeof OPERATIONS)[]]),
+  status: z.string(),
+  headers: z.array(z.string()),
+  body: z.string(),
+  encoding: z.enum(['identity', 'gzip', 'deflate', 'br', 'zstd', 'gzip twice', 'gzip, not said']),
+  framing: z.enum(['length', 'chunked', 'close']),
+  damage: z.array(z.object({ at: z.number(), bytes: z.string(), removed: z.number() })),
+  pieceBytes: z.number(),
+  ending: z.enum(['end', 'reset']),
+  /** As the endpoint's schema reads it, or as text. */
+  validated: z.boolean(),
+  /** Whether another call follows. */
+  next: z.boolean(),
+});
+type WireInput = z.infer<typeof wireSchema>;
+
+/** JSON in UTF-8, with the long id as a number. */
+const latin1 = (value: unknown): string =>
+  Buffer.from(JSON.stringify(value).replaceAll(`"${LONG_ID}"`, LONG_ID)).toString('latin1');
+
+/** A sample with a value anywhere replaced by any JSON. */
+const changed = (sample: unknown) =>
+  fc.tuple(fc.jsonValue({ maxDepth: 3 }), fc.nat({ max: 40 })).map(([value, at]) => {
+    let left = at;
+    return latin1(JSON.parse(JSON.stringify(sample), (_name, each) => (left-- === 0 ? value : each)));
+  });
+
+const bodyOf = (name: keyof typeof OPERATIONS) =>
+  fc.oneof(
+    { weight: 4, arbitrary: fc.constant(latin1(OPERATIONS[name].sample)) },
+    { weight: 3, arbitrary: changed(OPERATIONS[name].sample) },
+    { weight: 1, arbitrary: fc.json().map((text) => Buffer.from(text).toString('latin1')) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .constantFrom(...TOKENS)
+        .map((token) => latin1(OPERATIONS[name].sample).replace(/\d+/, () => token)),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        '',
+        '{}',
+        '[]',
+        'null',
+        `"${TOKEN}"`,
+        `{"message":"${TOKEN}","toe":"A-${TOKEN}"}`,
+      ),
+    },
+  );
+
+const status = fc.oneof(
+  { weight: 8, arbitrary: fc.constant('200 OK') },
+  fc.constantFrom(
+    '201 Created',
+    '203 X',
+    '204 No Content',
+    '206 Partial Content',
+    '302 Found',
+    '304 Not Modified',
+    '400 Bad',
+    '401 X',
+    '429 X',
+    '500 X',
+    '999',
+    '200',
+  ),
+);
+const header = fc.constantFrom(
+  ...[
+    'content-type: application/json',
+    'x-request: 1',
+    `x-echo: ${TOKEN}`,
+    `location: https://a.example.com/${TOKEN}?t=${TOKEN}`,
+    'retry-after: 0',
+  ],
+  ...[
+    'set-cookie: a=b',
+    'content-type: text/html',
+    `content-type: text/${TOKEN}`,
+    'date: x',
+    'retry-after: 1e9',
+    'server: \xe9',
+    'connection: keep-alive',
+  ],
+);
+const damage = fc.record({
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  bytes: fc.oneof(
+    fc.constant(''),
+    fc.constantFrom(...TOKENS),
+    fc.constant('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}'),
+  ),
+  removed: fc.constantFrom(0, 0, 1, 7, 100_000),
+});
+
+/** Responses: half of them complete and correct HTTP around any body. */
+export const responseInputs: fc.Arbitrary<WireInput> = fc.constantFrom(...names).chain(
+  (name) =>
+    fc.record({
+      operation: fc.constant(name),
+      status,
+      headers: fc.oneof(fc.constant(['content-type: application/json']), fc.array(header, { maxLength: 4 })),
+      body: bodyOf(name),
+      encoding: fc.constantFrom(
+        'identity',
+        'identity',
+        'gzip',
+        'deflate',
+        'br',
+        'zstd',
+        'gzip twice',
+        'gzip, not said',
+      ),
+      framing: fc.constantFrom('length', 'chunked', 'close'),
+      damage: fc.oneof(fc.constant([]), fc.array(damage, { minLength: 1, maxLength: 3 })),
+      pieceBytes: fc.constantFrom(1, 7, 100, 1_000_000),
+      ending: fc.constantFrom('end', 'end', 'reset'),
+      validated: fc.boolean(),
+      next: fc.constantFrom(false, false, true),
+    }) as fc.Arbitrary<WireInput>,
+);

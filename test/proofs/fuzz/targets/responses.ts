@@ -1,0 +1,168 @@
+import { isDeepStrictEqual } from 'node:util';
+import * as z from 'zod/mini';
+import { once } from '../../../../lib/once.ts';
+import { createPlatform } from '../../../../lib/platform/client.ts';
+import type { Endpoint, EndpointInput } from '../../../../lib/platform/endpoint.ts';
+import { PlatformError } from '../../../../lib/platform/platform-error.ts';
+import { fixedToken } from '../../../../lib/platform/token.ts';
+import { createFakePace } from '../../../pace/fake-pace.ts';
+import { everythingOf } from '../../../platform/everything-of.ts';
+import { defineTarget, must } from '../target.ts';
+import { comparable, exactReference } from './exact-reference.ts';
+import { startRawServer } from './raw-server.ts';
+import { OPERATIONS, responseInputs, TOKEN, TOKENS, wireSchema } from './response-inputs.ts';
+import { bytesOnWire } from './wire.ts';
+
+/* Responses, as bytes on a connection: each is its exact value, or an error of the client that names the operation. */
+
+const ready = once(async () => {
+  const server = await startRawServer();
+  const platform = createPlatform({
+    baseUrl: server.url,
+    token: fixedToken(TOKEN),
+    pace: createFakePace(),
+    maxResponseBytes: 1_000_000,
+    timeoutMs: 20_000,
+    retry: { maxRetries: 1, maxMisdirectedRetries: 1, baseDelayMs: 1, maxDelayMs: 1, budgetMs: 20 },
+  });
+  return { server, platform };
+});
+
+export const responses = defineTarget({
+  name: 'responses',
+  schema: wireSchema,
+  tokens: TOKENS,
+  inputs: responseInputs,
+  async check(wire) {
+    const { server, platform } = await ready();
+    const whole = bytesOnWire(wire);
+    const isDamaged = wire.damage.length > 0;
+    const ending = isDamaged || wire.framing === 'close' ? wire.ending : 'keep';
+    server.play({
+      pieces: piecesOf(whole, wire.pieceBytes),
+      ending: ending === 'keep' && isDamaged ? 'end' : ending,
+    });
+    const { endpoint, input } = OPERATIONS[wire.operation];
+    // A function's own limit of time is longer than anybody waits.
+    const limited: Endpoint<EndpointInput, unknown> = { ...endpoint, timeoutMs: 20_000 };
+    const got = await outcomeOf(
+      wire.validated ? platform.call(limited, input) : platform.call.raw(limited, input),
+    );
+    const isPredictable = !isDamaged && ending !== 'reset' && isOrdinary(wire);
+    if (got.kind === 'failed') checkError(got.error, endpoint.name);
+    if (isPredictable) checkMeaning(wire, got);
+    if (wire.next) await checkNext();
+    return got.kind === 'failed'
+      ? `${got.error.failure.kind}${isDamaged ? ', damaged' : ''}`
+      : `${endpoint.name}${isDamaged ? ', damaged' : ''}`;
+  },
+  async close() {
+    await (await ready()).server.close();
+  },
+});
+
+/** Whether the head is one that HTTP allows, and has nothing that is about the body. */
+const isOrdinary = ({ status, headers }: { readonly status: string; readonly headers: readonly string[] }) =>
+  /^20[013] [A-Za-z ]+$/.test(status) &&
+  headers.every((line) =>
+    /^(?!content-|transfer|connection)[a-z-]+: [ -~]*$|^content-type: (?:application\/json|text\/[a-z]+)$/.test(
+      line,
+    ),
+  );
+
+const MOST_PIECES = 400;
+
+function piecesOf(bytes: Buffer, sizeBytes: number): readonly Buffer[] {
+  const size = Math.max(1, Math.ceil(sizeBytes), Math.ceil(bytes.byteLength / MOST_PIECES));
+  return Array.from({ length: Math.ceil(bytes.byteLength / size) }, (_, index) =>
+    bytes.subarray(index * size, (index + 1) * size),
+  );
+}
+
+type Got =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'failed'; readonly error: PlatformError };
+
+async function outcomeOf(call: Promise<unknown>): Promise<Got> {
+  try {
+    return { kind: 'value', value: await call };
+  } catch (error) {
+    if (error instanceof PlatformError) return { kind: 'failed', error };
+    throw error;
+  }
+}
+
+/** An error names the operation and is short, and nothing in it holds the token. */
+function checkError(error: PlatformError, operation: string): void {
+  must(
+    error.operation === operation && error.message.startsWith(`${operation} (`),
+    'an error names its operation',
+    () => error.message,
+  );
+  must(error.message.length <= 4_100, 'an error is short', () => String(error.message.length));
+  must(!everythingOf(error).includes(TOKEN), 'no error holds the token', () => error.message);
+}
+
+type Given = {
+  readonly body: string;
+  readonly headers: readonly string[];
+  readonly encoding: string;
+  readonly validated: boolean;
+};
+
+/** A complete response is accepted if and only if it is JSON in UTF-8, and its value is exactly that of its bytes. */
+function checkMeaning({ body, headers, encoding, validated }: Given, got: Got): void {
+  const text = encoding.startsWith('gzip ') || encoding.startsWith('gzip,') ? undefined : decoded(body);
+  const reference = text === undefined ? undefined : exactReference(text);
+  const [type = ''] = headers.filter((line) => line.startsWith('content-type: '));
+  const isJson = type.endsWith('json') && reference !== undefined;
+  if (got.kind === 'failed') {
+    const { kind } = got.error.failure;
+    const isRefused = kind === 'cut' || kind === 'not-json';
+    must(!isRefused || !isJson, 'complete JSON is not refused', () => got.error.message);
+    must(
+      isRefused || kind === 'shape',
+      'a complete response has a value or a wrong shape',
+      () => got.error.message,
+    );
+    return;
+  }
+  must(isJson, 'only JSON is accepted', () => JSON.stringify(got.value).slice(0, 500));
+  const value = validated ? got.value : valueOfRaw(got.value);
+  must(isDeepStrictEqual(comparable(value), reference), 'the value is that of the bytes', () =>
+    JSON.stringify({ text, value }, (_, each) => (typeof each === 'bigint' ? `${each}n` : each)),
+  );
+  if (!validated) must(textOfRaw(got.value) === text, 'the text is that of the bytes', () => String(text));
+}
+
+const rawSchema = z.object({ text: z.string(), json: z.unknown() });
+const valueOfRaw = (value: unknown) => rawSchema.parse(value).json;
+const textOfRaw = (value: unknown) => rawSchema.parse(value).text;
+
+function decoded(body: string): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(body, 'latin1'));
+  } catch {
+    return undefined;
+  }
+}
+
+let calls = 0;
+
+/** The next response on whatever connection is the one to its own request, and no rest of this one. */
+async function checkNext(): Promise<void> {
+  const { server, platform } = await ready();
+  calls += 1;
+  const body = JSON.stringify({ dataFileId: calls, name: `number ${calls}` });
+  const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+  server.play({ pieces: [Buffer.from(head + body)], ending: 'keep' });
+  const got = await outcomeOf(platform.dataFiles.get(calls));
+  // A connection that was left broken costs the retries; a wrong response is worse.
+  if (got.kind === 'value')
+    must(
+      isDeepStrictEqual(got.value, { dataFileId: String(calls), name: `number ${calls}` }),
+      'no response is that of another request',
+      () => JSON.stringify(got.value),
+    );
+  else must(got.error.failure.kind === 'connection', 'the next call is not refused', () => got.error.message);
+}

@@ -1,0 +1,264 @@
+import fc from 'fast-check';
+import * as z from 'zod/mini';
+import { AllowError, readAllow } from '../../../../lib/jobs/allow.ts';
+import { ExecutionInputError } from '../../../../lib/jobs/types/snapshot/execution-input.ts';
+import { readFollowers } from '../../../../lib/jobs/types/snapshot/followers.ts';
+import { own } from '../../../../lib/json/own.ts';
+import { settingNames } from '../../../../lib/setting-names.ts';
+import { readPaceSettings, readSettings, readSyncSettings, SettingsError } from '../../../../lib/settings.ts';
+import { defineTarget, Finding, must } from '../target.ts';
+
+/* Environments: each is settings as given, or one error that names every wrong variable and shows no secret. */
+
+/** In a token, or in a URL where a password may be. */
+const SECRET = 'hunter2-Xq9';
+
+const TOKENS = [
+  ...[
+    'https://',
+    'http://',
+    'ftp://',
+    's3://bucket',
+    'acme.example.com',
+    '127.0.0.1',
+    '[::1]',
+    ':443',
+    ':99999',
+  ],
+  ...[
+    '/',
+    '?a=b',
+    '#x',
+    '@',
+    '%00',
+    '%',
+    '\0',
+    '\r\n',
+    ' ',
+    '\t',
+    '٣',
+    '½',
+    '1e3',
+    '0x10',
+    '-0',
+    '1.0',
+    '+1',
+  ],
+  ...[
+    '00012',
+    '0',
+    '1',
+    '9007199254740993',
+    '9'.repeat(400),
+    'Infinity',
+    'NaN',
+    'true',
+    '{}',
+    '[]',
+    'null',
+    '"',
+  ],
+  ...[
+    '__proto__',
+    'constructor',
+    'sqs.eu-central-1.amazonaws.com/1/jobs',
+    'amazonaws.com',
+    '\ud800',
+    '\u202e',
+  ],
+  ...[
+    '{"types":["score"]}',
+    '{"version":1,"type":"snapshot","source":"cards"}',
+    'gzip',
+    'zstd',
+    'x'.repeat(300),
+  ],
+];
+
+const OTHER_NAMES = [
+  ...['HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'AWS_REGION', 'AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_SQS'],
+  ...['AWS_USE_FIPS_ENDPOINT', 'AWS_USE_DUALSTACK_ENDPOINT', '__proto__', 'PATH'],
+];
+const ALL_NAMES = [...settingNames, ...OTHER_NAMES];
+
+const GOOD: Readonly<Partial<Record<string, readonly string[]>>> = {
+  PLATFORM_BASE_URL: ['https://acme.example.com', 'http://127.0.0.1:3000', 'https://acme.example.com:8443/'],
+  PLATFORM_TOKEN: ['secret-token', SECRET, `${SECRET} token`, `${SECRET}\n`],
+  PLATFORM_TOKEN_HEADER: ['X-Token'],
+  PLATFORM_RATE: ['2', '0.5', '10000'],
+  PLATFORM_TIMEOUT_MS: ['1', '60000'],
+  SYNC_STORE: ['s3://bucket/prefix', './data'],
+  SYNC_TABLE: ['platform-sync'],
+  SYNC_QUEUE_URL: [
+    'https://sqs.eu-central-1.amazonaws.com/123456789012/jobs',
+    'http://127.0.0.1:4566/1/jobs',
+  ],
+  SYNC_GLUE_DATABASE: ['acme_catalog'],
+  SYNC_ALLOW: ['{"types":["score"],"functions":["greet"]}'],
+  SYNC_SNAPSHOT_FUNCTION: ['snapshot:live'],
+  LOG_LEVEL: ['debug', 'silent'],
+  HTTPS_PROXY: ['http://proxy:3128', `https://user:${SECRET}@proxy.example.com`],
+};
+
+/** A password where one is written in a URL: no error may show it. */
+const withSecret = fc
+  .tuple(
+    fc.constantFrom('https://', 'http://', 'socks5://', ''),
+    fc.constantFrom(`u:${SECRET}@`, `${SECRET}@`, `u:a@${SECRET}@`),
+  )
+  .chain(([scheme, user]) =>
+    fc
+      .constantFrom('acme.example.com', 'sqs.example.com/1/jobs', 'h/p?q', `h?key=${SECRET}`, ' h', 'h:1:2')
+      .map((rest) => scheme + user + rest),
+  );
+
+const value = (name: string) =>
+  fc.oneof(
+    { weight: 5, arbitrary: fc.constantFrom(...(own(GOOD, name) ?? ['1', '100', 'abc'])) },
+    {
+      weight: 3,
+      arbitrary: fc.array(fc.constantFrom(...TOKENS), { maxLength: 4 }).map((all) => all.join('')),
+    },
+    { weight: 1, arbitrary: withSecret },
+  );
+
+const variable = fc.constantFrom(...ALL_NAMES).chain((name) => fc.tuple(fc.constant(name), value(name)));
+const least = fc.constantFrom<readonly (readonly [string, string])[]>(
+  [
+    ['PLATFORM_BASE_URL', 'https://acme.example.com'],
+    ['PLATFORM_TOKEN', SECRET],
+  ],
+  [
+    ['PLATFORM_BASE_URL', 'https://acme.example.com'],
+    ['PLATFORM_TOKEN_SECRET', 'platform/token'],
+  ],
+  [],
+);
+
+type Environment = Readonly<Record<string, string>>;
+type Pairs = readonly (readonly [string, string])[];
+
+export const settings = defineTarget({
+  name: 'settings',
+  schema: z.array(z.tuple([z.string(), z.string()])) as z.ZodMiniType<Pairs>,
+  tokens: TOKENS,
+  inputs: fc.tuple(least, fc.array(variable, { maxLength: 6 })).map(([some, more]) => [...some, ...more]),
+  check(pairs) {
+    // The environment of a process has no NUL, and no name twice.
+    const given: Environment = Object.fromEntries(pairs.filter(([, text]) => !text.includes('\0')));
+    const outcomes = [
+      outcomeOf(given, readSettings),
+      outcomeOf(given, readSyncSettings),
+      outcomeOf(given, readPaceSettings),
+    ];
+    checkEveryFault(given);
+    return [...outcomes, ...jsonOutcomes(given)].join(' ');
+  },
+});
+
+/** Reads; what is accepted is what was given, and what is refused is named. */
+function outcomeOf(given: Environment, read: (given: Environment) => object): string {
+  const faults = faultsOf(given, read);
+  if (typeof faults === 'string') return faults;
+  const whole = faults.join('\n');
+  must(faults.length > 0, 'an error has faults', () => whole);
+  checkSecrets(given, whole);
+  return `refused(${nameIn(faults[0] ?? '')}${faults.length > 1 ? ' and others' : ''})`;
+}
+
+const nameIn = (fault: string) => fault.split(':')[0] ?? '';
+
+/** The faults that reading finds, or `read` if there are none: then each value is as it was given. */
+function faultsOf(given: Environment, read: (given: Environment) => object): readonly string[] | 'read' {
+  try {
+    const settings = new Map<string, unknown>(Object.entries(read(given)));
+    for (const [name, text] of Object.entries(given)) {
+      if (text === '' || !settings.has(name)) continue;
+      const got = settings.get(name);
+      const isSame = typeof got === 'number' ? /^[0-9.]+$/.test(text) && got === Number(text) : got === text;
+      must(
+        isSame,
+        'a setting is what was given',
+        () => `${name}: ${JSON.stringify(text)} became ${String(got)}`,
+      );
+    }
+    for (const name of settingNames) {
+      const isRead =
+        read !== readSettings || given[name] === undefined || given[name] === '' || settings.has(name);
+      must(isRead, 'nothing that is set is ignored', () => name);
+    }
+    return 'read';
+  } catch (error) {
+    if (error instanceof Finding || !(error instanceof SettingsError)) throw error;
+    must(error.message.length < 40_000, 'an error is short', () => String(error.message.length));
+    for (const fault of error.faults)
+      must(error.message.includes(fault), 'the message has every fault', () => fault);
+    return error.faults;
+  }
+}
+
+/** The token is never shown, and neither is what a URL has where a password may be. */
+function checkSecrets({ PLATFORM_TOKEN: token = '', ...others }: Environment, shown: string): void {
+  // A mutation may make the token a word that faults use anyway.
+  const isOurs = !/hunter/.test(token) || Object.values(others).some((text) => text.includes(token));
+  must(isOurs || !shown.includes(token), 'no fault shows the token', () => shown);
+  const isPlaced = Object.values(others).every((text) => !shownPart(text).includes(SECRET));
+  must(!isPlaced || !shown.includes(SECRET), 'no fault shows a password', () => shown);
+}
+
+/** What of a location is no secret: mutations move the password anywhere. */
+const shownPart = (text: string) => text.replace(/^.*@/s, '').replace(/\?.*$/s, '');
+
+/** What one variable is refused for alone, it is also refused for among others. */
+function checkEveryFault(given: Environment): void {
+  const faults = faultsOf(given, readSettings);
+  const named = new Set(faults === 'read' ? [] : faults.map(nameIn));
+  const around = Object.fromEntries(Object.entries(given).filter(([name]) => name.startsWith('AWS_')));
+  for (const [name, text] of Object.entries(given)) {
+    const alone = {
+      ...ACCEPTED,
+      ...(name === 'PLATFORM_TOKEN_SECRET' ? { PLATFORM_TOKEN: '' } : {}),
+      ...around,
+      [name]: text,
+    };
+    const found = faultsOf(alone, readSettings);
+    if (found === 'read') continue;
+    const missing = found.map(nameIn).filter((each) => each === name && !named.has(each));
+    must(
+      missing.length === 0,
+      'every fault is reported',
+      () => `${name}: ${found.join()}, but ${[...named].join()}`,
+    );
+  }
+}
+
+const ACCEPTED = {
+  PLATFORM_BASE_URL: 'https://acme.example.com',
+  PLATFORM_TOKEN: 'secret-token',
+  SYNC_STORE: 's3://bucket',
+};
+
+/** The settings that are JSON: read, or refused by their own errors. */
+function jsonOutcomes({ SYNC_ALLOW: allow, SYNC_FOLLOWERS: followers }: Environment): readonly string[] {
+  return [
+    refusalOf(() => readAllow(allow), AllowError),
+    refusalOf(() => readFollowers(followers), ExecutionInputError),
+  ];
+}
+
+type JsonError = Error & { readonly faults: readonly string[] };
+
+function refusalOf(read: () => unknown, kind: abstract new (...args: never[]) => JsonError): string {
+  try {
+    read();
+    return '';
+  } catch (error) {
+    if (!(error instanceof kind)) throw error;
+    must(
+      error.faults.length > 0 && error.message.length < 10_000,
+      'an error has faults, and is short',
+      () => error.message,
+    );
+    return kind.name;
+  }
+}

@@ -1,0 +1,79 @@
+import { CsvError } from 'csv-parse';
+import { parse } from 'csv-parse/sync';
+
+type Given = { readonly bytes: string; readonly format: string; readonly encoding: string };
+
+/**
+ * The id and text of each row as another parser reads the whole file at once, with `fault` for a row that has no text or
+ * no id; undefined if that parser refuses the file, or may read it otherwise for a reason of its own.
+ */
+export const strictRows = (given: Given): readonly unknown[] | undefined =>
+  isUtf8(given) && !given.bytes.startsWith('\xef\xbb\xbf') && !given.bytes.startsWith('\x1f\x8b')
+    ? given.format === 'csv'
+      ? strictCsv(given.bytes)
+      : given.format === 'ndjson'
+        ? strictNdjson(given.bytes)
+        : undefined
+    : undefined;
+
+/** Said to be, or the same in every encoding. */
+const isUtf8 = ({ encoding, bytes }: Given) =>
+  encoding === 'utf-8' || (encoding === '' && /^[\t\r\n -~]*$/.test(bytes));
+
+function strictCsv(bytes: string): readonly unknown[] | undefined {
+  const text = decoded(bytes);
+  if (text === undefined || !/^id,text(?:\r\n|\r|\n|$)/.test(text)) return undefined;
+  try {
+    const [, ...read]: string[][] = parse(text, {
+      delimiter: ',',
+      record_delimiter: ['\r\n', '\n', '\r'],
+      skip_empty_lines: true,
+    });
+    // A line of spaces is blank here, and a row of one field there: then the file has two numbers of fields.
+    return read.map(([id = '', value = '']) =>
+      /\S/.test(value) && id.trim() !== '' ? [id, value] : 'fault',
+    );
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    return undefined;
+  }
+}
+
+function strictNdjson(bytes: string): readonly unknown[] | undefined {
+  const text = decoded(bytes);
+  if (text === undefined) return undefined;
+  return text
+    .split(/\r\n|\r|\n/)
+    .filter((line) => line.trim() !== '')
+    .map(rowOf);
+}
+
+function rowOf(line: string): unknown {
+  const value: unknown = parsed(line);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'fault';
+  const { id, text } = Object.fromEntries(Object.entries(value));
+  if (typeof text !== 'string' || !/\S/.test(text)) return 'fault';
+  if (typeof id !== 'string' && typeof id !== 'number' && typeof id !== 'bigint') return 'fault';
+  return String(id).trim() === '' ? 'fault' : [String(id), text];
+}
+
+/** With every integer exact, and undefined for what is no JSON. */
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line, (_name, value, { source = '' }) =>
+      typeof value === 'number' && /^-?\d+$/.test(source) && !Number.isSafeInteger(value)
+        ? BigInt(source)
+        : value,
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+function decoded(bytes: string): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(bytes, 'latin1'));
+  } catch {
+    return undefined;
+  }
+}
