@@ -41,6 +41,15 @@ test('an urgent call waits for a few of a batch, not for all of it', async () =>
   expect(before).toBeLessThanOrEqual(5);
 });
 
+test('a share that had no calls for a while has saved up no turns', async () => {
+  const left = await leaving([
+    { share: 'bulk', count: 200 },
+    { share: 'normal', count: 100, atMs: 10_000 },
+  ]);
+
+  expect(countOf(left.slice(110, 160), 'bulk')).toBeGreaterThanOrEqual(8);
+});
+
 test('while calls of all shares wait, each has its part: none is starved', async () => {
   const left = await leaving([
     { share: 'bulk', count: 200 },

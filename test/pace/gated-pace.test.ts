@@ -65,6 +65,24 @@ test('a slot is requested with how long the calls before took, the newest of the
   expect(demands.map(({ latencyMs }) => latencyMs)).toEqual([0, 400, 500]);
 });
 
+test('a slot may be used until its last moment', async () => {
+  let nowMs = 0;
+  const clock = { now: () => nowMs, sleep: limits.sleep };
+  const { source, givenBack } = createSource(clock, 10);
+  const slow: SlotSource = {
+    ...source,
+    async take(request) {
+      const slot = await source.take(request);
+      nowMs += 10;
+      return slot;
+    },
+  };
+  const pace = createGatedPace({ source: slow, inFlight: new PQueue({ concurrency: 8 }), ...limits, clock });
+
+  expect(await pace.run(async ({ atMs }) => atMs)).toBe(0);
+  expect(givenBack).toEqual([]);
+});
+
 test('a call that would wait too long is refused, and one that waits for just that long is not', async () => {
   const clock = createVirtualClock();
   const { source, demands } = createSource(clock);

@@ -11,6 +11,11 @@ test('a whole rate is slowed by one percent, which pays for the lateness that is
   expect(spacingFor(10)).toEqual({ intervalMs: 101, toleranceMs: 5 });
 });
 
+test('the later calls may leave, the wider they are spaced; at high rates none leaves half an interval early', () => {
+  expect(spacingFor(10, 10)).toEqual({ intervalMs: 102, toleranceMs: 5 });
+  expect(spacingFor(1_000)).toEqual({ intervalMs: 1.01, toleranceMs: 0.505 });
+});
+
 test('a call that left a little late does not delay those that follow', () => {
   const spacing = spacingFor(10);
   const tatMs = afterCall(0, 1_000, spacing);

@@ -9,7 +9,7 @@ export const groups = {
   pace: {
     mutate: ['lib/pace/*.ts'],
     tests: [
-      'test/pace/{lateness,held-block,tally,gated-pace,fleet-slots,table-clock}.test.ts',
+      'test/pace/{recent-longest,lateness,held-block,tally,gated-pace,fleet-slots,table-clock}.test.ts',
       'test/pace/{gcra,fair-order,fleet-pace,local-pace,breaker}.test.ts',
     ],
   },
