@@ -57,6 +57,12 @@ export const lookedAt: readonly LookedAt[] = [
     why: 'a probe reads any one calculation: which one does not matter',
   },
   {
+    file: 'lib/snapshot/publish/manifest-key.ts',
+    code: 'ifAbsent: true',
+    to: ['false'],
+    why: 'the type allows only true',
+  },
+  {
     file: 'lib/platform/retry.ts',
     code: "failure.kind === 'status' ? failure.retryAfterMs : undefined",
     to: ['true'],

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
 
 import { type FinishedRun, publishRun } from '../../../lib/snapshot/publish/publish.ts';
+import { tagLatestAgain } from '../../../lib/snapshot/publish/tag-runs.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { StoreError } from '../../../lib/store/error.ts';
 import type { Store } from '../../../lib/store/store.ts';
@@ -197,5 +198,18 @@ test('without the right to tag, a run is published all the same, with one warnin
   expect(publication.kind).toBe('published');
   expect(warnings).toEqual([
     'run 20261117T090000Z-bbbbbb of calculations was replaced but could not be tagged, so it will not expire: tag calculations/dt=2026-11-17/run=20261117T090000Z-bbbbbb/*: denied, AccessDenied',
+  ]);
+});
+
+test('a run that is to be the newest again keeps its tag if the store refuses, which is a warning', async () => {
+  const failing = (error: Error): Store => ({ ...store, tagAll: () => Promise.reject(error) });
+  const again = (to: Store) =>
+    tagLatestAgain({ store: to, place: 'calculations', warn: (what) => warnings.push(what) }, monday);
+
+  await again(failing(new StoreError('tag objects', { kind: 'busy', code: 'SlowDown' })));
+  await expect(again(failing(new TypeError('a fault')))).rejects.toThrow('a fault');
+
+  expect(warnings).toEqual([
+    `run ${monday.id} of calculations may still have the tag of a replaced run, and expire`,
   ]);
 });
