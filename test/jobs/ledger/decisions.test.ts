@@ -66,9 +66,21 @@ describe('a claim', () => {
   });
 });
 
+test('a claim looks again if what it found is the outcome of an earlier job with this id', () => {
+  const late = { sent: { id: 'a', createdAt: 0, fence: 3 }, outcome: done };
+
+  expect(
+    decideClaim({ ...sent, leaseUntilMs: nowMs }, request, { leaseMs: 1_000, nowMs, late }).answer,
+  ).toEqual({ kind: 'look', sent: { id: 'a', createdAt: 1, fence: 3 } });
+});
+
 describe('a release', () => {
   test('by a holder of long ago is lost, though the job is free', () => {
     expect(decideRelease(free, { id: 'a', fence: 2 })).toEqual({ answer: { kind: 'lost', row: free } });
+  });
+
+  test('of a job that has no row is lost', () => {
+    expect(decideRelease(undefined, held)).toEqual({ answer: { kind: 'lost', row: undefined } });
   });
 
   test('of a job that has ended is lost', () => {

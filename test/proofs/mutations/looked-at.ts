@@ -23,8 +23,14 @@ export const lookedAt: readonly LookedAt[] = [
   {
     file: 'lib/jobs/ledger/transitions.ts',
     code: 'if (leftMs <= 0 || leftMs < mustLastMs)',
-    to: ['leftMs < 0'],
+    to: ['leftMs < 0', 'false'],
     why: 'a send lasts longer than 0 ms (`checkMs`), so nothing left is too little all the same',
+  },
+  {
+    file: 'lib/jobs/ledger/transitions.ts',
+    code: '{ answer: undefined }',
+    to: ['{}'],
+    why: 'an answer that is undefined is the same as none',
   },
   {
     file: 'lib/jobs/ledger/transitions.ts',
