@@ -221,6 +221,34 @@ test('a text that was freed is scored by another worker at once, not when its le
   expect(slept).toEqual([]);
 });
 
+test('a text scored for other topics is another one, and no topics are the same as an empty list', () => {
+  const keyOf = (topics?: readonly { readonly topic: string }[]) =>
+    cacheKey(HOST, { text: 'good', ...(topics && { topics: [...topics] }) }).partition;
+
+  expect(keyOf([{ topic: 'price' }])).not.toBe(keyOf([{ topic: 'taste' }]));
+  expect(keyOf([{ topic: 'price' }])).not.toBe(keyOf());
+  expect(keyOf([])).toBe(keyOf());
+});
+
+test('a text whose claim was stored although its write failed is free as soon as it is released', async () => {
+  const table = createMemoryTable();
+  const lossy: Table = {
+    ...table,
+    async put(...put) {
+      await table.put(...put);
+      throw new Error('the response was lost');
+    },
+  };
+  const looked = await worker(scriptedAnalyze().analyze, lossy).cache.look({ text: 'good' });
+  const claim = looked.kind === 'open' ? looked.claim : undefined;
+  await expect(claim?.send()).rejects.toThrow('the response was lost');
+  expect(await rowOf(table, 'good')).toMatchObject({ state: 'SENT' });
+
+  await claim?.release();
+
+  expect(await rowOf(table, 'good')).toBeUndefined();
+});
+
 /** A table whose write number `number` is made `late`: it fails at once, and is in the table before the next one. */
 function withLateWrite(table: Table, number: number): Table {
   let writes = 0;
