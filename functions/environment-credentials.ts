@@ -3,15 +3,17 @@
  * in profiles, at single sign-on and at other services: Lambda gives a function its credentials in the environment, and
  * new ones to a new process. Throws if there are none.
  */
-export const defaultProvider = () => async () => {
-  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
-  if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY)
-    throw new Error(
-      `expected AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, as Lambda sets them, got no ${AWS_ACCESS_KEY_ID ? 'secret' : 'access key id'}`,
-    );
-  return {
-    accessKeyId: AWS_ACCESS_KEY_ID,
-    secretAccessKey: AWS_SECRET_ACCESS_KEY,
-    ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
+export function defaultProvider() {
+  return async () => {
+    const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
+    if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY)
+      throw new Error(
+        `expected AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, as Lambda sets them, got no ${AWS_ACCESS_KEY_ID ? 'secret' : 'access key id'}`,
+      );
+    return {
+      accessKeyId: AWS_ACCESS_KEY_ID,
+      secretAccessKey: AWS_SECRET_ACCESS_KEY,
+      ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
+    };
   };
-};
+}
