@@ -8,8 +8,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',
-    // One more than there are cores: a third of the time, tests wait for polls, kills and leases.
-    maxWorkers: availableParallelism() + 1,
+    // Three more than there are cores: half of the time, tests wait for polls, kills and leases.
+    maxWorkers: availableParallelism() + 3,
     // One process runs many files, which saves start-up and imports: no test changes a module's state.
     isolate: false,
     sequence: { sequencer: LongestFirst },
