@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { numberOption } from '../number-option.ts';
 import { bounds } from './bounds.ts';
 import { brokenCopies } from './broken-copies.ts';
 import { type Explored, type ExploreOptions, explore } from './explore.ts';
@@ -61,7 +62,7 @@ function tasks(): readonly Task[] {
   if (values.copy !== undefined) return [copyTask(values.copy)];
   const bound = bounds[pick('a bound', values.bound, Object.keys(bounds) as (keyof typeof bounds)[])];
   const faultsIn = (name: ScenarioName) =>
-    values.faults === undefined ? bound[name] : Number(values.faults);
+    values.faults === undefined ? bound[name] : numberOption('faults', values.faults);
   if (values.scenario !== undefined) {
     const name = pick('a scenario', values.scenario, names);
     return [scenarioTask(name, faultsIn(name))];

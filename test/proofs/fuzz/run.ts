@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { numberOption } from '../number-option.ts';
 import { fuzzTargets, targetNamed } from './targets.ts';
 import { tryInput } from './try-input.ts';
 import { type ThreadReport, watchedFuzz } from './watched-fuzz.ts';
@@ -29,7 +30,7 @@ else for (const name of names) await replay(name, values.replay);
 process.exit();
 
 async function run(target: string): Promise<void> {
-  const [seed, seconds] = [Number(values.seed), Number(values.seconds)];
+  const [seed, seconds] = [numberOption('seed', values.seed), numberOption('seconds', values.seconds)];
   console.log(`${target}: seed ${seed}, ${seconds} s`);
   const startedMs = performance.now();
   const report = await watchedFuzz({ target, seed, seconds });

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { numberOption } from '../number-option.ts';
 import { breaks } from './breaks.ts';
 import { planOf } from './plan.ts';
 import { simulate } from './simulate.ts';
@@ -20,7 +21,8 @@ const broken = values.break === undefined ? undefined : breaks[values.break];
 if (values.break !== undefined && broken === undefined)
   throw new Error(`--break: expected one of ${Object.keys(breaks).join(', ')}, got ${values.break}`);
 
-const [first = 1, last = first] = values.seeds.split('..').map(Number);
+const [first = 1, last = first] = values.seeds.split('..').map((seed) => numberOption('seeds', seed));
+if (last < first) throw new Error(`--seeds: expected the smaller seed first, got ${values.seeds}`);
 const failed: number[] = [];
 for (let seed = first; seed <= last; seed += 1) {
   const startedMs = performance.now();
