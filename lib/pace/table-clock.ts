@@ -47,7 +47,7 @@ const REPORTED_MS = 60_000;
 const PAID_MS = 9;
 
 /** A clock that agrees with responses that bound it as closely is taken to be right. */
-const AGREED_MS = 60;
+const AGREED_MS = 40;
 
 /** One response bounds the difference to a second: half of that is the most that both ends of a block leave empty. */
 const MOST_DOUBT_MS = 500;

@@ -82,6 +82,21 @@ describe('a clock that is off', () => {
     },
   );
 
+  test.each([19, 24, 29])(
+    'by %i ms, which responses to within 50 ms do not rule out, doubts as much as it may be off',
+    (offMs) => {
+      const { clock, pass, respond, errorMs } = createClocks(offMs);
+
+      pass(970);
+      respond();
+      pass(5);
+      respond();
+
+      expect([errorMs(), Math.round(clock.uncertaintyMs())]).toEqual([offMs, 49]);
+      expect(clock.doubtMs()).toBeGreaterThanOrEqual(offMs - 9);
+    },
+  );
+
   test('by minutes is reported once, with what was expected and what it says', () => {
     const { respondFor, reports } = createClocks(300_000);
 
