@@ -1,7 +1,8 @@
 import type { Fault } from './faults.ts';
+import { rowsIn } from './rules.ts';
 import type { Scenario } from './scenario.ts';
 import { receiptOf } from './services.ts';
-import type { State } from './state.ts';
+import type { Queued, State } from './state.ts';
 import { timeChoices } from './time.ts';
 
 /** What a request that is under way meets. */
@@ -63,7 +64,8 @@ function actorChoices({ actors, nowMs }: State): readonly Choice[] {
   ]);
 }
 
-function queueChoices({ actors, queue, nowMs }: State): readonly Choice[] {
+function queueChoices(state: State): readonly Choice[] {
+  const { actors, queue, nowMs } = state;
   const deliveries = actors.flatMap(({ history: { start } }) =>
     start.role === 'delivery' ? [start.message] : [],
   );
@@ -74,7 +76,23 @@ function queueChoices({ actors, queue, nowMs }: State): readonly Choice[] {
     return [
       ...(isVisible ? [{ kind: 'deliver', message } as const] : []),
       ...(isHandled && !isVisible ? [{ kind: 'deliver', message, fault: 'a second delivery' } as const] : []),
-      ...(isVisible && each.receives > 0 ? [{ kind: 'move', message, fault: 'another id' } as const] : []),
+      ...(isVisible && mayMove(state, each) ? [{ kind: 'move', message, fault: 'another id' } as const] : []),
     ];
   });
+}
+
+/**
+ * Whether the queue may give a message another id. Not if it lacks an id and the message that replaces it exists, or
+ * may: then its message id is all that shows that both are one job (docs/jobs.md).
+ */
+function mayMove(state: State, { messageId, receives }: Queued): boolean {
+  if (receives === 0) return false;
+  const { queue, floating, actors } = state;
+  const underWay = actors.flatMap(({ history }) => history.underWay);
+  const asked = [...floating, ...underWay].flatMap(({ ask }) =>
+    ask.kind === 'send a message' ? [ask.body] : [],
+  );
+  const isHandled = rowsIn(state).some(({ id, fence }) => id === messageId && fence > 0);
+  const bodies = [...asked, ...queue.messages.map(({ body }) => body)];
+  return !isHandled && !bodies.some((body) => body.includes(`"id":"${messageId}"`));
 }

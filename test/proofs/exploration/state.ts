@@ -4,7 +4,7 @@ import type { Begun } from './explored-code.ts';
 import type { History } from './histories.ts';
 import type { Person } from './scenario.ts';
 
-type Queued = {
+export type Queued = {
   readonly messageId: string;
   readonly body: string;
   readonly receives: number;
