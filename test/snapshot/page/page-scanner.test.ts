@@ -112,6 +112,30 @@ describe('a page', () => {
     expect(scan(text).keys).toEqual(keys);
   });
 
+  test('of thousands of records has the keys and the bytes of each', () => {
+    const ids = Array.from({ length: 5_000 }, (_, at) =>
+      at % 7 === 0 ? 2n ** 64n + BigInt(at) : BigInt(at),
+    );
+    const { keys, starts, ends } = scan(`{"results":[${ids.map((id) => `{"id":${id}}`)}]}`);
+
+    expect(keys).toEqual(ids.map(String));
+    expect(starts.map((start, at) => (ends[at] ?? 0) - start)).toEqual(
+      ids.map((id) => `{"id":${id}}`.length),
+    );
+  });
+
+  test('has no places but those of its keys, unless others are asked for', () => {
+    const bytes = Buffer.from('{"results":[{"id":1,"a":2},{"id":1}]}');
+    const placesOf = ({ found }: ReturnType<typeof scanPage>) =>
+      found.index.values.map((column) => [...column.subarray(0, found.records)]);
+
+    expect(placesOf(scanPage(bytes, names))).toEqual([[18, 33]]);
+    expect(placesOf(scanPage(bytes, { ...names, others: ['a', 'id'] }))).toEqual([
+      [18, 33],
+      [24, 0],
+    ]);
+  });
+
   test('a member named __proto__ is a member', () => {
     const page = scan('{"__proto__":1,"results":[{"id":1,"__proto__":2}]}');
 
@@ -149,11 +173,13 @@ describe('what is not a page of records', () => {
     expect(failureOf(text)).toEqual(failure);
   });
 
-  test('a failure names the record', () => {
-    expect(refusalOf('{"results":[{"id":1},{}]}')).toHaveProperty(
-      'message',
-      'record 1: expected an integer of at most 64 digits as its "id"',
-    );
+  test.each([
+    ['[]', 'expected an object with an array of records'],
+    ['{}', 'expected an array of records as "results"'],
+    ['{"results":[{"id":1},[]]}', 'record 1: expected an object'],
+    ['{"results":[{"id":1},{}]}', 'record 1: expected an integer of at most 64 digits as its "id"'],
+  ])('%s is refused, and the error says what was expected', (text, message) => {
+    expect(refusalOf(text)).toHaveProperty('message', message);
   });
 
   test('invalid JSON is reported before a wrong shape', () => {
@@ -169,6 +195,13 @@ describe('what is not JSON', () => {
     ['{"results":[{"id":1}]}x', 'invalid JSON: unexpected 0x78 at byte 22'],
     ['{"results":[{"id":trux}]}', 'invalid JSON: unexpected 0x78 at byte 21'],
     ['{"results":[{"id":1,}]}', 'invalid JSON: unexpected 0x7d at byte 20'],
+    ['{"results":[];"x":1}', 'invalid JSON: unexpected 0x3b at byte 13'],
+    ['{"results":[{"id":1};{"id":2}]}', 'invalid JSON: unexpected 0x3b at byte 20'],
+    ['{"results":[{"id":1;"x":2}]}', 'invalid JSON: unexpected 0x3b at byte 19'],
+    // Each has some of the bytes of a byte order mark.
+    ['\uFEFA{"results":[]}', 'invalid JSON: unexpected 0xef at byte 0'],
+    ['\uFFFF{"results":[]}', 'invalid JSON: unexpected 0xef at byte 0'],
+    [' \u00ff{"results":[]}', 'invalid JSON: unexpected 0xc3 at byte 1'],
   ])('%s is refused with the byte', (text, message) => {
     expect(refusalOf(text)).toEqual(new SyntaxError(message));
   });

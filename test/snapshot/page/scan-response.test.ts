@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseJson, printJson } from '../../../lib/json/json.ts';
+import { JsonLimitError } from '../../../lib/json/json-limits.ts';
 import { compareIds, idDigits } from '../../../lib/platform/id.ts';
-import { scanList, scanRecord } from '../../../lib/snapshot/page/scan-response.ts';
+import { scanList, scanObject, scanRecord } from '../../../lib/snapshot/page/scan-response.ts';
 import { cardsIn } from '../../../lib/snapshot/sources/cards/cards-in.ts';
 import { filePageReader } from '../../../lib/snapshot/sources/files/pages.ts';
 import { scaled } from '../../scale.ts';
@@ -143,6 +144,57 @@ describe('any bytes', () => {
       runs,
     );
   });
+});
+
+describe('what follows a response', () => {
+  const wanted = { key: 'id', keyIs: 'integer' } as const;
+
+  test.each([
+    ['a list', () => scanList(Buffer.from('[{"id":1}] 2'), wanted), 11],
+    ['what is no list', () => scanList(Buffer.from('{"id":1} 2'), wanted), 9],
+    ['a record', () => scanRecord(Buffer.from('{"id":1} 2'), wanted), 9],
+    ['an object', () => scanObject(Buffer.from('{"id":1} 2'), 'a', wanted), 9],
+    ['what is no object', () => scanObject(Buffer.from('[{"id":1}] 2'), 'a', wanted), 11],
+  ])('may only be space: %s', (_, scan, at) => {
+    expect(scan).toThrow(`invalid JSON: unexpected 0x32 at byte ${at}`);
+  });
+});
+
+describe('a member of a response', () => {
+  const memberOf = (text: string) =>
+    scanObject(Buffer.from(text), 'rows', { key: 'id', keyIs: 'integer' }).member('a');
+
+  test('is the last one of its name', () => {
+    expect(memberOf('{"a":1,"rows":[],"a":[2]}')).toEqual([2]);
+    expect(memberOf('{"b":1}')).toBeUndefined();
+    expect(memberOf('[]')).toBeUndefined();
+  });
+
+  test('is not parsed if it has more values than memory has room for', () => {
+    const many = `{"a":[${'0,'.repeat(1_000_000)}0]}`;
+
+    expect(() => memberOf(many)).toThrow(JsonLimitError);
+  });
+
+  test('of one name is counted once, however often it comes', () => {
+    const text = `{${'"a":0,'.repeat(10_001)}"b":0}`;
+
+    expect(memberOf(text)).toBe(0);
+    expect(() => memberOf(`{${Array.from({ length: 10_001 }, (_, at) => `"${at}":0`)}}`)).toThrow(
+      'expected records with at most 10000 different field names in a response, got more',
+    );
+  });
+});
+
+test('the byte that is no UTF-8 is named, also if it is the first or the last one', () => {
+  const scan = (text: string, ...rest: readonly number[]) =>
+    scanRecord(Buffer.concat([Buffer.from(text), Buffer.from(rest)]), { key: 'id', keyIs: 'integer' });
+
+  expect(() => scan('', 0xff)).toThrow(new SyntaxError('invalid UTF-8 at byte 0'));
+  expect(() => scan('"é', 0xff, 0x22)).toThrow(new SyntaxError('invalid UTF-8 at byte 3'));
+  expect(() => scan('"a', 0xc3)).toThrow(new SyntaxError('invalid UTF-8 at byte 2'));
+  // Decoding replaces the last byte of U+FFFD by the whole of it, which begins with the same bytes.
+  expect(() => scan('"a', 0xef, 0xbf)).toThrow(new SyntaxError('invalid UTF-8 at byte 4'));
 });
 
 function verdict(scan: () => ReturnType<typeof scanList>): string {

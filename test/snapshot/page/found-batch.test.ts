@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import { type FoundBatchOptions, foundBatch, heldBytes } from '../../../lib/snapshot/page/found-batch.ts';
+import { indexBytes } from '../../../lib/snapshot/page/record-index.ts';
+import { scanList } from '../../../lib/snapshot/page/scan-response.ts';
+import { recordsIn } from '../batches.ts';
+
+const MIB = 1024 * 1024;
+
+function found(text: string) {
+  const records = scanList(Buffer.from(text), { key: 'id', keyIs: 'integer' });
+  if (records === undefined) throw new Error('expected a list');
+  return records;
+}
+
+const batchOf = (text: string, options: Partial<FoundBatchOptions> = {}) =>
+  foundBatch(found(text), { keyOf: (record) => `key-${record}`, ...options });
+
+/** A list of records whose lines, with their line feeds, have these lengths in bytes. */
+const listOf = (...sizes: readonly number[]) =>
+  `[${sizes.map((size) => `{"id":1,"x":"${'x'.repeat(size - 16)}"}`).join()}]`;
+
+const first = { name: '_owner', text: 'o"1' };
+
+describe('the longest line', () => {
+  test('is the first one of that length, counted with its line feed', () => {
+    const { longest } = batchOf('[{"id":1},{"id":22},{"id":33},{"id":4}]');
+
+    expect(longest?.()).toEqual({ key: 'key-1', bytes: '{"id":22}\n'.length });
+  });
+
+  test('is one of the records that were taken', () => {
+    const { longest } = batchOf('[{"id":1},{"id":22},{"id":333}]', { order: Uint32Array.of(0, 1) });
+
+    expect(longest?.()).toEqual({ key: 'key-1', bytes: 10 });
+  });
+
+  test('may be the first record', () => {
+    expect(batchOf('[{"id":22},{"id":1}]').longest?.()).toEqual({ key: 'key-0', bytes: 10 });
+  });
+
+  test('includes the member that is put before the others, where it is put', () => {
+    const isFor = (record: number) => record === 1;
+    const { longest, pieces } = batchOf('[{"id":22},{"id":1}]', { first: { ...first, isFor } });
+
+    expect(longest?.()).toEqual({ key: 'key-1', bytes: '{"_owner":"o\\"1","id":1}\n'.length });
+    expect(recordsIn({ pieces } as never).lines).toEqual(['{"id":22}', '{"_owner":"o\\"1","id":1}']);
+  });
+
+  test('is none if there are no records', () => {
+    expect(batchOf('[]').longest?.()).toBeUndefined();
+  });
+});
+
+describe('the pieces', () => {
+  const sizesOf = (text: string, options?: Partial<FoundBatchOptions>) =>
+    [...batchOf(text, options).pieces()].map(({ keys, lines }) => [keys.length, lines.length]);
+
+  test('have as many records as reach 1 MiB', () => {
+    expect(sizesOf(listOf(MIB / 2, MIB / 2, 100, 200))).toEqual([
+      [2, MIB],
+      [2, 300],
+    ]);
+    expect(sizesOf(listOf(MIB - 1, 100, 200))).toEqual([
+      [2, MIB + 99],
+      [1, 200],
+    ]);
+  });
+
+  test('a larger record is a piece of its own', () => {
+    expect(sizesOf(listOf(3 * MIB, 100, 200))).toEqual([
+      [1, 3 * MIB],
+      [2, 300],
+    ]);
+  });
+
+  test('count the member that is put before the others', () => {
+    const text = listOf(MIB - 16, 100, 200);
+
+    expect(sizesOf(text)).toEqual([
+      [2, MIB + 84],
+      [1, 200],
+    ]);
+    expect(sizesOf(text, { first })).toEqual([
+      [1, MIB],
+      [2, 332],
+    ]);
+  });
+
+  test('free their own memory once they are written', () => {
+    const [piece] = batchOf(listOf(MIB)).pieces();
+
+    piece?.release?.();
+
+    expect(piece?.lines.length).toBe(0);
+  });
+});
+
+describe('the fields', () => {
+  test('are those of all records, and none if none is taken', () => {
+    expect(batchOf('[{"id":1},{"id":2,"x":null}]', { order: Uint32Array.of(0) }).fields).toEqual({
+      id: ['number'],
+      x: ['null'],
+    });
+    expect(batchOf('[{"id":1}]', { order: Uint32Array.of() }).fields).toEqual({});
+  });
+
+  test('include the member that is put before the others if a record gets it', () => {
+    expect(batchOf('[{"id":1}]', { first }).fields).toEqual({ id: ['number'], _owner: ['string'] });
+    expect(batchOf('[{"id":1}]', { first: { ...first, isFor: () => false } }).fields).toEqual({
+      id: ['number'],
+    });
+  });
+});
+
+test('the memory of the response and of its index is held until the batch is released', () => {
+  const records = found(listOf(MIB));
+  const bytes = records.json.bytes.byteLength + indexBytes(records.index);
+
+  const batch = foundBatch(records, { keyOf: String });
+  batch.release?.();
+
+  expect(batch.heldBytes).toBe(bytes);
+  expect(bytes).toBeGreaterThan(MIB);
+  expect(heldBytes(records)).toBe(0);
+});

@@ -1,0 +1,7 @@
+import type { JsonBytes } from '../../../lib/snapshot/page/json-bytes.ts';
+
+/** The bytes of a text, somewhere within a larger memory. */
+export function jsonOf(text: string): JsonBytes {
+  const bytes = Buffer.from(`##${text}######`).subarray(2, -6);
+  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
+}

@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest';
+import { fieldOf, findRecord, findRecords, type Wanted } from '../../../lib/snapshot/page/record-finder.ts';
+import { allDigits } from '../../../lib/snapshot/page/record-index.ts';
+import { jsonOf } from './json-of.ts';
+
+const byInteger: Wanted = { key: 'id', keyIs: 'integer' };
+const byText: Wanted = { key: 'id', keyIs: 'text' };
+
+/** The records of a list that starts at byte 1. */
+const find = (list: string, wanted: Wanted) => findRecords(jsonOf(` ${list} `), 1, 0, wanted);
+
+/** The keys of these values of `id`, and what is wrong with the first that is no key. */
+function keysOf(...values: readonly string[]) {
+  const { index, records, failure } = find(`[${values.map((value) => `{"id":${value}}`)}]`, byInteger);
+  return failure ?? allDigits(index, records);
+}
+
+describe('an integer key', () => {
+  test.each([
+    ['0', '0'],
+    ['-0', '0'],
+    ['-7', '-7'],
+    ['123456789012345', '123456789012345'],
+    ['1234567890123456', '1234567890123456'],
+    ['-1234567890123456', '-1234567890123456'],
+    ['"0012"', '12'],
+    ['"-1234567890123456"', '-1234567890123456'],
+    ['1e3', '1000'],
+    ['9'.repeat(64), '9'.repeat(64)],
+    [`-${'9'.repeat(64)}`, `-${'9'.repeat(64)}`],
+    [`"-${'9'.repeat(64)}"`, `-${'9'.repeat(64)}`],
+  ])('%s has the digits %s', (value, digits) => {
+    expect(keysOf(value)).toEqual([digits]);
+  });
+
+  test.each([
+    '9'.repeat(65),
+    `-${'9'.repeat(65)}`,
+    `"${'9'.repeat(65)}"`,
+    '9'.repeat(66),
+    '9'.repeat(67),
+    '9'.repeat(68),
+    '1.5',
+    '""',
+    '"a"',
+    'null',
+    'true',
+    '[1]',
+    '{}',
+    '"1/"',
+    '"1:"',
+  ])('%s is none', (value) => {
+    expect(keysOf('1', value)).toEqual({ kind: 'no-key', position: 1, keyField: 'id' });
+  });
+
+  test('is a number if that holds it exactly, and otherwise its digits', () => {
+    const { index } = find('[{"id":123456789012345},{"id":1234567890123456},{"id":"1"}]', byInteger);
+
+    expect([...(index.numbers ?? [])].slice(0, 3)).toEqual([123_456_789_012_345, Number.NaN, 1]);
+    expect([...index.digits]).toEqual([[1, '1234567890123456']]);
+  });
+});
+
+describe('a text key', () => {
+  test('is not empty', () => {
+    expect(find('[{"id":"a"},{"id":"\\u0000"}]', byText).failure).toBeUndefined();
+    expect(find('[{"id":"a"},{"id":""}]', byText).failure).toEqual({
+      kind: 'no-key',
+      position: 1,
+      keyField: 'id',
+    });
+    expect(find('[{"id":7}]', byText).failure).toEqual({ kind: 'no-key', position: 0, keyField: 'id' });
+    expect(find('[{}]', byText).failure).toEqual({ kind: 'no-key', position: 0, keyField: 'id' });
+  });
+
+  test('has no place in the columns of integers', () => {
+    const { index } = find('[{"id":"1"}]', byText);
+
+    expect(index.numbers).toBeUndefined();
+    expect(index.digits.size).toBe(0);
+  });
+});
+
+test('the first failure is the one that is reported', () => {
+  expect(find('[1,{}]', byInteger).failure).toEqual({ kind: 'no-record', position: 0 });
+  expect(find('[{},1,{}]', byInteger).failure).toEqual({ kind: 'no-key', position: 0, keyField: 'id' });
+});
+
+describe('the places of fields', () => {
+  test('are those where their values start, the last one if a record has it twice; 0 for none', () => {
+    const { index, end } = find('[{"a":1,"id":2},{ "id" : 3 , "a":4,"a" :5},{"id":6}]', {
+      ...byInteger,
+      others: ['a', 'b'],
+    });
+    const columns = index.values.map((column) => [...column.subarray(0, 3)]);
+
+    expect(columns).toEqual([
+      [14, 26, 50],
+      [7, 41, 0],
+      [0, 0, 0],
+    ]);
+    expect(end).toBe(53);
+  });
+
+  test('of one record are not those of the record before it', () => {
+    const { index, failure } = find('[{"id":1,"a":2},{"a":3},[],{"id":4}]', { ...byInteger, others: ['a'] });
+
+    expect(index.values.map((column) => [...column.subarray(0, 4)])).toEqual([
+      [8, 0, 0, 34],
+      [14, 22, 0, 0],
+    ]);
+    expect(failure).toEqual({ kind: 'no-key', position: 1, keyField: 'id' });
+  });
+});
+
+describe('the most records', () => {
+  test('may come, and no more', () => {
+    expect(find('[{"id":1},{"id":2}]', { ...byInteger, most: 2 }).records).toBe(2);
+    expect(() => find('[{"id":1},{"id":2},{"id":3}]', { ...byInteger, most: 2 })).toThrow(
+      'expected at most 2 records in a page, got more',
+    );
+  });
+});
+
+describe('a field that was not looked for', () => {
+  const records = '[{"id":1,"name":"a"},{"name":"b","x":[1]},7]';
+  const found = find(records, byInteger);
+
+  test('is parsed, of any record', () => {
+    expect(fieldOf(found, 0, 'name')).toBe('a');
+    expect(fieldOf(found, 1, 'name')).toBe('b');
+    expect(fieldOf(found, 1, 'x')).toEqual([1]);
+  });
+
+  test('is undefined if the record has none, or is none', () => {
+    expect(fieldOf(found, 0, 'x')).toBeUndefined();
+    expect(fieldOf(found, 2, 'name')).toBeUndefined();
+  });
+});
+
+test('a value is the only record', () => {
+  const found = findRecord(jsonOf(' {"id":7} '), 1, byInteger);
+
+  expect(found).toMatchObject({ records: 1, end: 9, failure: undefined });
+  expect(allDigits(found.index, 1)).toEqual(['7']);
+});
+
+test('records may be nested 512 levels deep, including those they are in', () => {
+  const nested = (levels: number) => `[{"id":1,"a":${'['.repeat(levels)}${']'.repeat(levels)}}]`;
+
+  expect(find(nested(510), byInteger).records).toBe(1);
+  expect(() => find(nested(511), byInteger)).toThrow('at most 512 levels');
+  expect(() => find(`[${'['.repeat(512)}${']'.repeat(512)}]`, byInteger)).toThrow('at most 512 levels');
+  expect(find(`[${'['.repeat(511)}${']'.repeat(511)}]`, byInteger).records).toBe(1);
+});

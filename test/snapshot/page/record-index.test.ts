@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import {
+  allDigits,
+  compareKeys,
+  createRecordIndex,
+  digitsAt,
+  freeIndex,
+  growIndex,
+  indexBytes,
+  type RecordIndex,
+  rowsBetween,
+} from '../../../lib/snapshot/page/record-index.ts';
+
+const lengthsOf = ({ starts, ends, values, numbers }: RecordIndex) =>
+  [starts, ends, ...values, ...(numbers === undefined ? [] : [numbers])].map(({ length }) => length);
+
+describe('an index', () => {
+  test('has 4 times the rows while they are few, then twice', () => {
+    const index = createRecordIndex(0, 'text');
+    const rows = [index.starts.length];
+
+    for (let time = 0; time < 5; time += 1) {
+      growIndex(index);
+      rows.push(index.starts.length);
+    }
+
+    expect(rows).toEqual([16, 64, 256, 1_024, 4_096, 8_192]);
+  });
+
+  test('keeps what it has when it grows, in all of its columns', () => {
+    const index = createRecordIndex(2, 'integer');
+    for (const column of [index.starts, index.ends, ...index.values, index.numbers]) column?.set([7], 15);
+
+    growIndex(index);
+
+    expect(lengthsOf(index)).toEqual([64, 64, 64, 64, 64]);
+    for (const column of [index.starts, index.ends, ...index.values, index.numbers])
+      expect(column?.[15]).toBe(7);
+  });
+
+  test('has no column for keys that are text', () => {
+    const index = createRecordIndex(1, 'text');
+
+    growIndex(index);
+
+    expect(index.numbers).toBeUndefined();
+    expect(lengthsOf(index)).toEqual([64, 64, 64]);
+  });
+
+  test('counts its bytes: 4 for each place, 8 for an integer key, and 100 for a long one', () => {
+    const long = createRecordIndex(2, 'integer');
+    long.digits.set(0, '12345678901234567890');
+    long.digits.set(1, '12345678901234567891');
+
+    expect(indexBytes(createRecordIndex(2, 'text'))).toBe(16 * 16);
+    expect(indexBytes(createRecordIndex(2, 'integer'))).toBe(16 * 24);
+    expect(indexBytes(long)).toBe(16 * 24 + 200);
+  });
+
+  test.each(['integer', 'text'] as const)('has no rows once it is freed, if its keys are %s', (keyIs) => {
+    const index = createRecordIndex(1, keyIs);
+    index.digits.set(0, '12345678901234567890');
+
+    freeIndex(index);
+
+    expect(new Set(lengthsOf(index))).toEqual(new Set([0]));
+    expect(index.digits.size).toBe(0);
+  });
+});
+
+describe('the keys', () => {
+  const LONG = '12345678901234567890';
+  const index = createRecordIndex(0, 'integer');
+  index.numbers?.set([5, Number.NaN, 40, Number.NaN]);
+  index.digits.set(1, LONG);
+  index.digits.set(3, `-${LONG}`);
+
+  test('are numbers, or digits if they are longer than a number can be', () => {
+    expect(allDigits(index, 4)).toEqual(['5', LONG, '40', `-${LONG}`]);
+    expect(allDigits(index, 2)).toEqual(['5', LONG]);
+    expect(digitsAt(createRecordIndex(0, 'text'), 0)).toBe('');
+  });
+
+  test('are compared as integers', () => {
+    const compared = [0, 1, 2, 3].map((a) => [0, 1, 2, 3].map((b) => Math.sign(compareKeys(index, a, b))));
+
+    expect(compared).toEqual([
+      [0, -1, -1, 1],
+      [1, 0, 1, 1],
+      [1, -1, 0, 1],
+      [-1, -1, -1, 0],
+    ]);
+  });
+});
+
+test('the rows between two are counted up, without the last', () => {
+  expect([...rowsBetween(3, 6)]).toEqual([3, 4, 5]);
+  expect([...rowsBetween(3, 3)]).toEqual([]);
+});

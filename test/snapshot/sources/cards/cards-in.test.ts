@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { cardsIn } from '../../../../lib/snapshot/sources/cards/cards-in.ts';
+import { recordsIn } from '../../batches.ts';
+
+const keysIn = (text: string) => recordsIn(cardsIn(Buffer.from(text), 'd')).keys;
+const list = (...ids: readonly number[]) => JSON.stringify(ids.map((id) => ({ id })));
+
+describe('the cards', () => {
+  test.each([
+    [list(), []],
+    [list(7), ['d/7']],
+    [list(1, 2, 3), ['d/1', 'd/2', 'd/3']],
+    [list(1, 3, 2), ['d/1', 'd/2', 'd/3']],
+    [list(2, 1), ['d/1', 'd/2']],
+    [list(2, 2), ['d/2']],
+    [list(3, 1, 3, 1, 2), ['d/1', 'd/2', 'd/3']],
+  ])('of %s are in the order of their ids, each once', (text, keys) => {
+    expect(keysIn(text)).toEqual(keys);
+  });
+
+  test('of equal ids are the one that came first', () => {
+    const text = '[{"id":5,"n":1},{"id":4},{"id":5,"n":2},{"id":"5","n":3}]';
+
+    expect(recordsIn(cardsIn(Buffer.from(text), 'd')).lines).toEqual([
+      '{"_datasetId":"d","id":4}',
+      '{"_datasetId":"d","id":5,"n":1}',
+    ]);
+  });
+});
+
+test.each([
+  ['{"id":1}', 'the response: expected an array of cards'],
+  ['[{"id":1},7]', 'card 1: expected an object with an integer as its id'],
+  ['[{"title":"Sales"}]', 'card 0 (“Sales”): expected an object with an integer as its id'],
+  ['[{"title":""}]', 'card 0: expected an object with an integer as its id'],
+  ['[{"title":7}]', 'card 0: expected an object with an integer as its id'],
+  [
+    `[{"title":"${'t'.repeat(101)}"}]`,
+    `card 0 (“${'t'.repeat(100)}”): expected an object with an integer as its id`,
+  ],
+])('%s is no list of cards', (text, fault) => {
+  expect(() => keysIn(text)).toThrow(new Error(fault));
+});

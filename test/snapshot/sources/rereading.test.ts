@@ -1,0 +1,170 @@
+import { expect, test } from 'vitest';
+import {
+  type Judgement,
+  type ReadEnd,
+  type RereadPosition,
+  rereading,
+} from '../../../lib/snapshot/sources/rereading.ts';
+import { fromBeginning } from '../scanned.ts';
+import { simulatedBatch } from '../simulated-platform.ts';
+
+type Position = RereadPosition<string, string>;
+
+/** What each read yields, in turn: numbers of records; an error ends it. */
+type Script = readonly (readonly (number | Error)[])[];
+
+type Options = {
+  readonly judge?: (end: ReadEnd<string, string>) => Judgement<string, string>;
+  readonly isWorthRereading?: (error: unknown) => boolean;
+};
+
+const ended: Judgement<string, string> = { kind: 'ended', outcome: 'done' };
+const again = (memo: string | null): Judgement<string, string> => ({ kind: 'again', memo });
+
+/** The reads of a script, and what they and the judge were given. */
+function scripted(script: Script, { judge = () => ended, isWorthRereading }: Options = {}) {
+  const starts: unknown[] = [];
+  const ends: ReadEnd<string, string>[] = [];
+  let stopped = 0;
+  const scan = rereading<string, string, string, string>({
+    async *read({ from }, isLast) {
+      starts.push([from, isLast]);
+      try {
+        for (const each of script[starts.length - 1] ?? []) {
+          if (typeof each !== 'number') throw each;
+          const batch = simulatedBatch(Array.from({ length: each }, (_, id) => id));
+          yield { batch, position: `after ${each}`, total: 7 };
+        }
+        return `result ${starts.length}`;
+      } finally {
+        stopped += 1;
+      }
+    },
+    judge(end) {
+      ends.push(end);
+      return judge(end);
+    },
+    ...(isWorthRereading === undefined ? {} : { isWorthRereading }),
+  });
+  return { starts, ends, scan, stopped: () => stopped };
+}
+
+/** All steps of a scan, and its outcome. */
+async function run(
+  { scan }: ReturnType<typeof scripted>,
+  { from, signal }: { readonly from?: Position; readonly signal?: AbortSignal } = {},
+) {
+  const steps: object[] = [];
+  const all = scan({ ...fromBeginning, from, signal });
+  for (;;) {
+    const { done, value } = await all.next();
+    if (done) return { steps, outcome: value };
+    const { batch, ...step } = value;
+    steps.push({ ...step, batch: batch.records });
+  }
+}
+
+const at = (read: number, records: number, position: string | null, memo: string | null = null) => ({
+  read,
+  records,
+  at: position,
+  memo,
+});
+
+test('a read that is accepted is the only one', async () => {
+  const reads = scripted([[2, 3]]);
+
+  const { steps, outcome } = await run(reads);
+
+  expect(outcome).toBe('done');
+  expect(reads.starts).toEqual([[undefined, false]]);
+  expect(reads.ends).toEqual([{ result: 'result 1', records: 5, isLast: false, memo: null }]);
+  expect(steps).toEqual([
+    { batch: 2, total: 7, position: at(1, 2, 'after 2') },
+    { batch: 3, total: 7, position: at(1, 5, 'after 3') },
+  ]);
+});
+
+test('a doubtful read is repeated from the beginning, at most twice, with what the judge stored of it', async () => {
+  const reads = scripted([[2], [3], [4]], {
+    judge: ({ isLast, result }) => (isLast ? ended : again(`memo of ${result}`)),
+  });
+
+  const { steps } = await run(reads);
+
+  expect(reads.starts).toEqual([
+    [undefined, false],
+    [undefined, false],
+    [undefined, true],
+  ]);
+  expect(reads.ends).toEqual([
+    { result: 'result 1', records: 2, isLast: false, memo: null },
+    { result: 'result 2', records: 3, isLast: false, memo: 'memo of result 1' },
+    { result: 'result 3', records: 4, isLast: true, memo: 'memo of result 2' },
+  ]);
+  expect(steps).toEqual([
+    { batch: 2, total: 7, position: at(1, 2, 'after 2') },
+    { batch: 0, total: null, position: at(2, 0, null, 'memo of result 1'), segment: 'restarts' },
+    { batch: 3, total: 7, position: at(2, 3, 'after 3', 'memo of result 1') },
+    { batch: 0, total: null, position: at(3, 0, null, 'memo of result 2'), segment: 'restarts' },
+    { batch: 4, total: 7, position: at(3, 4, 'after 4', 'memo of result 2') },
+  ]);
+});
+
+test('a read that yielded no record has none to drop', async () => {
+  const reads = scripted([[0], [1]], { judge: ({ records }) => (records === 0 ? again(null) : ended) });
+
+  const { steps } = await run(reads);
+
+  expect(steps[1]).toEqual({ batch: 0, total: null, position: at(2, 0, null), segment: undefined });
+});
+
+test('it is resumed within a read, and before one', async () => {
+  const within = scripted([[3]], { judge: ({ isLast }) => (isLast ? ended : again('next')) });
+  const before = scripted([[3]]);
+
+  await run(within, { from: at(2, 4, 'after 4', 'memo') });
+  await run(before, { from: at(3, 0, null) });
+
+  expect(within.starts).toEqual([
+    ['after 4', false],
+    [undefined, true],
+  ]);
+  expect(within.ends[0]).toEqual({ result: 'result 1', records: 7, isLast: false, memo: 'memo' });
+  expect(before.starts).toEqual([[undefined, true]]);
+});
+
+test('a failure is thrown, unless it is worth another read', async () => {
+  const fault = new Error('fault');
+  const worth = { isWorthRereading: (error: unknown) => error === fault };
+
+  const repeated = scripted([[2, fault], [3]], worth);
+  const { steps } = await run(repeated);
+
+  expect(repeated.ends).toEqual([{ result: 'result 2', records: 3, isLast: false, memo: null }]);
+  expect(steps[1]).toEqual({ batch: 0, total: null, position: at(2, 0, null), segment: 'restarts' });
+  await expect(run(scripted([[fault], []]))).rejects.toThrow(fault);
+  await expect(run(scripted([[new Error('another')], []], worth))).rejects.toThrow('another');
+  await expect(run(scripted([[fault], [fault], [fault]], worth))).rejects.toThrow(fault);
+});
+
+test('no further read begins once the scan is aborted', async () => {
+  const stop = new AbortController();
+  const reads = scripted([[1], [1]], {
+    judge() {
+      stop.abort(new Error('enough'));
+      return again(null);
+    },
+  });
+
+  await expect(run(reads, { signal: stop.signal })).rejects.toThrow('enough');
+  expect(reads.starts).toHaveLength(1);
+});
+
+test('a caller that stops early ends the read', async () => {
+  const reads = scripted([[1, 1]]);
+
+  for await (const _ of reads.scan({ ...fromBeginning })) break;
+
+  expect(reads.stopped()).toBe(1);
+});
