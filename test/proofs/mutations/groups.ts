@@ -63,7 +63,8 @@ export const groups = {
   publish: {
     mutate: ['lib/snapshot/publish/*.ts'],
     tests: [
-      'test/snapshot/publish/{gates,glue-refusals,tag-runs,publish}.test.ts',
+      'test/snapshot/publish/{gates,check-parts,compose-parts,publish-parts,publish-changes}.test.ts',
+      'test/snapshot/publish/{glue-refusals,tag-runs,publish}.test.ts',
       'test/snapshot/publish/{glue-partitions,publish-partitions,withdraw-parts}.test.ts',
     ],
   },
