@@ -79,8 +79,9 @@ export function createOwnRow(seen: Seen, options: ClaimOptions) {
     async settle() {
       if (isOwn !== undefined) return;
       const stored = await table.get(key);
-      isOwn = stored !== undefined && tokens.has(stored.token);
-      if (isOwn) [row, token] = [{ ...row, state: 'SENT' }, stored?.token ?? null];
+      isOwn = false;
+      if (stored === undefined || !tokens.has(stored.token)) return;
+      [isOwn, row, token] = [true, { ...row, state: 'SENT' }, stored.token];
     },
   };
 }

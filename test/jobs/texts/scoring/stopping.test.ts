@@ -10,6 +10,9 @@ import {
 import type { PlatformFailure } from '../../../../lib/platform/failure.ts';
 import { lost, unavailable } from '../fakes.ts';
 
+const shape: PlatformFailure = { kind: 'shape', faults: ['sentiment: expected text, got none'] };
+const tooLarge: PlatformFailure = { kind: 'too-large', maxBytes: 1_000 };
+
 const status = (code: number): PlatformFailure => ({ kind: 'status', status: code });
 
 const alikeAfter = (failures: readonly PlatformFailure[]): Alike =>
@@ -24,6 +27,8 @@ describe('different texts that fail alike stop a run', () => {
     ['refusals of different kinds', [status(401), status(403), status(401)], false],
     ['nine refusals of texts, which cost nothing', Array(9).fill(status(422)), false],
     ['ten of them', Array(10).fill(status(422)), true],
+    ['three responses of a wrong shape', [shape, shape, shape], true],
+    ['a wrong shape and a response that is too large, by turns', [shape, tooLarge, shape], false],
   ])('%s', (_, failures, stops) => {
     const last = failures.at(-1) ?? lost;
 
@@ -32,6 +37,7 @@ describe('different texts that fail alike stop a run', () => {
 });
 
 test.each([
+  [304, false],
   [400, true],
   [401, false],
   [403, false],
@@ -44,6 +50,11 @@ test.each([
   [503, true],
 ])('a status %i is the text’s own: %s', (code, own) => {
   expect(isOfText({ failure: status(code), attempts: 1 })).toBe(own);
+});
+
+test('a response that is wrong or too large is its own', () => {
+  expect(isOfText({ failure: shape, attempts: 1 })).toBe(true);
+  expect(isOfText({ failure: tooLarge, attempts: 1 })).toBe(true);
 });
 
 test('an invalid text is its own, an invalid token is not', () => {

@@ -1,0 +1,230 @@
+import { describe, expect, test } from 'vitest';
+import { type CacheRow, cacheKey, textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
+import type { TextClaim } from '../../../../lib/jobs/texts/cache/text-claim.ts';
+import { createMemoryTable } from '../../../../lib/table/memory-table.ts';
+import type { Table } from '../../../../lib/table/table.ts';
+import { HOST, scriptedAnalyze, sentBy, sentimentOf, worker } from '../fakes.ts';
+
+const KEY = cacheKey(HOST, { text: 'good' });
+const { analyze } = scriptedAnalyze();
+
+const free: CacheRow = {
+  state: 'FREE',
+  textHash: textHashOf('good'),
+  owner: 'earlier',
+  leaseEndsMs: 0,
+  sends: 1,
+  paidAgain: 0,
+};
+
+/** A claim to the text that one worker has looked at, and has not sent. */
+async function claimOf({ cache }: Pick<ReturnType<typeof worker>, 'cache'>): Promise<TextClaim> {
+  const looked = await cache.look({ text: 'good' });
+  if (looked.kind !== 'open') throw new Error(`expected an open text, got ${looked.kind}`);
+  return looked.claim;
+}
+
+/** Stores a row as another writer does, whatever is there. */
+async function put(table: Table, row: CacheRow, token: string): Promise<void> {
+  const expected = (await table.get(KEY))?.token ?? null;
+  await table.put(KEY, row, { expected, token });
+}
+
+async function erase(table: Table): Promise<void> {
+  const stored = await table.get(KEY);
+  if (stored !== undefined) await table.delete(KEY, stored.token);
+}
+
+/** A table that counts its requests, and fails the puts of these numbers (1 is the first) without making them. */
+function watched(table: Table, ...failing: readonly number[]) {
+  const requests = { get: 0, put: 0, delete: 0 };
+  const counted: Table = {
+    ...table,
+    get(...given) {
+      requests.get += 1;
+      return table.get(...given);
+    },
+    async put(...given) {
+      requests.put += 1;
+      if (failing.includes(requests.put)) throw new Error('no response');
+      return table.put(...given);
+    },
+    delete(...given) {
+      requests.delete += 1;
+      return table.delete(...given);
+    },
+  };
+  return { table: counted, requests };
+}
+
+test('a text that an earlier version claimed is held while its lease lasts', async () => {
+  const { cache, table } = worker(analyze);
+  await put(table, { ...free, state: 'CLAIMED', leaseEndsMs: 1_000_001 }, 'earlier');
+
+  expect(await cache.look({ text: 'good' })).toEqual({ kind: 'held', untilMs: 1_000_001 });
+});
+
+test('a claim is held as long as another attempt would end within its lease', async () => {
+  const one = worker(analyze);
+  const claim = await sentBy(one, 'good');
+
+  one.pass(30_000);
+  const before = claim.isHeld();
+  one.pass(1);
+
+  expect([before, claim.isHeld()]).toEqual([true, false]);
+});
+
+describe('a send', () => {
+  test('counts those that another worker has added since the text was looked at', async () => {
+    const { cache, table } = worker(analyze);
+    await put(table, free, 'one');
+    const claim = await claimOf({ cache });
+    await put(table, { ...free, sends: 2 }, 'two');
+
+    expect(await claim.send()).toEqual({ kind: 'sent' });
+
+    expect(claim.sends()).toBe(3);
+  });
+
+  test('counts its own although the text was erased after the first', async () => {
+    const one = worker(analyze);
+    const claim = await sentBy(one, 'good');
+    await erase(one.table);
+
+    expect(await claim.send()).toEqual({ kind: 'sent' });
+
+    expect(claim.sends()).toBe(2);
+  });
+
+  test('gives up after others were faster 50 times', async () => {
+    let puts = 0;
+    const table: Table = {
+      ...createMemoryTable(),
+      async put() {
+        puts += 1;
+        return { kind: 'other', current: { row: free, token: `other ${puts}` } };
+      },
+    };
+    const claim = await claimOf(worker(analyze, table));
+
+    await expect(claim.send()).rejects.toThrow('other workers were faster 50 times in a row');
+    expect(puts).toBe(50);
+  });
+});
+
+describe('a claim that has sent nothing', () => {
+  test('counts no calls, and leaves the text as it is', async () => {
+    const { cache, table } = worker(analyze);
+    await put(table, free, 'one');
+    const claim = await claimOf({ cache });
+
+    await claim.release();
+    await claim.forget();
+
+    expect(claim.sends()).toBe(0);
+    expect(await table.get(KEY)).toEqual({ row: free, token: 'one' });
+  });
+});
+
+describe('a claim whose write got no response, and was not made,', () => {
+  test('leaves a text alone that has no row', async () => {
+    const { table } = watched(createMemoryTable(), 1);
+    const claim = await claimOf(worker(analyze, table));
+    await expect(claim.send()).rejects.toThrow('no response');
+
+    await claim.release();
+
+    expect(await table.get(KEY)).toBeUndefined();
+  });
+
+  test('leaves a text alone that another worker has taken since', async () => {
+    const memory = createMemoryTable();
+    const claim = await claimOf(worker(analyze, watched(memory, 1).table));
+    await expect(claim.send()).rejects.toThrow('no response');
+    await sentBy(worker(analyze, memory, 'other'), 'good');
+
+    await claim.release();
+
+    expect((await memory.get(KEY))?.row).toMatchObject({ state: 'SENT', owner: 'other' });
+    expect(await claim.send()).toEqual({ kind: 'held', untilMs: 1_090_000 });
+  });
+
+  test('frees the text that it had before', async () => {
+    const { table } = watched(createMemoryTable(), 2);
+    const claim = await sentBy(worker(analyze, table), 'good');
+    await expect(claim.send()).rejects.toThrow('no response');
+
+    await claim.release();
+
+    expect((await table.get(KEY))?.row).toMatchObject({ state: 'FREE', sends: 1 });
+  });
+});
+
+describe('a release', () => {
+  test('costs one write, and no read', async () => {
+    const { table, requests } = watched(createMemoryTable());
+    const claim = await sentBy(worker(analyze, table), 'good');
+    const before = { ...requests };
+
+    await claim.release();
+    await claim.release();
+
+    expect(requests).toEqual({ ...before, put: before.put + 1 });
+  });
+
+  test('costs nothing after the only send was taken back, which deletes the row once', async () => {
+    const { table, requests } = watched(createMemoryTable());
+    const claim = await sentBy(worker(analyze, table), 'good');
+
+    await claim.takeBack();
+    await claim.release();
+    await claim.forget();
+
+    expect(requests).toEqual({ get: 1, put: 1, delete: 1 });
+    expect(await table.get(KEY)).toBeUndefined();
+  });
+});
+
+describe('a result', () => {
+  const mine = sentimentOf({ text: 'good' });
+  const theirs = { ...mine, model: 'm2' };
+
+  test('that another worker has stored first is the one that counts, and so do their calls', async () => {
+    const one = worker(analyze);
+    const claim = await sentBy(one, 'good');
+    const scored = { ...free, state: 'SCORED', result: JSON.stringify(theirs) } as const;
+    await put(one.table, scored, 'theirs');
+
+    const finished = await claim.finish(mine);
+
+    expect(finished).toEqual({ stored: theirs, sends: 0 });
+    expect(await one.table.get(KEY)).toEqual({ row: scored, token: 'theirs' });
+  });
+
+  test('of a text that was erased meanwhile is returned, and not stored', async () => {
+    const one = worker(analyze);
+    const claim = await sentBy(one, 'good');
+    await erase(one.table);
+
+    expect(await claim.finish(mine)).toEqual({ stored: mine, sends: 1 });
+    expect(await one.table.get(KEY)).toBeUndefined();
+  });
+
+  test('is not stored if others were faster 50 times', async () => {
+    const memory = createMemoryTable();
+    let puts = 0;
+    const table: Table = {
+      ...memory,
+      async put(key, row, options) {
+        if (row['state'] === 'SENT') return memory.put(key, row, options);
+        puts += 1;
+        return { kind: 'other', current: { row: free, token: `other ${puts}` } };
+      },
+    };
+    const claim = await sentBy(worker(analyze, table), 'good');
+
+    await expect(claim.finish(mine)).rejects.toThrow('other workers were faster 50 times in a row');
+    expect(puts).toBe(50);
+  });
+});

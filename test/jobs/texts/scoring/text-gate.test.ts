@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest';
+import { createTextGate } from '../../../../lib/jobs/texts/scoring/text-gate.ts';
+
+const { signal } = new AbortController();
+
+/** Lets everything happen that waits for nothing else. */
+const settled = () => new Promise(setImmediate);
+
+/** Attempts that start when the gate lets them, and end when the test says so. */
+function attempts(gate = createTextGate()) {
+  const started: string[] = [];
+  const leaves = new Map<string, () => void>();
+  const ends = new Map<string, PromiseWithResolvers<string>>();
+  const begin = (name: string, enter = gate.enter(), given = signal) => {
+    const end = Promise.withResolvers<string>();
+    ends.set(name, end);
+    return enter((leave) => {
+      started.push(name);
+      leaves.set(name, leave);
+      return end.promise;
+    }, given);
+  };
+  return {
+    started,
+    begin,
+    leave: (name: string) => leaves.get(name)?.(),
+    end: (name: string) => ends.get(name)?.resolve(`${name} ended`),
+    fail: (name: string) => ends.get(name)?.reject(new Error(`${name} failed`)),
+  };
+}
+
+describe('of all texts of a process, two wait for their slot; another one', () => {
+  test('starts when one has left, although that has not ended', async () => {
+    const { begin, started, leave, end } = attempts();
+    const one = begin('one');
+    for (const name of ['two', 'three', 'four']) begin(name);
+    await settled();
+    expect(started).toEqual(['one', 'two']);
+
+    leave('one');
+    await settled();
+
+    expect(started).toEqual(['one', 'two', 'three']);
+    end('one');
+    expect(await one).toBe('one ended');
+  });
+
+  test('starts when one has ended without leaving', async () => {
+    const { begin, started, end } = attempts();
+    for (const name of ['one', 'two', 'three']) begin(name);
+    await settled();
+
+    end('two');
+    await settled();
+
+    expect(started).toEqual(['one', 'two', 'three']);
+  });
+
+  test('starts when one has failed, which its caller sees', async () => {
+    const { begin, started, fail } = attempts();
+    const one = begin('one');
+    for (const name of ['two', 'three']) begin(name);
+    await settled();
+
+    fail('one');
+
+    await expect(one).rejects.toThrow('one failed');
+    await settled();
+    expect(started).toEqual(['one', 'two', 'three']);
+  });
+});
+
+test('a text of the chunk that entered first goes first, whenever it comes', async () => {
+  const gate = createTextGate(1);
+  const { begin, started, end } = attempts(gate);
+  const [first, second] = [gate.enter(), gate.enter()];
+  begin('busy');
+  begin('of the second', second);
+  begin('of the first', first);
+  await settled();
+
+  end('busy');
+  await settled();
+
+  expect(started).toEqual(['busy', 'of the first']);
+});
+
+test('an attempt that is aborted before it starts never does', async () => {
+  const { begin, started, end } = attempts(createTextGate(1));
+  const stopping = new AbortController();
+  begin('busy');
+  const waiting = begin('waiting', undefined, stopping.signal);
+  await settled();
+
+  stopping.abort(new Error('enough'));
+
+  await expect(waiting).rejects.toThrow('enough');
+  end('busy');
+  await settled();
+  expect(started).toEqual(['busy']);
+});
+
+test('an attempt that is aborted after it has started ends by itself', async () => {
+  const { begin, end } = attempts();
+  const stopping = new AbortController();
+  const one = begin('one', undefined, stopping.signal);
+  await settled();
+
+  stopping.abort(new Error('enough'));
+  await settled();
+  end('one');
+
+  expect(await one).toBe('one ended');
+});
