@@ -53,7 +53,8 @@ export const groups = {
   texts: {
     mutate: ['lib/jobs/texts/**/*.ts'],
     tests: [
-      'test/jobs/texts/scoring/stopping.test.ts',
+      'test/jobs/texts/scoring/{stopping,text-gate}.test.ts',
+      'test/jobs/texts/cache/*.test.ts',
       'test/jobs/texts/batch/{inbox-request,chunks,unsent-chunks}.test.ts',
       'test/jobs/{types/score/runner,texts/erase-old-versions,cancel-under-way}.test.ts',
       'test/jobs/texts/scoring/score-texts.test.ts',
