@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { checkBatch, refusals } from '../../../../lib/jobs/texts/batch/check-batch.ts';
+import type { SourceRow } from '../../../../lib/jobs/texts/batch/chunks.ts';
+import type { Preview } from '../../../../lib/jobs/texts/batch/preview.ts';
+import { row, scriptedAnalyze, worker } from '../fakes.ts';
+import { batchOf } from './batch-suite.ts';
+
+const { cache } = worker(scriptedAnalyze().analyze);
+
+/** What ten days take at one request a second. */
+const TEN_DAYS = 864_000;
+
+const previewOf = (calls: number): Preview => ({
+  rows: calls + 5,
+  badRows: 0,
+  texts: calls + 1,
+  cached: 1,
+  calls,
+  seconds: calls,
+});
+
+describe('what a batch would take', () => {
+  test.each([
+    ['no more calls than it may', { calls: 10, rate: 1, maxCalls: 10 }, []],
+    ['one call more', { calls: 11, rate: 1, maxCalls: 10 }, ['11 calls, over the limit of 10']],
+    ['ten days', { calls: TEN_DAYS, rate: 1 }, []],
+    [
+      'a moment more',
+      { calls: TEN_DAYS + 1, rate: 1 },
+      ['864001 calls, which take 10.1 days at 1 a second, over the limit of 10 days'],
+    ],
+    [
+      'more of both',
+      { calls: 2 * TEN_DAYS, rate: 1, maxCalls: 1 },
+      ['1728000 calls, over the limit of 1', '1728000 calls, which take 20 days at 1 a second'],
+    ],
+  ])('%s', (_, { calls, ...limits }, reasons) => {
+    expect(refusals(previewOf(calls), limits)).toEqual(
+      reasons.map((reason) => expect.stringContaining(reason)),
+    );
+  });
+});
+
+/** Rows that can be opened so often only. */
+function readOnce(rows: readonly SourceRow[]) {
+  let opened = 0;
+  return {
+    opened: () => opened,
+    rows: async function* open() {
+      opened += 1;
+      yield* rows;
+    },
+  };
+}
+
+describe('a batch', () => {
+  const two = [row(1, 'good'), { line: 2, fault: 'no text' }];
+
+  test('is only counted if the rate allows a call a row', async () => {
+    const { rows, opened } = readOnce(two);
+
+    const checked = await checkBatch(batchOf([], { rows }), { cache, rate: 2 / TEN_DAYS });
+
+    expect(checked).toEqual({ kind: 'accepted', rows: 2 });
+    expect(opened()).toBe(1);
+  });
+
+  test('is previewed if not, or if its calls are limited', async () => {
+    const { rows, opened } = readOnce(two);
+
+    const slow = await checkBatch(batchOf([], { rows }), { cache, rate: 1.9 / TEN_DAYS });
+    expect(opened()).toBe(2);
+    const limited = await checkBatch(batchOf([], { rows }), { cache, rate: 2, maxCalls: 1 });
+
+    expect([slow, limited]).toEqual([
+      { kind: 'accepted', rows: 2 },
+      { kind: 'accepted', rows: 2 },
+    ]);
+    expect(opened()).toBe(3);
+  });
+
+  test.each([undefined, 1])('stops at the caller’s signal with a limit of %s calls', async (maxCalls) => {
+    const signal = AbortSignal.abort(new Error('enough'));
+
+    await expect(checkBatch(batchOf(two), { cache, rate: 2, maxCalls, signal })).rejects.toThrow('enough');
+  });
+
+  test('has a request of at most 48 KB as JSON', async () => {
+    const withBytes = (bytes: number) =>
+      checkBatch(
+        batchOf(two, { request: { instructions: 'x'.repeat(bytes - '{"instructions":""}'.length) } }),
+        {
+          cache,
+          rate: 2,
+        },
+      );
+
+    expect(await withBytes(49_152)).toMatchObject({ kind: 'accepted' });
+    expect(await withBytes(49_153)).toEqual({
+      kind: 'refused',
+      reasons: ['request: expected at most 49152 bytes as JSON, got 49153'],
+      preview: undefined,
+    });
+  });
+
+  test('has a name of at most 114 characters that is not that of the cache', async () => {
+    const named = async (batch: string) =>
+      (await checkBatch(batchOf(two, { batch }), { cache, rate: 2 })).kind;
+
+    expect(await named('b'.repeat(114))).toBe('accepted');
+    expect(await named('b'.repeat(115))).toBe('refused');
+    expect(await named('_cache')).toBe('refused');
+    expect(await named('a/b')).toBe('refused');
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { CANCELLED } from '../../../../lib/jobs/ledger/job-row.ts';
+import { costsOf, countChunk, countRowsOf } from '../../../../lib/jobs/texts/batch/chunk-counts.ts';
+import type { ChunkCounts } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
+import type { ScoredRow } from '../../../../lib/jobs/texts/batch/part.ts';
+import type { TextResult } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
+import type { Sentiment } from '../../../../lib/platform/records.ts';
+import { sentimentOf } from '../fakes.ts';
+
+const NO_TOKENS = { input: 0, output: 0, total: 0, reasoning: 0 };
+
+const resultOf = (differs: Partial<TextResult>): TextResult => ({
+  id: '1',
+  result: sentimentOf({ text: 'good' }),
+  cached: false,
+  calls: 1,
+  paidAgain: 0,
+  ...differs,
+});
+
+describe('the costs of texts', () => {
+  test('are their calls, those that followed a lost one, and the tokens of what was paid', () => {
+    const results = [
+      resultOf({}),
+      resultOf({ calls: 3, paidAgain: 2 }),
+      resultOf({ cached: true, calls: 0 }),
+      { id: '4', error: 'no result', cached: false, calls: 2, paidAgain: 1 },
+    ];
+
+    expect(costsOf(results)).toEqual({
+      cached: 1,
+      calls: 6,
+      paidAgain: 3,
+      tokens: { input: 8, output: 2, total: 10, reasoning: 0 },
+    });
+  });
+
+  test('count nothing that is no number', () => {
+    const modelProviderUsage = { inputTokens: 5, outputTokens: null, totalTokens: 2 };
+    const result: Sentiment = { ...sentimentOf({ text: 'good' }), modelProviderUsage };
+
+    expect(costsOf([resultOf({ result })]).tokens).toEqual({ input: 5, output: 0, total: 2, reasoning: 0 });
+  });
+
+  test('are nothing without a usage', () => {
+    expect(
+      costsOf([resultOf({ result: { type: 'DEFAULT', sentiment: 'good' } as Sentiment })]).tokens,
+    ).toEqual(NO_TOKENS);
+  });
+});
+
+describe('the rows of a part', () => {
+  const rows: readonly ScoredRow[] = [
+    { line: 1, sentiment: 'POSITIVE' },
+    { line: 2, error: 'no text' },
+    { line: 3, error: 'the platform responded with 400' },
+    { line: 4, error: `${CANCELLED}, by a person` },
+    { line: 5, erased: true },
+    { line: 6, sentiment: 'negative' },
+  ];
+
+  test('are scored, failed, cancelled, bad or erased', () => {
+    expect(countRowsOf(rows, 1)).toEqual({
+      rows: 6,
+      scored: 2,
+      failed: 2,
+      cancelled: 1,
+      bad: 1,
+      erased: 1,
+      sentiments: [
+        [null, 'negative', 1],
+        [null, 'positive', 1],
+      ],
+    });
+  });
+
+  test('say nothing of cancelled ones if there are none', () => {
+    expect(countRowsOf(rows.slice(0, 3), 1)).not.toHaveProperty('cancelled');
+  });
+
+  test('count each sentiment by its topic, in lower case, in the order of their names', () => {
+    const counted = countRowsOf(
+      [
+        { line: 1, topicSentiments: { Service: 'Bad', Price: 'GOOD' } },
+        { line: 2, topicSentiments: { Price: 'good', Lone: 'a\uD800', '\uD800': 'b' } },
+        { line: 3, topicSentiments: null },
+        { line: 4, topicSentiments: 'none', sentiment: 5 },
+      ],
+      0,
+    );
+
+    expect(counted.sentiments).toEqual([
+      ['Lone', 'a\uFFFD', 1],
+      ['Price', 'good', 2],
+      ['Service', 'bad', 1],
+      ['\uFFFD', 'b', 1],
+    ]);
+  });
+});
+
+test('a chunk counts on from what it cost before it was reopened', () => {
+  const before: ChunkCounts = {
+    ...countRowsOf([], 0),
+    cached: 10,
+    calls: 20,
+    paidAgain: 30,
+    tokens: { input: 1, output: 2, total: 3, reasoning: 4 },
+  };
+
+  const counts = countChunk({
+    staged: [
+      { line: 1, fault: 'no text' },
+      { line: 2, id: '2', text: 'good', columns: {} },
+    ],
+    rows: [
+      { line: 1, error: 'no text' },
+      { line: 2, sentiment: 'good' },
+    ],
+    results: [resultOf({}), resultOf({ cached: true, calls: 0 })],
+    equal: 2,
+    before,
+  });
+
+  expect(counts).toMatchObject({
+    rows: 2,
+    scored: 1,
+    failed: 0,
+    bad: 1,
+    cached: 13,
+    calls: 21,
+    paidAgain: 30,
+    tokens: { input: 5, output: 3, total: 8, reasoning: 4 },
+  });
+});
+
+test('a chunk that was never reopened counts itself only', () => {
+  const counts = countChunk({ staged: [], rows: [], results: [resultOf({})], equal: 0, before: undefined });
+
+  expect(counts).toMatchObject({ cached: 0, calls: 1, paidAgain: 0, tokens: { input: 4, total: 5 } });
+});

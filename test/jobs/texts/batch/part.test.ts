@@ -1,0 +1,79 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { parsePart, printPart, scoredRow } from '../../../../lib/jobs/texts/batch/part.ts';
+import type { StagedRow } from '../../../../lib/jobs/texts/batch/staged-chunk.ts';
+import { textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
+import { StoredObjectError } from '../../../../lib/store/stored-json.ts';
+
+const CHUNK = { batch: 'b1', chunk: 3 };
+const staged: StagedRow = { line: 7, id: 'user-7', text: 'good', columns: { Shop: 'A' } };
+const textHash = textHashOf('good');
+
+describe('the line of a row', () => {
+  test('has its result, its columns and the hash of its text', () => {
+    const result = { sentiment: 'good', topicSentiments: undefined, model: 'm1' };
+
+    expect(scoredRow(staged, { result })).toEqual({
+      id: 'user-7',
+      line: 7,
+      columns: { Shop: 'A' },
+      textHash,
+      sentiment: 'good',
+      model: 'm1',
+    });
+  });
+
+  test('has no columns if none were requested', () => {
+    expect(scoredRow({ ...staged, columns: {} }, { result: {} }).columns).toBeUndefined();
+  });
+
+  test.each([
+    ['that failed', { error: 'the platform responded with 400' }, 'the platform responded with 400'],
+    ['that nobody scored', undefined, 'the text was not scored'],
+    ['without a result or an error', {}, 'the text was not scored'],
+  ])('%s says why', (_, score, error) => {
+    expect(scoredRow(staged, score)).toEqual({
+      id: 'user-7',
+      line: 7,
+      columns: { Shop: 'A' },
+      textHash,
+      error,
+    });
+  });
+
+  test('that was bad or forgotten has no result, whatever is known of its text', () => {
+    const score = { result: { sentiment: 'good' } };
+
+    expect(scoredRow({ line: 8, fault: 'no text' }, score)).toEqual({ line: 8, error: 'no text' });
+    expect(scoredRow({ line: 9, id: 'user-9', erased: true }, score)).toEqual({
+      id: 'user-9',
+      line: 9,
+      erased: true,
+    });
+  });
+});
+
+describe('a part', () => {
+  const rows = [{ line: 1, error: 'no text' }, scoredRow(staged, { result: { sentiment: 'good' } })];
+
+  test('has a line a row, under a name with its chunk and its bytes', () => {
+    const { key, body } = printPart(CHUNK, rows);
+
+    expect(key).toMatch(/^scores\/b1\/part-00003-[0-9a-f]{12}\.ndjson\.gz$/);
+    expect(gunzipSync(body).toString().split('\n')).toHaveLength(3);
+    expect(body[9]).toBe(255);
+    expect(parsePart(key, body)).toEqual(JSON.parse(JSON.stringify(rows)));
+  });
+
+  test.each([
+    ['that is not gzip', Buffer.from('secret')],
+    ['with a line that is no JSON', gzipSync('{"secret\n')],
+  ])('%s is refused by name, without what it holds', (_, body) => {
+    const parse = () => parsePart('scores/b1/part', body);
+
+    expect(parse).toThrow(StoredObjectError);
+    expect(parse).toThrow(
+      `scores/b1/part is not what platform-sync writes there (${body.byteLength} bytes that are not rows)`,
+    );
+  });
+});
