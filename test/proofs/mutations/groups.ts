@@ -55,7 +55,7 @@ export const groups = {
     tests: [
       'test/jobs/texts/scoring/{stopping,text-gate}.test.ts',
       'test/jobs/texts/cache/*.test.ts',
-      'test/jobs/texts/batch/{inbox-request,chunks,unsent-chunks}.test.ts',
+      'test/jobs/texts/batch/{inbox-request,chunks,unsent-chunks,chunk-counts,part,check-batch}.test.ts',
       'test/jobs/{types/score/runner,texts/erase-old-versions,cancel-under-way}.test.ts',
       'test/jobs/texts/scoring/score-texts.test.ts',
       'test/jobs/texts/{batch/costs,batch/score-file,batch/preview,rows/read-rows,forget,batch/batch}.test.ts',

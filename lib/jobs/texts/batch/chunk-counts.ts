@@ -82,9 +82,6 @@ function countTokens(results: readonly TextResult[]): ChunkCounts['tokens'] {
   };
 }
 
-/** The sum of the values that are numbers. */
-const sum = (values: readonly unknown[]): number =>
-  values.reduce<number>(
-    (all, value) => all + (typeof value === 'number' || typeof value === 'bigint' ? Number(value) : 0),
-    0,
-  );
+/** The sum of the values that are there. */
+const sum = (values: readonly (number | null | undefined)[]): number =>
+  values.reduce<number>((all, value) => all + (value ?? 0), 0);
