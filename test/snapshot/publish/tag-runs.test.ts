@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { beforeEach, expect, test } from 'vitest';
-
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type FinishedRun, publishRun } from '../../../lib/snapshot/publish/publish.ts';
-import { tagLatestAgain } from '../../../lib/snapshot/publish/tag-runs.ts';
+import { tagLatestAgain, tagReplaced } from '../../../lib/snapshot/publish/tag-runs.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { StoreError } from '../../../lib/store/error.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { createMemoryStore } from '../../store/memory-store.ts';
+import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 
 const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.250Z' };
 const tuesday: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.250Z' };
@@ -212,4 +211,35 @@ test('a run that is to be the newest again keeps its tag if the store refuses, w
   expect(warnings).toEqual([
     `run ${monday.id} of calculations may still have the tag of a replaced run, and expire`,
   ]);
+});
+
+describe('a run that was replaced', () => {
+  const tagMonday = (by: Run, to: Store = store) =>
+    tagReplaced(
+      { store: to, place: 'calculations', warn: (what) => warnings.push(what) },
+      { replaced: monday, by },
+    );
+
+  test('is tagged and recorded although latest.json is gone', async () => {
+    expect(await tagMonday(tuesday)).toBe(true);
+
+    const recorded = await store.get(`work/calculations/${tuesday.id}/publish/tagged-${monday.id}.json`);
+    expect(JSON.parse(recorded?.body.toString() ?? '')).toEqual({ tagged: monday.id });
+  });
+
+  test('needs no tag in a store that has none, and is not recorded', async () => {
+    const directory: MemoryStore = createMemoryStore();
+
+    expect(await tagMonday(tuesday, directory)).toBe(true);
+
+    expect(directory.objects.size).toBe(0);
+  });
+
+  test('by itself is the newest, and needs none', async () => {
+    await store.put('calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/part', Buffer.from('a part'));
+
+    expect(await tagMonday(monday)).toBe(true);
+
+    expect(tags.size).toBe(0);
+  });
 });
