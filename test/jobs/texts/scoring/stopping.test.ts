@@ -68,6 +68,7 @@ test.each([
   ['none has left', { hasProgressed: false }, false],
   ['the wait ends after the deadline', { deadlineMs: 40_000 }, false],
   ['the wait is long', { waitMs: 200_000 }, false],
+  ['the wait is two minutes', { waitMs: 120_000 }, true],
 ])('whether a chunk sits out a wait if %s', (_, differs, waits) => {
   const facts = { waitMs: 40_000, nowMs: 0, deadlineMs: undefined, hasProgressed: true };
 
