@@ -19,7 +19,7 @@ export type FrameOf = readonly [ids: readonly number[], end: Frame['end']];
 export const frameOf = (ids: readonly number[]) => packFrame(Buffer.from(linesOf(ids)), 'gzip');
 
 /** The records of these ids, a line each. */
-export const linesOf = (ids: readonly number[]) => ids.map((id) => `{"id":${id}}\n`).join('');
+const linesOf = (ids: readonly number[]) => ids.map((id) => `{"id":${id}}\n`).join('');
 
 /** Stores a part under `work/` that consists of these frames. */
 export async function storePart(store: Store, number: number, frames: readonly FrameOf[]): Promise<Part> {
