@@ -65,7 +65,7 @@ export const groups = {
     mutate: ['lib/snapshot/publish/*.ts'],
     tests: [
       'test/snapshot/publish/{gates,check-parts,compose-parts,publish-parts,publish-changes}.test.ts',
-      'test/snapshot/publish/{glue-refusals,tag-runs,publish}.test.ts',
+      'test/snapshot/publish/{last-publication,stray-parts,glue-refusals,tag-runs,publish}.test.ts',
       'test/snapshot/publish/{glue-partitions,publish-partitions,withdraw-parts}.test.ts',
     ],
   },
