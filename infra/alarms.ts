@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Annotations, Duration } from 'aws-cdk-lib';
 import {
   Alarm,
   ComparisonOperator,
@@ -76,6 +76,11 @@ export class Alarms extends Construct {
   /** Who is notified. */
   private topics({ email, topicArn }: Instance['alarms']): readonly ITopic[] {
     const given = topicArn === undefined ? [] : [Topic.fromTopicArn(this, 'GivenTopic', topicArn)];
+    if (email === undefined && topicArn === undefined)
+      Annotations.of(this).addWarningV2(
+        'platform-sync:alarms',
+        'nobody is notified of alarms: configure alarms.email or alarms.topicArn',
+      );
     if (email === undefined) return given;
     // CloudWatch may not use the AWS managed key for topics.
     const key = new Key(this, 'Key', { enableKeyRotation: true, description: 'Alarms of platform-sync' });

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { parsePattern } from '../lib/contract.ts';
 import { name, text, uuid } from './config-fields.ts';
+import { feedsItself } from './own-events.ts';
 
 /** A path to a field of an event: names and indexes from its root. */
 export const isEventPath = (value: unknown): value is string =>
@@ -29,10 +30,16 @@ const pathSegment = text('text without slashes, spaces, < and >', /^[^/\s<>]{1,2
 
 const EXPECTED_PATTERN = 'an event pattern, such as {"source": ["aws.s3"]}';
 
+const NO_LOOP =
+  'a pattern that matches no end of a run-function job: its function would run again each time that it ends, for ever; narrow source, or detail.type';
+
 /** What EventBridge accepts as a pattern, checked by what matches events in the local stack too. */
 const pattern = z.record(z.string(), z.unknown(), { error: EXPECTED_PATTERN }).check(({ value, issues }) => {
   const parsed = parsePattern(value);
-  if (parsed.kind === 'pattern') return;
+  if (parsed.kind === 'pattern') {
+    if (feedsItself(parsed.pattern)) issues.push({ code: 'custom', message: NO_LOOP, input: undefined });
+    return;
+  }
   for (const { path, expected } of parsed.faults)
     issues.push({ code: 'custom', path: [...path], message: expected, input: undefined });
 });

@@ -49,6 +49,11 @@ export const secretArn = text(
   /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+-[A-Za-z0-9]{6}$/,
 );
 
+export const keyArn = text('the ARN of a KMS key', /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/);
+
 export const topicArn = text('the ARN of an SNS topic', /^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+$/);
 
-export const email = text('an e-mail address', /^[^\s@]+@[^\s@]+\.[^\s@]+$/);
+export const email = text(
+  'an e-mail address of at most 320 characters',
+  /^(?=.{1,320}$)[^\s@]+@[^\s@]+\.[^\s@]+$/,
+);

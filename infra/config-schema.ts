@@ -5,6 +5,7 @@ import {
   awsAccount,
   email,
   filled,
+  keyArn,
   name,
   number,
   origin,
@@ -92,6 +93,8 @@ const instanceSchema = z.strictObject(
     baseUrl: origin,
     /** A secret that already exists; without it, the stack creates one. */
     tokenSecretArn: z.optional(secretArn),
+    /** The customer managed key that this secret is encrypted with, if it is. */
+    tokenKeyArn: z.optional(keyArn),
     tokenHeader: z.optional(tokenHeader),
     rate: z._default(number(0.001, 10_000), 2),
     concurrency: z._default(whole(1, 1_000), 8),

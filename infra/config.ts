@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
 import { fewestWorkers } from './capacity.ts';
+import { placeFaults } from './config-places.ts';
 import { scheduleRules } from './config-schedules.ts';
 import { configSchema, type Instance } from './config-schema.ts';
 
@@ -83,6 +84,7 @@ function instanceFaults(instance: Raw, describe: Describe): readonly string[] {
     ...repeated(rules, ({ name }) => name).map((index) =>
       describe(['eventRules', index, 'name'], 'a name that no other rule has'),
     ),
+    ...placeFaults(instance).map(({ path, expected }) => describe(path, expected)),
     ...(typeof workers === 'number' && workers < fewest
       ? [describe(['workers'], `at least ${fewest}: 2 for jobs, 2 for code functions, 1 for each schedule`)]
       : []),

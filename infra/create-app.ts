@@ -1,6 +1,7 @@
 import { App, type AppProps, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { readConfig } from './config.ts';
+import { homeOf } from './config-places.ts';
 import { PlatformSyncStack } from './stack.ts';
 
 /**
@@ -10,8 +11,7 @@ import { PlatformSyncStack } from './stack.ts';
 export function createApp(props: AppProps = {}): App {
   const app = new App(props);
   for (const instance of readConfig(app.node.tryGetContext('platform-sync'))) {
-    const { account, region, name } = instance;
-    new PlatformSyncStack(app, `platform-sync-${name}`, instance, { env: { account, region } });
+    new PlatformSyncStack(app, `platform-sync-${instance.name}`, instance, { env: homeOf(instance) });
   }
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   return app;

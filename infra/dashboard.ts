@@ -45,14 +45,20 @@ type Row = (props: DashboardProps) => IWidget[];
 const graph = (title: string, left: IMetric[], width: number, right: IMetric[] = []) =>
   new GraphWidget({ title, left, right, width, height: 6 });
 
-const wellRow: Row = ({ alarms }) => [
-  new AlarmStatusWidget({
-    title: 'Is it well? No alarm is red',
-    alarms: [...alarms],
-    width: WHOLE,
-    height: 5,
-  }),
-];
+/** A widget shows at most so many alarms. */
+const MOST_ALARMS = 100;
+
+const wellRow: Row = ({ alarms }) =>
+  Array.from(
+    { length: Math.ceil(alarms.length / MOST_ALARMS) },
+    (_, index) =>
+      new AlarmStatusWidget({
+        title: index === 0 ? 'Is it well? No alarm is red' : 'Further alarms',
+        alarms: alarms.slice(index * MOST_ALARMS, (index + 1) * MOST_ALARMS),
+        width: WHOLE,
+        height: 5,
+      }),
+  );
 
 const dayRow: Row = ({ metrics }) => [
   new SingleValueWidget({

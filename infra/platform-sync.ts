@@ -8,6 +8,7 @@ import type { Instance } from './config-schema.ts';
 import { Dashboard } from './dashboard.ts';
 import { EventRules } from './event-rules.ts';
 import { Jobs } from './jobs.ts';
+import { checkLimits } from './limits-check.ts';
 import { ownMetrics } from './metrics.ts';
 import { Network } from './network.ts';
 import { followersOf, Schedules } from './schedules.ts';
@@ -23,6 +24,7 @@ const WORKERS = 10;
 export class PlatformSync extends Construct {
   constructor(scope: Construct, id: string, instance: Instance) {
     super(scope, id);
+    checkLimits(this);
     const { schedules, lifetimes, allow } = instance;
     const storage = new Storage(this, 'Storage', instance);
     const secret = new TokenSecret(this, 'TokenSecret', instance);
@@ -64,8 +66,11 @@ export class PlatformSync extends Construct {
       GlueDatabase: catalog.databaseName,
       SnapshotFunction: snapshot.alias.functionArn,
     });
-    for (const [key, value] of Object.entries({ 'platform-sync': instance.name, ...instance.tags }))
-      Tags.of(this).add(key, value);
+    this.addTags({ 'platform-sync': instance.name, ...instance.tags });
+  }
+
+  private addTags(tags: Readonly<Record<string, string>>): void {
+    for (const [key, value] of Object.entries(tags)) Tags.of(this).add(key, value);
   }
 
   /** Adds the alarms and the dashboard. */

@@ -1,4 +1,4 @@
-import { Stack, type StackProps } from 'aws-cdk-lib';
+import { Fn, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { Instance } from './config-schema.ts';
 import { PlatformSync } from './platform-sync.ts';
@@ -9,5 +9,10 @@ export class PlatformSyncStack extends Stack {
     super(scope, id, { ...props, description: `platform-sync for ${instance.baseUrl}` });
     // `Default` is no part of a logical id: what earlier versions deployed keeps its own.
     new PlatformSync(this, 'Default', instance);
+  }
+
+  /** Two zones of the region, whichever they are: CDK would ask AWS for them where account and region are known. */
+  override get availabilityZones(): string[] {
+    return [0, 1].map((index) => Fn.select(index, Fn.getAzs()));
   }
 }

@@ -4,12 +4,16 @@ import { Construct } from 'constructs';
 import type { Instance } from './config-schema.ts';
 import { acknowledge } from './nag.ts';
 
+type TokenSecretProps = Pick<Instance, 'tokenSecretArn' | 'tokenKeyArn'>;
+
 /** The platform's token: a secret that already exists, or one of the stack, in which the token is put by hand. */
 export class TokenSecret extends Construct {
   readonly arn: string;
+  private readonly keyArn: string | undefined;
 
-  constructor(scope: Construct, id: string, { tokenSecretArn }: Pick<Instance, 'tokenSecretArn'>) {
+  constructor(scope: Construct, id: string, { tokenSecretArn, tokenKeyArn }: TokenSecretProps) {
     super(scope, id);
+    this.keyArn = tokenKeyArn;
     this.arn = tokenSecretArn ?? this.made().secretArn;
   }
 
@@ -18,6 +22,13 @@ export class TokenSecret extends Construct {
       grantee,
       actions: ['secretsmanager:GetSecretValue'],
       resourceArns: [this.arn],
+    });
+    if (this.keyArn === undefined) return;
+    Grant.addToPrincipal({
+      grantee,
+      actions: ['kms:Decrypt'],
+      resourceArns: [this.keyArn],
+      conditions: { StringEquals: { 'kms:EncryptionContext:SecretARN': this.arn } },
     });
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../infra/config.ts';
+import { homeOf } from '../../infra/config-places.ts';
 import { messageOf } from '../../infra/config-schedules.ts';
 import { followersOf } from '../../infra/schedules.ts';
 import { readAllow } from '../../lib/jobs/allow.ts';
@@ -73,7 +74,7 @@ describe('the configuration', () => {
       'instances.1.eventRules.0 (rule).packageId: expected the UUID of a package, got "x"',
       'instances.1.lifetimes.work: expected a whole number from 15 to 3650, got 3',
       'instances.1.lifetimes.logs: expected one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653, got 8',
-      'instances.1.alarms.email: expected an e-mail address, got "nobody"',
+      'instances.1.alarms.email: expected an e-mail address of at most 320 characters, got "nobody"',
       'instances.1.name: expected a name that no other instance has, got "least"',
       'instances.1.schedules.0 (calculations).as: expected a place of its own, since name or filters narrow the snapshot, got nothing',
       'instances.1.schedules.1 (files).directory: expected a directory, since immediate is given, got nothing',
@@ -206,5 +207,68 @@ describe('synth accepts exactly what the functions accept', () => {
     expect(faultsIn({ allow }).length === 0).toBe(isAccepted);
     if (isAccepted) expect(read()).toEqual(allow);
     else expect(read).toThrow('SYNC_ALLOW.functions.0: expected ');
+  });
+});
+
+describe('what an instance names is where the instance is', () => {
+  const key = 'arn:aws:kms:eu-central-1:111122223333:key/0b9e4d5e-7d53-4c0d-9d4a-0d8c7f3f1a11';
+  const secret = full.tokenSecretArn;
+
+  test('which is where the instance says', () => {
+    const instance = {
+      region: 'us-east-1',
+      account: '111122223333',
+      tokenSecretArn: secret,
+      tokenKeyArn: key,
+    };
+
+    expect(faultsIn({ ...instance, alarms: { topicArn: full.alarms.topicArn } })).toEqual([
+      `instances.0.tokenSecretArn: expected a secret of account 111122223333 in us-east-1, like the rest of the instance, got "${secret.slice(0, 59)}…`,
+      `instances.0.tokenKeyArn: expected a key of account 111122223333 in us-east-1, like the rest of the instance, got "${key.slice(0, 59)}…`,
+      'instances.0.alarms.topicArn: expected a topic of account 111122223333 in us-east-1, like the rest of the instance, got "arn:aws:sns:eu-central-1:111122223333:alarms"',
+    ]);
+  });
+
+  test('or else where the first of them is', () => {
+    const elsewhere = 'arn:aws:sns:eu-central-1:444455556666:alarms';
+    const instance = { tokenSecretArn: secret, alarms: { topicArn: elsewhere } };
+
+    expect(faultsIn(instance)).toEqual([
+      `instances.0.alarms.topicArn: expected a topic of account 111122223333 in eu-central-1, like the rest of the instance, got "${elsewhere}"`,
+    ]);
+    const [read] = readConfig({ instances: [{ ...least, tokenSecretArn: secret }] });
+    expect(read && homeOf(read)).toEqual({ account: '111122223333', region: 'eu-central-1' });
+  });
+
+  test('a key without the secret that it encrypts is refused', () => {
+    expect(faultsIn({ tokenKeyArn: key })).toEqual([
+      expect.stringMatching(/^instances\.0\.tokenKeyArn: expected none without tokenSecretArn/),
+    ]);
+  });
+});
+
+describe('a rule that would feed itself', () => {
+  const faultsOfPattern = (pattern: object) => faultsIn({ eventRules: [{ ...full.eventRules[1], pattern }] });
+
+  test.each<[string, object]>([
+    ['all that comes from here', { source: ['platform-sync'] }],
+    ['all of an account', { account: ['111122223333'] }],
+    ['functions that fail', { source: ['platform-sync'], detail: { status: ['failed'] } }],
+    ['anything but another type', { detail: { type: [{ 'anything-but': ['snapshot'] }] } }],
+    ['one of several sources', { $or: [{ source: ['aws.s3'] }, { source: [{ prefix: 'platform-' }] }] }],
+    ['whatever has no tags', { detail: { tags: [{ exists: false }] } }],
+    ['results in a store', { 'detail-type': ['JobFinished'], detail: { store: ['s3://elsewhere'] } }],
+  ])('is refused: %s', (_, pattern) => {
+    expect(faultsOfPattern(pattern)).toEqual([
+      expect.stringContaining('expected a pattern that matches no end of a run-function job'),
+    ]);
+  });
+
+  test.each<[string, object]>([
+    ['snapshots that are published', { source: ['platform-sync'], detail: { type: ['snapshot'] } }],
+    ['another source', { source: ['aws.s3'] }],
+    ['a field that no job has', { detail: { object: { key: [{ prefix: 'a' }] } } }],
+  ])('is not one on %s', (_, pattern) => {
+    expect(faultsOfPattern(pattern)).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { jobTimes } from '../../lib/contract.ts';
 import { runFunction } from '../../lib/platform/operations/run-function.ts';
 import { readSettings } from '../../lib/settings.ts';
-import { full, least, resourcesOf, templateOf } from './instances.ts';
+import { appOf, full, least, resourcesOf, templateOf } from './instances.ts';
 
 const small = templateOf(least);
 const large = templateOf(full);
@@ -128,6 +128,37 @@ describe('the token', () => {
       Environment: { Variables: Match.objectLike({ PLATFORM_TOKEN_SECRET: full.tokenSecretArn }) },
     });
   });
+
+  test('may be encrypted with a key of the account, which functions use for it alone', () => {
+    const tokenKeyArn = 'arn:aws:kms:eu-central-1:111122223333:key/0b9e4d5e-7d53-4c0d-9d4a-0d8c7f3f1a11';
+
+    templateOf({ ...full, tokenKeyArn }).hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          {
+            Effect: 'Allow',
+            Action: 'kms:Decrypt',
+            Resource: tokenKeyArn,
+            Condition: { StringEquals: { 'kms:EncryptionContext:SecretARN': full.tokenSecretArn } },
+          },
+        ]),
+      },
+    });
+  });
+});
+
+test('nothing has to be asked of AWS to synthesize, even where account and region are known', () => {
+  expect(appOf(full).synth().manifest.missing).toBeUndefined();
+});
+
+test('alarms that notify nobody are a warning', () => {
+  const warningsOf = (instance: object) =>
+    appOf(instance)
+      .synth()
+      .stacks.flatMap(({ messages }) => messages.map(({ entry }) => String(entry.data)));
+
+  expect(warningsOf(least).filter((text) => text.startsWith('nobody is notified'))).toHaveLength(1);
+  expect(warningsOf(full).filter((text) => text.startsWith('nobody is notified'))).toEqual([]);
 });
 
 describe('jobs', () => {

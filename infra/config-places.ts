@@ -1,0 +1,58 @@
+import type { Instance } from './config-schema.ts';
+import { at } from './template-size.ts';
+
+/** An account and a region; undefined where the one of the deployment counts. */
+export type Home = { readonly account?: string | undefined; readonly region?: string | undefined };
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** The fields that name something of AWS, by their paths, and what it is. */
+const NAMED = [
+  { path: ['tokenSecretArn'], what: 'a secret' },
+  { path: ['tokenKeyArn'], what: 'a key' },
+  { path: ['alarms', 'topicArn'], what: 'a topic' },
+] as const;
+
+/** Where an instance is deployed: where it says, or else where what it names is. */
+export function homeOf(instance: Instance): Home {
+  const [first] = placesIn(instance);
+  return { account: instance.account ?? first?.account, region: instance.region ?? first?.region };
+}
+
+type Fault = { readonly path: readonly string[]; readonly expected: string };
+
+/** What an instance names must be in its own account and region: functions and alarms cannot use it elsewhere. */
+export function placeFaults(instance: Given): readonly Fault[] {
+  const places = placesIn(instance);
+  const [first] = places;
+  const account = textAt(instance, 'account') ?? first?.account;
+  const region = textAt(instance, 'region') ?? first?.region;
+  const elsewhere = places.filter((each) => each.account !== account || each.region !== region);
+  return [
+    ...elsewhere.map(({ path, what }) => ({
+      path,
+      expected: `${what} of account ${account} in ${region}, like the rest of the instance`,
+    })),
+    ...(instance['tokenKeyArn'] !== undefined && instance['tokenSecretArn'] === undefined
+      ? [
+          {
+            path: ['tokenKeyArn'],
+            expected: 'none without tokenSecretArn: the stack’s own secret has a key of AWS',
+          },
+        ]
+      : []),
+  ];
+}
+
+function placesIn(instance: Given) {
+  return NAMED.flatMap(({ path, what }) => {
+    const [, region, account] =
+      /^arn:[^:]+:[^:]+:([^:]+):(\d{12}):/.exec(textAt(instance, ...path) ?? '') ?? [];
+    return account === undefined || region === undefined ? [] : [{ path, what, account, region }];
+  });
+}
+
+function textAt(value: unknown, ...names: readonly string[]): string | undefined {
+  const found = at(value, ...names);
+  return typeof found === 'string' ? found : undefined;
+}

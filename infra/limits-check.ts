@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import {
+  type IPolicyValidationContext,
+  type IPolicyValidationPlugin,
+  type PolicyValidationPluginReport,
+  type PolicyViolation,
+  Stage,
+  Validations,
+} from 'aws-cdk-lib';
+import type { IConstruct } from 'constructs';
+import { limits, MOST_TAGS, MOST_TEMPLATE_BYTES } from './limits.ts';
+import { at, membersOf, type Properties } from './template-size.ts';
+
+type Excess = {
+  readonly what: string;
+  readonly most: number;
+  readonly size: number;
+  readonly remedy: string;
+};
+
+/** Stops synth where a template exceeds a limit that AWS would report only while it is deployed. */
+class LimitsCheck implements IPolicyValidationPlugin {
+  readonly name = 'platform-sync limits';
+
+  validate({ stackTemplates }: IPolicyValidationContext): PolicyValidationPluginReport {
+    const violations = stackTemplates.flatMap(({ templatePath }) => violationsIn(templatePath));
+    return { success: violations.length === 0, violations };
+  }
+}
+
+const checked = new WeakSet<IConstruct>();
+
+/** Adds the check to the app or the stage of a construct, once. */
+export function checkLimits(scope: IConstruct): void {
+  const stage = Stage.of(scope);
+  if (stage === undefined || checked.has(stage)) return;
+  checked.add(stage);
+  Validations.of(stage).addPlugins(new LimitsCheck());
+}
+
+function violationsIn(templatePath: string): PolicyViolation[] {
+  const text = readFileSync(templatePath, 'utf8');
+  const template: unknown = JSON.parse(text);
+  const resources = (at(template, 'Resources') ?? {}) as Readonly<Record<string, Properties>>;
+  const found = [
+    ...Object.entries(resources).flatMap(([resource, { Type, Properties }]) =>
+      excessOf(String(Type), (Properties ?? {}) as Properties).map((excess) => ({ resource, excess })),
+    ),
+    ...stackExcess(Buffer.byteLength(text)).map((excess) => ({ resource: 'Resources', excess })),
+    ...tagExcess(resources),
+  ];
+  const byLimit = Map.groupBy(found, ({ excess: { what, most } }) => `at most ${most} ${what}`);
+  return [...byLimit].map(([ruleName, each]) => ({
+    ruleName,
+    description: `expected ${ruleName}, got ${Math.max(...each.map(({ excess }) => excess.size))}`,
+    fix: each[0]?.excess.remedy ?? '',
+    severity: 'error',
+    violatingResources: each.map(({ resource }) => ({
+      resourceLogicalId: resource,
+      templatePath,
+      locations: [],
+    })),
+  }));
+}
+
+const excessOf = (type: string, properties: Properties): readonly Excess[] =>
+  limits
+    .filter((limit) => limit.type === type)
+    .map(({ sizeIn, ...limit }) => ({ ...limit, size: sizeIn(properties) }))
+    .filter(({ size, most }) => size > most);
+
+/** All resources have the tags of the stack: the one with the most is enough. */
+function tagExcess(resources: Readonly<Record<string, Properties>>) {
+  const counts = Object.entries(resources).map(([resource, { Properties }]) => ({
+    resource,
+    size: membersOf(at(Properties, 'Tags')),
+  }));
+  const most = counts.reduce((a, b) => (b.size > a.size ? b : a), { resource: '', size: 0 });
+  return exceeding('tags', MOST_TAGS, most.size, 'configure fewer tags').map((excess) => ({
+    resource: most.resource,
+    excess,
+  }));
+}
+
+const FEWER =
+  'configure fewer schedules and event rules in this instance, and a second instance for the others';
+
+const stackExcess = (bytes: number): readonly Excess[] =>
+  exceeding('bytes of template', MOST_TEMPLATE_BYTES, bytes, FEWER);
+
+const exceeding = (what: string, most: number, size: number, remedy: string): readonly Excess[] =>
+  size > most ? [{ what, most, size, remedy }] : [];

@@ -1,0 +1,86 @@
+import type { App } from 'aws-cdk-lib';
+import { describe, expect, test } from 'vitest';
+import { sizeOf } from '../../infra/template-size.ts';
+import { appOf, full, least, resourcesOf, templateOf } from './instances.ts';
+
+const [rule] = full.eventRules.slice(1);
+const many = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+const uuidOf = (index: number) => `5f0d1c2b-3a49-4857-9665-${String(index).padStart(12, '0')}`;
+const filesInto = (as: string) => ({ source: 'files', cron: '0 2 * * ? *', filesets: [uuidOf(0)], as });
+
+/** What stops synth. */
+function faultOf(app: App): string {
+  const { exitCode } = process;
+  try {
+    app.synth();
+    return 'nothing';
+  } catch (error) {
+    return String(error);
+  } finally {
+    process.exitCode = exitCode;
+  }
+}
+
+const excessive = {
+  ...least,
+  allow: { functions: many(400, (index) => `function${index}`) },
+  eventRules: [
+    { ...rule, name: 'long', pattern: { source: many(300, (index) => `source-${index}`) } },
+    { ...rule, name: 'large', inputVariables: { text: 'x'.repeat(9_000) } },
+  ],
+  alarms: { email: 'a@example.com', runbook: `https://wiki.example.com/${'x'.repeat(1_000)}` },
+  tags: Object.fromEntries(many(60, (index) => [`tag-${index}`, 'x'])),
+  schedules: many(30, (index) => ({ ...filesInto(`p${index}`), filesets: many(1_000, uuidOf) })),
+};
+
+describe('what exceeds a limit of AWS stops synth', () => {
+  const report = faultOf(appOf(excessive));
+
+  test.each([
+    ['4096 bytes of environment variables', 'shorten allow, or the lists of the schedules without a cron'],
+    ['2048 characters of event pattern', 'make two rules of it, or match less exactly'],
+    ['8192 characters of input template', 'shorten inputVariables'],
+    ['1024 characters of description', 'shorten alarms.runbook'],
+    ['50 tags', 'configure fewer tags'],
+    ['1048576 bytes of template', 'configure fewer schedules and event rules'],
+  ])('at most %s', (limit, remedy) => {
+    const [, after = ''] = report.split(`ERROR expected at most ${limit}, got `);
+
+    expect(after.split('Suggested fix: ')[1]).toContain(remedy);
+  });
+
+  test('and so does a stack of more than 500 resources', () => {
+    expect(faultOf(appOf({ ...least, schedules: many(260, (index) => filesInto(`p${index}`)) }))).toMatch(
+      /Number of resources in stack 'platform-sync-least': \d+ is greater than allowed maximum of 500/,
+    );
+  });
+});
+
+describe('up to the limits it works', () => {
+  test('thirty event rules need one statement in the policy of each queue', () => {
+    const eventRules = many(30, (index) => ({ ...rule, name: `rule-${index}` }));
+
+    const policies = resourcesOf(templateOf({ ...least, eventRules })).flatMap(([id, resource]) =>
+      resource.Type === 'AWS::SQS::QueuePolicy' ? [[id, resource.Properties['PolicyDocument']] as const] : [],
+    );
+
+    for (const [, document] of policies) expect(sizeOf(document)).toBeLessThan(2_000);
+    const fromRules = policies.filter(([, document]) =>
+      JSON.stringify(document).includes('events.amazonaws.com'),
+    );
+    expect(fromRules.map(([id]) => id.replace(/Policy[0-9A-F]+$/, ''))).toEqual([
+      'JobsFunctionsQueue',
+      'TextsDeadLetters',
+      'EventsDeadLetters',
+    ]);
+  });
+
+  test('a hundred schedules have an alarm each, in as many widgets as they need', () => {
+    const template = templateOf({ ...least, schedules: many(100, (index) => filesInto(`p${index}`)) });
+
+    const [dashboard] = resourcesOf(template).filter(([, { Type }]) => Type === 'AWS::CloudWatch::Dashboard');
+    const body = JSON.stringify(dashboard?.[1].Properties['DashboardBody']);
+    expect(body).toContain('Further alarms');
+  });
+});
