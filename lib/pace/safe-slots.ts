@@ -128,9 +128,10 @@ async function takeSafely(
     await clock.sleep(probeAt() - clock.now(), request.signal);
     return undefined;
   }
-  const { atMs, waitedMs } = await safe.take(request);
-  fleet.record({ granted: 1, used: 1, safeRate: 1, waitedMs: Math.round(waitedMs) });
-  return { atMs, waitedMs };
+  const slot = await safe.take(request);
+  fleet.record({ granted: 1, used: 1, safeRate: 1, waitedMs: Math.round(slot.waitedMs) });
+  // Not a copy: by the slot itself it is known later whose end is reported.
+  return slot;
 }
 
 /** Begins an outage, unless there is one already. Throws any error that is not the table's. */
