@@ -127,7 +127,7 @@ async function look(state: State): Promise<number | undefined> {
 
 /** Probes, since calls failed in a row, and opens the breaker if that fails too and has for long enough. */
 async function check(state: State): Promise<void> {
-  const { clock, item, probe } = state;
+  const { clock, probe } = state;
   for (;;) {
     const outcome = await probe();
     const { streak } = state;
@@ -137,12 +137,14 @@ async function check(state: State): Promise<void> {
       return;
     }
     const leftMs = streak.sinceMs + LEAST_OUTAGE_MS - clock.now();
-    if (leftMs <= 0) break;
+    if (leftMs <= 0) return open(state, openedBy(streak, clock.now()));
     await clock.sleep(leftMs);
   }
-  const { streak } = state;
-  if (!isSuspicious(streak)) return;
-  const breaker = openedBy(streak, clock.now());
+}
+
+/** Opens the fleet's breaker, or this worker's own if another one has only just ended such an outage. */
+async function open(state: State, breaker: OpenBreaker): Promise<void> {
+  const { clock, item } = state;
   const isOwn = clock.now() - state.closedByOthersMs < OWN_OUTAGE_MS;
   if (!isOwn) await ifReached(() => item.open(breaker));
   state.known = { breaker, seenMs: clock.now(), isOwn };

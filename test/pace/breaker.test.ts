@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   afterCall,
   type BreakerItem,
@@ -6,12 +6,9 @@ import {
   putBackMs,
   type Streak,
 } from '../../lib/pace/breaker.ts';
-import { createDynamoBreaker } from '../../lib/pace/dynamo-breaker.ts';
-import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
 import { createFleetBreaker } from '../../lib/pace/fleet-breaker.ts';
 import { createMemoryBreaker } from '../../lib/pace/memory-breaker.ts';
 import { TableError } from '../../lib/table/table-error.ts';
-import { startTestAws, type TestAws } from '../aws/start-test-aws.ts';
 import { breakerSuite } from './breaker-suite.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
@@ -184,41 +181,3 @@ test('a streak ends with any answer, and a 429 says nothing', () => {
 });
 
 breakerSuite('a breaker in memory', createMemoryBreaker);
-
-describe('in DynamoDB', () => {
-  let aws: TestAws;
-  let hosts = 0;
-  const oneAttempt = 'a breaker makes one attempt: its worker goes on by itself';
-
-  beforeAll(async () => {
-    aws = await startTestAws({
-      tables: ['paces'],
-      off: { 'dynamodb-refuses': oneAttempt, 'dynamodb-loses-responses': oneAttempt },
-    });
-  });
-  afterAll(() => aws.close());
-
-  const options = () => {
-    hosts += 1;
-    return { client: createBudgetClient(aws.settings), tableName: 'paces', host: `host-${hosts}` };
-  };
-
-  breakerSuite('a breaker', () => createDynamoBreaker(options()));
-
-  test('is seen by whoever reads or writes the budget', async () => {
-    const place = options();
-    const breaker = { sinceMs: 1, cause: 'unreachable', probeAtMs: 2 };
-    const seen: unknown[] = [];
-    const budget = createDynamoBudget({
-      ...place,
-      environment: aws.settings,
-      onBudget: (each) => seen.push(each.breaker),
-    });
-
-    await createDynamoBreaker(place).open(breaker);
-    await budget.read();
-    await budget.pause(3);
-
-    expect(seen).toEqual([breaker, breaker]);
-  });
-});

@@ -1,0 +1,390 @@
+import { describe, expect, test } from 'vitest';
+import type { BreakerItem, CallOutcome, OpenBreaker } from '../../lib/pace/breaker.ts';
+import { type Breaker, createFleetBreaker } from '../../lib/pace/fleet-breaker.ts';
+import { createMemoryBreaker } from '../../lib/pace/memory-breaker.ts';
+import { TableError } from '../../lib/table/table-error.ts';
+import { createVirtualClock } from './virtual-clock.ts';
+
+/** One worker and its item, with the outcomes of its probes: by default none gets a response. */
+function createWorker(
+  outcomes: readonly (CallOutcome | (() => CallOutcome))[] = [],
+  item: Partial<BreakerItem> = {},
+) {
+  const clock = createVirtualClock();
+  const memory = createMemoryBreaker();
+  const log: string[] = [];
+  const left = [...outcomes];
+  const logged =
+    <Args extends readonly unknown[], T>(name: string, act: (...given: Args) => Promise<T>) =>
+    (...given: Args) => {
+      log.push(`${name} at ${clock.now()}`);
+      return act(...given);
+    };
+  const breaker = createFleetBreaker({
+    clock,
+    item: {
+      read: logged('read', item.read ?? memory.read),
+      open: logged('open', item.open ?? memory.open),
+      takeProbe: logged('take probe', item.takeProbe ?? memory.takeProbe),
+      close: logged('close', item.close ?? memory.close),
+    },
+    probe: logged('probe', async () => {
+      const outcome = left.shift() ?? 'unreachable';
+      return typeof outcome === 'string' ? outcome : outcome();
+    }),
+    onOpen: () => log.push('opened'),
+    onClosed: () => log.push('closed'),
+  });
+  const pass = async (ms: number) => {
+    const slept = clock.sleep(ms);
+    await clock.run();
+    await slept;
+  };
+  const blockedMs = async () => {
+    const blocked = breaker.blockedMs();
+    await clock.run();
+    return blocked;
+  };
+  const takeLog = () => log.splice(0);
+  return { breaker, memory, clock, pass, blockedMs, takeLog };
+}
+
+function fail(breaker: Breaker, times: number): void {
+  for (let call = 0; call < times; call += 1) breaker.ended('unreachable', 50);
+}
+
+const away: Partial<BreakerItem> = {
+  read: () => Promise.reject(new TableError('read', { kind: 'busy', code: 'ThrottlingException' })),
+  open: () => Promise.reject(new TableError('open', { kind: 'busy', code: 'ThrottlingException' })),
+  takeProbe: () => Promise.reject(new TableError('take', { kind: 'busy', code: 'ThrottlingException' })),
+};
+
+/** As another worker opened it at 0. */
+const opened: OpenBreaker = { sinceMs: 0, cause: 'unreachable', probeAtMs: 10_000 };
+
+describe('a worker that nothing stops', () => {
+  test('looks at the breaker once in half a minute, and those that wait share the look', async () => {
+    const { breaker, blockedMs, pass, takeLog } = createWorker();
+
+    await Promise.all([breaker.blockedMs(), breaker.blockedMs()]);
+    await pass(30_000);
+    const blocked = await blockedMs();
+    const until30s = takeLog();
+    await pass(1);
+    await blockedMs();
+
+    expect(blocked).toBeUndefined();
+    expect(until30s).toEqual(['read at 0']);
+    expect(takeLog()).toEqual(['read at 30001']);
+  });
+
+  test('needs no look if a response of the budget said that the breaker is closed', async () => {
+    const { breaker, blockedMs, pass, takeLog } = createWorker();
+
+    breaker.seen(undefined);
+    await pass(30_000);
+    await blockedMs();
+
+    expect(breaker.knownBlockedMs()).toBeUndefined();
+    expect(takeLog()).toEqual([]);
+  });
+
+  test('looks once in half a minute while the table is away, too', async () => {
+    const { blockedMs, pass, takeLog } = createWorker([], away);
+
+    const blocked = await blockedMs();
+    await pass(30_000);
+    await blockedMs();
+
+    expect(blocked).toBeUndefined();
+    expect(takeLog()).toEqual(['read at 0']);
+  });
+
+  test('throws what is not the table’s fault', async () => {
+    const { breaker } = createWorker([], { read: () => Promise.reject(new TypeError('a defect')) });
+
+    await expect(breaker.blockedMs()).rejects.toThrow('a defect');
+  });
+});
+
+describe('three failures in a row', () => {
+  test('are needed to suspect an outage', async () => {
+    const { breaker, blockedMs, takeLog } = createWorker();
+    breaker.seen(undefined);
+
+    fail(breaker, 2);
+    const before = [breaker.knownBlockedMs(), await blockedMs()];
+    fail(breaker, 1);
+
+    expect(before).toEqual([undefined, undefined]);
+    expect(takeLog()).toEqual([]);
+    expect(breaker.knownBlockedMs()).toBe(1_000);
+  });
+
+  test.each(['answered', 'neither'] as const)(
+    'are refuted by a probe that is %s, for five seconds',
+    async (said) => {
+      const { breaker, blockedMs, pass, takeLog } = createWorker([said]);
+      breaker.seen(undefined);
+      fail(breaker, 3);
+
+      const blocked = await blockedMs();
+      fail(breaker, 3);
+      await pass(5_000);
+      const known = breaker.knownBlockedMs();
+      await pass(1);
+
+      expect([blocked, known]).toEqual([undefined, undefined]);
+      expect(takeLog()).toEqual(['probe at 0']);
+      expect(breaker.knownBlockedMs()).toBe(1_000);
+    },
+  );
+
+  test('do not count once a probe has refuted them', async () => {
+    const { breaker, blockedMs, pass } = createWorker(['answered']);
+    fail(breaker, 3);
+
+    await blockedMs();
+    await pass(5_001);
+
+    expect(breaker.knownBlockedMs()).toBeUndefined();
+  });
+
+  test('open the breaker if probes fail too, until two seconds after the first failure', async () => {
+    const { breaker, blockedMs, pass, takeLog, memory } = createWorker();
+    breaker.seen(undefined);
+    fail(breaker, 3);
+    await pass(500);
+
+    const blocked = await blockedMs();
+
+    expect(takeLog()).toEqual(['probe at 500', 'probe at 2000', 'open at 2000', 'opened']);
+    expect(blocked).toBe(10_000);
+    expect(await memory.read()).toEqual({ sinceMs: 0, cause: 'unreachable', probeAtMs: 12_000 });
+  });
+
+  test('open nothing if a call gets a response while a probe fails', async () => {
+    const { breaker, pass, clock, takeLog } = createWorker();
+    breaker.seen(undefined);
+    fail(breaker, 3);
+
+    const blocked = breaker.blockedMs();
+    await clock.run(1_000);
+    breaker.ended('answered', 50);
+    await pass(5_000);
+
+    expect(await blocked).toBeUndefined();
+    expect(takeLog()).toEqual(['probe at 0', 'probe at 2000']);
+  });
+
+  test('open the breaker for this worker while the table is away', async () => {
+    const { breaker, blockedMs, pass, takeLog } = createWorker(
+      ['unreachable', 'unreachable', 'answered'],
+      away,
+    );
+    fail(breaker, 3);
+
+    const blocked = await blockedMs();
+    await pass(10_000);
+    const after = await blockedMs();
+
+    expect([blocked, after]).toEqual([10_000, undefined]);
+    expect(takeLog()).toEqual([
+      'read at 0',
+      'probe at 0',
+      'probe at 2000',
+      'open at 2000',
+      'opened',
+      'read at 12000',
+      'take probe at 12000',
+      'probe at 12000',
+      'closed',
+      'close at 12000',
+    ]);
+  });
+});
+
+describe('a breaker that another worker opened', () => {
+  test('is known from a response of the budget, and looked at again after a second', async () => {
+    const { breaker, memory, blockedMs, pass, takeLog } = createWorker();
+    await memory.open(opened);
+    breaker.seen(opened);
+
+    await pass(1_000);
+    const blocked = await blockedMs();
+    const within1s = takeLog();
+    await pass(1);
+    await blockedMs();
+
+    expect([blocked, breaker.knownBlockedMs()]).toEqual([9_000, 8_999]);
+    expect(within1s).toEqual(['opened']);
+    expect(takeLog()).toEqual(['read at 1001']);
+  });
+
+  test('stops a worker until its probe is due, not less than nothing', async () => {
+    const { breaker, pass } = createWorker();
+    breaker.seen(opened);
+
+    await pass(12_000);
+
+    expect(breaker.knownBlockedMs()).toBe(0);
+  });
+
+  test('is probed after ten seconds by a worker that sees it stand, though its probe is due much later', async () => {
+    const { breaker, pass } = createWorker();
+    const ahead = { ...opened, probeAtMs: 300_000 };
+
+    breaker.seen(ahead);
+    await pass(4_000);
+    breaker.seen(ahead);
+    const stood = breaker.knownBlockedMs();
+    breaker.seen({ ...ahead, probeAtMs: 310_000 });
+
+    expect(stood).toBe(6_000);
+    expect(breaker.knownBlockedMs()).toBe(10_000);
+  });
+
+  test('is closed by the worker that takes the probe, if that gets a response', async () => {
+    const { breaker, memory, blockedMs, pass, takeLog } = createWorker(['answered']);
+    await memory.open(opened);
+    breaker.seen(opened);
+    await pass(10_000);
+
+    const blocked = await blockedMs();
+
+    expect(blocked).toBeUndefined();
+    expect(takeLog()).toEqual([
+      'opened',
+      'read at 10000',
+      'take probe at 10000',
+      'probe at 10000',
+      'closed',
+      'close at 10000',
+    ]);
+    expect(await memory.read()).toBeUndefined();
+  });
+
+  test('stays open for ten seconds more if the probe gets none', async () => {
+    const { breaker, memory, blockedMs, pass, takeLog } = createWorker();
+    await memory.open(opened);
+    breaker.seen(opened);
+    await pass(10_000);
+
+    const blocked = await blockedMs();
+
+    expect(blocked).toBe(10_000);
+    expect(takeLog()).not.toContain('closed');
+    expect(await memory.read()).toEqual({ ...opened, probeAtMs: 20_000 });
+    expect(breaker.knownBlockedMs()).toBe(10_000);
+  });
+
+  test('is looked at again by a worker whose probe another one took', async () => {
+    const { breaker, memory, blockedMs, pass, takeLog } = createWorker([], { takeProbe: async () => false });
+    await memory.open(opened);
+    breaker.seen(opened);
+    await pass(10_000);
+
+    const blocked = await blockedMs();
+    await memory.takeProbe(opened, 20_000);
+    const after = await blockedMs();
+
+    expect([blocked, after]).toEqual([1_000, 10_000]);
+    expect(takeLog()).toEqual(['opened', 'read at 10000', 'take probe at 10000', 'read at 10000']);
+  });
+
+  test('that a response says is closed is looked at first', async () => {
+    const { breaker, memory, blockedMs, pass, takeLog } = createWorker();
+    await memory.open(opened);
+    breaker.seen(opened);
+    await pass(500);
+
+    breaker.seen(undefined);
+    const known = breaker.knownBlockedMs();
+    await memory.close(opened);
+    const blocked = await blockedMs();
+
+    expect([known, blocked]).toEqual([9_500, undefined]);
+    expect(takeLog()).toEqual(['opened', 'read at 500', 'closed']);
+  });
+});
+
+describe('a call that gets a response', () => {
+  test('closes the breaker if it left after the first failure', async () => {
+    const { breaker, memory, pass, takeLog } = createWorker();
+    await memory.open(opened);
+    breaker.seen(opened);
+    await pass(1_000);
+
+    breaker.ended('answered', 1_000);
+    const whenOld = takeLog();
+    breaker.ended('unreachable', 10);
+    breaker.ended('answered', 999);
+    await pass(0);
+
+    expect(whenOld).toEqual(['opened']);
+    expect(takeLog()).toEqual(['closed', 'close at 1000']);
+    expect(await memory.read()).toBeUndefined();
+  });
+
+  test('closes nothing that was opened since it left', async () => {
+    const reopened = { ...opened, sinceMs: 9_000, probeAtMs: 30_000 };
+    const { breaker, memory, blockedMs, pass, takeLog } = createWorker([
+      () => {
+        breaker.seen(reopened);
+        return 'answered';
+      },
+    ]);
+    await memory.open(opened);
+    breaker.seen(opened);
+    await pass(10_000);
+
+    await blockedMs();
+
+    expect(takeLog()).not.toContain('closed');
+    expect(breaker.knownBlockedMs()).toBe(10_000);
+  });
+});
+
+describe('within a minute of an outage that others ended,', () => {
+  async function cutOffAfter(ms: number) {
+    const worker = createWorker(['unreachable', 'unreachable', 'unreachable', 'answered']);
+    const { breaker, memory, blockedMs, pass, takeLog } = worker;
+    await memory.open(opened);
+    breaker.seen(opened);
+    await memory.close(opened);
+    await pass(2_000);
+    await blockedMs();
+    await pass(ms - 2_000);
+    fail(breaker, 3);
+    takeLog();
+    const blocked = await blockedMs();
+    return { ...worker, blocked };
+  }
+
+  test('an outage is of this worker alone: it writes nothing, and looks at nothing', async () => {
+    const { breaker, blocked, blockedMs, pass, takeLog } = await cutOffAfter(31_000);
+    await pass(2_000);
+    breaker.seen(undefined);
+    const known = breaker.knownBlockedMs();
+    await pass(8_000);
+    const stillBlocked = await blockedMs();
+    await pass(10_000);
+    const after = await blockedMs();
+
+    expect([blocked, known, stillBlocked, after]).toEqual([10_000, 8_000, 10_000, undefined]);
+    expect(takeLog()).toEqual([
+      'probe at 31000',
+      'probe at 33000',
+      'opened',
+      'probe at 43000',
+      'probe at 53000',
+      'closed',
+    ]);
+  });
+
+  test('and not later', async () => {
+    const { takeLog } = await cutOffAfter(60_000);
+
+    expect(takeLog()).toContain('open at 62000');
+  });
+});
