@@ -64,7 +64,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       if (answer.kind !== 'sent') return answer;
       // The write takes time: what counts is how much of the lease is left when the request leaves.
       const leftMs = answer.claim.leaseUntilMs - now();
-      if (leftMs > 0 && leftMs >= mustLastMs) return answer;
+      if (leftMs >= mustLastMs) return answer;
       const takenBack = await notSent(holder, { wasTried: false });
       return takenBack.kind === 'lost' ? takenBack : { kind: 'too-late', leftMs };
     },

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { sleep as sleepInTime } from '../../time/sleep.ts';
 import type { Claim } from './job-row.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -8,7 +8,7 @@ export type LeaseRenewalOptions = {
   readonly leaseMs: number;
   /** The ledger's clock, in epoch milliseconds. Default: `Date.now`. */
   readonly now?: () => number;
-  /** Rejects when the signal is aborted. */
+  /** Rejects when the signal is aborted. Default: a timer. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 };
 
@@ -37,7 +37,7 @@ export function renewLease({
   claim,
   leaseMs,
   now = Date.now,
-  sleep = (ms, signal) => delay(ms, undefined, { signal }),
+  sleep = sleepInTime,
 }: LeaseRenewalOptions): LeaseRenewal {
   const lost = new AbortController();
   const stopped = new AbortController();

@@ -111,4 +111,43 @@ describe('a lease that is renewed', () => {
       message: 'renew the lease of job a: it expired',
     });
   });
+
+  test('is not renewed after it was lost, such as by a job that is no longer there', async () => {
+    const { clock, claim } = await claimed();
+    let renewals = 0;
+    const gone = {
+      renew: async () => {
+        renewals += 1;
+        return { kind: 'lost' as const, row: undefined };
+      },
+    };
+    const renewal = renewLease({ ledger: gone, claim, leaseMs, ...clock });
+
+    await clock.run(100_000);
+
+    expect(String(renewal.signal.reason)).toContain('somebody else has it, no row');
+    expect(renewals).toBe(1);
+  });
+
+  test('is not lost after the work, whatever a renewal says that is waited for', async () => {
+    const { clock, ledger, claim } = await claimed();
+    const log: string[] = [];
+    const slow = {
+      async renew(...given: Parameters<Ledger['renew']>) {
+        await clock.sleep(5_000);
+        log.push('renewal ends');
+        return ledger.renew(...given);
+      },
+    };
+    const renewal = renewLease({ ledger: slow, claim, leaseMs, ...clock });
+    await clock.run(12_000);
+    await ledger.cancel('a');
+
+    const stopped = renewal.stop().then(() => log.push('stopped'));
+    await clock.run();
+    await stopped;
+
+    expect(log).toEqual(['renewal ends', 'stopped']);
+    expect(renewal.signal.aborted).toBe(false);
+  });
 });
