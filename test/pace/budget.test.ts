@@ -1,141 +1,18 @@
-import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BLOCK_MS, type BudgetItem, blockSize, emptyBudget, incidentOf } from '../../lib/pace/budget.ts';
-import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
-import type { DateSeen } from '../../lib/pace/table-clock.ts';
-import { noTally } from '../../lib/pace/tally.ts';
-import { startTestAws, type TestAws } from '../aws/start-test-aws.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  BLOCK_MS,
+  type Budget,
+  blockLength,
+  blockSize,
+  emptyBudget,
+  fullSpacing,
+  incidentOf,
+  lineSpacing,
+} from '../../lib/pace/budget.ts';
 import { budgetSuite } from './budget-suite.ts';
 import { createMemoryBudget } from './memory-budget.ts';
 
-let aws: TestAws;
-let hosts = 0;
-
-const oneAttempt = 'a budget makes one attempt: whoever asks it decides what a failure means';
-
-beforeAll(async () => {
-  aws = await startTestAws({
-    tables: ['paces'],
-    off: { 'dynamodb-refuses': oneAttempt, 'dynamodb-loses-responses': oneAttempt },
-  });
-});
-
-afterAll(() => aws.close());
-
-function newDynamoBudget() {
-  hosts += 1;
-  return createDynamoBudget({ tableName: 'paces', host: `host-${hosts}`, environment: aws.settings });
-}
-
 budgetSuite('a budget in memory', createMemoryBudget);
-budgetSuite('a budget in DynamoDB', newDynamoBudget);
-
-describe('in DynamoDB', () => {
-  test('Dates are reported although the client has read a budget before, such as for the breaker', async () => {
-    const client = createBudgetClient(aws.settings);
-    const place = { tableName: 'paces', environment: aws.settings, client };
-    await createDynamoBudget({ ...place, host: 'earlier' }).read();
-    const item = createDynamoBudget({ ...place, host: 'later' });
-    const seen: DateSeen[] = [];
-    item.onDate?.((date) => seen.push(date));
-
-    await item.read();
-
-    expect(seen).toHaveLength(1);
-    client.destroy();
-  });
-
-  test('each response reports its Date, whole seconds of the table, also one that refuses a write', async () => {
-    const item = newDynamoBudget();
-    const seen: DateSeen[] = [];
-    item.onDate?.((date) => seen.push(date));
-    const beforeMs = Date.now();
-
-    await item.read();
-    const refused = await item.reserve({
-      kind: 'busy',
-      fromMs: 0,
-      latestMs: 0,
-      blockMs: 1,
-      incidents: 0,
-      rate: 1,
-      tally: noTally,
-    });
-
-    expect(refused).toEqual({ kind: 'refused' });
-    expect(seen).toHaveLength(2);
-    for (const { dateMs, sentMs, receivedMs } of seen) {
-      expect(dateMs % 1000).toBe(0);
-      expect(dateMs).toBeGreaterThan(beforeMs - 2_000);
-      expect(dateMs).toBeLessThanOrEqual(receivedMs);
-      expect(sentMs).toBeGreaterThanOrEqual(beforeMs);
-    }
-  });
-
-  test('any writes in any order return the same as in memory', async () => {
-    const times = fc.integer({ min: 0, max: 20 }).map((step) => 1_795_276_800_000 + step * 100);
-    const incidents = fc.integer({ min: 0, max: 2 });
-    const write = fc.oneof(
-      fc.record({
-        act: fc.constant('reserve' as const),
-        kind: fc.constantFrom('idle' as const, 'busy' as const, 'stray' as const),
-        fromMs: times,
-        latestMs: times,
-        // Exact in binary: DynamoDB adds decimals, memory adds doubles.
-        blockMs: fc.constantFrom(20.25, 242.5, 505),
-        incidents,
-        rate: fc.constantFrom(2, 50),
-        tally: fc.constant({ ...noTally, granted: 1 }),
-      }),
-      fc.record({
-        act: fc.constant('reserve' as const),
-        kind: fc.constantFrom('probe' as const, 'restart' as const),
-        fromMs: times,
-        latestMs: times,
-        blockMs: fc.constant(20.25),
-        incidents,
-        rate: fc.constant(2),
-        tally: fc.constant({ ...noTally, granted: 1 }),
-        probeMs: fc.option(fc.constant(1_795_276_800_100), { nil: undefined }),
-        nextProbeMs: fc.constant(1_795_276_800_100),
-      }),
-      fc.record({
-        act: fc.constant('lower' as const),
-        incidents,
-        fromMs: times,
-        lowered: fc.record(
-          { rate: fc.constantFrom(1.4, 35), atMs: times, fromRate: fc.constant(2), probeMs: times },
-          { requiredKeys: ['rate', 'atMs'] },
-        ),
-      }),
-      fc.record({ act: fc.constantFrom('pause' as const, 'resume' as const), atMs: times }),
-    );
-    const make = async (item: BudgetItem, each: typeof write extends fc.Arbitrary<infer W> ? W : never) => {
-      if (each.act === 'reserve') return item.reserve(each);
-      if (each.act === 'lower') return item.lower(each);
-      return each.act === 'pause' ? item.pause(each.atMs) : item.resume();
-    };
-    await fc.assert(
-      fc.asyncProperty(fc.array(write, { minLength: 1, maxLength: 12 }), async (writes) => {
-        const [dynamo, memory] = [newDynamoBudget(), createMemoryBudget()];
-        for (const each of writes) expect(await make(dynamo, each)).toEqual(await make(memory, each));
-        expect(await dynamo.read()).toEqual(await memory.read());
-      }),
-      { numRuns: 25 },
-    );
-  });
-
-  test('a missing table, and an endpoint that nobody listens on, are reported', async () => {
-    const gone = { ...aws.settings, AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1' };
-    const noTable = createDynamoBudget({ tableName: 'no-such-table', host: 'a', environment: aws.settings });
-    const nobody = createDynamoBudget({ tableName: 'paces', host: 'a', environment: gone });
-
-    await expect(noTable.read()).rejects.toMatchObject({ failure: { kind: 'bad-table' } });
-    await expect(nobody.resume()).rejects.toThrow(
-      'resume pace#a - in table paces: unreachable, ECONNREFUSED',
-    );
-  });
-});
 
 describe('the size of a block', () => {
   const demand = { waiting: 3, queued: 0, arrived: 3, concurrency: 8, latencyMs: 20, leadMs: 0 };
@@ -159,6 +36,51 @@ describe('the size of a block', () => {
   });
 });
 
+describe('calls in flight make a block longer', () => {
+  // Slots of 20 ms; five of eight calls are in flight, and end within 200 ms.
+  const demand = { waiting: 3, queued: 20, arrived: 3, concurrency: 8, latencyMs: 200, leadMs: 0 };
+  const options = { spanMs: BLOCK_MS, intervalMs: 20, followers: 0 };
+
+  test.each([
+    ['by those that end in time for a slot', demand, 5],
+    ['by fewer if the next ones have to prepare', { ...demand, latencyMs: 220, leadMs: 20 }, 4],
+    ['not if there are none', { ...demand, concurrency: 3 }, 3],
+    ['up to its end, if those that leave in it end in it', { ...demand, latencyMs: 120 }, 12],
+    ['up to its end, if they take no time', { ...demand, latencyMs: 0 }, 12],
+  ])('%s', (_, given, size) => {
+    expect(blockSize(given, options)).toBe(size);
+  });
+});
+
+test('what a worker may be late beyond 10 ms is left empty at the end of its block', () => {
+  expect(blockLength(5, 20, 10)).toBe(100);
+  expect(blockLength(5, 20, 45)).toBe(135);
+});
+
+describe('the spacing of the line', () => {
+  const outside = { rate: 30, untilMs: 42_000 };
+
+  test.each([
+    ['pays for calls that leave late, and for machines', emptyBudget, 20.6],
+    ['leaves room for calls outside the line until their end', { ...emptyBudget, outside }, 51.5],
+    ['is that of a cap that is lower', { ...emptyBudget, capRate: 40 }, 25.75],
+    ['is that of the configured rate if a cap is higher', { ...emptyBudget, capRate: 80 }, 20.6],
+    ['is that of a lowered rate', { ...emptyBudget, lowered: { rate: 35, atMs: 41_000 } }, 1030 / 35],
+  ])('%s', (_, budget, intervalMs) => {
+    expect(lineSpacing(50, budget, 41_999).intervalMs).toBeCloseTo(intervalMs, 9);
+  });
+
+  test('has no room for calls outside the line when those have ended', () => {
+    expect(lineSpacing(50, { ...emptyBudget, outside }, 42_000).intervalMs).toBeCloseTo(20.6, 9);
+  });
+
+  test('at the full rate knows caps, but neither throttling nor calls outside the line', () => {
+    const budget: Budget = { ...emptyBudget, capRate: 40, outside, lowered: { rate: 35, atMs: 41_000 } };
+
+    expect(fullSpacing(50, budget).intervalMs).toBeCloseTo(25.75, 9);
+  });
+});
+
 describe('a 429', () => {
   test.each([
     [7_000, 7_000],
@@ -173,5 +95,25 @@ describe('a 429', () => {
       fromMs: 10_000 + pauseMs,
       lowered: { rate: 35, atMs: 10_000 },
     });
+  });
+
+  test('of a probe lowers nothing, unless a call is known to have succeeded', () => {
+    const lowered = { rate: 0.35, atMs: 9_000 };
+    const refusal = { rate: 0.5, nowMs: 10_000, retryAfterMs: 1_000, random: 0.5 };
+    const budget = { ...emptyBudget, incidents: 3, lowered };
+
+    // No sooner than two calls may follow one another.
+    expect(incidentOf(budget, refusal)).toEqual({
+      incidents: 3,
+      fromMs: 11_000,
+      lowered: { ...lowered, refused: 1, refusedAtMs: 10_000, probeMs: 12_000 },
+    });
+    expect(incidentOf(budget, { ...refusal, hasSucceeded: true }).lowered).toMatchObject({ atMs: 10_000 });
+  });
+
+  test('lowers the rate from a cap', () => {
+    const incident = incidentOf({ ...emptyBudget, capRate: 10 }, { rate: 50, nowMs: 0, retryAfterMs: 0 });
+
+    expect(incident.lowered.rate).toBe(7);
   });
 });

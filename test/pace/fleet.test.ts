@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { blockLength, emptyBudget, LATE_MS, lineSpacing } from '../../lib/pace/budget.ts';
+import { emptyBudget, LATE_MS, lineSpacing } from '../../lib/pace/budget.ts';
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
 import { scaled } from '../scale.ts';
 import { createMemoryBudget } from './memory-budget.ts';
@@ -140,11 +140,6 @@ test('a process whose timers are always late still sends, and never more than th
   expect(departures.filter(({ atMs }) => atMs < 20_000).length / 200).toBeGreaterThan(0.6);
   expect(mostInASecond(departures)).toBeLessThanOrEqual(10);
   expect(paces[0]?.counts().wasted).toBeGreaterThan(0);
-});
-
-test('what a worker may be late beyond 10 ms is left empty at the end of its block', () => {
-  expect(blockLength(5, 20, 10)).toBe(100);
-  expect(blockLength(5, 20, 45)).toBe(135);
 });
 
 describe('calls that must prepare, such as by writing SENT,', () => {

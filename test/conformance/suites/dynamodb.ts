@@ -10,7 +10,7 @@ export const dynamodb: Suite = [
       'test/table/dynamo-table.test.ts',
       'test/table/lost-responses.test.ts',
       'test/jobs/ledger/ledger-dynamo.test.ts',
-      'test/pace/budget.test.ts',
+      'test/pace/dynamo-budget.test.ts',
       'test/cli/score.test.ts',
       'test/functions/run-jobs.test.ts',
       'test/functions/split-texts.test.ts',

@@ -10,7 +10,9 @@ export const groups = {
     mutate: ['lib/pace/*.ts'],
     tests: [
       'test/pace/{recent-longest,lateness,held-block,tally,gated-pace,fleet-slots,table-clock}.test.ts',
-      'test/pace/{gcra,fair-order,fleet-pace,local-pace,breaker}.test.ts',
+      'test/pace/{effective-rate,after-refusal,budget,budget-updates,reserve-block}.test.ts',
+      'test/pace/{safe-slots,fleet-breaker}.test.ts',
+      'test/pace/{dynamo-budget-refusals,gcra,fair-order,fleet-pace,local-pace,breaker}.test.ts',
     ],
   },
   scan: {
@@ -30,7 +32,7 @@ export const groups = {
   ledger: {
     mutate: ['lib/jobs/ledger/*.ts'],
     tests: [
-      'test/jobs/ledger/{transitions,decisions,ledger,lease-renewal}.test.ts',
+      'test/jobs/ledger/{transitions,decisions,job-row,create-ledger,ledger,lease-renewal}.test.ts',
       'test/jobs/{turn,lease-until,handle-message}.test.ts',
       'test/jobs/ledger/ledger-model.test.ts',
     ],
