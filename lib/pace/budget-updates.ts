@@ -134,7 +134,7 @@ type UpdateInput = Pick<
 
 /** The change as the input of a DynamoDB update. */
 export function toUpdateInput({ update, condition, values }: BudgetUpdate): UpdateInput {
-  const names = `${update} ${condition ?? ''}`.match(/#\w+/g) ?? [];
+  const names = [...`${update} ${condition ?? ''}`.matchAll(/#\w+/g)].map(String);
   const given = Object.entries(values).map(([name, value]) => [`:${name}`, { N: String(value) }]);
   return {
     UpdateExpression: update,

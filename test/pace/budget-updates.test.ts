@@ -6,7 +6,7 @@ import { createBudgetByUpdates } from './updates-in-memory.ts';
 budgetSuite('a budget that is changed by updates', createBudgetByUpdates);
 
 test('an update without values and condition names neither', () => {
-  expect(toUpdateInput(RESUME_UPDATE)).toEqual({
+  expect(toUpdateInput(RESUME_UPDATE)).toStrictEqual({
     UpdateExpression: 'REMOVE #pausedAt',
     ExpressionAttributeNames: { '#pausedAt': 'pausedAt' },
   });

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkLimits, createGatedPace } from '../../lib/pace/gated-pace.ts';
-import type { Slot } from '../../lib/pace/pace.ts';
+import type { Pace, Slot } from '../../lib/pace/pace.ts';
 import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
 import type { Demand, SlotSource } from '../../lib/pace/slots.ts';
 import { createVirtualClock } from './virtual-clock.ts';
@@ -153,4 +153,42 @@ test('a call that is stopped between its slot and its leaving takes another slot
 
   expect(leftIn).toBe(40);
   expect(givenBack).toMatchObject([{ atMs: 0 }]);
+});
+
+describe('while calls prepare', () => {
+  /** Two calls that prepare for 200 ms, two that need not, and one that has no place in flight. */
+  async function runFive(pace: Pace, clock: ReturnType<typeof createVirtualClock>) {
+    const prepare = () => clock.sleep(200);
+    const call = () => clock.sleep(50);
+    const preparing = [pace.run(call, { prepare }), pace.run(call, { prepare })];
+    await clock.run(clock.now() + 100);
+    const others = [pace.run(call), pace.run(call), pace.run(call)];
+    await clock.run();
+    await Promise.all([...preparing, ...others]);
+  }
+
+  test('a slot is requested with one of them until it is known how long that takes, and then with all', async () => {
+    const clock = createVirtualClock();
+    const { source, demands } = createSource(clock);
+    const aheads: number[] = [];
+    const watched: SlotSource = {
+      ...source,
+      dueAtMs(ahead) {
+        aheads.push(ahead);
+        return clock.now();
+      },
+    };
+    const inFlight = new PQueue({ concurrency: 4 });
+    const pace = createGatedPace({ source: watched, inFlight, ...limits, clock });
+
+    await runFive(pace, clock);
+    const [, first] = demands.splice(0);
+    await runFive(pace, clock);
+    const [, later] = demands;
+
+    // By the second call that need not prepare: the fifth call then waits for a place.
+    expect(first).toMatchObject({ waiting: 2, queued: 0, latencyMs: 0, leadMs: 0 });
+    expect(later).toMatchObject({ waiting: 3, queued: 1, latencyMs: 250, leadMs: 200 });
+    expect(aheads).toEqual([0, 1, 2, 3, 2, 0, 1, 2, 3, 2]);
+  });
 });

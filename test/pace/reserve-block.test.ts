@@ -172,6 +172,25 @@ describe('a line that is taken to be', () => {
   });
 });
 
+test('a line that was busy and has ended is looked at once, however fast the table responds', async () => {
+  const { reserve, reserved, pass, readAt } = createWorker();
+
+  await reserve();
+  await reserve();
+  await pass(5_000);
+  await reserve();
+
+  expect(kinds(reserved)).toEqual(['idle', 'busy', 'busy', 'idle']);
+  expect(readAt).toEqual([0, 5_000]);
+});
+
+test('an accepted call changes nothing where nothing was refused', async () => {
+  const { reserve, succeed } = createWorker();
+  succeed(0);
+
+  expect((await reserve()).block).toMatchObject({ slots: [0, 103] });
+});
+
 describe('a call', () => {
   test('waits for just as long as it may', async () => {
     const { reserve } = createWorker({ budget: { tatMs: 5_005 }, maxWaitMs: 5_000 });
@@ -181,12 +200,13 @@ describe('a call', () => {
 
   test('is refused if it would wait longer, and learns how long from now', async () => {
     const { reserve, clock, pass, reserved } = createWorker({ budget: { tatMs: 10_005 }, maxWaitMs: 5_000 });
+    await pass(500);
     const calledAt = momentOf(clock);
     await pass(1_000);
 
     const { error } = await reserve(punctual, calledAt);
 
-    expect(error).toMatchObject({ name: 'PaceWaitError', waitMs: 9_000, maxWaitMs: 5_000 });
+    expect(error).toMatchObject({ name: 'PaceWaitError', waitMs: 8_500, maxWaitMs: 5_000 });
     expect(reserved).toEqual([]);
   });
 
@@ -214,6 +234,17 @@ describe('a call', () => {
       expect(readAt).toEqual([0, 1_001]);
     },
   );
+
+  test('that may wait just long enough by what was seen before looks at nothing again', async () => {
+    const { reserve, pass, readAt } = createWorker({ budget: { tatMs: 15_005 }, maxWaitMs: 5_000 });
+    await reserve();
+    await pass(10_000);
+
+    const { block } = await reserve();
+
+    expect(block).toMatchObject({ kind: 'held' });
+    expect(readAt).toEqual([0]);
+  });
 
   test('looks at nothing again where nothing refuses it', async () => {
     const { reserve, pass, readAt } = createWorker({ maxWaitMs: 5_000 });
@@ -280,7 +311,8 @@ describe('while the platform refuses', () => {
   const refusing = { tatMs: 30_000, incidents: 1, lowered: { rate: 7, atMs: 0 } };
 
   test('a worker looks every five seconds, then sooner and sooner, and reserves one slot as it is due', async () => {
-    const { reserve, readAt, reserved, clock } = createWorker({ budget: refusing });
+    const lowered = { rate: 28, atMs: 0 };
+    const { reserve, readAt, reserved, clock } = createWorker({ rate: 40, budget: { ...refusing, lowered } });
 
     const { block } = await reserve();
 
@@ -316,6 +348,17 @@ describe('while the platform refuses', () => {
     // At 5.5 a second, after a probe at 0.
     expect(reserved).toMatchObject([{ kind: 'restart', probeMs: 1_000, fromMs: 181.819, blockMs: 181.818 }]);
     expect(block?.kind === 'none' ? [] : block?.slots).toEqual([expect.closeTo(181.819, 3)]);
+    expect(readAt).toEqual([0]);
+  });
+
+  test('a worker that waits learns at once that its own call was accepted', async () => {
+    const { reserve, reserved, succeed, readAt, clock } = createWorker({ budget: refusing });
+    void clock.sleep(1_000).then(() => succeed(1));
+
+    await reserve();
+
+    expect(clock.now()).toBe(1_000);
+    expect(kinds(reserved)).toEqual(['restart']);
     expect(readAt).toEqual([0]);
   });
 

@@ -15,6 +15,9 @@ import {
 
 type Item = Readonly<Record<string, AttributeValue>>;
 
+/** The parts of a clause, such as `#a = #a + :b`, `#a` and `#a :b`. */
+const CHANGE = /^(#\w+)(?:( = | )([#:]\w+)(?: \+ (:\w+))?)?$/;
+
 /** The value of a name or placeholder in an expression; undefined for an attribute that the item does not have. */
 type NumberOf = (term: string) => number | undefined;
 
@@ -24,6 +27,12 @@ export function createBudgetByUpdates(): BudgetItem {
 
   const make = (update: BudgetUpdate): BudgetWrite => {
     const { UpdateExpression = '', ConditionExpression, ...given } = toUpdateInput(update);
+    const used = `${UpdateExpression} ${ConditionExpression}`.match(/[#:]\w+/g) ?? [];
+    const defined = { ...given.ExpressionAttributeNames, ...given.ExpressionAttributeValues };
+    if (Object.keys(defined).toSorted().join() !== [...new Set(used)].toSorted().join())
+      throw new TypeError(
+        `expected the names and values of '${UpdateExpression}', got ${Object.keys(defined)}`,
+      );
     const numberOf: NumberOf = (term) => {
       const name = given.ExpressionAttributeNames?.[term];
       const value = name === undefined ? given.ExpressionAttributeValues?.[term] : item?.[name];
@@ -75,8 +84,10 @@ function changes(update: string, numberOf: NumberOf): readonly (readonly [string
     const [act] = clause.split(' ');
     const terms = clause.slice((act ?? '').length + 1).split(', ');
     return terms.map((term) => {
-      const [name = '', ...rest] = term.split(/ [=+] | /);
-      const sum = [...(act === 'ADD' ? [name] : []), ...rest].map((each) => numberOf(each) ?? 0);
+      const [, name, , ...rest] = CHANGE.exec(term) ?? [];
+      if (name === undefined) throw new TypeError(`expected a change, got '${term}'`);
+      const given = rest.filter((each) => each !== undefined);
+      const sum = [...(act === 'ADD' ? [name] : []), ...given].map((each) => numberOf(each) ?? 0);
       const exact = Math.round(sum.reduce((a, b) => a + b, 0) * 1000) / 1000;
       return [name.slice(1), act === 'REMOVE' ? { NULL: true } : { N: String(exact) }] as const;
     });
