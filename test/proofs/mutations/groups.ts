@@ -58,6 +58,7 @@ export const groups = {
       'test/jobs/texts/scoring/{stopping,text-gate,send-text,score-text}.test.ts',
       'test/jobs/texts/cache/*.test.ts',
       'test/jobs/texts/batch/{inbox-request,chunks,unsent-chunks,chunk-counts,part,check-batch}.test.ts',
+      'test/jobs/texts/batch/{finish-batch,end-chunk}.test.ts',
       'test/jobs/{types/score/runner,texts/erase-old-versions,cancel-under-way}.test.ts',
       'test/jobs/texts/scoring/score-texts.test.ts',
       'test/jobs/texts/{batch/costs,batch/score-file,batch/preview,rows/read-rows,forget,batch/batch}.test.ts',

@@ -1,0 +1,266 @@
+import { describe, expect, test } from 'vitest';
+import { type ChunkRow, readChunkRow, writeChunkRow } from '../../../../lib/jobs/texts/batch/chunk-row.ts';
+import { endChunk, failChunk, findEnd } from '../../../../lib/jobs/texts/batch/end-chunk.ts';
+import { reopenChunk } from '../../../../lib/jobs/texts/batch/reopen-chunk.ts';
+import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
+import { cacheKey, textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
+import type { TextResult } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
+import type { Table } from '../../../../lib/table/table.ts';
+import { HOST, row, sentimentOf } from '../fakes.ts';
+import { batchOf, partLines, summaryOf, world } from './batch-suite.ts';
+
+const CHUNK = { batch: 'b1', chunk: 0 };
+const PARTS = 'scores/b1/part-00000-';
+
+const scored = (id: string, text: string): TextResult => ({
+  id,
+  result: sentimentOf({ text }),
+  cached: false,
+  calls: 1,
+  paidAgain: 0,
+});
+const failed = (id: string): TextResult => ({
+  id,
+  error: 'no result',
+  cached: false,
+  calls: 1,
+  paidAgain: 0,
+});
+const results = [scored('1', 'good'), scored('2', 'bad')];
+
+/** A batch of one chunk with two texts that has been split. */
+async function splitWorld() {
+  const one = world();
+  await splitBatch(batchOf([row(1, 'good'), row(2, 'bad')]), one.split);
+  return one;
+}
+
+type World = Awaited<ReturnType<typeof splitWorld>>;
+
+const partsIn = ({ store }: World) => [...store.objects.keys()].filter((key) => key.startsWith(PARTS));
+
+/** The world's storage; `act` happens before the chunk's row is written the first time. */
+function meanwhile({ storage }: World, act: () => Promise<unknown>): World['storage'] {
+  let pending = true;
+  const table: Table = {
+    ...storage.table,
+    async put(key, ...given) {
+      if (pending && key.sort === 'chunk-00000') {
+        pending = false;
+        await act();
+      }
+      return storage.table.put(key, ...given);
+    },
+  };
+  return { ...storage, table };
+}
+
+async function rowOf({ storage }: World): Promise<{ readonly row: ChunkRow; readonly token: string }> {
+  const stored = await readChunkRow(CHUNK, storage);
+  if (stored === undefined) throw new Error('expected a row');
+  return stored;
+}
+
+describe('a chunk', () => {
+  test('ends with its part, and the batch with its last one', async () => {
+    const one = await splitWorld();
+
+    const ended = await endChunk(CHUNK, results, one.storage);
+
+    expect(ended).toMatchObject({ kind: 'ended', part: partsIn(one)[0], summary: { scored: 2 } });
+    expect(partsIn(one)).toHaveLength(1);
+    expect(await findEnd(CHUNK, one.storage)).toMatchObject({ ...ended, kind: 'was-ended' });
+  });
+
+  test('that was erased leaves nothing', async () => {
+    const one = world();
+
+    expect(await endChunk(CHUNK, results, one.storage)).toEqual({ kind: 'gone' });
+    expect(await findEnd(CHUNK, one.storage)).toEqual({ kind: 'gone' });
+    expect(await failChunk(CHUNK, { error: 'no', payer: 'job' }, one.storage)).toEqual({ kind: 'gone' });
+    expect(one.store.objects.size).toBe(0);
+  });
+
+  test('that is open has no end yet', async () => {
+    const one = await splitWorld();
+
+    expect(await findEnd(CHUNK, one.storage)).toBeUndefined();
+  });
+
+  test('deletes the parts that earlier attempts to end it left behind', async () => {
+    const one = await splitWorld();
+    await one.store.put(`${PARTS}0123456789ab.ndjson.gz`, Buffer.from('left behind'));
+
+    const ended = await endChunk(CHUNK, results, one.storage);
+
+    expect(partsIn(one)).toEqual([ended.kind === 'gone' ? '' : ended.part]);
+  });
+
+  test('keeps a part of an earlier attempt that has the same bytes', async () => {
+    const other = await splitWorld();
+    await endChunk(CHUNK, results, other.storage);
+    const one = await splitWorld();
+    const [key = ''] = partsIn(other);
+    await one.store.put(key, other.store.objects.get(key) ?? Buffer.alloc(0));
+
+    await endChunk(CHUNK, results, one.storage);
+
+    expect(partsIn(one)).toEqual([key]);
+  });
+});
+
+describe('while a chunk is being ended', () => {
+  test('a text is forgotten: it is ended without the text', async () => {
+    const one = await splitWorld();
+    const forgetting = meanwhile(one, async () => {
+      const { row: open, token } = await rowOf(one);
+      await writeChunkRow(CHUNK, open, token, one.storage);
+    });
+
+    const ended = await endChunk(CHUNK, results, forgetting);
+
+    expect(ended.kind).toBe('ended');
+    expect(partsIn(one)).toHaveLength(1);
+  });
+
+  test('another worker ends it with the same results: their end stands, and the part stays', async () => {
+    const one = await splitWorld();
+
+    const ended = await endChunk(
+      CHUNK,
+      results,
+      meanwhile(one, () => endChunk(CHUNK, results, one.storage)),
+    );
+
+    expect(ended).toMatchObject({ kind: 'was-ended', part: partsIn(one)[0] });
+    expect(partsIn(one)).toHaveLength(1);
+  });
+
+  test('another worker ends it with other results: their part stays, and ours is deleted', async () => {
+    const one = await splitWorld();
+    const theirs = [scored('1', 'good'), failed('2')];
+
+    const ended = await endChunk(
+      CHUNK,
+      results,
+      meanwhile(one, () => endChunk(CHUNK, theirs, one.storage)),
+    );
+
+    expect(ended).toMatchObject({ kind: 'was-ended', part: partsIn(one)[0] });
+    expect(partLines(one.store)).toMatchObject([{ sentiment: 'POSITIVE' }, { error: 'no result' }]);
+    expect(summaryOf(one.store)).toMatchObject({ scored: 1, failed: 1 });
+  });
+
+  test('the batch is erased: nothing is left', async () => {
+    const one = await splitWorld();
+    const { token } = await rowOf(one);
+
+    const ended = await endChunk(
+      CHUNK,
+      results,
+      meanwhile(one, () => one.table.delete({ partition: 'batch#b1', sort: 'chunk-00000' }, token)),
+    );
+
+    expect(ended).toEqual({ kind: 'gone' });
+    expect(partsIn(one)).toEqual([]);
+  });
+});
+
+describe('a chunk whose job failed', () => {
+  const failure = { error: 'the job failed', payer: 'job-1' };
+  const free = { state: 'FREE', textHash: textHashOf('bad'), owner: 'w', payer: 'job-1', leaseEndsMs: 0 };
+  const BAD = cacheKey(HOST, { text: 'bad' });
+
+  test('has the results that the cache has, and counts the calls of its job', async () => {
+    const one = await splitWorld();
+    const counted = { sends: 2, paidAgain: 0 };
+    const good = { ...free, state: 'SCORED', textHash: textHashOf('good'), payer: 'other', ...counted };
+    const result = JSON.stringify(sentimentOf({ text: 'good' }));
+    await one.table.put(
+      cacheKey(HOST, { text: 'good' }),
+      { ...good, result },
+      { expected: null, token: 'a' },
+    );
+    await one.table.put(BAD, { ...free, ...counted }, { expected: null, token: 'b' });
+
+    const ended = await failChunk(CHUNK, failure, one.storage);
+
+    expect(ended).toMatchObject({ kind: 'ended', summary: { scored: 1, failed: 1, cached: 1, calls: 2 } });
+    expect(partLines(one.store)).toMatchObject([{ sentiment: 'POSITIVE' }, { error: 'the job failed' }]);
+    expect(await one.table.get(BAD)).toBeUndefined();
+  });
+
+  test.each([
+    ['that another job counts', { payer: 'other', sends: 2 }],
+    ['that a worker still holds', { state: 'SENT', leaseEndsMs: 2_000_000, sends: 2 }],
+    ['that were never made', { sends: 0 }],
+  ])('leaves calls alone %s', async (_, differs) => {
+    const one = await splitWorld();
+    const stored = { ...free, paidAgain: 0, ...differs };
+    await one.table.put(BAD, stored, { expected: null, token: 'b' });
+
+    const ended = await failChunk(CHUNK, failure, one.storage);
+
+    expect(ended).toMatchObject({ kind: 'ended', summary: { calls: 0, failed: 2 } });
+    expect((await one.table.get(BAD))?.row).toEqual(stored);
+  });
+
+  test('that had ended before stays as it is, and so does the cache', async () => {
+    const one = await splitWorld();
+    await endChunk(CHUNK, results, one.storage);
+    await one.table.put(BAD, { ...free, sends: 2, paidAgain: 0 }, { expected: null, token: 'b' });
+
+    const ended = await failChunk(CHUNK, failure, one.storage);
+
+    expect(ended).toMatchObject({ kind: 'was-ended', summary: { scored: 2, failed: 0 } });
+    expect(await one.table.get(BAD)).toBeDefined();
+  });
+});
+
+describe('reopening a chunk', () => {
+  test('that has failed rows opens it; it was open after that', async () => {
+    const one = await splitWorld();
+    await endChunk(CHUNK, [scored('1', 'good'), failed('2')], one.storage);
+
+    expect(await reopenChunk(CHUNK, one.storage)).toBe('reopened');
+    expect(await reopenChunk(CHUNK, one.storage)).toBe('was-open');
+    expect((await rowOf(one)).row).toMatchObject({ state: 'open', part: partsIn(one)[0] });
+  });
+
+  test('that is complete, or was erased, changes nothing', async () => {
+    const one = await splitWorld();
+    await endChunk(CHUNK, results, one.storage);
+
+    expect(await reopenChunk(CHUNK, one.storage)).toBe('complete');
+    expect(await reopenChunk({ ...CHUNK, chunk: 1 }, one.storage)).toBe('gone');
+    expect((await rowOf(one)).row.state).toBe('ended');
+  });
+
+  test('looks again if the row has changed meanwhile', async () => {
+    const one = await splitWorld();
+    await endChunk(CHUNK, [scored('1', 'good'), failed('2')], one.storage);
+    const changing = meanwhile(one, async () => {
+      const { row: ended, token } = await rowOf(one);
+      await writeChunkRow(CHUNK, { ...ended, staged: 'changed' }, token, one.storage);
+    });
+
+    expect(await reopenChunk(CHUNK, changing)).toBe('reopened');
+    expect((await rowOf(one)).row).toMatchObject({ state: 'open', staged: 'changed' });
+  });
+
+  test('then ending it scores only the rows without a score, also if their texts are equal', async () => {
+    const one = world();
+    await splitBatch(batchOf([row(1, 'good'), row(2, 'bad'), row(3, 'good')]), one.split);
+    await endChunk(CHUNK, [scored('1', 'good'), failed('2'), failed('3')], one.storage);
+    await reopenChunk(CHUNK, one.storage);
+
+    const ended = await endChunk(CHUNK, [scored('2', 'bad')], one.storage);
+
+    expect(ended).toMatchObject({ kind: 'ended', summary: { scored: 3, failed: 0, calls: 4, cached: 1 } });
+    expect(partLines(one.store)).toMatchObject([
+      { sentiment: 'POSITIVE' },
+      { sentiment: 'negative' },
+      { sentiment: 'POSITIVE' },
+    ]);
+  });
+});
