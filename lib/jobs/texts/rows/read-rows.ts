@@ -61,7 +61,7 @@ async function* csvRows(lines: AsyncIterator<SourceLine>, options: RowsOptions) 
 function isNdjson(head: Uint8Array, { format, name = '' }: RowsOptions): boolean {
   if (format !== undefined) return format === 'ndjson';
   const [, ending = ''] = /\.(csv|tsv|ndjson|jsonl)(?:\.gz)?$/i.exec(name) ?? [];
-  if (ending !== '') return /^(ndjson|jsonl)$/i.test(ending);
+  if (ending !== '') return ['ndjson', 'jsonl'].includes(ending.toLowerCase());
   // Zero bytes are skipped: in UTF-16 they are the other half of an ASCII character.
   const first = head.find((byte) => ![0, 0x20, 0x09, 0x0a, 0x0d].includes(byte));
   return first === 0x7b;
