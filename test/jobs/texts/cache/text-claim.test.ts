@@ -150,6 +150,22 @@ describe('a claim whose write got no response, and was not made,', () => {
     expect(await claim.send()).toEqual({ kind: 'held', untilMs: 1_090_000 });
   });
 
+  test('counts nothing of a text that another worker has taken over since, and writes nothing', async () => {
+    const memory = createMemoryTable();
+    const { table, requests } = watched(memory, 2);
+    const claim = await sentBy(worker(analyze, table), 'good');
+    await expect(claim.send()).rejects.toThrow('no response');
+    const next = worker(analyze, memory, 'other');
+    next.pass(90_000);
+    await sentBy(next, 'good');
+
+    await claim.release();
+
+    expect(claim.sends()).toBe(0);
+    expect(requests.put).toBe(2);
+    expect((await memory.get(KEY))?.row).toMatchObject({ owner: 'other', sends: 2 });
+  });
+
   test('frees the text that it had before', async () => {
     const { table } = watched(createMemoryTable(), 2);
     const claim = await sentBy(worker(analyze, table), 'good');
