@@ -217,6 +217,23 @@ describe('a chunk whose job failed', () => {
   });
 });
 
+test('a failed job whose chunk another worker ends meanwhile leaves its calls to whoever counts them', async () => {
+  const one = await splitWorld();
+  const key = cacheKey(HOST, { text: 'bad' });
+  const counted = { payer: 'job-1', leaseEndsMs: 0, sends: 2, paidAgain: 0 };
+  const free = { state: 'FREE', textHash: textHashOf('bad'), owner: 'w', ...counted };
+  await one.table.put(key, free, { expected: null, token: 'b' });
+
+  const ended = await failChunk(
+    CHUNK,
+    { error: 'the job failed', payer: 'job-1' },
+    meanwhile(one, () => endChunk(CHUNK, results, one.storage)),
+  );
+
+  expect(ended.kind).toBe('was-ended');
+  expect((await one.table.get(key))?.row).toEqual(free);
+});
+
 describe('reopening a chunk', () => {
   test('that has failed rows opens it; it was open after that', async () => {
     const one = await splitWorld();
