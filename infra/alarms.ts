@@ -1,4 +1,4 @@
-import { Annotations, Duration } from 'aws-cdk-lib';
+import { Annotations, Duration, Stack } from 'aws-cdk-lib';
 import {
   Alarm,
   ComparisonOperator,
@@ -8,8 +8,7 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Key } from 'aws-cdk-lib/aws-kms';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
@@ -17,6 +16,7 @@ import { Construct } from 'constructs';
 import { placeOf } from './config-schedules.ts';
 import type { Instance } from './config-schema.ts';
 import type { OwnMetrics } from './metrics.ts';
+import { acknowledge } from './nag.ts';
 import type { SyncFunction } from './sync-function.ts';
 
 export type AlarmsProps = Pick<Instance, 'alarms' | 'schedules'> & {
@@ -82,11 +82,20 @@ export class Alarms extends Construct {
         'nobody is notified of alarms: configure alarms.email or alarms.topicArn',
       );
     if (email === undefined) return given;
-    // CloudWatch may not use the AWS managed key for topics.
-    const key = new Key(this, 'Key', { enableKeyRotation: true, description: 'Alarms of platform-sync' });
-    key.grantEncryptDecrypt(new ServicePrincipal('cloudwatch.amazonaws.com'));
-    const topic = new Topic(this, 'Topic', { masterKey: key, enforceSSL: true });
-    topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com'));
+    const topic = new Topic(this, 'Topic', { enforceSSL: true });
+    acknowledge(
+      topic,
+      'SNS2',
+      'An alarm says what its name says. CloudWatch may not use the key of AWS, and one of our own costs $1 a month.',
+    );
+    topic.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+      }),
+    );
     topic.addSubscription(new EmailSubscription(email));
     return [...given, topic];
   }

@@ -19,6 +19,9 @@ export type CatalogProps = {
 const TABLE_NAMES = sources.map(glueTableOf);
 const PARTITION_KEYS: readonly Column[] = gluePartitionKeys.map((name) => ({ name, type: 'string' }));
 
+/** A query that reads more is stopped: at $5 a terabyte, it costs half a dollar at most. */
+const MOST_SCANNED_BYTES = 100_000_000_000;
+
 /** A query can always be run again. */
 const RESULTS_LIFETIME = Duration.days(30);
 
@@ -142,6 +145,7 @@ export class Catalog extends Construct {
       workGroupConfiguration: {
         enforceWorkGroupConfiguration: true,
         publishCloudWatchMetricsEnabled: true,
+        bytesScannedCutoffPerQuery: MOST_SCANNED_BYTES,
         engineVersion: { selectedEngineVersion: 'Athena engine version 3' },
         resultConfiguration: {
           outputLocation: `s3://${bucket.bucketName}/${resultsFolder}`,

@@ -18,7 +18,11 @@ export function whole(least: number, most: number) {
   return z.number({ error }).check(z.refine(fits, { error }));
 }
 
-export const yesOrNo = z.boolean({ error: 'true or false' });
+const FIXED_ADDRESS = 'true, false, or the allocation id of an address, such as eipalloc-0a1b2c3d4e5f60718';
+
+export const fixedAddress = z.union([z.boolean(), text(FIXED_ADDRESS, /^eipalloc-[0-9a-f]{8,17}$/)], {
+  error: FIXED_ADDRESS,
+});
 
 export const uuid = (of: string) => text(`the UUID of ${of}`, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i);
 

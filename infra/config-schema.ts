@@ -5,6 +5,7 @@ import {
   awsAccount,
   email,
   filled,
+  fixedAddress,
   keyArn,
   name,
   number,
@@ -15,7 +16,6 @@ import {
   topicArn,
   uuid,
   whole,
-  yesOrNo,
 } from './config-fields.ts';
 import { scheduleSchema } from './config-schedules.ts';
 
@@ -112,8 +112,8 @@ const instanceSchema = z.strictObject(
     allow: z.optional(allow),
     schedules: z._default(z.array(scheduleSchema, { error: 'a list of schedules' }), []),
     eventRules: z._default(z.array(eventRuleSchema, { error: 'a list of event rules' }), []),
-    /** Calls leave from one address that does not change, through a NAT gateway. */
-    fixedAddress: z._default(yesOrNo, false),
+    /** Calls leave from one address that does not change, through a NAT gateway: a new one, or one that exists. */
+    fixedAddress: z._default(fixedAddress, false),
     lifetimes: z._default(lifetimes, lifetimes.parse({})),
     alarms: z._default(alarms, alarms.parse({})),
     tags: z._default(

@@ -4,8 +4,15 @@ import { Grant, type IRole } from 'aws-cdk-lib/aws-iam';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { type CommonEnvironment, type FunctionEnvironment, jobTimes } from '../lib/contract.ts';
+import {
+  type CommonEnvironment,
+  type FunctionEnvironment,
+  type JobType,
+  jobTimes,
+  jobTypes,
+} from '../lib/contract.ts';
 import type { Capacity } from './capacity.ts';
+import type { Instance } from './config-schema.ts';
 import { createDeadLetterQueue, createQueue } from './queues.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { Storage } from './storage.ts';
@@ -17,7 +24,7 @@ export type JobsProps = FunctionDefaults & {
   readonly storage: Storage;
   readonly secret: TokenSecret;
   readonly capacity: Capacity;
-  readonly allow: object | undefined;
+  readonly allow: Instance['allow'];
   readonly snapshots: Snapshots;
   /** SYNC_FOLLOWERS. */
   readonly followers: string | undefined;
@@ -49,8 +56,14 @@ export class Jobs extends Construct {
     this.deadLetters = createDeadLetterQueue(this, 'DeadLetters');
     this.queue = this.jobsQueue('Queue');
     this.functionsQueue = this.jobsQueue('FunctionsQueue');
-    this.runJobs = this.worker('RunJobs', this.queue, props);
-    this.runFunctions = this.worker('RunFunctions', this.functionsQueue, props);
+    const types = props.allow?.types ?? jobTypes.filter((type) => type !== CHANGES_FORMULAS);
+    const ofFunctions = types.filter((type) => type === 'run-function' || type === CHANGES_FORMULAS);
+    this.runJobs = this.worker('RunJobs', { queue: this.queue, types }, props);
+    this.runFunctions = this.worker(
+      'RunFunctions',
+      { queue: this.functionsQueue, types: ofFunctions },
+      props,
+    );
     this.runJobs.function.addEventSource(
       new SqsEventSource(this.queue, { ...reporting, batchSize: 10, maxConcurrency: props.capacity.jobs }),
     );
@@ -70,8 +83,8 @@ export class Jobs extends Construct {
     });
   }
 
-  private worker(id: string, queue: Queue, { environment, ...props }: JobsProps): SyncFunction {
-    const { storage, secret, allow, network, logRetention, snapshots, followers } = props;
+  private worker(id: string, { queue, types }: Work, { environment, ...props }: JobsProps): SyncFunction {
+    const { secret, allow, network, logRetention, snapshots, followers } = props;
     const bus = EventBus.fromEventBusName(this, `${id}Bus`, 'default');
     const worker = new SyncFunction(this, id, {
       network,
@@ -86,18 +99,14 @@ export class Jobs extends Construct {
         SYNC_EVENT_BUS: bus.eventBusName,
         SYNC_SNAPSHOT_FUNCTION: snapshots.alias.functionArn,
         ...(followers === undefined ? {} : { SYNC_FOLLOWERS: followers }),
-        ...(allow === undefined ? {} : { SYNC_ALLOW: JSON.stringify(allow) }),
+        SYNC_ALLOW: JSON.stringify({ ...allow, types }),
       } satisfies FunctionEnvironment,
     });
     const { role } = worker;
     secret.grantRead(role);
     // A message that names no job is replaced by one that does; the event source mapping may delete the old one.
     queue.grant(role, 'sqs:SendMessage');
-    storage.grantRead(role, ['results/*', 'work/*']);
-    storage.grantWrite(role, ['results/*', 'refused/*', 'scores/*', 'formulas/*', 'work/*']);
-    storage.grantDelete(role, ['scores/*']);
-    grantRows(storage, role);
-    snapshots.grantStart(role);
+    grantWork(role, types, props);
     Grant.addToPrincipal({
       grantee: role,
       actions: ['events:PutEvents'],
@@ -106,6 +115,28 @@ export class Jobs extends Construct {
     });
     return worker;
   }
+}
+
+/** A job that changes a calculation for everybody: only an instance whose `allow` names it takes it. */
+const CHANGES_FORMULAS = 'update-formula' satisfies JobType;
+
+type Work = { readonly queue: Queue; readonly types: readonly JobType[] };
+
+/** What jobs of these types read, write and start. */
+function grantWork(
+  role: SyncFunction['role'],
+  types: readonly JobType[],
+  { storage, snapshots }: Pick<JobsProps, 'storage' | 'snapshots'>,
+): void {
+  storage.grantRead(role, ['results/*', 'work/*']);
+  storage.grantWrite(role, ['results/*', 'refused/*', 'work/*']);
+  if (types.includes('score')) {
+    storage.grantWrite(role, ['scores/*']);
+    storage.grantDelete(role, ['scores/*']);
+  }
+  if (types.includes(CHANGES_FORMULAS)) storage.grantWrite(role, ['formulas/*']);
+  if (types.includes('snapshot')) snapshots.grantStart(role);
+  grantRows(storage, role);
 }
 
 const grantRows = ({ table }: Storage, role: IRole) =>

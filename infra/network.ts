@@ -1,4 +1,4 @@
-import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
+import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import {
   CfnEIP,
   FlowLogDestination,
@@ -11,15 +11,13 @@ import {
   SubnetType,
   Vpc,
 } from 'aws-cdk-lib/aws-ec2';
-import { Grant, type IRole } from 'aws-cdk-lib/aws-iam';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Grant, type IRole, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import type { Instance } from './config-schema.ts';
 import { acknowledgeWildcard } from './nag.ts';
 
-export type NetworkProps = {
-  readonly baseUrl: string;
-  readonly logRetention: RetentionDays;
-};
+export type NetworkProps = Pick<Instance, 'baseUrl' | 'fixedAddress' | 'lifetimes'>;
 
 /**
  * A network that every call leaves from one fixed address, for platforms with an allow-list. It has one NAT gateway: a
@@ -29,13 +27,16 @@ export class Network extends Construct {
   readonly vpc: IVpc;
   readonly securityGroup: SecurityGroup;
 
-  constructor(scope: Construct, id: string, { baseUrl, logRetention }: NetworkProps) {
+  constructor(scope: Construct, id: string, { baseUrl, fixedAddress, lifetimes }: NetworkProps) {
     super(scope, id);
-    const address = new CfnEIP(this, 'Address', { domain: 'vpc' });
+    const given = typeof fixedAddress === 'string' ? fixedAddress : undefined;
+    const address = given === undefined ? this.newAddress() : undefined;
     const vpc = new Vpc(this, 'Vpc', {
       maxAzs: 2,
       natGateways: 1,
-      natGatewayProvider: NatProvider.gateway({ eipAllocationIds: [address.attrAllocationId] }),
+      natGatewayProvider: NatProvider.gateway({
+        eipAllocationIds: [given ?? address?.attrAllocationId ?? ''],
+      }),
       subnetConfiguration: [
         { name: 'Public', subnetType: SubnetType.PUBLIC, mapPublicIpOnLaunch: false },
         { name: 'Functions', subnetType: SubnetType.PRIVATE_WITH_EGRESS },
@@ -47,10 +48,14 @@ export class Network extends Construct {
       },
     });
     const logGroup = new LogGroup(this, 'FlowLogs', {
-      retention: logRetention,
+      retention: lifetimes.logs,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    vpc.addFlowLog('FlowLog', { destination: FlowLogDestination.toCloudWatchLogs(logGroup) });
+    const flowLogs = new ServicePrincipal('vpc-flow-logs.amazonaws.com', {
+      conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+    });
+    const role = new Role(this, 'FlowLogsRole', { assumedBy: flowLogs });
+    vpc.addFlowLog('FlowLog', { destination: FlowLogDestination.toCloudWatchLogs(logGroup, role) });
     this.vpc = vpc;
     this.securityGroup = new SecurityGroup(this, 'Functions', {
       vpc,
@@ -63,10 +68,22 @@ export class Network extends Construct {
         Port.tcp(port),
         `Port ${port} of the platform and AWS`,
       );
+    if (address === undefined) return;
     new CfnOutput(this, 'EgressAddress', {
       value: address.attrPublicIp,
       description: 'The address to put on the allow-list of the platform',
     });
+    new CfnOutput(this, 'EgressAllocation', {
+      value: address.attrAllocationId,
+      description: 'What fixedAddress is set to, so that another stack has this address',
+    });
+  }
+
+  /** Others have it on their lists: it stays when the setting is turned off and when the stack is destroyed. */
+  private newAddress(): CfnEIP {
+    const address = new CfnEIP(this, 'Address', { domain: 'vpc' });
+    address.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
+    return address;
   }
 
   /** What Lambda does on behalf of a function to connect it; AWS accepts no narrower resource for it. */

@@ -30,9 +30,7 @@ export class PlatformSync extends Construct {
     const secret = new TokenSecret(this, 'TokenSecret', instance);
     const catalog = new Catalog(this, 'Catalog', { bucket: storage.bucket });
     const defaults = {
-      network: instance.fixedAddress
-        ? new Network(this, 'Network', { baseUrl: instance.baseUrl, logRetention: lifetimes.logs })
-        : undefined,
+      network: instance.fixedAddress ? new Network(this, 'Network', instance) : undefined,
       logRetention: lifetimes.logs,
     };
     const snapshots = schedules.length;

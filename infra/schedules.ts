@@ -1,7 +1,8 @@
-import { TimeZone } from 'aws-cdk-lib';
+import { RemovalPolicy, TimeZone } from 'aws-cdk-lib';
 import {
   ContextAttribute,
   ScheduleExpression,
+  ScheduleGroup,
   Schedule as SchedulerSchedule,
   ScheduleTargetInput,
   TimeWindow,
@@ -24,11 +25,13 @@ export class Schedules extends Construct {
   constructor(scope: Construct, id: string, { schedules, jobs }: SchedulesProps) {
     super(scope, id);
     this.deadLetters = createDeadLetterQueue(this, 'DeadLetters');
+    const scheduleGroup = new ScheduleGroup(this, 'Group', { removalPolicy: RemovalPolicy.DESTROY });
     for (const schedule of schedules) {
       if (schedule.cron === undefined) continue;
       const place = placeOf(schedule);
       new SchedulerSchedule(this, place, {
         description: `Snapshot of ${place}`,
+        scheduleGroup,
         schedule: ScheduleExpression.expression(`cron(${schedule.cron})`, TimeZone.of(schedule.timeZone)),
         timeWindow: TimeWindow.off(),
         target: new SqsSendMessage(jobs, {

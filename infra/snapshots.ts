@@ -61,8 +61,9 @@ export class Snapshots extends Construct {
     catalog.grantPublish(role);
     this.grantCheckpoints();
     const version = this.snapshot.function.currentVersion;
-    // Runs in progress continue on the version that they began on.
-    version.applyRemovalPolicy(RemovalPolicy.RETAIN);
+    // Runs in progress continue on the version that they began on. That of an update that fails is deleted: Lambda would
+    // refuse to create it again.
+    version.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
     this.alias = new Alias(this, 'Live', { aliasName: 'live', version });
   }
 

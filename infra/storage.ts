@@ -17,7 +17,10 @@ import { acknowledge, acknowledgeWildcard, belowArn } from './nag.ts';
 
 export type StorageProps = Pick<Instance, 'lifetimes' | 'schedules'>;
 
-/** Where snapshots and results are stored, and the rows that processes share. Both outlive the stack. */
+/**
+ * Where snapshots and results are stored, and the rows that processes share. Both outlive the stack, unless its first
+ * deployment fails: then nothing is in them, and they would only be in the way.
+ */
 export class Storage extends Construct {
   readonly bucket: Bucket;
   readonly table: Table;
@@ -28,7 +31,7 @@ export class Storage extends Construct {
       ...guarded,
       versioned: true,
       serverAccessLogsBucket: this.accessLogs(),
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       lifecycleRules: lifecycleOf(props),
     });
     // The construct's own switch would add a function.
@@ -43,7 +46,7 @@ export class Storage extends Construct {
       billingMode: BillingMode.PAY_PER_REQUEST,
       encryption: TableEncryption.AWS_MANAGED,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
   }
 
@@ -92,7 +95,7 @@ export class Storage extends Construct {
     const logs = new Bucket(this, 'AccessLogs', {
       ...guarded,
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       lifecycleRules: [{ expiration: Duration.days(90) }],
     });
     acknowledge(logs, 'S1', 'It is the bucket of the access logs: logging access to it would never end.');

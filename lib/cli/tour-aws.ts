@@ -1,5 +1,6 @@
 import { createLedger } from '../jobs/ledger/create-ledger.ts';
 import { hasEnded } from '../jobs/ledger/job-row.ts';
+import { jobTypes } from '../jobs/types/job-types.ts';
 import { startStack } from '../sandbox/aws/stack/start-stack.ts';
 import { synthStack } from '../sandbox/aws/stack/synth-stack.ts';
 import { readStack } from '../sandbox/aws/stack/template.ts';
@@ -43,7 +44,14 @@ export async function startTourAws(options: TourAwsOptions): Promise<TourAws> {
   const { platform, store, rate, onLog, signal } = options;
   await using started = new AsyncDisposableStack();
   const { tokenHeader } = platform;
-  const instance = { name: 'tour', baseUrl: BASE_URL, tokenHeader, rate, logLevel: 'warn' };
+  const instance = {
+    name: 'tour',
+    baseUrl: BASE_URL,
+    tokenHeader,
+    rate,
+    logLevel: 'warn',
+    allow: { types: jobTypes },
+  };
   const { folder } = started.use(await synthStack(instance, signal));
   const stack = started.use(
     await startStack({

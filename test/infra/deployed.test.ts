@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { glueTableOf, settingNames, sources } from '../../lib/contract.ts';
+import { glueTableOf, jobTypes, settingNames, sources } from '../../lib/contract.ts';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import { sometimes } from '../../lib/sandbox/aws/functions/lambda-rules.ts';
 import { objectCreated } from '../../lib/sandbox/aws/stack/object-created.ts';
@@ -28,7 +28,7 @@ const instance = {
   tokenHeader: 'X-Deployed-Token',
   rate: 2_000,
   compression: 'zstd',
-  allow: { packages: [packageId] },
+  allow: { types: jobTypes, packages: [packageId] },
   schedules: [{ source: 'calculations', cron: '0 2 * * ? *' }, { source: 'cards' }],
   logLevel: 'warn',
 };

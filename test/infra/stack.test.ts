@@ -31,7 +31,7 @@ describe('the bucket', () => {
       },
     });
     small.hasResource('AWS::S3::Bucket', {
-      DeletionPolicy: 'Retain',
+      DeletionPolicy: 'RetainExceptOnCreate',
       Properties: { VersioningConfiguration: Match.anyValue() },
     });
   });
@@ -103,7 +103,7 @@ test('the table is paid per request, encrypted, can be restored to a point in ti
     PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
     TimeToLiveSpecification: { AttributeName: 'expires', Enabled: true },
   });
-  small.hasResource('AWS::DynamoDB::Table', { DeletionPolicy: 'Retain' });
+  small.hasResource('AWS::DynamoDB::Table', { DeletionPolicy: 'RetainExceptOnCreate' });
 });
 
 test('no rule expires the newest run, which has no tag', () => {
@@ -223,7 +223,11 @@ describe('snapshots', () => {
       DurableConfig: { ExecutionTimeout: 23 * 3_600, RetentionPeriodInDays: 30 },
       Timeout: 900,
     });
-    small.hasResource('AWS::Lambda::Version', { DeletionPolicy: 'Retain' });
+    // A version that stayed after an update was rolled back could not be created again.
+    small.hasResource('AWS::Lambda::Version', {
+      DeletionPolicy: 'RetainExceptOnCreate',
+      UpdateReplacePolicy: 'Retain',
+    });
     small.hasResourceProperties('AWS::Lambda::Alias', { Name: 'live' });
     const [alias] = Object.keys(small.findResources('AWS::Lambda::Alias'));
     small.hasResourceProperties('AWS::Lambda::Function', {
@@ -350,4 +354,82 @@ test('nothing has a name that another stack could have', () => {
   );
 
   expect(names.map(([id]) => id)).toEqual([]);
+});
+
+describe('what is left', () => {
+  const policiesOf = (
+    template: typeof small,
+    policy: 'DeletionPolicy' | 'UpdateReplacePolicy',
+    value: string,
+  ) =>
+    resourcesOf(template)
+      .filter(([, resource]) => Reflect.get(resource, policy) === value)
+      .map(([, { Type }]) => Type)
+      .sort();
+
+  const stays = ['AWS::DynamoDB::Table', 'AWS::Lambda::Version', 'AWS::S3::Bucket', 'AWS::S3::Bucket'];
+
+  test('by a first deployment that fails is nothing, by a destroyed stack only what cannot be made again', () => {
+    expect(policiesOf(small, 'DeletionPolicy', 'Retain')).toEqual([]);
+    expect(policiesOf(small, 'DeletionPolicy', 'RetainExceptOnCreate')).toEqual(stays);
+    expect(policiesOf(large, 'DeletionPolicy', 'RetainExceptOnCreate')).toEqual(
+      [...stays, 'AWS::EC2::EIP'].sort(),
+    );
+  });
+
+  test('of a key is nothing: there is none that costs anything', () => {
+    large.resourceCountIs('AWS::KMS::Key', 0);
+  });
+
+  test('of an address is the address, which another stack can take over', () => {
+    const adopted = templateOf({ ...full, fixedAddress: 'eipalloc-0a1b2c3d4e5f60718' });
+
+    adopted.resourceCountIs('AWS::EC2::EIP', 0);
+    adopted.hasResourceProperties('AWS::EC2::NatGateway', { AllocationId: 'eipalloc-0a1b2c3d4e5f60718' });
+  });
+});
+
+describe('rights', () => {
+  /** The job types that each function takes. */
+  const typesIn = (template: typeof small) =>
+    all(template, 'AWS::Lambda::Function').flatMap(({ Environment }) => {
+      const { SYNC_ALLOW: allow } = (Environment as { Variables: Record<string, string> }).Variables;
+      return allow === undefined ? [] : [JSON.parse(allow).types as string[]];
+    });
+
+  test('code functions are all that their queue takes, and formulas are changed only where allow names it', () => {
+    const [inLeast, ofFunctions] = typesIn(small);
+
+    expect(inLeast).not.toContain('update-formula');
+    expect(inLeast).toContain('score');
+    expect(ofFunctions).toEqual(['run-function']);
+    expect(typesIn(templateOf({ ...least, allow: { types: ['update-formula', 'score'] } }))).toEqual([
+      ['update-formula', 'score'],
+      ['update-formula'],
+    ]);
+  });
+
+  test('what another service may do, it may do for this account alone', () => {
+    const statements = resourcesOf(large).flatMap(([id, { Type, Properties }]) => {
+      const document = Properties['PolicyDocument'] ?? Properties['AssumeRolePolicyDocument'];
+      const { Statement = [] } = (document ?? {}) as { Statement?: { Principal?: { Service?: string } }[] };
+      // A role of a function is assumed by whoever may pass it, in this account.
+      return Statement.filter(
+        ({ Principal }) => ![undefined, 'lambda.amazonaws.com'].includes(Principal?.Service),
+      ).map((statement) => ({ of: `${Type} ${id}`, text: JSON.stringify(statement) }));
+    });
+
+    expect(statements.length).toBeGreaterThan(5);
+    const anyAccount = statements.filter(
+      ({ text }) => !text.includes('"aws:SourceAccount":"111122223333"') && !text.includes('aws:SourceArn'),
+    );
+    expect(anyAccount).toEqual([]);
+  });
+
+  test('a query that would read more than 100 GB is stopped, and schedules are in a group of their own', () => {
+    small.hasResourceProperties('AWS::Athena::WorkGroup', {
+      WorkGroupConfiguration: { BytesScannedCutoffPerQuery: 100_000_000_000 },
+    });
+    large.allResourcesProperties('AWS::Scheduler::Schedule', { GroupName: Match.anyValue() });
+  });
 });

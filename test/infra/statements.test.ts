@@ -55,14 +55,10 @@ test('no role may do more than it uses', () => {
     [
       "JobsRunFunctionsRole: Allow dynamodb:DeleteItem, dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:UpdateItem on StorageTable",
       "JobsRunFunctionsRole: Allow events:PutEvents on arn:Partition:events:Region:AccountId:event-bus/default if {"StringEquals":{"events:source":"platform-sync"}}",
-      "JobsRunFunctionsRole: Allow lambda:InvokeFunction on SnapshotsLive",
       "JobsRunFunctionsRole: Allow logs:CreateLogStream, logs:PutLogEvents on JobsRunFunctionsLog",
-      "JobsRunFunctionsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/formulas/*",
       "JobsRunFunctionsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/refused/*",
       "JobsRunFunctionsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/results/*",
-      "JobsRunFunctionsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/scores/*",
       "JobsRunFunctionsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/work/*",
-      "JobsRunFunctionsRole: Allow s3:DeleteObject on StorageBucket/scores/*",
       "JobsRunFunctionsRole: Allow s3:GetObject on StorageBucket/results/*",
       "JobsRunFunctionsRole: Allow s3:GetObject on StorageBucket/work/*",
       "JobsRunFunctionsRole: Allow s3:ListBucket on StorageBucket",
@@ -72,7 +68,6 @@ test('no role may do more than it uses', () => {
       "JobsRunJobsRole: Allow events:PutEvents on arn:Partition:events:Region:AccountId:event-bus/default if {"StringEquals":{"events:source":"platform-sync"}}",
       "JobsRunJobsRole: Allow lambda:InvokeFunction on SnapshotsLive",
       "JobsRunJobsRole: Allow logs:CreateLogStream, logs:PutLogEvents on JobsRunJobsLog",
-      "JobsRunJobsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/formulas/*",
       "JobsRunJobsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/refused/*",
       "JobsRunJobsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/results/*",
       "JobsRunJobsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/scores/*",
@@ -157,7 +152,7 @@ test('with a fixed address, functions may be connected to the network, and its t
     [
       "JobsRunFunctionsRole: Allow ec2:AssignPrivateIpAddresses, ec2:CreateNetworkInterface, ec2:DeleteNetworkInterface, ec2:DescribeNetworkInterfaces, ec2:DescribeSubnets, ec2:UnassignPrivateIpAddresses on *",
       "JobsRunJobsRole: Allow ec2:AssignPrivateIpAddresses, ec2:CreateNetworkInterface, ec2:DeleteNetworkInterface, ec2:DescribeNetworkInterfaces, ec2:DescribeSubnets, ec2:UnassignPrivateIpAddresses on *",
-      "NetworkVpcFlowLogIAMRole: Allow logs:CreateLogStream, logs:DescribeLogStreams, logs:PutLogEvents on NetworkFlowLogs",
+      "NetworkFlowLogsRole: Allow logs:CreateLogStream, logs:DescribeLogStreams, logs:PutLogEvents on NetworkFlowLogs",
       "SnapshotsSnapshotRole: Allow ec2:AssignPrivateIpAddresses, ec2:CreateNetworkInterface, ec2:DeleteNetworkInterface, ec2:DescribeNetworkInterfaces, ec2:DescribeSubnets, ec2:UnassignPrivateIpAddresses on *",
       "TextsSplitTextsRole: Allow ec2:AssignPrivateIpAddresses, ec2:CreateNetworkInterface, ec2:DeleteNetworkInterface, ec2:DescribeNetworkInterfaces, ec2:DescribeSubnets, ec2:UnassignPrivateIpAddresses on *",
     ]

@@ -48,11 +48,14 @@ async function forget({ textHash, batch, json }: ForgetFlags, terminal: Terminal
   return exitCodes.done;
 }
 
+const STAYS =
+  'not erased: messages on the queues (at most 14 days), results of jobs, the file that the texts came from, and the table’s backups, which can be restored for 35 days';
+
 function describe(erased: Erased, oldVersions: number): string {
   const { cacheRows, stagedChunks, parts, rows, batches } = erased;
   if (cacheRows + stagedChunks + parts + oldVersions === 0 && batches.length === 0)
     return 'there was nothing to erase';
   const found = `cache rows: ${cacheRows}, staged chunks: ${stagedChunks}, parts: ${parts}, rows in them: ${rows}`;
   const old = oldVersions === 0 ? '' : `; old versions of objects: ${oldVersions}`;
-  return `erased: ${found}; batches: ${batches.join(', ') || 'none'}${old}`;
+  return `erased: ${found}; batches: ${batches.join(', ') || 'none'}${old}\n${STAYS}`;
 }
