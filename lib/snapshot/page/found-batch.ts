@@ -103,11 +103,11 @@ function longestOf({ found, start, isFirst }: Source, order: Uint32Array, keyOf:
   return longest < 0 ? undefined : { key: keyOf(longest), bytes: most };
 }
 
-/** Where the piece ends that starts at `from`, and the most bytes that its lines can have. */
+/** Where the piece ends that starts at `from`, at least one record further, and the most bytes that its lines can have. */
 function pieceFrom({ found, start }: Source, order: Uint32Array, from: number) {
   const { starts, ends } = found.index;
   let [end, mostBytes] = [from, 0];
-  while (end < order.length && (end === from || mostBytes < PIECE_BYTES)) {
+  while (end < order.length && mostBytes < PIECE_BYTES) {
     const record = order[end] ?? 0;
     mostBytes += (ends[record] ?? 0) - (starts[record] ?? 0) + start.length + 1;
     end += 1;

@@ -56,10 +56,8 @@ export type RecordFields = {
 export const BEFORE_FIRST = 0;
 
 export function createRecordFields(json: JsonBytes): RecordFields {
-  // Longer than the rest of the page at any position, so that no bytes match a field that was never seen.
-  const never = json.bytes.length;
   const count = countNames('a response');
-  return { json, byName: new Map(), count, types: [0], next: [BEFORE_FIRST], starts: [0], lengths: [never] };
+  return { json, byName: new Map(), count, types: [0], next: [BEFORE_FIRST], starts: [0], lengths: [0] };
 }
 
 /** The field with this name. */
@@ -72,7 +70,8 @@ export function fieldNamed(fields: RecordFields, name: string): number {
   fields.types.push(0);
   fields.next.push(BEFORE_FIRST);
   fields.starts.push(0);
-  fields.lengths.push(fields.json.bytes.length);
+  // No bytes are the same as none: a field that was never seen.
+  fields.lengths.push(0);
   return field;
 }
 

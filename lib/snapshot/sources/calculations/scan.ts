@@ -83,7 +83,6 @@ function readInOrder(options: CalculationScanOptions): Scan<PositionInOrder> {
     if (from?.mode === 'unordered')
       return yield* scanUnordered(options, { ...start, from: from.at }, from.order);
     const byId = from?.mode === 'created' ? REFUSED : yield* scanById(options, { ...start, from: from?.at });
-    if (byId.kind === 'ended') return byId.outcome;
     const at = from?.mode === 'created' ? from.at : undefined;
     const last = byId.kind === 'refused' ? yield* scanByCreated(options, { ...start, from: at }) : byId;
     if (last.kind === 'ended') return last.outcome;
