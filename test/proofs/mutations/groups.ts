@@ -15,18 +15,35 @@ export const groups = {
       'test/pace/{dynamo-budget-refusals,gcra,fair-order,fleet-pace,local-pace,breaker}.test.ts',
     ],
   },
+  page: {
+    mutate: ['lib/snapshot/page/*.ts'],
+    tests: ['test/snapshot/page/*.test.ts'],
+  },
   scan: {
     mutate: [
-      'lib/snapshot/page/*.ts',
-      'lib/snapshot/sources/{rereading,fan-out,read-ahead,resumable}.ts',
-      'lib/snapshot/sources/{calculations,cards,files,data-files}/!(columns|definition).ts',
+      'lib/snapshot/sources/{rereading,resumable}.ts',
+      'lib/snapshot/sources/calculations/!(columns|definition|scan).ts',
     ],
     tests: [
-      'test/snapshot/page/*.test.ts',
-      'test/snapshot/sources/{resumable,read-ahead,fan-out}.test.ts',
-      'test/snapshot/sources/{calculations,cards,files,data-files}/!(scan|stored-run).test.ts',
-      'test/snapshot/sources/{cards,data-files,files}/scan.test.ts',
-      'test/snapshot/sources/calculations/scan.test.ts',
+      'test/snapshot/sources/{rereading,resumable}.test.ts',
+      'test/snapshot/sources/calculations/{creation-time,degraded-retry,linked-datasets}.test.ts',
+      'test/snapshot/sources/calculations/{created-position,pages,pages-ahead,unordered-scan}.test.ts',
+      'test/snapshot/sources/calculations/{offset-scan,created-scan,trickle,short-totals}.test.ts',
+    ],
+  },
+  sources: {
+    mutate: [
+      'lib/snapshot/sources/{fan-out,read-ahead}.ts',
+      'lib/snapshot/sources/calculations/scan.ts',
+      'lib/snapshot/sources/{cards,files,data-files}/!(columns|definition).ts',
+    ],
+    tests: [
+      'test/snapshot/sources/{read-ahead,fan-out,resumable}.test.ts',
+      'test/snapshot/sources/cards/*.test.ts',
+      'test/snapshot/sources/data-files/scan.test.ts',
+      'test/snapshot/sources/files/!(scan|stored-run|changing-files).test.ts',
+      'test/snapshot/sources/files/{scan,changing-files}.test.ts',
+      'test/snapshot/sources/calculations/{short-totals,scan}.test.ts',
     ],
   },
   ledger: {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type FoundBatchOptions, foundBatch, heldBytes } from '../../../lib/snapshot/page/found-batch.ts';
+import { emptyBatch } from '../../../lib/snapshot/page/record-batch.ts';
 import { indexBytes } from '../../../lib/snapshot/page/record-index.ts';
 import { scanList } from '../../../lib/snapshot/page/scan-response.ts';
 import { recordsIn } from '../batches.ts';
@@ -110,6 +111,10 @@ describe('the fields', () => {
       id: ['number'],
     });
   });
+});
+
+test('the empty batch has no records', () => {
+  expect(recordsIn(emptyBatch)).toEqual({ keys: [], lines: [] });
 });
 
 test('the memory of the response and of its index is held until the batch is released', () => {

@@ -54,12 +54,23 @@ test('the byte that is wrong is named, with two digits', () => {
   expect(() => skipValue(jsonOf('"a\\u00x9"'), 0, 0)).toThrow('unexpected 0x78 at byte 6');
   expect(() => skipValue(jsonOf('"a\\x"'), 0, 0)).toThrow('unexpected 0x78 at byte 3');
   expect(() => skipValue(jsonOf('[falze]'), 0, 0)).toThrow('unexpected 0x7a at byte 4');
+  expect(() => skipValue(jsonOf('[ falze]'), 0, 0)).toThrow('unexpected 0x7a at byte 5');
+  expect(() => skipValue(jsonOf('"\\u00`0"'), 0, 0)).toThrow('unexpected 0x60 at byte 5');
+  expect(() => skipValue(jsonOf('"\\u00g0"'), 0, 0)).toThrow('unexpected 0x67 at byte 5');
+  expect(() => skipValue(jsonOf('"\u001f'), 0, 0)).toThrow('unexpected 0x1f at byte 1');
   expect(() => skipValue(jsonOf('[-x]'), 0, 0)).toThrow('unexpected 0x78 at byte 2');
   expect(() => skipValue(jsonOf('[1.x]'), 0, 0)).toThrow('unexpected 0x78 at byte 3');
   expect(() => skipValue(jsonOf('[1e+x]'), 0, 0)).toThrow('unexpected 0x78 at byte 4');
   expect(() => skipValue(jsonOf('{"a" 1}'), 0, 0)).toThrow('unexpected 0x31 at byte 5');
   expect(() => skipValue(jsonOf('{"a":1 1}'), 0, 0)).toThrow('unexpected 0x31 at byte 7');
 });
+
+test.each(['""', '"a"', '" "', '"ab"', '"a\\n"', '"\\u00aA"', '"\\u0fF9"', '"é"', '"abcd"', '"abcde"'])(
+  'the text %s ends with the last byte there is',
+  (text) => {
+    expect(skipValue(jsonOf(text), 0, 0)).toBe(Buffer.byteLength(text));
+  },
+);
 
 test('a text is filled if it has a character', () => {
   expect(['"a"', '"\\u0000"', '""', '1', '[""]'].map((text) => isFilledText(jsonOf(text), 0))).toEqual([

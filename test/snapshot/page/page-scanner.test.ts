@@ -201,6 +201,7 @@ describe('what is not JSON', () => {
     // Each has some of the bytes of a byte order mark.
     ['\uFEFA{"results":[]}', 'invalid JSON: unexpected 0xef at byte 0'],
     ['\uFFFF{"results":[]}', 'invalid JSON: unexpected 0xef at byte 0'],
+    ['\u1eff{"results":[]}', 'invalid JSON: unexpected 0xe1 at byte 0'],
     [' \u00ff{"results":[]}', 'invalid JSON: unexpected 0xc3 at byte 1'],
   ])('%s is refused with the byte', (text, message) => {
     expect(refusalOf(text)).toEqual(new SyntaxError(message));

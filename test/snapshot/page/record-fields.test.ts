@@ -68,6 +68,23 @@ describe('a field', () => {
     expect([...fields.byName.keys()]).toEqual(expected);
   });
 
+  test.each([
+    ['"a":', 1, true],
+    ['"ab":', 1, true],
+    ['"abcdefgh" : ', 1, true],
+    ['"abcdefghijklm":', 1, true],
+    ['"":', 1, false],
+  ])('whose bytes %s come again after the same field is not decoded again: %#', (name, value, isKnown) => {
+    const text = `{${name}${value},${name}`;
+    const fields = createRecordFields(jsonOf(text));
+    const second = text.lastIndexOf(name);
+
+    const found = [1, second].map((at) => fieldAt(fields, BEFORE_FIRST, at));
+
+    expect(found).toEqual([1, 1]);
+    expect(fields.starts[1]).toBe(isKnown ? 1 : second);
+  });
+
   test('that was only looked for has no type', () => {
     const fields = createRecordFields(jsonOf('{"a":1'));
     fieldNamed(fields, 'b');

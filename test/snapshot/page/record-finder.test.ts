@@ -88,6 +88,8 @@ test('the first failure is the one that is reported', () => {
 
 describe('the places of fields', () => {
   test('are those where their values start, the last one if a record has it twice; 0 for none', () => {
+    expect(find('[{"id":1}]', byInteger).index.values).toHaveLength(1);
+
     const { index, end } = find('[{"a":1,"id":2},{ "id" : 3 , "a":4,"a" :5},{"id":6}]', {
       ...byInteger,
       others: ['a', 'b'],

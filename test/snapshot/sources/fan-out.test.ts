@@ -254,3 +254,28 @@ test('resumed from any position, it reads exactly the rest and has the same outc
 test.each([0, -1, 1.5, Number.NaN])('a concurrency of %d is refused', (concurrency) => {
   expect(() => fanOutOf({ ids: [], read: async () => recordsOf(), concurrency })).toThrow(TypeError);
 });
+
+test('a response for which there is no memory before its turn is released, and read again then', async () => {
+  const released: string[] = [];
+  const read: string[] = [];
+  const large = (id: string) => ({
+    ...recordsOf(id),
+    heldBytes: 40 * 1024 * 1024,
+    ...(id === 'id1' ? { release: () => void released.push(id) } : {}),
+  });
+
+  const { keys } = await scanned(
+    fanOutOf({
+      ids: ids(3),
+      concurrency: 3,
+      async read(id) {
+        read.push(id);
+        return large(id);
+      },
+    }),
+  );
+
+  expect(keys).toEqual(['id0', 'id1', 'id2']);
+  expect(read).toEqual(['id0', 'id1', 'id2', 'id1', 'id2']);
+  expect(released).toEqual(['id1']);
+});

@@ -94,3 +94,66 @@ test('after large results, fewer are read ahead, so that hardly any is read twic
   expect(reads.reads.slice(0, 8).filter((times) => times > 1)).toHaveLength(7);
   expect(reads.reads.slice(8)).toEqual(Array(32).fill(1));
 });
+
+/** How often each item is read, of results of these sizes that all arrive at once, in order. */
+async function readsOf(sizes: readonly number[], concurrency: number): Promise<readonly number[]> {
+  const reads = createReads(sizes, async () => undefined);
+  const { read, memory } = reads;
+  for await (const result of readAhead({ items: [...sizes.keys()], read, concurrency, memory })) {
+    await moment();
+    reads.held.delete(result);
+  }
+  return reads.reads;
+}
+
+test('a result whose turn it is has room, however large it is', async () => {
+  expect(await readsOf([250, 250, 250], 1)).toEqual([1, 1, 1]);
+});
+
+test('an item whose turn it is by the time its result arrives is read once', async () => {
+  const reads: number[] = [];
+  const first = Promise.withResolvers<void>();
+  const results: number[] = [];
+  const read = async (item: number) => {
+    reads.push(item);
+    if (item === 2) await first.promise;
+    return item;
+  };
+  const memory = {
+    mostBytes: MOST_BYTES,
+    sizeOf: (item: number) => (item === 2 ? 250 : 1),
+    release: () => undefined,
+  };
+
+  for await (const result of readAhead({ items: [0, 1, 2], read, concurrency: 3, memory })) {
+    results.push(result);
+    if (result === 1) setImmediate(first.resolve);
+  }
+
+  expect(results).toEqual([0, 1, 2]);
+  expect(reads).toEqual([0, 1, 2]);
+});
+
+test('results that fill the memory exactly are read once', async () => {
+  expect(await readsOf([50, 50], 2)).toEqual([1, 1]);
+  expect(await readsOf([50, 51], 2)).toEqual([1, 2]);
+});
+
+test('a failure of the second read is thrown as it is', async () => {
+  let reads = 0;
+  const read = async (item: number) => {
+    reads += 1;
+    if (reads > 2) throw new Error('broken');
+    return { size: 60, item };
+  };
+  const memory = {
+    mostBytes: MOST_BYTES,
+    sizeOf: ({ size }: { size: number }) => size,
+    release: () => undefined,
+  };
+  const all = async () => {
+    for await (const _ of readAhead({ items: [0, 1], read, concurrency: 2, memory })) await moment();
+  };
+
+  await expect(all()).rejects.toThrow('broken');
+});

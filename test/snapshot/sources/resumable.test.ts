@@ -78,3 +78,21 @@ test('a scan does not start from an invalid position, and the error says what is
     'the position of a checkpoint: next: expected a number, got "two"',
   );
 });
+
+test('a scan starts at its beginning, or from the position that was stored', async () => {
+  const read: string[] = [];
+  const all = fanOut({
+    ids: ['a', 'b'],
+    total: 2,
+    async read(id) {
+      read.push(id);
+      return emptyBatch;
+    },
+  });
+  const scan = resumable(all, fanOutPosition);
+
+  for await (const _ of scan(fromBeginning));
+  for await (const _ of scan({ ...fromBeginning, from: { next: 1, records: 0, missing: 0 } }));
+
+  expect(read).toEqual(['a', 'b', 'b']);
+});

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { CreatedPosition } from '../../../../lib/snapshot/sources/calculations/created-position.ts';
 import { createdScan } from '../../../../lib/snapshot/sources/calculations/created-scan.ts';
 import { OrderError } from '../../../../lib/snapshot/sources/calculations/scan-error.ts';
 import type {
@@ -106,6 +107,36 @@ describe('a platform that does not change', () => {
     expect(keys).toHaveLength(9);
     expect(outcome.consistency).toBe('best-effort');
   });
+
+  test('with the most records of one time at the end is asked for the latest rows only once all were taken', async () => {
+    const platform = simulateCreations({ steps: [1, 1, 0, 0, 0, 0, 0, 0, 0], changes: [] });
+    const { requested, read } = watched(platform.readPage);
+
+    await scanned(scanOf(read, 4));
+
+    expect(requested.slice(-5)).toEqual(['>3', '>6', '>8', '<0', '<4']);
+  });
+
+  test('has something new in each step', async () => {
+    const steps = [1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1];
+    const platform = simulateCreations({ steps, changes: [] });
+
+    const { positions } = await scanned(scanOf(platform.readPage, 4));
+
+    expect(positions.map(({ records }) => records)).toEqual([4, 7, 10, 12]);
+  });
+});
+
+test('the scan ends once it has passed the latest row of its start, although others were added', async () => {
+  const added: CreationChange[] = Array.from({ length: 3 }, () => ({ kind: 'add', after: 1 }));
+  const platform = simulateCreations({ steps: [1, 1, 1, 1, 1], changes: [[], added, added, added, added] });
+  const { requested, read } = watched(platform.readPage);
+
+  const { keys, outcome } = await scanned(scanOf(read, 4));
+
+  expect(requested).toEqual(['<0', '>0', '>2']);
+  expect(keys).toEqual(['1', '2', '3', '4', '5', '6']);
+  expect(outcome.consistency).toBe('proved');
 });
 
 test('rows deleted before the page are detected, and the scan steps back to what slid below it', async () => {
@@ -167,6 +198,246 @@ test('the end is found although all rows from the last time taken on were delete
   expect(keys).toEqual(expect.arrayContaining(platform.livedThrough()));
   expect(new Set(keys).size).toBe(keys.length);
   expect(outcome.consistency).toBe('proved');
+});
+
+type Rows = readonly (readonly [id: number, created: number])[];
+
+/** A scan that has taken five rows, the last two of them created at 20. */
+const upToTwenty: CreatedPosition = {
+  target: 90,
+  next: 3,
+  stepBack: 0,
+  last: { created: 20, ids: ['4', '5'] },
+  tries: 0,
+  tooMany: null,
+  taken: 5,
+  smallest: 4,
+  idle: 0,
+  degraded: false,
+  totals: { start: null, end: null },
+};
+
+/** A scan from a position on, of these pages in turn: its requests, and its outcome, or the error that ended it. */
+async function resumed(from: Partial<CreatedPosition>, pages: readonly Rows[]) {
+  const { requested, read } = watched(async () => {
+    const rows = pages[requested.length - 1];
+    if (rows === undefined) throw new Error('no more pages');
+    return createdPage(rows.map(([id, created]) => ({ id, created })));
+  });
+  const scan = scanned(scanOf(read, 9), { from: { ...upToTwenty, ...from } });
+  const end = await scan.then(
+    ({ keys, outcome }) => ({ keys, outcome: outcome.consistency }),
+    (error: unknown) => (error as Error).message,
+  );
+  return { requested, end };
+}
+
+describe('a page that ends below the last time is the end', () => {
+  const page: Rows = [
+    [1, 19],
+    [2, 19],
+  ];
+  const top = page.toReversed();
+  const more: Rows = [[3, 19]];
+
+  test('if none follows it, and it still has the same rows', async () => {
+    expect(await resumed({}, [page, top, more, [], top])).toEqual({
+      requested: ['>3', '<0', '<2', '>5', '>3'],
+      end: { keys: [], outcome: 'proved' },
+    });
+  });
+
+  test.each<[string, readonly Rows[], readonly string[]]>([
+    ['if another follows it', [page, top, more, more], ['>3', '<0', '<2', '>5', '>4']],
+    [
+      'if it has one row more by now',
+      [page, top, more, [], [...page, ...more]],
+      ['>3', '<0', '<2', '>5', '>3', '>4'],
+    ],
+    [
+      'if it has another row by now',
+      [
+        page,
+        top,
+        more,
+        [],
+        [
+          [1, 19],
+          [7, 19],
+        ],
+      ],
+      ['>3', '<0', '<2', '>5', '>3', '>4'],
+    ],
+    [
+      'if it has a row of the last time',
+      [
+        [
+          [1, 19],
+          [4, 20],
+        ],
+        top,
+        more,
+      ],
+      ['>3', '<0', '<2', '>3'],
+    ],
+  ])('but not %s', async (_, pages, requested) => {
+    expect(await resumed({}, pages)).toEqual({ requested, end: 'no more pages' });
+  });
+
+  test('but not if it is empty', async () => {
+    expect(await resumed({ next: 0 }, [[], top, more, []])).toEqual({
+      requested: ['>0', '<0', '<2', '>0', '<0'],
+      end: 'no more pages',
+    });
+  });
+});
+
+test('the latest rows are taken in ascending order, unless they were taken before', async () => {
+  const top: Rows = [
+    [7, 22],
+    [6, 21],
+    [5, 20],
+    [3, 19],
+  ];
+
+  expect(await resumed({}, [[[3, 19]], top])).toEqual({
+    requested: ['>3', '<0'],
+    end: { keys: ['6', '7'], outcome: 'proved' },
+  });
+});
+
+describe('the latest rows are all there are', () => {
+  const top: Rows = [
+    [2, 19],
+    [1, 19],
+  ];
+
+  test('if there are none', async () => {
+    expect(await resumed({ next: 0 }, [[], []])).toEqual({
+      requested: ['>0', '<0'],
+      end: { keys: [], outcome: 'proved' },
+    });
+  });
+
+  test('if none follows them, and they are still the same', async () => {
+    expect(await resumed({}, [top, top, [], top.toReversed()])).toEqual({
+      requested: ['>3', '<0', '<2', '<0'],
+      end: { keys: [], outcome: 'proved' },
+    });
+  });
+
+  test('but not if one of them is gone by now', async () => {
+    expect(
+      await resumed({}, [
+        top,
+        top,
+        [],
+        [
+          [2, 19],
+          [7, 19],
+        ],
+        [[8, 19]],
+      ]),
+    ).toEqual({
+      requested: ['>3', '<0', '<2', '<0', '>5', '>4'],
+      end: 'no more pages',
+    });
+  });
+});
+
+describe('a time that no page can prove', () => {
+  const unprovable = { tooMany: 20 };
+
+  test('is the end if its last page brings nothing, and the latest rows are of that time', async () => {
+    expect(
+      await resumed(unprovable, [
+        [[5, 20]],
+        [
+          [5, 20],
+          [4, 20],
+        ],
+        [[3, 20]],
+      ]),
+    ).toEqual({
+      requested: ['>3', '<0', '<2'],
+      end: { keys: [], outcome: 'best-effort' },
+    });
+  });
+
+  test('is read on without asking for the latest rows while its pages bring something', async () => {
+    const page: Rows = [
+      [5, 20],
+      [6, 20],
+    ];
+
+    expect(await resumed({ ...unprovable, target: 20 }, [page])).toEqual({
+      requested: ['>3', '>4'],
+      end: 'no more pages',
+    });
+  });
+
+  test('is not the end if one of the latest rows is later', async () => {
+    const top: Rows = [
+      [7, 21],
+      [5, 20],
+    ];
+
+    expect(await resumed(unprovable, [[[5, 20]], top, [[3, 20]]])).toEqual({
+      requested: ['>3', '<0', '<2', '>3'],
+      end: 'no more pages',
+    });
+  });
+});
+
+describe('the first request', () => {
+  test('shows the latest row', async () => {
+    const platform = simulateCreations({ steps: [1], changes: [] });
+    const { requested, read } = watched(platform.readPage);
+
+    await scanned(scanOf(read, 4));
+
+    expect(requested).toEqual(['<0', '>0', '>0', '<0', '<1', '<0']);
+  });
+
+  test('is repeated for a whole page if it shows two of one time', async () => {
+    const platform = simulateCreations({ steps: [1, 1, 0], changes: [] });
+    const { requested, read } = watched(platform.readPage);
+
+    await scanned(scanOf(read, 4));
+
+    expect(requested).toEqual(['<0', '<0', '>0', '<0']);
+  });
+});
+
+describe('the scan gives up', () => {
+  test.each([
+    ['64 pages', { idle: 64, taken: 0 }, 65],
+    ['64 pages and as many as reread what was taken', { idle: 74, taken: 30 }, 75],
+    ['so many pages of a single row', { idle: 94, taken: 30, smallest: 1 }, 95],
+  ])('after %s without anything new', async (_, position, idle) => {
+    expect(await resumed(position, [[]])).toEqual({
+      requested: ['>3'],
+      end: `the scan made no progress: ${idle} pages up to row 3 brought nothing new`,
+    });
+  });
+});
+
+test('what was reported before a scan was resumed still counts', async () => {
+  const readPage: ReadSortedPage = async () => createdPage([]);
+  const from = { ...upToTwenty, next: 0 };
+  const totals = { start: 5, end: 6 };
+
+  const nothing = await scanned(scanOf(readPage, 9), { from });
+  const degraded = await scanned(scanOf(readPage, 9), { from: { ...from, degraded: true, totals } });
+
+  expect(nothing.outcome).toMatchObject({ consistency: 'proved', totals: { start: null, end: null } });
+  expect(degraded.outcome).toMatchObject({ consistency: 'best-effort', refused: ['degraded'], totals });
+});
+
+test('no total is known if none is reported', async () => {
+  const { outcome } = await scanned(scanOf(async () => createdPage([]), 9));
+
+  expect(outcome.totals).toEqual({ start: null, end: null });
 });
 
 describe('a fault of the platform', () => {

@@ -123,9 +123,10 @@ test('an empty page is not the end: rows before it may have been deleted', async
   const ten: readonly Change[] = Array.from({ length: 6 }, () => ({ kind: 'delete', at: 0 }));
   const platform = simulatePlatform({ rows: 12, changes: [[], [], [], ten] });
 
-  const { keys } = await scanned({ readPage: platform.readPage, limit: 4 });
+  const { keys, positions } = await scanned({ readPage: platform.readPage, limit: 4 });
 
   expect(keys.slice(-3)).toEqual(['10', '11', '12']);
+  expect(new Set(positions.map(({ taken }) => taken)).size).toBe(positions.length);
 });
 
 test('a short page that adds nothing is not the end: the platform may cap any page', async () => {
@@ -156,6 +157,12 @@ test('the scan gives up on a platform that sends the same page forever', async (
   const scan = scanned({ readPage: fixedPages([99], [1, 2, 3, 4]), limit: 4 });
 
   await expect(scan).rejects.toThrow('the scan made no progress');
+});
+
+test('the scan gives up on a platform that shows its highest id, and no page', async () => {
+  await expect(scanned({ readPage: fixedPages([99], []), limit: 4 })).rejects.toThrow(
+    'the scan made no progress: 65 pages up to row 0 brought nothing new',
+  );
 });
 
 test('a degraded page is read again after longer and longer waits', async () => {
@@ -199,6 +206,218 @@ test('an end reported by a degraded response is not called proved', async () => 
 
   expect(keys).toEqual(['1', '2', '3']);
   expect(outcome).toMatchObject({ consistency: 'best-effort', refused: ['degraded'] });
+});
+
+/** The requests of a reader: `>` is ascending, `<` descending, followed by the offset. */
+function watched(readPage: ReadOffsetPage) {
+  const requested: string[] = [];
+  const read: ReadOffsetPage = (request) => {
+    requested.push(`${request.ascending ? '>' : '<'}${request.offset}`);
+    return readPage(request);
+  };
+  return { requested, read };
+}
+
+/** A scan that has taken the ids up to 6. */
+const upToSix: OffsetPosition = {
+  target: '9',
+  isExtended: false,
+  next: 6,
+  stepBack: 0,
+  last: '6',
+  taken: 6,
+  smallest: 4,
+  idle: 0,
+  degraded: false,
+  totals: { start: null, end: null },
+};
+
+describe('a position', () => {
+  test('says how far the scan is', async () => {
+    const platform = simulatePlatform({ rows: 6, changes: [[], [{ kind: 'add' }]], caps: [2, 4, 3] });
+
+    const { positions } = await scanned({ readPage: platform.readPage, limit: 5 });
+
+    const position = { target: '6', isExtended: false, stepBack: 0, idle: 0, degraded: false };
+    const totals = { start: 6, end: 7 };
+    expect(positions).toEqual([
+      {
+        taken: 4,
+        position: {
+          ...position,
+          ...{ next: 4, last: '4', taken: 4, smallest: 4, totals },
+          trickle: { largest: 4, pages: 0, read: 1 },
+        },
+      },
+      {
+        taken: 6,
+        position: {
+          ...position,
+          ...{ next: 6, last: '6', taken: 6, smallest: 3, totals },
+          trickle: { largest: 4, pages: 0, read: 2 },
+        },
+      },
+    ]);
+  });
+
+  test('does not go back if a short page ends below it', async () => {
+    const pages = [[8, 9], [7, 8, 9], [4, 5], [9], [5, 6, 7, 8, 9]];
+    const { requested, read } = watched(async () => simulatedPage(pages[requested.length - 1] ?? []));
+
+    const { keys, positions } = await scanned({ readPage: read, limit: 5, pagesAhead: 0, from: upToSix });
+
+    expect(keys).toEqual(['7', '8', '9']);
+    expect(positions).toHaveLength(1);
+    expect(requested).toEqual(['>5', '>4', '>3', '<0', '>4']);
+  });
+});
+
+describe('the scan gives up', () => {
+  /** The error of a scan that resumes after so many pages without anything new, and of the next one, its requests. */
+  async function given(position: Partial<OffsetPosition>) {
+    const { requested, read } = watched(async () => simulatedPage([8, 9]));
+    const scan = scanned({ readPage: read, limit: 5, from: { ...upToSix, ...position } });
+    const message = await scan.then(
+      () => 'none',
+      (error: unknown) => (error as Error).message,
+    );
+    return { message, requests: requested.length };
+  }
+
+  test.each([
+    ['64 pages', { idle: 64, taken: 0 }, 65],
+    ['64 pages and as many as reread what was taken', { idle: 74, taken: 30 }, 75],
+    ['so many pages of a single row', { idle: 94, taken: 30, smallest: 1 }, 95],
+    ['100,000 pages', { idle: 100_000, taken: 1e9 }, 100_001],
+  ])('after %s without anything new', async (_, position, idle) => {
+    expect(await given(position)).toEqual({
+      message: `the scan made no progress: ${idle} pages up to row 6 brought nothing new`,
+      requests: 1,
+    });
+  });
+});
+
+describe('the end', () => {
+  test('is not asked for again if as many rows were taken as there were at the start', async () => {
+    const added: Change[] = [{ kind: 'add' }, { kind: 'add' }, { kind: 'add' }];
+    const { requested, read } = watched(simulatePlatform({ rows: 4, changes: [[], added] }).readPage);
+
+    const { keys } = await scanned({ readPage: read, limit: 4 });
+
+    expect(requested).toEqual(['<0', '>0']);
+    expect(keys).toEqual(['1', '2', '3', '4']);
+  });
+
+  test('is asked for again, once, if both totals are above what was taken', async () => {
+    const platform = simulatePlatform({ rows: 4, changes: [[], [], [{ kind: 'add' }], [{ kind: 'add' }]] });
+    const { requested, read } = watched(async (request) => ({
+      ...(await platform.readPage(request)),
+      total: 20,
+    }));
+
+    const { keys, positions } = await scanned({ readPage: read, limit: 4, pagesAhead: 0 });
+
+    expect(requested).toEqual(['<0', '>0', '<0', '>3']);
+    expect(keys).toEqual(['1', '2', '3', '4', '5', '6']);
+    expect(positions.map(({ position }) => position.isExtended)).toEqual([false, true]);
+  });
+
+  test('asked for again, may show that nothing is left', async () => {
+    const { requested, read } = watched(async ({ ascending }) =>
+      simulatedPage(ascending ? [1, 2, 3] : [3, 2], 20),
+    );
+
+    const { outcome } = await scanned({ readPage: read, limit: 4, pagesAhead: 0 });
+
+    expect(requested).toEqual(['<0', '>0', '<0']);
+    expect(outcome.totals).toEqual({ start: 20, end: 20 });
+  });
+
+  test('of a platform that had no rows at the start comes after a page that brings nothing', async () => {
+    const added: Change[] = Array.from({ length: 5 }, () => ({ kind: 'add' }));
+    const { requested, read } = watched(simulatePlatform({ rows: 0, changes: [[], added] }).readPage);
+
+    const { keys } = await scanned({ readPage: read, limit: 3 });
+
+    expect(keys).toEqual(['1', '2', '3', '4', '5']);
+    expect(requested).toEqual(['<0', '>0', '>2', '>4', '<0']);
+  });
+});
+
+test('the last total is the last that was reported', async () => {
+  const totals = [5, 7, null];
+  const platform = simulatePlatform({ rows: 6, changes: [] });
+  const { requested, read } = watched(async (request) => ({
+    ...(await platform.readPage(request)),
+    total: totals[requested.length - 1] ?? null,
+  }));
+
+  const { outcome } = await scanned({ readPage: read, limit: 4, pagesAhead: 0 });
+
+  expect(outcome.totals).toEqual({ start: 5, end: 7 });
+});
+
+test('a page that stays degraded costs the proof, although the end was not', async () => {
+  const platform = simulatePlatform({ rows: 3, changes: [] });
+  const readPage: ReadOffsetPage = async (request) => ({
+    ...(await platform.readPage(request)),
+    degraded: request.ascending,
+  });
+
+  const { outcome } = await scanned({ readPage, limit: 4 });
+
+  expect(outcome).toMatchObject({ consistency: 'best-effort', refused: ['degraded'] });
+});
+
+test('an id that comes twice in a page stops the scan', async () => {
+  const scan = scanned({ readPage: fixedPages([9], [1, 2, 2, 9]), limit: 10 });
+
+  await expect(scan).rejects.toThrow('ascending order of ids: 2 came after 2 at row 2');
+});
+
+describe('the pages ahead', () => {
+  /** What is requested by the first step; then the caller stops. */
+  async function afterOneStep(
+    rows: number,
+    limit: number,
+    total: number | null,
+    changes: readonly Change[][] = [],
+  ) {
+    const platform = simulatePlatform({ rows, changes });
+    const signals: (AbortSignal | undefined)[] = [];
+    const { requested, read } = watched(async (request) => {
+      signals.push(request.signal);
+      return { ...(await platform.readPage(request)), total };
+    });
+    const steps = offsetScan({ readPage: read, limit, sleep: async () => undefined })(fromBeginning);
+    await steps.next();
+    await steps.return(undefined as never);
+    return { requested, aborted: signals.map((signal) => signal?.aborted) };
+  }
+
+  test('are requested if no total is known, and aborted if the caller stops', async () => {
+    expect(await afterOneStep(20, 4, null)).toEqual({
+      requested: ['<0', '>0', '>3', '>6'],
+      aborted: [undefined, false, true, true],
+    });
+  });
+
+  test('end where the total ends', async () => {
+    expect((await afterOneStep(20, 4, 7)).requested).toEqual(['<0', '>0', '>3']);
+    expect((await afterOneStep(20, 4, 8)).requested).toEqual(['<0', '>0', '>3', '>6']);
+  });
+
+  test('are none if there were no rows at the start', async () => {
+    const added: Change[] = Array.from({ length: 9 }, () => ({ kind: 'add' }));
+
+    expect((await afterOneStep(0, 4, null, [[], added])).requested).toEqual(['<0', '>0']);
+  });
+
+  test('are none after the highest id, or a page of a single row', async () => {
+    expect((await afterOneStep(4, 4, null)).requested).toEqual(['<0', '>0']);
+    expect((await afterOneStep(4, 1, null)).requested).toEqual(['<0', '>0']);
+    expect((await afterOneStep(4, 2, null)).requested).toEqual(['<0', '>0', '>1', '>2']);
+  });
 });
 
 describe('a platform that changes while it is read', () => {

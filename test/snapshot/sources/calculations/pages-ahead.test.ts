@@ -31,9 +31,34 @@ test('pages missing from a new plan are aborted, and so are all pages at the end
 
   ahead.plan([10, 20]);
   ahead.plan([20, 25]);
+  expect(aborted).toEqual([10]);
   ahead.stop();
 
   expect(aborted).toEqual([10, 20, 25]);
+});
+
+test('a page that was taken is requested again if it is needed again, and is not aborted', async () => {
+  const { requested, aborted, read } = createReader();
+  const ahead = createPagesAhead(read, undefined);
+
+  ahead.plan([10]);
+  await ahead.take(10);
+  await ahead.take(10);
+  ahead.stop();
+
+  expect(requested).toEqual([10, 10]);
+  expect(aborted).toEqual([]);
+});
+
+test('an abort of the whole aborts the pages under way', () => {
+  const { aborted, read } = createReader();
+  const stop = new AbortController();
+  const ahead = createPagesAhead(read, stop.signal);
+
+  ahead.plan([10, 20]);
+  stop.abort();
+
+  expect(aborted).toEqual([10, 20]);
 });
 
 test('the error of a page is thrown when the page is taken, and ignored when the page is aborted', async () => {
@@ -44,4 +69,16 @@ test('the error of a page is thrown when the page is taken, and ignored when the
   ahead.stop();
 
   await expect(taken).rejects.toThrow('no page 10');
+});
+
+test('the error of a page that nobody takes is handled', async () => {
+  const unhandled: unknown[] = [];
+  const record = (reason: unknown) => void unhandled.push(reason);
+  process.on('unhandledRejection', record);
+
+  createPagesAhead(() => Promise.reject(new Error('no page')), undefined).plan([10]);
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('unhandledRejection', record);
+
+  expect(unhandled).toEqual([]);
 });

@@ -65,20 +65,21 @@ describe.each([
 });
 
 describe('the rows of a page from one on', () => {
-  const tight = '{"results":[{"id":1,"a":1},{"id":22,"b":null}],"totalHits":2}';
-  const spaced = tight.replace('},{', '} , {');
+  const records = ['{"id":1,"a":1}', '{"id":22,"b":null}', '{"id":333}'];
 
   test.each([
-    ['in its own memory', tight],
-    ['in memory of their own', spaced],
-  ])('are a batch, %s', (_, text) => {
+    ['in its own memory', ',', undefined],
+    ['in memory of their own', ' , ', { key: '22', bytes: 19 }],
+  ])('are a batch, %s', (_, between, longest) => {
+    const text = `{"results":[${records.join(between)}],"totalHits":3}`;
     const page = offsetPageIn(Buffer.from(text));
     const batch = page.from(1);
 
-    expect(page.sizeBytes).toBe(text.length);
-    expect(batch).toMatchObject({ records: 1, fields: { id: ['number'], a: ['number'], b: ['null'] } });
+    expect(page).toMatchObject({ keys: ['1', '22', '333'], sizeBytes: text.length, total: 3 });
+    expect(batch).toMatchObject({ records: 2, fields: { id: ['number'], a: ['number'], b: ['null'] } });
     expect(batch.heldBytes).toBe(text.length + 16 * 20);
-    expect(recordsIn(batch)).toEqual({ keys: ['22'], lines: ['{"id":22,"b":null}'] });
+    expect(batch.longest?.()).toEqual(longest);
+    expect(recordsIn(batch)).toEqual({ keys: ['22', '333'], lines: records.slice(1) });
   });
 
   test.each([

@@ -11,7 +11,7 @@ import {
 import { createMemoryStore } from '../../../store/memory-store.ts';
 import { respondingCall, statusError } from '../../responding-call.ts';
 import { callOf } from '../../sandbox-call.ts';
-import { resumedEverywhere, scanned } from '../../scanned.ts';
+import { fromBeginning, resumedEverywhere, scanned } from '../../scanned.ts';
 
 const scanOf = (call: Call, differences: Partial<CalculationScanOptions> = {}) =>
   calculationScan({ call, selection: {}, limit: 5_000, sleep: async () => undefined, ...differences });
@@ -60,6 +60,19 @@ describe('a platform that sorts by id', () => {
     expect(lines).toEqual([...sandbox.calculations()]);
     expect(outcome).toMatchObject({ consistency: 'proved', order: 'id' });
     expect(new Set(positions.map(({ position }) => position.at?.mode))).toEqual(new Set(['id']));
+  });
+
+  test('is asked for nothing more once the caller stops', async () => {
+    const signals: (AbortSignal | undefined)[] = [];
+    const all = rows(1, 2, 3, 4, 5, 6, 7, 8, 9);
+    const call = respondingCall(({ body }, signal) => {
+      signals.push(signal);
+      return printJson({ results: slice(all, body as Body) });
+    });
+
+    for await (const _ of scanOf(call, { limit: 3 })(fromBeginning)) break;
+
+    expect(signals.map((signal) => signal?.aborted)).toEqual([undefined, false, true, true]);
   });
 
   test('is resumed from each position', async () => {
@@ -124,6 +137,26 @@ describe('a platform that refuses to sort by id', () => {
 
     await expect(scanned(scanOf(call))).rejects.toMatchObject({ failure: { kind: 'status', status: 400 } });
     expect(new Set(fields)).toEqual(new Set(['id']));
+  });
+
+  test('only once the scan was resumed, fails and is not read in another order', async () => {
+    const { positions } = await scanned(scanOf(callWith((body) => slice(rows(1, 2, 3), body)).call));
+    const { call, fields } = callWith(() => {
+      throw statusError(400);
+    });
+
+    await expect(scanned(scanOf(call), { from: positions[0]?.position })).rejects.toMatchObject({
+      failure: { kind: 'status', status: 400 },
+    });
+    expect(fields).toEqual(['id']);
+  });
+
+  test('or fails in another way, fails with its own error', async () => {
+    const { call } = callWith(() => {
+      throw new Error('broken');
+    });
+
+    await expect(scanned(scanOf(call))).rejects.toThrow(new Error('broken'));
   });
 
   test.each([403, 404, 500])('with %i fails and is not read in another order', async (status) => {

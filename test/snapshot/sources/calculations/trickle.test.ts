@@ -2,7 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { Scan } from '../../../../lib/snapshot/scan.ts';
 import { createdScan } from '../../../../lib/snapshot/sources/calculations/created-scan.ts';
 import { offsetScan } from '../../../../lib/snapshot/sources/calculations/offset-scan.ts';
-import type { Trickle } from '../../../../lib/snapshot/sources/calculations/trickle.ts';
+import {
+  afterPage,
+  refuseTrickle,
+  type Trickle,
+} from '../../../../lib/snapshot/sources/calculations/trickle.ts';
 import { unorderedScan } from '../../../../lib/snapshot/sources/calculations/unordered-scan.ts';
 import { fromBeginning, scanned } from '../../scanned.ts';
 
@@ -128,4 +132,34 @@ test('a platform whose pages are always small is read to its end', async () => {
   const { keys } = await scanned(offsetScan({ ...quick, readPage }));
 
   expect(keys).toHaveLength(5_000);
+});
+
+describe('a page is part of a trickle', () => {
+  const trickle = { largest: 64, pages: 3, read: 9 };
+
+  test('if it has at most 16 new rows, where one had at least 64', () => {
+    expect(afterPage(undefined, 64, 16)).toEqual({ largest: 64, pages: 1, read: 1 });
+    expect(afterPage(trickle, 5, 16)).toEqual({ largest: 64, pages: 4, read: 10 });
+    expect(afterPage({ largest: 63, pages: 0 }, 5, 5)).toEqual({ largest: 63, pages: 0, read: 1 });
+  });
+
+  test('and more new rows end it', () => {
+    expect(afterPage(trickle, 70, 17)).toEqual({ largest: 70, pages: 0, read: 10 });
+  });
+
+  test('but not if it has none', () => {
+    expect(afterPage(trickle, 70, 0)).toEqual({ largest: 70, pages: 3, read: 10 });
+  });
+});
+
+test('a trickle is refused after more than 256 pages, and any list after 100,000', () => {
+  const refused = (trickle: Trickle | undefined) => () => refuseTrickle(trickle, 7);
+
+  expect(refused(undefined)).not.toThrow();
+  expect(refused({ largest: 64, pages: 256, read: 99_999 })).not.toThrow();
+  expect(refused({ largest: 64, pages: 256 })).not.toThrow();
+  expect(refused({ largest: 64, pages: 257 })).toThrow(
+    'the scan made no progress: 257 pages up to row 7 brought at most 16 new rows each, and none the last one',
+  );
+  expect(refused({ largest: 64, pages: 0, read: 100_000 })).toThrow('searchCalculations (calculations)');
 });

@@ -117,6 +117,65 @@ test('reads everything again after a resumed round if its earlier part brought s
   expect(keys).toEqual(['4']);
 });
 
+test('a position says how far the scan is', async () => {
+  const platform = roundsOf([1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 6]);
+
+  const { positions } = await scanned(scanOf(platform.readPage));
+
+  const start = { round: 1, next: 0, isNew: false, smallest: 3, idle: 0, degraded: false };
+  expect(positions.map(({ position }) => position)).toEqual([
+    { ...start, totals: { start: null, end: null } },
+    {
+      ...{ ...start, next: 3, isNew: true, totals: { start: 5, end: 5 } },
+      trickle: { largest: 3, pages: 0, read: 1 },
+    },
+    {
+      ...{ ...start, next: 5, isNew: true, smallest: 2, totals: { start: 5, end: 5 } },
+      trickle: { largest: 3, pages: 0, read: 2 },
+    },
+    {
+      ...{ ...start, round: 2, next: 6, isNew: true, smallest: 2, totals: { start: 5, end: 6 } },
+      trickle: { largest: 3, pages: 0, read: 4 },
+    },
+  ]);
+});
+
+test('rows are requested in ascending order, and no totals are known if none are reported', async () => {
+  const orders: boolean[] = [];
+
+  const { outcome } = await scanned(
+    scanOf(async ({ ascending }) => {
+      orders.push(ascending);
+      return createdPage([]);
+    }),
+  );
+
+  expect(orders).toEqual([true]);
+  expect(outcome.totals).toEqual({ start: null, end: null });
+});
+
+test('gives up after 64 pages without anything new, and as many as reread what was taken', async () => {
+  const taken = ['1', '2', '3', '4', '5', '6'];
+  const from = {
+    round: 1,
+    next: 6,
+    isNew: false,
+    smallest: 3,
+    degraded: false,
+    totals: { start: 6, end: 6 },
+  };
+  let requests = 0;
+  const scan = scanOf(async () => {
+    requests += 1;
+    return createdPage([{ id: 1 }, { id: 2 }, { id: 3 }]);
+  });
+
+  await expect(scanned(scan, { from: { ...from, idle: 65 }, taken })).rejects.toThrow(
+    'the scan made no progress: 67 pages up to row 12 brought nothing new',
+  );
+  expect(requests).toBe(2);
+});
+
 describe('rows in another order in every round', () => {
   test('are all taken once if no page lacks any', async () => {
     const round = fc.uniqueArray(fc.nat(60), { maxLength: 40 });

@@ -18,6 +18,13 @@ describe('the cards', () => {
     expect(keysIn(text)).toEqual(keys);
   });
 
+  test('are as they came, byte for byte, if they came in that order', () => {
+    const { keys, lines } = recordsIn(cardsIn(Buffer.from('[{"id":1,"datasourceId":"d"} , {"id":2}]'), 'd'));
+
+    expect(keys).toEqual(['d/1', 'd/2']);
+    expect(lines).toEqual(['{"id":1,"datasourceId":"d"}', '{"_datasetId":"d","id":2}']);
+  });
+
   test('of equal ids are the one that came first', () => {
     const text = '[{"id":5,"n":1},{"id":4},{"id":5,"n":2},{"id":"5","n":3}]';
 

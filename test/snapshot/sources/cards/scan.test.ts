@@ -4,7 +4,7 @@ import { cardsScan } from '../../../../lib/snapshot/sources/cards/scan.ts';
 import { caught } from '../../../platform/caught.ts';
 import { respondingCall, scriptedCall } from '../../responding-call.ts';
 import { callOf } from '../../sandbox-call.ts';
-import { resumedEverywhere, scanned } from '../../scanned.ts';
+import { fromBeginning, resumedEverywhere, scanned } from '../../scanned.ts';
 
 const small = { calculations: 0, fileSets: 0, dataFiles: 0 };
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
@@ -141,4 +141,16 @@ test('requests each dataset once, with the drill option as given', async () => {
     ['a', false],
     ['b', false],
   ]);
+});
+
+test('a scan that stops aborts its requests', async () => {
+  const signals: (AbortSignal | undefined)[] = [];
+  const call = respondingCall((_, signal) => {
+    signals.push(signal);
+    return '[]';
+  });
+
+  for await (const _ of cardsScan({ call, datasetIds: ['a', 'b'], drill: true })(fromBeginning)) break;
+
+  expect(signals.map((signal) => signal?.aborted)).toEqual([true, true]);
 });

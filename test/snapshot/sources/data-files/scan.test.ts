@@ -4,7 +4,7 @@ import { dataFilesScan } from '../../../../lib/snapshot/sources/data-files/scan.
 import { caught } from '../../../platform/caught.ts';
 import { respondingCall } from '../../responding-call.ts';
 import { callOf } from '../../sandbox-call.ts';
-import { resumedEverywhere, scanned } from '../../scanned.ts';
+import { fromBeginning, resumedEverywhere, scanned } from '../../scanned.ts';
 
 const small = { calculations: 0, datasets: 1, cards: 0, fileSets: 0 };
 
@@ -96,4 +96,20 @@ test('resumed from any position, it reads exactly the rest and has the same outc
   expect(whole.lines).toHaveLength(14);
   expect(resumed).toHaveLength(15);
   for (const each of resumed) expect(each).toEqual(whole);
+});
+
+test('requests what is to be expanded, and nothing if it is nothing; a scan that stops aborts its requests', async () => {
+  const requests: unknown[] = [];
+  const signals: (AbortSignal | undefined)[] = [];
+  const call = respondingCall(({ path, query }, signal) => {
+    requests.push(query);
+    signals.push(signal);
+    return JSON.stringify(path);
+  });
+
+  await scanned(dataFilesScan({ call, ids: ['7'], expand: ['revisions', 'metadata'] }));
+  for await (const _ of dataFilesScan({ call, ids: ['7', '8'], expand: [] })(fromBeginning)) break;
+
+  expect(requests).toEqual([{ expand: 'revisions,metadata' }, {}, {}]);
+  expect(signals.map((signal) => signal?.aborted)).toEqual([true, true, true]);
 });

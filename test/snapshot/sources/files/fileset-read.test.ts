@@ -82,6 +82,12 @@ test('the files of all pages are read; those of the last one are in the result',
   });
 });
 
+test('what was taken before counts only if the read is resumed', async () => {
+  const { result } = await read([page('ab', null)], { taken: [`${FILESET}/a`] });
+
+  expect(result).toMatchObject({ batch: 'ab', files: 2, repeats: 0 });
+});
+
 test('a position says how far the read is', async () => {
   const { positions } = await read([page('', 'k', 5), page('', 'l', 6), page('a', 'm'), page('', null)]);
 

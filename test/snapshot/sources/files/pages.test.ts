@@ -35,7 +35,7 @@ test('a page is requested with its search, its cursor and its signal', async () 
 
 describe('the files of a page', () => {
   test('have their keys and the times of their creation', async () => {
-    const created = ['5', '"1970-01-01T00:00:01Z"', 'null', '"yesterday"', '{}'];
+    const created = ['5', '"1970-01-01T00:00:01Z"', 'null', '"yesterday"', '["2020"]'];
     const files = [...created.map((time, at) => `{"id":"${at}","created":${time}}`), '{"id":"\\u00e9"}'];
     const page = await readPage(`{"files":[${files}],"pageContext":{}}`);
 

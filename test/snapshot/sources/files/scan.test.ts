@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startPlatform } from '../../../../lib/sandbox/platform/start-platform.ts';
 import { filesScan } from '../../../../lib/snapshot/sources/files/scan.ts';
 import { caught } from '../../../platform/caught.ts';
@@ -260,4 +260,85 @@ test('an abort ends the scan', async () => {
   const scan = filesScan({ now, call, filesetIds: [FILESET], search: {} });
 
   await expect(scanned(scan, { signal: stop.signal })).rejects.toThrow('enough');
+});
+
+describe('the requests', () => {
+  /** The limits that are requested, by a scan with this search, and by one with this limit of its own. */
+  async function limitsOf(search: object, limit?: number) {
+    const { call, inputs } = scriptedCall([page(['a'])]);
+    await scanned(filesScan({ now, call, filesetIds: [FILESET], search, limit }));
+    return inputs.map(({ query }) => query?.['limit']);
+  }
+
+  test('have the limit of the scan, or of its search, or 1000', async () => {
+    expect(await limitsOf({ limit: 5 }, 7)).toEqual([7]);
+    expect(await limitsOf({ limit: 5 })).toEqual([5]);
+    expect(await limitsOf({})).toEqual([1_000]);
+  });
+});
+
+test('files that are filtered are not proved by when they were created', async () => {
+  const filters = [{ field: 'name', operator: 'EQUALS', value: ['a'] }];
+  const claimOf = async (search: object) => {
+    const files = [{ id: 'a', created: 0 }];
+    const first = JSON.stringify({ files, pageContext: { next: 'k', total: 1 } });
+    const { call } = scriptedCall([first, page([], null, 1), first, page([], null, 1)]);
+    return (await scanned(filesScan({ now, call, filesetIds: [FILESET], search }))).outcome.assumes;
+  };
+
+  expect(await claimOf({})).toEqual(['exact-totals', 'exact-creation-times']);
+  expect(await claimOf({ filters: [] })).toEqual(['exact-totals', 'exact-creation-times']);
+  expect(await claimOf({ filters })).toEqual(['exact-totals', 'unique-ids']);
+});
+
+describe('each FileSet', () => {
+  test('begins a segment with its first file, and only once', async () => {
+    const { scan } = scanOf(
+      [page([], 'k'), page(['a'], 'l'), page(['b'], 'm'), page([]), page(['c'], 'k'), page([])],
+      [FILESET, OTHER],
+    );
+    const steps: unknown[] = [];
+
+    for await (const { segment, position } of scan(fromBeginning)) steps.push([segment, position.hasBegun]);
+
+    expect(steps).toEqual([
+      [undefined, false],
+      ['begins', true],
+      [undefined, true],
+      [undefined, false],
+      ['begins', true],
+      [undefined, false],
+    ]);
+  });
+
+  test('that is missing is followed by one that has not begun', async () => {
+    const call = respondingCall(({ path, query }) => {
+      if (path?.['filesetId'] === OTHER) return page(['b'], null);
+      if (query?.['next'] === undefined) return page(['a'], 'k');
+      throw statusError(404);
+    });
+    const begun: boolean[] = [];
+
+    const scan = filesScan({ now, call, filesetIds: [FILESET, OTHER], search: {} });
+    for await (const { position } of scan(fromBeginning)) begun.push(position.hasBegun);
+
+    expect(begun).toEqual([true, false, false]);
+  });
+});
+
+test('the claim is the weakest of all FileSets, and the totals are unknown if those of one are', async () => {
+  const proved = page(['a'], null, 1);
+  const byCursor = page(['a'], null);
+  const looped = [page(['a'], 'k'), page(['b'], 'l'), page(['c'], 'k')];
+  const outcomeOf = async (...texts: readonly string[]) => {
+    const { consistency, assumes, totals } = (await scanned(scanOf(texts, [FILESET, OTHER]).scan)).outcome;
+    return [consistency, assumes, totals.end];
+  };
+
+  const cursor = ['current-responses', 'exact-totals', 'fixed-order'];
+  expect(await outcomeOf(proved, proved)).toEqual(['proved', ['exact-totals'], 2]);
+  expect(await outcomeOf(proved, byCursor)).toEqual(['cursor', cursor, null]);
+  expect(await outcomeOf(byCursor, proved)).toEqual(['cursor', cursor, null]);
+  expect(await outcomeOf(...looped, proved)).toEqual(['best-effort', [], null]);
+  expect(await outcomeOf(proved, ...looped)).toEqual(['best-effort', [], null]);
 });
