@@ -39,11 +39,12 @@ export function breakerSuite(name: string, makeItem: () => BreakerItem): void {
       await item.open(first);
       await item.close(first);
       const closed = await item.read();
+      const isTaken = await item.takeProbe(first, 1);
 
       await item.open(second);
       await item.close(first);
 
-      expect(closed).toBeUndefined();
+      expect([closed, isTaken]).toEqual([undefined, false]);
       expect(await item.read()).toEqual(second);
       expect(await item.takeProbe(first, 1)).toBe(false);
     });

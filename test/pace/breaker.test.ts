@@ -168,6 +168,10 @@ test('a worker that is cut off alone stops the others for seconds once, and then
   expect(between(9.5 * MINUTE, 10 * MINUTE)[0]).toBeGreaterThan(50);
 });
 
+test('messages come back a second after the next probe, spread over 20 s', () => {
+  expect([0, 0.5, 0.999_9].map((random) => putBackMs(5_000.5, random))).toEqual([6_001, 16_001, 25_999]);
+});
+
 test('a streak ends with any answer, and a 429 says nothing', () => {
   const after = (...outcomes: readonly CallOutcome[]) =>
     outcomes.reduce<Streak>((streak, outcome) => afterCall(streak, outcome, 7), undefined);

@@ -316,14 +316,29 @@ describe('a call that gets a response', () => {
     await pass(1_000);
 
     breaker.ended('answered', 1_000);
-    const whenOld = takeLog();
     breaker.ended('unreachable', 10);
+    const whenOld = takeLog();
     breaker.ended('answered', 999);
     await pass(0);
 
     expect(whenOld).toEqual(['opened']);
     expect(takeLog()).toEqual(['closed', 'close at 1000']);
     expect(await memory.read()).toBeUndefined();
+  });
+
+  test('closes the breaker once, though a probe gets one too', async () => {
+    const { breaker, memory, blockedMs, pass, takeLog } = createWorker([
+      () => {
+        breaker.ended('answered', 10);
+        return 'answered';
+      },
+    ]);
+    await memory.open(opened);
+    breaker.seen(opened);
+    await pass(10_000);
+
+    expect(await blockedMs()).toBeUndefined();
+    expect(takeLog().filter((line) => line === 'closed')).toHaveLength(1);
   });
 
   test('closes nothing that was opened since it left', async () => {
@@ -365,6 +380,7 @@ describe('within a minute of an outage that others ended,', () => {
     const { breaker, blocked, blockedMs, pass, takeLog } = await cutOffAfter(31_000);
     await pass(2_000);
     breaker.seen(undefined);
+    breaker.seen({ ...opened, sinceMs: 30_000, probeAtMs: 99_000 });
     const known = breaker.knownBlockedMs();
     await pass(8_000);
     const stillBlocked = await blockedMs();

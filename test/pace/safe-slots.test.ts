@@ -194,7 +194,10 @@ describe('when the table goes away, slots', () => {
 
 describe('every ten seconds', () => {
   test('the table is tried by a call that would wait longer for its slot, and reached', async () => {
-    const { slots, state, request, clock, pass, takeLog, fleetSlot } = createWorker({ safeRate: 0.05 });
+    const { slots, state, request, clock, pass, takeLog, fleetSlot } = createWorker({
+      safeRate: 0.05,
+      maxWaitMs: 19_995,
+    });
     await pass(2_000);
     const taking = slots.take(request());
     await clock.run(5_000);
@@ -249,6 +252,7 @@ describe('every ten seconds', () => {
 
     await take();
     await take();
+    await approach();
     await pass(20_000 - clock.now());
     await approach();
 
