@@ -261,6 +261,7 @@ export const lookedAt: readonly LookedAt[] = [
   {
     file: 'lib/jobs/texts/rows/csv-rows.ts',
     code: 'first === undefined || last === undefined || unclosed',
+    to: ['false'],
     why: 'there is a first line; and a row that is not closed has only that one, so that both ways skip it alone',
   },
   {
@@ -290,6 +291,7 @@ export const lookedAt: readonly LookedAt[] = [
   {
     file: 'lib/jobs/texts/rows/source-lines.ts',
     code: 'if (length > LONGEST_ROW) held = []',
+    to: ['false', '["Stryker was here"]'],
     why: 'it bounds memory: a line that is too long has no text',
   },
   {
@@ -636,5 +638,47 @@ export const lookedAt: readonly LookedAt[] = [
     code: 'Math.log2(count + 1)',
     to: ['count - 1'],
     why: 'each anchor is then two cursors later, and a loop of any length reaches one all the same',
+  },
+  {
+    file: 'lib/snapshot/publish/compose-parts.ts',
+    code: 'from = { part: 0, frame: 0 }',
+    to: ['{}'],
+    why: 'no index is below undefined: nothing is left out, as from the beginning',
+  },
+  {
+    file: 'lib/snapshot/publish/{compose-parts,open-part}.ts',
+    code: 'freeMemory(body);',
+    to: [';'],
+    why: 'it frees memory sooner',
+  },
+  {
+    file: 'lib/snapshot/publish/open-part.ts',
+    code: 'free.push(filled);',
+    to: [';'],
+    why: 'the memory is not used again',
+  },
+  {
+    file: 'lib/snapshot/publish/joined-frames.ts',
+    code: 'if (isMending) await mend();',
+    to: ['true'],
+    why: 'nothing is being mended, so nothing is passed on',
+  },
+  {
+    file: 'lib/snapshot/publish/publish-changes.ts',
+    code: 'let isComplete = false;',
+    to: ['true'],
+    why: 'it is assigned, or an error is thrown',
+  },
+  {
+    file: 'lib/snapshot/publish/publish-changes.ts',
+    code: 'groups.at(-1)?.push(part)',
+    to: ['groups.at(-1).push'],
+    why: 'the first part begins a group; the check is for the compiler',
+  },
+  {
+    file: 'lib/snapshot/publish/publish-changes.ts',
+    code: 'signal === undefined ? {} : { signal }',
+    to: ['false'],
+    why: 'a signal that is undefined is none',
   },
 ];

@@ -217,7 +217,7 @@ describe('a part of an earlier version, without a list of frames,', () => {
       { part: 3, frame: 0 },
     ]);
     expect(found.map(({ part }) => /part-(\d+)/.exec(part.key)?.[1])).toEqual(['00000', '00001', '00002']);
-    expect(found[1]?.part).toEqual({ ...earlier, key: expect.stringContaining(FOLDER) });
+    expect(found[1]?.part).toEqual({ ...earlier, key: `${FOLDER}${earlier.key.slice(WORK.length)}` });
   });
 
   test('is not copied if its bytes are others', async () => {
@@ -228,6 +228,27 @@ describe('a part of an earlier version, without a list of frames,', () => {
     await expect(composed(store, [earlier])).rejects.toThrow(`expected the sha256 ${earlier.sha256}`);
     expect([...store.objects.keys()].filter((key) => key.startsWith(FOLDER))).toEqual([]);
   });
+});
+
+test('resumes in the middle of a part, and takes all of the next', async () => {
+  const { store, parts } = await stored(
+    [
+      [[1], 'part'],
+      [[2], 'frame'],
+    ],
+    [
+      [[3], 'frame'],
+      [[4], 'frame'],
+    ],
+  );
+
+  const found = await composed(store, parts, { from: { part: 0, frame: 1 }, index: 1, series: 1 });
+
+  expect(found.map(({ body }) => body)).toEqual([await framesOf([2], [3], [4])]);
+});
+
+test('a run without parts is published without any', async () => {
+  expect(await composed(createMemoryStore(), [])).toEqual([]);
 });
 
 test('names the series that the parts are of', async () => {
