@@ -6,8 +6,11 @@ export type Row = {
   readonly ok?: boolean;
 };
 
-/** A measurement that `npm run bench -- NAME` makes. */
-export type Bench = { readonly name: string; readonly run: () => Promise<readonly Row[]> };
+/** A measurement that `npm run bench -- NAME` makes. Rows of a generator are printed as they come. */
+export type Bench = {
+  readonly name: string;
+  readonly run: () => AsyncIterable<Row> | Promise<readonly Row[]>;
+};
 
 /** A row with a bound: the value in words, and whether it holds. */
 export const bounded = (measured: string, value: string, bound: string, ok: boolean): Row => ({

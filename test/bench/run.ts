@@ -21,7 +21,7 @@ if (unknown.length > 0) {
 console.log(`Node ${process.versions.node}, ${availableParallelism()} cores\n`);
 console.log('| bench | measured | value | bound | |\n|---|---|---|---|---|');
 for (const bench of benches.filter(({ name }) => requested.length === 0 || requested.includes(name))) {
-  for (const { measured, value, bound = '', ok } of await bench.run()) {
+  for await (const { measured, value, bound = '', ok } of await bench.run()) {
     console.log(
       `| ${bench.name} | ${measured} | ${value} | ${bound} | ${ok === undefined ? '' : ok ? 'holds' : 'MISSED'} |`,
     );

@@ -2,19 +2,15 @@ import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-p
 import { IdempotencyConfig, makeIdempotent } from '@aws-lambda-powertools/idempotency';
 import { DynamoDBPersistenceLayer } from '@aws-lambda-powertools/idempotency/dynamodb';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { inGroups, postToPlatform, requestOf, textsOf } from './platform-requests.js';
 
 /*
  * What a team writes with Powertools for AWS, as its documentation recommends: a batch processor whose records are made
- * idempotent by the id in their bodies. It runs the function, stores its response and returns what the table keeps.
+ * idempotent by the id in their bodies. It runs the function, or scores the texts, eight at a time, stores what came
+ * back and returns what the table keeps. Whatever fails is thrown: the record is deleted, and the message comes back.
  */
 
-const {
-  PLATFORM_BASE_URL = '',
-  PLATFORM_TOKEN = '',
-  BENCH_BUCKET = '',
-  BENCH_PREFIX = '',
-  BENCH_TABLE = '',
-} = process.env;
+const { BENCH_BUCKET = '', BENCH_PREFIX = '', BENCH_TABLE = '' } = process.env;
 
 const s3 = new S3Client({ forcePathStyle: true });
 const persistenceStore = new DynamoDBPersistenceLayer({
@@ -29,21 +25,22 @@ const config = new IdempotencyConfig({
 });
 
 async function runRecord({ body }) {
-  const { id, packageId, packageVersion, functionName, inputVariables } = JSON.parse(body);
-  const path = `/api/codeengine/v2/packages/${packageId}/versions/${packageVersion}/functions/${functionName}`;
-  const response = await fetch(new URL(path, PLATFORM_BASE_URL), {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'X-SERVICE-Developer-Token': PLATFORM_TOKEN },
-    body: JSON.stringify({ inputVariables }),
-    signal: AbortSignal.timeout(330_000),
-  });
-  if (!response.ok) throw new Error(`the platform responded with ${response.status}`);
-  const execution = await response.json();
-  const Key = `${BENCH_PREFIX}results/run-function/${id}.json`;
+  const message = JSON.parse(body);
+  const response =
+    message.type === 'score'
+      ? await inGroups(textsOf(message), 8, (text) => post(requestOf({ type: 'text', text })))
+      : await post(requestOf(message));
+  const Key = `${BENCH_PREFIX}results/${message.type}/${message.id}.json`;
   await s3.send(
-    new PutObjectCommand({ Bucket: BENCH_BUCKET, Key, Body: JSON.stringify({ id, response: execution }) }),
+    new PutObjectCommand({ Bucket: BENCH_BUCKET, Key, Body: JSON.stringify({ id: message.id, response }) }),
   );
-  return { id, result: Key };
+  return { id: message.id, result: Key };
+}
+
+async function post(request) {
+  const response = await postToPlatform(request);
+  if (!response.ok) throw new Error(`the platform responded with ${response.status}`);
+  return response.json();
 }
 
 const recordHandler = makeIdempotent(runRecord, { persistenceStore, config });

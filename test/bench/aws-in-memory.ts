@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { type LoopbackServer, startLoopbackServer } from '../../lib/sandbox/aws/services/loopback-server.ts';
+import { createDynamoInMemory } from './dynamo-in-memory.ts';
+
+export type AwsInMemory = LoopbackServer & {
+  /** The objects of all buckets, by `BUCKET/KEY`. */
+  readonly objects: ReadonlyMap<string, Buffer>;
+  /** The SDK's environment variables for it. */
+  readonly settings: Readonly<Record<string, string>>;
+};
+
+/**
+ * What workers need of DynamoDB, S3 and SQS, in this process's memory, at a fifth of the cost of the local AWS
+ * (docs/local-aws.md), and with none of its checks: for measurements that the local AWS would bound. Nothing fails in it
+ * but conditions, and SQS only accepts.
+ */
+export async function startAwsInMemory(): Promise<AwsInMemory> {
+  const objects = new Map<string, Buffer>();
+  const dynamo = createDynamoInMemory();
+  const server = await startLoopbackServer(async (request, response) => {
+    const body = await buffer(request).catch(() => undefined);
+    // Its sender has died.
+    if (body === undefined) return;
+    const [service = '', operation = ''] = String(request.headers['x-amz-target'] ?? '').split('.');
+    if (service.startsWith('DynamoDB')) {
+      const reply = dynamo(operation, JSON.parse(body.toString()));
+      respondJson(response, reply.status, reply.body);
+    } else if (service === 'AmazonSQS') respondJson(response, 200, {});
+    else respondS3(objects, { request, body }, response);
+  });
+  const settings = {
+    AWS_ENDPOINT_URL: server.endpoint,
+    AWS_REGION: 'eu-central-1',
+    AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE',
+    AWS_SECRET_ACCESS_KEY: 'any',
+  };
+  return { ...server, objects, settings };
+}
+
+const respondJson = (response: ServerResponse, status: number, value: object) =>
+  response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(value));
+
+type Asked = { readonly request: IncomingMessage; readonly body: Buffer };
+
+const etagOf = (body: Buffer): string => `"${createHash('md5').update(body).digest('hex')}"`;
+
+function respondS3(objects: Map<string, Buffer>, { request, body }: Asked, response: ServerResponse): void {
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  const key = decodeURIComponent(url.pathname).slice(1);
+  const old = objects.get(key);
+  const refuse = (status: number, code: string) =>
+    response
+      .writeHead(status, { 'content-type': 'application/xml' })
+      .end(request.method === 'HEAD' ? undefined : `<Error><Code>${code}</Code></Error>`);
+  if (url.searchParams.has('list-type')) {
+    response
+      .writeHead(200, { 'content-type': 'application/xml' })
+      .end(listed(objects, key, url.searchParams));
+  } else if (request.method === 'PUT') {
+    const { 'if-none-match': onlyIfAbsent, 'if-match': onlyOver } = request.headers;
+    const isRefused =
+      (onlyIfAbsent !== undefined && old !== undefined) ||
+      (onlyOver !== undefined && (old === undefined || etagOf(old) !== onlyOver));
+    if (isRefused) return void refuse(412, 'PreconditionFailed');
+    objects.set(key, body);
+    response.writeHead(200, { etag: etagOf(body) }).end();
+  } else if (request.method === 'DELETE') {
+    objects.delete(key);
+    response.writeHead(204).end();
+  } else if (old === undefined) refuse(404, 'NoSuchKey');
+  else {
+    const headers = { etag: etagOf(old), 'content-length': old.byteLength };
+    response.writeHead(200, headers).end(request.method === 'HEAD' ? undefined : old);
+  }
+}
+
+/** All keys of a bucket with a prefix, on one page. */
+function listed(objects: ReadonlyMap<string, Buffer>, path: string, query: URLSearchParams): string {
+  const bucket = `${path.replace(/\/$/, '')}/`;
+  const found = [...objects.keys()]
+    .filter((key) => key.startsWith(`${bucket}${query.get('prefix') ?? ''}`))
+    .toSorted()
+    .map((key) => `<Contents><Key>${key.slice(bucket.length)}</Key></Contents>`);
+  return `<ListBucketResult><IsTruncated>false</IsTruncated>${found.join('')}</ListBucketResult>`;
+}

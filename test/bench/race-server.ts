@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** What goes wrong on the platform. Counts are of requests. */
+export type ServerFaults = {
+  /** Each so-manieth response is lost, after the work was done; 0: none. */
+  readonly loseEvery: number;
+  /** After so many pieces of work everything is refused for a second, with 429 and `Retry-After: 1`; 0: never. */
+  readonly burstEvery: number;
+};
+
+const BURST_MS = 1_000;
+
+export type RaceServer = AsyncDisposable & {
+  readonly url: string;
+  /** How often a function has run, or a text was scored, by the job's id or the text. */
+  executions(key: string): number;
+  /** Resolves when so many more pieces of work are done, and the last response is under way. */
+  afterMore(executions: number): Promise<void>;
+  setFaults(faults: Partial<ServerFaults>): void;
+};
+
+/** How long a function or a text takes, in milliseconds. */
+const LATENCY_MS = 5;
+
+const NO_FAULTS: ServerFaults = { loseEvery: 0, burstEvery: 0 };
+
+/** A platform that runs code functions and scores texts, and nothing else: it counts both. */
+export async function startRaceServer(): Promise<RaceServer> {
+  const executions = new Map<string, number>();
+  let faults = NO_FAULTS;
+  let [done, refusesUntilMs] = [0, 0];
+  let watch = { at: Number.POSITIVE_INFINITY, reached: Promise.withResolvers<void>() };
+  const server = createServer(async (request, response) => {
+    const body = (await json(request)) as Body;
+    if (performance.now() < refusesUntilMs) {
+      response
+        .writeHead(429, { 'content-type': 'application/json', 'retry-after': '1' })
+        .end('{"message":"busy"}');
+      return;
+    }
+    done += 1;
+    if (faults.burstEvery > 0 && done % faults.burstEvery === 0)
+      refusesUntilMs = performance.now() + BURST_MS;
+    const isLost = faults.loseEvery > 0 && done % faults.loseEvery === 0;
+    const key = 'input' in body ? body.input[0].text : body.inputVariables.job;
+    executions.set(key, (executions.get(key) ?? 0) + 1);
+    if (done >= watch.at) watch.reached.resolve();
+    await delay(LATENCY_MS);
+    if (isLost) request.socket.destroy();
+    else respond(response, 'input' in body ? SENTIMENT : execution(key));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    executions: (key) => executions.get(key) ?? 0,
+    afterMore(count) {
+      watch = { at: done + count, reached: Promise.withResolvers() };
+      return watch.reached.promise;
+    },
+    setFaults(given) {
+      faults = { ...NO_FAULTS, ...given };
+      refusesUntilMs = 0;
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+type Body =
+  | { readonly input: readonly [{ readonly text: string }] }
+  | { readonly inputVariables: { readonly job: string } };
+
+const respond = (response: ServerResponse, value: object) =>
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+
+const SENTIMENT = {
+  type: 'DEFAULT',
+  sentiment: 'POSITIVE',
+  model: 'm1',
+  modelProviderUsage: { inputTokens: 10, outputTokens: 2, totalTokens: 12, reasoningTokens: 0 },
+};
+
+const execution = (job: string) => ({
+  executionId: `execution of ${job}`,
+  packageId: '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403',
+  version: '1.0.0',
+  functionName: 'addNumbers',
+  status: 'SUCCESS',
+  settings: { getLogs: false },
+  startedOn: '2026-11-21T09:00:00Z',
+  startedBy: '5',
+  completedOn: '2026-11-21T09:00:01Z',
+  result: 3,
+  stdout: { log: [] },
+  stderr: { log: [] },
+});
