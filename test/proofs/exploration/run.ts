@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { numberOption } from '../number-option.ts';
+import { numberOption, oneOf, readUsage, wrong } from '../usage.ts';
 import { bounds } from './bounds.ts';
 import { brokenCopies } from './broken-copies.ts';
 import { type Explored, type ExploreOptions, explore } from './explore.ts';
@@ -14,25 +14,20 @@ import { tell } from './story.ts';
  * failed`.
  */
 
-const { values } = parseArgs({
-  options: {
-    bound: { type: 'string', default: 'minute' },
-    scenario: { type: 'string' },
-    faults: { type: 'string' },
-    only: { type: 'string', multiple: true },
-    copy: { type: 'string' },
-    schedule: { type: 'string' },
-  },
-});
+const { values } = readUsage(() =>
+  parseArgs({
+    options: {
+      bound: { type: 'string', default: 'minute' },
+      scenario: { type: 'string' },
+      faults: { type: 'string' },
+      only: { type: 'string', multiple: true },
+      copy: { type: 'string' },
+      schedule: { type: 'string' },
+    },
+  }),
+);
 
 const names = Object.keys(scenarios) as readonly ScenarioName[];
-
-/** The one with this name; throws with all names if there is none. */
-function pick<Name extends string>(what: string, given: string, among: readonly Name[]): Name {
-  const found = among.find((each) => each === given);
-  if (found !== undefined) return found;
-  throw new Error(`expected ${what}, one of ${among.join('; ')}; got ${given}`);
-}
 
 type Task = {
   readonly title: string;
@@ -42,7 +37,7 @@ type Task = {
 };
 
 function scenarioTask(name: ScenarioName, faults: number): Task {
-  const only = values.only?.map((each) => pick('a fault', each, faultKinds));
+  const only = values.only?.map((each) => oneOf('--only', each, faultKinds));
   const scenario = { ...scenarios[name], ...(only === undefined ? {} : { only }) };
   const kinds = (only ?? []).map((each) => ` --only '${each}'`).join('');
   const again = `--scenario '${name}' --faults ${faults}${kinds}`;
@@ -50,7 +45,7 @@ function scenarioTask(name: ScenarioName, faults: number): Task {
 }
 
 function copyTask(name: string): Task {
-  const copy = brokenCopies[pick('a broken copy', name, Object.keys(brokenCopies))];
+  const copy = brokenCopies[oneOf('--copy', name, Object.keys(brokenCopies))];
   if (copy === undefined) throw new Error(`no copy ${name}`);
   const { only, faults, breaks } = copy;
   const scenario = { ...scenarios[copy.in], ...(only === undefined ? {} : { only }) };
@@ -60,17 +55,26 @@ function copyTask(name: string): Task {
 
 function tasks(): readonly Task[] {
   if (values.copy !== undefined) return [copyTask(values.copy)];
-  const bound = bounds[pick('a bound', values.bound, Object.keys(bounds) as (keyof typeof bounds)[])];
+  const bound = bounds[oneOf('--bound', values.bound, Object.keys(bounds) as (keyof typeof bounds)[])];
   const faultsIn = (name: ScenarioName) =>
     values.faults === undefined ? bound[name] : numberOption('faults', values.faults);
   if (values.scenario !== undefined) {
-    const name = pick('a scenario', values.scenario, names);
+    const name = oneOf('--scenario', values.scenario, names);
     return [scenarioTask(name, faultsIn(name))];
   }
   return [
     ...names.map((name) => scenarioTask(name, faultsIn(name))),
     ...Object.keys(brokenCopies).map(copyTask),
   ];
+}
+
+/** The steps of `--schedule`, which is one of a scenario or a copy. */
+function schedule(): readonly number[] | undefined {
+  const { schedule: given, scenario, copy } = values;
+  if (given === undefined) return undefined;
+  if (scenario === undefined && copy === undefined)
+    throw wrong('--schedule', '--scenario or --copy with it', given);
+  return given.split('.').map((step) => numberOption('schedule', step));
 }
 
 function line({ title, options }: Task, explored: Explored, seconds: number): string {
@@ -97,15 +101,14 @@ async function run(task: Task): Promise<boolean> {
   return (violation !== undefined) === mustBreak;
 }
 
-if (values.schedule !== undefined) {
-  const [task] = tasks();
-  if (task === undefined) throw new Error('expected --scenario or --copy with --schedule');
-  const schedule = values.schedule.split('.').map(Number);
-  for (const each of await tell(task.options, schedule)) console.log(each);
+const { todo, replayed } = readUsage(() => ({ todo: tasks(), replayed: schedule() }));
+const [task] = todo;
+if (task !== undefined && replayed !== undefined) {
+  for (const each of await tell(task.options, replayed)) console.log(each);
 } else {
   let [passed, failed] = [0, 0];
-  for (const task of tasks()) {
-    if (await run(task)) passed += 1;
+  for (const each of todo) {
+    if (await run(each)) passed += 1;
     else failed += 1;
   }
   console.log(`${passed} passed, ${failed} failed`);

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { numberOption } from '../number-option.ts';
+import { numberOption, oneOf, readUsage, wrong } from '../usage.ts';
 import { fuzzTargets, targetNamed } from './targets.ts';
 import { tryInput } from './try-input.ts';
 import { type ThreadReport, watchedFuzz } from './watched-fuzz.ts';
@@ -15,22 +15,30 @@ import { type ThreadReport, watchedFuzz } from './watched-fuzz.ts';
 /** How many kinds of outcome are printed, the most frequent first. */
 const MOST_SHOWN = 12;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    seconds: { type: 'string', default: '60' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    replay: { type: 'string' },
-  },
+const { names, seed, seconds, input } = readUsage(() => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      seconds: { type: 'string', default: '60' },
+      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      replay: { type: 'string' },
+    },
+  });
+  const all = fuzzTargets.map(({ name }) => name);
+  return {
+    names: positionals.length === 0 ? all : positionals.map((given) => oneOf('a target', given, all)),
+    seed: numberOption('seed', values.seed),
+    seconds: numberOption('seconds', values.seconds),
+    input: values.replay === undefined ? undefined : inputIn(values.replay),
+  };
 });
-const names = positionals.length > 0 ? positionals : fuzzTargets.map(({ name }) => name);
-for (const name of names) targetNamed(name);
-if (values.replay === undefined) for (const name of names) await run(name);
-else for (const name of names) await replay(name, values.replay);
+for (const name of names) {
+  if (input === undefined) await run(name);
+  else await replay(name, input.value);
+}
 process.exit();
 
 async function run(target: string): Promise<void> {
-  const [seed, seconds] = [numberOption('seed', values.seed), numberOption('seconds', values.seconds)];
   console.log(`${target}: seed ${seed}, ${seconds} s`);
   const startedMs = performance.now();
   const report = await watchedFuzz({ target, seed, seconds });
@@ -51,8 +59,16 @@ function reportFinding(target: string, { message, input }: NonNullable<ThreadRep
   process.exitCode = 1;
 }
 
-async function replay(name: string, file: string): Promise<void> {
-  const tried = await tryInput(targetNamed(name), JSON.parse(readFileSync(file, 'utf8')));
+function inputIn(file: string): { readonly value: unknown } {
+  try {
+    return { value: JSON.parse(readFileSync(file, 'utf8')) };
+  } catch (error) {
+    throw wrong('--replay', `a file of JSON (${error instanceof Error ? error.message : error})`, file);
+  }
+}
+
+async function replay(name: string, value: unknown): Promise<void> {
+  const tried = await tryInput(targetNamed(name), value);
   if (tried.kind === 'finding') process.exitCode = 1;
   console.log(
     tried.kind === 'finding'

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { numberOption } from '../number-option.ts';
+import { numberOption, oneOf, readUsage, wrong } from '../usage.ts';
 import { breaks } from './breaks.ts';
 import { planOf } from './plan.ts';
 import { simulate } from './simulate.ts';
@@ -9,20 +9,20 @@ import { simulate } from './simulate.ts';
  * `--break NAME` takes a rule away first.
  */
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '1..20' },
-    log: { type: 'boolean', default: false },
-    break: { type: 'string' },
-  },
+const { values, broken, first, last } = readUsage(() => {
+  const { values: given } = parseArgs({
+    options: {
+      seeds: { type: 'string', default: '1..20' },
+      log: { type: 'boolean', default: false },
+      break: { type: 'string' },
+    },
+  });
+  const [from = 1, to = from] = given.seeds.split('..').map((seed) => numberOption('seeds', seed));
+  if (to < from) throw wrong('--seeds', 'the smaller seed first', given.seeds);
+  const rule = given.break === undefined ? undefined : oneOf('--break', given.break, Object.keys(breaks));
+  return { values: given, broken: rule === undefined ? undefined : breaks[rule], first: from, last: to };
 });
 
-const broken = values.break === undefined ? undefined : breaks[values.break];
-if (values.break !== undefined && broken === undefined)
-  throw new Error(`--break: expected one of ${Object.keys(breaks).join(', ')}, got ${values.break}`);
-
-const [first = 1, last = first] = values.seeds.split('..').map((seed) => numberOption('seeds', seed));
-if (last < first) throw new Error(`--seeds: expected the smaller seed first, got ${values.seeds}`);
 const failed: number[] = [];
 for (let seed = first; seed <= last; seed += 1) {
   const startedMs = performance.now();

@@ -1,0 +1,37 @@
+/** A command was called in a way that it does not understand. The message is for whoever called it. */
+class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** What `read` makes of the command line. If that is wrong, prints one line that says why, and exits 2. */
+export function readUsage<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!isUsage(error)) throw error;
+    console.error(error.message);
+    process.exit(2);
+  }
+}
+
+/** Also what `parseArgs` throws. */
+const isUsage = (error: unknown): error is Error =>
+  error instanceof UsageError ||
+  (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_'));
+
+/** The number that was given for an option. Throws an error that names the option, unless it is a whole number from 0 on. */
+export function numberOption(option: string, given: string): number {
+  if (!/^\d{1,9}$/.test(given)) throw wrong(`--${option}`, 'a whole number', given);
+  return Number(given);
+}
+
+/** The one of these names that was given. Throws an error that names all, if it is none of them. */
+export function oneOf<Name extends string>(what: string, given: string, among: readonly Name[]): Name {
+  const found = among.find((each) => each === given);
+  if (found === undefined) throw wrong(what, `one of ${among.join('; ')}`, given);
+  return found;
+}
+
+/** The error for a value that is not what was expected. */
+export const wrong = (what: string, expected: string, given: string): Error =>
+  new UsageError(`${what}: expected ${expected}, got ${JSON.stringify(given)}`);
