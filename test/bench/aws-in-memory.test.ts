@@ -8,10 +8,10 @@ import { type AwsInMemory, startAwsInMemory } from './aws-in-memory.ts';
 let aws: AwsInMemory;
 let names = 0;
 
-const newName = () => {
+function newName(): string {
   names += 1;
   return `name-${names}`;
-};
+}
 
 beforeAll(async () => {
   aws = await startAwsInMemory();

@@ -27,19 +27,28 @@ const MOST_REQUESTS = 5;
 
 type Weather = { readonly what: string; readonly kills?: number; readonly faults?: Partial<ServerFaults> };
 
-/** Not so often that all is waiting. */
-const burstEvery = (size: number): number => Math.max(100, Math.ceil(size / 20));
+/** In a batch of ten jobs one refusal fails all ten in a handler that does not wait, so bursts are further apart. */
+const APART: Readonly<Record<Work, number>> = { functions: 100, texts: 2_000 };
+const MOST_BURSTS = 20;
+
+/** Refusals at even distances. */
+function burstsIn(work: Work): Weather {
+  const size = SIZES[work];
+  const mostBursts = Math.min(MOST_BURSTS, Math.ceil(size / APART[work]));
+  const faults = { burstEvery: Math.ceil(size / (mostBursts + 1)), mostBursts };
+  return { what: mostBursts === 1 ? 'a burst of 429' : `${mostBursts} bursts of 429`, faults };
+}
 
 /** A job of 100 texts loses a response in one of five times, or a handler that repeats all of it would never end. */
 const weathers: Readonly<Record<Work, readonly Weather[]>> = {
   functions: [
     { what: 'each tenth response lost', faults: { loseEvery: 10 } },
-    { what: 'bursts of 429', faults: { burstEvery: burstEvery(SIZES.functions) } },
+    burstsIn('functions'),
     { what: '5 times kill -9', kills: 5 },
   ],
   texts: [
     { what: 'each 500th response lost', faults: { loseEvery: 500 } },
-    { what: 'bursts of 429', faults: { burstEvery: burstEvery(SIZES.texts) } },
+    burstsIn('texts'),
     { what: '5 times kill -9', kills: 5 },
   ],
 };

@@ -10,6 +10,8 @@ export type ServerFaults = {
   readonly loseEvery: number;
   /** After so many pieces of work everything is refused for a second, with 429 and `Retry-After: 1`; 0: never. */
   readonly burstEvery: number;
+  /** How often at most. */
+  readonly mostBursts: number;
 };
 
 const BURST_MS = 1_000;
@@ -26,13 +28,13 @@ export type RaceServer = AsyncDisposable & {
 /** How long a function or a text takes, in milliseconds. */
 const LATENCY_MS = 5;
 
-const NO_FAULTS: ServerFaults = { loseEvery: 0, burstEvery: 0 };
+const NO_FAULTS: ServerFaults = { loseEvery: 0, burstEvery: 0, mostBursts: 0 };
 
 /** A platform that runs code functions and scores texts, and nothing else: it counts both. */
 export async function startRaceServer(): Promise<RaceServer> {
   const executions = new Map<string, number>();
   let faults = NO_FAULTS;
-  let [done, refusesUntilMs] = [0, 0];
+  let [done, bursts, refusesUntilMs] = [0, 0, 0];
   let watch = { at: Number.POSITIVE_INFINITY, reached: Promise.withResolvers<void>() };
   const server = createServer(async (request, response) => {
     const body = (await json(request)) as Body;
@@ -43,8 +45,10 @@ export async function startRaceServer(): Promise<RaceServer> {
       return;
     }
     done += 1;
-    if (faults.burstEvery > 0 && done % faults.burstEvery === 0)
+    if (bursts < faults.mostBursts && done % faults.burstEvery === 0) {
+      bursts += 1;
       refusesUntilMs = performance.now() + BURST_MS;
+    }
     const isLost = faults.loseEvery > 0 && done % faults.loseEvery === 0;
     const key = 'input' in body ? body.input[0].text : body.inputVariables.job;
     executions.set(key, (executions.get(key) ?? 0) + 1);
@@ -65,7 +69,7 @@ export async function startRaceServer(): Promise<RaceServer> {
     },
     setFaults(given) {
       faults = { ...NO_FAULTS, ...given };
-      refusesUntilMs = 0;
+      [bursts, refusesUntilMs] = [0, 0];
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
