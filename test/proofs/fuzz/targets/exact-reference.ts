@@ -3,8 +3,19 @@
  * the same name the last one counts, as everywhere in JavaScript.
  */
 
-/** The value with every leaf as text, so that two readings of it can be compared; undefined if it is no JSON. */
-export function exactReference(text: string): unknown {
+export type LeafKind = 'text' | 'number' | 'word';
+
+/** What stands for a text, a number, or `true`, `false` and `null`, by its characters as they were sent. */
+export type LeafOf = (kind: LeafKind, source: string) => unknown;
+
+const comparableLeaf: LeafOf = (kind, source) =>
+  kind === 'text' ? leafOf(unescaped(source)) : kind === 'number' ? leafOf(numberOf(source)) : source;
+
+/**
+ * The value, with every leaf as text so that two readings of it can be compared, or as `leaf` makes it; undefined if it
+ * is no JSON. Objects are maps.
+ */
+export function exactReference(text: string, leaf: LeafOf = comparableLeaf): unknown {
   let at = 0;
   const space = () => {
     while (' \t\n\r'.includes(text.charAt(at)) && at < text.length) at += 1;
@@ -13,9 +24,9 @@ export function exactReference(text: string): unknown {
     if (!text.startsWith(expected, at)) throw new NotJsonError();
     at += expected.length;
   };
-  const word = (name: string): string => {
+  const word = (name: string): unknown => {
     take(name);
-    return name;
+    return leaf('word', name);
   };
   const matched = (pattern: RegExp): string => {
     pattern.lastIndex = at;
@@ -57,9 +68,9 @@ export function exactReference(text: string): unknown {
     const first = text.charAt(at);
     if (first === '{') return object();
     if (first === '[') return array();
-    if (first === '"') return leafOf(unescaped(matched(STRING)));
+    if (first === '"') return leaf('text', matched(STRING));
     if (first === 't' || first === 'f') return word(first === 't' ? 'true' : 'false');
-    return first === 'n' ? word('null') : leafOf(numberOf(matched(NUMBER)));
+    return first === 'n' ? word('null') : leaf('number', matched(NUMBER));
   };
   try {
     const whole = value();
@@ -88,7 +99,8 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-const unescaped = (quoted: string): string =>
+/** The text of a string with its quotes. */
+export const unescaped = (quoted: string): string =>
   quoted
     .slice(1, -1)
     .replaceAll(/\\(?:u(....)|(.))/g, (_, code?: string, other = '') =>

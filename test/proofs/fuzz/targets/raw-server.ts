@@ -10,7 +10,8 @@ type Script = {
 
 export type RawServer = {
   readonly url: string;
-  play(script: Script): void;
+  /** Waits until no earlier response is being written, or its connection ended: that would hit the next request. */
+  play(script: Script): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -18,6 +19,7 @@ export type RawServer = {
 export async function startRawServer(): Promise<RawServer> {
   let script: Script = { pieces: [], ending: 'end' };
   const sockets = new Set<Socket>();
+  const written = new Set<Promise<void>>();
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
@@ -27,7 +29,9 @@ export async function startRawServer(): Promise<RawServer> {
       received += bytes.toString('latin1');
       if (!isComplete(received)) return;
       received = '';
-      void respond(socket, script);
+      const response = respond(socket, script);
+      written.add(response);
+      void response.then(() => written.delete(response));
     });
   });
   server.listen(0, '127.0.0.1');
@@ -35,7 +39,10 @@ export async function startRawServer(): Promise<RawServer> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    play: (next) => {
+    async play(next) {
+      await Promise.all(written);
+      // Until the client has seen the end of a connection that it might use again.
+      for (let left = TURNS; left > 0; left -= 1) await turn();
       script = next;
     },
     async close() {
@@ -45,6 +52,8 @@ export async function startRawServer(): Promise<RawServer> {
     },
   };
 }
+
+const TURNS = 3;
 
 function isComplete(request: string): boolean {
   const head = request.indexOf('\r\n\r\n');

@@ -9,7 +9,7 @@ export const TOKEN = 'fuzz-developer-token-7c1e';
 
 /** More digits than a double has. */
 const LONG_ID = '12345678901234567890';
-const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
+export const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 
 type Operation = {
   readonly endpoint: Endpoint<EndpointInput, unknown>;
@@ -137,16 +137,16 @@ export const wireSchema = z.object({
   damage: z.array(z.object({ at: z.number(), bytes: z.string(), removed: z.number() })),
   pieceBytes: z.number(),
   ending: z.enum(['end', 'reset']),
-  /** As the endpoint's schema reads it, or as text. */
-  validated: z.boolean(),
+  /** As the endpoint's schema reads it, as text, or as records that are found in its bytes. */
+  as: z.enum(['value', 'text', 'records']),
   /** Whether another call follows. */
   next: z.boolean(),
 });
-type WireInput = z.infer<typeof wireSchema>;
+export type WireInput = z.infer<typeof wireSchema>;
 
 /** JSON in UTF-8, with the long id as a number. */
-const latin1 = (value: unknown): string =>
-  Buffer.from(JSON.stringify(value).replaceAll(`"${LONG_ID}"`, LONG_ID)).toString('latin1');
+const latin1 = (value: unknown, indent = ''): string =>
+  Buffer.from(JSON.stringify(value, null, indent).replaceAll(`"${LONG_ID}"`, LONG_ID)).toString('latin1');
 
 /** A sample with a value anywhere replaced by any JSON. */
 const changed = (sample: unknown) =>
@@ -155,8 +155,60 @@ const changed = (sample: unknown) =>
     return latin1(JSON.parse(JSON.stringify(sample), (_name, each) => (left-- === 0 ? value : each)));
   });
 
+/** Ids in every form, and what is none; equal ones are frequent. */
+const id = fc.constantFrom<unknown>(
+  5,
+  '5',
+  '05',
+  -5,
+  12,
+  '12',
+  LONG_ID,
+  1.5,
+  1e30,
+  '',
+  'é"',
+  null,
+  true,
+  [5],
+);
+
+const record = fc.record(
+  {
+    id,
+    dataFileId: id,
+    datasourceId: fc.constantFrom(UUID, 'd', null, 7),
+    created: fc.constantFrom<unknown>('2026-11-22T09:00:00Z', 1, null, {}),
+    _datasetId: fc.constantFrom('own', 1),
+    created2: fc.constantFrom<unknown>(1, 'a', null),
+  },
+  { requiredKeys: ['id'] },
+);
+const page = fc.record(
+  {
+    files: fc.oneof(fc.array(record, { maxLength: 5 }), fc.constantFrom(null, {}, 'x')),
+    pageContext: fc.record({ next: fc.constantFrom('n', '', null, 5), total: fc.constantFrom(3, '3', null) }),
+  },
+  { requiredKeys: [] },
+);
+
+/** Few fields and many records, in any layout, for the operations whose records are found in bytes. */
+const recordsOf: { readonly [Name in keyof typeof OPERATIONS]?: fc.Arbitrary<unknown> } = {
+  listCards: fc.array(record, { maxLength: 6 }),
+  searchFiles: page,
+  getDataFile: fc
+    .tuple(record, fc.constantFrom(12, '12', '012'))
+    .map(([rest, dataFileId]) => ({ ...rest, dataFileId })),
+};
+
+const recordsBody = (name: keyof typeof OPERATIONS) =>
+  fc
+    .tuple(recordsOf[name] ?? record, fc.constantFrom('', '\t', '\r\n'))
+    .map(([value, indent]) => latin1(value, indent));
+
 const bodyOf = (name: keyof typeof OPERATIONS) =>
   fc.oneof(
+    { weight: name in recordsOf ? 12 : 1, arbitrary: recordsBody(name) },
     { weight: 4, arbitrary: fc.constant(latin1(OPERATIONS[name].sample)) },
     { weight: 3, arbitrary: changed(OPERATIONS[name].sample) },
     { weight: 1, arbitrary: fc.json().map((text) => Buffer.from(text).toString('latin1')) },
@@ -224,6 +276,9 @@ const damage = fc.record({
   removed: fc.constantFrom(0, 0, 1, 7, 100_000),
 });
 
+const AS_ANY = ['value', 'text'] as const;
+const AS_RECORDS = ['value', 'text', 'records', 'records', 'records'] as const;
+
 /** Responses: half of them complete and correct HTTP around any body. */
 export const responseInputs: fc.Arbitrary<WireInput> = fc.constantFrom(...names).chain(
   (name) =>
@@ -246,7 +301,7 @@ export const responseInputs: fc.Arbitrary<WireInput> = fc.constantFrom(...names)
       damage: fc.oneof(fc.constant([]), fc.array(damage, { minLength: 1, maxLength: 3 })),
       pieceBytes: fc.constantFrom(1, 7, 100, 1_000_000),
       ending: fc.constantFrom('end', 'end', 'reset'),
-      validated: fc.boolean(),
+      as: fc.constantFrom(...(name in recordsOf ? AS_RECORDS : AS_ANY)),
       next: fc.constantFrom(false, false, true),
     }) as fc.Arbitrary<WireInput>,
 );

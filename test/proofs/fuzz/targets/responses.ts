@@ -1,6 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
+import { inspect, isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { once } from '../../../../lib/once.ts';
+import type { Call } from '../../../../lib/platform/call.ts';
 import { createPlatform } from '../../../../lib/platform/client.ts';
 import type { Endpoint, EndpointInput } from '../../../../lib/platform/endpoint.ts';
 import { PlatformError } from '../../../../lib/platform/platform-error.ts';
@@ -9,8 +10,10 @@ import { createFakePace } from '../../../pace/fake-pace.ts';
 import { everythingOf } from '../../../platform/everything-of.ts';
 import { defineTarget, must } from '../target.ts';
 import { comparable, exactReference } from './exact-reference.ts';
+import { expectedIn, shownOf } from './expected-records.ts';
+import { type Found, type FoundIn, foundIn } from './found-records.ts';
 import { startRawServer } from './raw-server.ts';
-import { OPERATIONS, responseInputs, TOKEN, TOKENS, wireSchema } from './response-inputs.ts';
+import { OPERATIONS, responseInputs, TOKEN, TOKENS, type WireInput, wireSchema } from './response-inputs.ts';
 import { bytesOnWire } from './wire.ts';
 
 /* Responses, as bytes on a connection: each is its exact value, or an error of the client that names the operation. */
@@ -38,19 +41,21 @@ export const responses = defineTarget({
     const whole = bytesOnWire(wire);
     const isDamaged = wire.damage.length > 0;
     const ending = isDamaged || wire.framing === 'close' ? wire.ending : 'keep';
-    server.play({
+    await server.play({
       pieces: piecesOf(whole, wire.pieceBytes),
       ending: ending === 'keep' && isDamaged ? 'end' : ending,
     });
-    const { endpoint, input } = OPERATIONS[wire.operation];
+    const { endpoint } = OPERATIONS[wire.operation];
     // A function's own limit of time is longer than anybody waits.
     const limited: Endpoint<EndpointInput, unknown> = { ...endpoint, timeoutMs: 20_000 };
-    const got = await outcomeOf(
-      wire.validated ? platform.call(limited, input) : platform.call.raw(limited, input),
-    );
+    const got = await outcomeOf(read(platform.call, limited, wire));
     const isPredictable = !isDamaged && ending !== 'reset' && isOrdinary(wire);
     if (got.kind === 'failed') checkError(got.error, endpoint.name);
-    if (isPredictable) checkMeaning(wire, got);
+    if (isPredictable) {
+      const text = textOf(wire);
+      if (isFoundIn(wire.operation) && wire.as === 'records') checkRecords(wire.operation, text, got);
+      else checkMeaning(wire, text, got);
+    }
     if (wire.next) await checkNext();
     return got.kind === 'failed'
       ? `${got.error.failure.kind}${isDamaged ? ', damaged' : ''}`
@@ -60,6 +65,20 @@ export const responses = defineTarget({
     await (await ready()).server.close();
   },
 });
+
+const isFoundIn = (operation: string): operation is FoundIn => Object.hasOwn(foundIn, operation);
+
+function read(
+  call: Call,
+  endpoint: Endpoint<EndpointInput, unknown>,
+  { operation, as }: WireInput,
+): Promise<unknown> {
+  const { input } = OPERATIONS[operation];
+  if (as === 'value') return call(endpoint, input);
+  return as === 'records' && isFoundIn(operation)
+    ? foundIn[operation](call, endpoint, input)
+    : call.raw(endpoint, input);
+}
 
 /** Whether the head is one that HTTP allows, and has nothing that is about the body. */
 const isOrdinary = ({ status, headers }: { readonly status: string; readonly headers: readonly string[] }) =>
@@ -103,19 +122,19 @@ function checkError(error: PlatformError, operation: string): void {
   must(!everythingOf(error).includes(TOKEN), 'no error holds the token', () => error.message);
 }
 
-type Given = {
-  readonly body: string;
-  readonly headers: readonly string[];
-  readonly encoding: string;
-  readonly validated: boolean;
-};
+type Given = Pick<WireInput, 'body' | 'headers' | 'encoding'>;
+
+/** The text of a complete response that is to be taken for JSON; undefined if it is none, or is not in UTF-8. */
+function textOf({ body, headers, encoding }: Given): string | undefined {
+  const [type = ''] = headers.filter((line) => line.startsWith('content-type: '));
+  const isPlain = !encoding.startsWith('gzip ') && !encoding.startsWith('gzip,');
+  return isPlain && type.endsWith('json') ? decoded(body) : undefined;
+}
 
 /** A complete response is accepted if and only if it is JSON in UTF-8, and its value is exactly that of its bytes. */
-function checkMeaning({ body, headers, encoding, validated }: Given, got: Got): void {
-  const text = encoding.startsWith('gzip ') || encoding.startsWith('gzip,') ? undefined : decoded(body);
+function checkMeaning({ as }: Pick<WireInput, 'as'>, text: string | undefined, got: Got): void {
   const reference = text === undefined ? undefined : exactReference(text);
-  const [type = ''] = headers.filter((line) => line.startsWith('content-type: '));
-  const isJson = type.endsWith('json') && reference !== undefined;
+  const isJson = reference !== undefined;
   if (got.kind === 'failed') {
     const { kind } = got.error.failure;
     const isRefused = kind === 'cut' || kind === 'not-json';
@@ -128,11 +147,36 @@ function checkMeaning({ body, headers, encoding, validated }: Given, got: Got): 
     return;
   }
   must(isJson, 'only JSON is accepted', () => JSON.stringify(got.value).slice(0, 500));
-  const value = validated ? got.value : valueOfRaw(got.value);
+  const value = as === 'value' ? got.value : valueOfRaw(got.value);
   must(isDeepStrictEqual(comparable(value), reference), 'the value is that of the bytes', () =>
     JSON.stringify({ text, value }, (_, each) => (typeof each === 'bigint' ? `${each}n` : each)),
   );
-  if (!validated) must(textOfRaw(got.value) === text, 'the text is that of the bytes', () => String(text));
+  if (as !== 'value')
+    must(textOfRaw(got.value) === text, 'the text is that of the bytes', () => String(text));
+}
+
+/** Deeper ones are refused. */
+const DEEP = '['.repeat(100);
+
+/** The records found are those that another parser reads, in the same order; or the response is refused, with a type. */
+function checkRecords(operation: FoundIn, text: string | undefined, got: Got): void {
+  const expected = text === undefined ? undefined : expectedIn(operation, text);
+  if (got.kind === 'failed') {
+    const isDeep = text?.replaceAll(/\s/g, '').includes(DEEP) ?? false;
+    must(
+      expected === undefined || isDeep,
+      'records are not refused',
+      () => `${got.error.message} in ${text}`,
+    );
+    const kinds = ['cut', 'not-json', 'shape'];
+    must(kinds.includes(got.error.failure.kind), 'a refusal says what is wrong', () => got.error.message);
+    return;
+  }
+  const shown = shownOf(got.value as Found);
+  must(expected !== undefined, 'only records are found', () => JSON.stringify(shown).slice(0, 500));
+  must(isDeepStrictEqual(shown, expected), 'the records are those of the bytes', () =>
+    inspect({ text, shown, expected }, { depth: 8 }),
+  );
 }
 
 const rawSchema = z.object({ text: z.string(), json: z.unknown() });
@@ -155,7 +199,7 @@ async function checkNext(): Promise<void> {
   calls += 1;
   const body = JSON.stringify({ dataFileId: calls, name: `number ${calls}` });
   const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
-  server.play({ pieces: [Buffer.from(head + body)], ending: 'keep' });
+  await server.play({ pieces: [Buffer.from(head + body)], ending: 'keep' });
   const got = await outcomeOf(platform.dataFiles.get(calls));
   // A connection that was left broken costs the retries; a wrong response is worse.
   if (got.kind === 'value')

@@ -1,0 +1,118 @@
+import { exactReference, type LeafKind, unescaped } from './exact-reference.ts';
+import { DATA_FILE, type Found, type FoundIn } from './found-records.ts';
+import { UUID } from './response-inputs.ts';
+
+/* The records of a response as a parser that shares nothing with the readers of snapshots sees them. */
+
+type Leaf = { readonly kind: LeafKind; readonly source: string };
+type Members = ReadonlyMap<string, unknown>;
+
+/** What a part must show: equal to what `shownOf` makes of what was found. */
+export type Expected = {
+  readonly keys: readonly string[];
+  /** Each line, parsed. */
+  readonly records: readonly unknown[];
+  readonly fields: Readonly<Record<string, readonly string[]>>;
+  readonly next?: string | null;
+  readonly total?: number | null;
+};
+
+const parsed = (text: string): unknown =>
+  exactReference(
+    text,
+    (kind, source): Leaf => ({ kind, source: kind === 'text' ? unescaped(source) : source }),
+  );
+
+/** What a reader found, so that it can be compared. */
+export const shownOf = ({ keys, lines, fields, ...rest }: Found): Expected => ({
+  ...rest,
+  keys,
+  records: lines.map(parsed),
+  fields: Object.fromEntries(Object.keys(fields).map((name) => [name, fields[name]?.toSorted() ?? []])),
+});
+
+/** What a reader must find in a response; undefined if it must refuse it. */
+export function expectedIn(name: FoundIn, text: string): Expected | undefined {
+  const value = parsed(text);
+  return value === undefined ? undefined : readers[name](value);
+}
+
+const readers: Readonly<Record<FoundIn, (value: unknown) => Expected | undefined>> = {
+  listCards(value) {
+    const ids = Array.isArray(value) ? value.map((card) => integerIn(memberOf(card, 'id'))) : [undefined];
+    if (!Array.isArray(value) || ids.includes(undefined)) return undefined;
+    const cards = value.map((card: Members, at) => ({ id: BigInt(ids[at] ?? ''), card, at }));
+    cards.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : a.at - b.at));
+    const once = cards.filter(({ id }, at) => id !== cards[at - 1]?.id);
+    return {
+      keys: once.map(({ id }) => `${UUID}/${id}`),
+      records: once.map(({ card }) =>
+        textIn(memberOf(card, 'datasourceId')) === UUID ? card : owned('_datasetId', card),
+      ),
+      fields: typesIn(
+        value,
+        once.some(({ card }) => textIn(memberOf(card, 'datasourceId')) !== UUID) ? '_datasetId' : undefined,
+      ),
+    };
+  },
+  searchFiles(value) {
+    if (!(value instanceof Map)) return undefined;
+    const [files, context] = [value.get('files'), value.get('pageContext')];
+    if (!Array.isArray(files) && (!isThere(context) || isThere(files))) return undefined;
+    const list: readonly unknown[] = Array.isArray(files) ? files : [];
+    const ids = list.map((file) => textIn(memberOf(file, 'id')));
+    if (ids.some((id) => id === undefined || id === '')) return undefined;
+    const [next, total] = [memberOf(context, 'next'), memberOf(context, 'total')];
+    if (isThere(next) && textIn(next) === undefined) return undefined;
+    return {
+      keys: ids.map((id) => `${UUID}/${id}`),
+      records: list.map((file) => owned('_filesetId', file as Members)),
+      fields: typesIn(list, list.length > 0 ? '_filesetId' : undefined),
+      next: textIn(next) || null,
+      total: isLeaf(total) && total.kind === 'number' ? Number(total.source) : null,
+    };
+  },
+  getDataFile: (value) =>
+    integerIn(memberOf(value, 'dataFileId')) === DATA_FILE
+      ? { keys: [DATA_FILE], records: [value], fields: typesIn([value]) }
+      : undefined,
+};
+
+/** A record with its owner first, unless it names one itself. */
+const owned = (name: string, record: Members): Members =>
+  new Map<string, unknown>([[name, { kind: 'text', source: UUID }], ...record]);
+
+const isLeaf = (value: unknown): value is Leaf =>
+  typeof value === 'object' && value !== null && 'kind' in value;
+const isThere = (value: unknown): boolean =>
+  value !== undefined && !(isLeaf(value) && value.kind === 'word' && value.source === 'null');
+const memberOf = (value: unknown, name: string): unknown =>
+  value instanceof Map ? value.get(name) : undefined;
+const textIn = (value: unknown): string | undefined =>
+  isLeaf(value) && value.kind === 'text' ? value.source : undefined;
+
+/** The digits of an id: at most 64, as a number or as text; or of a number that a double holds exactly. */
+function integerIn(value: unknown): string | undefined {
+  if (!isLeaf(value) || value.kind === 'word') return undefined;
+  if (/^-?\d{1,64}$/.test(value.source)) return String(BigInt(value.source));
+  const number = value.kind === 'number' ? Number(value.source) : Number.NaN;
+  return Number.isSafeInteger(number) && !/^-?\d+$/.test(value.source) ? String(number) : undefined;
+}
+
+function typeOf(value: unknown): string {
+  if (value instanceof Map) return 'object';
+  if (Array.isArray(value)) return 'array';
+  if (!isLeaf(value)) return 'nothing';
+  if (value.kind === 'text') return 'string';
+  return value.kind === 'number' ? 'number' : value.source === 'null' ? 'null' : 'boolean';
+}
+
+/** The types of the fields of all records, and of the one that is put before them. */
+function typesIn(records: readonly unknown[], first?: string): Expected['fields'] {
+  const types = new Map<string, Set<string>>();
+  for (const record of records)
+    for (const [name, value] of record instanceof Map ? record : [])
+      types.set(name, new Set([...(types.get(name) ?? []), typeOf(value)]));
+  if (first !== undefined) types.set(first, new Set(['string']));
+  return Object.fromEntries([...types].map(([name, seen]) => [name, [...seen].toSorted()]));
+}

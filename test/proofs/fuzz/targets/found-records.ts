@@ -1,0 +1,55 @@
+import type { Call } from '../../../../lib/platform/call.ts';
+import type { Endpoint, EndpointInput } from '../../../../lib/platform/endpoint.ts';
+import type { FieldTypes } from '../../../../lib/snapshot/page/field-types.ts';
+import type { RecordBatch } from '../../../../lib/snapshot/page/record-batch.ts';
+import { rowsBetween } from '../../../../lib/snapshot/page/record-index.ts';
+import { cardsIn } from '../../../../lib/snapshot/sources/cards/cards-in.ts';
+import { dataFilesScan } from '../../../../lib/snapshot/sources/data-files/scan.ts';
+import { filePageReader } from '../../../../lib/snapshot/sources/files/pages.ts';
+import { recordsIn } from '../../../snapshot/batches.ts';
+import { UUID } from './response-inputs.ts';
+
+/* The readers of snapshots, which find records in the bytes of a response without parsing it. */
+
+/** What a reader found, as it goes into a part. */
+export type Found = {
+  readonly keys: readonly string[];
+  readonly lines: readonly string[];
+  readonly fields: FieldTypes;
+  /** Of a page of files only. */
+  readonly next?: string | null;
+  readonly total?: number | null;
+};
+
+export type FoundIn = 'listCards' | 'searchFiles' | 'getDataFile';
+
+/** The id of the data file that is asked for. */
+export const DATA_FILE = '12';
+
+type Limited = (endpoint: Endpoint<EndpointInput, unknown>) => Endpoint<EndpointInput, unknown>;
+
+/** Reads one response through the client, as a snapshot does. Throws what the client throws. */
+export const foundIn: Readonly<
+  Record<FoundIn, (call: Call, asked: Parameters<Limited>[0], input: EndpointInput) => Promise<Found>>
+> = {
+  listCards: (call, endpoint, input) => call.read(endpoint, input, (bytes) => foundOf(cardsIn(bytes, UUID))),
+  async searchFiles(call) {
+    const page = await filePageReader(call, {})({ filesetId: UUID, next: null });
+    const found = foundOf(page.batchOf(rowsBetween(0, page.files)));
+    return { ...found, next: page.next, total: page.total };
+  },
+  async getDataFile(call) {
+    const scan = dataFilesScan({ call, ids: [DATA_FILE], expand: [] });
+    const steps = scan({ from: undefined, takenKeys: () => noKeys() });
+    const { value } = await steps.next();
+    if (value === undefined || !('batch' in value)) throw new Error('expected a step');
+    const found = foundOf(value.batch);
+    await steps.next();
+    return found;
+  },
+};
+
+async function* noKeys(): AsyncGenerator<readonly string[]> {}
+
+/** Read at once: the memory is freed afterwards. */
+const foundOf = (batch: RecordBatch): Found => ({ ...recordsIn(batch), fields: batch.fields });
