@@ -57,11 +57,11 @@ async function read(texts: readonly string[], { from, taken = [], stopsAtRepeat 
   }
 }
 
-const digestOf = (ids: string) => {
+function digestOf(ids: string): string {
   const seen = createSeenKeys();
   for (const id of ids) seen.add(`${FILESET}/${id}`);
   return seen.digest();
-};
+}
 
 test('the files of all pages are read; those of the last one are in the result', async () => {
   const { yielded, result } = await read([page('ab', 'k', 5), page('', 'l'), page('cd', null, 6)]);
