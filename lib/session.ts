@@ -1,6 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import pino, { type Logger } from 'pino';
-import { boundedLine } from './json/bounded-line.ts';
+import type { Logger } from 'pino';
+import { createLogger } from './logger.ts';
 import { once } from './once.ts';
 import type { OpenBreaker } from './pace/breaker.ts';
 import type { Breaker } from './pace/fleet-breaker.ts';
@@ -51,10 +51,7 @@ export type SessionOptions = {
 export function openSession(given: SessionOptions): Session {
   const { environment, err, greed = 'block', onSafeRate = () => undefined } = given;
   const settings = readSettings(environment);
-  const logger = pino(
-    { level: settings.LOG_LEVEL, base: null },
-    { write: (line: string) => err(boundedLine(line.trimEnd())) },
-  );
+  const logger = createLogger(settings.LOG_LEVEL, err);
   const { observe, counts } = countCalls();
   const budgetClient = once(async () =>
     (await import('./pace/dynamo-budget.ts')).createBudgetClient(environment),

@@ -23,6 +23,7 @@ const ROOMS = [
   'lib/platform',
   'lib/snapshot',
   'lib/settings.ts',
+  'lib/logger.ts',
   'lib/session.ts',
   'lib/jobs/queue',
   'lib/jobs/ledger',

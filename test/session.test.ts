@@ -28,7 +28,7 @@ test('a line of the log has at most 15,000 characters, whatever is in it, and is
 
   expect(lines.map((line) => line.length < 15_000)).toEqual([true, true]);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
-    level: 40,
+    level: 'warn',
     msg: 'message refused',
     cut: expect.stringContaining('xxx'),
   });

@@ -8,6 +8,7 @@ import { once } from '../../lib/once.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
 import { createMetrics } from '../metrics.ts';
+import { writeLine } from '../write-line.ts';
 
 /** Runs jobs from the queue. Messages that are not finished are named in the response, and come back. */
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
@@ -36,7 +37,7 @@ async function open() {
   const metrics = createMetrics(process.env);
   const session = openSession({
     environment: process.env,
-    err: (line) => console.error(line),
+    err: writeLine,
     observe: metrics.observe,
     onSafeRate: metrics.onSafeRate,
   });

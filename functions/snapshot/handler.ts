@@ -7,6 +7,7 @@ import { takeDurableSnapshot } from '../../lib/snapshot/durable/durable-snapshot
 import { openPartitions } from '../../lib/snapshot/publish/open-partitions.ts';
 import { sleep } from '../../lib/time/sleep.ts';
 import { createMetrics } from '../metrics.ts';
+import { writeLine } from '../write-line.ts';
 import { durableSteps } from './durable-steps.ts';
 
 /** Takes the snapshot of a job, over as many invocations as it needs. */
@@ -32,7 +33,7 @@ async function open() {
   const metrics = createMetrics(environment);
   const session = openSession({
     environment,
-    err: (line) => console.error(line),
+    err: writeLine,
     greed: 'one',
     observe: metrics.observe,
     onSafeRate: metrics.onSafeRate,

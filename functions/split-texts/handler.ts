@@ -6,6 +6,7 @@ import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
 import { keyInStore } from '../../lib/store/key-in-store.ts';
 import { createMetrics } from '../metrics.ts';
+import { writeLine } from '../write-line.ts';
 
 /** The part that is used of the event that S3 sends for a new object. */
 type ObjectCreated = {
@@ -27,7 +28,7 @@ export async function handler(event: EventBridgeEvent<'Object Created', ObjectCr
 const ready = once(open);
 
 async function open() {
-  const session = openSession({ environment: process.env, err: (line) => console.error(line) });
+  const session = openSession({ environment: process.env, err: writeLine });
   const { settings, logger } = session;
   const queueUrl = needed(settings, 'SYNC_QUEUE_URL');
   // Loaded here, like every client of the SDK.

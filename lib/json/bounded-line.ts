@@ -12,9 +12,9 @@ const LONGEST_MSG = 500;
 export function boundedLine(line: string): string {
   const shown = shownJson(line);
   if (shown.length <= LONGEST_LINE) return shown;
-  const { level, time, msg } = JSON.parse(line) as Readonly<Record<string, unknown>>;
+  const { level, timestamp, msg } = JSON.parse(line) as Readonly<Record<string, unknown>>;
   const cut = shortened(shown, LONGEST_LINE / 2);
   return shownJson(
-    JSON.stringify({ level, time, msg: shortened(String(msg), LONGEST_MSG), length: line.length, cut }),
+    JSON.stringify({ level, timestamp, msg: shortened(String(msg), LONGEST_MSG), length: line.length, cut }),
   );
 }

@@ -1,0 +1,30 @@
+import pino, { type Logger } from 'pino';
+import { boundedLine } from './json/bounded-line.ts';
+
+/**
+ * A logger that writes each line as one JSON object of bounded size, without a line feed. `level` is a name and
+ * `timestamp` is of RFC 3339: so Lambda takes both from the line and adds nothing to it.
+ */
+export const createLogger = (level: string, write: (line: string) => void): Logger =>
+  pino(
+    {
+      level,
+      base: null,
+      timestamp: () => `,"timestamp":"${new Date().toISOString()}"`,
+      formatters: { level: (name) => ({ level: name }) },
+      serializers: { err: describeError },
+    },
+    { write: (line: string) => write(boundedLine(line.trimEnd())) },
+  );
+
+/**
+ * Pino's own facts of an error, with the name that its class gives it as `type`: pino's is the constructor's, which is
+ * `e` in a minified bundle. Anything else stays as it is.
+ */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  // The name is an own property of our errors.
+  const { name: _name, ...facts }: Record<string, unknown> = { ...pino.stdSerializers.err(error) };
+  const errors = error instanceof AggregateError ? { aggregateErrors: error.errors.map(describeError) } : {};
+  return { ...facts, type: error.name, ...errors };
+}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { createLogger } from '../lib/logger.ts';
+import { StoreError } from '../lib/store/error.ts';
+
+function lineOf(log: (logger: ReturnType<typeof createLogger>) => void) {
+  const lines: string[] = [];
+  log(createLogger('info', (line) => lines.push(line)));
+  expect(lines).toHaveLength(1);
+  return JSON.parse(lines[0] ?? '');
+}
+
+const busy = new StoreError('get a', { kind: 'busy', code: 'SlowDown' });
+
+/** As in a minified bundle: the class has another name than its errors. */
+class E extends Error {
+  override readonly name = 'ExecutionInputError';
+}
+
+test('a line has a level and a timestamp that Lambda understands, and nothing of the process', () => {
+  const line = lineOf((logger) => logger.warn({ run: 'r' }, 'said'));
+
+  expect(line).toEqual({
+    level: 'warn',
+    timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    run: 'r',
+    msg: 'said',
+  });
+});
+
+test('the type of an error is the name that its class gives it', () => {
+  const line = lineOf((logger) => logger.error({ err: new E('bad', { cause: busy }) }, 'failed'));
+
+  expect(line.err.type).toBe('ExecutionInputError');
+  expect(line.err.message).toMatch(/^bad: get a: /);
+  expect(line.err.stack).toContain('caused by');
+  expect(line.err).not.toHaveProperty('name');
+});
+
+test('the errors within an error have their types too', () => {
+  const line = lineOf((logger) => logger.error({ err: new AggregateError([busy, new E('x')], 'both') }, 'm'));
+
+  expect(line.err.type).toBe('AggregateError');
+  expect(line.err.aggregateErrors).toMatchObject([
+    { type: 'StoreError', failure: { kind: 'busy' } },
+    { type: 'ExecutionInputError', message: 'x' },
+  ]);
+});
+
+test('what was thrown and is no error is logged as it is', () => {
+  expect(lineOf((logger) => logger.error({ err: 'a text' }, 'm')).err).toBe('a text');
+});
