@@ -21,6 +21,7 @@ const enginesSchema = z.strictObject({
   eventRuler: z.optional(program),
   cronValidator: z.optional(program),
   cfnLint: z.optional(program),
+  runtimeClient: z.optional(program),
 });
 
 /** The engines that take the place of the local AWS in a run of `npm run conformance`, by what they stand for. */

@@ -1,5 +1,6 @@
 import { dynamodb } from './dynamodb.ts';
 import { events } from './events.ts';
+import { lambda } from './lambda.ts';
 import { s3 } from './s3.ts';
 import { services } from './services.ts';
 import { sqs } from './sqs.ts';
@@ -14,6 +15,7 @@ export const suites = {
   sqs,
   services,
   events,
+  lambda,
   templates,
   whole,
 } as const satisfies Readonly<Record<string, Suite>>;

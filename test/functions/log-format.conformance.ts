@@ -1,0 +1,143 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bundleOf } from '../../infra/bundles.ts';
+import { enginesOf } from '../aws/engines.ts';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'log-format-'));
+  await mkdir(join(folder, 'task'));
+  for (const [name, bytes] of Object.entries(bundleOf('run-jobs')))
+    await writeFile(join(folder, 'task', name), bytes);
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Not a job: it is refused, which is a warning and a metric. */
+const refusable = {
+  Records: [
+    {
+      messageId: 'm-1',
+      body: 'not a job',
+      receiptHandle: 'r',
+      attributes: { SenderId: 's', SentTimestamp: '0', ApproximateReceiveCount: '1' },
+    },
+  ],
+};
+
+/** What a deployed function writes: to standard output, and to the channel that the runtime has for console. */
+type Written = { readonly output: readonly string[]; readonly channel: string; readonly ended: string };
+
+type Place = { readonly format: 'Text' | 'JSON'; readonly hasChannel: boolean };
+
+/** Handles one event in Lambda's runtime client, as Lambda starts it with this log format. */
+async function invoked(event: unknown, { format, hasChannel }: Place): Promise<Written> {
+  const { runtimeClient } = enginesOf(process.env);
+  if (runtimeClient === undefined) throw new Error('expected the engine runtimeClient');
+  await using api = await startRuntimeApi(event);
+  const [command, ...options] = [...runtimeClient.command];
+  const child = spawn(command ?? '', options, {
+    stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+    env: {
+      AWS_LAMBDA_RUNTIME_API: api.host,
+      AWS_LAMBDA_NODEJS_USE_ALTERNATIVE_CLIENT_1: 'true',
+      AWS_LAMBDA_LOG_FORMAT: format,
+      AWS_LAMBDA_LOG_LEVEL: 'TRACE',
+      ...(hasChannel ? { _LAMBDA_TELEMETRY_LOG_FD: '3' } : {}),
+      _HANDLER: 'index.handler',
+      LAMBDA_TASK_ROOT: join(folder, 'task'),
+      AWS_REGION: 'eu-central-1',
+      AWS_LAMBDA_FUNCTION_NAME: 'f',
+      AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+      AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '1024',
+      AWS_LAMBDA_LOG_GROUP_NAME: 'g',
+      AWS_LAMBDA_LOG_STREAM_NAME: 's',
+      AWS_ACCESS_KEY_ID: 'a',
+      AWS_SECRET_ACCESS_KEY: 'b',
+      PLATFORM_BASE_URL: 'https://acme.example.com',
+      PLATFORM_TOKEN: 'secret',
+      SYNC_STORE: join(folder, 'store'),
+      SYNC_QUEUE_URL: 'https://sqs.eu-central-1.amazonaws.com/1/jobs',
+      SYNC_STACK: 'acme',
+    },
+  });
+  const written = Promise.all([text(child.stdout as Readable), text(child.stdio[3] as Readable)]);
+  const exit = once(child, 'exit').then(([code]) => `exit code ${code}`);
+  const ended = await Promise.race([api.ended, exit]);
+  child.kill();
+  const [output, channel] = await written;
+  return { output: output.split('\n').slice(0, -1), channel, ended };
+}
+
+/** Lambda's side of the runtime: hands out one event. `ended` says by which of its paths the event ended. */
+async function startRuntimeApi(event: unknown) {
+  const { promise: ended, resolve } = Promise.withResolvers<string>();
+  let isGiven = false;
+  function respond({ url = '' }: IncomingMessage, response: ServerResponse) {
+    if (!url.endsWith('/next')) {
+      response.end();
+      return resolve(url.split('/').at(-1) ?? '');
+    }
+    // The next one never comes.
+    if (isGiven) return;
+    isGiven = true;
+    response.setHeader('lambda-runtime-aws-request-id', 'request-1');
+    response.setHeader('lambda-runtime-deadline-ms', String(Date.now() + 400_000));
+    response.setHeader('lambda-runtime-invoked-function-arn', 'arn:aws:lambda:eu-central-1:1:function:f');
+    response.end(JSON.stringify(event));
+  }
+  const server = createServer(respond).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ended,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+const places: readonly Place[] = [
+  { format: 'Text', hasChannel: false },
+  { format: 'Text', hasChannel: true },
+  { format: 'JSON', hasChannel: false },
+  { format: 'JSON', hasChannel: true },
+];
+
+test.each(places)(
+  'our lines and the metrics are JSON as we wrote it: $format, channel $hasChannel',
+  async (place) => {
+    const { output, channel, ended } = await invoked(refusable, place);
+
+    expect(ended).toBe('response');
+    expect(output.map((line) => JSON.parse(line))).toEqual([
+      {
+        level: 'warn',
+        timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+        messageId: 'm-1',
+        refused: expect.stringMatching(/^refused\//),
+        faults: expect.any(Array),
+        msg: 'message refused',
+      },
+      expect.objectContaining({
+        _aws: {
+          Timestamp: expect.any(Number),
+          CloudWatchMetrics: [expect.objectContaining({ Namespace: 'platform-sync' })],
+        },
+        service: 'acme',
+        MessagesRefused: 1,
+      }),
+    ]);
+    expect(channel).toBe('');
+  },
+);
