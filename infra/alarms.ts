@@ -13,13 +13,15 @@ import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { placeOf } from './config-schedules.ts';
 import type { Instance } from './config-schema.ts';
+import type { ExpectedSnapshot } from './expected-snapshots.ts';
 import type { OwnMetrics } from './metrics.ts';
 import { acknowledge } from './nag.ts';
 import type { SyncFunction } from './sync-function.ts';
 
-export type AlarmsProps = Pick<Instance, 'alarms' | 'schedules'> & {
+export type AlarmsProps = Pick<Instance, 'alarms'> & {
+  /** The snapshots that must be published again and again: they have data in each hour. */
+  readonly expected: readonly ExpectedSnapshot[];
   readonly metrics: OwnMetrics;
   readonly queues: readonly IQueue[];
   readonly deadLetters: Readonly<Record<DeadLetterAlarm, IQueue>>;
@@ -38,8 +40,11 @@ type Watch = {
   readonly says: string;
   readonly metric: IMetric;
   readonly above?: number;
+  /** It goes off when so many periods in a row are above. Default: 1. */
   readonly periods?: number;
-  /** It goes off if nothing is counted; no data means nothing. */
+  /** How many periods are looked at, of which `periods` must be above. Default: as many. */
+  readonly of?: number;
+  /** It goes off if nothing is counted; periods without data do not count. */
   readonly needsData?: boolean;
   /** The section of the runbook, if it is not the alarm's name. */
   readonly section?: string;
@@ -58,16 +63,17 @@ export class Alarms extends Construct {
   }
 
   private alarm(name: string, watch: Watch, runbook: string, topics: readonly ITopic[]): Alarm {
-    const { says, metric, above = 0, periods = 1, needsData = false, section = name } = watch;
+    const { says, metric, above = 0, periods = 1, of = periods, needsData = false, section = name } = watch;
     const alarm = new Alarm(this, name, {
       alarmDescription: `${says} ${runbook}#${section.toLowerCase()}`,
       metric,
       threshold: needsData ? 1 : above,
-      evaluationPeriods: periods,
+      evaluationPeriods: of,
+      datapointsToAlarm: periods,
       comparisonOperator: needsData
         ? ComparisonOperator.LESS_THAN_THRESHOLD
         : ComparisonOperator.GREATER_THAN_THRESHOLD,
-      treatMissingData: needsData ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
     });
     alarm.addAlarmAction(...topics.map((topic) => new SnsAction(topic)));
     return alarm;
@@ -160,13 +166,25 @@ const functionWatches = ({ functions }: AlarmsProps): Watches => ({
   FunctionErrors: {
     says: 'A function of the stack is failing.',
     metric: sumOf(functions.map(({ function: each }) => each.metricErrors({ period: FIVE_MINUTES }))),
+    of: periodsOfInvocation(functions),
   },
   FunctionThrottles: {
     says: 'Lambda throttles a function of the stack.',
     metric: sumOf(functions.map(({ function: each }) => each.metricThrottles({ period: FIVE_MINUTES }))),
     periods: 3,
+    of: periodsOfInvocation(functions),
   },
 });
+
+/**
+ * How many periods an alarm on a metric of Lambda must look at. Lambda dates what it counts at the start of an
+ * invocation, and reports it at the end: a time-out falls into a period that is over by the function's time limit, and a
+ * little more until the metric arrives.
+ */
+function periodsOfInvocation(functions: readonly SyncFunction[]): number {
+  const longest = Math.max(...functions.map(({ function: { timeout } }) => timeout?.toSeconds() ?? 0));
+  return Math.ceil(longest / FIVE_MINUTES.toSeconds()) + 1;
+}
 
 const spendingWatches = ({ metrics, alarms }: AlarmsProps): Watches => ({
   SentimentCalls: {
@@ -203,10 +221,8 @@ const deadLetterWatches = ({ deadLetters }: AlarmsProps): Watches =>
     ]),
   );
 
-function snapshotWatches({ metrics, schedules }: AlarmsProps): Watches {
-  const missing = schedules.map((schedule) => {
-    const place = placeOf(schedule);
-    const { publishedWithinHours: hours } = schedule;
+function snapshotWatches({ metrics, expected }: AlarmsProps): Watches {
+  const missing = expected.map(({ place, hours }) => {
     const watch: Watch = {
       says: `No snapshot of ${place} was published in ${hours} hours.`,
       metric: metrics('SnapshotsPublished', HOUR, { place }),

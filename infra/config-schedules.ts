@@ -10,6 +10,7 @@ import {
 } from '../lib/contract.ts';
 import { whole } from './config-fields.ts';
 import { cronFaults, EXPECTED_CRON } from './cron.ts';
+import { longestGapHours } from './longest-gap.ts';
 import { timeZoneFault } from './time-zone.ts';
 
 const cron = z.string({ error: EXPECTED_CRON }).check(({ value, issues }) => {
@@ -21,10 +22,19 @@ const timeZone = z.string({ error: 'a time zone' }).check(({ value, issues }) =>
   if (message !== undefined) issues.push({ code: 'custom', message, input: value });
 });
 
+/** CloudWatch looks back at most a week. */
+const MOST_HOURS = 168;
+
+/** How much later than at the same time as the run before a snapshot may be published. */
+const GRACE_HOURS = 2;
+
 /** When a snapshot is taken, and how late it may be. */
 const timing = {
-  /** An alarm goes off if this many hours pass without a published run. CloudWatch looks back at most a week. */
-  publishedWithinHours: z._default(whole(1, 168), 26),
+  /**
+   * An alarm goes off if this many hours pass without a published run. Default: the longest time between two runs, and
+   * `GRACE_HOURS`.
+   */
+  publishedWithinHours: z.optional(whole(1, MOST_HOURS)),
   /** Required, except for a snapshot that follows another source: that one is taken after each run of the source. */
   cron: z.optional(cron),
   timeZone: z._default(timeZone, 'UTC'),
@@ -71,6 +81,20 @@ export function messageOf(schedule: Schedule): Readonly<Record<string, unknown>>
 
 /** True for cards without datasets: they follow the calculations that they take their datasets from. */
 export const follows = (schedule: Schedule) => linkedSource(schedule) !== undefined;
+
+/**
+ * Within how many hours of a published run of a schedule there must be the next. Undefined if that is longer than
+ * CloudWatch looks back, or not known: for a snapshot that follows one which has no schedule.
+ */
+export function publishedWithinHours(schedule: Schedule, all: readonly Schedule[]): number | undefined {
+  if (schedule.publishedWithinHours !== undefined) return schedule.publishedWithinHours;
+  const linked = linkedSource(schedule);
+  const timed =
+    linked === undefined ? schedule : all.find((each) => placeOf(each) === placeOfSource(linked, undefined));
+  if (timed?.cron === undefined) return undefined;
+  const hours = longestGapHours(timed.cron, timed.timeZone) + GRACE_HOURS;
+  return hours > MOST_HOURS ? undefined : hours;
+}
 
 type Raw = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 /** One of the six fields of a cron expression: what it may contain. */
-type Field = {
+export type CronField = {
   readonly name: string;
   readonly expected: string;
   readonly least: number;
@@ -18,7 +18,14 @@ const WEEKDAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'] as const;
 const ONE_OR_TWO = /^\d{1,2}$/;
 
 /** Source: "Schedule types" in EventBridge Scheduler's user guide. Its parser limits steps as Quartz does. */
-const fields: readonly Field[] = [
+export const cronFields: readonly [
+  minute: CronField,
+  hour: CronField,
+  dayOfMonth: CronField,
+  month: CronField,
+  dayOfWeek: CronField,
+  year: CronField,
+] = [
   {
     name: 'minute',
     expected: '0 to 59 with , - * /',
@@ -73,8 +80,9 @@ export const EXPECTED_CRON =
 export function cronFaults(expression: string): readonly string[] {
   const texts = expression.split(' ');
   const [, , dayOfMonth, , dayOfWeek] = texts;
-  if (texts.length !== fields.length || (dayOfMonth === '?') === (dayOfWeek === '?')) return [EXPECTED_CRON];
-  return fields.flatMap((field, index) => {
+  if (texts.length !== cronFields.length || (dayOfMonth === '?') === (dayOfWeek === '?'))
+    return [EXPECTED_CRON];
+  return cronFields.flatMap((field, index) => {
     const text = texts[index] ?? '';
     return isField(field, text)
       ? []
@@ -82,7 +90,7 @@ export function cronFaults(expression: string): readonly string[] {
   });
 }
 
-function isField(field: Field, text: string): boolean {
+function isField(field: CronField, text: string): boolean {
   const upper = text.toUpperCase();
   const isValue = (each: string) => isValueOf(field, each);
   return (
@@ -93,7 +101,7 @@ function isField(field: Field, text: string): boolean {
 }
 
 /** A value, a range, which may pass the end and start again (FRI-MON), or a step through everything or either. */
-function isItem(field: Field, item: string): boolean {
+function isItem(field: CronField, item: string): boolean {
   const [, range = '', step] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(item) ?? [];
   const { largestStep = 0 } = field;
   if (step !== undefined && (Number(step) < 1 || Number(step) > largestStep)) return false;
@@ -102,7 +110,7 @@ function isItem(field: Field, item: string): boolean {
   return ends.length <= 2 && ends.every((end) => isValueOf(field, end));
 }
 
-function isValueOf({ least, most, names = [], digits }: Field, text: string): boolean {
+function isValueOf({ least, most, names = [], digits }: CronField, text: string): boolean {
   const value = Number(text);
   return names.includes(text) || (digits.test(text) && value >= least && value <= most);
 }

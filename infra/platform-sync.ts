@@ -7,6 +7,7 @@ import { Catalog } from './catalog.ts';
 import type { Instance } from './config-schema.ts';
 import { Dashboard } from './dashboard.ts';
 import { EventRules } from './event-rules.ts';
+import { ExpectedSnapshots } from './expected-snapshots.ts';
 import { Jobs } from './jobs.ts';
 import { checkLimits } from './limits-check.ts';
 import { ownMetrics } from './metrics.ts';
@@ -80,8 +81,13 @@ export class PlatformSync extends Construct {
       'split-texts': texts.splitTexts,
       snapshot: snapshot.snapshot,
     };
+    const { expected } = new ExpectedSnapshots(this, 'ExpectedSnapshots', {
+      ...instance,
+      group: timetable.group,
+    });
     const alarms = new Alarms(this, 'Alarms', {
       ...instance,
+      expected,
       metrics,
       queues: [jobs.queue, jobs.functionsQueue],
       deadLetters: {

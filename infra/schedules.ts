@@ -21,17 +21,19 @@ export type SchedulesProps = {
 /** Puts `snapshot` jobs on the queue at their times. Those that cannot be put there go to the dead-letter queue. */
 export class Schedules extends Construct {
   readonly deadLetters: Queue;
+  /** Of all schedules of the stack. */
+  readonly group: ScheduleGroup;
 
   constructor(scope: Construct, id: string, { schedules, jobs }: SchedulesProps) {
     super(scope, id);
     this.deadLetters = createDeadLetterQueue(this, 'DeadLetters');
-    const scheduleGroup = new ScheduleGroup(this, 'Group', { removalPolicy: RemovalPolicy.DESTROY });
+    this.group = new ScheduleGroup(this, 'Group', { removalPolicy: RemovalPolicy.DESTROY });
     for (const schedule of schedules) {
       if (schedule.cron === undefined) continue;
       const place = placeOf(schedule);
       new SchedulerSchedule(this, place, {
         description: `Snapshot of ${place}`,
-        scheduleGroup,
+        scheduleGroup: this.group,
         schedule: ScheduleExpression.expression(`cron(${schedule.cron})`, TimeZone.of(schedule.timeZone)),
         timeWindow: TimeWindow.off(),
         target: new SqsSendMessage(jobs, {

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { Stack } from 'aws-cdk-lib';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
 import { METRIC_NAMESPACE, metricNames } from '../../lib/contract.ts';
-import { full, resourcesOf, templateOf } from './instances.ts';
+import { appOf, full, least, resourcesOf, templateOf } from './instances.ts';
 
 type AlarmProperties = {
   readonly AlarmDescription: string;
@@ -9,10 +11,12 @@ type AlarmProperties = {
   readonly ComparisonOperator: string;
   readonly Threshold: number;
   readonly EvaluationPeriods: number;
+  readonly DatapointsToAlarm: number;
   readonly TreatMissingData: string;
   readonly Namespace?: string;
   readonly MetricName?: string;
   readonly Period?: number;
+  readonly Metrics?: readonly { readonly MetricStat?: MetricStat }[];
 };
 
 const template = templateOf(full);
@@ -55,39 +59,99 @@ test('each alarm goes off when it should', () => {
       ComparisonOperator,
       Threshold,
       EvaluationPeriods,
+      DatapointsToAlarm,
       TreatMissingData,
       MetricName = 'computed',
       Period = 300,
     }) =>
-      `${id}: ${MetricName} ${ComparisonOperator === 'GreaterThanThreshold' ? '>' : '<'} ${Threshold} in ${EvaluationPeriods} × ${Period} s, no data ${TreatMissingData}`,
+      `${id}: ${MetricName} ${ComparisonOperator === 'GreaterThanThreshold' ? '>' : '<'} ${Threshold} in ${DatapointsToAlarm} of ${EvaluationPeriods} × ${Period} s, no data ${TreatMissingData}`,
   );
 
   expect(lines.sort()).toEqual([
-    'EventsDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 × 300 s, no data notBreaching',
-    'Forbidden: Forbidden > 0 in 1 × 300 s, no data notBreaching',
-    'FunctionErrors: computed > 0 in 1 × 300 s, no data notBreaching',
-    'FunctionThrottles: computed > 0 in 3 × 300 s, no data notBreaching',
-    'JobsDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 × 300 s, no data notBreaching',
-    'JobsFailed: JobsFailed > 0 in 1 × 300 s, no data notBreaching',
-    'JobsUnknown: JobsUnknown > 0 in 1 × 300 s, no data notBreaching',
-    'MessagesRefused: MessagesRefused > 0 in 1 × 300 s, no data notBreaching',
-    'OldestJob: computed > 21600 in 1 × 300 s, no data notBreaching',
-    'SafeRate: SafeRate > 0 in 1 × 300 s, no data notBreaching',
-    'SchedulesDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 × 300 s, no data notBreaching',
-    'SentimentCalls: SentimentCalls > 1000 in 1 × 86400 s, no data notBreaching',
-    'SentimentTokens: SentimentTokens > 2000 in 1 × 86400 s, no data notBreaching',
-    'SnapshotMissingcalculations: SnapshotsPublished < 1 in 26 × 3600 s, no data breaching',
-    'SnapshotMissingcalculationsrevenue: SnapshotsPublished < 1 in 26 × 3600 s, no data breaching',
-    'SnapshotMissingcards: SnapshotsPublished < 1 in 26 × 3600 s, no data breaching',
-    'SnapshotMissingcardsfew: SnapshotsPublished < 1 in 26 × 3600 s, no data breaching',
-    'SnapshotMissingdatafiles: SnapshotsPublished < 1 in 48 × 3600 s, no data breaching',
-    'SnapshotMissingfiles: SnapshotsPublished < 1 in 26 × 3600 s, no data breaching',
-    'SnapshotRefused: SnapshotsRefused > 0 in 1 × 300 s, no data notBreaching',
-    'SnapshotsDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 × 300 s, no data notBreaching',
-    'TextsDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 × 300 s, no data notBreaching',
-    'Throttling: computed > 5 in 3 × 300 s, no data notBreaching',
-    'Unauthorized: Unauthorized > 0 in 1 × 300 s, no data notBreaching',
+    'EventsDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 of 1 × 300 s, no data notBreaching',
+    'Forbidden: Forbidden > 0 in 1 of 1 × 300 s, no data notBreaching',
+    'FunctionErrors: computed > 0 in 1 of 4 × 300 s, no data notBreaching',
+    'FunctionThrottles: computed > 0 in 3 of 4 × 300 s, no data notBreaching',
+    'JobsDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 of 1 × 300 s, no data notBreaching',
+    'JobsFailed: JobsFailed > 0 in 1 of 1 × 300 s, no data notBreaching',
+    'JobsUnknown: JobsUnknown > 0 in 1 of 1 × 300 s, no data notBreaching',
+    'MessagesRefused: MessagesRefused > 0 in 1 of 1 × 300 s, no data notBreaching',
+    'OldestJob: computed > 21600 in 1 of 1 × 300 s, no data notBreaching',
+    'SafeRate: SafeRate > 0 in 1 of 1 × 300 s, no data notBreaching',
+    'SchedulesDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 of 1 × 300 s, no data notBreaching',
+    'SentimentCalls: SentimentCalls > 1000 in 1 of 1 × 86400 s, no data notBreaching',
+    'SentimentTokens: SentimentTokens > 2000 in 1 of 1 × 86400 s, no data notBreaching',
+    'SnapshotMissingcalculations: SnapshotsPublished < 1 in 27 of 27 × 3600 s, no data notBreaching',
+    'SnapshotMissingcalculationsrevenue: SnapshotsPublished < 1 in 74 of 74 × 3600 s, no data notBreaching',
+    'SnapshotMissingcards: SnapshotsPublished < 1 in 27 of 27 × 3600 s, no data notBreaching',
+    'SnapshotMissingcardsfew: SnapshotsPublished < 1 in 26 of 26 × 3600 s, no data notBreaching',
+    'SnapshotMissingdatafiles: SnapshotsPublished < 1 in 48 of 48 × 3600 s, no data notBreaching',
+    'SnapshotMissingfiles: SnapshotsPublished < 1 in 26 of 26 × 3600 s, no data notBreaching',
+    'SnapshotRefused: SnapshotsRefused > 0 in 1 of 1 × 300 s, no data notBreaching',
+    'SnapshotsDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 of 1 × 300 s, no data notBreaching',
+    'TextsDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 of 1 × 300 s, no data notBreaching',
+    'Throttling: computed > 5 in 3 of 3 × 300 s, no data notBreaching',
+    'Unauthorized: Unauthorized > 0 in 1 of 1 × 300 s, no data notBreaching',
   ]);
+});
+
+type MetricStat = { readonly Period: number; readonly Metric: { readonly Namespace: string } };
+
+/** How long an alarm looks back at most, in seconds, and what namespaces it looks at. */
+function lookBackOf(alarm: AlarmProperties) {
+  const stats = (alarm.Metrics ?? []).flatMap(({ MetricStat: stat }) => (stat === undefined ? [] : [stat]));
+  const period = Math.max(alarm.Period ?? 0, ...stats.map(({ Period }) => Period));
+  return {
+    seconds: period * alarm.EvaluationPeriods,
+    namespaces: [alarm.Namespace, ...stats.map(({ Metric }) => Metric.Namespace)],
+  };
+}
+
+test('each alarm on a metric of Lambda still sees an invocation that ran until its limit, 5 minutes later', () => {
+  const limits = resourcesOf(template).flatMap(([, { Type, Properties }]) =>
+    Type === 'AWS::Lambda::Function' ? [Number(Properties['Timeout'] ?? 0)] : [],
+  );
+  const onLambda = alarms.filter((alarm) => lookBackOf(alarm).namespaces.includes('AWS/Lambda'));
+
+  expect(onLambda.map(({ id }) => id)).toEqual(['FunctionErrors', 'FunctionThrottles']);
+  expect(Math.max(...limits)).toBe(900);
+  for (const alarm of onLambda)
+    expect(lookBackOf(alarm).seconds).toBeGreaterThanOrEqual(Math.max(...limits) + 300);
+});
+
+test('no alarm looks back further than CloudWatch does', () => {
+  for (const alarm of alarms) expect(lookBackOf(alarm).seconds).toBeLessThanOrEqual(604_800);
+});
+
+/** The alarms for missing snapshots of an instance with these schedules, and its warnings. */
+function missingOf(schedules: readonly object[]) {
+  const app = appOf({ ...least, schedules });
+  const [stack] = app.node.children.filter(Stack.isStack);
+  if (stack === undefined) throw new Error('expected a stack');
+  const watched = resourcesOf(Template.fromStack(stack)).flatMap(([, { Type, Properties }]) =>
+    Type === 'AWS::CloudWatch::Alarm' && Properties['MetricName'] === 'SnapshotsPublished'
+      ? [`${JSON.stringify(Properties['Dimensions'])} ${Properties['EvaluationPeriods']}`]
+      : [],
+  );
+  const warnings = Annotations.fromStack(stack).findWarning('*', Match.stringLikeRegexp('is missing'));
+  return { watched, warnings: warnings.map(({ entry }) => String(entry.data).split(':', 1)[0]) };
+}
+
+test('a snapshot that runs too seldom for CloudWatch has no alarm for a missing one, and a warning says so', () => {
+  expect(
+    missingOf([
+      { source: 'calculations', cron: '0 2 1 * ? *' },
+      { source: 'cards' },
+      { source: 'cards', as: 'few', cron: '0 5 ? * 2,6 *', datasets: ['d1'] },
+      { source: 'data-files', cron: '0 6 ? * SUN *', ids: ['17'], publishedWithinHours: 168 },
+    ]),
+  ).toEqual({
+    watched: [expect.stringMatching(/"few"|cards\.few.* 98$/), expect.stringMatching(/data-files.* 168$/)],
+    warnings: [
+      'no alarm says that a snapshot of calculations is missing',
+      'no alarm says that a snapshot of cards is missing',
+    ],
+  });
 });
 
 test('alarms watch the metrics of their own stack, under the names that the functions report', () => {

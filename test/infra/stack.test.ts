@@ -257,7 +257,36 @@ describe('snapshots', () => {
         }),
       }),
     });
-    large.resourceCountIs('AWS::Scheduler::Schedule', 5);
+    // And one that counts.
+    large.resourceCountIs('AWS::Scheduler::Schedule', 6);
+  });
+
+  test('that are expected are counted as 0 every hour, before there is one', () => {
+    large.hasResourceProperties('AWS::Scheduler::Schedule', {
+      ScheduleExpression: 'cron(0 * * * ? *)',
+      Target: Match.objectLike({
+        Arn: { 'Fn::Join': ['', Match.arrayWith([':scheduler:::aws-sdk:cloudwatch:putMetricData'])] },
+        Input: Match.serializedJson({
+          Namespace: 'platform-sync',
+          MetricData: [
+            'calculations',
+            'calculations.revenue',
+            'files',
+            'cards',
+            'cards.few',
+            'data-files',
+          ].map((place) => ({
+            MetricName: 'SnapshotsPublished',
+            Dimensions: [
+              { Name: 'service', Value: 'platform-sync-full' },
+              { Name: 'place', Value: place },
+            ],
+            Value: 0,
+            Unit: 'Count',
+          })),
+        }),
+      }),
+    });
   });
 
   test('of cards without datasets have no time of their own: they follow the calculations', () => {

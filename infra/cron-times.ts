@@ -1,0 +1,84 @@
+import { type CronField, cronFields } from './cron.ts';
+
+/** What a cron expression that has no faults asks for: the minutes of a day, and on which days. */
+type CronTimes = {
+  /** In ascending order. */
+  readonly minutes: readonly number[];
+  readonly years: readonly number[];
+  /** `month` from 1. */
+  readonly isOn: (year: number, month: number, day: number) => boolean;
+};
+
+/** Reads an expression that `cronFaults` accepts. */
+export function cronTimes(expression: string): CronTimes {
+  const [minute, hour, dayOfMonth = '', month, dayOfWeek = '', year] = expression.split(' ');
+  const [ofMinute, ofHour, ofDay, ofMonth, ofWeekday, ofYear] = cronFields;
+  const minutes = valuesOf(ofMinute, minute);
+  const months = new Set(valuesOf(ofMonth, month));
+  const isDay = dayOfMonth === '?' ? weekdays(ofWeekday, dayOfWeek) : daysOfMonth(ofDay, dayOfMonth);
+  return {
+    minutes: valuesOf(ofHour, hour).flatMap((each) => minutes.map((after) => 60 * each + after)),
+    years: valuesOf(ofYear, year),
+    isOn: (inYear, inMonth, day) => months.has(inMonth) && isDay(inYear, inMonth, day),
+  };
+}
+
+/** The numbers that a list of values, ranges and steps stands for, in ascending order. */
+function valuesOf({ least, most, names = [] }: CronField, text = '*'): readonly number[] {
+  const numberOf = (value: string) => (names.includes(value) ? least + names.indexOf(value) : Number(value));
+  const values = text
+    .toUpperCase()
+    .split(',')
+    .flatMap((item) => {
+      const [range = '', step = '1'] = item.split('/');
+      const [first = '', last] = range === '*' ? [String(least), String(most)] : range.split('-');
+      const from = numberOf(first);
+      const to = last === undefined ? (item.includes('/') ? most : from) : numberOf(last);
+      // A range that passes the end starts again.
+      const length = to >= from ? to - from + 1 : most - least + 1 - (from - to - 1);
+      const all = Array.from({ length }, (_, index) => least + ((from - least + index) % (most - least + 1)));
+      return all.filter((_, index) => index % Number(step) === 0);
+    });
+  return [...new Set(values)].sort((a, b) => a - b);
+}
+
+type IsDay = (year: number, month: number, day: number) => boolean;
+
+const lastDay = (year: number, month: number) => new Date(Date.UTC(year, month, 0)).getUTCDate();
+
+/** 1 is Sunday. `month` from 1. */
+const weekdayOf = (year: number, month: number, day: number) =>
+  new Date(Date.UTC(year, month - 1, day)).getUTCDay() + 1;
+
+const isWorkday = (year: number, month: number, day: number) => ![1, 7].includes(weekdayOf(year, month, day));
+
+/** A list of days, or the last one (L), or the workday nearest to one (15W, LW), which is in the same month. */
+function daysOfMonth(field: CronField, text: string): IsDay {
+  if (text === 'L') return (year, month, day) => day === lastDay(year, month);
+  if (text.endsWith('W')) {
+    const given = text.slice(0, -1);
+    return (year, month, day) =>
+      day === nearestWorkday(year, month, given === 'L' ? lastDay(year, month) : Number(given));
+  }
+  const days = new Set(valuesOf(field, text));
+  return (_year, _month, day) => days.has(day);
+}
+
+function nearestWorkday(year: number, month: number, day: number): number {
+  const last = lastDay(year, month);
+  const nearest = [day, day - 1, day + 1, day - 2, day + 2].find(
+    (each) => each >= 1 && each <= last && isWorkday(year, month, each),
+  );
+  return day > last || nearest === undefined ? 0 : nearest;
+}
+
+/** A list of weekdays, or the last of a kind in the month (6L), or the one that is the second of its kind (6#2). */
+function weekdays(field: CronField, text: string): IsDay {
+  const [, kind = '', special] = /^(.+?)(L|#\d)$/.exec(text) ?? [];
+  const wanted = new Set(valuesOf(field, text === 'L' ? 'SAT' : special === undefined ? text : kind));
+  return (year, month, day) => {
+    if (!wanted.has(weekdayOf(year, month, day))) return false;
+    if (special === undefined) return true;
+    return special === 'L' ? day + 7 > lastDay(year, month) : Math.ceil(day / 7) === Number(special.slice(1));
+  };
+}

@@ -1,0 +1,50 @@
+import { cronTimes } from './cron-times.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MINUTES = 1_440;
+
+/** From here on, so that a template depends on nothing but the configuration; three years have a leap day or two. */
+const FIRST_YEAR = 2026;
+const MOST_YEARS = 3;
+
+/**
+ * The longest time between two runs of a valid cron expression in a time zone, in whole hours, rounded up: a day that is
+ * an hour longer counts. Infinity if there are not two runs in the years looked at.
+ */
+export function longestGapHours(expression: string, timeZone: string): number {
+  const { minutes, years, isOn } = cronTimes(expression);
+  const [first = 0] = minutes;
+  const last = minutes.at(-1) ?? 0;
+  const utc = utcOf(timeZone);
+  let longest = Math.max(0, ...minutes.slice(1).map((minute, index) => minute - (minutes[index] ?? 0)));
+  let before: number | undefined;
+  const future = years.filter((year) => year >= FIRST_YEAR).slice(0, MOST_YEARS);
+  for (const [year, month, day] of daysOf(future)) {
+    if (!isOn(year, month, day)) continue;
+    const midnight = Date.UTC(year, month - 1, day) / MINUTE_MS;
+    if (before !== undefined) longest = Math.max(longest, utc(midnight + first) - before);
+    before = utc(midnight + last);
+  }
+  return longest === 0 ? Number.POSITIVE_INFINITY : Math.ceil(longest / 60);
+}
+
+function* daysOf(years: readonly number[]) {
+  for (const year of years)
+    for (let minute = Date.UTC(year) / MINUTE_MS; ; minute += DAY_MINUTES) {
+      const day = new Date(minute * MINUTE_MS);
+      if (day.getUTCFullYear() !== year) break;
+      yield [year, day.getUTCMonth() + 1, day.getUTCDate()] as const;
+    }
+}
+
+/** From the time that clocks of a zone show, in minutes since 1970, to minutes since 1970 in UTC. */
+function utcOf(timeZone: string): (shown: number) => number {
+  const format = new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'longOffset' });
+  const offsetAt = (minute: number) => {
+    const { value = '' } =
+      format.formatToParts(minute * MINUTE_MS).find(({ type }) => type === 'timeZoneName') ?? {};
+    const [, sign, hours = 0, minutes = 0] = /([+-])(\d\d):(\d\d)/.exec(value) ?? [];
+    return (sign === '-' ? -1 : 1) * (60 * Number(hours) + Number(minutes));
+  };
+  return (shown) => shown - offsetAt(shown - offsetAt(shown));
+}
