@@ -12,7 +12,12 @@ export type MessageChecks<Message, Input = unknown> = {
   readonly rules: readonly FieldRule[];
   /** The id of a job whose message names none: the queue's id of the message, or the hash of its content. */
   readonly defaultId: 'message-id' | 'content-hash';
+  /** Makes the message that is checked of one that was written in another form. Default: it is checked as it is. */
+  readonly expand?: (message: GivenMessage) => ExpandedMessage;
 };
+
+/** A message in the form that is checked, and what was wrong with the other form. */
+export type ExpandedMessage = { readonly given: GivenMessage; readonly faults: readonly string[] };
 
 /** A checked message, or everything that is wrong with it. */
 export type CheckedMessage<Message> =

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { preview } from '../../json/faults.ts';
 import { type Allow, allowFault } from '../allow.ts';
-import { type Job, type JobType, jobType, readJobOf } from '../types/job-types.ts';
+import { expand, type Job, type JobType, jobType, readJobOf } from '../types/job-types.ts';
 import { checkMessage } from './check-message.ts';
 import { common, type GivenMessage, isObject } from './fields.ts';
 import { readMessageJson } from './message-json.ts';
@@ -28,8 +28,9 @@ export function parseMessage(text: string, options: MessageOptions): ParsedMessa
   return type === undefined ? refused(given, faultsOfUntyped(given)) : parseOf(type, given, options);
 }
 
-function parseOf(type: JobType, given: GivenMessage, options: MessageOptions): ParsedMessage {
-  const read = readJobOf(type, given, options);
+function parseOf(type: JobType, message: GivenMessage, options: MessageOptions): ParsedMessage {
+  const { given, faults } = expand(type, message);
+  const read = readJobOf(type, given, { ...options, faults });
   if (read.kind === 'refused') return read;
   const fault = allowFault(options.allow, read.job);
   return fault === undefined ? read : refused(given, [fault]);

@@ -25,14 +25,18 @@ export type RefusedMessage = {
   readonly id?: string;
 };
 
-/** The job that a message of a known type asks for. `messageId`: the queue's id of the message. */
+/** `messageId`: the queue's id of the message. `faults`: those that were found before; none by default. */
+export type ReadOptions = { readonly messageId: string; readonly faults?: readonly string[] };
+
+/** The job that a message of a known type asks for. */
 export function readJob<Message extends { readonly id?: string | undefined }>(
   checks: MessageChecks<Message>,
   given: GivenMessage,
-  { messageId }: { readonly messageId: string },
+  { messageId, faults = [] }: ReadOptions,
 ): ReadJob<JobBy<Message>> | RefusedMessage {
   const checked = checkMessage(checks, given);
-  if (checked.kind === 'faults') return refused(given, checked.faults);
+  if (checked.kind === 'faults') return refused(given, [...faults, ...checked.faults]);
+  if (faults.length > 0) return refused(given, faults);
   const { message } = checked;
   const contentHash = hashOf(given);
   const isByQueue = checks.defaultId === 'message-id';

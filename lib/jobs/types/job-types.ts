@@ -2,9 +2,15 @@ import * as z from 'zod/mini';
 import type { Share } from '../../pace/fair-order.ts';
 import type { AllowLists } from '../allow-lists.ts';
 import type { EndedJobRow, Outcome } from '../ledger/job-row.ts';
-import type { MessageChecks } from '../message/check-message.ts';
+import type { ExpandedMessage, MessageChecks } from '../message/check-message.ts';
 import type { GivenMessage } from '../message/fields.ts';
-import { type JobBy, type ReadJob, type RefusedMessage, readJob } from '../message/read-job.ts';
+import {
+  type JobBy,
+  type ReadJob,
+  type ReadOptions,
+  type RefusedMessage,
+  readJob,
+} from '../message/read-job.ts';
 import type { RunJob, Turn } from '../turn.ts';
 import { dataFiles } from './data-files/definition.ts';
 import type { EndParts, JobTypeDefinition, RunnerParts, SampleRecords } from './job-type-definition.ts';
@@ -51,8 +57,12 @@ export const jobType = z.enum(jobTypes, { error: `one of ${jobTypes.join(', ')}`
 export const readJobOf = <Type extends JobType>(
   type: Type,
   given: GivenMessage,
-  options: { readonly messageId: string },
+  options: ReadOptions,
 ): ReadJob<JobOf<Type>> | RefusedMessage => readJob(definitions[type].checks, given, options);
+
+/** A message of this type in the form that is checked. */
+export const expand = (type: JobType, message: GivenMessage): ExpandedMessage =>
+  definitions[type].checks.expand?.(message) ?? { given: message, faults: [] };
 
 /** True if a send of the job may be repeated when its outcome is unknown. */
 export const mayRepeat = <Type extends JobType>(job: JobOf<Type>): boolean =>

@@ -4,6 +4,7 @@ import { anyRecord } from '../../../json/record-schema.ts';
 import type { MessageChecks } from '../../message/check-message.ts';
 import { common, yesOrNo } from '../../message/fields.ts';
 import type { JobBy } from '../../message/read-job.ts';
+import { fromEvent } from './from-event.ts';
 
 const runFunctionMessage = z.strictObject({
   ...common,
@@ -21,9 +22,10 @@ export type RunFunctionMessage = z.infer<typeof runFunctionMessage>;
 export type RunFunctionInput = z.input<typeof runFunctionMessage>;
 export type RunFunctionJob = JobBy<RunFunctionMessage>;
 
-/** Two messages without an id are two runs, even with equal content. */
+/** Two messages without an id are two runs, even with equal content; those of event rules get one from the event. */
 export const runFunctionChecks: MessageChecks<RunFunctionMessage, RunFunctionInput> = {
   schema: runFunctionMessage,
   rules: [],
   defaultId: 'message-id',
+  expand: fromEvent,
 };

@@ -1,0 +1,88 @@
+import { preview, shortened } from '../../../json/faults.ts';
+import { own } from '../../../json/own.ts';
+import type { ExpandedMessage } from '../../message/check-message.ts';
+import { type GivenMessage, isObject } from '../../message/fields.ts';
+import { MOST_MESSAGE_BYTES } from '../../queue/queue.ts';
+import { whatIsThere } from './event-path.ts';
+import { valueFaults } from './event-values.ts';
+import { fillValue, type MissingField } from './fill-value.ts';
+
+/*
+ * The message of an event rule: that of a function, with the whole event in `event` and the rule's name in `rule`. Its
+ * `inputVariables` name fields of the event, which are filled in here rather than by EventBridge: what EventBridge makes
+ * of a field that is missing is not JSON.
+ */
+
+/**
+ * Fills in `inputVariables` from `event`, and the id: the rule's name, a dot, and the event's id, so that two rules make
+ * two jobs of one event, and an event that is delivered twice by one rule is one job. A message without `event` stays as
+ * it is.
+ */
+export function fromEvent(message: GivenMessage): ExpandedMessage {
+  if (!Object.hasOwn(message, 'event')) return { given: message, faults: [] };
+  const { rule, event, ...given } = message;
+  if (!isName(rule)) return { given, faults: [`rule: expected ${A_NAME}, got ${preview(rule)}`] };
+  if (!isObject(event)) return { given, faults: [`event: expected an object, got ${kindOf(event)}`] };
+  const named = withId(given, rule, event);
+  const filled = withVariables(named.given, rule, event);
+  return { given: filled.given, faults: [...named.faults, ...filled.faults] };
+}
+
+const A_NAME = 'the name of an event rule: 1 to 64 of A-Z a-z 0-9 _ -';
+const isName = (value: unknown): value is string =>
+  typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
+
+/** An id has at most 128 characters: the rule's name, a dot, and this one. Neither has a dot, so no two ids are equal. */
+const isEventId = (value: unknown) => isName(value) && value.length <= 63;
+
+function withId(given: GivenMessage, rule: string, event: GivenMessage): ExpandedMessage {
+  if (given['id'] !== undefined) return { given, faults: [] };
+  const id = own(event, 'id');
+  return isEventId(id)
+    ? { given: { ...given, id: `${rule}.${id}` }, faults: [] }
+    : { given, faults: [`event.id: expected 1 to 63 of A-Z a-z 0-9 _ -, got ${kindOf(id)}`] };
+}
+
+function withVariables(message: GivenMessage, rule: string, event: GivenMessage): ExpandedMessage {
+  const { inputVariables, ...given } = message;
+  if (inputVariables === undefined) return { given: message, faults: [] };
+  const faults = valueFaults(inputVariables);
+  if (faults.length > 0)
+    return {
+      given,
+      faults: listedFaults(faults, ({ path, expected }) => `${place(path)}: expected ${expected}`),
+    };
+  const filled = fillValue(inputVariables, event, MOST_MESSAGE_BYTES);
+  switch (filled.kind) {
+    case 'value':
+      return filled.value === undefined
+        ? { given, faults: [] }
+        : { given: { ...given, inputVariables: filled.value }, faults: [] };
+    case 'missing':
+      return { given, faults: listedFaults(filled.fields, (field) => missingFault(field, rule)) };
+    case 'too-large': {
+      const most = `at most ${MOST_MESSAGE_BYTES} bytes of fields of the event of rule ${rule}`;
+      return { given, faults: [`inputVariables: expected ${most}, got more`] };
+    }
+    default:
+      return filled satisfies never;
+  }
+}
+
+const missingFault = ({ at, path, found }: MissingField, rule: string): string =>
+  `${place(at)}: expected ${shortened(path, LONGEST)} in the event of rule ${rule}, got nothing: ${whatIsThere(found)}`;
+
+const place = (path: readonly PropertyKey[]): string =>
+  shortened(['inputVariables', ...path].join('.'), LONGEST);
+
+const MOST_FAULTS = 50;
+const LONGEST = 300;
+
+/** One text each for the first of them, and how many others there are. */
+function listedFaults<T>(faults: readonly T[], textOf: (fault: T) => string): readonly string[] {
+  const others = faults.length - MOST_FAULTS;
+  return [...faults.slice(0, MOST_FAULTS).map(textOf), ...(others > 0 ? [`and ${others} more`] : [])];
+}
+
+/** What was received, without its content. */
+const kindOf = (value: unknown) => (typeof value === 'string' ? 'other text' : preview(value));
