@@ -1,30 +1,33 @@
 import * as z from 'zod/mini';
-import { parsePattern } from '../lib/contract.ts';
+import { parsePattern, valueFaults } from '../lib/contract.ts';
 import { name, text, uuid } from './config-fields.ts';
 import { feedsItself } from './own-events.ts';
 
-/** A path to a field of an event: names and indexes from its root. */
-export const isEventPath = (value: unknown): value is string =>
-  typeof value === 'string' && /^\$(\.[A-Za-z0-9_-]+|\[\d+\])+$/.test(value);
+const NO_BRACKETS = 'no < or >, between which EventBridge inserts a variable';
 
-/** What a rule passes on: a text that begins with `$.` stands for the event's field at that path, of any JSON type. */
-const inputValue = z.unknown().check(
-  z.refine((value) => faultIn(value) === undefined, {
-    error: 'JSON without < and >, in which a text that begins with $ is a path such as $.detail.object.key',
-  }),
-);
+const NO_ROUNDING = 'a number below 2^53, or text: the digits of this one are lost as JSON is read';
 
-/** EventBridge treats what is between < and > as a variable. */
-function faultIn(value: unknown): string | undefined {
-  if (typeof value === 'string') {
-    const isPath = !value.startsWith('$') || isEventPath(value);
-    return isPath && !/[<>]/.test(value) ? undefined : value;
-  }
-  if (typeof value !== 'object' || value === null) return undefined;
-  return Object.entries(value)
-    .flatMap(([key, each]) => [/[<>$]/.test(key) ? key : undefined, faultIn(each)])
-    .find((fault) => fault !== undefined);
+/** What cannot stand in a template of EventBridge as it was written. */
+function templateFaults(value: unknown, path: readonly string[] = []): readonly TemplateFault[] {
+  if (typeof value === 'string') return /[<>]/.test(value) ? [{ path, expected: NO_BRACKETS }] : [];
+  if (typeof value === 'number')
+    return Number.isInteger(value) && !Number.isSafeInteger(value) ? [{ path, expected: NO_ROUNDING }] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, each]) => [
+    ...templateFaults(key, [...path, key]),
+    ...templateFaults(each, [...path, key]),
+  ]);
 }
+
+type TemplateFault = { readonly path: readonly string[]; readonly expected: string };
+
+/** What a rule passes on: JSON in which some texts and objects stand for fields of the event. The job fills them in. */
+const inputVariables = z
+  .record(z.string(), z.unknown(), { error: 'an object of input variables' })
+  .check(({ value, issues }) => {
+    for (const { path, expected } of [...valueFaults(value), ...templateFaults(value)])
+      issues.push({ code: 'custom', path: [...path], message: expected, input: undefined });
+  });
 
 const pathSegment = text('text without slashes, spaces, < and >', /^[^/\s<>]{1,200}$/);
 
@@ -44,7 +47,7 @@ const pattern = z.record(z.string(), z.unknown(), { error: EXPECTED_PATTERN }).c
     issues.push({ code: 'custom', path: [...path], message: expected, input: undefined });
 });
 
-/** Any event becomes a `run-function` message, whose id is the event's. */
+/** Any event becomes a `run-function` message with the whole event in it. */
 export const eventRuleSchema = z.strictObject(
   {
     name,
@@ -53,11 +56,7 @@ export const eventRuleSchema = z.strictObject(
     packageId: uuid('a package'),
     packageVersion: pathSegment,
     functionName: pathSegment,
-    inputVariables: z.optional(
-      z.record(text('a name without < and >', /^[^<>]+$/), inputValue, {
-        error: 'an object of input variables',
-      }),
-    ),
+    inputVariables: z.optional(inputVariables),
     onUnknown: z.optional(z.enum(['fail', 'retry'], { error: 'fail or retry' })),
   },
   { error: 'an event rule' },

@@ -1,40 +1,44 @@
 import { Duration, Names, Stack } from 'aws-cdk-lib';
-import {
-  EventField,
-  type EventPattern,
-  type IRuleTarget,
-  Rule,
-  RuleTargetInput,
-} from 'aws-cdk-lib/aws-events';
+import { type EventPattern, type IRuleTarget, Rule } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { type EventRule, isEventPath } from './config-events.ts';
+import type { EventRule } from './config-events.ts';
+import type { Jobs } from './jobs.ts';
 import { createDeadLetterQueue } from './queues.ts';
 
 export type EventRulesProps = {
   readonly rules: readonly EventRule[];
-  /** The queue of code functions. */
-  readonly jobs: Queue;
+  /** The queue of code functions, and the function that takes their messages. */
+  readonly jobs: Pick<Jobs, 'functionsQueue' | 'runFunctions'>;
 };
 
 /** Events that become `run-function` messages. Those that cannot be put on the queue go to the dead-letter queue. */
 export class EventRules extends Construct {
   readonly deadLetters: Queue;
 
-  constructor(scope: Construct, id: string, { rules, jobs }: EventRulesProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { rules, jobs: { functionsQueue, runFunctions } }: EventRulesProps,
+  ) {
     super(scope, id);
     this.deadLetters = createDeadLetterQueue(this, 'DeadLetters');
     // Names of rules are at most 64 characters long, those of the configuration 41.
     const prefix = Names.uniqueResourceName(this, { maxLength: 22 });
-    for (const each of rules)
-      new Rule(this, each.name, {
+    for (const each of rules) {
+      const rule = new Rule(this, each.name, {
         ruleName: `${prefix}-${each.name}`,
         description: `Runs ${each.functionName}`,
         eventPattern: each.pattern as EventPattern,
-        targets: [this.target(jobs, each)],
+        targets: [this.target(functionsQueue, each)],
       });
-    if (rules.length > 0) for (const queue of [jobs, this.deadLetters]) this.letRulesSend(queue, prefix);
+      // In an update, the function that reads a new form of message comes before the rule that writes it.
+      const { defaultChild } = runFunctions.function.node;
+      if (defaultChild !== undefined) rule.node.addDependency(defaultChild);
+    }
+    if (rules.length > 0)
+      for (const queue of [functionsQueue, this.deadLetters]) this.letRulesSend(queue, prefix);
   }
 
   /** The queue as a target. The one of CDK adds a statement to the queue's policy for each rule; SQS takes 20. */
@@ -42,7 +46,7 @@ export class EventRules extends Construct {
     return {
       bind: () => ({
         arn: jobs.queueArn,
-        input: RuleTargetInput.fromObject(messageOf(rule)),
+        input: { bind: () => ({ inputTemplate: templateOf(rule) }) },
         targetResource: jobs,
         deadLetterConfig: { arn: this.deadLetters.queueArn },
         retryPolicy: { maximumRetryAttempts: 24, maximumEventAgeInSeconds: Duration.hours(24).toSeconds() },
@@ -69,24 +73,23 @@ export class EventRules extends Construct {
   }
 }
 
-/** The job's id is the event's, so an event that is delivered twice is one job. So are two rules for one event. */
-function messageOf({ packageId, packageVersion, functionName, inputVariables, onUnknown }: EventRule) {
-  return {
+/** Stands for the whole event. It is JSON of its own, so there are no quotes around it. */
+const EVENT = '<aws.events.event.json>';
+
+/**
+ * The template of the message: what the rule says, and the event. The job takes the fields of `inputVariables` from the
+ * event, and its id from both, so two rules make two jobs of one event.
+ */
+function templateOf({ name, packageId, packageVersion, functionName, inputVariables, onUnknown }: EventRule) {
+  const message = {
     version: 1,
     type: 'run-function',
-    id: EventField.eventId,
+    rule: name,
     packageId,
     packageVersion,
     functionName,
-    ...(inputVariables === undefined ? {} : { inputVariables: withFields(inputVariables) }),
-    ...(onUnknown === undefined ? {} : { onUnknown }),
+    inputVariables,
+    onUnknown,
   };
-}
-
-/** The value, with each path replaced by the event's field. */
-function withFields(value: unknown): unknown {
-  if (isEventPath(value)) return EventField.fromPath(value);
-  if (Array.isArray(value)) return value.map(withFields);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withFields(each)]));
+  return `${JSON.stringify(message).slice(0, -1)},"event":${EVENT}}`;
 }

@@ -1,4 +1,4 @@
-import { at, largestOf, membersOf, type Properties, sizeOf } from './template-size.ts';
+import { at, largestOf, type Properties, sizeOf } from './template-size.ts';
 
 /** A limit of AWS that a configuration can reach, on the resources of one type. */
 export type Limit = {
@@ -37,14 +37,6 @@ export const limits: readonly Limit[] = [
     sizeIn: ({ Targets }) =>
       largestOf(Targets, (target) => sizeOf(at(target, 'InputTransformer', 'InputTemplate'))),
     remedy: 'shorten inputVariables: a function can read what is constant elsewhere',
-  },
-  {
-    type: 'AWS::Events::Rule',
-    what: 'paths into the event',
-    most: 100,
-    sizeIn: ({ Targets }) =>
-      largestOf(Targets, (target) => membersOf(at(target, 'InputTransformer', 'InputPathsMap'))),
-    remedy: 'take whole objects of the event instead of their fields',
   },
   {
     type: 'AWS::CloudWatch::Alarm',

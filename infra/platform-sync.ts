@@ -53,7 +53,7 @@ export class PlatformSync extends Construct {
     });
     const texts = new Texts(this, 'Texts', { ...defaults, environment, storage, jobs: jobs.queue });
     const timetable = new Schedules(this, 'Schedules', { schedules, jobs: jobs.queue });
-    const events = new EventRules(this, 'Events', { rules: instance.eventRules, jobs: jobs.functionsQueue });
+    const events = new EventRules(this, 'Events', { rules: instance.eventRules, jobs });
     this.watch(instance, { jobs, texts, snapshot, timetable, events });
     this.addOutputs({
       Store: storage.location,

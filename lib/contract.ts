@@ -9,8 +9,9 @@ export { matchesPattern } from './event-pattern/match-event.ts';
 export { parsePattern } from './event-pattern/parse-pattern.ts';
 export type { EventPattern } from './event-pattern/pattern.ts';
 export { jobTimes } from './jobs/job-times.ts';
-/** What synth checks in the same way as the functions: job types, and the requests of snapshots. */
+/** What synth checks in the same way as the functions: job types, the values of event rules, and the requests of snapshots. */
 export { type JobType, jobTypes } from './jobs/types/job-types.ts';
+export { valueFaults } from './jobs/types/run-function/event-values.ts';
 export { METRIC_NAMESPACE, type MetricName, metricNames } from './metric-names.ts';
 export { tokenHeader } from './platform/http/token-header.ts';
 export { type SettingName, settingNames } from './setting-names.ts';

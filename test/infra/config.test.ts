@@ -103,6 +103,8 @@ describe('the configuration', () => {
       { eventRules: [{ ...full.eventRules[1], inputVariables: { a: '<b>' } }] },
     ],
     ['an invalid path', { eventRules: [{ ...full.eventRules[1], inputVariables: { a: '$.detail.*' } }] }],
+    ['a name with <', { eventRules: [{ ...full.eventRules[1], inputVariables: { a: { '<b': 1 } } }] }],
+    ['a number that is rounded', { eventRules: [{ ...full.eventRules[1], inputVariables: { a: 2 ** 60 } }] }],
     ['a second rule of the same name', { eventRules: [full.eventRules[1], full.eventRules[1]] }],
     ['an origin with a path', { baseUrl: 'https://acme.example.com/api' }],
     [
@@ -124,6 +126,26 @@ describe('what EventBridge would refuse is refused', () => {
     expect(faultsIn({ eventRules: [{ ...full.eventRules[1], name: 'uploads', pattern }] })).toEqual([
       'instances.0.eventRules.0 (uploads).pattern.detail.size.1.numeric: expected ["=", number], one bound such as [">", 0], or a lower and a higher one, such as [">", 0, "<=", 5], got [">",5,"<",5]',
       'instances.0.eventRules.0 (uploads).pattern.detail.key: expected an object of fields, each ending in a list of what matches, got "a"',
+    ]);
+  });
+
+  test('in the values of an event rule: the rule, the place in it, what was expected, and what it got', () => {
+    const inputVariables = {
+      a: '$5',
+      b: [
+        { $path: '$.detail.b', $optional: true },
+        { $path: '$.detail.b', default: 0 },
+      ],
+      c: { text: '<b>' },
+      d: { $path: '$.detail.d', $default: { $any: '$' } },
+      'not-$-first': { path: '$.detail.e', default: { $constant: '$e' } },
+    };
+
+    expect(faultsIn({ eventRules: [{ ...full.eventRules[1], inputVariables }] })).toEqual([
+      'instances.0.eventRules.0 (bare).inputVariables.a: expected a path such as $.detail.object.key; {"$constant": …} passes on a text that begins with $, got "$5"',
+      'instances.0.eventRules.0 (bare).inputVariables.b.0: expected a field with a default: an entry that is left out would move those after it, got {"$path":"$.detail.b","$optional":true}',
+      'instances.0.eventRules.0 (bare).inputVariables.b.1: expected one of {"$path": …}, {"$path": …, "$default": …}, {"$path": …, "$optional": true} and {"$constant": …}, since a name begins with $, got {"$path":"$.detail.b","default":0}',
+      'instances.0.eventRules.0 (bare).inputVariables.c.text: expected no < or >, between which EventBridge inserts a variable, got "<b>"',
     ]);
   });
 

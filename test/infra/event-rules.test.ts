@@ -2,43 +2,31 @@ import { expect, test } from 'vitest';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { full, least, packageId, resourcesOf, templateOf } from './instances.ts';
 
-type Transformer = {
-  readonly InputPathsMap: Readonly<Record<string, string>>;
-  readonly InputTemplate: string;
-};
+type Transformer = { readonly InputPathsMap?: object; readonly InputTemplate: string };
 
 type Rule = {
   readonly EventPattern: object;
   readonly Targets: readonly { readonly Arn: unknown; readonly InputTransformer?: Transformer }[];
 };
 
-const rules = new Map(
-  resourcesOf(templateOf(full)).flatMap(([id, { Type, Properties }]) =>
-    Type === 'AWS::Events::Rule' ? [[id.replace(/[0-9A-F]{8}$/, ''), Properties as unknown as Rule]] : [],
-  ),
-);
+const rulesOf = (instance: object) =>
+  new Map(
+    resourcesOf(templateOf(instance)).flatMap(([id, { Type, Properties }]) =>
+      Type === 'AWS::Events::Rule' ? [[id.replace(/[0-9A-F]{8}$/, ''), Properties as unknown as Rule]] : [],
+    ),
+  );
 
+const rules = rulesOf(full);
 const uploads = rules.get('Eventsuploads');
 
-/**
- * What EventBridge makes of an event: a variable becomes the JSON of its field, within quotes the text of the field,
- * and nothing if the event lacks the field.
- */
-function transform({ InputPathsMap, InputTemplate }: Transformer, event: object): string {
-  const fields = new Map(
-    Object.entries(InputPathsMap).map(([name, path]) => [name, fieldAt(event, path)] as const),
-  );
-  return InputTemplate.replaceAll(/<([^<>]+)>/g, (_, name: string) => {
-    const field = fields.get(name);
-    return field === undefined ? '' : JSON.stringify(field);
-  });
+/** The message that EventBridge makes of an event: the whole event in place of its variable. */
+function messageOf(rule: Rule | undefined, event: object) {
+  const { InputTemplate: template, ...others } = rule?.Targets[0]?.InputTransformer ?? { InputTemplate: '' };
+  expect(others).toEqual({});
+  expect(template.match(/<[^>]*>/g)).toEqual(['<aws.events.event.json>']);
+  const text = template.replace('<aws.events.event.json>', () => JSON.stringify(event));
+  return parseMessage(text, { messageId: 'of-sqs', allow: {} });
 }
-
-const fieldAt = (event: object, path: string): unknown =>
-  [...path.matchAll(/\.([\w-]+)|\[(\d+)\]/g)].reduce<unknown>(
-    (at, [, name, index]) => (at as Record<string, unknown> | undefined)?.[name ?? index ?? ''],
-    event,
-  );
 
 const upload = (object: object) => ({
   version: '0',
@@ -48,28 +36,23 @@ const upload = (object: object) => ({
   detail: { bucket: { name: 'uploads' }, object },
 });
 
-function messageOf(event: object) {
-  const transformer = uploads?.Targets[0]?.InputTransformer;
-  if (transformer === undefined) throw new Error('expected an input transformer');
-  return parseMessage(transform(transformer, event), { messageId: 'of-sqs', allow: {} });
-}
+test('an event becomes a job, with its fields in their JSON types, and the rule’s name in its id', () => {
+  const object = { key: 'uploads/a "quoted" <name>.csv', size: 1_024, etag: 'b57f' };
 
-test('an event becomes a job, with its fields in their JSON types and its id as the job’s', () => {
-  const object = { key: 'uploads/a "quoted" name.csv', size: 1_024, etag: 'b57f' };
-
-  const message = messageOf(upload(object));
+  const message = messageOf(uploads, upload(object));
 
   expect(message).toMatchObject({
     kind: 'job',
+    isNamed: true,
     job: {
       version: 1,
       type: 'run-function',
-      id: '17793124-05d4-b198-2fde-7ededc63b103',
+      id: 'uploads.17793124-05d4-b198-2fde-7ededc63b103',
       packageId,
       packageVersion: '1.0.0',
       functionName: 'addNumbers',
       inputVariables: {
-        key: 'uploads/a "quoted" name.csv',
+        key: 'uploads/a "quoted" <name>.csv',
         size: 1_024,
         all: { tags: ['b57f', 'fixed'], whole: object },
         limit: 5,
@@ -79,8 +62,51 @@ test('an event becomes a job, with its fields in their JSON types and its id as 
   });
 });
 
-test('an event that lacks a field is refused visibly', () => {
-  expect(messageOf(upload({ key: 'uploads/a.csv', etag: 'b57f' }))).toMatchObject({ kind: 'refused' });
+test('a rule without variables makes a job of any event, and another rule another job of the same one', () => {
+  const event = upload({ key: 'uploads/a.csv', size: 1, etag: 'b57f' });
+
+  const ids = ['Eventsuploads', 'Eventsbare'].map((rule) => messageOf(rules.get(rule), event));
+
+  expect(ids).toMatchObject([
+    { job: { id: 'uploads.17793124-05d4-b198-2fde-7ededc63b103' } },
+    { job: { id: 'bare.17793124-05d4-b198-2fde-7ededc63b103', functionName: 'f' } },
+  ]);
+});
+
+test('an event that lacks a field is refused, by the rule and the field', () => {
+  expect(messageOf(uploads, upload({ key: 'uploads/a.csv', etag: 'b57f' }))).toMatchObject({
+    kind: 'refused',
+    faults: [
+      'inputVariables.size: expected $.detail.object.size in the event of rule uploads, got nothing: $.detail.object has only "key", "etag"',
+    ],
+  });
+});
+
+test('fields may be optional, any number of them, and constants anything', () => {
+  const variables = {
+    size: { $path: '$.detail.object.size', $default: null },
+    owner: { $path: '$.detail.object.owner', $optional: true },
+    many: Array.from({ length: 120 }, (_, index) => ({ $path: `$.detail.x${index}`, $default: index })),
+    price: { $constant: '$5 "each"' },
+  };
+  const { uploads: rule } = Object.fromEntries(
+    [...rulesOf({ ...least, eventRules: [{ ...full.eventRules[0], inputVariables: variables }] })].map(
+      ([id, each]) => [id.replace('Events', ''), each],
+    ),
+  );
+
+  expect(messageOf(rule, upload({}))).toMatchObject({
+    job: { inputVariables: { size: null, many: variables.many.keys().toArray(), price: '$5 "each"' } },
+  });
+});
+
+test('in an update, the function that reads the messages comes before the rules', () => {
+  const deployed = resourcesOf(templateOf(full)).filter(([id]) => /^Events(uploads|bare)/.test(id));
+
+  const before = deployed.map(([, resource]) => Reflect.get(resource, 'DependsOn'));
+
+  const ofFunctions = [expect.stringMatching(/^JobsRunFunctionsFunction[0-9A-F]{8}$/)];
+  expect(before).toEqual([ofFunctions, ofFunctions]);
 });
 
 test('the pattern is the one in the configuration', () => {
