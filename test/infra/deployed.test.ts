@@ -30,6 +30,24 @@ const instance = {
   compression: 'zstd',
   allow: { types: jobTypes, packages: [packageId] },
   schedules: [{ source: 'calculations', cron: '0 2 * * ? *' }, { source: 'cards' }],
+  eventRules: [
+    {
+      name: 'sums',
+      pattern: { source: ['orders'], 'detail-type': ['Placed'] },
+      packageId,
+      packageVersion: '1.0.0',
+      functionName: 'addNumbers',
+      inputVariables: { first: '$.detail.items[0].price', second: { $path: '$.detail.fee', $default: 1 } },
+    },
+    {
+      name: 'days',
+      pattern: { detail: { 'placed-at': [{ exists: true }] } },
+      packageId,
+      packageVersion: '1.0.0',
+      functionName: 'businessDays',
+      inputVariables: { start: '$.detail.placed-at', end: '2026-12-01', holidays: '$.detail.holidays' },
+    },
+  ],
   logLevel: 'warn',
 };
 
@@ -174,6 +192,41 @@ test('code functions run through a queue and a function of their own', async () 
   expect(actionsOf(idOf('JobsRunFunctionsFunction'))).toContain('sqs:ReceiveMessage');
 });
 
+/** An event of an order; the stack delivers each twice. */
+const order = (id: string, detail: object) => ({
+  version: '0',
+  id,
+  'detail-type': 'Placed',
+  source: 'orders',
+  detail,
+});
+
+test('an event is one job of each rule that matches it, however often it is delivered', async () => {
+  const detail = { items: [{ price: 4 }], 'placed-at': '2026-11-20', holidays: ['2026-11-26'] };
+
+  const sent = await stack.emit(order('first-order', detail));
+  await stack.emit(order('first-order', detail));
+
+  expect(sent).toHaveLength(2);
+  expect(await resultOf('sums.first-order')).toMatchObject({ status: 'done', response: { result: 5 } });
+  expect(await resultOf('days.first-order')).toMatchObject({ status: 'done' });
+});
+
+test('an event without a required field is refused, and its rule is named', async () => {
+  await stack.emit(order('second-order', { items: [] }));
+
+  const refused = await stored(async () => {
+    for await (const { key } of store.list('refused/')) {
+      const object = await store.get(key);
+      if (object?.body.includes('second-order') === true) return key;
+    }
+    return undefined;
+  });
+  expect(refused.faults).toEqual([
+    'inputVariables.first: expected $.detail.items[0].price in the event of rule sums, got nothing: $.detail.items is a list of 0',
+  ]);
+});
+
 test('an outcome that is too large for the table is stored, and the result is complete', async () => {
   const rows = Array.from({ length: 2_000 }, (_, row) => ({
     row,
@@ -274,6 +327,16 @@ test('every job that ended was announced on the event bus', async () => {
   for (const id of ['adds', 'scores', 'sets', 'reads', 'alone', 'nightly'])
     expect(announced).toContainEqual(['platform-sync', 'JobFinished', id]);
   expect(JSON.parse(stack.events[0]?.Detail ?? '{}')).toMatchObject({ store: stack.output('Store') });
+});
+
+test('no job ran its function twice', () => {
+  const { executionsByFunction } = platform.counts();
+
+  expect(executionsByFunction).toEqual({
+    [`${packageId}/1.0.0/addNumbers`]: 3,
+    [`${packageId}/1.0.0/businessDays`]: 1,
+    [`${packageId}/1.0.0/dedupeRows`]: 1,
+  });
 });
 
 test('each function that calls the platform read the token from its secret', () => {

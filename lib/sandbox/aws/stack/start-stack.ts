@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { matchesPattern } from '../../../event-pattern/match-event.ts';
-import { parsePattern } from '../../../event-pattern/parse-pattern.ts';
-import type { PatternFault } from '../../../event-pattern/pattern.ts';
+import { createSqsClient, createSqsQueue } from '../../../jobs/queue/sqs-queue.ts';
 import { createHandlerProcess, type HandlerProcess } from '../functions/create-handler-process.ts';
 import { startEventSourceMapping } from '../functions/event-source-mapping.ts';
 import { type Sometimes, sometimes } from '../functions/lambda-rules.ts';
@@ -12,8 +10,9 @@ import type { PutEvent } from '../services/start-events.ts';
 import type { EndedExecution } from '../services/start-executions.ts';
 import type { Glue } from '../services/start-glue.ts';
 import type { Lambda } from '../services/start-lambda.ts';
+import { type EventTarget, targetsOf } from './event-targets.ts';
 import { type StackServices, startStackServices } from './stack-services.ts';
-import { resourcesOf, type StackToRun, type Template } from './template.ts';
+import { resourcesOf, type StackToRun } from './template.ts';
 import { type Resolve, templateValues } from './template-values.ts';
 
 export type StackOptions = StackToRun & {
@@ -45,8 +44,8 @@ export type LocalStack = {
   /** Passes the messages of queues to functions, as the template's mappings say, until it is disposed of. */
   poll(): Promise<AsyncDisposable>;
   /**
-   * Invokes the targets of every rule whose pattern matches the event, now and then twice, and returns their first
-   * results.
+   * Sends the event to the targets of every rule whose pattern matches it, now and then twice. Returns the first results
+   * of those that are functions, and the messages to queues.
    */
   emit(event: object): Promise<readonly unknown[]>;
   /**
@@ -75,9 +74,11 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     processes.set(key, process);
     return process;
   };
-  const deliver = async (id: string, event: object) => {
-    const result = await processOf(id).invoke(event);
-    if (stack.sometimes('repeats-events')) await processOf(id).invoke(event);
+  const send = (target: EventTarget) =>
+    target.kind === 'function' ? processOf(target.id).invoke(target.event) : sendToQueue(target, services);
+  const deliver = async (target: EventTarget) => {
+    const result = await send(target);
+    if (stack.sometimes('repeats-events')) await send(target);
     return result;
   };
   return {
@@ -89,7 +90,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     glue: services.glue,
     lambda: services.lambda,
     poll: () => startMappings(stack),
-    emit: (event) => Promise.all(functionsFor(event, template, resolve).map((id) => deliver(id, event))),
+    emit: (event) => Promise.all(targetsOf(event, template, resolve).map(deliver)),
     runExecution(name, timeoutMs) {
       const requested = services.lambda.requests.find((request) => request.name === name);
       if (requested === undefined) throw new Error(`expected a request for the execution ${name}`);
@@ -113,6 +114,17 @@ type Stack = StackOptions & {
   readonly resolve: Resolve;
   readonly sometimes: Sometimes;
 };
+
+async function sendToQueue(
+  { queue, body }: Extract<EventTarget, { kind: 'queue' }>,
+  { endpoint, settings }: StackServices,
+): Promise<string> {
+  const url = `${endpoint}/${ACCOUNT}/${queue}`;
+  const client = createSqsClient(url, settings);
+  await createSqsQueue(url, client).send([body]);
+  client.destroy();
+  return body;
+}
 
 type FunctionProperties = {
   readonly Code: { readonly S3Key: string };
@@ -183,33 +195,5 @@ async function startMappings(stack: Stack): Promise<AsyncDisposable> {
   }
   return started.move();
 }
-
-type RuleProperties = {
-  readonly EventPattern: object;
-  readonly Targets: readonly { readonly Arn: string; readonly InputTransformer?: object }[];
-};
-
-/** The functions that EventBridge invokes with the unchanged event: the targets of rules that may invoke them. */
-function functionsFor(event: object, template: Template, resolve: Resolve): readonly string[] {
-  return resourcesOf(template, 'AWS::Events::Rule').flatMap(([id, { Properties }]) => {
-    const { EventPattern, Targets } = resolve(Properties) as RuleProperties;
-    const parsed = parsePattern(EventPattern);
-    if (parsed.kind === 'faults') throw new Error(`${id}: ${parsed.faults.map(faultText).join('; ')}`);
-    if (!matchesPattern(parsed.pattern, JSON.stringify(event))) return [];
-    const rule = resolve({ 'Fn::GetAtt': [id, 'Arn'] });
-    return Targets.map(({ Arn, InputTransformer }) => {
-      const permitted = resourcesOf(template, 'AWS::Lambda::Permission').some(([, { Properties: given }]) => {
-        const { FunctionName, SourceArn, Principal } = resolve(given) as Readonly<Record<string, unknown>>;
-        return FunctionName === Arn && SourceArn === rule && Principal === 'events.amazonaws.com';
-      });
-      if (!permitted || InputTransformer !== undefined)
-        throw new Error(`${id}: expected a function that may be invoked with the event, got ${Arn}`);
-      return lastOf(Arn, ':');
-    });
-  });
-}
-
-const faultText = ({ path, expected, got }: PatternFault) =>
-  `${['EventPattern', ...path].join('.')}: expected ${expected}, got ${JSON.stringify(got)}`;
 
 const lastOf = (text: string, separator: string): string => text.split(separator).at(-1) ?? '';

@@ -113,8 +113,10 @@ function placesOf(
       return named(id, `arn:aws:iam::${ACCOUNT}:role/${id}`);
     case 'AWS::Logs::LogGroup':
       return named(id, here('logs', `log-group:${id}:*`));
-    case 'AWS::Events::Rule':
-      return named(id, here('events', `rule/${id}`));
+    case 'AWS::Events::Rule': {
+      const name = String(Properties['Name'] ?? id);
+      return named(name, here('events', `rule/${name}`));
+    }
     default:
       return undefined;
   }
