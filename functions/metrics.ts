@@ -1,6 +1,5 @@
-import { Metrics, type MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { JobFinished } from '../lib/jobs/handle-message.ts';
-import { METRIC_NAMESPACE, type MetricName } from '../lib/metric-names.ts';
+import type { MeasureName, MetricName } from '../lib/metric-names.ts';
 import type { PaceCounts } from '../lib/pace/pace.ts';
 import type { PlatformEvent } from '../lib/platform/events.ts';
 import { analyzeSentiment } from '../lib/platform/operations/analyze-sentiment.ts';
@@ -8,8 +7,9 @@ import { getDataFile } from '../lib/platform/operations/get-data-file.ts';
 import { listCards } from '../lib/platform/operations/list-cards.ts';
 import type { Sentiment } from '../lib/platform/records.ts';
 import type { Environment } from '../lib/settings.ts';
+import { measuredLine } from './measured-line.ts';
 
-/** What a function measures: sums, which `flush` prints as CloudWatch embedded metrics at the end of an invocation. */
+/** What a function measures: sums, which `flush` writes as a line of the log at the end of an invocation. */
 export type FunctionMetrics = {
   readonly observe: (event: PlatformEvent) => void;
   readonly jobFinished: (event: Pick<JobFinished, 'type' | 'status'>) => void;
@@ -22,84 +22,93 @@ export type FunctionMetrics = {
   readonly flush: () => void;
 };
 
-/** Powertools' own metrics, or a stand-in for them. */
-type Printer = Pick<Metrics, 'addMetric' | 'addDimensions' | 'publishStoredMetrics'>;
-
 /** Measures for the stack that SYNC_STACK names, which is the dimension `service` of each metric. */
 export function createMetrics(
-  { SYNC_STACK: stack = 'local' }: Environment,
-  printer: Printer = new Metrics({ namespace: METRIC_NAMESPACE, serviceName: stack }),
+  { SYNC_STACK: service = 'local' }: Environment,
+  write: (line: string) => void,
+  now: () => number = Date.now,
 ): FunctionMetrics {
-  /** Sums by name: over everything, and for each value of another dimension. */
-  const sums = new Map<
-    string,
-    { readonly dimensions: Dimensions; readonly values: Map<MetricName, number> }
-  >();
-  const add = (name: MetricName, value: number, dimensions: Dimensions = {}) => {
-    const key = JSON.stringify(dimensions);
-    const sum = sums.get(key) ?? { dimensions, values: new Map() };
-    sum.values.set(name, (sum.values.get(name) ?? 0) + value);
-    sums.set(key, sum);
-  };
-  const addBoth = (name: MetricName, dimensions: Dimensions) => {
-    add(name, 1);
-    add(name, 1, dimensions);
-  };
+  let sums = createSums();
+  let places: { readonly place: string; readonly name: MetricName }[] = [];
   let addPace = () => {};
   return {
     followPace(counts) {
       let before = counts();
       addPace = () => {
-        const now = counts();
-        for (const [name, field] of SLOT_METRICS) add(name, now[field] - before[field]);
-        if (now.granted > before.granted) add('EffectiveRate', now.effectiveRate);
-        before = now;
+        const after = counts();
+        for (const [name, field] of SLOT_MEASURES) sums.add(name, after[field] - before[field]);
+        if (after.granted > before.granted) sums.add('EffectiveRate', after.effectiveRate);
+        before = after;
       };
     },
     observe: (event) => {
-      for (const [name, value] of Object.entries(measuresOf(event)) as [MetricName, number][])
-        add(name, value);
+      for (const [name, value] of Object.entries(measuresOf(event)) as [MeasureName, number][])
+        sums.add(name, value);
     },
-    jobFinished: ({ type, status }) => addBoth(JOB_METRICS[status], { type }),
-    messageRefused: () => add('MessagesRefused', 1),
-    onSafeRate: () => add('SafeRate', 1),
-    textScored: ({ modelProviderUsage: usage }) => add('SentimentTokens', usage?.totalTokens ?? 0),
-    snapshotEnded: ({ place, kind }) => addBoth(SNAPSHOT_METRICS[kind], { place }),
+    jobFinished: ({ type, status }) => sums.add(JOB_MEASURES[status], 1, type),
+    messageRefused: () => sums.add('MessagesRefused', 1),
+    onSafeRate: () => sums.add('SafeRate', 1),
+    textScored: ({ modelProviderUsage: usage }) => sums.add('SentimentTokens', usage?.totalTokens ?? 0),
+    snapshotEnded: ({ place, kind }) => places.push({ place, name: SNAPSHOT_METRICS[kind] }),
     flush() {
       addPace();
-      for (const { dimensions, values } of sums.values()) {
-        if (Object.keys(dimensions).length > 0) printer.addDimensions(dimensions);
-        for (const [name, value] of values) printer.addMetric(name, unitOf(name), value);
-        printer.publishStoredMetrics();
-      }
-      sums.clear();
+      const at = now();
+      for (const { place, name } of places)
+        write(measuredLine({ [name]: 1 }, { at, service, place, dimensions: DIMENSIONS[name] ?? [] }));
+      if (!sums.empty()) write(measuredLine(sums.all, { at, service, byType: sums.byType }));
+      places = [];
+      sums = createSums();
     },
   };
 }
 
-type Dimensions = Readonly<Record<string, string>>;
+/** Sums by name, without zeros: over everything, and by the type of job where there is one. */
+function createSums() {
+  const all: Sums = {};
+  const byType: Record<string, Sums> = {};
+  const addTo = (to: Sums, name: MeasureName, value: number) => {
+    to[name] = (to[name] ?? 0) + value;
+  };
+  return {
+    all: all as Readonly<Sums>,
+    byType: byType as Readonly<Record<string, Readonly<Sums>>>,
+    empty: () => Object.keys(all).length === 0,
+    add(name: MeasureName, value: number, type?: string) {
+      if (value === 0) return;
+      addTo(all, name, value);
+      if (type === undefined) return;
+      byType[type] ??= {};
+      addTo(byType[type], name, value);
+    },
+  };
+}
 
-const JOB_METRICS = {
+type Sums = Partial<Record<MeasureName, number>>;
+
+const JOB_MEASURES = {
   done: 'JobsDone',
   failed: 'JobsFailed',
   unknown: 'JobsUnknown',
-} as const satisfies Record<JobFinished['status'], MetricName>;
+} as const satisfies Record<JobFinished['status'], MeasureName>;
 
-const SLOT_METRICS = [
+const SLOT_MEASURES = [
   ['SlotsGranted', 'granted'],
   ['SlotsUsed', 'used'],
   ['SlotsWasted', 'wasted'],
-] as const satisfies readonly (readonly [MetricName, keyof PaceCounts])[];
+] as const satisfies readonly (readonly [MeasureName, keyof PaceCounts])[];
 
 const SNAPSHOT_METRICS = {
   published: 'SnapshotsPublished',
   refused: 'SnapshotsRefused',
 } as const satisfies Record<string, MetricName>;
 
+/** Each place has an alarm of its own on the runs that are published under it; all share the one on refused runs. */
+const DIMENSIONS: Partial<Record<MetricName, readonly 'place'[]>> = { SnapshotsPublished: ['place'] };
+
 /** A single record that the token's user may not read is named in the manifest, and no reason to wake anybody up. */
 const MAY_BE_FORBIDDEN: readonly string[] = [listCards.name, getDataFile.name];
 
-function measuresOf(event: PlatformEvent): Readonly<Partial<Record<MetricName, number>>> {
+function measuresOf(event: PlatformEvent): Readonly<Sums> {
   switch (event.kind) {
     case 'request':
       return {
@@ -117,9 +126,4 @@ function measuresOf(event: PlatformEvent): Readonly<Partial<Record<MetricName, n
     default:
       return event satisfies never;
   }
-}
-
-function unitOf(name: MetricName): (typeof MetricUnit)['Count' | 'Milliseconds' | 'CountPerSecond'] {
-  if (name === 'WaitedMs') return 'Milliseconds';
-  return name === 'EffectiveRate' ? 'Count/Second' : 'Count';
 }

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import {
   type Alarm,
   AlarmStatusWidget,
@@ -6,13 +6,16 @@ import {
   GraphWidget,
   type IMetric,
   type IWidget,
-  SingleValueWidget,
+  LogQueryVisualizationType,
+  LogQueryWidget,
   Stats,
 } from 'aws-cdk-lib/aws-cloudwatch';
+import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { placeOf } from './config-schedules.ts';
 import type { Instance } from './config-schema.ts';
+import { logQueries, type SavedLogQuery } from './log-queries.ts';
 import type { OwnMetrics } from './metrics.ts';
 import type { SyncFunction } from './sync-function.ts';
 
@@ -29,14 +32,26 @@ const THIRD = 8;
 
 const DAY = Duration.days(1);
 
-/** Is it well? The first row shows: what is red is not, and the figures of the last day say what was done. */
+/**
+ * Is it well? The first row shows: what is red is not, and the figures of the last day say what was done. What no alarm
+ * needs comes from the logs, by queries that run, and cost, when somebody looks; each is saved for other times, too.
+ */
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);
     new CloudWatchDashboard(this, 'Dashboard', {
       defaultInterval: DAY,
-      widgets: [wellRow, dayRow, workRow, callsRow, textsRow, functionsRow].map((row) => row(props)),
+      widgets: [wellRow, dayRow, workRow, callsRow, textsRow, functionsRow, faultsRow].map((row) =>
+        row(props),
+      ),
     });
+    for (const [name, { title, lines }] of Object.entries(logQueries))
+      new CfnQueryDefinition(this, `Query-${name}`, {
+        // A slash makes a folder of what is before it.
+        name: `${Stack.of(this).stackName}/${title}`,
+        queryString: lines.join('\n| '),
+        logGroupNames: logGroupNamesOf(props),
+      });
   }
 }
 
@@ -60,55 +75,33 @@ const wellRow: Row = ({ alarms }) =>
       }),
   );
 
-const dayRow: Row = ({ metrics }) => [
-  new SingleValueWidget({
-    title: 'The last day',
-    width: WHOLE,
-    height: 3,
-    metrics: (
-      ['SnapshotsPublished', 'SnapshotsRefused', 'JobsDone', 'JobsFailed', 'JobsUnknown', 'Requests'] as const
-    ).map((name) => metrics(name, DAY)),
-  }),
-];
+const dayRow: Row = (props) => [found(logQueries.day, props, WHOLE, 4)];
 
-const workRow: Row = ({ metrics, queues, schedules }) => [
+const workRow: Row = (props) => [
   graph(
     'Snapshots published',
-    schedules.map((schedule) =>
-      metrics('SnapshotsPublished', Duration.hours(1), { place: placeOf(schedule) }),
+    props.schedules.map((schedule) =>
+      props.metrics('SnapshotsPublished', Duration.hours(1), { place: placeOf(schedule) }),
     ),
     THIRD,
   ),
-  graph(
-    'Jobs ended',
-    (['JobsDone', 'JobsFailed', 'JobsUnknown', 'MessagesRefused'] as const).map((name) => metrics(name)),
-    THIRD,
-  ),
+  found(logQueries.jobs, props, THIRD),
   graph(
     'Jobs that wait, and the oldest (s)',
-    Object.entries(queues).map(([label, queue]) =>
+    Object.entries(props.queues).map(([label, queue]) =>
       queue.metricApproximateNumberOfMessagesVisible({ label, statistic: Stats.MAXIMUM }),
     ),
     THIRD,
-    Object.entries(queues).map(([label, queue]) =>
+    Object.entries(props.queues).map(([label, queue]) =>
       queue.metricApproximateAgeOfOldestMessage({ label: `${label}, oldest` }),
     ),
   ),
 ];
 
-const callsRow: Row = ({ metrics }) => [
-  graph(
-    'Calls of the platform',
-    (['Requests', 'Retries', 'Throttled', 'Unauthorized', 'Forbidden'] as const).map((name) => metrics(name)),
-    HALF,
-    [metrics('WaitedMs')],
-  ),
-  graph(
-    'The fleet’s budget: slots, and the rate now',
-    (['SlotsUsed', 'SlotsWasted'] as const).map((name) => metrics(name)),
-    HALF,
-    [metrics('EffectiveRate').with({ statistic: Stats.MINIMUM })],
-  ),
+const callsRow: Row = (props) => [
+  found(logQueries.calls, props, THIRD),
+  found(logQueries.budget, props, THIRD),
+  found(logQueries.waits, props, THIRD),
 ];
 
 const textsRow: Row = ({ metrics }) => [
@@ -130,3 +123,19 @@ const functionsRow: Row = ({ metrics, functions }) => [
     [metrics('SafeRate')],
   ),
 ];
+
+const faultsRow: Row = (props) => [found(logQueries.faults, props, WHOLE)];
+
+/** What a query finds in the logs of all functions. */
+const found = ({ title, as, lines }: SavedLogQuery, props: DashboardProps, width: number, height = 6) =>
+  new LogQueryWidget({
+    title,
+    view: as === 'table' ? LogQueryVisualizationType.TABLE : LogQueryVisualizationType.LINE,
+    queryLines: [...lines],
+    logGroupNames: logGroupNamesOf(props),
+    width,
+    height,
+  });
+
+const logGroupNamesOf = ({ functions }: DashboardProps) =>
+  Object.values(functions).map(({ function: { logGroup } }) => logGroup.logGroupName);

@@ -12,7 +12,13 @@ export { jobTimes } from './jobs/job-times.ts';
 /** What synth checks in the same way as the functions: job types, the values of event rules, and the requests of snapshots. */
 export { type JobType, jobTypes } from './jobs/types/job-types.ts';
 export { valueFaults } from './jobs/types/run-function/event-values.ts';
-export { METRIC_NAMESPACE, type MetricName, metricNames } from './metric-names.ts';
+export {
+  loggedNames,
+  METRIC_NAMESPACE,
+  type MeasureName,
+  type MetricName,
+  metricNames,
+} from './metric-names.ts';
 export { tokenHeader } from './platform/http/token-header.ts';
 export { type SettingName, settingNames } from './setting-names.ts';
 export { placeOf } from './snapshot/keys.ts';

@@ -1,19 +1,14 @@
 /** The namespace of all instances' metrics; each names its stack in the dimension `service`. */
 export const METRIC_NAMESPACE = 'platform-sync';
 
-/** What the functions measure in addition to the metrics of AWS. Counts, except for `WaitedMs` and `EffectiveRate`. */
+/** What the functions report to CloudWatch, because an alarm needs it: each is a count, and is paid by the hour. */
 export const metricNames = [
-  /** Also by the dimension `type`, like the next two. */
-  'JobsDone',
   'JobsFailed',
   'JobsUnknown',
   /** Messages and requests in the inbox that could not become jobs. */
   'MessagesRefused',
   'Requests',
-  'Retries',
   'Throttled',
-  /** Milliseconds that calls waited for their turn. */
-  'WaitedMs',
   /** Requests that the platform refused with 401. */
   'Unauthorized',
   /** Requests refused with 403, except for single cards and data files: those are named in the manifest. */
@@ -22,16 +17,27 @@ export const metricNames = [
   'SafeRate',
   'SentimentCalls',
   'SentimentTokens',
-  /** Slots of the budget: reserved, used by a call, and passed without one. */
-  'SlotsGranted',
-  'SlotsUsed',
-  'SlotsWasted',
-  /** Requests a second that may leave, as a process last knew; below the configured rate after a 429. */
-  'EffectiveRate',
-  /** Also by the dimension `place`, like the next one. */
+  /** By the dimension `place`. */
   'SnapshotsPublished',
   'SnapshotsRefused',
 ] as const;
 
 /** One of them. */
 export type MetricName = (typeof metricNames)[number];
+
+/** What is only in the line of the log that reports the metrics, as a field of this name: queries sum it up. */
+export const loggedNames = [
+  'JobsDone',
+  'Retries',
+  /** Milliseconds that calls waited for their turn. */
+  'WaitedMs',
+  /** Slots of the budget: reserved, used by a call, and passed without one. */
+  'SlotsGranted',
+  'SlotsUsed',
+  'SlotsWasted',
+  /** Requests a second that may leave, as a process last knew; below the configured rate after a 429. */
+  'EffectiveRate',
+] as const;
+
+/** Anything that the functions measure. */
+export type MeasureName = MetricName | (typeof loggedNames)[number];

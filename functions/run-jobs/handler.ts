@@ -34,7 +34,7 @@ const parseRecord = ({ messageId, body, receiptHandle, attributes }: SQSRecord):
 const ready = once(open);
 
 async function open() {
-  const metrics = createMetrics(process.env);
+  const metrics = createMetrics(process.env, writeLine);
   const session = openSession({
     environment: process.env,
     err: writeLine,

@@ -30,7 +30,7 @@ const ready = once(open);
 
 async function open() {
   const environment = process.env;
-  const metrics = createMetrics(environment);
+  const metrics = createMetrics(environment, writeLine);
   const session = openSession({
     environment,
     err: writeLine,

@@ -38,7 +38,7 @@ async function open() {
   ]);
   return {
     session,
-    metrics: createMetrics(process.env),
+    metrics: createMetrics(process.env, writeLine),
     storage,
     queue: createSqsQueue(queueUrl, createSqsClient(queueUrl, process.env)),
     rate: settings.PLATFORM_RATE,

@@ -1,30 +1,24 @@
 import { expect, test } from 'vitest';
 import { createMetrics } from '../../functions/metrics.ts';
 
-/** Metrics, and the lines that each flush prints. */
+/** Metrics, and the lines that each flush writes. */
 function startMetrics() {
-  const printed: unknown[] = [];
-  let line: Record<string, unknown> = {};
-  const printer = {
-    addMetric: (name: string, unit: string, value: number) => {
-      line = { ...line, [name]: `${value} ${unit}` };
-    },
-    addDimensions: (dimensions: Readonly<Record<string, string>>) => {
-      line = { ...line, ...dimensions };
-    },
-    publishStoredMetrics: () => {
-      printed.push(line);
-      line = {};
-    },
-  };
-  const metrics = createMetrics({ SYNC_STACK: 'acme' }, printer as never);
-  return { metrics, printed };
+  const lines: Line[] = [];
+  const write = (line: string) => lines.push(JSON.parse(line));
+  const metrics = createMetrics({ SYNC_STACK: 'acme' }, write, () => 1_000);
+  /** Without what each line has. */
+  const written = () => lines.map(({ _aws, level, timestamp, msg, service, ...rest }) => rest);
+  return { metrics, lines, written };
 }
+
+type Line = Readonly<Record<string, unknown>> & {
+  readonly _aws?: { readonly CloudWatchMetrics: readonly object[] };
+};
 
 const request = { kind: 'request', attempt: 1, durationMs: 5, sizeBytes: 10 } as const;
 
 test('calls and their failures are counted', () => {
-  const { metrics, printed } = startMetrics();
+  const { metrics, written } = startMetrics();
 
   metrics.observe({ ...request, operation: 'searchCalculations', status: 200 });
   metrics.observe({ ...request, operation: 'searchCalculations', status: 401 });
@@ -47,32 +41,32 @@ test('calls and their failures are counted', () => {
   metrics.onSafeRate();
   metrics.flush();
 
-  expect(printed).toEqual([
+  expect(written()).toEqual([
     {
-      Requests: '4 Count',
-      Unauthorized: '1 Count',
-      Forbidden: '1 Count',
-      SentimentCalls: '1 Count',
-      Throttled: '1 Count',
-      WaitedMs: '13 Milliseconds',
-      Retries: '1 Count',
-      SafeRate: '1 Count',
+      Requests: 4,
+      Unauthorized: 1,
+      Forbidden: 1,
+      SentimentCalls: 1,
+      Throttled: 1,
+      WaitedMs: 13,
+      Retries: 1,
+      SafeRate: 1,
     },
   ]);
 });
 
 test('a single forbidden record raises no alarm', () => {
-  const { metrics, printed } = startMetrics();
+  const { metrics, written } = startMetrics();
 
   metrics.observe({ ...request, operation: 'getDataFile', status: 403 });
   metrics.observe({ ...request, operation: 'listCards', status: 403 });
   metrics.flush();
 
-  expect(printed).toEqual([{ Requests: '2 Count' }]);
+  expect(written()).toEqual([{ Requests: 2 }]);
 });
 
 test('jobs are counted in total and by type, snapshots by place', () => {
-  const { metrics, printed } = startMetrics();
+  const { metrics, written } = startMetrics();
 
   metrics.jobFinished({ type: 'score', status: 'done' });
   metrics.jobFinished({ type: 'score', status: 'failed' });
@@ -82,50 +76,95 @@ test('jobs are counted in total and by type, snapshots by place', () => {
   metrics.snapshotEnded({ place: 'cards', kind: 'refused' });
   metrics.flush();
 
-  expect(printed).toEqual([
+  expect(written()).toEqual([
+    { place: 'cards', SnapshotsRefused: 1 },
     {
-      JobsDone: '1 Count',
-      JobsFailed: '1 Count',
-      JobsUnknown: '1 Count',
-      MessagesRefused: '1 Count',
-      SentimentTokens: '40 Count',
-      SnapshotsRefused: '1 Count',
+      JobsDone: 1,
+      JobsFailed: 1,
+      JobsUnknown: 1,
+      MessagesRefused: 1,
+      SentimentTokens: 40,
+      byType: { score: { JobsDone: 1, JobsFailed: 1 }, 'run-function': { JobsUnknown: 1 } },
     },
-    { type: 'score', JobsDone: '1 Count', JobsFailed: '1 Count' },
-    { type: 'run-function', JobsUnknown: '1 Count' },
-    { place: 'cards', SnapshotsRefused: '1 Count' },
   ]);
 });
 
-test('each invocation prints its own sums, and nothing if nothing happened', () => {
-  const { metrics, printed } = startMetrics();
+test('CloudWatch makes metrics of what alarms need, by stack, and of nothing else', () => {
+  const { metrics, lines } = startMetrics();
 
-  metrics.messageRefused();
-  metrics.flush();
-  metrics.flush();
-  metrics.messageRefused();
+  metrics.jobFinished({ type: 'score', status: 'done' });
+  metrics.jobFinished({ type: 'score', status: 'failed' });
   metrics.flush();
 
-  expect(printed).toEqual([{ MessagesRefused: '1 Count' }, { MessagesRefused: '1 Count' }]);
+  expect(lines).toEqual([
+    {
+      _aws: {
+        Timestamp: 1_000,
+        CloudWatchMetrics: [
+          {
+            Namespace: 'platform-sync',
+            Dimensions: [['service']],
+            Metrics: [{ Name: 'JobsFailed', Unit: 'Count' }],
+          },
+        ],
+      },
+      level: 'info',
+      timestamp: '1970-01-01T00:00:01.000Z',
+      msg: 'measured',
+      service: 'acme',
+      JobsDone: 1,
+      JobsFailed: 1,
+      byType: { score: { JobsDone: 1, JobsFailed: 1 } },
+    },
+  ]);
 });
 
-test('slots are reported as granted since the previous flush', () => {
-  const { metrics, printed } = startMetrics();
+test('only runs that are published are a metric of each place', () => {
+  const { metrics, lines } = startMetrics();
+
+  metrics.snapshotEnded({ place: 'cards', kind: 'published' });
+  metrics.snapshotEnded({ place: 'files', kind: 'refused' });
+  metrics.flush();
+
+  expect(lines.map(({ _aws }) => _aws?.CloudWatchMetrics)).toMatchObject([
+    [{ Dimensions: [['service', 'place']], Metrics: [{ Name: 'SnapshotsPublished' }] }],
+    [{ Dimensions: [['service']], Metrics: [{ Name: 'SnapshotsRefused' }] }],
+  ]);
+});
+
+test('what no alarm needs makes no metric', () => {
+  const { metrics, lines } = startMetrics();
+
+  metrics.jobFinished({ type: 'score', status: 'done' });
+  metrics.flush();
+
+  expect(lines).toMatchObject([{ service: 'acme', JobsDone: 1 }]);
+  expect(lines[0]).not.toHaveProperty('_aws');
+});
+
+test('each invocation writes its own sums, and nothing if nothing happened', () => {
+  const { metrics, written } = startMetrics();
+
+  metrics.messageRefused();
+  metrics.flush();
+  metrics.flush();
+  metrics.textScored({ type: 'DEFAULT' });
+  metrics.flush();
+  metrics.messageRefused();
+  metrics.flush();
+
+  expect(written()).toEqual([{ MessagesRefused: 1 }, { MessagesRefused: 1 }]);
+});
+
+test('slots are reported as granted since the previous flush, and no zeros', () => {
+  const { metrics, written } = startMetrics();
   const counts = { granted: 5, used: 4, wasted: 1, waitedMs: 0, throttled: 0, safeRate: 0, effectiveRate: 2 };
   let now = counts;
   metrics.followPace(() => now);
 
-  now = { ...counts, granted: 15, used: 12, wasted: 2, effectiveRate: 1.4 };
+  now = { ...counts, granted: 15, used: 12, effectiveRate: 1.4 };
   metrics.flush();
   metrics.flush();
 
-  expect(printed).toEqual([
-    {
-      SlotsGranted: '10 Count',
-      SlotsUsed: '8 Count',
-      SlotsWasted: '1 Count',
-      EffectiveRate: '1.4 Count/Second',
-    },
-    { SlotsGranted: '0 Count', SlotsUsed: '0 Count', SlotsWasted: '0 Count' },
-  ]);
+  expect(written()).toEqual([{ SlotsGranted: 10, SlotsUsed: 8, EffectiveRate: 1.4 }]);
 });

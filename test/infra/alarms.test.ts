@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
-import { METRIC_NAMESPACE, metricNames } from '../../lib/contract.ts';
+import { loggedNames, METRIC_NAMESPACE, metricNames } from '../../lib/contract.ts';
 import { appOf, full, least, resourcesOf, templateOf } from './instances.ts';
 
 type AlarmProperties = {
@@ -172,4 +172,28 @@ test('one dashboard shows every alarm in its first row', () => {
 
   expect(body).toContain('Is it well?');
   for (const id of Object.keys(template.findResources('AWS::CloudWatch::Alarm'))) expect(body).toContain(id);
+});
+
+test('every metric has an alarm, and what has none is no metric', () => {
+  const watched = [
+    ...JSON.stringify(alarms).matchAll(/"MetricName":"(\w+)","Namespace":"platform-sync"/g),
+  ].map(([, name]) => name);
+
+  expect([...new Set(watched)].sort()).toEqual([...metricNames].sort());
+});
+
+test('what is only in the logs is found by a saved query, which the dashboard shows', () => {
+  const queries = Object.values(template.findResources('AWS::Logs::QueryDefinition')).map(
+    ({ Properties }) => Properties as { Name: string; QueryString: string; LogGroupNames: unknown[] },
+  );
+  const [dashboard] = Object.values(template.findResources('AWS::CloudWatch::Dashboard'));
+  const body = JSON.stringify(dashboard?.['Properties'].DashboardBody);
+  const text = queries.map(({ QueryString }) => QueryString).join('\n');
+
+  for (const name of loggedNames) expect(text).toContain(`(${name})`);
+  for (const { Name, LogGroupNames } of queries) {
+    expect(Name).toMatch(/^platform-sync-full\/./);
+    expect(body).toContain(Name.split('/')[1]);
+    expect(LogGroupNames).toHaveLength(4);
+  }
 });

@@ -1,0 +1,76 @@
+import type { MeasureName } from '../lib/contract.ts';
+
+/** A query over the logs of the functions: saved in CloudWatch, and shown on the dashboard. */
+export type SavedLogQuery = {
+  /** Its name in CloudWatch, below the stack's, and its heading on the dashboard. */
+  readonly title: string;
+  /** A table of figures, or lines over time. */
+  readonly as: 'table' | 'lines';
+  readonly lines: readonly string[];
+};
+
+/** A field of the lines that report what an invocation measured: a name that nothing measures is an error. */
+const sum = (name: MeasureName) => `sum(${name})`;
+
+const MEASURED = 'filter msg = "measured"';
+
+const overTime = (title: string, figures: readonly string[]): SavedLogQuery => ({
+  title,
+  as: 'lines',
+  lines: [MEASURED, `stats ${figures.join(', ')} by bin(5m)`],
+});
+
+/** What no alarm needs is no metric, and no cost until somebody looks: it is in the log, and these queries find it. */
+export const logQueries = {
+  day: {
+    title: 'The last day',
+    as: 'table',
+    lines: [
+      MEASURED,
+      `stats ${(
+        [
+          'SnapshotsPublished',
+          'SnapshotsRefused',
+          'JobsDone',
+          'JobsFailed',
+          'JobsUnknown',
+          'MessagesRefused',
+          'Requests',
+          'SentimentCalls',
+        ] as const
+      )
+        .map(sum)
+        .join(', ')}`,
+    ],
+  },
+  jobs: overTime(
+    'Jobs ended',
+    (['JobsDone', 'JobsFailed', 'JobsUnknown', 'MessagesRefused'] as const).map(sum),
+  ),
+  calls: overTime('Calls of the platform', (['Requests', 'Retries', 'Throttled'] as const).map(sum)),
+  budget: overTime('The fleet’s budget: slots, and the rate now', [
+    sum('SlotsGranted'),
+    sum('SlotsUsed'),
+    sum('SlotsWasted'),
+    `min(${'EffectiveRate' satisfies MeasureName})`,
+  ]),
+  waits: {
+    title: 'How long calls waited, by hour',
+    as: 'table',
+    lines: [
+      MEASURED,
+      `stats sum(${'WaitedMs' satisfies MeasureName}) / sum(${'Requests' satisfies MeasureName}) as msPerCall by bin(1h)`,
+    ],
+  },
+  faults: {
+    title: 'What went wrong, newest first',
+    as: 'table',
+    // Ours, those of Lambda (time-outs, crashes), and those of earlier versions, whose levels are numbers.
+    lines: [
+      'fields @timestamp, msg, job, err.message, @message',
+      'filter level in ["warn", "error", "fatal", "WARN", "ERROR", "FATAL"] or level >= 40',
+      'sort @timestamp desc',
+      'limit 100',
+    ],
+  },
+} as const satisfies Record<string, SavedLogQuery>;
