@@ -17,6 +17,7 @@ import { fixedToken, type TokenSource } from './platform/token.ts';
 import { type Environment, readSettings, type Settings } from './settings.ts';
 import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
+import type { InHand } from './time/in-hand.ts';
 
 /** What a command or a deployed function uses to work with the platform. */
 export type Session = {
@@ -31,6 +32,8 @@ export type Session = {
   readonly paceCounts: () => PaceCounts;
   readonly callCounts: ReturnType<typeof countCalls>['counts'];
   readonly logger: Logger;
+  /** Holds what is being done. Absent: nothing does. */
+  readonly inHand?: InHand | undefined;
   /** Opened on the first call: not every command needs it. */
   readonly store: () => Promise<Store>;
 };
@@ -41,6 +44,8 @@ export type SessionOptions = {
   readonly err: (line: string) => void;
   /** How much of the fleet's budget is reserved at once: `one` slot by callers that can wait, such as a snapshot. */
   readonly greed?: 'one' | 'block';
+  /** Holds what is being done. Default: nothing does. */
+  readonly inHand?: InHand;
   /** Called for every event of every call. */
   readonly observe?: Observe;
   /** Called each time that the fleet's budget becomes unavailable and the safe rate is used. */
@@ -66,6 +71,7 @@ export function openSession(given: SessionOptions): Session {
     timeoutMs: settings.PLATFORM_TIMEOUT_MS,
     maxResponseBytes: settings.PLATFORM_MAX_RESPONSE_BYTES,
     bodies: createBodyBudget(),
+    ...(given.inHand === undefined ? {} : { inHand: given.inHand }),
     observe: notifyAll([
       observe,
       logCalls(logger),
@@ -85,6 +91,7 @@ export function openSession(given: SessionOptions): Session {
     paceCounts: pace.counts,
     callCounts: counts,
     logger,
+    inHand: given.inHand,
     store: () => openStore(settings.SYNC_STORE, { s3: environment }),
   };
 }

@@ -7,19 +7,24 @@ import { runBatch } from '../../lib/jobs/run-batch.ts';
 import { once } from '../../lib/once.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
+import { createInvocations } from '../invocations.ts';
 import { createMetrics } from '../metrics.ts';
 import { writeLine } from '../write-line.ts';
 
 /** Runs jobs from the queue. Messages that are not finished are named in the response, and come back. */
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
-  const { worker, queue, concurrency, metrics } = await ready();
-  using _ = { [Symbol.dispose]: metrics.flush };
-  const { now } = worker.ledger;
-  const deadlineMs = now() + context.getRemainingTimeInMillis() - jobTimes.toAnswerMs;
-  const lease = leaseUntil(deadlineMs, now);
-  const failed = await runBatch(event.Records.map(parseRecord), { worker, lease, queue, concurrency });
-  return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
+  return invocations.run(context, async () => {
+    const { worker, queue, concurrency, metrics } = await ready();
+    using _ = { [Symbol.dispose]: metrics.flush };
+    const { now } = worker.ledger;
+    const deadlineMs = now() + context.getRemainingTimeInMillis() - jobTimes.toAnswerMs;
+    const lease = leaseUntil(deadlineMs, now);
+    const failed = await runBatch(event.Records.map(parseRecord), { worker, lease, queue, concurrency });
+    return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
+  });
 }
+
+const invocations = createInvocations();
 
 const parseRecord = ({ messageId, body, receiptHandle, attributes }: SQSRecord): QueueMessage => ({
   messageId,
@@ -38,6 +43,7 @@ async function open() {
   const session = openSession({
     environment: process.env,
     err: writeLine,
+    inHand: invocations.inHand,
     observe: metrics.observe,
     onSafeRate: metrics.onSafeRate,
   });

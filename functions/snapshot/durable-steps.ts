@@ -1,21 +1,51 @@
 import type { DurableContext } from '@aws/durable-execution-sdk-js';
 import { afterStepFailure } from '../../lib/snapshot/durable/after-step-failure.ts';
 import type { DurableSteps } from '../../lib/snapshot/durable/durable-steps.ts';
+import type { InHand } from '../../lib/time/in-hand.ts';
 
-/** The steps and waits of a durable execution in Lambda. `random` returns numbers from 0 up to 1. */
-export const durableSteps = (context: DurableContext, random = Math.random): DurableSteps => ({
+export type StepsOptions = {
+  /** From 0 up to 1. Default: `Math.random`. */
+  readonly random?: () => number;
+  /** Called for each attempt of a step that failed. Default: nothing is. */
+  readonly onFailed?: (failed: FailedStep) => void;
+  /** Holds each step. Default: nothing does. */
+  readonly inHand?: InHand;
+};
+
+/** `attempt` 1 is the first; `delayMs` is undefined if it was the last. */
+type FailedStep = {
+  readonly step: string;
+  readonly attempt: number;
+  readonly delayMs: number | undefined;
+  readonly err: Error;
+};
+
+/** The steps and waits of a durable execution in Lambda. */
+export const durableSteps = (
+  context: DurableContext,
+  { random = Math.random, onFailed = () => undefined, inHand }: StepsOptions = {},
+): DurableSteps => ({
   step: (name, act) =>
-    context.step(name, act, { retryStrategy: (error, attempt) => retryAfter(error, attempt, random()) }),
+    context.step(
+      name,
+      async () => {
+        using _ = inHand?.hold({ step: name });
+        return await act();
+      },
+      {
+        retryStrategy: (err, attempt) => {
+          const after = afterStepFailure(err, attempt, random());
+          const delayMs = after.kind === 'retry' ? after.delayMs : undefined;
+          onFailed({ step: name, attempt, delayMs, err });
+          return delayMs === undefined
+            ? { shouldRetry: false }
+            : { shouldRetry: true, delay: { seconds: seconds(delayMs) } };
+        },
+      },
+    ),
   wait: (ms) => context.wait({ seconds: seconds(ms) }),
   remainingMs: () => context.lambdaContext.getRemainingTimeInMillis(),
 });
-
-function retryAfter(error: Error, attempt: number, random: number) {
-  const after = afterStepFailure(error, attempt, random);
-  return after.kind === 'stop'
-    ? { shouldRetry: false }
-    : { shouldRetry: true, delay: { seconds: seconds(after.delayMs) } };
-}
 
 /** Durations are whole seconds, and at least one. */
 const seconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));

@@ -1,26 +1,63 @@
 import { type DurableLambdaHandler, withDurableExecution } from '@aws/durable-execution-sdk-js';
+import type { Logger } from 'pino';
 import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-input.ts';
 import { once } from '../../lib/once.ts';
 import { openSession } from '../../lib/session.ts';
-import type { DurableRunOptions } from '../../lib/snapshot/durable/durable-run.ts';
+import type { DurableRunOptions, RunEnd } from '../../lib/snapshot/durable/durable-run.ts';
 import { takeDurableSnapshot } from '../../lib/snapshot/durable/durable-snapshot.ts';
 import { openPartitions } from '../../lib/snapshot/publish/open-partitions.ts';
 import { sleep } from '../../lib/time/sleep.ts';
+import { createInvocations } from '../invocations.ts';
 import { createMetrics } from '../metrics.ts';
 import { writeLine } from '../write-line.ts';
 import { durableSteps } from './durable-steps.ts';
 
 /** Takes the snapshot of a job, over as many invocations as it needs. */
 export const handler: DurableLambdaHandler = async (event, context) => {
-  const { metrics } = await ready();
-  // Here and not inside the execution: when it is suspended, nothing after the wait runs.
-  using _ = { [Symbol.dispose]: metrics.flush };
-  return await takeOver(event, context);
+  return await invocations.run(context, async () => {
+    const { metrics } = await ready();
+    // Here and not inside the execution: when it is suspended, nothing after the wait runs.
+    using _ = { [Symbol.dispose]: metrics.flush };
+    return await takeOver(event, context);
+  });
 };
 
-const takeOver = withDurableExecution(async (input: unknown, context) =>
-  takeDurableSnapshot(parseExecutionInput(input), durableSteps(context), (await ready()).options),
-);
+const invocations = createInvocations();
+
+const takeOver = withDurableExecution(async (input: unknown, context) => {
+  const { logger, options } = await ready();
+  const steps = durableSteps(context, {
+    inHand: invocations.inHand,
+    onFailed: (failed) => logger.warn(failed, 'step failed'),
+  });
+  return takeDurableSnapshot(parsed(input, logger), steps, options);
+});
+
+/** The input of the execution, of which this is the end if it has a fault: nothing before it is ever replayed. */
+function parsed(input: unknown, logger: Logger) {
+  try {
+    return parseExecutionInput(input);
+  } catch (err) {
+    logger.error({ ...namesIn(input), kind: 'failed', err }, SNAPSHOT_ENDED);
+    throw err;
+  }
+}
+
+/** What names the job of an input that is none. */
+function namesIn(input: unknown): Readonly<Record<string, unknown>> {
+  const { id, source, as } = Object(input);
+  return { job: id, source, as };
+}
+
+const SNAPSHOT_ENDED = 'snapshot ended';
+
+/** One line for each run, whatever its end. */
+function logEnd(logger: Logger, ended: RunEnd): void {
+  const level = ({ published: 'info', superseded: 'info', refused: 'warn', failed: 'error' } as const)[
+    ended.kind
+  ];
+  logger[level](ended, SNAPSHOT_ENDED);
+}
 
 /** Longer outages are waited out between steps, which costs nothing. */
 const PATIENCE_MS = 60_000;
@@ -34,11 +71,12 @@ async function open() {
   const session = openSession({
     environment,
     err: writeLine,
+    inHand: invocations.inHand,
     greed: 'one',
     observe: metrics.observe,
     onSafeRate: metrics.onSafeRate,
   });
-  const { settings, callCounts, paceCounts } = session;
+  const { settings, callCounts, paceCounts, logger } = session;
   metrics.followPace(paceCounts);
   const store = await session.store();
   const options: DurableRunOptions = {
@@ -50,13 +88,15 @@ async function open() {
     callCounts,
     paceCounts,
     partitions: openPartitions({ database: settings.SYNC_GLUE_DATABASE, store, environment }),
-    warn: (what, err) => session.logger.warn({ what, err }, 'published with a fault'),
-    onEnded: ({ place, kind }) => {
-      if (kind !== 'superseded') metrics.snapshotEnded({ place, kind });
+    warn: (what, err) => logger.warn({ what, err }, 'published with a fault'),
+    onEnded: (ended) => {
+      const { place, kind } = ended;
+      logEnd(logger, ended);
+      if (kind === 'published' || kind === 'refused') metrics.snapshotEnded({ place, kind });
     },
     now: Date.now,
     random: Math.random,
     sleep,
   };
-  return { metrics, options };
+  return { metrics, logger, options };
 }

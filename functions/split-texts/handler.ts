@@ -1,10 +1,12 @@
-import type { EventBridgeEvent } from 'aws-lambda';
-import { openJobStorage } from '../../lib/jobs/job-storage.ts';
+import type { Context, EventBridgeEvent } from 'aws-lambda';
+import { type JobStorage, openJobStorage } from '../../lib/jobs/job-storage.ts';
 import { splitInbox } from '../../lib/jobs/split-inbox.ts';
 import { once } from '../../lib/once.ts';
 import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
 import { keyInStore } from '../../lib/store/key-in-store.ts';
+import { storeUntil } from '../../lib/store/until.ts';
+import { createInvocations } from '../invocations.ts';
 import { createMetrics } from '../metrics.ts';
 import { writeLine } from '../write-line.ts';
 
@@ -15,13 +17,37 @@ type ObjectCreated = {
 };
 
 /** Splits a request from the inbox into jobs. */
-export async function handler(event: EventBridgeEvent<'Object Created', ObjectCreated>) {
-  const { session, metrics, ...options } = await ready();
-  using _ = { [Symbol.dispose]: metrics.flush };
-  const { bucket, object } = event.detail;
-  const split = await splitInbox(keyInStore(session.settings.SYNC_STORE, bucket.name, object.key), options);
-  if (split.kind === 'refused') metrics.messageRefused();
-  return split;
+export async function handler(
+  { detail: { bucket, object } }: EventBridgeEvent<'Object Created', ObjectCreated>,
+  context: Context,
+) {
+  return invocations.run(context, async (nearEnd) => {
+    using _key = invocations.inHand.hold({ key: object.key });
+    const { session, metrics, storage, ...options } = await ready();
+    using _metrics = { [Symbol.dispose]: metrics.flush };
+    const key = keyInStore(session.settings.SYNC_STORE, bucket.name, object.key);
+    const split = await unlessAborted(
+      splitInbox(key, { ...options, storage: storageUntil(storage, nearEnd) }),
+      nearEnd,
+    );
+    if (split.kind === 'refused') metrics.messageRefused();
+    return split;
+  });
+}
+
+const invocations = createInvocations();
+
+/** What the work returns, or the signal's reason as soon as it is aborted: SQS and the table take no signal. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  signal.addEventListener('abort', () => aborted.reject(signal.reason), { once: true });
+  return await Promise.race([work, aborted.promise]);
+}
+
+/** S3 may take minutes for a try, which must not be the last that is seen of a request. */
+function storageUntil(storage: JobStorage, until: AbortSignal): JobStorage {
+  const store = storeUntil(storage.store, until);
+  return { ...storage, store, batches: { ...storage.batches, store } };
 }
 
 /** Opened by the first event and shared by later ones; if opening fails, the next event tries again. */

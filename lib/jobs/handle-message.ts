@@ -3,6 +3,7 @@ import { putBackMs } from '../pace/breaker.ts';
 import type { Breaker } from '../pace/fleet-breaker.ts';
 import { PlatformError } from '../platform/platform-error.ts';
 import type { Store } from '../store/store.ts';
+import type { InHand } from '../time/in-hand.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
 import { findLateOutcome } from './late-outcome.ts';
@@ -50,6 +51,8 @@ export type Worker = {
   /** Called for each message that is refused. */
   readonly onRefused?: () => void;
   readonly logger: Logger;
+  /** Holds each message, and each job that runs. Absent: nothing does. */
+  readonly inHand?: InHand | undefined;
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** At least 0 and below 1. */
@@ -119,8 +122,10 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
       return { kind: 'later', delayMs: Math.max(0, answer.untilMs - worker.now()) + AFTER_LEASE_MS };
     case 'ended':
       return settle({ message, job }, answer.row, worker);
-    case 'claimed':
-      return runClaimed({ message, job }, answer.claim, worker, lease);
+    case 'claimed': {
+      using _ = worker.inHand?.hold({ job: id, type });
+      return await runClaimed({ message, job }, answer.claim, worker, lease);
+    }
     default:
       return answer satisfies never;
   }

@@ -28,6 +28,7 @@ export async function handleOnce(
   parts: PutBackParts & { readonly lease: Lease; readonly stopHiding?: () => Promise<void> },
 ): Promise<HandledOnce> {
   const { worker, queue, lease, stopHiding } = parts;
+  using _ = worker.inHand?.hold({ messageId: message.messageId });
   try {
     const handled = await handleMessage(message, worker, lease);
     await stopHiding?.();

@@ -43,6 +43,7 @@ export async function openWorker(
     batches,
     allow,
     logger,
+    inHand: session.inHand,
     ...clock,
     runners: await openRunners({ session, storage, platform, ...clock }),
     mustLastMs: (job) => mustLastMs(job, settings.PLATFORM_TIMEOUT_MS),

@@ -1,4 +1,5 @@
 import { checkedBy } from '../json/checked-by.ts';
+import type { InHand } from '../time/in-hand.ts';
 import type { Endpoint, EndpointInput } from './endpoint.ts';
 import { notifyAll } from './events.ts';
 import { type JsonResponse, type ReadResponse, readAsBoundedJson, readAsJson } from './http/transport.ts';
@@ -40,6 +41,7 @@ export type Call = {
 export type CallParts = SendParts & {
   /** For endpoints without a time limit of their own, in milliseconds. */
   readonly timeoutMs: number;
+  readonly inHand?: InHand | undefined;
 };
 
 /** Makes the one function that all operations go through. */
@@ -52,6 +54,7 @@ export function createCall(given: CallParts): Call {
     options: CallOptions = {},
   ): Promise<Done<T>> => {
     const prepared = prepareCall(endpoint, input, { timeoutMs: parts.timeoutMs, read });
+    using _ = parts.inHand?.hold(prepared.context);
     // What `read` returned comes back untouched: the one place where its type is asserted.
     return (await sendUntilDone(prepared, parts, options)) as Done<T>;
   };

@@ -1,5 +1,6 @@
 import type { ProxyEnvironment } from '../aws/proxy-environment.ts';
 import type { Pace } from '../pace/pace.ts';
+import type { InHand } from '../time/in-hand.ts';
 import { sleep } from '../time/sleep.ts';
 import { type Call, type CallOptions, createCall } from './call.ts';
 import type { Observe } from './events.ts';
@@ -51,6 +52,8 @@ export type PlatformOptions = {
   readonly retry?: Partial<RetryLimits>;
   /** Called for everything that happens to a call; errors that it throws are ignored. */
   readonly observe?: Observe;
+  /** Holds each call from its beginning to its end. Default: nothing does. */
+  readonly inHand?: InHand;
   /** Where `HTTPS_PROXY` and `NO_PROXY` are looked up. Default: no proxy. */
   readonly proxyEnv?: ProxyEnvironment;
 };
@@ -110,6 +113,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     pace: options.pace,
     observe: options.observe ?? (() => undefined),
     limits: { ...defaultRetryLimits, ...options.retry },
+    inHand: options.inHand,
     timeoutMs: options.timeoutMs ?? 60_000,
     now: () => performance.now(),
     sleep,

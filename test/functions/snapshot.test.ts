@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { type DurableLambdaHandler, withDurableExecution } from '@aws/durable-execution-sdk-js';
 import { LocalDurableTestRunner } from '@aws/durable-execution-sdk-js-testing';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { durableSteps } from '../../functions/snapshot/durable-steps.ts';
 import { parseExecutionInput } from '../../lib/jobs/types/snapshot/execution-input.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
@@ -42,23 +42,19 @@ afterEach(() => rm(folder, { recursive: true }));
 /** The function with options for tests: a slice is one page, and every wait is the shortest possible, a second. */
 const functionOf = (differences: Partial<DurableRunOptions> = {}): DurableLambdaHandler =>
   withDurableExecution(async (input: unknown, context) =>
-    takeDurableSnapshot(
-      parseExecutionInput(input),
-      durableSteps(context, () => 0),
-      {
-        call: callOf(sandbox),
-        store,
-        compression: 'gzip',
-        host: 'acme.example.com',
-        callCounts: () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 }),
-        now: Date.now,
-        random: Math.random,
-        sleep: async () => undefined,
-        sliceMs: 0,
-        pageRows: 100,
-        ...differences,
-      },
-    ),
+    takeDurableSnapshot(parseExecutionInput(input), durableSteps(context, { random: () => 0 }), {
+      call: callOf(sandbox),
+      store,
+      compression: 'gzip',
+      host: 'acme.example.com',
+      callCounts: () => ({ requests: 0, retries: 0, throttled: 0, waitedMs: 0 }),
+      now: Date.now,
+      random: Math.random,
+      sleep: async () => undefined,
+      sliceMs: 0,
+      pageRows: 100,
+      ...differences,
+    }),
   );
 
 const run = (handlerFunction: DurableLambdaHandler, payload: unknown = job) =>
@@ -73,18 +69,35 @@ async function publishedLines(): Promise<readonly string[]> {
   return bodies.flatMap((body) => gunzipSync(body).toString().trimEnd().split('\n'));
 }
 
-test('the deployed function takes the snapshot of a job, and the cards that follow it', async () => {
+/** The deployed handler, which opens its store once. */
+async function deployed(): Promise<DurableLambdaHandler> {
   Object.assign(process.env, {
     PLATFORM_BASE_URL: sandbox.url,
     PLATFORM_TOKEN: sandbox.token,
     PLATFORM_RATE: '2000',
-    SYNC_STORE: folder,
-    LOG_LEVEL: 'warn',
+    SYNC_STORE: process.env['SYNC_STORE'] ?? folder,
   });
-  const { handler } = await import('../../functions/snapshot/handler.ts');
-  const cards = { version: 1, type: 'snapshot', id: 'cards', source: 'cards' };
+  return (await import('../../functions/snapshot/handler.ts')).handler;
+}
 
-  const execution = await run(handler, { ...job, followers: [cards] });
+/** What is written to standard output, line by line, while it lasts. */
+function writtenLines() {
+  const spy = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  return {
+    ended: () =>
+      spy.mock.calls
+        .map(([line]) => String(line))
+        .filter((line) => line.includes('snapshot ended'))
+        .map((line) => JSON.parse(line)),
+    [Symbol.dispose]: () => spy.mockRestore(),
+  };
+}
+
+test('the deployed function takes the snapshot of a job, and the cards that follow it', async () => {
+  const cards = { version: 1, type: 'snapshot', id: 'cards', source: 'cards' };
+  using written = writtenLines();
+
+  const execution = await run(await deployed(), { ...job, followers: [cards] });
 
   expect(execution.getStatus()).toBe('SUCCEEDED');
   expect(execution.getResult()).toMatchObject({
@@ -95,6 +108,56 @@ test('the deployed function takes the snapshot of a job, and the cards that foll
     followers: [{ kind: 'published', place: 'cards', refused: [] }],
   });
   expect(await publishedLines()).toEqual([...sandbox.calculations()]);
+  expect(written.ended()).toMatchObject([
+    {
+      level: 'info',
+      place: 'calculations',
+      run: expect.any(String),
+      kind: 'published',
+      records: 600,
+      missing: 0,
+      refused: [],
+    },
+    { level: 'info', place: 'cards', kind: 'published' },
+  ]);
+});
+
+test('an execution that cannot begin leaves one line too, with every fault', async () => {
+  using written = writtenLines();
+
+  const execution = await run(await deployed(), { ...job, source: 'gadgets' });
+
+  expect(execution.getStatus()).toBe('FAILED');
+  expect(written.ended()).toMatchObject([
+    {
+      level: 'error',
+      kind: 'failed',
+      job: 'nightly-1',
+      source: 'gadgets',
+      err: { type: 'ExecutionInputError', message: expect.stringContaining('source') },
+    },
+  ]);
+});
+
+test('a run that is stopped leaves one line too, with its error', async () => {
+  using written = writtenLines();
+
+  const execution = await run(await deployed(), {
+    ...job,
+    as: 'narrow',
+    filters: ['noSuchField'],
+  });
+
+  expect(execution.getStatus()).toBe('FAILED');
+  expect(written.ended()).toMatchObject([
+    {
+      level: 'error',
+      kind: 'failed',
+      place: 'calculations.narrow',
+      run: expect.any(String),
+      err: { type: 'SnapshotStoppedError', message: expect.stringContaining('400') },
+    },
+  ]);
 });
 
 test('failed steps are retried, and what each step stores is small', async () => {

@@ -3,6 +3,7 @@ import type { Call } from '../../platform/call.ts';
 import type { CallCounts } from '../../platform/events.ts';
 import type { Store } from '../../store/store.ts';
 import { type Compression, type Place, placeOf } from '../keys.ts';
+import type { Manifest } from '../manifest.ts';
 import type { Partitions } from '../publish/partitions.ts';
 import type { Publication } from '../publish/publish.ts';
 import type { Warn } from '../publish/warn.ts';
@@ -32,8 +33,8 @@ export type DurableRunOptions = {
   readonly partitions?: Partitions | undefined;
   /** Called with what a publication could not do, although it ended as it should. Default: nobody. */
   readonly warn?: Warn | undefined;
-  /** Called with each run that ended, at least once. */
-  readonly onEnded?: (ended: EndedRun) => void;
+  /** Called with each run that ended, at least once: published or not, or stopped by an error. */
+  readonly onEnded?: (ended: RunEnd) => void;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** From 0 up to 1. */
@@ -59,6 +60,24 @@ export type EndedRun = {
   readonly records: number;
   readonly refused: readonly string[];
 };
+
+/** What is reported of a run that ended. */
+export type RunEnd =
+  | (EndedRun & {
+      readonly parts: number;
+      /** How many records could not be read. */
+      readonly missing: number;
+      readonly changes: Manifest['changes'];
+      /** What is missing or damaged of the last published run, in words. */
+      readonly broken?: string | undefined;
+    })
+  | {
+      readonly kind: 'failed';
+      readonly place: Place;
+      /** Empty if it was not begun. */
+      readonly run: string;
+      readonly err: SnapshotStoppedError;
+    };
 
 /** How far a run has progressed, as returned by a step. */
 type Stage = {
@@ -113,7 +132,13 @@ export async function takeDurableRun(
   } catch (error) {
     const what = run === '' ? `${place} was not started` : `run ${run} of ${place} was stopped`;
     const why = error instanceof Error ? error.message : String(error);
-    throw new SnapshotStoppedError(place, run, new Error(`${what}: ${why}`, { cause: error }));
+    const err = new SnapshotStoppedError(place, run, new Error(`${what}: ${why}`, { cause: error }));
+    // A step, so that a replay does not report it again: others may follow.
+    await steps.step(`failed-${place}`, async () => {
+      options.onEnded?.({ kind: 'failed', place, run, err });
+      return {};
+    });
+    throw err;
   }
 }
 
@@ -201,6 +226,12 @@ async function publishNext(
   const { kind, manifest } = publication;
   const { records, refused } = manifest;
   const ended = { kind, place, run, records, refused };
-  options.onEnded?.(ended);
+  options.onEnded?.({
+    ...ended,
+    parts: manifest.parts.length,
+    missing: manifest.missing.length,
+    changes: manifest.changes,
+    ...(publication.kind === 'refused' ? { broken: publication.broken } : {}),
+  });
   return { value: { ended }, nextNeedsMs: sliceNeedsMs };
 }

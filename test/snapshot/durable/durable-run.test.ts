@@ -6,7 +6,7 @@ import { PlatformError } from '../../../lib/platform/platform-error.ts';
 import { type Sandbox, startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
 import {
   type DurableRunOptions,
-  type EndedRun,
+  type RunEnd,
   takeDurableRun,
 } from '../../../lib/snapshot/durable/durable-run.ts';
 import { takeDurableSnapshot } from '../../../lib/snapshot/durable/durable-snapshot.ts';
@@ -276,7 +276,8 @@ describe('permanent failures', () => {
     const reason = result.status === 'rejected' ? result.reason : undefined;
     expect(reason).toBeInstanceOf(SnapshotStoppedError);
     expect(reason.message).toMatch(/^run \S+ of calculations was stopped: .*401/);
-    expect(tries).toBe(22);
+    // The beginning, 21 of the first slice, and the report.
+    expect(tries).toBe(23);
     expect(await readLatest(store, 'calculations')).toBeUndefined();
   });
 
@@ -298,7 +299,8 @@ describe('permanent failures', () => {
     const reason = result.status === 'rejected' ? result.reason : undefined;
     expect(reason).toBeInstanceOf(SnapshotStoppedError);
     expect(reason.message).toMatch(/was begun on acme.example.com: .*got other.example.com/);
-    expect(steps).toBe(3);
+    // The last one reports it.
+    expect(steps).toBe(4);
     expect(await readLatest(store, 'calculations')).toBeUndefined();
   });
 
@@ -361,8 +363,8 @@ describe('followers', () => {
   });
 
   test('no cards are taken after refused calculations, and every run that ended is reported', async () => {
-    const reported: EndedRun[] = [];
-    const onEnded = (ended: EndedRun) => void reported.push(ended);
+    const reported: RunEnd[] = [];
+    const onEnded = (ended: RunEnd) => void reported.push(ended);
     await followed({ onEnded });
     const before = await published('cards');
     const empty = await startPlatform({ calculations: 0, datasets: 6, cards: 40, fileSets: 0, dataFiles: 0 });
@@ -378,6 +380,36 @@ describe('followers', () => {
 
     expect(result).toMatchObject({ value: { kind: 'refused', refused: expect.arrayContaining(['empty']) } });
     expect((await published('cards')).manifest.run).toBe(before.manifest.run);
+  });
+
+  test('a follower that fails is reported once, however often the execution is suspended after it', async () => {
+    const reported: RunEnd[] = [];
+    const noFirst = callAfter((operation) => {
+      if (operation === 'getDataFile') throw refusal(operation, 400);
+    });
+    const files: SnapshotRequest = { source: 'data-files', ids: ['1'] };
+
+    const { invocations } = await runDurable(
+      (steps) =>
+        takeDurableSnapshot(
+          { request: calculations, followers: [files, cards] },
+          steps,
+          optionsOf({ call: noFirst, onEnded: (ended) => void reported.push(ended) }),
+        ),
+      // Too little for another step: a new invocation after each.
+      { remainingMs: () => 100_000 },
+    );
+
+    expect(invocations).toBeGreaterThan(5);
+    expect(reported).toMatchObject([
+      { kind: 'published', place: 'calculations', records: CALCULATIONS, missing: 0, changes: null },
+      {
+        kind: 'failed',
+        place: 'data-files',
+        err: { name: 'SnapshotStoppedError', message: expect.stringContaining('400') },
+      },
+      { kind: 'published', place: 'cards' },
+    ]);
   });
 
   test('the error of a failed follower says that the calculations were published', async () => {

@@ -1,0 +1,63 @@
+import type { Context } from 'aws-lambda';
+import { createLogger } from '../lib/logger.ts';
+import { createInHand, type InHand } from '../lib/time/in-hand.ts';
+import { writeLine } from './write-line.ts';
+
+/** What every function does around its work. */
+export type Invocations = {
+  /** What the work has in hand, for the line that says that time is up. */
+  readonly inHand: InHand;
+  /**
+   * Runs the work of one invocation. Shortly before the time limit, at which Lambda kills the process without a word, it
+   * writes a line that says what is in hand, and aborts the signal. An error is logged and thrown.
+   */
+  readonly run: <T>(limit: TimeLimit, act: (nearEnd: AbortSignal) => Promise<T>) => Promise<T>;
+};
+
+type TimeLimit = Pick<Context, 'getRemainingTimeInMillis'>;
+
+/** The invocation is about to be killed. */
+class TimeUpError extends Error {
+  override readonly name = 'TimeUpError';
+
+  constructor(limitMs: number) {
+    super(`expected to be done within the time limit, of which ${limitMs} ms were left at the beginning`);
+  }
+}
+
+/** How long before the time limit it is said, and at most which share of it. */
+const BEFORE_END_MS = 10_000;
+const MOST_SHARE = 1 / 3;
+
+/** The most things in hand that are named. */
+const MOST_NAMED = 20;
+
+/** One for a process: Lambda gives it one invocation at a time. */
+export function createInvocations(write: (line: string) => void = writeLine): Invocations {
+  // Before the settings are read, which may be what fails.
+  const logger = createLogger('info', write);
+  const inHand = createInHand();
+  const facts = () => ({ inHand: inHand.list(MOST_NAMED), count: inHand.size() });
+  return {
+    inHand,
+    async run({ getRemainingTimeInMillis }, act) {
+      const limitMs = getRemainingTimeInMillis();
+      const nearEnd = new AbortController();
+      const timer = setTimeout(
+        () => {
+          logger.warn({ leftMs: getRemainingTimeInMillis(), ...facts() }, 'time is nearly up');
+          nearEnd.abort(new TimeUpError(limitMs));
+        },
+        limitMs - Math.min(BEFORE_END_MS, limitMs * MOST_SHARE),
+      );
+      try {
+        return await act(nearEnd.signal);
+      } catch (err) {
+        logger.error({ err, ...facts() }, 'invocation failed');
+        throw err;
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
