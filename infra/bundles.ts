@@ -1,23 +1,31 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { AssetHashType, DockerImage } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import { buildSync } from 'esbuild';
 import { bundleOptions, root } from './bundle-options.ts';
 
-/** The file of a deployed function, by the name of its folder. */
-const handlerFile = (name: string) => join(root, 'functions', name, 'handler.ts');
+/** A folder for each deployed function, named after it: with its sources in the checkout, built in the package. */
+const FUNCTIONS = join(root, 'functions');
+
+/** The source of a deployed function. */
+const handlerFile = (name: string, folder = FUNCTIONS) => join(folder, name, 'handler.ts');
+
+/** What Lambda loads of a bundle. */
+const ENTRY = 'index.mjs';
 
 /** What Lambda calls in a bundle, whose file is `index.mjs`. */
 export const HANDLER = 'index.handler';
 
 /**
  * The code of a function: all that it uses, including the SDK's clients, and nothing else. What is imported only when
- * needed is a file of its own beside `index.mjs`: otherwise esbuild would not leave out its unused parts.
+ * needed is a file of its own beside `index.mjs`: otherwise esbuild would not leave out its unused parts. A bundle that
+ * is already built is taken as it is; only sources are bundled here, by esbuild.
  */
-export function bundled(name: string): Code {
-  const file = handlerFile(name);
-  if (!existsSync(file)) throw new Error(`functions/${name}: expected handler.ts, got no such file`);
+export function bundled(name: string, folder = FUNCTIONS): Code {
+  if (existsSync(join(folder, name, ENTRY))) return Code.fromAsset(join(folder, name));
+  const file = handlerFile(name, folder);
+  if (!existsSync(file)) throw new Error(`functions/${name}: expected ${ENTRY} or handler.ts, got neither`);
   return Code.fromAsset(dirname(file), {
     // By the bundle's bytes: its sources are not all in this folder.
     assetHashType: AssetHashType.OUTPUT,
@@ -25,9 +33,8 @@ export function bundled(name: string): Code {
       // Never pulled: bundling here always succeeds or throws.
       image: DockerImage.fromRegistry('none'),
       local: {
-        tryBundle(folder) {
-          for (const [path, bytes] of Object.entries(bundleOf(name)))
-            writeFileSync(join(folder, path), bytes);
+        tryBundle(to) {
+          writeBundle(name, to);
           return true;
         },
       },
@@ -47,7 +54,15 @@ export function bundleOf(name: string): Bundle {
   return made;
 }
 
+/** Writes a bundle into a folder, which is created if it does not exist. */
+export function writeBundle(name: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const [path, bytes] of Object.entries(bundleOf(name))) writeFileSync(join(to, path), bytes);
+}
+
 function bundle(file: string): Bundle {
+  // Only here: whoever has built bundles needs no esbuild.
+  const { buildSync } = createRequire(import.meta.url)('esbuild') as typeof import('esbuild');
   const { outputFiles } = buildSync({ ...bundleOptions, entryPoints: { index: file } });
   return Object.fromEntries(outputFiles.map(({ path, contents }) => [basename(path), contents]));
 }

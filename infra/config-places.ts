@@ -1,4 +1,3 @@
-import type { Instance } from './config-schema.ts';
 import { at } from './template-size.ts';
 
 /** An account and a region; undefined where the one of the deployment counts. */
@@ -14,7 +13,7 @@ const NAMED = [
 ] as const;
 
 /** Where an instance is deployed: where it says, or else where what it names is. */
-export function homeOf(instance: Instance): Home {
+export function homeOf(instance: Home): Home {
   const [first] = placesIn(instance);
   return { account: instance.account ?? first?.account, region: instance.region ?? first?.region };
 }

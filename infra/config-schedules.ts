@@ -67,6 +67,13 @@ export const scheduleSchema = z.discriminatedUnion(
   { error: `a schedule of ${LISTED}` },
 );
 
+/** A schedule as one writes it. */
+export type ScheduleSettings = { [S in Source]: SettingsOf<ReturnType<typeof requestFields<S>>> }[Source];
+
+type SettingsOf<Fields> = Fields extends z.core.$ZodShape
+  ? z.input<z.ZodMiniObject<Fields & typeof timing, z.core.$strict>>
+  : never;
+
 /** What is taken and when, with the fields of its source as they were given. */
 export type Schedule = z.infer<typeof scheduleSchema>;
 

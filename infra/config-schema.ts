@@ -17,7 +17,7 @@ import {
   uuid,
   whole,
 } from './config-fields.ts';
-import { scheduleSchema } from './config-schedules.ts';
+import { type ScheduleSettings, scheduleSchema } from './config-schedules.ts';
 
 /** The retentions that CloudWatch Logs accepts. */
 const logDays = [
@@ -131,6 +131,28 @@ const instanceSchema = z.strictObject(
 );
 
 export type Instance = z.infer<typeof instanceSchema>;
+
+/** The settings of one instance in a stack of somebody else's, which has the account and the region. */
+export const settingsSchema = z.omit(instanceSchema, { account: true, region: true });
+
+/** These, checked and complete. */
+export type CompleteSettings = z.infer<typeof settingsSchema>;
+
+/** Nothing in it is changed: lists may be read-only. */
+type Unchanged<T> = T extends readonly (infer Item)[]
+  ? readonly Unchanged<Item>[]
+  : T extends object
+    ? { readonly [Name in keyof T]: Unchanged<T[Name]> }
+    : T;
+
+/** The settings of one instance as one writes them: what has a default may be absent. */
+export type InstanceSettings = Unchanged<
+  Omit<z.input<typeof settingsSchema>, 'name' | 'schedules'> & {
+    /** What everything is tagged with. Default: the name that tells this construct's metrics from others'. */
+    name?: string | undefined;
+    schedules?: ScheduleSettings[] | undefined;
+  }
+>;
 
 export const configSchema = z.strictObject(
   { instances: z.array(instanceSchema, { error: 'a list of instances' }) },

@@ -1,16 +1,16 @@
 import type * as z from 'zod/mini';
 import { fewestWorkers } from './capacity.ts';
-import { placeFaults } from './config-places.ts';
+import { type Home, placeFaults } from './config-places.ts';
 import { scheduleRules } from './config-schedules.ts';
-import { configSchema, type Instance } from './config-schema.ts';
+import { type CompleteSettings, configSchema, type Instance, settingsSchema } from './config-schema.ts';
 
 /** The configuration is wrong; every fault is listed by its field. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly faults: readonly string[];
 
-  constructor(faults: readonly string[]) {
-    super(`platform-sync in the context: wrong settings\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+  constructor(faults: readonly string[], where = 'platform-sync in the context') {
+    super(`${where}: wrong settings\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
     this.faults = faults;
   }
 }
@@ -28,6 +28,25 @@ export function readConfig(context: unknown): readonly Instance[] {
   ];
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
   return parsed.data.instances;
+}
+
+/** The settings of one instance that are not in the context, with the account and the region that they are for. */
+export type GivenSettings = {
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** What they are for, as people find it: the path of a construct. */
+  readonly where: string;
+  readonly home: Home;
+};
+
+/** Reads them as `readConfig` reads an instance. Throws `ConfigError` with every fault at once. */
+export function readSettings({ settings, where, home }: GivenSettings): CompleteSettings {
+  const parsed = settingsSchema.safeParse(settings);
+  const faults = [
+    ...(parsed.success ? [] : parsed.error.issues.flatMap((issue) => faultsOf(issue, settings))),
+    ...instanceFaults({ ...settings, ...home }, (path, expected) => faultText(path, expected, settings)),
+  ];
+  if (!parsed.success || faults.length > 0) throw new ConfigError(faults, where);
+  return parsed.data;
 }
 
 function fromText(text: string): unknown {

@@ -84,11 +84,11 @@ export class Jobs extends Construct {
   }
 
   private worker(id: string, { queue, types }: Work, { environment, ...props }: JobsProps): SyncFunction {
-    const { secret, allow, network, logRetention, snapshots, followers } = props;
+    const { secret, allow, network, logs, snapshots, followers } = props;
     const bus = EventBus.fromEventBusName(this, `${id}Bus`, 'default');
     const worker = new SyncFunction(this, id, {
       network,
-      logRetention,
+      logs,
       handler: 'run-jobs',
       description: `Runs jobs of ${queue === this.queue ? 'all types' : 'code functions'}`,
       timeout: TIME_LIMIT,

@@ -15,3 +15,15 @@ export function acknowledgeWildcard(construct: IConstruct, resource: string, rea
 /** How a finding names what is below a resource's ARN. */
 export const belowArn = (resource: IConstruct, suffix: string) =>
   `<${Stack.of(resource).getLogicalId(resource.node.defaultChild as CfnResource)}.Arn>${suffix}`;
+
+/** How a finding names an ARN, as far as it is joined from texts and references. */
+export const arnText = (scope: IConstruct, arn: string): string => textOf(Stack.of(scope).resolve(arn));
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textOf).join('');
+  if (typeof value !== 'object' || value === null) return String(value);
+  const [[name, of] = ['', undefined]] = Object.entries(value);
+  if (name === 'Fn::Join' && Array.isArray(of)) return textOf(of[1]);
+  if (name === 'Fn::GetAtt' && Array.isArray(of)) return `<${of.join('.')}>`;
+  return name === 'Ref' ? `<${of}>` : JSON.stringify(value);
+}

@@ -3,11 +3,13 @@ import {
   CfnEIP,
   FlowLogDestination,
   GatewayVpcEndpointAwsService,
+  type ISecurityGroup,
   type IVpc,
   NatProvider,
   Peer,
   Port,
   SecurityGroup,
+  type SubnetSelection,
   SubnetType,
   Vpc,
 } from 'aws-cdk-lib/aws-ec2';
@@ -15,20 +17,38 @@ import { Grant, type IRole, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Instance } from './config-schema.ts';
+import type { LogSettings } from './log-settings.ts';
 import { acknowledgeWildcard } from './nag.ts';
 
-export type NetworkProps = Pick<Instance, 'baseUrl' | 'fixedAddress' | 'lifetimes'>;
+export type NetworkProps = Pick<Instance, 'baseUrl' | 'fixedAddress'> &
+  GivenNetwork & { readonly logs: LogSettings };
+
+/** A network that exists already: its routes to the platform and to AWS are its owner's. */
+export type GivenNetwork = {
+  readonly vpc?: IVpc | undefined;
+  /** Default: private subnets with a way out. */
+  readonly subnets?: SubnetSelection | undefined;
+  /** Default: one of the construct, which lets out only TLS. */
+  readonly securityGroups?: readonly ISecurityGroup[] | undefined;
+};
 
 /**
- * A network that every call leaves from one fixed address, for platforms with an allow-list. It has one NAT gateway: a
+ * The network of the functions: one that is given, or a network that every call leaves from one fixed address, for platforms with an allow-list. It has one NAT gateway: a
  * second one would be a second address.
  */
 export class Network extends Construct {
   readonly vpc: IVpc;
-  readonly securityGroup: SecurityGroup;
+  readonly subnets: SubnetSelection | undefined;
+  readonly securityGroups: ISecurityGroup[];
 
-  constructor(scope: Construct, id: string, { baseUrl, fixedAddress, lifetimes }: NetworkProps) {
+  constructor(scope: Construct, id: string, props: NetworkProps) {
     super(scope, id);
+    this.vpc = props.vpc ?? this.ownVpc(props);
+    this.subnets = props.subnets;
+    this.securityGroups = [...(props.securityGroups ?? [this.onlyTls(props)])];
+  }
+
+  private ownVpc({ fixedAddress, logs }: NetworkProps): Vpc {
     const given = typeof fixedAddress === 'string' ? fixedAddress : undefined;
     const address = given === undefined ? this.newAddress() : undefined;
     const vpc = new Vpc(this, 'Vpc', {
@@ -47,28 +67,28 @@ export class Network extends Construct {
         DynamoDb: { service: GatewayVpcEndpointAwsService.DYNAMODB },
       },
     });
-    const logGroup = new LogGroup(this, 'FlowLogs', {
-      retention: lifetimes.logs,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    const logGroup = new LogGroup(this, 'FlowLogs', logs);
     const flowLogs = new ServicePrincipal('vpc-flow-logs.amazonaws.com', {
       conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
     });
     const role = new Role(this, 'FlowLogsRole', { assumedBy: flowLogs });
     vpc.addFlowLog('FlowLog', { destination: FlowLogDestination.toCloudWatchLogs(logGroup, role) });
-    this.vpc = vpc;
-    this.securityGroup = new SecurityGroup(this, 'Functions', {
-      vpc,
+    if (address !== undefined) this.addOutputs(address);
+    return vpc;
+  }
+
+  private onlyTls({ baseUrl }: NetworkProps): SecurityGroup {
+    const group = new SecurityGroup(this, 'Functions', {
+      vpc: this.vpc,
       allowAllOutbound: false,
       description: 'Functions that call the platform and AWS',
     });
     for (const port of new Set([443, Number(new URL(baseUrl).port || 443)]))
-      this.securityGroup.addEgressRule(
-        Peer.anyIpv4(),
-        Port.tcp(port),
-        `Port ${port} of the platform and AWS`,
-      );
-    if (address === undefined) return;
+      group.addEgressRule(Peer.anyIpv4(), Port.tcp(port), `Port ${port} of the platform and AWS`);
+    return group;
+  }
+
+  private addOutputs(address: CfnEIP): void {
     new CfnOutput(this, 'EgressAddress', {
       value: address.attrPublicIp,
       description: 'The address to put on the allow-list of the platform',

@@ -1,4 +1,5 @@
-import { RemovalPolicy, TimeZone } from 'aws-cdk-lib';
+import { RemovalPolicy, Stack, TimeZone } from 'aws-cdk-lib';
+import { type IRole, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   ContextAttribute,
   ScheduleExpression,
@@ -28,8 +29,10 @@ export class Schedules extends Construct {
     super(scope, id);
     this.deadLetters = createDeadLetterQueue(this, 'DeadLetters');
     this.group = new ScheduleGroup(this, 'Group', { removalPolicy: RemovalPolicy.DESTROY });
-    for (const schedule of schedules) {
-      if (schedule.cron === undefined) continue;
+    const timed = schedules.filter(({ cron }) => cron !== undefined);
+    if (timed.length === 0) return;
+    const role = this.ownRole();
+    for (const schedule of timed) {
       const place = placeOf(schedule);
       new SchedulerSchedule(this, place, {
         description: `Snapshot of ${place}`,
@@ -44,9 +47,18 @@ export class Schedules extends Construct {
           }),
           deadLetterQueue: this.deadLetters,
           retryAttempts: 24,
+          role,
         }),
       });
     }
+  }
+
+  /** CDK's own would be outside of this construct, where no permissions boundary of it reaches. */
+  private ownRole(): IRole {
+    const { scheduleGroupArn } = this.group;
+    const StringEquals = { 'aws:SourceAccount': Stack.of(this).account, 'aws:SourceArn': scheduleGroupArn };
+    const assumedBy = new ServicePrincipal('scheduler.amazonaws.com', { conditions: { StringEquals } });
+    return new Role(this, 'Role', { assumedBy });
   }
 }
 

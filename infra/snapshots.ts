@@ -34,11 +34,11 @@ export class Snapshots extends Construct {
 
   constructor(scope: Construct, id: string, props: SnapshotsProps) {
     super(scope, id);
-    const { environment, storage, secret, catalog, network, logRetention } = props;
+    const { environment, storage, secret, catalog, network, logs } = props;
     this.deadLetters = createDeadLetterQueue(this, 'DeadLetters');
     this.snapshot = new SyncFunction(this, 'Snapshot', {
       network,
-      logRetention,
+      logs,
       handler: 'snapshot',
       description: 'Takes snapshots, each a durable execution',
       timeout: LONGEST,

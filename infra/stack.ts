@@ -8,7 +8,8 @@ export class PlatformSyncStack extends Stack {
   constructor(scope: Construct, id: string, instance: Instance, props: StackProps = {}) {
     super(scope, id, { ...props, description: `platform-sync for ${instance.baseUrl}` });
     // `Default` is no part of a logical id: what earlier versions deployed keeps its own.
-    new PlatformSync(this, 'Default', instance);
+    const { account: _account, region: _region, ...settings } = instance;
+    new PlatformSync(this, 'Default', settings);
   }
 
   /** Two zones of the region, whichever they are: CDK would ask AWS for them where account and region are known. */

@@ -1,11 +1,12 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
-import { AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
+import { Annotations, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { AttributeType, BillingMode, type ITable, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import { Grant, type IRole } from 'aws-cdk-lib/aws-iam';
 import {
   BlockPublicAccess,
   Bucket,
   BucketEncryption,
   type CfnBucket,
+  type IBucket,
   type LifecycleRule,
   ObjectOwnership,
 } from 'aws-cdk-lib/aws-s3';
@@ -13,33 +14,57 @@ import { Construct } from 'constructs';
 import { REPLACED, RUN_TAG } from '../lib/contract.ts';
 import { placeOf } from './config-schedules.ts';
 import type { Instance } from './config-schema.ts';
-import { acknowledge, acknowledgeWildcard, belowArn } from './nag.ts';
+import { acknowledge, acknowledgeWildcard, arnText } from './nag.ts';
 
-export type StorageProps = Pick<Instance, 'lifetimes' | 'schedules'>;
+export type StorageProps = Pick<Instance, 'lifetimes' | 'schedules'> & GivenStorage;
+
+/** What exists already. */
+export type GivenStorage = {
+  /** A bucket that others manage: its rules, versions and notifications are theirs. Default: one of the construct. */
+  readonly bucket?: IBucket | undefined;
+  /** The folder of this instance in the bucket, such as `teams/acme`. Default: the whole bucket. */
+  readonly prefix?: string | undefined;
+  /** A table that an earlier stack left. Default: one of the construct. */
+  readonly table?: ITable | undefined;
+};
 
 /**
  * Where snapshots and results are stored, and the rows that processes share. Both outlive the stack, unless its first
  * deployment fails: then nothing is in them, and they would only be in the way.
  */
 export class Storage extends Construct {
-  readonly bucket: Bucket;
-  readonly table: Table;
+  readonly bucket: IBucket;
+  readonly table: ITable;
+  /** What all keys begin with: nothing, or the prefix and a slash. */
+  readonly root: string;
 
   constructor(scope: Construct, id: string, props: StorageProps) {
     super(scope, id);
-    this.bucket = new Bucket(this, 'Bucket', {
+    const { bucket, prefix, table } = props;
+    this.root = prefix === undefined ? '' : `${prefix}/`;
+    if (bucket !== undefined) this.warnOfMissing(lifecycleOf(props, this.root));
+    this.bucket = bucket ?? this.ownBucket(props);
+    this.table = table ?? this.ownTable();
+  }
+
+  private ownBucket(props: StorageProps): Bucket {
+    const bucket = new Bucket(this, 'Bucket', {
       ...guarded,
       versioned: true,
       serverAccessLogsBucket: this.accessLogs(),
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-      lifecycleRules: lifecycleOf(props),
+      lifecycleRules: lifecycleOf(props, this.root),
     });
     // The construct's own switch would add a function.
-    (this.bucket.node.defaultChild as CfnBucket).notificationConfiguration = {
+    (bucket.node.defaultChild as CfnBucket).notificationConfiguration = {
       eventBridgeConfiguration: { eventBridgeEnabled: true },
     };
+    return bucket;
+  }
+
+  private ownTable(): Table {
     // Each row says when it expires: rows of jobs after 30 days, of scored texts after 90.
-    this.table = new Table(this, 'Table', {
+    return new Table(this, 'Table', {
       partitionKey: { name: 'pk', type: AttributeType.STRING },
       sortKey: { name: 'sk', type: AttributeType.STRING },
       timeToLiveAttribute: 'expires',
@@ -52,16 +77,25 @@ export class Storage extends Construct {
 
   /** As SYNC_STORE names it. */
   get location(): string {
-    return `s3://${this.bucket.bucketName}`;
+    return `s3://${this.bucket.bucketName}${this.root === '' ? '' : `/${this.root.slice(0, -1)}`}`;
   }
 
-  /** Reading in folders, or everywhere. Without the right to list, S3 reports a missing object as forbidden. */
+  /** The ARN of objects at a pattern of keys in this store. */
+  arnOf(pattern: string): string {
+    return this.bucket.arnForObjects(`${this.root}${pattern}`);
+  }
+
+  /**
+   * Reading in folders, or everywhere in the store. Without the right to list, S3 reports a missing object as forbidden;
+   * it takes the object's key for the prefix of that listing.
+   */
   grantRead(role: IRole, patterns: readonly string[] = ['*']): void {
     this.grant(role, ['s3:GetObject'], patterns);
     Grant.addToPrincipal({
       grantee: role,
       actions: ['s3:ListBucket'],
       resourceArns: [this.bucket.bucketArn],
+      ...(this.root === '' ? {} : { conditions: { StringLike: { 's3:prefix': `${this.root}*` } } }),
     });
   }
 
@@ -83,12 +117,27 @@ export class Storage extends Construct {
     Grant.addToPrincipal({
       grantee: role,
       actions,
-      resourceArns: patterns.map((pattern) => this.bucket.arnForObjects(pattern)),
+      resourceArns: patterns.map((pattern) => this.arnOf(pattern)),
     });
     for (const pattern of patterns) {
       const reason = `${actions.join(' and ')} of the objects at ${pattern}, whose names are not known in advance.`;
-      acknowledgeWildcard(role, belowArn(this.bucket, `/${pattern}`), reason);
+      acknowledgeWildcard(role, arnText(this, this.arnOf(pattern)), reason);
     }
+  }
+
+  /** What a bucket of our own has, and one that is given should have. */
+  private warnOfMissing(rules: readonly LifecycleRule[]): void {
+    const expire = rules.flatMap(({ prefix, expiration, tagFilters }) =>
+      prefix === undefined || expiration === undefined
+        ? []
+        : [
+            `${prefix} ${expiration.toDays()} days${tagFilters === undefined ? '' : ` (tag ${RUN_TAG}=${REPLACED})`}`,
+          ],
+    );
+    Annotations.of(this).addWarningV2(
+      'platform-sync:given-bucket',
+      `the bucket is yours, and so are its settings. Expected: versioning, access over TLS only, notifications to EventBridge (without them nothing in ${this.root}inbox/ is scored), and expiry of ${expire.join(', ')}`,
+    );
   }
 
   private accessLogs(): Bucket {
@@ -114,7 +163,7 @@ const guarded = {
  * What expires when. The log of formulas and every `latest.json` stay, and so does the newest run of each place, however
  * old: only what publishing has tagged as replaced expires.
  */
-function lifecycleOf({ lifetimes, schedules }: StorageProps): LifecycleRule[] {
+function lifecycleOf({ lifetimes, schedules }: StorageProps, root: string): LifecycleRule[] {
   const { runs } = lifetimes;
   const days = {
     'work/': lifetimes.work,
@@ -130,12 +179,15 @@ function lifecycleOf({ lifetimes, schedules }: StorageProps): LifecycleRule[] {
           .map(placeOf)
           .flatMap((place) => [`${place}/dt=`, `changes/${place}/dt=`])
           .map((prefix) => ({
-            prefix,
+            prefix: `${root}${prefix}`,
             tagFilters: { [RUN_TAG]: REPLACED },
             expiration: Duration.days(runs),
           }));
   return [
-    ...Object.entries(days).map(([prefix, after]) => ({ prefix, expiration: Duration.days(after) })),
+    ...Object.entries(days).map(([prefix, after]) => ({
+      prefix: `${root}${prefix}`,
+      expiration: Duration.days(after),
+    })),
     ...replaced,
     {
       abortIncompleteMultipartUploadAfter: Duration.days(2),

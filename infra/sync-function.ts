@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   ApplicationLogLevel,
@@ -9,17 +9,18 @@ import {
   Runtime,
   SystemLogLevel,
 } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { FunctionEnvironment } from '../lib/contract.ts';
 import { bundled, HANDLER } from './bundles.ts';
+import type { LogSettings } from './log-settings.ts';
 import type { Network } from './network.ts';
 
 /** What every function of a stack has. */
 export type FunctionDefaults = {
   readonly network: Network | undefined;
-  readonly logRetention: RetentionDays;
+  readonly logs: LogSettings;
 };
 
 export type SyncFunctionProps = FunctionDefaults & {
@@ -41,11 +42,8 @@ export class SyncFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: SyncFunctionProps) {
     super(scope, id);
-    const { handler, network, logRetention, memoryMb, environment, ...rest } = props;
-    const logGroup = new LogGroup(this, 'Log', {
-      retention: logRetention,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    const { handler, network, logs, memoryMb, environment, ...rest } = props;
+    const logGroup = new LogGroup(this, 'Log', logs);
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     logGroup.grantWrite(this.role);
     network?.grantConnect(this.role);
@@ -60,7 +58,7 @@ export class SyncFunction extends Construct {
       role: this.role,
       logGroup,
       ...logging,
-      ...(network === undefined ? {} : { vpc: network.vpc, securityGroups: [network.securityGroup] }),
+      ...(network === undefined ? {} : placeIn(network)),
     });
   }
 }
@@ -75,6 +73,12 @@ const logging = {
   applicationLogLevelV2: ApplicationLogLevel.TRACE,
   systemLogLevelV2: SystemLogLevel.INFO,
 } as const;
+
+const placeIn = ({ vpc, subnets, securityGroups }: Network) => ({
+  vpc,
+  securityGroups,
+  ...(subnets === undefined ? {} : { vpcSubnets: subnets }),
+});
 
 /** Lambda's own limit. */
 export const LONGEST = Duration.minutes(15);

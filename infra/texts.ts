@@ -21,11 +21,11 @@ export class Texts extends Construct {
 
   constructor(scope: Construct, id: string, props: TextsProps) {
     super(scope, id);
-    const { environment, storage, jobs, network, logRetention } = props;
+    const { environment, storage, jobs, network, logs } = props;
     this.deadLetters = createDeadLetterQueue(this, 'DeadLetters');
     this.splitTexts = new SyncFunction(this, 'SplitTexts', {
       network,
-      logRetention,
+      logs,
       handler: 'split-texts',
       description: 'Splits requests from the inbox into jobs',
       timeout: LONGEST,
@@ -49,7 +49,7 @@ export class Texts extends Construct {
         detailType: ['Object Created'],
         detail: {
           bucket: { name: [storage.bucket.bucketName] },
-          object: { key: [{ wildcard: 'inbox/*.json' }] },
+          object: { key: [{ wildcard: `${storage.root}inbox/*.json` }] },
         },
       },
       targets: [

@@ -4,31 +4,45 @@ import { Construct } from 'constructs';
 import type { Instance } from './config-schema.ts';
 import { acknowledge } from './nag.ts';
 
-type TokenSecretProps = Pick<Instance, 'tokenSecretArn' | 'tokenKeyArn'>;
+type TokenSecretProps = Pick<Instance, 'tokenSecretArn' | 'tokenKeyArn'> & GivenSecret;
+
+export type GivenSecret = {
+  /** A secret that exists already, with its key if it has one of its own. */
+  readonly tokenSecret?: ISecret | undefined;
+};
 
 /** The platform's token: a secret that already exists, or one of the stack, in which the token is put by hand. */
 export class TokenSecret extends Construct {
   readonly arn: string;
   private readonly keyArn: string | undefined;
+  private readonly resource: string;
 
-  constructor(scope: Construct, id: string, { tokenSecretArn, tokenKeyArn }: TokenSecretProps) {
+  constructor(scope: Construct, id: string, props: TokenSecretProps) {
     super(scope, id);
-    this.keyArn = tokenKeyArn;
-    this.arn = tokenSecretArn ?? this.made().secretArn;
+    const { tokenSecretArn, tokenKeyArn, tokenSecret } = props;
+    this.keyArn = tokenKeyArn ?? tokenSecret?.encryptionKey?.keyArn;
+    this.arn = tokenSecretArn ?? (tokenSecret ?? this.made()).secretArn;
+    // One that is imported by its name has no full ARN: AWS adds six characters to it.
+    const isPartial = tokenSecret !== undefined && tokenSecret.secretFullArn === undefined;
+    this.resource = isPartial ? `${this.arn}-??????` : this.arn;
   }
 
   grantRead(grantee: IGrantable): void {
     Grant.addToPrincipal({
       grantee,
       actions: ['secretsmanager:GetSecretValue'],
-      resourceArns: [this.arn],
+      resourceArns: [this.resource],
     });
     if (this.keyArn === undefined) return;
     Grant.addToPrincipal({
       grantee,
       actions: ['kms:Decrypt'],
       resourceArns: [this.keyArn],
-      conditions: { StringEquals: { 'kms:EncryptionContext:SecretARN': this.arn } },
+      conditions: {
+        [this.resource === this.arn ? 'StringEquals' : 'StringLike']: {
+          'kms:EncryptionContext:SecretARN': this.resource,
+        },
+      },
     });
   }
 

@@ -1,0 +1,5 @@
+/* What other people's apps use: the construct, its props, and the error that lists every fault of them. */
+
+export { ConfigError } from './config.ts';
+export { PlatformSync } from './platform-sync.ts';
+export type { PlatformSyncProps } from './platform-sync-props.ts';

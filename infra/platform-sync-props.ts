@@ -1,0 +1,72 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import type { IManagedPolicy } from 'aws-cdk-lib/aws-iam';
+import type { CompleteSettings, InstanceSettings } from './config-schema.ts';
+import type { LogSettings } from './log-settings.ts';
+import type { GivenNetwork } from './network.ts';
+import type { GivenStorage } from './storage.ts';
+import type { GivenSecret } from './token-secret.ts';
+
+/** What the app around the construct has already, and what its rules ask for. */
+type PlatformSyncResources = GivenStorage &
+  GivenNetwork &
+  GivenSecret & {
+    /** Of all log groups: key, class, removal. Default: deleted with the stack. How long they last is a lifetime. */
+    readonly logs?: Omit<LogSettings, 'retention'> | undefined;
+    /** The most that any role of the construct may do. */
+    readonly permissionsBoundary?: IManagedPolicy | undefined;
+  };
+
+/** The settings of the instance as one writes them, checked when the construct is made, and what exists already. */
+export type PlatformSyncProps = InstanceSettings & PlatformSyncResources;
+
+/** The same, or settings that are complete already. */
+export type AnyProps = PlatformSyncProps | (CompleteSettings & PlatformSyncResources);
+
+/** The props apart: what is checked by the schema of the settings, and what is CDK's. */
+export function partsOf(props: AnyProps) {
+  const {
+    bucket,
+    prefix,
+    table,
+    vpc,
+    subnets,
+    securityGroups,
+    tokenSecret,
+    logs,
+    permissionsBoundary,
+    ...settings
+  } = props;
+  return {
+    settings,
+    resources: {
+      storage: { bucket, table, ...(prefix === undefined ? {} : { prefix: bare(prefix) }) },
+      network: { vpc, subnets, securityGroups },
+      secret: { tokenSecret },
+      logs: { removalPolicy: RemovalPolicy.DESTROY, ...logs },
+      permissionsBoundary,
+    },
+  };
+}
+
+/** Nothing that a pattern of keys, in a policy or of events, would take for something else than itself. */
+const FOLDERS = /^\/*(?!\.{1,2}(?:\/|$))[\w!\-.'()]+(?:\/(?!\.{1,2}(?:\/|$))[\w!\-.'()]+)*\/*$/;
+
+/** Without slashes at its ends. */
+const bare = (prefix: string) => prefix.replaceAll(/^\/+|\/+$/g, '');
+
+/** What contradicts itself in the props, each as a line of a `ConfigError`. */
+export function resourceFaults(props: AnyProps): readonly string[] {
+  const { bucket, prefix, vpc, subnets, securityGroups, tokenSecret, tokenSecretArn, fixedAddress } = props;
+  const rules = {
+    'prefix: expected none without a bucket': prefix !== undefined && bucket === undefined,
+    [`prefix: expected folders of letters, digits and !-_.'(), got ${JSON.stringify(prefix)}`]:
+      prefix !== undefined && !FOLDERS.test(prefix),
+    'subnets, securityGroups: expected none without a vpc':
+      vpc === undefined && (subnets !== undefined || securityGroups !== undefined),
+    'fixedAddress: expected none beside a vpc: calls leave from its own addresses':
+      vpc !== undefined && fixedAddress !== undefined && fixedAddress !== false,
+    'tokenSecretArn: expected none beside tokenSecret':
+      tokenSecret !== undefined && tokenSecretArn !== undefined,
+  };
+  return Object.entries(rules).flatMap(([fault, isFault]) => (isFault ? [fault] : []));
+}

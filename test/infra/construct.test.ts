@@ -1,0 +1,374 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, AssetStaging, RemovalPolicy, Stack, type StackProps, Stage } from 'aws-cdk-lib';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { Repository } from 'aws-cdk-lib/aws-codecommit';
+import { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { SecurityGroup, SubnetType, Vpc } from 'aws-cdk-lib/aws-ec2';
+import { ManagedPolicy } from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { BUNDLING_STACKS } from 'aws-cdk-lib/cx-api';
+import { CodePipeline, CodePipelineSource, ShellStep } from 'aws-cdk-lib/pipelines';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { bundled } from '../../infra/bundles.ts';
+import { ConfigError, PlatformSync, type PlatformSyncProps } from '../../infra/index.ts';
+import { readSettings } from '../../lib/settings.ts';
+import { filesetId, full, packageId, resourcesOf } from './instances.ts';
+
+const settings = {
+  baseUrl: 'https://acme.example.com',
+  schedules: [
+    { source: 'calculations', cron: '0 2 * * ? *' },
+    { source: 'files', filesets: [filesetId], cron: '0 3 * * ? *' },
+  ],
+  eventRules: [
+    { name: 'uploads', pattern: { source: ['mine'] }, packageId, packageVersion: '1.0.0', functionName: 'f' },
+  ],
+} as const satisfies PlatformSyncProps;
+
+/** An app of somebody else's, without any switch of CDK. */
+const appOfOthers = () => new App({ context: { [BUNDLING_STACKS]: [] }, analyticsReporting: false });
+
+const stackOfOthers = (props: StackProps = {}) => new Stack(appOfOthers(), 'theirs', props);
+
+/** The template of a stack with one construct. */
+function templateWith(make: (stack: Stack) => Partial<PlatformSyncProps>) {
+  const stack = stackOfOthers();
+  const sync = new PlatformSync(stack, 'Sync', { ...settings, ...make(stack) });
+  return { stack, sync, template: Template.fromStack(stack) };
+}
+
+/** The values of a property of all resources that have it. */
+const valuesOf = (template: Template, name: string): readonly string[] =>
+  resourcesOf(template).flatMap(([, { Properties }]) =>
+    Properties?.[name] === undefined ? [] : [JSON.stringify(Properties[name])],
+  );
+
+const rulesIn = (template: Template) =>
+  Object.values(template.findResources('AWS::Events::Rule')).flatMap(
+    ({ Properties }) => Properties['Name'] ?? [],
+  );
+
+const functionsIn = (template: Template) =>
+  Object.values(template.findResources('AWS::Lambda::Function')).map(({ Properties }) => Properties);
+
+const repeatedIn = (values: readonly string[]) =>
+  values.filter((value, index) => values.indexOf(value) < index);
+
+function faultsOf(props: object): readonly string[] {
+  try {
+    new PlatformSync(stackOfOthers(), 'Sync', props as PlatformSyncProps);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+}
+
+describe('several constructs', () => {
+  const stack = stackOfOthers();
+  const first = new PlatformSync(stack, 'First', settings);
+  const second = new PlatformSync(stack, 'Second', { ...settings, name: 'second' });
+  const template = Template.fromStack(stack);
+
+  test('in one stack have no name in common', () => {
+    const rules = rulesIn(template);
+    expect(rules).toHaveLength(2);
+    expect(repeatedIn(rules)).toEqual([]);
+    const databases = valuesOf(template, 'DatabaseInput').map((text) => JSON.parse(text).Name);
+    expect(databases).toHaveLength(2);
+    expect(repeatedIn(databases)).toEqual([]);
+    const groups = Object.values(template.findResources('AWS::Athena::WorkGroup')).map(
+      ({ Properties }) => Properties.Name,
+    );
+    expect(groups).toHaveLength(2);
+    expect(repeatedIn(groups)).toEqual([]);
+    expect(Object.keys(template.toJSON()['Resources']).filter((id) => !/^(First|Second)/.test(id))).toEqual(
+      [],
+    );
+  });
+
+  test('in one stack report metrics of their own, which their own alarms watch', () => {
+    const services = functionsIn(template).map(({ Environment }) => Environment.Variables.SYNC_STACK);
+    const [ofFirst, ofSecond] = [...new Set(services)] as string[];
+
+    expect(new Set(services).size).toBe(2);
+    expect(services).not.toContain('theirs');
+    const dimensionsOf = (sync: PlatformSync) =>
+      JSON.stringify(
+        stack.resolve(sync.alarms['JobsFailed']?.metric.toMetricConfig().metricStat?.dimensions),
+      );
+    expect(dimensionsOf(first)).toContain(ofFirst);
+    expect(dimensionsOf(second)).toContain(ofSecond);
+    for (const { Environment } of functionsIn(template))
+      expect(Environment.Variables.SYNC_STACK).toMatch(/^[A-Za-z][A-Za-z0-9-]{0,127}$/);
+  });
+
+  test('in one stack are told apart by tags and outputs', () => {
+    const tags = JSON.stringify(template.findResources('AWS::DynamoDB::Table'));
+
+    expect(tags).toContain('"Value":"second"');
+    expect(Object.keys(template.findOutputs('*')).filter((name) => name.includes('Store'))).toEqual([
+      expect.stringMatching(/^FirstStore/),
+      expect.stringMatching(/^SecondStore/),
+    ]);
+  });
+
+  test('in two stacks of one app, or under Default in two others, have no name in common', () => {
+    const app = appOfOthers();
+    const stacks = ['one', 'two'].flatMap((name) => {
+      const each = new Stack(app, name);
+      const inner = new Stack(each, 'Inner');
+      new PlatformSync(each, 'Sync', settings);
+      new PlatformSync(inner, 'Default', settings);
+      return [each, inner];
+    });
+
+    const templates = stacks.map((each) => Template.fromStack(each));
+    const rules = templates.flatMap((each) => rulesIn(each));
+    const services = templates.flatMap((each) => functionsIn(each)[0]?.['Environment'].Variables.SYNC_STACK);
+    expect(new Set(rules).size).toBe(4);
+    expect(new Set(services).size).toBe(4);
+    expect(services).toContain(stacks[1]?.stackName);
+  });
+});
+
+test('a construct works as a stage of a pipeline', () => {
+  const app = appOfOthers();
+  const pipelineStack = new Stack(app, 'pipeline', {
+    env: { account: '111122223333', region: 'eu-central-1' },
+  });
+  const source = CodePipelineSource.codeCommit(
+    Repository.fromRepositoryName(pipelineStack, 'Repository', 'theirs'),
+    'main',
+  );
+  const pipeline = new CodePipeline(pipelineStack, 'Pipeline', {
+    synth: new ShellStep('Synth', { input: source, commands: ['npx cdk synth'] }),
+  });
+  const stage = new Stage(app, 'Production', { env: { account: '111122223333', region: 'eu-central-1' } });
+  const stack = new Stack(stage, 'sync');
+  new PlatformSync(stack, 'Sync', { ...settings, tokenSecretArn: full.tokenSecretArn });
+
+  pipeline.addStage(stage);
+  const template = Template.fromStack(stack);
+
+  expect(Template.fromStack(pipelineStack).findResources('AWS::CodePipeline::Pipeline')).not.toEqual({});
+  expect(stage.synth().manifest.missing).toBeUndefined();
+  for (const { Environment } of functionsIn(template))
+    expect(Environment.Variables.SYNC_STACK).toMatch(/^Production-sync-Sync/);
+});
+
+describe('settings', () => {
+  test('are checked like those of the configuration, with every fault at once', () => {
+    const faulty = { baseUrl: 'acme', rate: -1, colour: 'red', schedules: [{ source: 'files', cron: '' }] };
+
+    expect(faultsOf(faulty)).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^baseUrl: expected an origin over https/),
+        'rate: expected a number from 0.001 to 10000, got -1',
+        'colour: expected no such field, got "red"',
+        expect.stringMatching(/^schedules\.0 \(files\)\.filesets: expected /),
+      ]),
+    );
+  });
+
+  test('of what exists must not contradict each other', () => {
+    const vpc = {} as object;
+
+    expect(faultsOf({ ...settings, prefix: 'a' })).toEqual(['prefix: expected none without a bucket']);
+    expect(faultsOf({ ...settings, subnets: {}, rate: -1 })).toHaveLength(2);
+    expect(faultsOf({ ...settings, vpc, fixedAddress: true })).toHaveLength(1);
+    for (const prefix of ['', '/', 'a*', 'a//b', '../a', 'a?b', `a\${b}`])
+      expect(faultsOf({ ...settings, bucket: {}, prefix })).toHaveLength(1);
+  });
+
+  test('name nothing of another account or region than the stack’s', () => {
+    const stack = stackOfOthers({ env: { account: '444455556666', region: 'eu-west-1' } });
+
+    expect(
+      () => new PlatformSync(stack, 'Sync', { ...settings, tokenSecretArn: full.tokenSecretArn }),
+    ).toThrow('tokenSecretArn: expected a secret of account 444455556666 in eu-west-1');
+  });
+});
+
+describe('a bucket that exists', () => {
+  const { stack, sync, template } = templateWith((theirs) => ({
+    bucket: Bucket.fromBucketName(theirs, 'Given', 'their-bucket'),
+    prefix: '/teams/acme/',
+  }));
+
+  test('is used below the prefix alone', () => {
+    template.resourceCountIs('AWS::S3::Bucket', 0);
+    expect(stack.resolve(sync.location)).toBe('s3://their-bucket/teams/acme');
+    for (const { Environment } of functionsIn(template)) {
+      expect(Environment.Variables.SYNC_STORE).toBe('s3://their-bucket/teams/acme');
+      const { SYNC_STORE: store } = readSettings({ ...plain, SYNC_STORE: Environment.Variables.SYNC_STORE });
+      expect(store).toBe('s3://their-bucket/teams/acme');
+    }
+    const locations = Object.values(template.findResources('AWS::Glue::Table')).flatMap(
+      ({ Properties }) => Properties.TableInput.StorageDescriptor.Location ?? [],
+    );
+    expect(locations).toContain('s3://their-bucket/teams/acme/calculations/');
+    template.hasResourceProperties('AWS::Events::Rule', {
+      EventPattern: Match.objectLike({
+        detail: {
+          bucket: { name: ['their-bucket'] },
+          object: { key: [{ wildcard: 'teams/acme/inbox/*.json' }] },
+        },
+      }),
+    });
+  });
+
+  test('may be read, listed and written nowhere else', () => {
+    const statements = Object.values(template.findResources('AWS::IAM::Policy'))
+      .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+      .filter(({ Action }) => [Action].flat().some((action: string) => action.startsWith('s3:')));
+
+    expect(statements.length).toBeGreaterThan(8);
+    for (const { Action, Resource, Condition } of statements)
+      if (Action === 's3:ListBucket')
+        expect(Condition).toEqual({ StringLike: { 's3:prefix': 'teams/acme/*' } });
+      else
+        for (const resource of [Resource].flat())
+          expect(JSON.stringify(resource)).toContain(':s3:::their-bucket/teams/acme/');
+  });
+
+  test('has settings that are not ours: a warning says which are expected', () => {
+    const warnings = Annotations.fromStack(stack)
+      .findWarning('*', Match.stringLikeRegexp('the bucket is yours'))
+      .map(({ entry }) => String(entry.data));
+
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain('notifications to EventBridge');
+    expect(warnings[0]).toContain('teams/acme/work/ 30 days');
+  });
+});
+
+const plain = { PLATFORM_BASE_URL: settings.baseUrl, PLATFORM_TOKEN: 'token' };
+
+test('a table that exists is used instead of one of the construct', () => {
+  const { template } = templateWith((stack) => ({ table: Table.fromTableName(stack, 'Left', 'left-table') }));
+
+  template.resourceCountIs('AWS::DynamoDB::Table', 0);
+  for (const { Environment } of functionsIn(template))
+    expect(Environment.Variables.SYNC_TABLE).toBe('left-table');
+});
+
+describe('a network that exists', () => {
+  test('has the functions in the given subnets, and gets no way out of ours', () => {
+    const { template } = templateWith((stack) => ({
+      vpc: new Vpc(stack, 'Vpc', { natGateways: 0 }),
+      subnets: { subnetType: SubnetType.PRIVATE_ISOLATED },
+    }));
+
+    template.resourceCountIs('AWS::EC2::VPC', 1);
+    template.resourceCountIs('AWS::EC2::NatGateway', 0);
+    template.resourceCountIs('AWS::EC2::EIP', 0);
+    template.resourceCountIs('AWS::EC2::SecurityGroup', 1);
+    for (const { VpcConfig } of functionsIn(template)) {
+      expect(JSON.stringify(VpcConfig.SubnetIds)).toContain('VpcIsolatedSubnet1');
+      expect(JSON.stringify(VpcConfig.SecurityGroupIds)).toContain('SyncNetworkFunctions');
+    }
+  });
+
+  test('may bring its security groups', () => {
+    const { template } = templateWith((stack) => ({
+      vpc: new Vpc(stack, 'Vpc', { natGateways: 0 }),
+      subnets: { subnetType: SubnetType.PRIVATE_ISOLATED },
+      securityGroups: [SecurityGroup.fromSecurityGroupId(stack, 'Given', 'sg-0a1b2c3d')],
+    }));
+
+    template.resourceCountIs('AWS::EC2::SecurityGroup', 0);
+    for (const { VpcConfig } of functionsIn(template))
+      expect(VpcConfig.SecurityGroupIds).toEqual(['sg-0a1b2c3d']);
+  });
+});
+
+test('no role may do more than the permissions boundary', () => {
+  const { template } = templateWith((stack) => ({
+    permissionsBoundary: ManagedPolicy.fromManagedPolicyName(stack, 'Boundary', 'at-most'),
+  }));
+
+  const roles = Object.values(template.findResources('AWS::IAM::Role'));
+  expect(roles.length).toBeGreaterThan(4);
+  for (const { Properties } of roles)
+    expect(JSON.stringify(Properties.PermissionsBoundary)).toContain('policy/at-most');
+});
+
+test('a secret that exists is read with its key, by its name too', () => {
+  const { template } = templateWith((stack) => ({
+    tokenSecret: Secret.fromSecretAttributes(stack, 'Given', {
+      secretPartialArn: 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:acme/token',
+      encryptionKey: Key.fromKeyArn(stack, 'Key', 'arn:aws:kms:eu-central-1:111122223333:key/1'),
+    }),
+  }));
+
+  template.resourceCountIs('AWS::SecretsManager::Secret', 0);
+  const resource = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:acme/token-??????';
+  template.hasResourceProperties('AWS::IAM::Policy', {
+    PolicyDocument: {
+      Statement: Match.arrayWith([
+        Match.objectLike({ Action: 'secretsmanager:GetSecretValue', Resource: resource }),
+        Match.objectLike({
+          Action: 'kms:Decrypt',
+          Condition: { StringLike: { 'kms:EncryptionContext:SecretARN': resource } },
+        }),
+      ]),
+    },
+  });
+});
+
+test('logs are encrypted and retained as the app asks', () => {
+  const { template } = templateWith((stack) => ({
+    logs: { encryptionKey: new Key(stack, 'Key'), removalPolicy: RemovalPolicy.RETAIN },
+    lifetimes: { logs: 400 },
+  }));
+
+  template.allResourcesProperties('AWS::Logs::LogGroup', {
+    RetentionInDays: 400,
+    KmsKeyId: Match.anyValue(),
+  });
+  template.allResources('AWS::Logs::LogGroup', { DeletionPolicy: 'Retain' });
+});
+
+test('what others build on is public', () => {
+  const { sync } = templateWith(() => ({}));
+
+  expect(Object.keys(sync.queues)).toEqual(['jobs', 'functions', 'deadLetters']);
+  expect(Object.keys(sync.functions)).toEqual(['runJobs', 'runFunctions', 'splitTexts', 'snapshot']);
+  expect(sync.alarms['JobsFailed']?.alarmArn).toBeDefined();
+  expect(sync.bucket.bucketArn).toBeDefined();
+  expect(sync.table.tableArn).toBeDefined();
+});
+
+describe('a function', () => {
+  const folderWith = (file: string) => {
+    const folder = mkdtempSync(join(tmpdir(), 'platform-sync-built-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    mkdirSync(join(folder, 'some'));
+    writeFileSync(join(folder, 'some', file), 'export const handler = () => 1;');
+    return folder;
+  };
+
+  test('that is built already is deployed as it is', () => {
+    const folder = folderWith('index.mjs');
+    const stack = new Stack(new App({ analyticsReporting: false }), 'built');
+
+    const { s3Location } = bundled('some', folder).bind(stack);
+
+    expect(s3Location).toBeDefined();
+    const [staged] = stack.node.findAll().filter((each) => each instanceof AssetStaging);
+    expect(readdirSync(staged?.absoluteStagedPath ?? '')).toEqual(['index.mjs']);
+    expect(bundled('some', folder)).toBeInstanceOf(Code);
+  });
+
+  test('of which there is neither source nor bundle is an error', () => {
+    expect(() => bundled('some', folderWith('other.mjs'))).toThrow(
+      'functions/some: expected index.mjs or handler.ts, got neither',
+    );
+  });
+});
