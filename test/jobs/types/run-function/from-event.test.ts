@@ -227,10 +227,13 @@ describe('what is too large', () => {
     ]);
   });
 
-  test('once its fields are in their places is refused, however often a field is repeated', () => {
-    const inputVariables = { many: Array.from({ length: 10_000 }, () => '$.detail.text') };
+  // Each time that the field is printed takes milliseconds.
+  test('once its fields are in their places is refused, however often a field is repeated', {
+    timeout: 3_000,
+  }, () => {
+    const inputVariables = { many: Array.from({ length: 4_000 }, () => '$.detail.list') };
 
-    expect(faultsOf(inputVariables, { text: 'x'.repeat(100_000) })).toEqual([
+    expect(faultsOf(inputVariables, { list: Array.from({ length: 50_000 }, () => 1) })).toEqual([
       'inputVariables: expected at most 262144 bytes of fields of the event of rule uploads, got more',
     ]);
   });
