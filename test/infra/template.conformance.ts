@@ -42,6 +42,7 @@ const configurations = {
       {
         ...target,
         name: 'texts',
+        inputVariables: { key: '$.detail.key', size: { $path: '$.detail.size', $default: null } },
         pattern: { 'detail.key': [{ 'anything-but': { suffix: ['.tmp', '.log'] } }, { wildcard: 'a\\*b*' }] },
       },
       {

@@ -1,6 +1,8 @@
 import {
   CreateEventBusCommand,
   EventBridgeClient,
+  type InputTransformer,
+  PutEventsCommand,
   PutRuleCommand,
   PutTargetsCommand,
 } from '@aws-sdk/client-eventbridge';
@@ -20,8 +22,11 @@ export type Delivered = {
   readonly detail: Readonly<Record<string, string>>;
 };
 
-/** A new event bus on the engine, with a rule of this pattern and a queue that gets its events. */
-export async function startBus(pattern: object) {
+/**
+ * A new event bus on the engine, with a rule of this pattern and a queue that gets its events, or what the transformer
+ * makes of them.
+ */
+export async function startBus(pattern: object, transformer?: InputTransformer) {
   const environment = servicesEnvironment();
   const times = { connectionTimeoutMs: 5_000, requestTimeoutMs: 60_000 };
   const events = new EventBridgeClient(awsClientConfig(environment, { service: 'EVENTBRIDGE', ...times }));
@@ -33,21 +38,32 @@ export async function startBus(pattern: object) {
   );
   await events.send(new CreateEventBusCommand({ Name: EventBusName }));
   await events.send(new PutRuleCommand({ Name: Rule, EventBusName, EventPattern: JSON.stringify(pattern) }));
-  const Targets = [{ Id: 'queue', Arn: Attributes.QueueArn }];
+  const Targets = [{ Id: 'queue', Arn: Attributes.QueueArn, InputTransformer: transformer }];
   await events.send(new PutTargetsCommand({ Rule, EventBusName, Targets }));
   return {
     bus: EventBusName,
     /** For a worker that reports to the bus. */
     settings: { SYNC_EVENT_BUS: EventBusName, AWS_ENDPOINT_URL_EVENTBRIDGE: environment.AWS_ENDPOINT_URL },
+    /** Sends an event to the bus. `Detail` is JSON. */
+    async put(entry: { readonly Source: string; readonly DetailType: string; readonly Detail: string }) {
+      const { Entries = [] } = await events.send(
+        new PutEventsCommand({ Entries: [{ ...entry, EventBusName }] }),
+      );
+      return Entries[0]?.EventId;
+    },
     /** Takes the events that have arrived from the queue. */
     async delivered(): Promise<readonly Delivered[]> {
-      const all: Delivered[] = [];
+      return (await this.bodies()).map((body) => JSON.parse(body));
+    },
+    /** Takes the messages that have arrived in the queue. */
+    async bodies(): Promise<readonly string[]> {
+      const all: string[] = [];
       for (;;) {
         const { Messages = [] } = await sqs.send(
           new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
         );
         if (Messages.length === 0) return all;
-        all.push(...Messages.map(({ Body = '' }) => JSON.parse(Body)));
+        all.push(...Messages.map(({ Body = '' }) => Body));
         const Entries = Messages.map(({ ReceiptHandle }, place) => ({ Id: `${place}`, ReceiptHandle }));
         await sqs.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
       }

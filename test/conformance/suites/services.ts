@@ -1,7 +1,7 @@
 import { moto } from '../engines/moto.ts';
 import type { Suite } from './suite.ts';
 
-/** The token's secret, the events of jobs that ended, and the partitions of published runs. */
+/** The token's secret, the events of jobs that ended, the messages of event rules, and the partitions of published runs. */
 export const services: Suite = [
   {
     engines: [moto],
@@ -9,6 +9,7 @@ export const services: Suite = [
     files: [
       'test/conformance/services/token-secret.conformance.ts',
       'test/conformance/services/finished-events.conformance.ts',
+      'test/infra/event-rules.conformance.ts',
       'test/conformance/services/partitions.conformance.ts',
     ],
   },
