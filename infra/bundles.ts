@@ -45,11 +45,21 @@ export function bundled(name: string, folder = FUNCTIONS): Code {
 /** The bytes of each file by its name. */
 export type Bundle = Readonly<Record<string, Uint8Array>>;
 
-const bundles = new Map<string, Bundle>();
-
 /** The same for the same sources. Made once in a process, for any number of stacks. */
-export function bundleOf(name: string): Bundle {
-  const made = bundles.get(name) ?? bundle(handlerFile(name));
+export const bundleOf = (name: string): Bundle => built(name).code;
+
+/**
+ * The source map of each file of a bundle, by the file's name: not deployed, but made again from the same sources. Paths
+ * in them start at the folder `bundle`.
+ */
+export const mapsOf = (name: string): Bundle => built(name).maps;
+
+type Built = { readonly code: Bundle; readonly maps: Bundle };
+
+const bundles = new Map<string, Built>();
+
+function built(name: string): Built {
+  const made = bundles.get(name) ?? build(handlerFile(name));
   bundles.set(name, made);
   return made;
 }
@@ -60,9 +70,23 @@ export function writeBundle(name: string, to: string): void {
   for (const [path, bytes] of Object.entries(bundleOf(name))) writeFileSync(join(to, path), bytes);
 }
 
-function bundle(file: string): Bundle {
+const MAP = '.map';
+
+function build(file: string): Built {
   // Only here: whoever has built bundles needs no esbuild.
   const { buildSync } = createRequire(import.meta.url)('esbuild') as typeof import('esbuild');
-  const { outputFiles } = buildSync({ ...bundleOptions, entryPoints: { index: file } });
-  return Object.fromEntries(outputFiles.map(({ path, contents }) => [basename(path), contents]));
+  const { outputFiles } = buildSync({
+    ...bundleOptions,
+    // Always: the maps are part of what the files are named after.
+    sourcemap: 'external',
+    sourcesContent: false,
+    entryPoints: { index: file },
+  });
+  const files = outputFiles.map(({ path, contents }) => [basename(path), contents] as const);
+  return {
+    code: Object.fromEntries(files.filter(([name]) => !name.endsWith(MAP))),
+    maps: Object.fromEntries(
+      files.flatMap(([name, bytes]) => (name.endsWith(MAP) ? [[name.slice(0, -MAP.length), bytes]] : [])),
+    ),
+  };
 }

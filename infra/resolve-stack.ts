@@ -1,0 +1,41 @@
+import { SourceMap } from 'node:module';
+import { join } from 'node:path';
+import { type Bundle, mapsOf } from './bundles.ts';
+
+export type ResolvedStack = {
+  readonly text: string;
+  /** Files of frames that the bundle does not have. */
+  readonly unknown: readonly string[];
+};
+
+/** A place in a bundle's file, however it is written: /var/task/index.mjs:1:2, file:///var/task/index.mjs:1:2. */
+const PLACE = /(?:file:\/\/)?[^\s()"]*?([\w-]+\.mjs):(\d+):(\d+)/g;
+
+/**
+ * The text of a log with each place in the bundle of a function replaced by its place in the sources. Line feeds that are
+ * escaped in it become real ones.
+ */
+export function resolveStack(text: string, functionName: string): ResolvedStack {
+  const mapOf = readMaps(mapsOf(functionName));
+  const unknown = new Set<string>();
+  const resolved = text.replaceAll('\\n', '\n').replaceAll(PLACE, (place, file, line, column) => {
+    const map = mapOf(file);
+    if (map === undefined) unknown.add(file);
+    const origin = map?.findOrigin(Number(line), Number(column));
+    if (origin === undefined || !('fileName' in origin)) return place;
+    return `${join('bundle', origin.fileName)}:${origin.lineNumber}:${origin.columnNumber}`;
+  });
+  return { text: resolved, unknown: [...unknown] };
+}
+
+/** Each map is read when it is first needed: together they are a megabyte. */
+function readMaps(maps: Bundle): (file: string) => SourceMap | undefined {
+  const read = new Map<string, SourceMap>();
+  return (file) => {
+    const bytes = maps[file];
+    if (bytes === undefined) return undefined;
+    const map = read.get(file) ?? new SourceMap(JSON.parse(Buffer.from(bytes).toString()));
+    read.set(file, map);
+    return map;
+  };
+}

@@ -1,0 +1,65 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bundleOf, mapsOf } from '../../infra/bundles.ts';
+import { resolveStack } from '../../infra/resolve-stack.ts';
+import { createHandlerProcess } from '../../lib/sandbox/aws/functions/create-handler-process.ts';
+import { bareEnvironment } from '../compile-cache.ts';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'resolve-stack-'));
+  for (const [name, bytes] of Object.entries(bundleOf('split-texts')))
+    await writeFile(join(folder, name), bytes);
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+/** The line that the deployed bundle writes when its settings are wrong. */
+async function failedLine(): Promise<string> {
+  const lines: string[] = [];
+  await using bundle = createHandlerProcess({
+    file: join(folder, 'index.mjs'),
+    environment: { ...bareEnvironment, PLATFORM_BASE_URL: 'acme' },
+    timeoutMs: 30_000,
+    onLog: (line) => void lines.push(line),
+  });
+  await bundle.invoke({ detail: { bucket: { name: 'b' }, object: { key: 'k' } } }).catch(() => undefined);
+  return lines.find((line) => line.includes('invocation failed')) ?? '';
+}
+
+test('an error of the minified bundle has its type in the log, and its stack leads to the sources', async () => {
+  const line = await failedLine();
+
+  expect(JSON.parse(line).err).toMatchObject({
+    type: 'SettingsError',
+    message: expect.stringContaining('PLATFORM_BASE_URL'),
+    stack: expect.stringMatching(/index\.mjs:\d+:\d+/),
+  });
+  const { text, unknown } = resolveStack(line, 'split-texts');
+  expect(unknown).toEqual([]);
+  expect(text).toMatch(/\n {4}at .*lib\/settings\.ts:\d+:\d+/);
+  expect(text).toMatch(/\n {4}at .*functions\/split-texts\/handler\.ts:\d+:\d+/);
+  expect(text).not.toMatch(/\.mjs:\d/);
+});
+
+test('frames of files that the bundle does not have stay, and are named', () => {
+  const frame = 'at e (/var/task/chunk-OLD.mjs:1:2)';
+
+  expect(resolveStack(frame, 'split-texts')).toEqual({ text: frame, unknown: ['chunk-OLD.mjs'] });
+});
+
+test('the maps are those of the deployed files, are not among them, and depend on no folder', () => {
+  const code = bundleOf('split-texts');
+  const maps = mapsOf('split-texts');
+
+  expect(Object.keys(maps).sort()).toEqual(Object.keys(code).sort());
+  expect(Object.keys(code).filter((name) => !name.endsWith('.mjs'))).toEqual([]);
+  for (const bytes of Object.values(code))
+    expect(Buffer.from(bytes).includes('sourceMappingURL')).toBe(false);
+  const sources = Object.values(maps).flatMap((bytes) => JSON.parse(Buffer.from(bytes).toString()).sources);
+  expect(sources).toContain('../lib/settings.ts');
+  expect(sources.filter((source) => !source.startsWith('../'))).toEqual([]);
+});
