@@ -10,6 +10,7 @@ export const groups = {
     mutate: ['lib/pace/*.ts'],
     tests: [
       'test/pace/{recent-longest,lateness,held-block,tally,gated-pace,fleet-slots,table-clock}.test.ts',
+      'test/pace/set-clock.test.ts',
       'test/pace/{effective-rate,after-refusal,budget,budget-updates,reserve-block}.test.ts',
       'test/pace/{safe-slots,fleet-breaker,fleet-slots-steps,proof,lowered,budget-view}.test.ts',
       'test/pace/{dynamo-budget-refusals,gcra,fair-order,fleet-pace,local-pace,breaker}.test.ts',
@@ -95,9 +96,3 @@ export const groups = {
 export type GroupName = keyof typeof groups;
 
 export const groupNames = Object.keys(groups) as readonly GroupName[];
-
-/** Throws for a name that is not a group's, with the names that are. */
-export function groupOf(name: string): Group {
-  if (Object.hasOwn(groups, name)) return groups[name as GroupName];
-  throw new RangeError(`group: expected one of ${groupNames.join(', ')}, got '${name}'`);
-}

@@ -1,14 +1,15 @@
 import { matchesGlob, relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { groupOf, groups } from './groups.ts';
+import { groups } from './groups.ts';
+import { processSettings } from './process-settings.ts';
 
-/** The tests of the group that the environment names: one process runs one group. Default: those of all. */
+/** The tests of the group that this process runs. Default: those of all. */
 export function testsInProcess(): readonly string[] {
-  const name = process.env['MUTANTS_GROUP'];
-  return name === undefined ? Object.values(groups).flatMap(({ tests }) => tests) : groupOf(name).tests;
+  const group = processSettings()?.group;
+  return group === undefined ? Object.values(groups).flatMap(({ tests }) => tests) : groups[group].tests;
 }
 
-/** Runs the files in the order in which their group lists them: a mutant costs what runs until the first failure. */
+/** Runs the files in the order in which their group lists them: a change costs what runs until the first failure. */
 export class InOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const tests = testsInProcess();

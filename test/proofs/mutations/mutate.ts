@@ -1,65 +1,59 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
-import { Stryker } from '@stryker-mutator/core';
+import { join } from 'node:path';
+import { type Change, progressOf } from './changes.ts';
 import { type GroupName, groups } from './groups.ts';
+import { instrument } from './instrument.ts';
 import type { Mutant } from './report.ts';
-
-type Result = Awaited<ReturnType<Stryker['runMutationTest']>>[number];
-
-/** How much longer than without a mutant the tests of one may take, in milliseconds: then it counts as killed. */
-const SPARE_MS = 10_000;
+import { runTests } from './run-tests.ts';
 
 /**
- * Changes the code of a group in one place after another, in a copy of the project, and runs the tests that reach that
- * place. `files`: globs of the code to change; default: all of the group. Throws if a test fails without any change.
+ * Changes the code of a group in one place after another, and runs the tests that reach that place: a process a core, and
+ * each switches its share of the changes on one after another. `files`: globs of the code to change; default: all of the
+ * group. Left out is what only runs at import. Throws if a test fails without any change.
  */
-export async function mutate(name: GroupName, files: readonly string[] = []): Promise<readonly Mutant[]> {
+export async function mutate(group: GroupName, files: readonly string[] = []): Promise<readonly Mutant[]> {
   const folder = mkdtempSync(join(tmpdir(), 'platform-sync-mutants-'));
-  // Read by vitest.config.ts, in the processes that run the tests.
-  process.env['MUTANTS_GROUP'] = name;
+  const inFolder = (name: string, value: unknown): string => {
+    writeFileSync(join(folder, name), JSON.stringify(value));
+    return join(folder, name);
+  };
   try {
-    const stryker = new Stryker({
-      mutate: [...(files.length > 0 ? files : groups[name].mutate)],
-      testRunner: 'vitest',
-      plugins: ['@stryker-mutator/vitest-runner'],
-      vitest: { configFile: 'test/proofs/mutations/vitest.config.ts', related: false },
-      coverageAnalysis: 'perTest',
-      // Code that runs only once, at import, would take a new process a mutant.
-      ignoreStatic: true,
-      // Most texts are for people, and a tag that is misspelt does not compile.
-      mutator: { excludedMutations: ['StringLiteral'] },
-      // Stryker would read it with an interface that TypeScript 7 lacks, only to rewrite paths that lead out of the copy.
-      tsconfigFile: 'none',
-      tempDirName: folder,
-      ignorePatterns: ['/docs', '/infra', '/cdk.out', '/platform-sync-data'],
-      reporters: ['progress-append-only'],
-      timeoutMS: SPARE_MS,
-      dryRunTimeoutMinutes: 20,
-      concurrency: availableParallelism(),
-    });
-    return (await stryker.runMutationTest()).filter(({ status }) => status !== 'Ignored').map(mutantOf);
+    const { code, changes } = await instrument(files.length > 0 ? files : groups[group].mutate);
+    const instrumentedFile = inFolder('instrumented.json', { code });
+    const shares = sharesOf(changes, availableParallelism());
+    const events = await Promise.all(
+      shares.map((share, at) =>
+        runTests({
+          group,
+          instrumentedFile,
+          changesFile: inFolder(
+            `changes-${at}.json`,
+            share.map(({ id }) => id),
+          ),
+          journalFile: join(folder, `journal-${at}`),
+        }),
+      ),
+    );
+    const mutants = shares.flatMap((share, at) => outcomesOf(share, progressOf(events[at] ?? [])));
+    return mutants.toSorted((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function mutantOf({ fileName, location, replacement, status }: Result): Mutant {
-  const { start, end } = location;
-  const lines = readFileSync(fileName, 'utf8').split('\n');
-  const within = lines.slice(start.line - 1, end.line);
-  const last = within.length - 1;
-  const changed = within
-    .map((line, at) => line.slice(at === 0 ? start.column - 1 : 0, at === last ? end.column - 1 : undefined))
-    .join('\n');
-  return {
-    file: relative('.', fileName),
-    line: start.line,
-    code: (lines[start.line - 1] ?? '').trim(),
-    from: onOneLine(changed),
-    to: onOneLine(replacement ?? ''),
-    status,
-  };
-}
+/** Neighbours apart: changes of one place take about as long. */
+const sharesOf = (changes: readonly Change[], count: number): readonly (readonly Change[])[] =>
+  Array.from({ length: count }, (_, share) => changes.filter((_change, at) => at % count === share));
 
-const onOneLine = (code: string): string => code.replace(/\s+/g, ' ').trim();
+function outcomesOf(changes: readonly Change[], progress: ReturnType<typeof progressOf>): readonly Mutant[] {
+  const { noticed, reached, imported, unsure } = progress;
+  if (unsure.size > 0)
+    console.error(`${unsure.size} tests failed without a change too, after they had run with some`);
+  return changes
+    .filter(({ id }) => reached.has(id) || !imported.has(id))
+    .map(({ id, ...change }) => ({
+      ...change,
+      status: noticed.get(id) ?? (reached.has(id) ? 'Survived' : 'NoCoverage'),
+    }));
+}

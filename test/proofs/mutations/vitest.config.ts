@@ -1,14 +1,40 @@
-import { defineConfig } from 'vitest/config';
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { defineConfig, type Plugin } from 'vitest/config';
 import { InOrder, testsInProcess } from './in-order.ts';
+import type { Instrumented } from './instrument.ts';
+import { processSettings } from './process-settings.ts';
 
-/** The tests of one group, in the processes that Stryker starts. */
+/** Replaces the code of a group by the same code with its changes in it. */
+function changed(): Plugin {
+  const settings = processSettings();
+  const { code }: Pick<Instrumented, 'code'> =
+    settings === undefined ? { code: {} } : JSON.parse(readFileSync(settings.instrumentedFile, 'utf8'));
+  return {
+    name: 'changed',
+    enforce: 'pre',
+    transform: (_original, id) => code[relative('.', id)],
+  };
+}
+
+/** The tests of one group, in a process that `run-tests.ts` starts. */
 export default defineConfig({
+  plugins: [changed()],
   test: {
     include: [...testsInProcess()],
-    // As in the tests of the project: a process imports each module once, so a mutant costs only its tests.
+    runner: 'test/proofs/mutations/mutant-runner.ts',
+    // One thread imports each module once, so a change costs only its tests.
+    pool: 'threads',
+    maxWorkers: 1,
     isolate: false,
     sequence: { sequencer: InOrder },
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // Its key does not know which changes are in a module.
+    fsModuleCache: false,
+    // What a change leaves undone is no test's.
+    dangerouslyIgnoreUnhandledErrors: true,
+    // With a change, a test may take as long as `MutantRunner` says.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    reporters: ['dot'],
   },
 });
