@@ -69,6 +69,44 @@ export class Catalog extends Construct {
       }).addResourceDependency(workGroup);
   }
 
+  /** Lets somebody query these tables in this workgroup. */
+  grantQuery(grantee: IGrantable): void {
+    const { databaseName, workGroupName } = this;
+    const arn = (service: string, resource: string, resourceName?: string) =>
+      Stack.of(this).formatArn({ service, resource, ...(resourceName && { resourceName }) });
+    const tables = sources.flatMap((source) => [glueTableOf(source), latestView(source).name]);
+    Grant.addToPrincipal({
+      grantee,
+      actions: [
+        'athena:StartQueryExecution',
+        'athena:StopQueryExecution',
+        'athena:GetQueryExecution',
+        'athena:GetQueryResults',
+        'athena:GetWorkGroup',
+        'athena:ListQueryExecutions',
+        'athena:ListNamedQueries',
+        'athena:GetNamedQuery',
+        'athena:BatchGetNamedQuery',
+      ],
+      resourceArns: [arn('athena', 'workgroup', workGroupName)],
+    });
+    Grant.addToPrincipal({
+      grantee,
+      actions: [
+        'glue:GetDatabase',
+        'glue:GetTable',
+        'glue:GetTables',
+        'glue:GetPartition',
+        'glue:GetPartitions',
+      ],
+      resourceArns: [
+        arn('glue', 'catalog'),
+        arn('glue', 'database', databaseName),
+        ...tables.map((table) => arn('glue', 'table', `${databaseName}/${table}`)),
+      ],
+    });
+  }
+
   /** Lets publishing add, update and remove partitions of these tables, and read how a table describes its parts. */
   grantPublish(grantee: IGrantable): Grant {
     const { databaseName } = this;

@@ -55,6 +55,12 @@ export const secretArn = text(
 
 export const keyArn = text('the ARN of a KMS key', /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/);
 
+/** Who may read from outside of the account. */
+export const reader = text(
+  'an AWS account, 12 digits as text, or the ARN of a role',
+  /^(\d{12}|arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]+)$/,
+);
+
 export const topicArn = text('the ARN of an SNS topic', /^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+$/);
 
 export const email = text(

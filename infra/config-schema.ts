@@ -10,6 +10,7 @@ import {
   name,
   number,
   origin,
+  reader,
   region,
   secretArn,
   text,
@@ -116,6 +117,8 @@ const instanceSchema = z.strictObject(
     fixedAddress: z._default(fixedAddress, false),
     lifetimes: z._default(lifetimes, lifetimes.parse({})),
     alarms: z._default(alarms, alarms.parse({})),
+    /** Accounts, or roles of theirs, that may read the published runs and what changed in them. */
+    readers: z._default(z.array(reader, { error: 'a list of accounts and roles' }), []),
     tags: z._default(
       z.record(
         text('a tag’s name', /^(?!aws:)[\w .:/=+@-]{1,128}$/),

@@ -20,6 +20,7 @@ import { checkLimits } from './limits-check.ts';
 import { ownMetrics } from './metrics.ts';
 import { Network } from './network.ts';
 import { type AnyProps, partsOf, resourceFaults } from './platform-sync-props.ts';
+import { Policies, PUBLISHED } from './policies.ts';
 import { followersOf, Schedules } from './schedules.ts';
 import { Snapshots } from './snapshots.ts';
 import { Storage } from './storage.ts';
@@ -55,6 +56,8 @@ export class PlatformSync extends Construct {
   readonly functions: Readonly<
     Record<'runJobs' | 'runFunctions' | 'splitTexts' | 'snapshot', LambdaFunction>
   >;
+  /** What people may do, to attach to their roles. */
+  readonly policies: Policies;
   readonly alarms: Readonly<Record<string, Alarm>>;
 
   constructor(scope: Construct, id: string, props: AnyProps) {
@@ -78,6 +81,8 @@ export class PlatformSync extends Construct {
       splitTexts: texts.splitTexts.function,
       snapshot: snapshot.snapshot.function,
     };
+    this.policies = new Policies(this, 'Policies', { storage, catalog, queues: this.queues });
+    storage.letRead(instance.readers, PUBLISHED);
     this.alarms = this.watch(instance, { ...work, serviceName });
     this.addOutputs({
       Store: storage.location,

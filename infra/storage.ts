@@ -1,6 +1,13 @@
 import { Annotations, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, type ITable, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
-import { Grant, type IRole } from 'aws-cdk-lib/aws-iam';
+import {
+  AccountPrincipal,
+  ArnPrincipal,
+  Grant,
+  type IRole,
+  type ManagedPolicy,
+  PolicyStatement,
+} from 'aws-cdk-lib/aws-iam';
 import {
   BlockPublicAccess,
   Bucket,
@@ -27,6 +34,9 @@ export type GivenStorage = {
   /** A table that an earlier stack left. Default: one of the construct. */
   readonly table?: ITable | undefined;
 };
+
+/** Who may do something: a function, or whoever a policy is attached to. */
+type Grantee = IRole | ManagedPolicy;
 
 /**
  * Where snapshots and results are stored, and the rows that processes share. Both outlive the stack, unless its first
@@ -89,7 +99,7 @@ export class Storage extends Construct {
    * Reading in folders, or everywhere in the store. Without the right to list, S3 reports a missing object as forbidden;
    * it takes the object's key for the prefix of that listing.
    */
-  grantRead(role: IRole, patterns: readonly string[] = ['*']): void {
+  grantRead(role: Grantee, patterns: readonly string[] = ['*']): void {
     this.grant(role, ['s3:GetObject'], patterns);
     Grant.addToPrincipal({
       grantee: role,
@@ -100,12 +110,50 @@ export class Storage extends Construct {
   }
 
   /** Writing in folders. A multipart upload that fails is aborted. */
-  grantWrite(role: IRole, folders: readonly string[]): void {
+  grantWrite(role: Grantee, folders: readonly string[]): void {
     this.grant(role, ['s3:PutObject', 's3:AbortMultipartUpload'], folders);
   }
 
-  grantDelete(role: IRole, folders: readonly string[]): void {
+  grantDelete(role: Grantee, folders: readonly string[]): void {
     this.grant(role, ['s3:DeleteObject'], folders);
+  }
+
+  /** Finding, reading and erasing what objects were before. */
+  grantOldVersions(grantee: Grantee, folders: readonly string[]): void {
+    this.grant(grantee, ['s3:GetObjectVersion', 's3:DeleteObjectVersion'], folders);
+    Grant.addToPrincipal({
+      grantee,
+      actions: ['s3:ListBucketVersions'],
+      resourceArns: [this.bucket.bucketArn],
+      conditions: { StringLike: { 's3:prefix': folders.map((folder) => `${this.root}${folder}`) } },
+    });
+  }
+
+  /** Lets accounts, or roles of theirs, read folders: what they may read in turn is theirs to say. */
+  letRead(readers: readonly string[], patterns: readonly string[]): void {
+    if (readers.length === 0) return;
+    const principals = readers.map((reader) =>
+      reader.startsWith('arn:') ? new ArnPrincipal(reader) : new AccountPrincipal(reader),
+    );
+    const statements = [
+      new PolicyStatement({
+        principals,
+        actions: ['s3:GetObject'],
+        resources: patterns.map((pattern) => this.arnOf(pattern)),
+      }),
+      new PolicyStatement({
+        principals,
+        actions: ['s3:ListBucket'],
+        resources: [this.bucket.bucketArn],
+        conditions: { StringLike: { 's3:prefix': patterns.map((pattern) => `${this.root}${pattern}`) } },
+      }),
+    ];
+    const added = statements.map((statement) => this.bucket.addToResourcePolicy(statement).statementAdded);
+    if (!added.every(Boolean))
+      Annotations.of(this).addWarningV2(
+        'platform-sync:given-bucket-readers',
+        'readers: the policy of the bucket is yours, so they cannot read until you let them there',
+      );
   }
 
   /** Tagging objects, which decides whether the lifecycle of runs expires them. */
@@ -113,7 +161,7 @@ export class Storage extends Construct {
     this.grant(role, ['s3:PutObjectTagging'], folders);
   }
 
-  private grant(role: IRole, actions: string[], patterns: readonly string[]): void {
+  private grant(role: Grantee, actions: string[], patterns: readonly string[]): void {
     Grant.addToPrincipal({
       grantee: role,
       actions,

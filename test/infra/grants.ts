@@ -37,6 +37,22 @@ export function refusalsOf(
   return [...new Set(lines)].sort();
 }
 
+/** What whoever has managed policies, by their logical ids, requested without permission, each once, as a line. */
+export function refusalsOfPeople(
+  requests: readonly ServiceRequest[],
+  policies: RegExp,
+  { template, resolve }: { readonly template: Template; readonly resolve: Resolve },
+): readonly string[] {
+  const statements = resourcesOf(template, 'AWS::IAM::ManagedPolicy')
+    .filter(([id]) => policies.test(id))
+    .flatMap(([, { Properties }]) => (resolve(Properties) as Policy).PolicyDocument.Statement);
+  const refused = requests
+    .flatMap(needsOf)
+    .filter((need) => !statements.some((statement) => allows(statement, need)))
+    .map(({ action, resource }) => `${action} on ${resource}`);
+  return [...new Set(refused)].sort();
+}
+
 const statementsOf = (
   role: string,
   { template, resolve }: { readonly template: Template; readonly resolve: Resolve },
@@ -48,12 +64,18 @@ const statementsOf = (
 
 function allows({ Effect, Action, Resource, Condition = {} }: Statement, need: Need): boolean {
   if (Effect !== 'Allow') throw new Error(`expected statements that allow, got ${Effect}`);
-  const { StringEquals = {}, ...others } = Condition;
-  if (Object.keys(others).length > 0) throw new Error(`expected StringEquals, got ${Object.keys(others)}`);
+  const { StringEquals = {}, StringLike = {}, ...others } = Condition;
+  if (Object.keys(others).length > 0)
+    throw new Error(`expected StringEquals or StringLike, got ${Object.keys(others)}`);
   return (
     [Action].flat().some((action) => matchesForm(need.action, action)) &&
     [Resource].flat().some((resource) => matchesForm(need.resource, resource)) &&
-    Object.entries(StringEquals).every(([key, values]) => [values].flat().includes(need.context[key] ?? ''))
+    Object.entries(StringEquals).every(([key, values]) =>
+      [values].flat().includes(need.context[key] ?? ''),
+    ) &&
+    Object.entries(StringLike).every(([key, values]) =>
+      [values].flat().some((form) => matchesForm(need.context[key] ?? '', form)),
+    )
   );
 }
 

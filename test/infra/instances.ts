@@ -75,6 +75,7 @@ export const full = {
     sentimentTokensPerDay: 2_000,
     runbook: 'https://wiki.example.com/runbook',
   },
+  readers: ['444455556666', 'arn:aws:iam::777788889999:role/team/analysts'],
   tags: { 'cost-center': '4711' },
 };
 

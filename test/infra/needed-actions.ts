@@ -78,13 +78,18 @@ function objectNeeds({ method, path, headers, status }: ServiceRequest): readonl
   const { pathname, searchParams: query } = new URL(path, 'http://localhost');
   const [, bucket = '', key = ''] = /^\/([^/]+)\/?(.*)$/.exec(decodeURIComponent(pathname)) ?? [];
   const object = `arn:aws:s3:::${bucket}/${key}`;
-  const list = { action: 's3:ListBucket', resource: `arn:aws:s3:::${bucket}` };
-  const read = { action: 's3:GetObject', resource: object };
+  const ofBucket = `arn:aws:s3:::${bucket}`;
+  const listed = { resource: ofBucket, context: { 's3:prefix': query.get('prefix') ?? '' } };
+  // For an object that does not exist, AWS takes its key for the prefix.
+  const list = { action: 's3:ListBucket', resource: ofBucket, context: { 's3:prefix': key } };
+  const ofVersion = query.has('versionId') ? 'Version' : '';
+  const read = { action: `s3:GetObject${ofVersion}`, resource: object };
   const write = { action: 's3:PutObject', resource: object };
   switch (`${method} ${key === '' ? 'bucket' : 'object'}`) {
     case 'GET bucket':
       // Leftover uploads are listed by whoever may, and nobody needs to.
-      return query.has('uploads') ? [] : [list];
+      if (query.has('uploads')) return [];
+      return [{ action: query.has('versions') ? 's3:ListBucketVersions' : 's3:ListBucket', ...listed }];
     case 'GET object':
     case 'HEAD object':
       // Without the right to list, AWS does not say that an object does not exist.
@@ -100,7 +105,10 @@ function objectNeeds({ method, path, headers, status }: ServiceRequest): readonl
     }
     case 'DELETE object':
       return [
-        { action: query.has('uploadId') ? 's3:AbortMultipartUpload' : 's3:DeleteObject', resource: object },
+        {
+          action: query.has('uploadId') ? 's3:AbortMultipartUpload' : `s3:DeleteObject${ofVersion}`,
+          resource: object,
+        },
       ];
     default:
       return [];

@@ -1,0 +1,107 @@
+import { CfnOutput, Stack } from 'aws-cdk-lib';
+import { Grant, ManagedPolicy } from 'aws-cdk-lib/aws-iam';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { sources } from '../lib/contract.ts';
+import type { Catalog } from './catalog.ts';
+import type { Storage } from './storage.ts';
+
+export type PoliciesProps = {
+  readonly storage: Storage;
+  readonly catalog: Catalog;
+  readonly queues: Readonly<Record<'jobs' | 'functions' | 'deadLetters', IQueue>>;
+};
+
+/** Where runs are published, with the places of narrowed ones, and what they changed. */
+export const PUBLISHED = [...sources.flatMap((source) => [`${source}/*`, `${source}.*`]), 'changes/*'];
+
+/**
+ * What people may do, as policies to attach to their roles; none of them may read the token. Whoever reads has `reader`
+ * alone, whoever starts work `submitter` too, and whoever is on call `operator` too.
+ */
+export class Policies extends Construct {
+  /** `runs`, `diff`, results, scores, formulas, refusals, and queries with Athena. */
+  readonly reader: ManagedPolicy;
+  /** `submit`, and requests in `inbox/`. */
+  readonly submitter: ManagedPolicy;
+  /** `pace`, `jobs`, `jobs cancel`, `jobs resolve`, `redrive` and `forget`. */
+  readonly operator: ManagedPolicy;
+
+  constructor(scope: Construct, id: string, props: PoliciesProps) {
+    super(scope, id);
+    this.reader = this.policy('Reader', 'Reads runs, results and scores of platform-sync, and queries them');
+    this.submitter = this.policy('Submitter', 'Puts jobs and texts to score into platform-sync');
+    this.operator = this.policy('Operator', 'Looks after the jobs and the pace of platform-sync');
+    grantReader(this.reader, props);
+    grantSubmitter(this.submitter, props);
+    grantOperator(this.operator, props);
+  }
+
+  private policy(id: string, description: string): ManagedPolicy {
+    const policy = new ManagedPolicy(this, id, { description });
+    new CfnOutput(this, `${id}Arn`, { value: policy.managedPolicyArn, description });
+    return policy;
+  }
+}
+
+function grantReader(policy: ManagedPolicy, { storage, catalog }: PoliciesProps): void {
+  storage.grantRead(policy, [...PUBLISHED, 'results/*', 'scores/*', 'formulas/*', 'refused/*']);
+  catalog.grantQuery(policy);
+  // Where the workgroup puts what a query found.
+  storage.grantRead(policy, ['athena-results/*']);
+  storage.grantWrite(policy, ['athena-results/*']);
+  Grant.addToPrincipal({
+    grantee: policy,
+    actions: ['s3:GetBucketLocation'],
+    resourceArns: [storage.bucket.bucketArn],
+  });
+}
+
+function grantSubmitter(policy: ManagedPolicy, { storage, queues }: PoliciesProps): void {
+  storage.grantWrite(policy, ['inbox/*']);
+  Grant.addToPrincipal({
+    grantee: policy,
+    actions: ['sqs:SendMessage'],
+    resourceArns: [queues.jobs.queueArn, queues.functions.queueArn],
+  });
+}
+
+function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps): void {
+  storage.table.grant(
+    policy,
+    'dynamodb:GetItem',
+    'dynamodb:PutItem',
+    'dynamodb:UpdateItem',
+    'dynamodb:DeleteItem',
+    'dynamodb:Query',
+    'dynamodb:Scan',
+  );
+  storage.grantRead(policy, ['results/*', 'scores/*', 'work/*']);
+  storage.grantWrite(policy, ['results/*', 'scores/*', 'work/*']);
+  storage.grantDelete(policy, ['scores/*', 'work/*']);
+  // What was erased is an old version of its object, which can be read until it is erased too.
+  storage.grantOldVersions(policy, ['scores/*', 'work/*']);
+  Grant.addToPrincipal({
+    grantee: policy,
+    actions: ['sqs:SendMessage'],
+    resourceArns: [queues.jobs.queueArn, queues.functions.queueArn],
+  });
+  Grant.addToPrincipal({
+    grantee: policy,
+    actions: [
+      'sqs:ReceiveMessage',
+      'sqs:DeleteMessage',
+      'sqs:ChangeMessageVisibility',
+      'sqs:GetQueueAttributes',
+    ],
+    resourceArns: [queues.deadLetters.queueArn],
+  });
+  Grant.addToPrincipal({
+    grantee: policy,
+    actions: ['events:PutEvents'],
+    resourceArns: [
+      Stack.of(policy).formatArn({ service: 'events', resource: 'event-bus', resourceName: 'default' }),
+    ],
+    conditions: { StringEquals: { 'events:source': 'platform-sync' } },
+  });
+}

@@ -1,0 +1,232 @@
+import { Stack } from 'aws-cdk-lib';
+import { Annotations, Match } from 'aws-cdk-lib/assertions';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PlatformSync } from '../../infra/index.ts';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
+import { type LocalStack, startStack } from '../../lib/sandbox/aws/stack/start-stack.ts';
+import type { Template } from '../../lib/sandbox/aws/stack/template.ts';
+import { openStore } from '../../lib/store/open.ts';
+import { createFakeTerminal } from '../cli/fake-terminal.ts';
+import { refusalsOfPeople } from './grants.ts';
+import { appOf, full, least, resourcesOf, templateOf } from './instances.ts';
+
+type Statement = {
+  readonly Action: string | readonly string[];
+  readonly Resource: unknown;
+  readonly Condition?: unknown;
+};
+
+const nameOf = (id: string) => id.replace(/[0-9A-F]{8}$/, '');
+
+/** A resource in short: the parts that it is joined from. */
+function placeOf(resource: unknown): string {
+  if (typeof resource === 'string') return resource;
+  const [[kind, of] = ['', undefined]] = Object.entries(resource as object);
+  if (kind === 'Fn::GetAtt') return nameOf((of as string[])[0] ?? '');
+  if (kind === 'Fn::Join') return (of as [string, unknown[]])[1].map(placeOf).join('');
+  return nameOf(String(of)).replace(/^AWS::/, '');
+}
+
+/** What a policy allows, an action a line, without the resources that all have. */
+const linesOf = (name: string): readonly string[] =>
+  resourcesOf(templateOf(least))
+    .filter(([id, { Type }]) => Type === 'AWS::IAM::ManagedPolicy' && id.startsWith(`Policies${name}`))
+    .flatMap(
+      ([, { Properties }]) => (Properties['PolicyDocument'] as { Statement: readonly Statement[] }).Statement,
+    )
+    .flatMap(({ Action, Resource, Condition }) => {
+      const on = [Resource].flat().map(placeOf).join(', ');
+      const only = Condition === undefined ? '' : ` if ${JSON.stringify(Condition)}`;
+      return `${[Action].flat().join(', ')} on ${on}${only}`;
+    })
+    .sort();
+
+describe('people may do no more than their commands', () => {
+  test('who read', () => {
+    expect(linesOf('Reader')).toMatchInlineSnapshot(`
+      [
+        "athena:BatchGetNamedQuery, athena:GetNamedQuery, athena:GetQueryExecution, athena:GetQueryResults, athena:GetWorkGroup, athena:ListNamedQueries, athena:ListQueryExecutions, athena:StartQueryExecution, athena:StopQueryExecution on arn:Partition:athena:Region:AccountId:workgroup/platformsyncleast-catalog-ba9d4e91",
+        "glue:GetDatabase, glue:GetPartition, glue:GetPartitions, glue:GetTable, glue:GetTables on arn:Partition:glue:Region:AccountId:catalog, arn:Partition:glue:Region:AccountId:database/platformsyncleast_catalog_ba9d4e91, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/calculations, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/cards, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/data_files, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/files, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/latest_calculations, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/latest_cards, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/latest_data_files, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/latest_files",
+        "s3:AbortMultipartUpload, s3:PutObject on StorageBucket/athena-results/*",
+        "s3:GetBucketLocation, s3:ListBucket on StorageBucket",
+        "s3:GetObject on StorageBucket/athena-results/*, StorageBucket/calculations.*, StorageBucket/calculations/*, StorageBucket/cards.*, StorageBucket/cards/*, StorageBucket/changes/*, StorageBucket/data-files.*, StorageBucket/data-files/*, StorageBucket/files.*, StorageBucket/files/*, StorageBucket/formulas/*, StorageBucket/refused/*, StorageBucket/results/*, StorageBucket/scores/*",
+      ]
+    `);
+  });
+
+  test('who start work', () => {
+    expect(linesOf('Submitter')).toMatchInlineSnapshot(`
+      [
+        "s3:AbortMultipartUpload, s3:PutObject on StorageBucket/inbox/*",
+        "sqs:SendMessage on JobsFunctionsQueue, JobsQueue",
+      ]
+    `);
+  });
+
+  test('who are on call', () => {
+    expect(linesOf('Operator')).toMatchInlineSnapshot(`
+      [
+        "dynamodb:DeleteItem, dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:Scan, dynamodb:UpdateItem on StorageTable",
+        "events:PutEvents on arn:Partition:events:Region:AccountId:event-bus/default if {"StringEquals":{"events:source":"platform-sync"}}",
+        "s3:AbortMultipartUpload, s3:GetObject, s3:PutObject on StorageBucket/results/*, StorageBucket/scores/*, StorageBucket/work/*",
+        "s3:DeleteObject, s3:DeleteObjectVersion, s3:GetObjectVersion on StorageBucket/scores/*, StorageBucket/work/*",
+        "s3:ListBucket on StorageBucket",
+        "s3:ListBucketVersions on StorageBucket if {"StringLike":{"s3:prefix":["scores/*","work/*"]}}",
+        "sqs:ChangeMessageVisibility, sqs:DeleteMessage, sqs:GetQueueAttributes, sqs:ReceiveMessage on JobsDeadLetters",
+        "sqs:SendMessage on JobsFunctionsQueue, JobsQueue",
+      ]
+    `);
+  });
+});
+
+describe('people may do all that their commands need', () => {
+  const running = new AsyncDisposableStack();
+  let stack: LocalStack;
+  const template = templateOf({ ...least, name: 'people' }).toJSON() as Template;
+
+  beforeAll(async () => {
+    stack = running.use(await startStack({ template, assets: new Map(), secret: 'none' }));
+  });
+  afterAll(() => running.disposeAsync());
+
+  /** What a command printed, and what it requested that these policies do not allow. */
+  async function refused(policies: RegExp, input: string, ...words: readonly string[]) {
+    const before = stack.requests.length;
+    const { terminal, err } = createFakeTerminal(
+      {
+        ...stack.settings,
+        PLATFORM_BASE_URL: least.baseUrl,
+        PLATFORM_TOKEN: 'none',
+        SYNC_STORE: stack.output('Store'),
+        SYNC_TABLE: stack.output('TableName'),
+        SYNC_QUEUE_URL: stack.output('QueueUrl'),
+        SYNC_DEAD_LETTER_URL: stack.output('DeadLetterUrl'),
+        SYNC_EVENT_BUS: 'default',
+      },
+      input,
+    );
+    const code = await runCommandLine(words, terminal);
+    const requests = stack.requests.slice(before);
+    return {
+      code,
+      err: err(),
+      refused: refusalsOfPeople(requests, policies, { template, resolve: stack.resolve }),
+    };
+  }
+
+  const READER = /^PoliciesReader/;
+  const SUBMITTER = /^PoliciesSubmitter/;
+  const OPERATOR = /^PoliciesOperator/;
+  const done = { code: 0, err: '', refused: [] };
+
+  test('who read', async () => {
+    expect(await refused(READER, '', 'runs')).toEqual(done);
+    expect(await refused(READER, '', 'diff')).toMatchObject({ refused: [] });
+  });
+
+  test('who start work', async () => {
+    const job = JSON.stringify({ version: 1, type: 'snapshot', source: 'calculations', id: 'one' });
+
+    expect(await refused(SUBMITTER, job, 'submit', '-')).toEqual(done);
+  });
+
+  test('who are on call', async () => {
+    const url = stack.output('DeadLetterUrl');
+    const client = createSqsClient(url, stack.settings);
+    await createSqsQueue(url, client).send(['{}']);
+    client.destroy();
+    const store = await openStore(stack.output('Store'), { s3: stack.settings });
+    await store.put('scores/night/part-00000.ndjson.gz', Buffer.from('old'));
+
+    for (const words of [
+      ['pace'],
+      ['pace', '--pause'],
+      ['pace', '--rate', '1'],
+      ['pace', '--resume'],
+      ['jobs'],
+      ['redrive'],
+      ['forget', '--batch', 'night'],
+      ['forget', '--text-hash', '0'.repeat(64)],
+    ])
+      expect([words, await refused(OPERATOR, '', ...words)]).toEqual([words, done]);
+    for (const words of [
+      ['jobs', 'cancel', 'two'],
+      ['redrive', 'two'],
+      ['jobs', 'two'],
+      ['jobs', 'resolve', 'two', 'failed', '--note', 'seen'],
+    ])
+      expect([words, await refused(OPERATOR, '', ...words)]).toMatchObject([words, { refused: [] }]);
+  });
+
+  test('which a smaller policy does not allow', async () => {
+    expect(await refused(SUBMITTER, '', 'jobs')).toMatchObject({
+      refused: [expect.stringContaining('dynamodb:Scan')],
+    });
+  });
+});
+
+describe('readers of other accounts', () => {
+  const policiesOf = (instance: object) =>
+    JSON.stringify(
+      resourcesOf(templateOf(instance)).filter(([, { Type }]) => Type === 'AWS::S3::BucketPolicy'),
+    );
+
+  test('may read published runs, and nothing else', () => {
+    const [[, bucketPolicy] = []] = resourcesOf(templateOf(full)).filter(
+      ([id, { Type }]) => Type === 'AWS::S3::BucketPolicy' && id.startsWith('StorageBucket'),
+    );
+    const { Statement: statements = [] } = (bucketPolicy?.Properties['PolicyDocument'] ?? {}) as {
+      Statement?: readonly (Statement & { readonly Effect: string })[];
+    };
+    const allowed = statements.filter(
+      ({ Effect, Action }) =>
+        Effect === 'Allow' && ['s3:GetObject', 's3:ListBucket'].includes(String(Action)),
+    );
+
+    expect(JSON.stringify(allowed)).toContain('444455556666');
+    expect(JSON.stringify(allowed)).toContain('arn:aws:iam::777788889999:role/team/analysts');
+    expect(allowed.map(({ Action, Resource }) => [Action, [Resource].flat().map(placeOf).sort()])).toEqual([
+      [
+        's3:GetObject',
+        [
+          'calculations/*',
+          'calculations.*',
+          'files/*',
+          'files.*',
+          'cards/*',
+          'cards.*',
+          'data-files/*',
+          'data-files.*',
+          'changes/*',
+        ]
+          .map((folder) => `StorageBucket/${folder}`)
+          .sort(),
+      ],
+      ['s3:ListBucket', ['StorageBucket']],
+    ]);
+    expect(allowed[1]?.Condition).toMatchObject({
+      StringLike: { 's3:prefix': expect.arrayContaining(['cards/*']) },
+    });
+  });
+
+  test('are none unless they are configured', () => {
+    expect(policiesOf(least)).not.toContain('"Allow","Principal":{"AWS":"arn');
+    expect(policiesOf(least)).not.toContain('444455556666');
+  });
+
+  test('of a bucket that exists must be let in by its owner: a warning says so', () => {
+    const [stack] = appOf(least).node.children.filter(Stack.isStack);
+    if (stack === undefined) throw new Error('expected a stack');
+    const bucket = Bucket.fromBucketName(stack, 'Given', 'their-bucket');
+    new PlatformSync(stack, 'Other', { baseUrl: least.baseUrl, bucket, readers: ['444455556666'] });
+
+    expect(
+      Annotations.fromStack(stack).findWarning(
+        '*',
+        Match.stringLikeRegexp('^readers: the policy of the bucket'),
+      ),
+    ).toHaveLength(1);
+  });
+});
