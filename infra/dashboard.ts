@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import {
   type Alarm,
   AlarmStatusWidget,
@@ -20,6 +20,8 @@ import type { OwnMetrics } from './metrics.ts';
 import type { SyncFunction } from './sync-function.ts';
 
 export type DashboardProps = Pick<Instance, 'schedules'> & {
+  /** What its saved queries are found under. */
+  readonly serviceName: string;
   readonly metrics: OwnMetrics;
   readonly alarms: readonly Alarm[];
   readonly queues: Readonly<Record<string, IQueue>>;
@@ -48,7 +50,7 @@ export class Dashboard extends Construct {
     for (const [name, { title, lines }] of Object.entries(logQueries))
       new CfnQueryDefinition(this, `Query-${name}`, {
         // A slash makes a folder of what is before it.
-        name: `${Stack.of(this).stackName}/${title}`,
+        name: `${props.serviceName}/${title}`,
         queryString: lines.join('\n| '),
         logGroupNames: logGroupNamesOf(props),
       });

@@ -17,7 +17,11 @@ import { acknowledgeWildcard } from './nag.ts';
 /** A place, and within how many hours of each published run there must be another. */
 export type ExpectedSnapshot = { readonly place: string; readonly hours: number };
 
-type ExpectedSnapshotsProps = Pick<Instance, 'schedules'> & { readonly group: IScheduleGroup };
+type ExpectedSnapshotsProps = Pick<Instance, 'schedules'> & {
+  readonly group: IScheduleGroup;
+  /** Whose runs are counted: the dimension `service` of the metric. */
+  readonly serviceName: string;
+};
 
 /**
  * Counts 0 published runs of each place that is expected to have some, every hour. Without it a place that has no run
@@ -27,24 +31,24 @@ type ExpectedSnapshotsProps = Pick<Instance, 'schedules'> & { readonly group: IS
 export class ExpectedSnapshots extends Construct {
   readonly expected: readonly ExpectedSnapshot[];
 
-  constructor(scope: Construct, id: string, { schedules, group }: ExpectedSnapshotsProps) {
+  constructor(scope: Construct, id: string, { schedules, group, serviceName }: ExpectedSnapshotsProps) {
     super(scope, id);
     this.expected = schedules.flatMap((schedule) => {
       const hours = publishedWithinHours(schedule, schedules);
       if (hours === undefined) this.warnOf(schedule);
       return hours === undefined ? [] : [{ place: placeOf(schedule), hours }];
     });
-    if (this.expected.length > 0) this.countZero(group);
+    if (this.expected.length > 0) this.countZero(group, serviceName);
   }
 
-  private countZero(scheduleGroup: IScheduleGroup): void {
+  private countZero(scheduleGroup: IScheduleGroup, serviceName: string): void {
     const mayCount = new PolicyStatement({
       actions: ['cloudwatch:PutMetricData'],
       // The only one there is for this action.
       resources: ['*'],
       conditions: { StringEquals: { 'cloudwatch:namespace': METRIC_NAMESPACE } },
     });
-    const { stackName, account } = Stack.of(this);
+    const { account } = Stack.of(this);
     const conditions = { StringEquals: { 'aws:SourceAccount': account } };
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('scheduler.amazonaws.com', { conditions }),
@@ -65,7 +69,7 @@ export class ExpectedSnapshots extends Construct {
           MetricData: this.expected.map(({ place }) => ({
             MetricName: 'SnapshotsPublished' satisfies MetricName,
             Dimensions: [
-              { Name: 'service', Value: stackName },
+              { Name: 'service', Value: serviceName },
               { Name: 'place', Value: place },
             ],
             Value: 0,

@@ -168,6 +168,7 @@ export class PlatformSync extends Construct {
     const { expected } = new ExpectedSnapshots(this, 'ExpectedSnapshots', {
       ...instance,
       group: timetable.group,
+      serviceName,
     });
     const alarms = new Alarms(this, 'Alarms', {
       ...instance,
@@ -184,6 +185,7 @@ export class PlatformSync extends Construct {
       functions: Object.values(functions),
     });
     new Dashboard(this, 'Dashboard', {
+      serviceName,
       schedules: instance.schedules,
       metrics,
       alarms: alarms.all,

@@ -53,6 +53,11 @@ const rulesIn = (template: Template) =>
     ({ Properties }) => Properties['Name'] ?? [],
   );
 
+const queryNamesIn = (template: Template) =>
+  Object.values(template.findResources('AWS::Logs::QueryDefinition')).map(
+    ({ Properties }) => Properties['Name'],
+  );
+
 const functionsIn = (template: Template) =>
   Object.values(template.findResources('AWS::Lambda::Function')).map(({ Properties }) => Properties);
 
@@ -104,6 +109,9 @@ describe('several constructs', () => {
       );
     expect(dimensionsOf(first)).toContain(ofFirst);
     expect(dimensionsOf(second)).toContain(ofSecond);
+    const [zeros] = valuesOf(template, 'Target').filter((text) => text.includes('putMetricData'));
+    expect(zeros).toContain(ofFirst);
+    expect(repeatedIn(queryNamesIn(template))).toEqual([]);
     for (const { Environment } of functionsIn(template))
       expect(Environment.Variables.SYNC_STACK).toMatch(/^[A-Za-z][A-Za-z0-9-]{0,127}$/);
   });

@@ -53,6 +53,7 @@ const plain = linesOf(
 test('no role may do more than it uses', () => {
   expect(plain).toMatchInlineSnapshot(`
     [
+      "ExpectedSnapshotsRole: Allow cloudwatch:PutMetricData on * if {"StringEquals":{"cloudwatch:namespace":"platform-sync"}}",
       "JobsRunFunctionsRole: Allow dynamodb:DeleteItem, dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:UpdateItem on StorageTable",
       "JobsRunFunctionsRole: Allow events:PutEvents on arn:Partition:events:Region:AccountId:event-bus/default if {"StringEquals":{"events:source":"platform-sync"}}",
       "JobsRunFunctionsRole: Allow logs:CreateLogStream, logs:PutLogEvents on JobsRunFunctionsLog",
