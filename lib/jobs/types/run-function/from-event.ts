@@ -75,7 +75,8 @@ const missingFault = ({ at, path, found }: MissingField, rule: string): string =
 const place = (path: readonly PropertyKey[]): string =>
   shortened(['inputVariables', ...path].join('.'), LONGEST);
 
-const MOST_FAULTS = 50;
+/** The message's other faults are listed beside these. */
+const MOST_FAULTS = 25;
 const LONGEST = 300;
 
 /** One text each for the first of them, and how many others there are. */

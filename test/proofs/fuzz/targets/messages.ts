@@ -61,6 +61,10 @@ const TOKENS = [
     '"texts":[{"text":"a"}]',
     '"expand":"revisions"',
     '"onUnknown":"retry",',
+    '"rule":"a",',
+    '"event":{"id":"e"},',
+    '"$.detail"',
+    '{"$path":"$.x","$default":1}',
     '2026-11-21T09:00:00Z',
   ],
 ];
@@ -76,6 +80,16 @@ const mostly = (...valid: readonly unknown[]) =>
 const id = mostly(1, '17', '12345678901234567890', '007', 12);
 const text = fc.oneof(fc.constant(PRIVATE), fc.string({ unit: 'binary', minLength: 1, maxLength: 10 }));
 
+/** What stands for a field of an event, or looks like it. */
+const ofEvent = mostly(
+  ...['$', '$.id', '$.detail', '$.detail.a', "$.detail['a b']", '$.detail[0][1]', '$.__proto__', '$5'],
+  ...[
+    { $path: '$.detail.a', $default: null },
+    { $path: '$.detail[0]', $optional: true },
+  ],
+  ...[{ $constant: { $path: '$' } }, { $path: 5 }, [{ $path: '$.x', $optional: true }], { a: ['$.detail'] }],
+);
+
 const common = {
   version: mostly(1),
   id: fc.oneof(fc.stringMatching(/^[A-Za-z0-9._:-]{1,8}$/), mostly('job-1')),
@@ -87,8 +101,15 @@ const fields = {
     packageId: mostly(UUID, UUID.toUpperCase()),
     packageVersion: mostly('1.0.0'),
     functionName: mostly('greet'),
-    inputVariables: fc.option(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 })), { nil: undefined }),
+    inputVariables: fc.option(fc.dictionary(fc.string(), fc.oneof(fc.jsonValue({ maxDepth: 2 }), ofEvent)), {
+      nil: undefined,
+    }),
     onUnknown: mostly(undefined, 'fail', 'retry'),
+    rule: mostly(undefined, 'uploads'),
+    event: fc.oneof(
+      fc.constant(undefined),
+      fc.record({ id: mostly('e-1'), detail: fc.jsonValue({ maxDepth: 3 }) }),
+    ),
   },
   score: {
     texts: fc.oneof(
