@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createLogger } from '../lib/logger.ts';
 import { StoreError } from '../lib/store/error.ts';
@@ -48,4 +49,17 @@ test('the errors within an error have their types too', () => {
 
 test('what was thrown and is no error is logged as it is', () => {
   expect(lineOf((logger) => logger.error({ err: 'a text' }, 'm')).err).toBe('a text');
+});
+
+test('every error class gives its errors its own name: in a bundle it has another one', () => {
+  const classes = globSync('{lib,functions,infra}/**/*.ts').flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/class (\w+) extends \w*Error \{\n(.*)/g)].map(
+      ([, name = '', first = '']) => ({ name, first }),
+    ),
+  );
+
+  expect(classes.length).toBeGreaterThan(20);
+  expect(
+    classes.filter(({ name, first }) => !first.includes(`name`) || !first.includes(`'${name}'`)),
+  ).toEqual([]);
 });

@@ -14,7 +14,7 @@ export type AwsFailure =
  * what was tried, on what, and what came back.
  */
 export class AwsError extends Error {
-  override readonly name = 'AwsError';
+  override readonly name: string = 'AwsError';
   readonly failure: AwsFailure;
 
   /** `tried` names the action and its object: `delete a message of https://sqs…/jobs`. */

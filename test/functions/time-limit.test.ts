@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createHandlerProcess } from '../../lib/sandbox/aws/functions/create-handler-process.ts';
 import { bareEnvironment, compileCache } from '../compile-cache.ts';
@@ -18,36 +21,72 @@ async function startSilentServer() {
   };
 }
 
-test('a request whose storage never responds ends before the time limit, and the log says what was in hand', async () => {
-  await using silent = await startSilentServer();
+/** The deployed handler of a function whose AWS never responds; `lines` are what it writes. */
+function handlerAt(url: string, name: string, settings: Readonly<Record<string, string>>) {
   const lines: string[] = [];
-  await using splitTexts = createHandlerProcess({
-    file: 'functions/split-texts/handler.ts',
+  const handler = createHandlerProcess({
+    file: `functions/${name}/handler.ts`,
     environment: {
       ...bareEnvironment,
       AWS_ACCESS_KEY_ID: 'a',
       AWS_SECRET_ACCESS_KEY: 'b',
-      AWS_ENDPOINT_URL: silent.url,
-      PLATFORM_BASE_URL: 'https://acme.example.com',
+      AWS_ENDPOINT_URL: url,
       PLATFORM_TOKEN: 'secret',
-      SYNC_STORE: 's3://acme/nightly',
-      SYNC_QUEUE_URL: `${silent.url}/000000000000/jobs`,
+      SYNC_QUEUE_URL: `${url}/000000000000/jobs`,
+      ...settings,
     },
     timeoutMs: 6_000,
-    writable: [compileCache.NODE_COMPILE_CACHE],
+    writable: [compileCache.NODE_COMPILE_CACHE, tmpdir()],
     onLog: (line) => void lines.push(line),
   });
+  const logged = () => lines.filter((line) => line.startsWith('{"level"')).map((line) => JSON.parse(line));
+  return { handler, logged, [Symbol.asyncDispose]: () => handler.close(0) };
+}
 
-  const split = splitTexts.invoke({
+test('a request whose storage never responds ends before the time limit, and the log says what was in hand', async () => {
+  await using silent = await startSilentServer();
+  await using splitTexts = handlerAt(silent.url, 'split-texts', {
+    PLATFORM_BASE_URL: 'https://acme.example.com',
+    SYNC_STORE: 's3://acme/nightly',
+  });
+
+  const split = splitTexts.handler.invoke({
     detail: { bucket: { name: 'acme' }, object: { key: 'nightly/inbox/may.json' } },
   });
 
   // Its own error, and not that of the time limit.
   await expect(split).rejects.toThrow('expected to be done within the time limit');
-  const logged = lines.filter((line) => line.startsWith('{"level"')).map((line) => JSON.parse(line));
   const inHand = [{ key: 'nightly/inbox/may.json', forMs: expect.any(Number) }];
-  expect(logged).toMatchObject([
+  expect(splitTexts.logged()).toMatchObject([
     { level: 'warn', msg: 'time is nearly up', inHand },
     { level: 'error', msg: 'invocation failed', err: { type: 'TimeUpError' } },
+  ]);
+});
+
+test('a worker that is killed at its limit has said which message it had in hand', async () => {
+  await using silent = await startSilentServer();
+  const store = await mkdtemp(join(tmpdir(), 'time-limit-'));
+  await using runJobs = handlerAt(silent.url, 'run-jobs', {
+    PLATFORM_BASE_URL: silent.url,
+    SYNC_STORE: store,
+  });
+  // Too long for what is left: it is put back, for which the queue does not respond.
+  const job = { version: 1, type: 'snapshot', id: 'nightly-1', source: 'calculations' };
+
+  const ran = runJobs.handler.invoke({
+    Records: [
+      {
+        messageId: 'm-1',
+        body: JSON.stringify(job),
+        receiptHandle: 'r',
+        attributes: { SenderId: 's', SentTimestamp: '0', ApproximateReceiveCount: '1' },
+      },
+    ],
+  });
+
+  await expect(ran).rejects.toMatchObject({ failure: { kind: 'timeout' } });
+  await rm(store, { recursive: true });
+  expect(runJobs.logged().filter(({ msg }) => msg === 'time is nearly up')).toMatchObject([
+    { inHand: [{ messageId: 'm-1', forMs: expect.any(Number) }], count: 1 },
   ]);
 });

@@ -3,6 +3,7 @@ import { handleMessage } from '../../lib/jobs/handle-message.ts';
 import { HandBackError, type RunJob } from '../../lib/jobs/turn.ts';
 import type { RunFunctionJob } from '../../lib/jobs/types/run-function/message.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
+import { createInHand } from '../../lib/time/in-hand.ts';
 import { fakeWorker, leaseOf, messageOf, runFunctionJob } from './fake-worker.ts';
 
 const succeeds: RunJob<RunFunctionJob> = async (_, turn) => {
@@ -62,6 +63,22 @@ describe('a job that is done', () => {
     expect(JSON.stringify(job).length).toBeLessThan(2_000);
     expect(await fake.stored(RESULT)).toMatchObject({ response: { text: 'x'.repeat(500_000) } });
   });
+});
+
+test('a job is in hand while it runs', async () => {
+  const inHand = createInHand(() => 0);
+  const seen: unknown[] = [];
+  await using fake = await fakeWorker({
+    'run-function': async (job, turn) => {
+      seen.push(...inHand.list(10));
+      return succeeds(job, turn);
+    },
+  });
+
+  await handleMessage(messageOf(runFunctionJob), { ...fake.worker, inHand }, leaseOf(fake));
+
+  expect(seen).toEqual([{ job: 'job-1', type: 'run-function', forMs: 0 }]);
+  expect(inHand.size()).toBe(0);
 });
 
 describe('a job whose response was lost', () => {

@@ -6,6 +6,7 @@ import { createPlatform } from '../../lib/platform/client.ts';
 import { searchCalculations } from '../../lib/platform/operations/search-calculations.ts';
 import { PlatformError } from '../../lib/platform/platform-error.ts';
 import { fixedToken, secretToken } from '../../lib/platform/token.ts';
+import { createInHand } from '../../lib/time/in-hand.ts';
 import { createFakePace } from '../pace/fake-pace.ts';
 import { caught, thrown } from './caught.ts';
 import { failed, fakeCall, lost, ok, refused, type Scripted, status } from './fake-call.ts';
@@ -25,6 +26,20 @@ describe('a call', () => {
     expect(response.results).toHaveLength(1);
     expect(slept).toEqual([7_000]);
     expect(log).toEqual(['turn', 'send', 'throttled 7000', 'sleep 7000', 'turn', 'send']);
+  });
+
+  test('is in hand from its first attempt to its last, with what it is about', async () => {
+    const inHand = createInHand(() => 0);
+    const seen: unknown[] = [];
+    const { platform } = fakeCall([status(503), good], {
+      inHand,
+      sleep: async () => void seen.push(...inHand.list(10)),
+    });
+
+    await platform.calculations.search({ sort });
+
+    expect(seen).toEqual([{ operation: 'searchCalculations', about: expect.any(String), forMs: 0 }]);
+    expect(inHand.size()).toBe(0);
   });
 
   test('backs off after a 429 without a delay', async () => {

@@ -6,6 +6,7 @@ import type { PlatformFailure } from '../../lib/platform/failure.ts';
 import type { AttemptResult, PlatformRequest } from '../../lib/platform/http/transport.ts';
 import { defaultRetryLimits, type RetryLimits } from '../../lib/platform/retry.ts';
 import { fixedToken, type TokenSource } from '../../lib/platform/token.ts';
+import type { InHand } from '../../lib/time/in-hand.ts';
 import { createFakePace } from '../pace/fake-pace.ts';
 
 /** The outcome of one attempt: a result, or what the fake throws or does instead. */
@@ -38,6 +39,7 @@ export type FakeOptions = {
   readonly observe?: (event: PlatformEvent) => void;
   readonly random?: () => number;
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly inHand?: InHand;
   /** What the pace does with each call in turn: lets it leave (after a wait in ms), or throws. */
   readonly turns?: readonly (number | Error | ((signal?: AbortSignal) => Promise<never>))[];
 };
@@ -79,6 +81,7 @@ export function fakeCall(script: readonly Scripted[], options: FakeOptions = {})
     pace,
     observe: notifyAll([(event) => events.push(event), options.observe ?? (() => {})]),
     limits: { ...defaultRetryLimits, ...options.limits },
+    inHand: options.inHand,
     timeoutMs: 60_000,
     now: () => nowMs,
     async sleep(ms, signal) {

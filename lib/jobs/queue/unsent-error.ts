@@ -11,6 +11,7 @@ export type UnsentMessage = {
 
 /** Some messages were not sent; all the others were. The failure is that of the first message that was refused. */
 export class UnsentError extends AwsError {
+  override readonly name = 'UnsentError';
   readonly queue: string;
   readonly unsent: readonly UnsentMessage[];
 

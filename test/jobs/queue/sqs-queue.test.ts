@@ -51,7 +51,7 @@ describe('a batch in which some messages were refused', () => {
     const send = queue.send(['a', 'b', 'c']);
 
     await expect(send).rejects.toMatchObject({
-      name: 'AwsError',
+      name: 'UnsentError',
       message: `${QUEUE}: sent 2 of 3 messages, not number 2: InvalidMessageContents: not accepted`,
       failure: { kind: 'other', code: 'InvalidMessageContents' },
     });
