@@ -1,9 +1,18 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { AssetHashType, DockerImage } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import { bundleOptions, root } from './bundle-options.ts';
+import { root } from './bundle-options.ts';
 
 /** A folder for each deployed function, named after it: with its sources in the checkout, built in the package. */
 const FUNCTIONS = join(root, 'functions');
@@ -70,23 +79,22 @@ export function writeBundle(name: string, to: string): void {
   for (const [path, bytes] of Object.entries(bundleOf(name))) writeFileSync(join(to, path), bytes);
 }
 
+const BUNDLE = join(root, 'infra', 'bundle.ts');
+
 const MAP = '.map';
 
 function build(file: string): Built {
-  // Only here: whoever has built bundles needs no esbuild.
-  const { buildSync } = createRequire(import.meta.url)('esbuild') as typeof import('esbuild');
-  const { outputFiles } = buildSync({
-    ...bundleOptions,
-    // Always: the maps are part of what the files are named after.
-    sourcemap: 'external',
-    sourcesContent: false,
-    entryPoints: { index: file },
-  });
-  const files = outputFiles.map(({ path, contents }) => [basename(path), contents] as const);
-  return {
-    code: Object.fromEntries(files.filter(([name]) => !name.endsWith(MAP))),
-    maps: Object.fromEntries(
-      files.flatMap(([name, bytes]) => (name.endsWith(MAP) ? [[name.slice(0, -MAP.length), bytes]] : [])),
-    ),
-  };
+  const folder = mkdtempSync(join(tmpdir(), 'platform-sync-bundle-'));
+  try {
+    execFileSync(process.execPath, [BUNDLE, file, folder], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const files = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))] as const);
+    return {
+      code: Object.fromEntries(files.filter(([name]) => !name.endsWith(MAP))),
+      maps: Object.fromEntries(
+        files.flatMap(([name, bytes]) => (name.endsWith(MAP) ? [[name.slice(0, -MAP.length), bytes]] : [])),
+      ),
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }

@@ -9,6 +9,7 @@ import { openSession } from '../../lib/session.ts';
 import { needed } from '../../lib/settings.ts';
 import { createInvocations } from '../invocations.ts';
 import { createMetrics } from '../metrics.ts';
+import { openAtStart } from '../open-at-start.ts';
 import { writeLine } from '../write-line.ts';
 
 /** Runs jobs from the queue. Messages that are not finished are named in the response, and come back. */
@@ -35,8 +36,9 @@ const parseRecord = ({ messageId, body, receiptHandle, attributes }: SQSRecord):
   receipt: receiptHandle,
 });
 
-/** Opened by the first event and shared by later ones; if opening fails, the next event tries again. */
+/** Opened when the process starts and shared by all events; if opening fails, the next event tries again. */
 const ready = once(open);
+await openAtStart(ready);
 
 async function open() {
   const metrics = createMetrics(process.env, writeLine);

@@ -9,6 +9,7 @@ import { openPartitions } from '../../lib/snapshot/publish/open-partitions.ts';
 import { sleep } from '../../lib/time/sleep.ts';
 import { createInvocations } from '../invocations.ts';
 import { createMetrics } from '../metrics.ts';
+import { openAtStart } from '../open-at-start.ts';
 import { writeLine } from '../write-line.ts';
 import { durableSteps } from './durable-steps.ts';
 
@@ -62,8 +63,9 @@ function logEnd(logger: Logger, ended: RunEnd): void {
 /** Longer outages are waited out between steps, which costs nothing. */
 const PATIENCE_MS = 60_000;
 
-/** Opened by the first event and shared by later ones; if opening fails, the next event tries again. */
+/** Opened when the process starts and shared by all events; if opening fails, the next event tries again. */
 const ready = once(open);
+await openAtStart(ready);
 
 async function open() {
   const environment = process.env;

@@ -8,6 +8,7 @@ import { keyInStore } from '../../lib/store/key-in-store.ts';
 import { storeUntil } from '../../lib/store/until.ts';
 import { createInvocations } from '../invocations.ts';
 import { createMetrics } from '../metrics.ts';
+import { openAtStart } from '../open-at-start.ts';
 import { writeLine } from '../write-line.ts';
 
 /** The part that is used of the event that S3 sends for a new object. */
@@ -50,8 +51,9 @@ function storageUntil(storage: JobStorage, until: AbortSignal): JobStorage {
   return { ...storage, store, batches: { ...storage.batches, store } };
 }
 
-/** Opened by the first event and shared by later ones; if opening fails, the next event tries again. */
+/** Opened when the process starts and shared by all events; if opening fails, the next event tries again. */
 const ready = once(open);
+await openAtStart(ready);
 
 async function open() {
   const session = openSession({ environment: process.env, err: writeLine });

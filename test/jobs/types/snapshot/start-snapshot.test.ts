@@ -89,7 +89,7 @@ test('a worker starts executions as its settings say', async () => {
     },
     err: () => undefined,
   });
-  const runner = openSnapshots(session, { store: createDirectoryStore('.'), host: 'acme.example.com' });
+  const runner = await openSnapshots(session, { store: createDirectoryStore('.'), host: 'acme.example.com' });
 
   await runner(calculations, turn());
 

@@ -1,0 +1,21 @@
+import { writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { build } from 'esbuild';
+import { bundleOptions } from './bundle-options.ts';
+import { bundlePlugins } from './bundle-plugins.ts';
+
+/*
+ * Bundles the handler whose path it is given, and writes bundle and source maps into the folder whose path it is given. A
+ * process of its own, since esbuild uses plugins only asynchronously, and CDK bundles synchronously.
+ */
+
+const [file = '', folder = ''] = process.argv.slice(2);
+const { outputFiles } = await build({
+  ...bundleOptions,
+  // Always: the maps are part of what the files are named after.
+  sourcemap: 'external',
+  sourcesContent: false,
+  entryPoints: { index: file },
+  plugins: bundlePlugins(basename(dirname(file))),
+});
+for (const { path, contents } of outputFiles) await writeFile(join(folder, basename(path)), contents);
