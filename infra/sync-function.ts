@@ -66,7 +66,7 @@ export class SyncFunction extends Construct {
 /**
  * Our lines are JSON whatever the format. With this one Lambda's own are too (start, report, time-out, uncaught errors),
  * so that one query finds fields in every line. What is logged is decided by LOG_LEVEL alone: without a level here,
- * Lambda drops what is below INFO, and above INFO it would drop the metrics, which are lines without a level.
+ * Lambda drops what is below INFO, and above INFO it would drop the metrics, which are lines at that level.
  */
 const logging = {
   loggingFormat: LoggingFormat.JSON,
