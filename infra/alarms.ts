@@ -1,4 +1,4 @@
-import { Annotations, Duration, Stack } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import {
   Alarm,
   ComparisonOperator,
@@ -8,20 +8,21 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
-import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { AlarmTopics, type GivenTopics } from './alarm-topics.ts';
+import { ConfigError } from './config.ts';
 import type { Instance } from './config-schema.ts';
 import type { ExpectedSnapshot } from './expected-snapshots.ts';
 import type { OwnMetrics } from './metrics.ts';
-import { acknowledge } from './nag.ts';
+import { severityOf } from './severities.ts';
 import type { SyncFunction } from './sync-function.ts';
 
 export type AlarmsProps = Pick<Instance, 'alarms'> & {
   /** The snapshots that must be published again and again: they have data in each hour. */
   readonly expected: readonly ExpectedSnapshot[];
+  /** Of the app around, besides those of the settings. */
+  readonly topics?: GivenTopics;
   readonly metrics: OwnMetrics;
   readonly queues: readonly IQueue[];
   readonly deadLetters: Readonly<Record<DeadLetterAlarm, IQueue>>;
@@ -56,18 +57,33 @@ export class Alarms extends Construct {
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    const topics = this.topics(props.alarms);
-    this.all = Object.entries(watches(props)).map(([name, watch]) =>
-      this.alarm(name, watch, props.alarms.runbook, topics),
+    const topics = new AlarmTopics(this, 'Topics', { alarms: props.alarms, given: props.topics ?? {} });
+    const all = Object.entries(watches(props));
+    const { runbook, overrides } = props.alarms;
+    checkOverrides(
+      overrides,
+      all.map(([name]) => name),
     );
+    this.all = all.flatMap(([name, watch]) => {
+      const { off = false, threshold, severity } = overrides[name] ?? {};
+      if (off) return [];
+      const alarm = this.alarm(name, watch, runbook, threshold);
+      const actions = topics
+        .of(severity ?? severityOf(watch.section ?? name))
+        .map((topic) => new SnsAction(topic));
+      alarm.addAlarmAction(...actions);
+      // Whoever was called up should hear that it is over, too.
+      alarm.addOkAction(...actions);
+      return [alarm];
+    });
   }
 
-  private alarm(name: string, watch: Watch, runbook: string, topics: readonly ITopic[]): Alarm {
+  private alarm(name: string, watch: Watch, runbook: string, threshold: number | undefined): Alarm {
     const { says, metric, above = 0, periods = 1, of = periods, needsData = false, section = name } = watch;
-    const alarm = new Alarm(this, name, {
-      alarmDescription: `${says} ${runbook}#${section.toLowerCase()}`,
+    return new Alarm(this, name, {
+      alarmDescription: `${says}${threshold === undefined ? '' : ` It goes off above ${threshold}.`} ${runbook}#${section.toLowerCase()}`,
       metric,
-      threshold: needsData ? 1 : above,
+      threshold: threshold ?? (needsData ? 1 : above),
       evaluationPeriods: of,
       datapointsToAlarm: periods,
       comparisonOperator: needsData
@@ -75,37 +91,28 @@ export class Alarms extends Construct {
         : ComparisonOperator.GREATER_THAN_THRESHOLD,
       treatMissingData: TreatMissingData.NOT_BREACHING,
     });
-    alarm.addAlarmAction(...topics.map((topic) => new SnsAction(topic)));
-    return alarm;
-  }
-
-  /** Who is notified. */
-  private topics({ email, topicArn }: Instance['alarms']): readonly ITopic[] {
-    const given = topicArn === undefined ? [] : [Topic.fromTopicArn(this, 'GivenTopic', topicArn)];
-    if (email === undefined && topicArn === undefined)
-      Annotations.of(this).addWarningV2(
-        'platform-sync:alarms',
-        'nobody is notified of alarms: configure alarms.email or alarms.topicArn',
-      );
-    if (email === undefined) return given;
-    const topic = new Topic(this, 'Topic', { enforceSSL: true });
-    acknowledge(
-      topic,
-      'SNS2',
-      'An alarm says what its name says. CloudWatch may not use the key of AWS, and one of our own costs $1 a month.',
-    );
-    topic.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-        actions: ['sns:Publish'],
-        resources: [topic.topicArn],
-        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
-      }),
-    );
-    topic.addSubscription(new EmailSubscription(email));
-    return [...given, topic];
   }
 }
+
+/** Which alarms there are depends on the other settings: only here are their names known. */
+function checkOverrides(overrides: Instance['alarms']['overrides'], names: readonly string[]): void {
+  const faults = Object.entries(overrides).flatMap(([name, { threshold }]) => {
+    if (!names.includes(name)) return [`alarms.overrides.${name}: expected one of ${names.join(', ')}`];
+    const setting = SET_BY[name.replace(/-.*/, '')];
+    return threshold === undefined || setting === undefined
+      ? []
+      : [`alarms.overrides.${name}.threshold: expected none: ${setting} sets it`];
+  });
+  if (faults.length > 0) throw new ConfigError(faults);
+}
+
+/** The settings that thresholds follow from. */
+const SET_BY: Readonly<Record<string, string>> = {
+  OldestJob: 'alarms.oldestJobHours',
+  SentimentCalls: 'alarms.sentimentCallsPerDay',
+  SentimentTokens: 'alarms.sentimentTokensPerDay',
+  SnapshotMissing: 'publishedWithinHours of the schedule',
+};
 
 const FIVE_MINUTES = Duration.minutes(5);
 const HOUR = Duration.hours(1);

@@ -1,3 +1,4 @@
+import { severities } from './severities.ts';
 import { at } from './template-size.ts';
 
 /** An account and a region; undefined where the one of the deployment counts. */
@@ -10,7 +11,8 @@ const NAMED = [
   { path: ['tokenSecretArn'], what: 'a secret' },
   { path: ['tokenKeyArn'], what: 'a key' },
   { path: ['alarms', 'topicArn'], what: 'a topic' },
-] as const;
+  ...severities.map((severity) => ({ path: ['alarms', 'topics', severity], what: 'a topic' })),
+];
 
 /** Where an instance is deployed: where it says, or else where what it names is. */
 export function homeOf(instance: Home): Home {

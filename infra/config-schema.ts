@@ -19,6 +19,7 @@ import {
   whole,
 } from './config-fields.ts';
 import { type ScheduleSettings, scheduleSchema } from './config-schedules.ts';
+import { severities } from './severities.ts';
 
 /** The retentions that CloudWatch Logs accepts. */
 const logDays = [
@@ -53,6 +54,41 @@ const alarms = z.strictObject(
   {
     email: z.optional(email),
     topicArn: z.optional(topicArn),
+    /** Topics of one severity each; `email`, `slack` and `topicArn` are notified of all alarms. */
+    topics: z._default(
+      z.strictObject(
+        { page: z.optional(topicArn), ticket: z.optional(topicArn), notice: z.optional(topicArn) },
+        { error: 'an object of topics by severity: page, ticket, notice' },
+      ),
+      {},
+    ),
+    /** A channel in a Slack workspace that has been connected to AWS (Amazon Q Developer in chat applications). */
+    slack: z.optional(
+      z.strictObject(
+        {
+          workspaceId: text('the id of a Slack workspace, such as T0123ABCD', /^[0-9A-Z]{1,255}$/),
+          channelId: text('the id of a Slack channel, such as C0123ABCD', /^[A-Za-z0-9]{1,255}$/),
+        },
+        { error: 'an object of workspaceId and channelId' },
+      ),
+    ),
+    /** Changes of single alarms, by their names. */
+    overrides: z._default(
+      z.record(
+        z.string(),
+        z.strictObject(
+          {
+            /** It goes off above this. Where another setting says that, not by this one. */
+            threshold: z.optional(number(0, 1_000_000_000_000)),
+            severity: z.optional(z.enum(severities, { error: `one of ${severities.join(', ')}` })),
+            off: z.optional(z.boolean({ error: 'true or false' })),
+          },
+          { error: 'an object of threshold, severity and off' },
+        ),
+        { error: 'an object of alarms' },
+      ),
+      {},
+    ),
     /** A bulk request may occupy the queue for days: above this, the oldest job is too old. */
     oldestJobHours: z._default(whole(1, 336), 24),
     /** Texts scored per day: each costs credits. */

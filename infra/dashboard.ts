@@ -9,6 +9,8 @@ import {
   LogQueryVisualizationType,
   LogQueryWidget,
   Stats,
+  TextWidget,
+  TextWidgetBackground,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
@@ -22,6 +24,8 @@ import type { SyncFunction } from './sync-function.ts';
 export type DashboardProps = Pick<Instance, 'schedules'> & {
   /** What its saved queries are found under. */
   readonly serviceName: string;
+  /** Where to go from here, as Markdown. */
+  readonly links: string;
   readonly metrics: OwnMetrics;
   readonly alarms: readonly Alarm[];
   readonly queues: Readonly<Record<string, IQueue>>;
@@ -43,7 +47,7 @@ export class Dashboard extends Construct {
     super(scope, id);
     new CloudWatchDashboard(this, 'Dashboard', {
       defaultInterval: DAY,
-      widgets: [wellRow, dayRow, workRow, callsRow, textsRow, functionsRow, faultsRow].map((row) =>
+      widgets: [wellRow, linksRow, dayRow, workRow, callsRow, textsRow, functionsRow, faultsRow].map((row) =>
         row(props),
       ),
     });
@@ -76,6 +80,10 @@ const wellRow: Row = ({ alarms }) =>
         height: 5,
       }),
   );
+
+const linksRow: Row = ({ links }) => [
+  new TextWidget({ markdown: links, width: WHOLE, height: 2, background: TextWidgetBackground.TRANSPARENT }),
+];
 
 const dayRow: Row = (props) => [found(logQueries.day, props, WHOLE, 4)];
 

@@ -1,5 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import type { IManagedPolicy } from 'aws-cdk-lib/aws-iam';
+import type { GivenTopics } from './alarm-topics.ts';
 import type { CompleteSettings, InstanceSettings } from './config-schema.ts';
 import type { LogSettings } from './log-settings.ts';
 import type { GivenNetwork } from './network.ts';
@@ -10,6 +11,8 @@ import type { GivenSecret } from './token-secret.ts';
 type PlatformSyncResources = GivenStorage &
   GivenNetwork &
   GivenSecret & {
+    /** Topics that are notified of alarms, by their severities, besides those of the settings. */
+    readonly topics?: GivenTopics | undefined;
     /** Of all log groups: key, class, removal. Default: deleted with the stack. How long they last is a lifetime. */
     readonly logs?: Omit<LogSettings, 'retention'> | undefined;
     /** The most that any role of the construct may do. */
@@ -32,6 +35,7 @@ export function partsOf(props: AnyProps) {
     subnets,
     securityGroups,
     tokenSecret,
+    topics,
     logs,
     permissionsBoundary,
     ...settings
@@ -42,6 +46,7 @@ export function partsOf(props: AnyProps) {
       storage: { bucket, table, ...(prefix === undefined ? {} : { prefix: bare(prefix) }) },
       network: { vpc, subnets, securityGroups },
       secret: { tokenSecret },
+      topics,
       logs: { removalPolicy: RemovalPolicy.DESTROY, ...logs },
       permissionsBoundary,
     },

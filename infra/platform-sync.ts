@@ -7,12 +7,14 @@ import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { FunctionEnvironment } from '../lib/contract.ts';
+import type { GivenTopics } from './alarm-topics.ts';
 import { Alarms } from './alarms.ts';
 import { capacityOf, fewestWorkers } from './capacity.ts';
 import { Catalog } from './catalog.ts';
 import { ConfigError, readSettings } from './config.ts';
 import type { CompleteSettings } from './config-schema.ts';
 import { Dashboard } from './dashboard.ts';
+import { linksOf } from './dashboard-links.ts';
 import { EventRules } from './event-rules.ts';
 import { ExpectedSnapshots } from './expected-snapshots.ts';
 import { Jobs } from './jobs.ts';
@@ -83,7 +85,12 @@ export class PlatformSync extends Construct {
     };
     this.policies = new Policies(this, 'Policies', { storage, catalog, queues: this.queues });
     storage.letRead(instance.readers, PUBLISHED);
-    this.alarms = this.watch(instance, { ...work, serviceName });
+    this.alarms = this.watch(instance, {
+      ...work,
+      serviceName,
+      topics: resources.topics,
+      workGroupName: catalog.workGroupName,
+    });
     this.addOutputs({
       Store: storage.location,
       TableName: storage.table.tableName,
@@ -155,9 +162,13 @@ export class PlatformSync extends Construct {
   /** Adds the alarms and the dashboard. */
   private watch(
     instance: CompleteSettings,
-    watched: Work & { serviceName: string },
+    watched: Work & {
+      readonly serviceName: string;
+      readonly topics: GivenTopics | undefined;
+      readonly workGroupName: string;
+    },
   ): Readonly<Record<string, Alarm>> {
-    const { jobs, texts, snapshot, timetable, events, serviceName } = watched;
+    const { jobs, texts, snapshot, timetable, events, serviceName, topics = {}, workGroupName } = watched;
     const metrics = ownMetrics(serviceName);
     const functions = {
       'run-jobs': jobs.runJobs,
@@ -170,22 +181,25 @@ export class PlatformSync extends Construct {
       group: timetable.group,
       serviceName,
     });
+    const deadLetters = {
+      JobsDeadLetters: jobs.deadLetters,
+      TextsDeadLetters: texts.deadLetters,
+      SnapshotsDeadLetters: snapshot.deadLetters,
+      SchedulesDeadLetters: timetable.deadLetters,
+      EventsDeadLetters: events.deadLetters,
+    };
     const alarms = new Alarms(this, 'Alarms', {
       ...instance,
       expected,
+      topics,
       metrics,
       queues: [jobs.queue, jobs.functionsQueue],
-      deadLetters: {
-        JobsDeadLetters: jobs.deadLetters,
-        TextsDeadLetters: texts.deadLetters,
-        SnapshotsDeadLetters: snapshot.deadLetters,
-        SchedulesDeadLetters: timetable.deadLetters,
-        EventsDeadLetters: events.deadLetters,
-      },
+      deadLetters,
       functions: Object.values(functions),
     });
     new Dashboard(this, 'Dashboard', {
       serviceName,
+      links: linksOf(this, { deadLetters, workGroupName, runbook: instance.alarms.runbook }),
       schedules: instance.schedules,
       metrics,
       alarms: alarms.all,

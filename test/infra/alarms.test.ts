@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loggedNames, METRIC_NAMESPACE, metricNames } from '../../lib/contract.ts';
 import { appOf, full, least, resourcesOf, templateOf } from './instances.ts';
 
 type AlarmProperties = {
   readonly AlarmDescription: string;
   readonly AlarmActions: readonly unknown[];
+  readonly OKActions: readonly unknown[];
   readonly ComparisonOperator: string;
   readonly Threshold: number;
   readonly EvaluationPeriods: number;
@@ -29,6 +30,10 @@ const alarms = resourcesOf(template).flatMap(([id, { Type, Properties }]) =>
 
 const sectionOf = ({ AlarmDescription: description }: AlarmProperties) => description.split('#').at(-1);
 
+const PAGER = 'arn:aws:sns:eu-central-1:111122223333:pager';
+
+const isPage = ({ AlarmActions: actions }: AlarmProperties) => actions.includes(PAGER);
+
 const runbook = readFileSync('infra/RUNBOOK.md', 'utf8').split(/^## /m).slice(1);
 
 test('each alarm has a section in the runbook, and each section an alarm', () => {
@@ -48,7 +53,8 @@ test('each section has meaning, check and fix', () => {
 test('each alarm says what is wrong, links to the runbook and notifies somebody', () => {
   for (const alarm of alarms) {
     expect(alarm.AlarmDescription).toMatch(/^[A-Z].+\. https:\/\/wiki\.example\.com\/runbook#[a-z]+$/);
-    expect(alarm.AlarmActions).toHaveLength(2);
+    expect(alarm.AlarmActions).toHaveLength(isPage(alarm) ? 3 : 2);
+    expect(alarm.OKActions).toEqual(alarm.AlarmActions);
   }
 });
 
@@ -196,4 +202,73 @@ test('what is only in the logs is found by a saved query, which the dashboard sh
     expect(body).toContain(Name.split('/')[1]);
     expect(LogGroupNames).toHaveLength(4);
   }
+});
+
+test('what cannot wait for the morning is a page, and goes to the topic of pages', () => {
+  const pages = new Set(alarms.filter(isPage).map(sectionOf));
+
+  expect([...pages].sort()).toEqual([
+    'functionerrors',
+    'oldestjob',
+    'sentimentcalls',
+    'sentimenttokens',
+    'snapshotmissing',
+    'unauthorized',
+  ]);
+});
+
+test('a Slack channel shows alarms, and nobody can command AWS from there', () => {
+  template.hasResourceProperties('AWS::Chatbot::SlackChannelConfiguration', {
+    SlackWorkspaceId: 'T0123ABCD',
+    SlackChannelId: 'C0123ABCD',
+    SnsTopicArns: [{ Ref: Match.stringLikeRegexp('^AlarmsTopic') }],
+  });
+  const [channel] = Object.values(template.findResources('AWS::Chatbot::SlackChannelConfiguration'));
+  const [role = ''] = channel?.['Properties'].IamRoleArn['Fn::GetAtt'] ?? [];
+  expect(template.findResources('AWS::IAM::Role')[role]?.['Properties']).not.toHaveProperty(
+    'ManagedPolicyArns',
+  );
+  expect(JSON.stringify(template.findResources('AWS::IAM::Policy'))).not.toContain(`"Ref":"${role}"`);
+});
+
+describe('overrides', () => {
+  const overridden = (overrides: object) =>
+    resourcesOf(templateOf({ ...least, alarms: { ...full.alarms, overrides } })).flatMap(
+      ([id, { Type, Properties }]) =>
+        Type === 'AWS::CloudWatch::Alarm'
+          ? [[id.replace(/^Alarms|[0-9A-F]{8}$/g, ''), Properties as unknown as AlarmProperties] as const]
+          : [],
+    );
+
+  test('change the threshold and the severity of an alarm, and turn one off', () => {
+    const found = new Map(
+      overridden({ JobsFailed: { threshold: 10, severity: 'page' }, Throttling: { off: true } }),
+    );
+
+    expect(found.has('Throttling')).toBe(false);
+    expect(found.get('JobsFailed')).toMatchObject({
+      Threshold: 10,
+      AlarmActions: expect.arrayContaining([PAGER]),
+      AlarmDescription: expect.stringContaining('It goes off above 10. https://'),
+    });
+    expect(found.get('MessagesRefused')).toMatchObject({ Threshold: 0 });
+  });
+
+  test('of what does not exist, or is set elsewhere, are faults', () => {
+    const attempt = () => overridden({ Jobsfailed: { off: true }, OldestJob: { threshold: 1 } });
+
+    expect(attempt).toThrow('alarms.overrides.Jobsfailed: expected one of Unauthorized, ');
+    expect(attempt).toThrow(
+      'alarms.overrides.OldestJob.threshold: expected none: alarms.oldestJobHours sets it',
+    );
+  });
+});
+
+test('the dashboard leads to dead letters, queries and the runbook', () => {
+  const [dashboard] = Object.values(template.findResources('AWS::CloudWatch::Dashboard'));
+  const body = JSON.stringify(dashboard?.['Properties'].DashboardBody);
+
+  expect(body).toContain('[JobsDeadLetters](https://eu-central-1.console.aws.amazon.com/sqs/');
+  expect(body).toContain('Saved queries');
+  expect(body).toContain('[Runbook](https://wiki.example.com/runbook)');
 });

@@ -74,6 +74,8 @@ export const full = {
     sentimentCallsPerDay: 1_000,
     sentimentTokensPerDay: 2_000,
     runbook: 'https://wiki.example.com/runbook',
+    topics: { page: 'arn:aws:sns:eu-central-1:111122223333:pager' },
+    slack: { workspaceId: 'T0123ABCD', channelId: 'C0123ABCD' },
   },
   readers: ['444455556666', 'arn:aws:iam::777788889999:role/team/analysts'],
   tags: { 'cost-center': '4711' },

@@ -1,0 +1,102 @@
+import { Annotations, Names, Stack } from 'aws-cdk-lib';
+import { SlackChannelConfiguration } from 'aws-cdk-lib/aws-chatbot';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import { Construct } from 'constructs';
+import type { Instance } from './config-schema.ts';
+import { acknowledge } from './nag.ts';
+import { type Severity, severities } from './severities.ts';
+
+export type AlarmTopicsProps = {
+  readonly alarms: Instance['alarms'];
+  /** Topics of the app around, each for the alarms of a severity. */
+  readonly given: GivenTopics;
+};
+
+export type GivenTopics = Readonly<Partial<Record<Severity, ITopic | undefined>>>;
+
+/** Who is notified of which alarms, of their end too. */
+export class AlarmTopics extends Construct {
+  private readonly ofAll: readonly ITopic[];
+  private readonly bySeverity: Readonly<Record<Severity, readonly ITopic[]>>;
+
+  constructor(scope: Construct, id: string, { alarms, given }: AlarmTopicsProps) {
+    super(scope, id);
+    const { email, topicArn, slack } = alarms;
+    const existing = topicArn === undefined ? [] : [Topic.fromTopicArn(scope, 'GivenTopic', topicArn)];
+    const own = email === undefined && slack === undefined ? [] : [this.ownTopic(scope)];
+    if (email !== undefined) own[0]?.addSubscription(new EmailSubscription(email));
+    if (slack !== undefined) this.addSlack(slack, own);
+    this.ofAll = [...existing, ...own];
+    this.bySeverity = {
+      page: this.topicsOf('page', alarms, given),
+      ticket: this.topicsOf('ticket', alarms, given),
+      notice: this.topicsOf('notice', alarms, given),
+    };
+    const silent = severities.filter((severity) => this.of(severity).length === 0);
+    if (silent.length > 0)
+      Annotations.of(this).addWarningV2(
+        'platform-sync:alarms',
+        silent.length === severities.length
+          ? 'nobody is notified of alarms: configure alarms.email, alarms.slack, alarms.topicArn or alarms.topics'
+          : `nobody is notified of alarms that are a ${silent.join(' or a ')}: configure alarms.topics`,
+      );
+  }
+
+  /** Those that are notified of alarms of a severity. */
+  of(severity: Severity): readonly ITopic[] {
+    return [...this.ofAll, ...this.bySeverity[severity]];
+  }
+
+  private topicsOf(
+    severity: Severity,
+    { topics }: Instance['alarms'],
+    given: GivenTopics,
+  ): readonly ITopic[] {
+    const arn = topics[severity];
+    const existing = given[severity];
+    return [
+      ...(arn === undefined ? [] : [Topic.fromTopicArn(this, `Given-${severity}`, arn)]),
+      ...(existing === undefined ? [] : [existing]),
+    ];
+  }
+
+  /** In `scope`, where it was before there were severities: who had subscribed to it remains so. */
+  private ownTopic(scope: Construct): Topic {
+    const topic = new Topic(scope, 'Topic', { enforceSSL: true });
+    acknowledge(
+      topic,
+      'SNS2',
+      'An alarm says what its name says. CloudWatch may not use the key of AWS, and one of our own costs $1 a month.',
+    );
+    topic.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+      }),
+    );
+    return topic;
+  }
+
+  /** A channel that shows alarms. Its role may do nothing: nobody can command AWS from there. */
+  private addSlack({ workspaceId, channelId }: Slack, notificationTopics: ITopic[]): void {
+    const StringEquals = { 'aws:SourceAccount': Stack.of(this).account };
+    const assumedBy = new ServicePrincipal('chatbot.amazonaws.com', { conditions: { StringEquals } });
+    new SlackChannelConfiguration(this, 'Slack', {
+      slackChannelConfigurationName: Names.uniqueResourceName(this, {
+        maxLength: 128,
+        separator: '-',
+        allowedSpecialCharacters: '-',
+      }),
+      slackWorkspaceId: workspaceId,
+      slackChannelId: channelId,
+      notificationTopics,
+      role: new Role(this, 'SlackRole', { assumedBy }),
+    });
+  }
+}
+
+type Slack = NonNullable<Instance['alarms']['slack']>;

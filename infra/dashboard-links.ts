@@ -1,0 +1,28 @@
+import { Stack } from 'aws-cdk-lib';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+
+export type LinksProps = {
+  /** By what they are called. */
+  readonly deadLetters: Readonly<Record<string, IQueue>>;
+  /** Of Athena, with the saved queries. */
+  readonly workGroupName: string;
+  /** A URL, or a path that people find. */
+  readonly runbook: string;
+};
+
+/** Where to go from the dashboard, in the form of its text widgets. */
+export function linksOf(scope: Construct, { deadLetters, workGroupName, runbook }: LinksProps): string {
+  const { region, account, urlSuffix } = Stack.of(scope);
+  const console = `https://${region}.console.aws.amazon.com`;
+  // The console expects a queue's URL as a part of its own.
+  const queueAt = ({ queueName }: IQueue) =>
+    `${console}/sqs/v3/home?region=${region}#/queues/https%3A%2F%2Fsqs.${region}.${urlSuffix}%2F${account}%2F${queueName}`;
+  const links = {
+    ...Object.fromEntries(Object.entries(deadLetters).map(([name, queue]) => [name, queueAt(queue)])),
+    [`Saved queries (workgroup ${workGroupName})`]: `${console}/athena/home?region=${region}#/query-editor/saved-queries`,
+    'Saved queries of the logs': `${console}/cloudwatch/home?region=${region}#logsV2:logs-insights`,
+  };
+  const book = URL.canParse(runbook) ? `[Runbook](${runbook})` : `Runbook: \`${runbook}\``;
+  return [...Object.entries(links).map(([name, url]) => `[${name}](${url})`), book].join(' | ');
+}
