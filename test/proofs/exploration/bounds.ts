@@ -34,9 +34,7 @@ const hour: Bound = {
   ...minute,
   'a message without an id': 2,
   'a cancel': 2,
-  'a renewed lease': 2,
   'a renewed lease and two messages': 1,
-  'a renewed lease and a function that may be repeated': 2,
 };
 
 /** How many faults there are at most in a schedule of each scenario: for `npm test`, for CI, and for a whole hour. */
