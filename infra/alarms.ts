@@ -10,7 +10,9 @@ import {
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import type { JobType } from '../lib/contract.ts';
 import { AlarmTopics, type GivenTopics } from './alarm-topics.ts';
+import { allowedTypes } from './allowed-types.ts';
 import { ConfigError } from './config.ts';
 import type { Instance } from './config-schema.ts';
 import type { ExpectedSnapshot } from './expected-snapshots.ts';
@@ -18,7 +20,7 @@ import type { OwnMetrics } from './metrics.ts';
 import { severityOf } from './severities.ts';
 import type { SyncFunction } from './sync-function.ts';
 
-export type AlarmsProps = Pick<Instance, 'alarms'> & {
+export type AlarmsProps = Pick<Instance, 'alarms' | 'allow'> & {
   /** The snapshots that must be published again and again: they have data in each hour. */
   readonly expected: readonly ExpectedSnapshot[];
   /** Of the app around, besides those of the settings. */
@@ -29,12 +31,7 @@ export type AlarmsProps = Pick<Instance, 'alarms'> & {
   readonly functions: readonly SyncFunction[];
 };
 
-type DeadLetterAlarm =
-  | 'JobsDeadLetters'
-  | 'TextsDeadLetters'
-  | 'SnapshotsDeadLetters'
-  | 'SchedulesDeadLetters'
-  | 'EventsDeadLetters';
+type DeadLetterAlarm = 'JobsDeadLetters' | 'RareDeadLetters';
 
 /** What an alarm watches. It goes off above a value: by default, at the first occurrence. */
 type Watch = {
@@ -129,7 +126,7 @@ const watches = (props: AlarmsProps): Watches => ({
   ...deadLetterWatches(props),
   ...snapshotWatches(props),
   ...functionWatches(props),
-  ...spendingWatches(props),
+  ...(allowedTypes(props).includes('score') ? spendingWatches(props) : {}),
 });
 
 const platformWatches = ({ metrics }: AlarmsProps): Watches => ({
@@ -155,13 +152,23 @@ const platformWatches = ({ metrics }: AlarmsProps): Watches => ({
   },
 });
 
-const jobWatches = ({ metrics, alarms, queues }: AlarmsProps): Watches => ({
+/** Jobs that change something on the platform, so that they are not sent again to find out. */
+const MAY_BE_UNKNOWN: readonly JobType[] = ['run-function', 'update-formula'];
+
+const jobWatches = ({ metrics, alarms, queues, ...allowed }: AlarmsProps): Watches => ({
   MessagesRefused: {
     says: 'Messages or requests could not become jobs.',
     metric: metrics('MessagesRefused'),
   },
   JobsFailed: { says: 'Jobs failed.', metric: metrics('JobsFailed') },
-  JobsUnknown: { says: 'It is unknown whether some jobs were executed.', metric: metrics('JobsUnknown') },
+  ...(allowedTypes(allowed).some((type) => MAY_BE_UNKNOWN.includes(type))
+    ? {
+        JobsUnknown: {
+          says: 'It is unknown whether some jobs were executed.',
+          metric: metrics('JobsUnknown'),
+        },
+      }
+    : {}),
   OldestJob: {
     says: `A job has waited for more than ${alarms.oldestJobHours} hours.`,
     metric: oldest(queues),
@@ -208,10 +215,8 @@ const spendingWatches = ({ metrics, alarms }: AlarmsProps): Watches => ({
 
 const DEAD_LETTERS = {
   JobsDeadLetters: 'Messages could be neither done nor refused.',
-  TextsDeadLetters: 'Requests in the inbox could not be split.',
-  SnapshotsDeadLetters: 'Snapshot executions failed, timed out or were stopped.',
-  SchedulesDeadLetters: 'A schedule could not put its job on the queue.',
-  EventsDeadLetters: 'An event rule could not put its job on the queue.',
+  RareDeadLetters:
+    'A snapshot failed, a request of the inbox could not be split, or a schedule or an event could not make its job.',
 } as const satisfies Record<DeadLetterAlarm, string>;
 
 const deadLetterWatches = ({ deadLetters }: AlarmsProps): Watches =>

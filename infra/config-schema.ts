@@ -149,6 +149,8 @@ const instanceSchema = z.strictObject(
     allow: z.optional(allow),
     schedules: z._default(z.array(scheduleSchema, { error: 'a list of schedules' }), []),
     eventRules: z._default(z.array(eventRuleSchema, { error: 'a list of event rules' }), []),
+    /** Whether code functions have a queue of their own, which event rules need. Default: whether there are event rules. */
+    functionsQueue: z.optional(z.boolean({ error: 'true or false' })),
     /** Calls leave from one address that does not change, through a NAT gateway: a new one, or one that exists. */
     fixedAddress: z._default(fixedAddress, false),
     lifetimes: z._default(lifetimes, lifetimes.parse({})),

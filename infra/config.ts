@@ -103,6 +103,9 @@ function instanceFaults(instance: Raw, describe: Describe): readonly string[] {
     ...repeated(rules, ({ name }) => name).map((index) =>
       describe(['eventRules', index, 'name'], 'a name that no other rule has'),
     ),
+    ...(rules.length > 0 && instance['functionsQueue'] === false
+      ? [describe(['functionsQueue'], 'true or absent: event rules send to this queue')]
+      : []),
     ...placeFaults(instance).map(({ path, expected }) => describe(path, expected)),
     ...(typeof workers === 'number' && workers < fewest
       ? [describe(['workers'], `at least ${fewest}: 2 for jobs, 2 for code functions, 1 for each schedule`)]

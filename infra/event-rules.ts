@@ -4,26 +4,25 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { EventRule } from './config-events.ts';
-import type { Jobs } from './jobs.ts';
-import { createDeadLetterQueue } from './queues.ts';
+import type { CodeFunctions } from './jobs.ts';
+import type { RareDeadLetters } from './queues.ts';
 
-export type EventRulesProps = {
+export type EventRulesProps = RareDeadLetters & {
   readonly rules: readonly EventRule[];
-  /** The queue of code functions, and the function that takes their messages. */
-  readonly jobs: Pick<Jobs, 'functionsQueue' | 'runFunctions'>;
+  readonly jobs: CodeFunctions;
 };
 
 /** Events that become `run-function` messages. Those that cannot be put on the queue go to the dead-letter queue. */
 export class EventRules extends Construct {
-  readonly deadLetters: Queue;
+  readonly #deadLetters: Queue;
 
   constructor(
     scope: Construct,
     id: string,
-    { rules, jobs: { functionsQueue, runFunctions } }: EventRulesProps,
+    { rules, jobs: { queue: functionsQueue, worker }, rareDeadLetters }: EventRulesProps,
   ) {
     super(scope, id);
-    this.deadLetters = createDeadLetterQueue(this, 'DeadLetters');
+    this.#deadLetters = rareDeadLetters;
     // Names of rules are at most 64 characters long, those of the configuration 41.
     const prefix = Names.uniqueResourceName(this, { maxLength: 22 });
     for (const each of rules) {
@@ -34,11 +33,10 @@ export class EventRules extends Construct {
         targets: [this.target(functionsQueue, each)],
       });
       // In an update, the function that reads a new form of message comes before the rule that writes it.
-      const { defaultChild } = runFunctions.function.node;
+      const { defaultChild } = worker.function.node;
       if (defaultChild !== undefined) rule.node.addDependency(defaultChild);
     }
-    if (rules.length > 0)
-      for (const queue of [functionsQueue, this.deadLetters]) this.letRulesSend(queue, prefix);
+    for (const queue of [functionsQueue, rareDeadLetters]) this.letRulesSend(queue, prefix);
   }
 
   /** The queue as a target. The one of CDK adds a statement to the queue's policy for each rule; SQS takes 20. */
@@ -48,7 +46,7 @@ export class EventRules extends Construct {
         arn: jobs.queueArn,
         input: { bind: () => ({ inputTemplate: templateOf(rule) }) },
         targetResource: jobs,
-        deadLetterConfig: { arn: this.deadLetters.queueArn },
+        deadLetterConfig: { arn: this.#deadLetters.queueArn },
         retryPolicy: { maximumRetryAttempts: 24, maximumEventAgeInSeconds: Duration.hours(24).toSeconds() },
       }),
     };

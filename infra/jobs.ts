@@ -4,13 +4,8 @@ import { Grant, type IRole } from 'aws-cdk-lib/aws-iam';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import {
-  type CommonEnvironment,
-  type FunctionEnvironment,
-  type JobType,
-  jobTimes,
-  jobTypes,
-} from '../lib/contract.ts';
+import { type CommonEnvironment, type FunctionEnvironment, type JobType, jobTimes } from '../lib/contract.ts';
+import { allowedTypes, CHANGES_FORMULAS } from './allowed-types.ts';
 import type { Capacity } from './capacity.ts';
 import type { Instance } from './config-schema.ts';
 import { createDeadLetterQueue, createQueue } from './queues.ts';
@@ -19,6 +14,9 @@ import type { Storage } from './storage.ts';
 import { type FunctionDefaults, SyncFunction } from './sync-function.ts';
 import type { TokenSecret } from './token-secret.ts';
 
+/** The queue of code functions, and the function that takes their messages. */
+export type CodeFunctions = { readonly queue: Queue; readonly worker: SyncFunction };
+
 export type JobsProps = FunctionDefaults & {
   readonly environment: CommonEnvironment;
   readonly storage: Storage;
@@ -26,6 +24,8 @@ export type JobsProps = FunctionDefaults & {
   readonly capacity: Capacity;
   readonly allow: Instance['allow'];
   readonly snapshots: Snapshots;
+  /** Whether code functions have a queue and a function of their own. */
+  readonly functionsQueue: boolean;
   /** SYNC_FOLLOWERS. */
   readonly followers: string | undefined;
 };
@@ -41,39 +41,39 @@ const MOST_RECEIVES = 1_000;
 
 /**
  * The queue for jobs of all types, and one for code functions only, which takes them one at a time: a slow one holds up
- * no other. Event rules send to the second queue, and so may anyone who runs many functions. Both queues share one
- * dead-letter queue, whose messages go back to the queue of all types.
+ * no other. Event rules send to the second queue, and so may anyone who runs many functions. It exists only where it is
+ * used: Lambda polls a queue all the time, and each request costs. Both queues share one dead-letter queue, whose
+ * messages go back to the queue of all types.
  */
 export class Jobs extends Construct {
   readonly queue: Queue;
-  readonly functionsQueue: Queue;
   readonly deadLetters: Queue;
   readonly runJobs: SyncFunction;
-  readonly runFunctions: SyncFunction;
+  readonly functions: CodeFunctions | undefined;
 
   constructor(scope: Construct, id: string, props: JobsProps) {
     super(scope, id);
     this.deadLetters = createDeadLetterQueue(this, 'DeadLetters');
     this.queue = this.jobsQueue('Queue');
-    this.functionsQueue = this.jobsQueue('FunctionsQueue');
-    const types = props.allow?.types ?? jobTypes.filter((type) => type !== CHANGES_FORMULAS);
-    const ofFunctions = types.filter((type) => type === 'run-function' || type === CHANGES_FORMULAS);
-    this.runJobs = this.worker('RunJobs', { queue: this.queue, types }, props);
-    this.runFunctions = this.worker(
-      'RunFunctions',
-      { queue: this.functionsQueue, types: ofFunctions },
-      props,
-    );
+    this.runJobs = this.worker('RunJobs', { queue: this.queue, types: allowedTypes(props) }, props);
     this.runJobs.function.addEventSource(
       new SqsEventSource(this.queue, { ...reporting, batchSize: 10, maxConcurrency: props.capacity.jobs }),
     );
-    this.runFunctions.function.addEventSource(
-      new SqsEventSource(this.functionsQueue, {
+    this.functions = props.functionsQueue ? this.codeFunctions(props) : undefined;
+  }
+
+  private codeFunctions(props: JobsProps): CodeFunctions {
+    const queue = this.jobsQueue('FunctionsQueue');
+    const types = allowedTypes(props).filter((type) => type === 'run-function' || type === CHANGES_FORMULAS);
+    const worker = this.worker('RunFunctions', { queue, types }, props);
+    worker.function.addEventSource(
+      new SqsEventSource(queue, {
         ...reporting,
         batchSize: 1,
         maxConcurrency: props.capacity.functions,
       }),
     );
+    return { queue, worker };
   }
 
   private jobsQueue(id: string): Queue {
@@ -116,9 +116,6 @@ export class Jobs extends Construct {
     return worker;
   }
 }
-
-/** A job that changes a calculation for everybody: only an instance whose `allow` names it takes it. */
-const CHANGES_FORMULAS = 'update-formula' satisfies JobType;
 
 type Work = { readonly queue: Queue; readonly types: readonly JobType[] };
 

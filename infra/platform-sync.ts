@@ -4,11 +4,12 @@ import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { PermissionsBoundary } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
-import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import type { IQueue, Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { FunctionEnvironment } from '../lib/contract.ts';
 import type { GivenTopics } from './alarm-topics.ts';
 import { Alarms } from './alarms.ts';
+import { allowedTypes } from './allowed-types.ts';
 import { capacityOf, fewestWorkers } from './capacity.ts';
 import { Catalog } from './catalog.ts';
 import { ConfigError, readSettings } from './config.ts';
@@ -23,6 +24,7 @@ import { ownMetrics } from './metrics.ts';
 import { Network } from './network.ts';
 import { type AnyProps, partsOf, resourceFaults } from './platform-sync-props.ts';
 import { Policies, PUBLISHED } from './policies.ts';
+import { createDeadLetterQueue } from './queues.ts';
 import { followersOf, Schedules } from './schedules.ts';
 import { Snapshots } from './snapshots.ts';
 import { Storage } from './storage.ts';
@@ -52,12 +54,13 @@ export class PlatformSync extends Construct {
   readonly bucket: IBucket;
   readonly location: string;
   readonly table: ITable;
-  /** Jobs of all types, code functions only, and the dead letters of both. */
-  readonly queues: Readonly<Record<'jobs' | 'functions' | 'deadLetters', IQueue>>;
+  /** Jobs of all types, code functions only, the dead letters of both, and those of everything else. */
+  readonly queues: Readonly<Record<'jobs' | 'deadLetters' | 'rareDeadLetters', IQueue>> & {
+    readonly functions?: IQueue;
+  };
   /** Each by what it does; `runFunctions` runs code functions. */
-  readonly functions: Readonly<
-    Record<'runJobs' | 'runFunctions' | 'splitTexts' | 'snapshot', LambdaFunction>
-  >;
+  readonly functions: Readonly<Record<'runJobs' | 'snapshot', LambdaFunction>> &
+    Readonly<Partial<Record<'runFunctions' | 'splitTexts', LambdaFunction>>>;
   /** What people may do, to attach to their roles. */
   readonly policies: Policies;
   readonly alarms: Readonly<Record<string, Alarm>>;
@@ -72,17 +75,11 @@ export class PlatformSync extends Construct {
     const base = this.base(instance, resources, serviceName);
     const { storage, secret, catalog } = base;
     const work = this.work(instance, base);
-    const { jobs, texts, snapshot } = work;
     this.bucket = storage.bucket;
     this.location = storage.location;
     this.table = storage.table;
-    this.queues = { jobs: jobs.queue, functions: jobs.functionsQueue, deadLetters: jobs.deadLetters };
-    this.functions = {
-      runJobs: jobs.runJobs.function,
-      runFunctions: jobs.runFunctions.function,
-      splitTexts: texts.splitTexts.function,
-      snapshot: snapshot.snapshot.function,
-    };
+    this.queues = queuesOf(work);
+    this.functions = functionsOf(work);
     this.policies = new Policies(this, 'Policies', { storage, catalog, queues: this.queues });
     storage.letRead(instance.readers, PUBLISHED);
     this.alarms = this.watch(instance, {
@@ -94,12 +91,10 @@ export class PlatformSync extends Construct {
     this.addOutputs({
       Store: storage.location,
       TableName: storage.table.tableName,
-      QueueUrl: jobs.queue.queueUrl,
-      FunctionsQueueUrl: jobs.functionsQueue.queueUrl,
-      DeadLetterUrl: jobs.deadLetters.queueUrl,
+      ...queueUrls(this.queues),
       TokenSecretArn: secret.arn,
       GlueDatabase: catalog.databaseName,
-      SnapshotFunction: snapshot.alias.functionArn,
+      SnapshotFunction: work.snapshot.alias.functionArn,
     });
     this.addTags({ 'platform-sync': instance.name, ...instance.tags });
     const { permissionsBoundary } = resources;
@@ -124,16 +119,23 @@ export class PlatformSync extends Construct {
   }
 
   /** What works, and what starts work. */
-  private work({ schedules, allow, eventRules }: CompleteSettings, base: Base): Work {
+  private work(instance: CompleteSettings, base: Base): Work {
+    const { schedules, allow, eventRules } = instance;
     const { logs, network, environment, storage, secret, catalog, capacity } = base;
     const parts = { logs, network, environment, storage, secret };
-    const snapshot = new Snapshots(this, 'Snapshots', { ...parts, catalog });
+    const rareDeadLetters = createDeadLetterQueue(this, 'RareDeadLetters');
+    const snapshot = new Snapshots(this, 'Snapshots', { ...parts, catalog, rareDeadLetters });
     const followers = followersOf(schedules);
-    const jobs = new Jobs(this, 'Jobs', { ...parts, capacity, allow, snapshots: snapshot, followers });
-    const texts = new Texts(this, 'Texts', { logs, network, environment, storage, jobs: jobs.queue });
-    const timetable = new Schedules(this, 'Schedules', { schedules, jobs: jobs.queue });
-    const events = new EventRules(this, 'Events', { rules: eventRules, jobs });
-    return { jobs, texts, snapshot, timetable, events };
+    const functionsQueue = instance.functionsQueue ?? eventRules.length > 0;
+    const ofJobs = { ...parts, capacity, allow, snapshots: snapshot, followers, functionsQueue };
+    const jobs = new Jobs(this, 'Jobs', ofJobs);
+    const texts = allowedTypes(instance).includes('score')
+      ? new Texts(this, 'Texts', { ...parts, jobs: jobs.queue, rareDeadLetters })
+      : undefined;
+    const timetable = new Schedules(this, 'Schedules', { schedules, jobs: jobs.queue, rareDeadLetters });
+    if (jobs.functions !== undefined && eventRules.length > 0)
+      new EventRules(this, 'Events', { rules: eventRules, jobs: jobs.functions, rareDeadLetters });
+    return { jobs, texts, snapshot, timetable, rareDeadLetters };
   }
 
   /** The settings, checked; what the stack knows of its place counts in these checks. */
@@ -168,14 +170,9 @@ export class PlatformSync extends Construct {
       readonly workGroupName: string;
     },
   ): Readonly<Record<string, Alarm>> {
-    const { jobs, texts, snapshot, timetable, events, serviceName, topics = {}, workGroupName } = watched;
+    const { jobs, timetable, rareDeadLetters, serviceName, topics = {}, workGroupName } = watched;
     const metrics = ownMetrics(serviceName);
-    const functions = {
-      'run-jobs': jobs.runJobs,
-      'run-jobs (code functions)': jobs.runFunctions,
-      'split-texts': texts.splitTexts,
-      snapshot: snapshot.snapshot,
-    };
+    const { queues, functions } = labelled(watched);
     const { expected } = new ExpectedSnapshots(this, 'ExpectedSnapshots', {
       ...instance,
       group: timetable.group,
@@ -183,17 +180,14 @@ export class PlatformSync extends Construct {
     });
     const deadLetters = {
       JobsDeadLetters: jobs.deadLetters,
-      TextsDeadLetters: texts.deadLetters,
-      SnapshotsDeadLetters: snapshot.deadLetters,
-      SchedulesDeadLetters: timetable.deadLetters,
-      EventsDeadLetters: events.deadLetters,
+      RareDeadLetters: rareDeadLetters,
     };
     const alarms = new Alarms(this, 'Alarms', {
       ...instance,
       expected,
       topics,
       metrics,
-      queues: [jobs.queue, jobs.functionsQueue],
+      queues: Object.values(queues),
       deadLetters,
       functions: Object.values(functions),
     });
@@ -203,7 +197,7 @@ export class PlatformSync extends Construct {
       schedules: instance.schedules,
       metrics,
       alarms: alarms.all,
-      queues: { jobs: jobs.queue, 'code functions': jobs.functionsQueue },
+      queues,
       functions,
     });
     return Object.fromEntries(alarms.all.map((alarm) => [alarm.node.id, alarm]));
@@ -217,11 +211,43 @@ export class PlatformSync extends Construct {
 
 type Work = {
   readonly jobs: Jobs;
-  readonly texts: Texts;
+  readonly texts: Texts | undefined;
   readonly snapshot: Snapshots;
   readonly timetable: Schedules;
-  readonly events: EventRules;
+  readonly rareDeadLetters: Queue;
 };
+
+const queuesOf = ({ jobs, rareDeadLetters }: Work): PlatformSync['queues'] => ({
+  jobs: jobs.queue,
+  deadLetters: jobs.deadLetters,
+  rareDeadLetters,
+  ...(jobs.functions && { functions: jobs.functions.queue }),
+});
+
+const queueUrls = ({ jobs, functions, deadLetters, rareDeadLetters }: PlatformSync['queues']) => ({
+  QueueUrl: jobs.queueUrl,
+  ...(functions && { FunctionsQueueUrl: functions.queueUrl }),
+  DeadLetterUrl: deadLetters.queueUrl,
+  RareDeadLetterUrl: rareDeadLetters.queueUrl,
+});
+
+const functionsOf = ({ jobs, texts, snapshot }: Work): PlatformSync['functions'] => ({
+  runJobs: jobs.runJobs.function,
+  ...(jobs.functions && { runFunctions: jobs.functions.worker.function }),
+  ...(texts && { splitTexts: texts.splitTexts.function }),
+  snapshot: snapshot.snapshot.function,
+});
+
+/** What alarms watch and the dashboard shows, by the names that it has there. */
+const labelled = ({ jobs, texts, snapshot }: Work) => ({
+  queues: { jobs: jobs.queue, ...(jobs.functions && { 'code functions': jobs.functions.queue }) },
+  functions: {
+    'run-jobs': jobs.runJobs,
+    ...(jobs.functions && { 'run-jobs (code functions)': jobs.functions.worker }),
+    ...(texts && { 'split-texts': texts.splitTexts }),
+    snapshot: snapshot.snapshot,
+  },
+});
 
 type Resources = ReturnType<typeof partsOf>['resources'];
 type Base = ReturnType<PlatformSync['base']>;

@@ -9,7 +9,9 @@ import type { Storage } from './storage.ts';
 export type PoliciesProps = {
   readonly storage: Storage;
   readonly catalog: Catalog;
-  readonly queues: Readonly<Record<'jobs' | 'functions' | 'deadLetters', IQueue>>;
+  readonly queues: Readonly<Record<'jobs' | 'deadLetters' | 'rareDeadLetters', IQueue>> & {
+    readonly functions?: IQueue;
+  };
 };
 
 /** Where runs are published, with the places of narrowed ones, and what they changed. */
@@ -62,9 +64,12 @@ function grantSubmitter(policy: ManagedPolicy, { storage, queues }: PoliciesProp
   Grant.addToPrincipal({
     grantee: policy,
     actions: ['sqs:SendMessage'],
-    resourceArns: [queues.jobs.queueArn, queues.functions.queueArn],
+    resourceArns: jobQueuesOf(queues),
   });
 }
+
+const jobQueuesOf = ({ jobs, functions }: PoliciesProps['queues']) =>
+  [jobs, ...(functions === undefined ? [] : [functions])].map(({ queueArn }) => queueArn);
 
 function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps): void {
   storage.table.grant(
@@ -84,7 +89,7 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
   Grant.addToPrincipal({
     grantee: policy,
     actions: ['sqs:SendMessage'],
-    resourceArns: [queues.jobs.queueArn, queues.functions.queueArn],
+    resourceArns: jobQueuesOf(queues),
   });
   Grant.addToPrincipal({
     grantee: policy,
@@ -94,7 +99,8 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
       'sqs:ChangeMessageVisibility',
       'sqs:GetQueueAttributes',
     ],
-    resourceArns: [queues.deadLetters.queueArn],
+    // A person looks at what is rare, and deletes what has been dealt with.
+    resourceArns: [queues.deadLetters.queueArn, queues.rareDeadLetters.queueArn],
   });
   Grant.addToPrincipal({
     grantee: policy,

@@ -25,3 +25,6 @@ export function createDeadLetterQueue(scope: Construct, id: string): Queue {
   );
   return queue;
 }
+
+/** What must be looked into by a person, whatever it is: requests, events and inputs that could not be delivered or handled. */
+export type RareDeadLetters = { readonly rareDeadLetters: Queue };

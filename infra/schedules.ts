@@ -12,22 +12,20 @@ import { SqsSendMessage } from 'aws-cdk-lib/aws-scheduler-targets';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { follows, messageOf, placeOf, type Schedule } from './config-schedules.ts';
-import { createDeadLetterQueue } from './queues.ts';
+import type { RareDeadLetters } from './queues.ts';
 
-export type SchedulesProps = {
+export type SchedulesProps = RareDeadLetters & {
   readonly schedules: readonly Schedule[];
   readonly jobs: Queue;
 };
 
 /** Puts `snapshot` jobs on the queue at their times. Those that cannot be put there go to the dead-letter queue. */
 export class Schedules extends Construct {
-  readonly deadLetters: Queue;
   /** Of all schedules of the stack. */
   readonly group: ScheduleGroup;
 
-  constructor(scope: Construct, id: string, { schedules, jobs }: SchedulesProps) {
+  constructor(scope: Construct, id: string, { schedules, jobs, rareDeadLetters }: SchedulesProps) {
     super(scope, id);
-    this.deadLetters = createDeadLetterQueue(this, 'DeadLetters');
     this.group = new ScheduleGroup(this, 'Group', { removalPolicy: RemovalPolicy.DESTROY });
     const timed = schedules.filter(({ cron }) => cron !== undefined);
     if (timed.length === 0) return;
@@ -45,7 +43,7 @@ export class Schedules extends Construct {
             ...messageOf(schedule),
             id: `${place}.${ContextAttribute.scheduledTime}`,
           }),
-          deadLetterQueue: this.deadLetters,
+          deadLetterQueue: rareDeadLetters,
           retryAttempts: 24,
           role,
         }),

@@ -1,22 +1,22 @@
 import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { Grant, type IRole, Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Alias } from 'aws-cdk-lib/aws-lambda';
-import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { type CommonEnvironment, type FunctionEnvironment, sources } from '../lib/contract.ts';
 import type { Catalog } from './catalog.ts';
 import { acknowledgeWildcard, belowArn } from './nag.ts';
-import { createDeadLetterQueue } from './queues.ts';
+import type { RareDeadLetters } from './queues.ts';
 import type { Storage } from './storage.ts';
 import { type FunctionDefaults, LONGEST, SyncFunction } from './sync-function.ts';
 import type { TokenSecret } from './token-secret.ts';
 
-export type SnapshotsProps = FunctionDefaults & {
-  readonly environment: CommonEnvironment;
-  readonly storage: Storage;
-  readonly secret: TokenSecret;
-  readonly catalog: Catalog;
-};
+export type SnapshotsProps = FunctionDefaults &
+  RareDeadLetters & {
+    readonly environment: CommonEnvironment;
+    readonly storage: Storage;
+    readonly secret: TokenSecret;
+    readonly catalog: Catalog;
+  };
 
 /** The longest run: a longer one would overlap with the next night's. */
 const EXECUTION_TIMEOUT = Duration.hours(23);
@@ -29,13 +29,10 @@ export class Snapshots extends Construct {
   readonly snapshot: SyncFunction;
   /** What executions are started through: Lambda starts them only by a qualified ARN. */
   readonly alias: Alias;
-  /** The inputs of executions that failed, timed out or were stopped: Lambda does not retry them. */
-  readonly deadLetters: Queue;
 
   constructor(scope: Construct, id: string, props: SnapshotsProps) {
     super(scope, id);
     const { environment, storage, secret, catalog, network, logs } = props;
-    this.deadLetters = createDeadLetterQueue(this, 'DeadLetters');
     this.snapshot = new SyncFunction(this, 'Snapshot', {
       network,
       logs,
@@ -43,7 +40,8 @@ export class Snapshots extends Construct {
       description: 'Takes snapshots, each a durable execution',
       timeout: LONGEST,
       memoryMb: 1_024,
-      deadLetterQueue: this.deadLetters,
+      // The inputs of executions that failed, timed out or were stopped: Lambda does not retry them.
+      deadLetterQueue: props.rareDeadLetters,
       durableConfig: { executionTimeout: EXECUTION_TIMEOUT, retentionPeriod: RETENTION },
       environment: {
         ...environment,

@@ -4,25 +4,24 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { CommonEnvironment, FunctionEnvironment } from '../lib/contract.ts';
-import { createDeadLetterQueue } from './queues.ts';
+import type { RareDeadLetters } from './queues.ts';
 import type { Storage } from './storage.ts';
 import { type FunctionDefaults, LONGEST, SyncFunction } from './sync-function.ts';
 
-export type TextsProps = FunctionDefaults & {
-  readonly environment: CommonEnvironment;
-  readonly storage: Storage;
-  readonly jobs: Queue;
-};
+export type TextsProps = FunctionDefaults &
+  RareDeadLetters & {
+    readonly environment: CommonEnvironment;
+    readonly storage: Storage;
+    readonly jobs: Queue;
+  };
 
 /** Splits requests in the inbox into `score` jobs. A request that cannot be split goes to the dead-letter queue. */
 export class Texts extends Construct {
-  readonly deadLetters: Queue;
   readonly splitTexts: SyncFunction;
 
   constructor(scope: Construct, id: string, props: TextsProps) {
     super(scope, id);
-    const { environment, storage, jobs, network, logs } = props;
-    this.deadLetters = createDeadLetterQueue(this, 'DeadLetters');
+    const { environment, storage, jobs, network, logs, rareDeadLetters: deadLetterQueue } = props;
     this.splitTexts = new SyncFunction(this, 'SplitTexts', {
       network,
       logs,
@@ -32,7 +31,7 @@ export class Texts extends Construct {
       memoryMb: 1_024,
       // Splitting the same request again changes nothing.
       retryAttempts: 2,
-      deadLetterQueue: this.deadLetters,
+      deadLetterQueue,
       environment: { ...environment, SYNC_QUEUE_URL: jobs.queueUrl } satisfies FunctionEnvironment,
     });
     const { role } = this.splitTexts;
@@ -54,7 +53,7 @@ export class Texts extends Construct {
       },
       targets: [
         new LambdaFunction(this.splitTexts.function, {
-          deadLetterQueue: this.deadLetters,
+          deadLetterQueue,
           retryAttempts: 24,
           maxEventAge: Duration.hours(24),
         }),

@@ -74,7 +74,6 @@ test('each alarm goes off when it should', () => {
   );
 
   expect(lines.sort()).toEqual([
-    'EventsDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 of 1 × 300 s, no data notBreaching',
     'Forbidden: Forbidden > 0 in 1 of 1 × 300 s, no data notBreaching',
     'FunctionErrors: computed > 0 in 1 of 4 × 300 s, no data notBreaching',
     'FunctionThrottles: computed > 0 in 3 of 4 × 300 s, no data notBreaching',
@@ -83,8 +82,8 @@ test('each alarm goes off when it should', () => {
     'JobsUnknown: JobsUnknown > 0 in 1 of 1 × 300 s, no data notBreaching',
     'MessagesRefused: MessagesRefused > 0 in 1 of 1 × 300 s, no data notBreaching',
     'OldestJob: computed > 21600 in 1 of 1 × 300 s, no data notBreaching',
+    'RareDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 of 1 × 300 s, no data notBreaching',
     'SafeRate: SafeRate > 0 in 1 of 1 × 300 s, no data notBreaching',
-    'SchedulesDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 of 1 × 300 s, no data notBreaching',
     'SentimentCalls: SentimentCalls > 1000 in 1 of 1 × 86400 s, no data notBreaching',
     'SentimentTokens: SentimentTokens > 2000 in 1 of 1 × 86400 s, no data notBreaching',
     'SnapshotMissingcalculations: SnapshotsPublished < 1 in 27 of 27 × 3600 s, no data notBreaching',
@@ -94,8 +93,6 @@ test('each alarm goes off when it should', () => {
     'SnapshotMissingdatafiles: SnapshotsPublished < 1 in 48 of 48 × 3600 s, no data notBreaching',
     'SnapshotMissingfiles: SnapshotsPublished < 1 in 26 of 26 × 3600 s, no data notBreaching',
     'SnapshotRefused: SnapshotsRefused > 0 in 1 of 1 × 300 s, no data notBreaching',
-    'SnapshotsDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 of 1 × 300 s, no data notBreaching',
-    'TextsDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 of 1 × 300 s, no data notBreaching',
     'Throttling: computed > 5 in 3 of 3 × 300 s, no data notBreaching',
     'Unauthorized: Unauthorized > 0 in 1 of 1 × 300 s, no data notBreaching',
   ]);
@@ -271,4 +268,29 @@ test('the dashboard leads to dead letters, queries and the runbook', () => {
   expect(body).toContain('[JobsDeadLetters](https://eu-central-1.console.aws.amazon.com/sqs/');
   expect(body).toContain('Saved queries');
   expect(body).toContain('[Runbook](https://wiki.example.com/runbook)');
+});
+
+test('an instance has no alarm on what its job types cannot do', () => {
+  const namesOf = (instance: object) =>
+    resourcesOf(templateOf(instance)).flatMap(([id, { Type }]) =>
+      Type === 'AWS::CloudWatch::Alarm' ? [id.replace(/^Alarms|[0-9A-F]{8}$/g, '')] : [],
+    );
+
+  expect(namesOf(least)).toEqual(
+    expect.arrayContaining(['SentimentCalls', 'SentimentTokens', 'JobsUnknown']),
+  );
+  expect(namesOf({ ...least, allow: { types: ['snapshot'] } })).toEqual([
+    'Unauthorized',
+    'Forbidden',
+    'Throttling',
+    'SafeRate',
+    'MessagesRefused',
+    'JobsFailed',
+    'OldestJob',
+    'JobsDeadLetters',
+    'RareDeadLetters',
+    'SnapshotRefused',
+    'FunctionErrors',
+    'FunctionThrottles',
+  ]);
 });

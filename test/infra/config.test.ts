@@ -232,6 +232,16 @@ describe('synth accepts exactly what the functions accept', () => {
   });
 });
 
+test('event rules need the queue of code functions', () => {
+  const { eventRules } = full;
+
+  expect(faultsIn({ eventRules, functionsQueue: false })).toEqual([
+    'instances.0.functionsQueue: expected true or absent: event rules send to this queue, got false',
+  ]);
+  expect(faultsIn({ eventRules, functionsQueue: true })).toEqual([]);
+  expect(faultsIn({ functionsQueue: false })).toEqual([]);
+});
+
 describe('what an instance names is where the instance is', () => {
   const key = 'arn:aws:kms:eu-central-1:111122223333:key/0b9e4d5e-7d53-4c0d-9d4a-0d8c7f3f1a11';
   const secret = full.tokenSecretArn;

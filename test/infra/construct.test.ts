@@ -344,9 +344,9 @@ test('logs are encrypted and retained as the app asks', () => {
 });
 
 test('what others build on is public', () => {
-  const { sync } = templateWith(() => ({}));
+  const { sync } = templateWith(() => ({ functionsQueue: true }));
 
-  expect(Object.keys(sync.queues)).toEqual(['jobs', 'functions', 'deadLetters']);
+  expect(Object.keys(sync.queues)).toEqual(['jobs', 'deadLetters', 'rareDeadLetters', 'functions']);
   expect(Object.keys(sync.functions)).toEqual(['runJobs', 'runFunctions', 'splitTexts', 'snapshot']);
   expect(sync.alarms['JobsFailed']?.alarmArn).toBeDefined();
   expect(sync.bucket.bucketArn).toBeDefined();

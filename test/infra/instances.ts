@@ -26,7 +26,7 @@ export const full = {
   timeoutMs: 30_000,
   compression: 'zstd',
   logLevel: 'debug',
-  allow: { types: ['run-function', 'snapshot'], packages: [packageId], functions: ['addNumbers'] },
+  allow: { types: ['run-function', 'snapshot', 'score'], packages: [packageId], functions: ['addNumbers'] },
   schedules: [
     { source: 'calculations', cron: '0 2 * * ? *', timeZone: 'Europe/Berlin', accept: ['shrunk'] },
     { source: 'calculations', cron: '0 3 ? * MON-FRI *', name: 'Revenue', as: 'revenue' },

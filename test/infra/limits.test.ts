@@ -70,9 +70,8 @@ describe('up to the limits it works', () => {
       JSON.stringify(document).includes('events.amazonaws.com'),
     );
     expect(fromRules.map(([id]) => id.replace(/Policy[0-9A-F]+$/, ''))).toEqual([
+      'RareDeadLetters',
       'JobsFunctionsQueue',
-      'TextsDeadLetters',
-      'EventsDeadLetters',
     ]);
   });
 

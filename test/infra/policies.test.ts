@@ -31,7 +31,7 @@ function placeOf(resource: unknown): string {
 
 /** What a policy allows, an action a line, without the resources that all have. */
 const linesOf = (name: string): readonly string[] =>
-  resourcesOf(templateOf(least))
+  resourcesOf(templateOf({ ...least, functionsQueue: true }))
     .filter(([id, { Type }]) => Type === 'AWS::IAM::ManagedPolicy' && id.startsWith(`Policies${name}`))
     .flatMap(
       ([, { Properties }]) => (Properties['PolicyDocument'] as { Statement: readonly Statement[] }).Statement,
@@ -74,7 +74,7 @@ describe('people may do no more than their commands', () => {
         "s3:DeleteObject, s3:DeleteObjectVersion, s3:GetObjectVersion on StorageBucket/scores/*, StorageBucket/work/*",
         "s3:ListBucket on StorageBucket",
         "s3:ListBucketVersions on StorageBucket if {"StringLike":{"s3:prefix":["scores/*","work/*"]}}",
-        "sqs:ChangeMessageVisibility, sqs:DeleteMessage, sqs:GetQueueAttributes, sqs:ReceiveMessage on JobsDeadLetters",
+        "sqs:ChangeMessageVisibility, sqs:DeleteMessage, sqs:GetQueueAttributes, sqs:ReceiveMessage on JobsDeadLetters, RareDeadLetters",
         "sqs:SendMessage on JobsFunctionsQueue, JobsQueue",
       ]
     `);

@@ -181,7 +181,7 @@ describe('jobs', () => {
     small.allResourcesProperties('AWS::Lambda::EventSourceMapping', {
       FunctionResponseTypes: ['ReportBatchItemFailures'],
     });
-    expect(all(small, 'AWS::Lambda::EventSourceMapping').map(({ BatchSize }) => BatchSize)).toEqual([10, 1]);
+    expect(all(large, 'AWS::Lambda::EventSourceMapping').map(({ BatchSize }) => BatchSize)).toEqual([10, 1]);
   });
 
   test('run in as many processes as rate and latency require, at least 2, and no function has reserved concurrency', () => {
@@ -189,12 +189,57 @@ describe('jobs', () => {
       all(template, 'AWS::Lambda::EventSourceMapping').map(({ ScalingConfig }) => ScalingConfig);
 
     // 2/s × 1 s ÷ 8 in flight; 2/s × 10 s, of which 10 workers leave 8.
-    expect(concurrency(small)).toEqual([{ MaximumConcurrency: 2 }, { MaximumConcurrency: 8 }]);
+    expect(concurrency(templateOf({ ...least, functionsQueue: true }))).toEqual([
+      { MaximumConcurrency: 2 },
+      { MaximumConcurrency: 8 },
+    ]);
     // 20/s × 2 s ÷ 4 in flight; 20/s × 0.5 s.
     expect(concurrency(large)).toEqual([{ MaximumConcurrency: 10 }, { MaximumConcurrency: 10 }]);
     for (const lambda of all(large, 'AWS::Lambda::Function'))
       expect(lambda).not.toHaveProperty('ReservedConcurrentExecutions');
   });
+});
+
+describe('what an instance does not use, it does not have', () => {
+  const descriptions = (template: typeof small) =>
+    all(template, 'AWS::Lambda::Function').map(({ Description }) => Description);
+
+  test('a queue for code functions only with event rules, or where it is configured', () => {
+    const onItsOwn = templateOf({ ...least, functionsQueue: true });
+
+    expect(descriptions(small)).not.toContain('Runs jobs of code functions');
+    small.resourceCountIs('AWS::SQS::Queue', 3);
+    expect(small.findOutputs('FunctionsQueueUrl')).toEqual({});
+    expect(descriptions(onItsOwn)).toContain('Runs jobs of code functions');
+    onItsOwn.hasOutput('FunctionsQueueUrl', {});
+    large.hasOutput('FunctionsQueueUrl', {});
+  });
+
+  test('an inbox of texts only where texts may be scored', () => {
+    const onlySnapshots = templateOf({ ...least, allow: { types: ['snapshot'] } });
+
+    expect(descriptions(onlySnapshots)).toEqual([
+      'Takes snapshots, each a durable execution',
+      'Runs jobs of all types',
+    ]);
+    onlySnapshots.resourceCountIs('AWS::Events::Rule', 0);
+  });
+});
+
+test('the dead letters of jobs are apart from all others: only they go back to their queue', () => {
+  const queues = all(large, 'AWS::SQS::Queue').map(({ RedrivePolicy }) =>
+    JSON.stringify(RedrivePolicy ?? ''),
+  );
+  const others = JSON.stringify([
+    all(large, 'AWS::Lambda::Function').map(({ DeadLetterConfig }) => DeadLetterConfig),
+    all(large, 'AWS::Events::Rule').map(({ Targets }) => Targets),
+    all(large, 'AWS::Scheduler::Schedule').map(({ Target }) => Target),
+  ]);
+
+  expect(queues.filter((policy) => policy.includes('JobsDeadLetters'))).toHaveLength(2);
+  expect(queues.join()).not.toContain('RareDeadLetters');
+  expect(others).toContain('RareDeadLetters');
+  expect(others).not.toContain('JobsDeadLetters');
 });
 
 test('requests in the inbox reach the function that splits them, or the dead-letter queue', () => {
@@ -331,7 +376,7 @@ describe('every function', () => {
   const functions = [...all(small, 'AWS::Lambda::Function'), ...all(large, 'AWS::Lambda::Function')];
 
   test('runs on Node.js 24 and arm64, and writes a log that expires', () => {
-    expect(functions).toHaveLength(8);
+    expect(functions).toHaveLength(7);
     for (const each of functions)
       expect(each).toMatchObject({
         Runtime: 'nodejs24.x',
@@ -427,15 +472,14 @@ describe('rights', () => {
     });
 
   test('code functions are all that their queue takes, and formulas are changed only where allow names it', () => {
-    const [inLeast, ofFunctions] = typesIn(small);
+    const [inLeast, ofFunctions] = typesIn(templateOf({ ...least, functionsQueue: true }));
 
     expect(inLeast).not.toContain('update-formula');
     expect(inLeast).toContain('score');
     expect(ofFunctions).toEqual(['run-function']);
-    expect(typesIn(templateOf({ ...least, allow: { types: ['update-formula', 'score'] } }))).toEqual([
-      ['update-formula', 'score'],
-      ['update-formula'],
-    ]);
+    expect(
+      typesIn(templateOf({ ...least, functionsQueue: true, allow: { types: ['update-formula', 'score'] } })),
+    ).toEqual([['update-formula', 'score'], ['update-formula']]);
   });
 
   test('what another service may do, it may do for this account alone', () => {

@@ -80,7 +80,7 @@ test('no role may do more than it uses', () => {
       "JobsRunJobsRole: Allow secretsmanager:GetSecretValue on TokenSecretToken",
       "JobsRunJobsRole: Allow sqs:ChangeMessageVisibility, sqs:DeleteMessage, sqs:GetQueueAttributes, sqs:GetQueueUrl, sqs:ReceiveMessage, sqs:SendMessage on JobsQueue",
       "SchedulesRole: Allow sqs:SendMessage on JobsQueue",
-      "SchedulesRole: Allow sqs:SendMessage on SchedulesDeadLetters",
+      "SchedulesRole: Allow sqs:SendMessage on RareDeadLetters",
       "SnapshotsSnapshotRole: Allow dynamodb:GetItem, dynamodb:UpdateItem on StorageTable",
       "SnapshotsSnapshotRole: Allow glue:CreatePartition, glue:DeletePartition, glue:GetTable, glue:UpdatePartition on arn:Partition:glue:Region:AccountId:catalog",
       "SnapshotsSnapshotRole: Allow glue:CreatePartition, glue:DeletePartition, glue:GetTable, glue:UpdatePartition on arn:Partition:glue:Region:AccountId:database/platformsyncleast_catalog_ba9d4e91",
@@ -129,7 +129,7 @@ test('no role may do more than it uses', () => {
       "SnapshotsSnapshotRole: Allow s3:PutObjectTagging on StorageBucket/files.*/dt=*",
       "SnapshotsSnapshotRole: Allow s3:PutObjectTagging on StorageBucket/files/dt=*",
       "SnapshotsSnapshotRole: Allow secretsmanager:GetSecretValue on TokenSecretToken",
-      "SnapshotsSnapshotRole: Allow sqs:SendMessage on SnapshotsDeadLetters",
+      "SnapshotsSnapshotRole: Allow sqs:SendMessage on RareDeadLetters",
       "TextsSplitTextsRole: Allow dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query on StorageTable",
       "TextsSplitTextsRole: Allow logs:CreateLogStream, logs:PutLogEvents on TextsSplitTextsLog",
       "TextsSplitTextsRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/refused/*",
@@ -139,7 +139,7 @@ test('no role may do more than it uses', () => {
       "TextsSplitTextsRole: Allow s3:GetObject on StorageBucket/*",
       "TextsSplitTextsRole: Allow s3:ListBucket on StorageBucket",
       "TextsSplitTextsRole: Allow sqs:SendMessage on JobsQueue",
-      "TextsSplitTextsRole: Allow sqs:SendMessage on TextsDeadLetters",
+      "TextsSplitTextsRole: Allow sqs:SendMessage on RareDeadLetters",
     ]
   `);
 });
