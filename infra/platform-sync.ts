@@ -94,6 +94,7 @@ export class PlatformSync extends Construct {
       ...queueUrls(this.queues),
       TokenSecretArn: secret.arn,
       GlueDatabase: catalog.databaseName,
+      WorkGroup: catalog.workGroupName,
       SnapshotFunction: work.snapshot.alias.functionArn,
     });
     this.addTags({ 'platform-sync': instance.name, ...instance.tags });

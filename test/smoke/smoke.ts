@@ -1,0 +1,100 @@
+import type { Deployment, SmokeInputs } from './deployment.ts';
+
+export type Report = {
+  readonly step: string;
+  readonly outcome: 'passed' | 'failed' | 'skipped';
+  readonly says: string;
+};
+
+/** A step that cannot be taken here is no step that passed. */
+class Skipped extends Error {}
+
+type Smoke = Deployment & SmokeInputs & { readonly now: () => number; readonly timeoutMs: number };
+
+/** Each does one thing as its users do, and returns what came of it. Throws if it did not, or `Skipped`. */
+const steps = {
+  async snapshot(smoke) {
+    const id = `smoke-${smoke.now()}`;
+    // A place of its own, and a search that finds nothing: what others read stays as it is.
+    await smoke.send({ version: 1, type: 'snapshot', source: 'calculations', name: id, as: 'smoke', id });
+    const since = new Date(smoke.now() - CLOCKS_DIFFER_MS).toISOString();
+    const { run } = await until(smoke, 'calculations.smoke/latest.json', async () => {
+      const latest = await read(smoke, 'calculations.smoke/latest.json');
+      return latest !== undefined && String(latest['startedAt']) > since ? latest : undefined;
+    });
+    return `published run ${run}`;
+  },
+  async score(smoke) {
+    const id = `smoke-score-${smoke.now()}`;
+    await smoke.send({ version: 1, type: 'score', id, texts: [{ id: 'a', text: 'This is wonderful!' }] });
+    return done(await resultOf(smoke, 'score', id));
+  },
+  async function(smoke) {
+    if (smoke.job === undefined) throw new Skipped('no --job was given');
+    const id = `smoke-function-${smoke.now()}`;
+    await smoke.send({ ...smoke.job, version: 1, type: 'run-function', id });
+    return done(await resultOf(smoke, 'run-function', id));
+  },
+  async event(smoke) {
+    if (smoke.event === undefined) throw new Skipped('no --event was given');
+    const id = await smoke.emit(smoke.event);
+    return done(await resultOf(smoke, 'run-function', id));
+  },
+  async query({ query }) {
+    if (query === undefined) throw new Skipped('there is no Athena here');
+    return `${await query('SELECT count(*) FROM latest_calculations')} rows`;
+  },
+  async alarms({ redAlarms }) {
+    if (redAlarms === undefined) throw new Skipped('there is no CloudWatch here');
+    const red = await redAlarms();
+    if (red.length > 0) throw new Error(`expected no red alarm, got ${red.join(', ')}`);
+    return 'none is red';
+  },
+} as const satisfies Readonly<Record<string, (smoke: Smoke) => Promise<string>>>;
+
+/** How far the clocks of a laptop and of Lambda may be apart. */
+const CLOCKS_DIFFER_MS = 60_000;
+
+/** Takes all steps, one after another, and reports each: one that fails stops no other. */
+export async function* smokeTest(smoke: Smoke): AsyncGenerator<Report> {
+  for (const [step, take] of Object.entries(steps)) {
+    try {
+      yield { step, outcome: 'passed', says: await take(smoke) };
+    } catch (error) {
+      const says = error instanceof Error ? error.message : String(error);
+      yield { step, outcome: error instanceof Skipped ? 'skipped' : 'failed', says };
+    }
+  }
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+async function read({ store }: Smoke, key: string): Promise<Json | undefined> {
+  const object = await store.get(key);
+  return object && JSON.parse(object.body.toString());
+}
+
+/** The result of a job, once it is there. The id of a job of an event ends in the event's id, after its rule's name. */
+const resultOf = (smoke: Smoke, type: string, id: string): Promise<Json> =>
+  until(smoke, `the result of ${id}`, async () => {
+    for await (const { key } of smoke.store.list(`results/${type}/`))
+      if (key.endsWith(`/${id}.json`) || key.endsWith(`.${id}.json`)) return read(smoke, key);
+    return undefined;
+  });
+
+function done({ status, error }: Json): string {
+  if (status !== 'done')
+    throw new Error(`expected a job that is done, got ${status}: ${JSON.stringify(error)}`);
+  return 'done';
+}
+
+async function until<T>(smoke: Smoke, what: string, find: () => Promise<T | undefined>): Promise<T> {
+  const end = smoke.now() + smoke.timeoutMs;
+  for (;;) {
+    const found = await find();
+    if (found !== undefined) return found;
+    if (smoke.now() > end)
+      throw new Error(`expected ${what} within ${smoke.timeoutMs / 1_000} s, got nothing`);
+    await smoke.wait();
+  }
+}

@@ -1,0 +1,47 @@
+import { startStack } from '../../lib/sandbox/aws/stack/start-stack.ts';
+import { synthStack } from '../../lib/sandbox/aws/stack/synth-stack.ts';
+import { readStack } from '../../lib/sandbox/aws/stack/template.ts';
+import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import type { Deployment, SmokeInputs } from './deployment.ts';
+import { localDeployment } from './local.ts';
+
+const BASE_URL = 'https://smoke.invalid';
+
+const [{ id: packageId } = { id: '' }] = codePackages;
+const sums = { packageId, packageVersion: '1.0.0', functionName: 'addNumbers' };
+
+/** A code function and an event rule of the local stack. */
+export const localInputs = {
+  job: { ...sums, inputVariables: { first: 2, second: 3 } },
+  event: { source: 'smoke', detailType: 'Sum', detail: { first: 2, second: 3 } },
+} satisfies SmokeInputs;
+
+const instance = {
+  name: 'smoke',
+  baseUrl: BASE_URL,
+  rate: 2_000,
+  logLevel: 'warn',
+  eventRules: [
+    {
+      name: 'sums',
+      pattern: { source: [localInputs.event.source] },
+      ...sums,
+      inputVariables: { first: '$.detail.first', second: '$.detail.second' },
+    },
+  ],
+};
+
+/** Deploys a stack to this machine, with a small platform of its own, until it is disposed of. */
+export async function startLocal(): Promise<Deployment & AsyncDisposable> {
+  await using started = new AsyncDisposableStack();
+  const platform = started.use(await startPlatform({ calculations: 40, filesPerSet: 10 }));
+  const synthesized = started.use(await synthStack(instance));
+  const texts = { [BASE_URL]: platform.url };
+  const run = { ...(await readStack(synthesized.folder)), texts, secret: platform.token };
+  const stack = started.use(await startStack(run));
+  started.use(await stack.poll());
+  const deployment = await localDeployment(stack);
+  const running = started.move();
+  return { ...deployment, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
