@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { Bench } from './bench.ts';
 import { churn } from './churn.ts';
 import { cold } from './cold.ts';
+import { cost } from './cost.ts';
 import { crash } from './crash.ts';
 import { jobs } from './jobs.ts';
 import { pace } from './pace.ts';
@@ -9,7 +10,7 @@ import { publish } from './publish.ts';
 import { snapshot } from './snapshot.ts';
 import { snapshotRate } from './snapshot-rate.ts';
 
-const benches: readonly Bench[] = [snapshot, publish, churn, crash, snapshotRate, pace, jobs, cold];
+const benches: readonly Bench[] = [snapshot, publish, churn, crash, snapshotRate, pace, jobs, cold, cost];
 
 const requested = process.argv.slice(2);
 const unknown = requested.filter((name) => !benches.some((bench) => bench.name === name));

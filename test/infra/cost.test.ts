@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { costOf, page } from './cost/page.ts';
+import { sizes } from './cost/sizes.ts';
+
+test('docs/cost.md is what `npm run bench -- cost` computes', () => {
+  expect(readFileSync('docs/cost.md', 'utf8')).toBe(page());
+});
+
+test.each(sizes.filter(({ mostUsd }) => mostUsd !== undefined))(
+  '$name costs at most $mostUsd USD',
+  (size) => {
+    expect(costOf(size).afterFree).toBeLessThanOrEqual(size.mostUsd ?? 0);
+  },
+);
+
+test('the README says the same', () => {
+  const readme = readFileSync('README.md', 'utf8');
+
+  for (const size of sizes) {
+    const { onDemand, afterFree } = costOf(size);
+    expect(readme).toContain(`| $${onDemand.toFixed(2)} | $${afterFree.toFixed(2)} |`);
+  }
+});

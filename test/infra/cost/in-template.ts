@@ -1,0 +1,51 @@
+import { type Resource, resourcesOf, templateOf } from '../instances.ts';
+
+/** What of a template costs money. */
+export type InTemplate = {
+  /** Metrics that alarms evaluate. */
+  readonly alarmMetrics: number;
+  readonly alarms: number;
+  /** Custom metrics that have data in every hour, because a schedule sends zeros. */
+  readonly hourlyMetrics: number;
+  readonly secrets: number;
+  readonly mappings: number;
+  /** Places of snapshots. */
+  readonly schedules: number;
+  /** The most processes that take jobs at once. */
+  readonly workers: number;
+  /** Gigabytes of memory, by the function's description. */
+  readonly memoryGb: (description: string) => number;
+};
+
+type Metrics = readonly { readonly MetricStat?: unknown }[];
+
+/** Counts what an instance's stack has. */
+export function countIn(instance: object): InTemplate {
+  const all = resourcesOf(templateOf(instance)).map(([, resource]) => resource);
+  const ofType = (type: string) =>
+    all.filter(({ Type }) => Type === type).map(({ Properties }) => Properties);
+  const alarms = ofType('AWS::CloudWatch::Alarm');
+  const functions = ofType('AWS::Lambda::Function');
+  const [{ ScalingConfig: scaling } = {}] = ofType('AWS::Lambda::EventSourceMapping');
+  return {
+    alarmMetrics: alarms.reduce((sum, alarm) => sum + metricsOf(alarm), 0),
+    alarms: alarms.length,
+    hourlyMetrics: ofType('AWS::Scheduler::Schedule').reduce((sum, schedule) => sum + zerosIn(schedule), 0),
+    secrets: ofType('AWS::SecretsManager::Secret').length,
+    mappings: ofType('AWS::Lambda::EventSourceMapping').length,
+    schedules: (instance as { readonly schedules: readonly unknown[] }).schedules.length,
+    workers: (scaling as { readonly MaximumConcurrency: number }).MaximumConcurrency,
+    memoryGb: (description) => {
+      const found = functions.find(({ Description }) => String(Description).startsWith(description));
+      return Number(found?.['MemorySize'] ?? 0) / 1_024;
+    },
+  };
+}
+
+const metricsOf = ({ Metrics: metrics }: Resource['Properties']): number =>
+  ((metrics as Metrics | undefined) ?? [{ MetricStat: {} }]).filter(
+    ({ MetricStat }) => MetricStat !== undefined,
+  ).length;
+
+const zerosIn = (schedule: Resource['Properties']): number =>
+  JSON.stringify(schedule).match(/MetricName/g)?.length ?? 0;
