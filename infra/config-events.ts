@@ -47,12 +47,17 @@ const pattern = z.record(z.string(), z.unknown(), { error: EXPECTED_PATTERN }).c
     issues.push({ code: 'custom', path: [...path], message: expected, input: undefined });
 });
 
+/** A bus of the same account and region: only there may a rule send to the stack's queue without a role. */
+const bus = text('the name of an event bus, such as orders', /^(?!arn:)[\w./-]{1,256}$/);
+
 /** Any event becomes a `run-function` message with the whole event in it. */
 export const eventRuleSchema = z.strictObject(
   {
     name,
     /** As EventBridge has it: names of fields with lists of what matches, exactly as it is deployed. */
     pattern,
+    /** Where the events are put. Default: the bus of the account, on which AWS's own events are. */
+    bus: z.optional(bus),
     packageId: uuid('a package'),
     packageVersion: pathSegment,
     functionName: pathSegment,

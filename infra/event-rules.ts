@@ -1,5 +1,5 @@
 import { Duration, Names, Stack } from 'aws-cdk-lib';
-import { type EventPattern, type IRuleTarget, Rule } from 'aws-cdk-lib/aws-events';
+import { EventBus, type EventPattern, type IRuleTarget, Rule } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
@@ -30,13 +30,17 @@ export class EventRules extends Construct {
         ruleName: `${prefix}-${each.name}`,
         description: `Runs ${each.functionName}`,
         eventPattern: each.pattern as EventPattern,
+        ...(isDefault(each.bus)
+          ? {}
+          : { eventBus: EventBus.fromEventBusName(this, `${each.name}Bus`, each.bus) }),
         targets: [this.target(functionsQueue, each)],
       });
       // In an update, the function that reads a new form of message comes before the rule that writes it.
       const { defaultChild } = worker.function.node;
       if (defaultChild !== undefined) rule.node.addDependency(defaultChild);
     }
-    for (const queue of [functionsQueue, rareDeadLetters]) this.letRulesSend(queue, prefix);
+    const names = new Set(rules.map(({ bus }) => (isDefault(bus) ? `${prefix}-*` : `${bus}/${prefix}-*`)));
+    for (const queue of [functionsQueue, rareDeadLetters]) this.letRulesSend(queue, [...names]);
   }
 
   /** The queue as a target. The one of CDK adds a statement to the queue's policy for each rule; SQS takes 20. */
@@ -52,14 +56,13 @@ export class EventRules extends Construct {
     };
   }
 
-  /** One statement for the rules of this stack, by their names and the account. */
-  private letRulesSend(queue: Queue, prefix: string): void {
+  /** One statement for the rules of this stack, by their names (after that of their bus) and the account. */
+  private letRulesSend(queue: Queue, names: readonly string[]): void {
     const { account } = Stack.of(this);
-    const rules = Stack.of(this).formatArn({
-      service: 'events',
-      resource: 'rule',
-      resourceName: `${prefix}-*`,
-    });
+    const arns = names.map((resourceName) =>
+      Stack.of(this).formatArn({ service: 'events', resource: 'rule', resourceName }),
+    );
+    const rules = arns.length === 1 ? arns[0] : arns;
     queue.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal('events.amazonaws.com')],
@@ -70,6 +73,9 @@ export class EventRules extends Construct {
     );
   }
 }
+
+const isDefault = (bus: string | undefined): bus is undefined | 'default' =>
+  bus === undefined || bus === 'default';
 
 /** Stands for the whole event. It is JSON of its own, so there are no quotes around it. */
 const EVENT = '<aws.events.event.json>';

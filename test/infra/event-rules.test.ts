@@ -131,3 +131,32 @@ test('jobs of rules go to the queue of code functions', () => {
     'Fn::GetAtt': [expect.stringMatching(/^JobsFunctionsQueue/), 'Arn'],
   });
 });
+
+test('a rule on a bus of its own gets its events from there, and may send to the queues', () => {
+  const [bare] = full.eventRules.slice(1);
+  const eventRules = [
+    bare,
+    { ...bare, name: 'orders', bus: 'orders' },
+    { ...bare, name: 'same', bus: 'default' },
+  ];
+  const template = templateOf({ ...least, eventRules });
+
+  const buses = Object.values(template.findResources('AWS::Events::Rule')).map(({ Properties }) => [
+    String(Properties['Name'] ?? '').replace(/^.*-/, ''),
+    Properties['EventBusName'],
+  ]);
+  expect(buses).toEqual(
+    expect.arrayContaining([
+      ['bare', undefined],
+      ['orders', 'orders'],
+      ['same', undefined],
+    ]),
+  );
+  const sources = resourcesOf(template).flatMap(([, { Type, Properties }]) =>
+    Type === 'AWS::SQS::QueuePolicy' && JSON.stringify(Properties).includes(':rule/')
+      ? [JSON.stringify(Properties).match(/:rule\/(?:orders\/)?/g)]
+      : [],
+  );
+  expect(sources).toHaveLength(2);
+  for (const each of sources) expect(each).toEqual([':rule/', ':rule/orders/']);
+});

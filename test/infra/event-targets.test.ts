@@ -39,3 +39,17 @@ test.each([
   expect(changed).not.toBe(text);
   expect(() => targetsIn(changed)).toThrow(message);
 });
+
+test('an event on a bus goes to the rules of that bus alone', () => {
+  const [bare] = full.eventRules.slice(1);
+  const eventRules = [bare, { ...bare, name: 'elsewhere', bus: 'orders' }];
+  const both = templateOf({ ...least, eventRules }).toJSON() as Template;
+  const resolve = templateValues(both, { endpoint: 'http://127.0.0.1' });
+  const rulesFor = (bus?: string) =>
+    targetsOf(event, both, resolve, bus).map(
+      (target) => JSON.parse(String(Reflect.get(target, 'body'))).rule,
+    );
+
+  expect(rulesFor()).toEqual(['bare']);
+  expect(rulesFor('orders')).toEqual(['elsewhere']);
+});

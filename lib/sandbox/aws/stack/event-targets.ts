@@ -11,6 +11,7 @@ export type EventTarget =
   | { readonly kind: 'queue'; readonly queue: string; readonly body: string };
 
 type RuleProperties = {
+  readonly EventBusName?: string;
   readonly EventPattern: object;
   readonly Targets: readonly Target[];
 };
@@ -21,12 +22,18 @@ type Target = {
 };
 
 /**
- * The targets of all rules that match an event. Throws if EventBridge would refuse a rule, or may not use a target, and
+ * The targets of all rules that match an event on a bus, by default that of the account. Throws if EventBridge would refuse a rule, or may not use a target, and
  * for a template with variables that are not known here.
  */
-export function targetsOf(event: object, template: Template, resolve: Resolve): readonly EventTarget[] {
+export function targetsOf(
+  event: object,
+  template: Template,
+  resolve: Resolve,
+  bus = 'default',
+): readonly EventTarget[] {
   return resourcesOf(template, 'AWS::Events::Rule').flatMap(([id, { Properties }]) => {
-    const { EventPattern, Targets } = resolve(Properties) as RuleProperties;
+    const { EventBusName = 'default', EventPattern, Targets } = resolve(Properties) as RuleProperties;
+    if (EventBusName !== bus) return [];
     const parsed = parsePattern(EventPattern);
     if (parsed.kind === 'faults') throw new Error(`${id}: ${parsed.faults.map(faultText).join('; ')}`);
     if (!matchesPattern(parsed.pattern, JSON.stringify(event))) return [];
@@ -80,7 +87,7 @@ type Statement = {
   readonly Resource: string;
   readonly Condition?: {
     readonly StringEquals?: { readonly 'aws:SourceAccount'?: string };
-    readonly ArnLike?: { readonly 'aws:SourceArn'?: string };
+    readonly ArnLike?: { readonly 'aws:SourceArn'?: string | readonly string[] };
   };
 };
 
@@ -88,8 +95,10 @@ function maySend(policy: Resource['Properties'], { Arn }: Target, rule: string):
   const { Statement: statements } = policy['PolicyDocument'] as { readonly Statement: readonly Statement[] };
   return statements.some(({ Effect, Principal, Action, Resource: queue, Condition }) => {
     const account = Condition?.StringEquals?.['aws:SourceAccount'] ?? ACCOUNT;
-    const [start = '', ...more] = (Condition?.ArnLike?.['aws:SourceArn'] ?? '*').split('*');
-    const isFromRule = rule.startsWith(start) && (more.length > 0 || rule === start);
+    const isFromRule = [Condition?.ArnLike?.['aws:SourceArn'] ?? '*'].flat().some((form) => {
+      const [start = '', ...more] = form.split('*');
+      return rule.startsWith(start) && (more.length > 0 || rule === start);
+    });
     return (
       Effect === 'Allow' &&
       Principal?.Service === PRINCIPAL &&

@@ -115,7 +115,8 @@ function placesOf(
       return named(id, here('logs', `log-group:${id}:*`));
     case 'AWS::Events::Rule': {
       const name = String(Properties['Name'] ?? id);
-      return named(name, here('events', `rule/${name}`));
+      const bus = Properties['EventBusName'];
+      return named(name, here('events', `rule/${bus === undefined ? '' : `${bus}/`}${name}`));
     }
     default:
       return undefined;
