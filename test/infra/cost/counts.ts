@@ -1,29 +1,33 @@
-/** What work needs, each with its source. A change of the code that changes one of them changes it here. */
+/** What work needs, each measured, by a rule of the code, or estimated, as it says. Whoever changes one changes it here. */
 export const counts = {
-  /** docs/jobs.md, "What a job costs": three writes and a put, and a write of the pace for about four calls. */
-  job: { writes: 3.25, reads: 0, puts: 1, events: 1, sqsRequests: 3, lambdaSeconds: 1, logBytes: 600 },
-  /** docs/jobs.md: 2.03 writes and 1.03 reads a text, measured with two workers; a share of the pace's writes. */
+  /**
+   * Measured (docs/jobs.md): three writes and a put, and a write of the pace for about four calls. By rule: a message is
+   * sent, received and deleted, and its end is an event. Estimated: a second for the call, and the lines of an invocation.
+   */
+  job: { writes: 3.25, puts: 1, events: 1, sqsRequests: 3, lambdaSeconds: 1, logBytes: 2_000 },
+  /** Measured with two workers (docs/jobs.md): 2.03 writes and 1.03 reads, and a share of the pace's writes. */
   text: { writes: 2.28, reads: 1.03, logBytes: 20 },
-  /** Texts in a chunk, which is one message and one part: lib/jobs. */
+  /** By rule: a chunk is one message; its texts are staged, and it writes a part and an outcome. */
   textsInChunk: 100,
-  /** Snapshots take one slot at a time: a write for each request. */
+  putsInChunk: 3,
+  /** By rule: snapshots take one slot at a time. */
   snapshotRequest: { writes: 1 },
-  /** A part is closed after 30 s at the latest, with a checkpoint: two puts; publishing writes each part again. */
+  /** By rule: a part is closed after 30 s at the latest, with a checkpoint, and publishing writes it again. */
   partSeconds: 30,
   putsInPart: 3,
-  /** Of each run besides its parts: manifests, changes, the tags of the run before, latest.json. */
+  /** Estimated, of each run besides its parts: manifests, changes, tags of the run before, latest.json. */
   putsInRun: 10,
-  /** A slice takes three minutes: lib/snapshot/durable/durable-run.ts. */
+  /** By rule (lib/snapshot/durable/durable-run.ts); operations and lines of a run besides its slices are estimated. */
   sliceSeconds: 180,
   operationsInRun: 8,
   logBytesInRun: 10_000,
-  /** Records in a response of each list: the sources' definitions. */
+  /** By rule: records in a response of each list, in the definitions of the sources. */
   pageRecords: { calculations: 5_000, files: 1_000 },
-  /** Five pollers of an event source mapping, each with three long polls a minute. Source: AWS's guide of SQS and Lambda. */
+  /** By rule of Lambda: five pollers of a mapping, each with three long polls a minute. */
   pollsInMonth: 5 * 3 * 60 * 730,
-  /** With gzip: docs/speed.md. */
+  /** Estimated, compressed. */
   bytesInRecord: 150,
-  /** A row of the ledger and of a scored text, with its index. */
+  /** Estimated: a row of the ledger, or of a scored text. */
   bytesInRow: 600,
 } as const;
 

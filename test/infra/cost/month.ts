@@ -4,7 +4,7 @@ import { freeEachMonth, type Priced, prices } from './prices.ts';
 import type { Load, Size } from './sizes.ts';
 
 /** How much of everything a month takes. */
-export type Amounts = Readonly<Record<Priced, number>>;
+type Amounts = Readonly<Record<Priced, number>>;
 
 export type Month = {
   readonly template: InTemplate;
@@ -39,7 +39,11 @@ function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
   const records = load.nightly.calculations + load.nightly.files + load.nightly.datasets;
   // All processes that take jobs share the rate, so each of them takes as long as all texts do.
   const textSeconds = (texts / rate) * template.workers;
-  const puts = parts * counts.putsInPart + runs * counts.putsInRun + jobs * counts.job.puts + chunks * 3;
+  const puts =
+    parts * counts.putsInPart +
+    runs * counts.putsInRun +
+    jobs * counts.job.puts +
+    chunks * counts.putsInChunk;
   const rows = jobs + 3 * texts;
   return {
     alarmMetric: template.alarmMetrics,

@@ -78,7 +78,7 @@ ${rows.map((row) => `| ${row.what} | ${row.counted} | ${usd(row.onDemand)} | ${u
 /** docs/cost.md, as computed. */
 export const page = (): string => `# Cost
 
-What an instance costs a month in US dollars, computed by \`npm run bench -- cost\` from the synthesized template, from what work needs (\`test/infra/cost/counts.ts\`, each count with its source), and from the on-demand prices in ${PRICED.region} of ${PRICED.on} (\`test/infra/cost/prices.ts\`). This page is written by \`npm run bench -- cost\`, and a test compares them. The three configurations are in \`test/infra/cost/sizes.ts\`.
+What an instance costs a month in US dollars, computed by \`npm run bench -- cost\` from the synthesized template, from what work needs (\`test/infra/cost/counts.ts\`, which says of each count whether it is measured, a rule of the code, or estimated), and from the on-demand prices in ${PRICED.region} of ${PRICED.on} (\`test/infra/cost/prices.ts\`). This page is written by \`npm run bench -- cost\`, and a test compares them. The three configurations are in \`test/infra/cost/sizes.ts\`.
 
 *On demand* is what the instance adds to the bill of an account that uses up elsewhere what AWS gives every account each month for ever: 10 metrics of alarms, 10 custom metrics, 5 GB of logs, 400,000 GB-s and a million invocations of Lambda, a million requests of SQS, 25 GB of DynamoDB. *After what is free* is the bill of an account that uses it for nothing else.
 
