@@ -137,6 +137,37 @@ describe('a slot', () => {
   });
 });
 
+test('a slot may be used later once a call has missed two by its timers', async () => {
+  const { take, slots } = createWorker({ responseMs: 0, lateness: () => 30 });
+
+  await take();
+  const { atMs, untilMs = 0 } = await take();
+
+  expect(untilMs - atMs).toBeGreaterThan(10);
+  expect(slots.counts()).toMatchObject({ used: 2, wasted: 3 });
+});
+
+describe('a probe', () => {
+  const probing = { incidents: 2, tatMs: 0, lowered: { rate: 7, atMs: -9_000 } };
+
+  test.each([
+    ['was refused', async ({ throttled }: ReturnType<typeof createWorker>, slot: Slot) => throttled(slot)],
+    [
+      'gave its slot back',
+      async ({ slots, throttled }: ReturnType<typeof createWorker>, slot: Slot) => {
+        slots.giveBack(slot);
+        await throttled({ atMs: 99, waitedMs: 0, incidents: 2 });
+      },
+    ],
+  ])('that %s does not show that the platform accepts calls', async (_, end) => {
+    const worker = createWorker({ budget: probing });
+
+    await end(worker, await worker.take());
+
+    expect((await worker.memory.read()).lowered).toMatchObject({ atMs: -9_000, refused: 1 });
+  });
+});
+
 test('two calls at once reserve one block', async () => {
   const { slots, run, request, takeLog } = createWorker();
 
@@ -206,6 +237,41 @@ describe('a call that must prepare', () => {
     await run(() => slots.approach({ ...request(), ahead, leadMs: () => 0 }));
 
     expect(asked).toEqual([80, 2_080, 4_080, 5_058]);
+  });
+
+  test('leaves the reservation to the calls ahead', async () => {
+    const { slots, run, request, takeLog } = createWorker();
+    const asked = [1, 1, 0];
+    const ahead = () => ({ calls: asked.shift() ?? 0, forMs: 20 });
+
+    await run(() => slots.approach({ ...request(), ahead, leadMs: () => 0 }));
+
+    expect(takeLog()).toEqual(['look at 40', 'reserve at 80']);
+  });
+
+  test('may wait just as long as it must', async () => {
+    const [patient, hasty] = [1_000, 999].map((maxWaitMs) =>
+      createWorker({ maxWaitMs, budget: { tatMs: 1_000 } }),
+    );
+    for (const worker of [patient, hasty]) {
+      await worker?.reserve();
+      await worker?.pass(18);
+    }
+
+    expect(await patient?.approach(1)).toBe(1_098 - 40);
+    await expect(hasty?.approach(1)).rejects.toMatchObject({ waitMs: 1_000 });
+  });
+
+  test('reserves anew if the block that is held has passed', async () => {
+    const { approach, reserve, pass, takeLog, clock } = createWorker();
+    await reserve();
+    await pass(5_000);
+    takeLog();
+
+    await approach(0);
+
+    expect(takeLog()).toEqual(['reserve at 5080']);
+    expect(clock.now()).toBeGreaterThan(5_080);
   });
 
   test('is refused if the slots ahead of its own are too many', async () => {

@@ -53,7 +53,8 @@ export function fakeCall(script: readonly Scripted[], options: FakeOptions = {})
   const slept: number[] = [];
   const events: PlatformEvent[] = [];
   const log: string[] = [];
-  let nowMs = 0;
+  // As in life: a difference of two times is not their sum.
+  let nowMs = 1_000_000;
   let turn = 0;
 
   const pace = createFakePace({

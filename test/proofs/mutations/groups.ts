@@ -13,7 +13,7 @@ export const groups = {
       'test/pace/set-clock.test.ts',
       'test/pace/{effective-rate,after-refusal,budget,budget-updates,reserve-block}.test.ts',
       'test/pace/{safe-slots,fleet-breaker,fleet-slots-steps,proof,lowered,budget-view}.test.ts',
-      'test/pace/{dynamo-budget-refusals,gcra,fair-order,fleet-pace,local-pace,breaker}.test.ts',
+      'test/pace/{dynamo-budget-refusals,gcra,fair-order,fleet-pace,local-pace,local-slots,breaker}.test.ts',
     ],
   },
   page: {
