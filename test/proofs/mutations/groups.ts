@@ -86,9 +86,11 @@ export const groups = {
   publish: {
     mutate: ['lib/snapshot/publish/*.ts'],
     tests: [
-      'test/snapshot/publish/{gates,check-parts,compose-parts,publish-parts,publish-changes}.test.ts',
-      'test/snapshot/publish/{last-publication,stray-parts,glue-refusals,tag-runs,publish}.test.ts',
-      'test/snapshot/publish/{glue-partitions,publish-partitions,withdraw-parts}.test.ts',
+      'test/snapshot/publish/{gates,check-parts,mended-frames,compose-parts,publish-parts,publish-changes}.test.ts',
+      'test/snapshot/publish/{last-publication,stray-parts,glue-refusals,tag-runs,glue-partitions}.test.ts',
+      'test/snapshot/publish/publish-partitions.test.ts',
+      'test/snapshot/publish/publish.test.ts',
+      'test/snapshot/publish/withdraw-parts.test.ts',
     ],
   },
 } as const satisfies Record<string, Group>;

@@ -28,6 +28,7 @@ test('a first run without records is published', () => {
 
 test.each([
   ['four minutes', '2026-11-21T09:04:00.000Z', []],
+  ['just five minutes', '2026-11-21T09:05:00.000Z', []],
   ['six minutes', '2026-11-21T09:06:00.000Z', ['future']],
 ])('a run that started %s ahead of our clock is judged by its clock', (_name, startedAt, reasons) => {
   expect(refusals({ ...run, startedAt }, undefined)).toEqual(reasons);
@@ -35,6 +36,10 @@ test.each([
 
 test('a run is refused while what is published is broken', () => {
   expect(refusals(run, undefined, true)).toEqual(['broken']);
+});
+
+test('a run without records is published after one without', () => {
+  expect(refusals({ ...run, records: 0 }, publishedManifest({ records: 0 }))).not.toContain('empty');
 });
 
 describe('against a last run of 100 records', () => {
