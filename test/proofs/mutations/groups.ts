@@ -10,7 +10,7 @@ export const groups = {
     mutate: ['lib/pace/*.ts'],
     tests: [
       'test/pace/{recent-longest,lateness,held-block,tally,gated-pace,fleet-slots,table-clock}.test.ts',
-      'test/pace/set-clock.test.ts',
+      'test/pace/{set-clock,enqueue,moment,dynamo-requests}.test.ts',
       'test/pace/{effective-rate,after-refusal,budget,budget-updates,reserve-block}.test.ts',
       'test/pace/{safe-slots,fleet-breaker,fleet-slots-steps,proof,lowered,budget-view}.test.ts',
       'test/pace/{dynamo-budget-refusals,gcra,fair-order,fleet-pace,local-pace,local-slots,breaker}.test.ts',

@@ -681,4 +681,40 @@ export const lookedAt: readonly LookedAt[] = [
     to: ['false'],
     why: 'a signal that is undefined is none',
   },
+  {
+    file: 'lib/pace/fleet-slots.ts',
+    code: 'slots.length > calls ? undefined : slots.at(-1)',
+    to: ['false', '+1'],
+    why: 'it looks sooner than it must, and sleeps again',
+  },
+  {
+    file: 'lib/pace/fleet-slots.ts',
+    code: 'if (waitMs > 0) await clock.sleep(waitMs, signal);',
+    to: ['true', 'waitMs >= 0'],
+    why: 'a sleep of no time ends at once',
+  },
+  {
+    file: 'lib/pace/fleet-slots.ts',
+    code: 'if (wasted > 0) worker.tally.add({ wasted });',
+    to: ['true', 'wasted >= 0'],
+    why: 'it adds none',
+  },
+  {
+    file: 'lib/pace/enqueue.ts',
+    code: '{ once: true }',
+    to: ['{}', 'false'],
+    why: 'a signal is aborted once',
+  },
+  {
+    file: 'lib/snapshot/publish/mended-frames.ts',
+    code: 'while (at < lines.byteLength)',
+    to: ['at <= lines.byteLength'],
+    why: 'at the end of the lines nothing is left, and less than a frame: it stops all the same',
+  },
+  {
+    file: 'lib/snapshot/publish/mended-frames.ts',
+    code: 'if (packer.openBytes() + lines.byteLength - added < MOST_FRAME_BYTES) break;',
+    to: ['false', 'packer.openBytes() + lines.byteLength + added'],
+    why: 'it looks at each line of what fits, and adds them together after the last',
+  },
 ];
