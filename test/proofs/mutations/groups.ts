@@ -76,7 +76,7 @@ export const groups = {
       'test/jobs/texts/scoring/{stopping,text-gate,send-text,score-text}.test.ts',
       'test/jobs/texts/cache/*.test.ts',
       'test/jobs/texts/rows/{csv-rows,source-lines}.test.ts',
-      'test/jobs/texts/batch/{inbox-request,chunks,unsent-chunks,chunk-counts,part,check-batch}.test.ts',
+      'test/jobs/texts/batch/{inbox-request,chunk-keys,chunks,unsent-chunks,chunk-counts,part,check-batch}.test.ts',
       'test/jobs/texts/batch/{finish-batch,end-chunk}.test.ts',
       'test/jobs/{types/score/runner,texts/erase-old-versions,cancel-under-way}.test.ts',
       'test/jobs/texts/scoring/score-texts.test.ts',

@@ -30,6 +30,11 @@ describe('what a batch would take', () => {
       ['864001 calls, which take 10.1 days at 1 a second, over the limit of 10 days'],
     ],
     [
+      'more than ten days at ten a second',
+      { calls: 20 * TEN_DAYS, rate: 10 },
+      ['17280000 calls, which take 20 days at 10 a second, over the limit of 10 days'],
+    ],
+    [
       'more of both',
       { calls: 2 * TEN_DAYS, rate: 1, maxCalls: 1 },
       ['1728000 calls, over the limit of 1', '1728000 calls, which take 20 days at 1 a second'],

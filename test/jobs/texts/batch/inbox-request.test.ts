@@ -72,3 +72,30 @@ test('writes a refused request beside the refused messages, under a valid name',
     faults: ['no text'],
   });
 });
+
+test('a request under a key that is no batch name is refused, even if all else is valid', () => {
+  const body = bodyOf({ object: 'uploads/reviews.csv', text: 'Review', topics: [{ topic: 'Price' }] });
+
+  expect(parseInboxRequest('inbox/a b.json', body)).toMatchObject({ kind: 'refused', key: 'inbox/a b.json' });
+});
+
+test('bytes that are not JSON are refused as a request, not as a message', () => {
+  const refused = parseInboxRequest('inbox/a.json', Buffer.from('{'));
+
+  expect(refused).toMatchObject({ kind: 'refused', faults: [expect.stringContaining('the request: ')] });
+});
+
+test('a request that is no object is named so', () => {
+  expect(parseInboxRequest('inbox/a.json', bodyOf([]))).toMatchObject({
+    faults: [expect.stringMatching(/^the request: /)],
+  });
+});
+
+test.each([
+  ['old/inbox/a.json.txt', 'refused/inbox-old_inbox_a.json.txt.json'],
+  [`inbox/${'a'.repeat(200)}.json`, `refused/inbox-${'a'.repeat(114)}.json`],
+])('the reasons to refuse %s are stored as %s', async (key, refusedKey) => {
+  const store = createMemoryStore();
+
+  expect(await writeRefusedInbox(store, { key, faults: ['no'] })).toBe(refusedKey);
+});
