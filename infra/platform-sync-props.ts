@@ -31,6 +31,7 @@ export function partsOf(props: AnyProps) {
     bucket,
     prefix,
     table,
+    key,
     vpc,
     subnets,
     securityGroups,
@@ -43,7 +44,7 @@ export function partsOf(props: AnyProps) {
   return {
     settings,
     resources: {
-      storage: { bucket, table, ...(prefix === undefined ? {} : { prefix: bare(prefix) }) },
+      storage: { bucket, table, key, ...(prefix === undefined ? {} : { prefix: bare(prefix) }) },
       network: { vpc, subnets, securityGroups },
       secret: { tokenSecret },
       topics,
@@ -61,11 +62,24 @@ const bare = (prefix: string) => prefix.replaceAll(/^\/+|\/+$/g, '');
 
 /** What contradicts itself in the props, each as a line of a `ConfigError`. */
 export function resourceFaults(props: AnyProps): readonly string[] {
-  const { bucket, prefix, vpc, subnets, securityGroups, tokenSecret, tokenSecretArn, fixedAddress } = props;
+  const {
+    bucket,
+    prefix,
+    table,
+    key,
+    vpc,
+    subnets,
+    securityGroups,
+    tokenSecret,
+    tokenSecretArn,
+    fixedAddress,
+  } = props;
   const rules = {
     'prefix: expected none without a bucket': prefix !== undefined && bucket === undefined,
     [`prefix: expected folders of letters, digits and !-_.'(), got ${JSON.stringify(prefix)}`]:
       prefix !== undefined && !FOLDERS.test(prefix),
+    'key: expected none beside a bucket and a table: both have their own':
+      key !== undefined && bucket !== undefined && table !== undefined,
     'subnets, securityGroups: expected none without a vpc':
       vpc === undefined && (subnets !== undefined || securityGroups !== undefined),
     'fixedAddress: expected none beside a vpc: calls leave from its own addresses':

@@ -82,6 +82,7 @@ export class PlatformSync extends Construct {
     this.functions = functionsOf(work);
     this.policies = new Policies(this, 'Policies', { storage, catalog, queues: this.queues });
     storage.letRead(instance.readers, PUBLISHED);
+    for (const grantee of usersOf(this)) storage.grantKeys(grantee);
     this.alarms = this.watch(instance, {
       ...work,
       serviceName,
@@ -238,6 +239,14 @@ const functionsOf = ({ jobs, texts, snapshot }: Work): PlatformSync['functions']
   ...(texts && { splitTexts: texts.splitTexts.function }),
   snapshot: snapshot.snapshot.function,
 });
+
+/** Whoever reads or writes what is stored. */
+const usersOf = ({ functions, policies: { reader, submitter, operator } }: PlatformSync) => [
+  ...Object.values(functions).flatMap(({ role }) => role ?? []),
+  reader,
+  submitter,
+  operator,
+];
 
 /** What alarms watch and the dashboard shows, by the names that it has there. */
 const labelled = ({ jobs, texts, snapshot }: Work) => ({

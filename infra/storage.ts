@@ -1,5 +1,12 @@
 import { Annotations, Duration, RemovalPolicy } from 'aws-cdk-lib';
-import { AttributeType, BillingMode, type ITable, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  AttributeType,
+  BillingMode,
+  type ITable,
+  Table,
+  TableBase,
+  TableEncryption,
+} from 'aws-cdk-lib/aws-dynamodb';
 import {
   AccountPrincipal,
   ArnPrincipal,
@@ -8,6 +15,7 @@ import {
   type ManagedPolicy,
   PolicyStatement,
 } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
   BlockPublicAccess,
   Bucket,
@@ -31,6 +39,8 @@ export type GivenStorage = {
   readonly bucket?: IBucket | undefined;
   /** The folder of this instance in the bucket, such as `teams/acme`. Default: the whole bucket. */
   readonly prefix?: string | undefined;
+  /** A key for the bucket and the table of the construct. Default: keys of AWS, which cost nothing. */
+  readonly key?: IKey | undefined;
   /** A table that an earlier stack left. Default: one of the construct. */
   readonly table?: ITable | undefined;
 };
@@ -54,12 +64,16 @@ export class Storage extends Construct {
     this.root = prefix === undefined ? '' : `${prefix}/`;
     if (bucket !== undefined) this.warnOfMissing(lifecycleOf(props, this.root));
     this.bucket = bucket ?? this.ownBucket(props);
-    this.table = table ?? this.ownTable();
+    this.table = table ?? this.ownTable(props.key);
   }
 
   private ownBucket(props: StorageProps): Bucket {
+    const { key } = props;
     const bucket = new Bucket(this, 'Bucket', {
       ...guarded,
+      ...(key === undefined
+        ? {}
+        : { encryption: BucketEncryption.KMS, encryptionKey: key, bucketKeyEnabled: true }),
       versioned: true,
       serverAccessLogsBucket: this.accessLogs(),
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
@@ -72,17 +86,26 @@ export class Storage extends Construct {
     return bucket;
   }
 
-  private ownTable(): Table {
+  private ownTable(key: IKey | undefined): Table {
     // Each row says when it expires: rows of jobs after 30 days, of scored texts after 90.
     return new Table(this, 'Table', {
       partitionKey: { name: 'pk', type: AttributeType.STRING },
       sortKey: { name: 'sk', type: AttributeType.STRING },
       timeToLiveAttribute: 'expires',
       billingMode: BillingMode.PAY_PER_REQUEST,
-      encryption: TableEncryption.AWS_MANAGED,
+      ...(key === undefined
+        ? { encryption: TableEncryption.AWS_MANAGED }
+        : { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: key }),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
+  }
+
+  /** Using the keys of bucket and table, if they have any: whoever reads or writes there needs them too. */
+  grantKeys(grantee: Grantee): void {
+    const ofTable = this.table instanceof TableBase ? this.table.encryptionKey : undefined;
+    const keys = new Set([this.bucket.encryptionKey, ofTable]);
+    for (const key of keys) key?.grantEncryptDecrypt(grantee);
   }
 
   /** As SYNC_STORE names it. */

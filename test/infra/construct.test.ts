@@ -330,6 +330,55 @@ test('a secret that exists is read with its key, by its name too', () => {
   });
 });
 
+describe('a key of the app', () => {
+  const keyUsersIn = (template: Template) =>
+    ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy'].flatMap((type) =>
+      Object.entries(template.findResources(type)).flatMap(([id, { Properties }]) =>
+        JSON.stringify(Properties.PolicyDocument).includes('kms:Decrypt')
+          ? [id.replace(/(DefaultPolicy)?[0-9A-F]{8}$/, '')]
+          : [],
+      ),
+    );
+  const users = [
+    'SyncJobsRunFunctionsRole',
+    'SyncJobsRunJobsRole',
+    'SyncPoliciesOperator',
+    'SyncPoliciesReader',
+    'SyncPoliciesSubmitter',
+    'SyncSnapshotsSnapshotRole',
+    'SyncTextsSplitTextsRole',
+  ];
+
+  test('encrypts bucket and table, and whoever reads or writes there may use it', () => {
+    const { template } = templateWith((stack) => ({ key: new Key(stack, 'Key') }));
+
+    template.hasResourceProperties('AWS::S3::Bucket', {
+      BucketEncryption: {
+        ServerSideEncryptionConfiguration: [
+          { BucketKeyEnabled: true, ServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms' } },
+        ],
+      },
+    });
+    template.hasResourceProperties('AWS::DynamoDB::Table', { SSESpecification: { SSEType: 'KMS' } });
+    expect(
+      keyUsersIn(template)
+        .map((id) => id.replace(/Default$/, ''))
+        .sort(),
+    ).toEqual(users);
+  });
+
+  test('of a bucket that exists may be used by the same', () => {
+    const { template } = templateWith((stack) => ({
+      bucket: Bucket.fromBucketAttributes(stack, 'Given', {
+        bucketName: 'their-bucket',
+        encryptionKey: Key.fromKeyArn(stack, 'Key', 'arn:aws:kms:eu-central-1:111122223333:key/1'),
+      }),
+    }));
+
+    expect(keyUsersIn(template).sort()).toEqual(users);
+  });
+});
+
 test('logs are encrypted and retained as the app asks', () => {
   const { template } = templateWith((stack) => ({
     logs: { encryptionKey: new Key(stack, 'Key'), removalPolicy: RemovalPolicy.RETAIN },
