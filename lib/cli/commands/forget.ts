@@ -42,20 +42,19 @@ async function forget({ textHash, batch, json }: ForgetFlags, terminal: Terminal
     hash === undefined ? { batch: name } : { textHash: hash },
     store,
   );
-  terminal.out(
-    json ? JSON.stringify({ ...erased, oldVersions }, undefined, 2) : shown(describe(erased, oldVersions)),
-  );
+  if (json) terminal.out(JSON.stringify({ ...erased, oldVersions }, undefined, 2));
+  else for (const line of describe(erased, oldVersions)) terminal.out(shown(line));
   return exitCodes.done;
 }
 
 const STAYS =
   'not erased: messages on the queues (at most 14 days), results of jobs, the file that the texts came from, and the table’s backups, which can be restored for 35 days';
 
-function describe(erased: Erased, oldVersions: number): string {
+function describe(erased: Erased, oldVersions: number): readonly string[] {
   const { cacheRows, stagedChunks, parts, rows, batches } = erased;
   if (cacheRows + stagedChunks + parts + oldVersions === 0 && batches.length === 0)
-    return 'there was nothing to erase';
+    return ['there was nothing to erase', STAYS];
   const found = `cache rows: ${cacheRows}, staged chunks: ${stagedChunks}, parts: ${parts}, rows in them: ${rows}`;
   const old = oldVersions === 0 ? '' : `; old versions of objects: ${oldVersions}`;
-  return `erased: ${found}; batches: ${batches.join(', ') || 'none'}${old}\n${STAYS}`;
+  return [`erased: ${found}; batches: ${batches.join(', ') || 'none'}${old}`, STAYS];
 }

@@ -6,7 +6,7 @@ import {
   offsetScan,
 } from '../../../../lib/snapshot/sources/calculations/offset-scan.ts';
 import type { ReadOffsetPage } from '../../../../lib/snapshot/sources/calculations/pages.ts';
-import { ScanError } from '../../../../lib/snapshot/sources/calculations/scan-error.ts';
+import { OrderError } from '../../../../lib/snapshot/sources/calculations/scan-error.ts';
 import { scaled } from '../../../scale.ts';
 import { recordsIn } from '../../batches.ts';
 import { fromBeginning } from '../../scanned.ts';
@@ -143,7 +143,7 @@ test('an order that the platform did not keep to stops the scan', async () => {
   const scan = scanned({ readPage: fixedPages([9], [1, 5, 3, 9]), limit: 10 });
 
   await expect(scan).rejects.toThrow(
-    new ScanError('the platform did not keep to the ascending order of ids: 3 came after 5 at row 2'),
+    new OrderError('the platform did not keep to the ascending order of ids: 3 came after 5 at row 2'),
   );
 });
 
