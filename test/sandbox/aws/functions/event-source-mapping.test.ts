@@ -177,7 +177,9 @@ describe('an event source mapping', () => {
     await using _mapping = await mapAgain();
     await vi.waitFor(async () => expect(await counts('dead')).toEqual([1, 0]), bounds);
 
-    expect(received()).toEqual(['fail 1', 'fail 2', 'ok 1']);
+    // A slow machine may let the one that succeeds become visible again, before it is deleted.
+    expect(received().filter((text) => text.startsWith('fail'))).toEqual(['fail 1', 'fail 2']);
+    expect(received()).toContain('ok 1');
     expect(await deadBodies()).toEqual(['fail']);
   });
 
