@@ -1,7 +1,7 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './bundle-options.ts';
-import { writeBundle } from './bundles.ts';
+import { functionNames, writeBundle } from './bundles.ts';
 
 /*
  * Writes the bundle of each function to `dist/functions/NAME`, or below the folder that is given: beside the built
@@ -10,11 +10,7 @@ import { writeBundle } from './bundles.ts';
 
 const [to = join(root, 'dist', 'functions')] = process.argv.slice(2);
 
-const names = readdirSync(join(root, 'functions'), { withFileTypes: true })
-  .filter((each) => each.isDirectory())
-  .map(({ name }) => name);
-
-for (const name of names) {
+for (const name of functionNames()) {
   // A chunk of an earlier build has another name: it would stay.
   rmSync(join(to, name), { recursive: true, force: true });
   writeBundle(name, join(to, name));

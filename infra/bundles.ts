@@ -20,6 +20,12 @@ const FUNCTIONS = join(root, 'functions');
 /** The source of a deployed function. */
 const handlerFile = (name: string, folder = FUNCTIONS) => join(folder, name, 'handler.ts');
 
+/** The deployed functions, by their folders. */
+export const functionNames = (): readonly string[] =>
+  readdirSync(FUNCTIONS, { withFileTypes: true })
+    .filter((each) => each.isDirectory())
+    .map(({ name }) => name);
+
 /** What Lambda loads of a bundle. */
 const ENTRY = 'index.mjs';
 

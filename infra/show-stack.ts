@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { functionNames } from './bundles.ts';
 import { resolveStack } from './resolve-stack.ts';
 
 /*
@@ -10,10 +11,10 @@ const STANDARD_INPUT = 0;
 
 const [functionName, file] = process.argv.slice(2);
 
-if (functionName === undefined) {
-  console.error('expected npm run stack -- FUNCTION [FILE], with the folder of a function, such as snapshot');
-  process.exit(2);
-}
+if (functionName === undefined || !functionNames().includes(functionName))
+  refuse(`FUNCTION: expected one of ${functionNames().join(', ')}, got ${functionName ?? 'nothing'}`);
+if (file !== undefined && !existsSync(file))
+  refuse(`FILE: expected a file, got ${file}, which does not exist`);
 const { text, unknown } = resolveStack(readFileSync(file ?? STANDARD_INPUT, 'utf8'), functionName);
 process.stdout.write(text);
 if (unknown.length > 0) {
@@ -21,4 +22,9 @@ if (unknown.length > 0) {
     `the bundle of ${functionName} has no ${unknown.join(', ')}: check out the commit that is deployed, and npm ci`,
   );
   process.exitCode = 1;
+}
+
+function refuse(fault: string): never {
+  console.error(`npm run stack -- FUNCTION [FILE]: ${fault}`);
+  process.exit(2);
 }

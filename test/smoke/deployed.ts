@@ -8,8 +8,23 @@ import type { Deployment } from './deployment.ts';
 /** Runs a command of AWS's own command line, and returns what it prints. */
 export type Aws = (words: readonly string[]) => Promise<unknown>;
 
+/** AWS's command line is missing, or refused a command. */
+export class AwsCommandError extends Error {
+  override readonly name = 'AwsCommandError';
+}
+
+/** Throws `AwsCommandError` with what the command says. */
 export const awsCommand: Aws = async (words) => {
-  const { stdout } = await promisify(execFile)('aws', [...words, '--output', 'json'], { maxBuffer: 1e8 });
+  const running = promisify(execFile)('aws', [...words, '--output', 'json'], { maxBuffer: 1e8 });
+  const { stdout } = await running.catch(
+    (error: Error & { readonly code?: unknown; readonly stderr?: string }) => {
+      const says =
+        error.code === 'ENOENT' ? 'expected the command aws on the PATH, got none' : error.stderr?.trim();
+      throw new AwsCommandError(`aws ${words.slice(0, 2).join(' ')}: ${says || error.message}`, {
+        cause: error,
+      });
+    },
+  );
   return stdout.trim() === '' ? {} : JSON.parse(stdout);
 };
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { awsCommand, deployedStack } from './deployed.ts';
+import { AwsCommandError, awsCommand, deployedStack } from './deployed.ts';
 import type { Deployment, SmokeInputs } from './deployment.ts';
 import { type Report, smokeTest } from './smoke.ts';
 import { localInputs, startLocal } from './start-local.ts';
@@ -13,16 +13,7 @@ Does each thing that a stack is for once, and reports what came of it. It scores
 --event JSON     {source, detailType, detail} of an event that a rule takes
 --local          against a stack on this machine`;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    local: { type: 'boolean', default: false },
-    construct: { type: 'string', default: '' },
-    job: { type: 'string' },
-    event: { type: 'string' },
-    timeout: { type: 'string', default: '300' },
-  },
-});
+const { values, positionals } = given();
 const [stack] = positionals;
 
 if ((stack === undefined) !== values.local || !(Number(values.timeout) > 0)) {
@@ -32,13 +23,50 @@ if ((stack === undefined) !== values.local || !(Number(values.timeout) > 0)) {
   await using local = await startLocal();
   process.exitCode = await report(local, localInputs);
 } else {
-  const given = { stack, construct: values.construct };
-  const deployment = await deployedStack(given, { aws: awsCommand, environment: process.env });
-  process.exitCode = await report(deployment, { job: parsed(values.job), event: parsed(values.event) });
+  process.exitCode = await reportDeployed(stack, { job: parsed('job'), event: parsed('event') });
 }
 
-function parsed(text: string | undefined) {
-  return text === undefined ? undefined : JSON.parse(text);
+function given() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        local: { type: 'boolean', default: false },
+        construct: { type: 'string', default: '' },
+        job: { type: 'string' },
+        event: { type: 'string' },
+        timeout: { type: 'string', default: '300' },
+      },
+    });
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function parsed(name: 'job' | 'event') {
+  const text = values[name];
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return refuse(`--${name}: expected JSON, got ${text?.length} characters that are not JSON`);
+  }
+}
+
+function refuse(fault: string): never {
+  console.error(fault);
+  process.exit(2);
+}
+
+/** As `report`; a stack that cannot be looked at is a failure too. */
+async function reportDeployed(name: string, inputs: SmokeInputs): Promise<number> {
+  try {
+    const place = { stack: name, construct: values.construct };
+    return await report(await deployedStack(place, { aws: awsCommand, environment: process.env }), inputs);
+  } catch (error) {
+    if (!(error instanceof AwsCommandError)) throw error;
+    console.error(error.message);
+    return 1;
+  }
 }
 
 /** Prints a line a step. Returns the exit code. */
