@@ -189,7 +189,7 @@ type Unchanged<T> = T extends readonly (infer Item)[]
 /** The settings of one instance as one writes them: what has a default may be absent. */
 export type InstanceSettings = Unchanged<
   Omit<z.input<typeof settingsSchema>, 'name' | 'schedules'> & {
-    /** What everything is tagged with. Default: the name that tells this construct's metrics from others'. */
+    /** What everything is tagged with. Default: the name in the construct's metrics. */
     name?: string | undefined;
     schedules?: ScheduleSettings[] | undefined;
   }

@@ -55,7 +55,7 @@ export class ExpectedSnapshots extends Construct {
     });
     acknowledgeWildcard(role, '*', 'There are no narrower resources; the condition names the namespace.');
     new SchedulerSchedule(this, 'Hourly', {
-      description: 'Counts 0 published runs of each place, so that an alarm sees that there is none',
+      description: 'Counts 0 published runs of each place, so that an alarm notices when none is published',
       schedule: ScheduleExpression.cron({ minute: '0' }),
       timeWindow: TimeWindow.off(),
       scheduleGroup,

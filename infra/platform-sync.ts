@@ -263,7 +263,7 @@ type Resources = ReturnType<typeof partsOf>['resources'];
 type Base = ReturnType<PlatformSync['base']>;
 
 /**
- * What the metrics and executions of a construct are told apart by: the stack's name, if the stack is all about it, and
+ * The name in the metrics and executions of a construct: the stack's name, if the stack is all about it, and
  * otherwise one that no other construct has.
  */
 function serviceNameOf(construct: Construct): string {

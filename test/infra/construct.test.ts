@@ -116,7 +116,7 @@ describe('several constructs', () => {
       expect(Environment.Variables.SYNC_STACK).toMatch(/^[A-Za-z][A-Za-z0-9-]{0,127}$/);
   });
 
-  test('in one stack are told apart by tags and outputs', () => {
+  test('in one stack have tags and outputs of their own', () => {
     const tags = JSON.stringify(template.findResources('AWS::DynamoDB::Table'));
 
     expect(tags).toContain('"Value":"second"');

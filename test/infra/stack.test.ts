@@ -430,7 +430,7 @@ test('nothing has a name that another stack could have', () => {
   expect(names.map(([id]) => id)).toEqual([]);
 });
 
-describe('what is left', () => {
+describe('what a stack leaves behind', () => {
   const policiesOf = (
     template: typeof small,
     policy: 'DeletionPolicy' | 'UpdateReplacePolicy',
@@ -443,7 +443,7 @@ describe('what is left', () => {
 
   const stays = ['AWS::DynamoDB::Table', 'AWS::Lambda::Version', 'AWS::S3::Bucket', 'AWS::S3::Bucket'];
 
-  test('by a first deployment that fails is nothing, by a destroyed stack only what cannot be made again', () => {
+  test('is nothing after a first deployment that fails, and afterwards only what cannot be made again', () => {
     expect(policiesOf(small, 'DeletionPolicy', 'Retain')).toEqual([]);
     expect(policiesOf(small, 'DeletionPolicy', 'RetainExceptOnCreate')).toEqual(stays);
     expect(policiesOf(large, 'DeletionPolicy', 'RetainExceptOnCreate')).toEqual(
@@ -451,11 +451,11 @@ describe('what is left', () => {
     );
   });
 
-  test('of a key is nothing: there is none that costs anything', () => {
+  test('includes no key, which would cost a dollar a month', () => {
     large.resourceCountIs('AWS::KMS::Key', 0);
   });
 
-  test('of an address is the address, which another stack can take over', () => {
+  test('includes the address, which another stack can take over', () => {
     const adopted = templateOf({ ...full, fixedAddress: 'eipalloc-0a1b2c3d4e5f60718' });
 
     adopted.resourceCountIs('AWS::EC2::EIP', 0);

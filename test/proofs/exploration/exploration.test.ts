@@ -7,7 +7,7 @@ import { explore, firstState, follow, worldOf } from './explore.ts';
 import { type ScenarioName, scenarios } from './scenario.ts';
 import type { State } from './state.ts';
 import { takeStep } from './steps.ts';
-import { tell } from './story.ts';
+import { storyOf } from './story.ts';
 
 /*
  * All schedules of a few small worlds, up to a number of faults: the real code is explored, not a model of it.
@@ -24,7 +24,7 @@ test.for(small)(
 
     const { violation, isWhole, rests } = await explore(options);
 
-    expect(violation && (await tell(options, violation.schedule))).toBeUndefined();
+    expect(violation && (await storyOf(options, violation.schedule))).toBeUndefined();
     expect(isWhole).toBe(true);
     expect(rests).toBeGreaterThan(0);
   },
@@ -41,7 +41,7 @@ test.for(Object.entries(brokenCopies))(
     const { violation } = await explore(options);
 
     expect(violation?.broken).toMatch(breaks);
-    const story = await tell(options, violation?.schedule ?? []);
+    const story = await storyOf(options, violation?.schedule ?? []);
     expect(story.join('\n')).toMatch(breaks);
   },
 );

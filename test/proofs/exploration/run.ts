@@ -5,7 +5,7 @@ import { brokenCopies } from './broken-copies.ts';
 import { type Explored, type ExploreOptions, explore } from './explore.ts';
 import { faultKinds } from './faults.ts';
 import { type ScenarioName, scenarios } from './scenario.ts';
-import { tell } from './story.ts';
+import { storyOf } from './story.ts';
 
 /*
  * Explores every scenario and every broken copy: `npm run explore`, in about a minute, or `npm run explore -- --bound
@@ -95,7 +95,7 @@ async function run(task: Task): Promise<boolean> {
     `${(violation !== undefined) === mustBreak ? 'ok' : 'FAILED'} ${line(task, explored, since())}`,
   );
   if (violation !== undefined) {
-    for (const each of await tell(options, violation.schedule)) console.log(`    ${each}`);
+    for (const each of await storyOf(options, violation.schedule)) console.log(`    ${each}`);
     console.log(`    again: npm run explore -- ${again} --schedule ${violation.schedule.join('.')}`);
   }
   return (violation !== undefined) === mustBreak;
@@ -104,7 +104,7 @@ async function run(task: Task): Promise<boolean> {
 const { todo, replayed } = readUsage(() => ({ todo: tasks(), replayed: schedule() }));
 const [task] = todo;
 if (task !== undefined && replayed !== undefined) {
-  for (const each of await tell(task.options, replayed)) console.log(each);
+  for (const each of await storyOf(task.options, replayed)) console.log(each);
 } else {
   let [passed, failed] = [0, 0];
   for (const each of todo) {

@@ -5,7 +5,10 @@ import { checkRest } from './rules.ts';
 import type { State } from './state.ts';
 
 /** The steps of a schedule, each as one readable line, and what it breaks in the end. */
-export async function tell(options: ExploreOptions, schedule: readonly number[]): Promise<readonly string[]> {
+export async function storyOf(
+  options: ExploreOptions,
+  schedule: readonly number[],
+): Promise<readonly string[]> {
   const lines: string[] = [];
   let startMs: number | undefined;
   let last: State | undefined;

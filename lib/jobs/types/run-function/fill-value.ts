@@ -9,7 +9,7 @@ export type MissingField = {
   readonly found: Extract<FoundField, { kind: 'missing' }>;
 };
 
-/** A value with the fields of an event in it, or why there is none. */
+/** A value with the fields of an event filled in, or why they could not be. */
 export type FilledValue =
   /** Undefined if the value is left out. */
   | { readonly kind: 'value'; readonly value: unknown }

@@ -155,7 +155,7 @@ const changed = (sample: unknown) =>
     return latin1(JSON.parse(JSON.stringify(sample), (_name, each) => (left-- === 0 ? value : each)));
   });
 
-/** Ids in every form, and what is none; equal ones are frequent. */
+/** Ids in every form, and values that are not ids; equal ones are frequent. */
 const id = fc.constantFrom<unknown>(
   5,
   '5',

@@ -124,7 +124,7 @@ function checkError(error: PlatformError, operation: string): void {
 
 type Given = Pick<WireInput, 'body' | 'headers' | 'encoding'>;
 
-/** The text of a complete response that is to be taken for JSON; undefined if it is none, or is not in UTF-8. */
+/** The text of a complete response that should be JSON; undefined if it should not, or is not in UTF-8. */
 function textOf({ body, headers, encoding }: Given): string | undefined {
   const [type = ''] = headers.filter((line) => line.startsWith('content-type: '));
   const isPlain = !encoding.startsWith('gzip ') && !encoding.startsWith('gzip,');
