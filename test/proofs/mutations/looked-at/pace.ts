@@ -1,0 +1,105 @@
+import type { LookedAt } from '../report.ts';
+
+/** The survivors of the group `pace` that need no test, and why. */
+export const pace: readonly LookedAt[] = [
+  {
+    file: 'lib/pace/budget.ts',
+    code: '(atMs - leadMs - callMs) / intervalMs',
+    to: ['(atMs - leadMs - callMs) * intervalMs'],
+    why: 'a block grows by one slot at a time, so only whether any place is free again counts',
+  },
+  {
+    file: 'lib/pace/budget-updates.ts',
+    code: 'loweredAttributes({ rate: 0, atMs: 0 })',
+    to: ['{}'],
+    why: 'only the names of the attributes are used',
+  },
+  {
+    file: 'lib/pace/effective-rate.ts',
+    code: 'climbedMs <= 0 || level >= most',
+    to: ['climbedMs < 0', 'level > most'],
+    why: 'at the bound both branches say the same',
+  },
+  {
+    file: 'lib/pace/fleet-breaker.ts',
+    code: 'if (isClear(state))',
+    to: ['false'],
+    why: 'a look has the same result, and requests nothing either; this only saves a promise',
+  },
+  {
+    file: 'lib/pace/fleet-breaker.ts',
+    code: 'state.known === undefined && !isSuspected(state)',
+    to: ['false', 'state.clock.now() - state.lookedMs < CLOSED_KNOWN_MS'],
+    why: 'a look has the same result, and requests nothing either; this only saves a promise',
+  },
+  {
+    file: 'lib/pace/safe-slots.ts',
+    code: 'if (mayWait && dueMs > probeAt())',
+    to: ['dueMs >= probeAt()'],
+    why: 'a slot that is due just as the table is tried may wait for that',
+  },
+  {
+    file: 'lib/pace/safe-slots.ts',
+    code: 'safeRate < 1 ?',
+    to: ['safeRate <= 1'],
+    why: 'at one a second both branches say the same',
+  },
+  {
+    file: 'lib/pace/reserve-block.ts',
+    code: 'probeMs <= SOONEST_LOOK_MS',
+    to: ['probeMs < SOONEST_LOOK_MS'],
+    why: 'at the bound both branches say the same',
+  },
+  {
+    file: 'lib/pace/reserve-block.ts',
+    code: 'startMs === undefined ? 0',
+    to: ['false'],
+    why: 'what is computed from undefined exceeds no limit; the check is for the compiler',
+  },
+  {
+    file: 'lib/pace/reserve-block.ts',
+    code: 'if (tatMs === undefined) return undefined',
+    to: ['false'],
+    why: 'undefined is no line that is far ahead, so it is returned all the same; the check is for the compiler',
+  },
+  {
+    file: 'lib/pace/reserve-block.ts',
+    code: 'tatMs !== undefined && tatMs >= fromMs',
+    to: ['true'],
+    why: 'undefined is at least no number; the check is for the compiler',
+  },
+  {
+    file: 'lib/pace/fleet-slots.ts',
+    code: 'slots.length > calls ? undefined : slots.at(-1)',
+    to: ['false', '+1'],
+    why: 'it looks sooner than it must, and sleeps again',
+  },
+  {
+    file: 'lib/pace/fleet-slots.ts',
+    code: 'if (waitMs > 0) await clock.sleep(waitMs, signal);',
+    to: ['true', 'waitMs >= 0'],
+    why: 'a sleep of no time ends at once',
+  },
+  {
+    file: 'lib/pace/fleet-slots.ts',
+    code: 'if (wasted > 0) worker.tally.add({ wasted });',
+    to: ['true', 'wasted >= 0'],
+    why: 'it adds none',
+  },
+  {
+    file: 'lib/pace/enqueue.ts',
+    code: '{ once: true }',
+    to: ['{}', 'false'],
+    why: 'a signal is aborted once',
+  },
+  {
+    file: 'lib/pace/table-dates.ts',
+    code: "typeof response !== 'object' || response === null",
+    why: 'every response of the SDK is an object with headers; the check is for the compiler',
+  },
+  {
+    file: 'lib/pace/table-dates.ts',
+    code: "typeof headers !== 'object' || headers === null",
+    why: 'every response of the SDK has headers; the check is for the compiler',
+  },
+];

@@ -1,0 +1,65 @@
+import type { LookedAt } from '../report.ts';
+
+/** The survivors of the group `publish` that need no test, and why. */
+export const publish: readonly LookedAt[] = [
+  {
+    file: 'lib/snapshot/publish/manifest-key.ts',
+    code: 'ifAbsent: true',
+    to: ['false'],
+    why: 'the type allows only true',
+  },
+  {
+    file: 'lib/snapshot/publish/compose-parts.ts',
+    code: 'from = { part: 0, frame: 0 }',
+    to: ['{}'],
+    why: 'no index is below undefined: nothing is left out, as from the beginning',
+  },
+  {
+    file: 'lib/snapshot/publish/{compose-parts,open-part}.ts',
+    code: 'freeMemory(body);',
+    to: [';'],
+    why: 'it frees memory sooner',
+  },
+  {
+    file: 'lib/snapshot/publish/open-part.ts',
+    code: 'free.push(filled);',
+    to: [';'],
+    why: 'the memory is not used again',
+  },
+  {
+    file: 'lib/snapshot/publish/joined-frames.ts',
+    code: 'if (isMending) await mend();',
+    to: ['true'],
+    why: 'nothing is being mended, so nothing is passed on',
+  },
+  {
+    file: 'lib/snapshot/publish/publish-changes.ts',
+    code: 'let isComplete = false;',
+    to: ['true'],
+    why: 'it is assigned, or an error is thrown',
+  },
+  {
+    file: 'lib/snapshot/publish/publish-changes.ts',
+    code: 'groups.at(-1)?.push(part)',
+    to: ['groups.at(-1).push'],
+    why: 'the first part begins a group; the check is for the compiler',
+  },
+  {
+    file: 'lib/snapshot/publish/publish-changes.ts',
+    code: 'signal === undefined ? {} : { signal }',
+    to: ['false'],
+    why: 'a signal that is undefined is none',
+  },
+  {
+    file: 'lib/snapshot/publish/mended-frames.ts',
+    code: 'while (at < lines.byteLength)',
+    to: ['at <= lines.byteLength'],
+    why: 'at the end of the lines nothing is left, and less than a frame: it stops all the same',
+  },
+  {
+    file: 'lib/snapshot/publish/mended-frames.ts',
+    code: 'if (packer.openBytes() + lines.byteLength - added < MOST_FRAME_BYTES) break;',
+    to: ['false', 'packer.openBytes() + lines.byteLength + added'],
+    why: 'it looks at each line of what fits, and adds them together after the last',
+  },
+];
