@@ -10,7 +10,7 @@ export type Dialect = {
 
 /** Athena's SQL, as views declare their columns. */
 export const athena: Dialect = {
-  scalars: { string: 'varchar', bigint: 'bigint', boolean: 'boolean' },
+  scalars: { string: 'varchar', bigint: 'bigint', boolean: 'boolean', timestamp: 'timestamp(3)' },
   array: (item) => `array(${item})`,
   map: (key, value) => `map(${key},${value})`,
   row: (fields) => `row(${fields.map(({ name, type }) => `"${name.toLowerCase()}" ${type}`).join(',')})`,

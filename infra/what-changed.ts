@@ -65,13 +65,17 @@ const ownersIn = (side: 'now' | 'old', owner: readonly string[]): readonly strin
 const firstOf = (columns: readonly string[]): string =>
   columns.length === 1 ? columns.join() : `coalesce(${columns.join(', ')})`;
 
-/** A term for each column that is compared: its name if it differs. Columns that the scan adds begin with `_`. */
+/**
+ * A term for each column that is compared: its name if it differs. Columns that the scan adds begin with `_`; a timestamp
+ * is another form of a column that is compared.
+ */
 function comparedColumns(source: Source): readonly string[] {
   const { columns, records } = sourceDefinitions[source];
   const { key, volatile, sets } = records;
-  return Object.keys(columns)
-    .filter((column) => column !== key.id && !column.startsWith('_') && !volatile.includes(column))
-    .map((column) => {
+  const skipped = [key.id, ...volatile];
+  return Object.entries(columns)
+    .filter(([column, type]) => type !== 'timestamp' && !column.startsWith('_') && !skipped.includes(column))
+    .map(([column]) => {
       const [now, old] = ['now', 'old'].map((side) => {
         const value = `${side}.${column.toLowerCase()}`;
         return sets.includes(column) ? `array_sort(array_distinct(${value}))` : value;

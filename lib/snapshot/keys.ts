@@ -49,6 +49,12 @@ export const workFolder = (place: Place, run: Pick<Run, 'id'>) => `work/${place}
 export const publishedFolder = (place: Place, run: Run) =>
   `${place}/dt=${run.startedAt.slice(0, 10)}/run=${run.id}/`;
 
+/** The folder of a published run's Parquet. Ends in a slash. */
+export const parquetFolder = (place: Place, run: Run) => `parquet/${publishedFolder(place, run)}`;
+
+/** The folder of the one object that lists the Parquet of a place's newest run. Ends in a slash. */
+export const latestParquetFolder = (place: Place) => `parquet/latest/${place}/`;
+
 /** The key of a published run's changes against the run published before. No SQL engine reads a name that begins with `_`. */
 export const changesKey = (place: Place, run: Run) =>
   `changes/${place}/dt=${run.startedAt.slice(0, 10)}/${run.id}.ndjson.gz`;

@@ -50,7 +50,7 @@ const translated = (sql: string): string =>
   );
 
 const duckDb: Dialect = {
-  scalars: { string: 'VARCHAR', bigint: 'BIGINT', boolean: 'BOOLEAN' },
+  scalars: { string: 'VARCHAR', bigint: 'BIGINT', boolean: 'BOOLEAN', timestamp: 'TIMESTAMP' },
   array: (item) => `${item}[]`,
   map: (key, value) => `MAP(${key}, ${value})`,
   row: (fields) => `STRUCT(${fields.map(({ name, type }) => `"${name}" ${type}`).join(', ')})`,

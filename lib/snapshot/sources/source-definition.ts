@@ -143,11 +143,18 @@ export type RecordKey<Column extends string = string> = {
 export type HiveType = string;
 
 /**
- * The columns of the Glue table, by the names of the records' fields. Glue stores and compares names in lower case.
+ * The columns of a source's tables, in order, by the names of the records' fields. Glue and Parquet have the names in
+ * lower case.
  *
- * An id is text: its digits as received. Athena reads a number into a text column digit for digit, but turns a number
- * that does not fit into a bigint column into null. Times are as in the contract: epoch milliseconds, or ISO 8601 text.
- * A field without a column is not read. In a text column, a value that is not text is read as its JSON.
+ * An id is text: its digits as received. Times are as in the contract: epoch milliseconds, or ISO 8601 text. The columns
+ * after the fields are made of them:
+ *
+ * - `FIELD_at`, of type timestamp: the same moment as the epoch milliseconds of `FIELD`; null outside the years 1 to 9999.
+ * - `_other`, text: the members that have no column or do not fit theirs, byte for byte as received, as a JSON object;
+ *   null if there are none. A value that does not fit is null in its own column.
+ *
+ * Columns are only ever appended, and no field of a struct is ever added, removed or moved: Glue would read the
+ * partitions of older runs wrongly.
  */
 export type Columns = Readonly<Record<string, HiveType>>;
 

@@ -1,6 +1,6 @@
 import type { Columns } from '../source-definition.ts';
 
-/** The fields of calculations according to the contract; `Columns` explains their types. */
+/** The fields of calculations according to the contract, and the columns made of them: see `Columns`. Only appended to. */
 export const calculationColumns = {
   id: 'string',
   name: 'string',
@@ -26,4 +26,7 @@ export const calculationColumns = {
   hidden: 'boolean',
   variable: 'boolean',
   activeLinks: 'map<string,array<string>>',
+  lastModified_at: 'timestamp',
+  created_at: 'timestamp',
+  _other: 'string',
 } as const satisfies Columns;

@@ -1,6 +1,6 @@
 import type { Columns, HiveType } from '../source-definition.ts';
 
-/** The fields of data files according to the contract; `Columns` explains their types. */
+/** The fields of data files according to the contract, and the columns made of them: see `Columns`. Only appended to. */
 export const dataFileColumns = {
   dataFileId: 'string',
   name: 'string',
@@ -9,6 +9,8 @@ export const dataFileColumns = {
   datetimeCreated: 'bigint',
   revisions: `array<${revision()}>`,
   existing: 'boolean',
+  datetimeCreated_at: 'timestamp',
+  _other: 'string',
 } as const satisfies Columns;
 
 function revision(): HiveType {

@@ -1,6 +1,6 @@
 import type { Columns } from '../source-definition.ts';
 
-/** The fields of files according to the contract; `Columns` explains their types. */
+/** The fields of files according to the contract, and the columns made of them: see `Columns`. Only appended to. */
 export const fileColumns = {
   _filesetId: 'string',
   id: 'string',
@@ -17,4 +17,5 @@ export const fileColumns = {
   connectorKey: 'string',
   indexStatus: 'string',
   indexReason: 'string',
+  _other: 'string',
 } as const satisfies Columns;
