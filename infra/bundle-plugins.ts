@@ -9,10 +9,11 @@ const unusedTypes: Plugin = {
   name: 'unused types',
   setup(build) {
     build.onLoad({ filter: /\/client-[\w-]+\/dist-es\/schemas\/schemas_\d+\.js$/ }, async ({ path }) => ({
-      contents: (await readFile(path, 'utf8')).replaceAll(
-        TYPE,
-        'export var $<name> = /* @__PURE__ */ (() => $<value>)();',
-      ),
+      contents: (await readFile(path, 'utf8'))
+        .replaceAll(TYPE, 'export var $<name> = /* @__PURE__ */ (() => $<value>)();')
+        .replaceAll(ERROR, (whole, name: string) =>
+          !path.includes('/client-ssm/') || OF_PARAMETERS.includes(name) ? whole : '',
+        ),
       loader: 'js',
     }));
   },
@@ -20,6 +21,21 @@ const unusedTypes: Plugin = {
 
 /** The definition of one type: a list, to its end. */
 const TYPE = /^export (?:var|const) (?<name>\w+\$) = (?<value>\[[\s\S]*?\]);$/gm;
+
+/** What registers the class of one error, and so keeps it in the bundle. */
+const ERROR = /^n0_registry\.registerError\(\w+\$, (\w+)\);$/gm;
+
+/**
+ * What the Parameter Store documents for reading one parameter, of the 140 errors of Systems Manager: the others are 45 KB.
+ * An error without a class of its own has its name all the same.
+ */
+const OF_PARAMETERS: readonly string[] = [
+  'InternalServerError',
+  'InvalidKeyId',
+  'ParameterNotFound',
+  'ParameterVersionNotFound',
+  'ThrottlingException',
+];
 
 /** What the SDK of durable executions uses of the Lambda client, which it imports as a whole. */
 const LAMBDA = ['LambdaClient', 'CheckpointDurableExecutionCommand', 'GetDurableExecutionStateCommand'];
@@ -41,15 +57,17 @@ const usedCommands: Plugin = {
 
 /** What a function imports only when something asks for it; everything else it needs for each event, or at its start. */
 const LATER: Readonly<Record<string, RegExp>> = {
-  'run-jobs': /(event-bridge|start-execution|open-runner-here|glue-partitions|directory|scan)\.ts$/,
-  snapshot: /(glue-partitions|directory|scan)\.ts$/,
-  'split-texts': /(secrets-manager-token|fleet-pace|dynamo-budget|dynamo-breaker|directory)\.ts$/,
+  'run-jobs':
+    /(parameter-store-token|event-bridge|start-execution|open-runner-here|glue-partitions|directory|scan)\.ts$/,
+  snapshot: /(parameter-store-token|glue-partitions|directory|scan)\.ts$/,
+  'split-texts':
+    /(secrets-manager-token|parameter-store-token|fleet-pace|dynamo-budget|dynamo-breaker|directory)\.ts$/,
 };
 
 /** What a function never imports: a stack gives it no use for it, and its role no right. */
 const NEVER: Readonly<Record<string, RegExp>> = {
   'run-jobs': /glue-partitions\.ts$/,
-  'split-texts': /secrets-manager-token\.ts$/,
+  'split-texts': /(secrets-manager|parameter-store)-token\.ts$/,
 };
 
 /**

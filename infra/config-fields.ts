@@ -53,6 +53,24 @@ export const secretArn = text(
   /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[\w/+=.@-]+-[A-Za-z0-9]{6}$/,
 );
 
+const PARAMETER =
+  'the name of a parameter, such as /acme/token, which begins with neither aws nor ssm, or its ARN';
+
+/** A name of several parts begins with a slash; each part has letters, digits and . - _, and there are at most 15. */
+const PARAMETER_NAME = /^(?!\/?(?:aws|ssm))(?:[\w.-]+|(?:\/[\w.-]+){1,15})$/i;
+const PARAMETER_ARN = /^arn:aws[a-z-]*:ssm:[a-z0-9-]+:\d{12}:parameter(?=\/)(.+)$/;
+
+/** A parameter of the Parameter Store, without version and label. AWS takes at most 1,011 characters with its ARN. */
+export const parameter = z.string({ error: PARAMETER }).check(
+  z.refine(
+    (value) => {
+      const inArn = PARAMETER_ARN.exec(value)?.[1];
+      return PARAMETER_NAME.test(inArn ?? value) && value.length <= (inArn === undefined ? 900 : 1_011);
+    },
+    { error: PARAMETER },
+  ),
+);
+
 export const keyArn = text('the ARN of a KMS key', /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/[\w-]+$/);
 
 /** Who may read from outside of the account. */

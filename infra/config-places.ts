@@ -8,6 +8,7 @@ type Given = Readonly<Record<string, unknown>>;
 
 /** The fields that name something of AWS, by their paths, and what it is. */
 const NAMED = [
+  { path: ['tokenParameter'], what: 'a parameter' },
   { path: ['tokenSecretArn'], what: 'a secret' },
   { path: ['tokenKeyArn'], what: 'a key' },
   { path: ['alarms', 'topicArn'], what: 'a topic' },
@@ -34,15 +35,17 @@ export function placeFaults(instance: Given): readonly Fault[] {
       path,
       expected: `${what} of account ${account} in ${region}, like the rest of the instance`,
     })),
-    ...(instance['tokenKeyArn'] !== undefined && instance['tokenSecretArn'] === undefined
-      ? [
-          {
-            path: ['tokenKeyArn'],
-            expected: 'none without tokenSecretArn: the stack’s own secret has a key of AWS',
-          },
-        ]
-      : []),
+    ...tokenFaults(instance),
   ];
+}
+
+/** The token is in one place, and only what is named has a key that must be named. */
+function tokenFaults({ tokenParameter, tokenSecretArn, tokenKeyArn }: Given): readonly Fault[] {
+  if (tokenParameter !== undefined && tokenSecretArn !== undefined)
+    return [{ path: ['tokenSecretArn'], expected: 'none beside tokenParameter: the token is in one place' }];
+  if (tokenKeyArn === undefined || tokenParameter !== undefined || tokenSecretArn !== undefined) return [];
+  const expected = 'none without tokenParameter or tokenSecretArn: the stack’s own secret has a key of AWS';
+  return [{ path: ['tokenKeyArn'], expected }];
 }
 
 function placesIn(instance: Given) {

@@ -10,6 +10,7 @@ import {
   name,
   number,
   origin,
+  parameter,
   reader,
   region,
   secretArn,
@@ -128,9 +129,11 @@ const instanceSchema = z.strictObject(
     account: z.optional(awsAccount),
     region: z.optional(region),
     baseUrl: origin,
-    /** A secret that already exists; without it, the stack creates one. */
+    /** The token, in a SecureString of the Parameter Store, which costs nothing, or in a secret that already exists. */
+    tokenParameter: z.optional(parameter),
+    /** Without either, the stack creates a secret. */
     tokenSecretArn: z.optional(secretArn),
-    /** The customer managed key that this secret is encrypted with, if it is. */
+    /** The customer managed key that the parameter or the secret is encrypted with, if it is. */
     tokenKeyArn: z.optional(keyArn),
     tokenHeader: z.optional(tokenHeader),
     rate: z._default(number(0.001, 10_000), 2),

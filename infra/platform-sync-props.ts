@@ -5,12 +5,12 @@ import type { CompleteSettings, InstanceSettings } from './config-schema.ts';
 import type { LogSettings } from './log-settings.ts';
 import type { GivenNetwork } from './network.ts';
 import type { GivenStorage } from './storage.ts';
-import type { GivenSecret } from './token-secret.ts';
+import type { GivenToken } from './token-secret.ts';
 
 /** What the app around the construct has already, and what its rules ask for. */
 type PlatformSyncResources = GivenStorage &
   GivenNetwork &
-  GivenSecret & {
+  GivenToken & {
     /** Topics that are notified of alarms, by their severities, besides those of the settings. */
     readonly topics?: GivenTopics | undefined;
     /** Of all log groups: key, class, removal. Default: deleted with the stack. How long they last is a lifetime. */
@@ -20,10 +20,10 @@ type PlatformSyncResources = GivenStorage &
   };
 
 /** The settings of the instance as one writes them, checked when the construct is made, and what exists already. */
-export type PlatformSyncProps = InstanceSettings & PlatformSyncResources;
+export type PlatformSyncProps = Omit<InstanceSettings, keyof GivenToken> & PlatformSyncResources;
 
 /** The same, or settings that are complete already. */
-export type AnyProps = PlatformSyncProps | (CompleteSettings & PlatformSyncResources);
+export type AnyProps = PlatformSyncProps | (Omit<CompleteSettings, keyof GivenToken> & PlatformSyncResources);
 
 /** The props apart: what is checked by the schema of the settings, and what is CDK's. */
 export function partsOf(props: AnyProps) {
@@ -36,17 +36,20 @@ export function partsOf(props: AnyProps) {
     subnets,
     securityGroups,
     tokenSecret,
+    tokenParameter,
     topics,
     logs,
     permissionsBoundary,
     ...settings
   } = props;
+  // A name or an ARN is a setting like others: checked with them.
+  const isSetting = typeof tokenParameter === 'string';
   return {
-    settings,
+    settings: isSetting ? { ...settings, tokenParameter } : settings,
     resources: {
       storage: { bucket, table, key, ...(prefix === undefined ? {} : { prefix: bare(prefix) }) },
       network: { vpc, subnets, securityGroups },
-      secret: { tokenSecret },
+      secret: { tokenSecret, ...(isSetting ? {} : { tokenParameter }) },
       topics,
       logs: { removalPolicy: RemovalPolicy.DESTROY, ...logs },
       permissionsBoundary,
@@ -72,6 +75,7 @@ export function resourceFaults(props: AnyProps): readonly string[] {
     securityGroups,
     tokenSecret,
     tokenSecretArn,
+    tokenParameter,
     fixedAddress,
   } = props;
   const rules = {
@@ -86,6 +90,9 @@ export function resourceFaults(props: AnyProps): readonly string[] {
       vpc !== undefined && fixedAddress !== undefined && fixedAddress !== false,
     'tokenSecretArn: expected none beside tokenSecret':
       tokenSecret !== undefined && tokenSecretArn !== undefined,
+    'tokenParameter: expected none beside a secret: the token is in one place':
+      tokenParameter !== undefined &&
+      (tokenSecret !== undefined || (typeof tokenParameter !== 'string' && tokenSecretArn !== undefined)),
   };
   return Object.entries(rules).flatMap(([fault, isFault]) => (isFault ? [fault] : []));
 }

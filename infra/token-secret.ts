@@ -1,48 +1,58 @@
+import { Stack } from 'aws-cdk-lib';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { IParameter } from 'aws-cdk-lib/aws-ssm';
 import { Construct } from 'constructs';
 import type { Instance } from './config-schema.ts';
 import { acknowledge } from './nag.ts';
 
-type TokenSecretProps = Pick<Instance, 'tokenSecretArn' | 'tokenKeyArn'> & GivenSecret;
+type TokenSecretProps = Pick<Instance, 'tokenSecretArn' | 'tokenKeyArn'> & GivenToken;
 
-export type GivenSecret = {
+export type GivenToken = {
   /** A secret that exists already, with its key if it has one of its own. */
   readonly tokenSecret?: ISecret | undefined;
+  /** A SecureString that exists already: its name, its ARN, or itself, with its key if it has one of its own. */
+  readonly tokenParameter?: string | IParameter | undefined;
 };
 
-/** The platform's token: a secret that already exists, or one of the stack, in which the token is put by hand. */
+/**
+ * The platform's token: a parameter or a secret that already exists, or a secret of the stack, in which the token is put
+ * by hand. (CloudFormation can create no SecureString.)
+ */
 export class TokenSecret extends Construct {
+  /** Of the parameter or the secret: what PLATFORM_TOKEN_SECRET is set to. */
   readonly arn: string;
-  private readonly keyArn: string | undefined;
-  private readonly resource: string;
+  private readonly access: Access;
 
   constructor(scope: Construct, id: string, props: TokenSecretProps) {
     super(scope, id);
-    const { tokenSecretArn, tokenKeyArn, tokenSecret } = props;
-    this.keyArn = tokenKeyArn ?? tokenSecret?.encryptionKey?.keyArn;
+    const { tokenSecretArn, tokenKeyArn, tokenSecret, tokenParameter } = props;
+    if (tokenParameter !== undefined) {
+      this.arn = this.parameterArn(tokenParameter);
+      const keyArn = tokenKeyArn ?? keyOf(tokenParameter)?.keyArn;
+      this.access = { ...ofParameter, resource: this.arn, keyArn };
+      return;
+    }
     this.arn = tokenSecretArn ?? (tokenSecret ?? this.made()).secretArn;
     // One that is imported by its name has no full ARN: AWS adds six characters to it.
     const isPartial = tokenSecret !== undefined && tokenSecret.secretFullArn === undefined;
-    this.resource = isPartial ? `${this.arn}-??????` : this.arn;
+    this.access = {
+      ...ofSecret,
+      resource: isPartial ? `${this.arn}-??????` : this.arn,
+      keyArn: tokenKeyArn ?? tokenSecret?.encryptionKey?.keyArn,
+    };
   }
 
   grantRead(grantee: IGrantable): void {
-    Grant.addToPrincipal({
-      grantee,
-      actions: ['secretsmanager:GetSecretValue'],
-      resourceArns: [this.resource],
-    });
-    if (this.keyArn === undefined) return;
+    const { action, context, resource, keyArn } = this.access;
+    Grant.addToPrincipal({ grantee, actions: [action], resourceArns: [resource] });
+    if (keyArn === undefined) return;
     Grant.addToPrincipal({
       grantee,
       actions: ['kms:Decrypt'],
-      resourceArns: [this.keyArn],
-      conditions: {
-        [this.resource === this.arn ? 'StringEquals' : 'StringLike']: {
-          'kms:EncryptionContext:SecretARN': this.resource,
-        },
-      },
+      resourceArns: [keyArn],
+      conditions: { [resource === this.arn ? 'StringEquals' : 'StringLike']: { [context]: resource } },
     });
   }
 
@@ -55,4 +65,30 @@ export class TokenSecret extends Construct {
     );
     return secret;
   }
+
+  private parameterArn(parameter: string | IParameter): string {
+    if (typeof parameter !== 'string') return parameter.parameterArn;
+    if (parameter.startsWith('arn:')) return parameter;
+    // A name may begin with a slash, which stands between `parameter` and the name in any case.
+    const resourceName = parameter.replace(/^\//, '');
+    return Stack.of(this).formatArn({ service: 'ssm', resource: 'parameter', resourceName });
+  }
+}
+
+/** What reading the token takes. */
+type Access = typeof ofParameter & { readonly resource: string; readonly keyArn: string | undefined };
+
+/** The actions, and what a key sees of what it decrypts. */
+const ofParameter: { readonly action: string; readonly context: string } = {
+  action: 'ssm:GetParameter',
+  context: 'kms:EncryptionContext:PARAMETER_ARN',
+};
+const ofSecret: typeof ofParameter = {
+  action: 'secretsmanager:GetSecretValue',
+  context: 'kms:EncryptionContext:SecretARN',
+};
+
+/** Parameters of CDK have their key, though the interface does not say so. */
+function keyOf(parameter: string | (IParameter & { readonly encryptionKey?: IKey })): IKey | undefined {
+  return typeof parameter === 'string' ? undefined : parameter.encryptionKey;
 }

@@ -154,15 +154,25 @@ function paceOf(settings: Settings, parts: PaceParts): Pace {
 }
 
 function tokenOf(
-  { PLATFORM_TOKEN: token, PLATFORM_TOKEN_SECRET: secretId }: Settings,
+  { PLATFORM_TOKEN: token, PLATFORM_TOKEN_SECRET: place = '' }: Settings,
   environment: Environment,
 ): TokenSource {
   if (token !== undefined) return fixedToken(token);
   return loadedLater(async () => {
-    const { secretsManagerToken } = await import('./platform/secrets-manager-token.ts');
-    return secretsManagerToken({ secretId: secretId ?? '', environment });
+    return isParameter(place)
+      ? (await import('./platform/parameter-store-token.ts')).parameterStoreToken({
+          parameter: place,
+          environment,
+        })
+      : (await import('./platform/secrets-manager-token.ts')).secretsManagerToken({
+          secretId: place,
+          environment,
+        });
   });
 }
+
+/** Everything else is the id or ARN of a secret: names of secrets look like names of parameters. */
+const isParameter = (place: string) => /^arn:[^:]+:ssm:/.test(place);
 
 /** Loads the source, and the SDK that it needs, when the first token is read. */
 function loadedLater(load: () => Promise<TokenSource>): TokenSource {

@@ -10,7 +10,7 @@ export type AwsFailure =
   | { readonly kind: AwsFaultKind; readonly code: string };
 
 /**
- * The one error for services without an error of their own: SQS, Secrets Manager, EventBridge and Lambda. Its message says
+ * The one error for services without an error of their own: SQS, Secrets Manager, Systems Manager, EventBridge and Lambda. Its message says
  * what was tried, on what, and what came back.
  */
 export class AwsError extends Error {
@@ -35,6 +35,8 @@ function failureOf(fault: AwsFault): AwsFailure {
 
 const MISSING_CODES: readonly string[] = [
   'AWS.SimpleQueueService.NonExistentQueue',
+  'ParameterNotFound',
+  'ParameterVersionNotFound',
   'QueueDoesNotExist',
   'ResourceNotFoundException',
 ];

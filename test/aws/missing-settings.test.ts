@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { sendToEventBridge } from '../../lib/jobs/event-bridge.ts';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import { createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
+import { parameterStoreToken } from '../../lib/platform/parameter-store-token.ts';
 import { secretsManagerToken } from '../../lib/platform/secrets-manager-token.ts';
 import { lambdaExecutions } from '../../lib/snapshot/durable/start-execution.ts';
 import { gluePartitions } from '../../lib/snapshot/publish/glue-partitions.ts';
@@ -54,6 +55,15 @@ const calls: readonly (readonly [string, string, (environment: Environment) => P
     'Secrets Manager',
     'read secret platform/token',
     (environment) => secretsManagerToken({ secretId: 'platform/token', environment }).read(),
+  ],
+  [
+    'Systems Manager',
+    'read parameter arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token',
+    (environment) =>
+      parameterStoreToken({
+        parameter: 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token',
+        environment,
+      }).read(),
   ],
   [
     'EventBridge',

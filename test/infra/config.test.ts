@@ -274,8 +274,47 @@ describe('what an instance names is where the instance is', () => {
 
   test('a key without the secret that it encrypts is refused', () => {
     expect(faultsIn({ tokenKeyArn: key })).toEqual([
-      expect.stringMatching(/^instances\.0\.tokenKeyArn: expected none without tokenSecretArn/),
+      expect.stringMatching(
+        /^instances\.0\.tokenKeyArn: expected none without tokenParameter or tokenSecretArn/,
+      ),
     ]);
+    expect(faultsIn({ tokenKeyArn: key, tokenParameter: '/acme/token' })).toEqual([]);
+  });
+
+  test('a parameter is where the instance is, and no second place of the token', () => {
+    const tokenParameter = 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token';
+
+    expect(faultsIn({ region: 'us-east-1', account: '111122223333', tokenParameter })).toEqual([
+      `instances.0.tokenParameter: expected a parameter of account 111122223333 in us-east-1, like the rest of the instance, got "${tokenParameter}"`,
+    ]);
+    expect(faultsIn({ tokenParameter: '/acme/token', tokenSecretArn: secret })).toEqual([
+      expect.stringMatching(/^instances\.0\.tokenSecretArn: expected none beside tokenParameter/),
+    ]);
+    const [read] = readConfig({ instances: [{ ...least, tokenParameter }] });
+    expect(read && homeOf(read)).toEqual({ account: '111122223333', region: 'eu-central-1' });
+  });
+
+  test.each([
+    ['token', true],
+    ['/token', true],
+    ['/platform-sync/acme.token_2', true],
+    ['arn:aws:ssm:eu-central-1:111122223333:parameter/token', true],
+    ['arn:aws-us-gov:ssm:us-gov-west-1:111122223333:parameter/acme/token', true],
+    [`/${Array(15).fill('a').join('/')}`, true],
+    [`/${Array(16).fill('a').join('/')}`, false],
+    [`/${'a'.repeat(900)}`, false],
+    ['acme/token', false],
+    ['/acme/token/', false],
+    ['/acme//token', false],
+    ['/acme/token:3', false],
+    ['/aws/reference/secretsmanager/token', false],
+    ['SSM-token', false],
+    ['arn:aws:ssm:eu-central-1:111122223333:parameter/aws/token', false],
+    ['arn:aws:ssm:eu-central-1:111122223333:parameter', false],
+    [secret, false],
+    ['', false],
+  ])('the parameter %j is accepted: %s', (tokenParameter, isAccepted) => {
+    expect(faultsIn({ tokenParameter }).length === 0).toBe(isAccepted);
   });
 });
 

@@ -11,6 +11,7 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { StringParameter } from 'aws-cdk-lib/aws-ssm';
 import { BUNDLING_STACKS } from 'aws-cdk-lib/cx-api';
 import { CodePipeline, CodePipelineSource, ShellStep } from 'aws-cdk-lib/pipelines';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -190,6 +191,16 @@ describe('settings', () => {
     expect(faultsOf({ ...settings, prefix: 'a' })).toEqual(['prefix: expected none without a bucket']);
     expect(faultsOf({ ...settings, subnets: {}, rate: -1 })).toHaveLength(2);
     expect(faultsOf({ ...settings, vpc, fixedAddress: true })).toHaveLength(1);
+    const { tokenSecretArn } = full;
+    for (const token of [
+      { tokenSecret: {}, tokenSecretArn },
+      { tokenSecret: {}, tokenParameter: {} },
+      { tokenSecret: {}, tokenParameter: '/acme/token' },
+      { tokenSecretArn, tokenParameter: {} },
+      { tokenSecretArn, tokenParameter: '/acme/token' },
+      { tokenParameter: 'acme/token' },
+    ])
+      expect(faultsOf({ ...settings, ...token })).toHaveLength(1);
     for (const prefix of ['', '/', 'a*', 'a//b', '../a', 'a?b', `a\${b}`])
       expect(faultsOf({ ...settings, bucket: {}, prefix })).toHaveLength(1);
   });
@@ -324,6 +335,29 @@ test('a secret that exists is read with its key, by its name too', () => {
         Match.objectLike({
           Action: 'kms:Decrypt',
           Condition: { StringLike: { 'kms:EncryptionContext:SecretARN': resource } },
+        }),
+      ]),
+    },
+  });
+});
+
+test('a parameter that exists is read with its key', () => {
+  const { template } = templateWith((stack) => ({
+    tokenParameter: StringParameter.fromSecureStringParameterAttributes(stack, 'Given', {
+      parameterName: '/acme/token',
+      encryptionKey: Key.fromKeyArn(stack, 'Key', 'arn:aws:kms:eu-central-1:111122223333:key/1'),
+    }),
+  }));
+
+  template.resourceCountIs('AWS::SecretsManager::Secret', 0);
+  template.hasResourceProperties('AWS::IAM::Policy', {
+    PolicyDocument: {
+      Statement: Match.arrayWith([
+        Match.objectLike({ Action: 'ssm:GetParameter' }),
+        Match.objectLike({
+          Action: 'kms:Decrypt',
+          Resource: 'arn:aws:kms:eu-central-1:111122223333:key/1',
+          Condition: { StringEquals: { 'kms:EncryptionContext:PARAMETER_ARN': Match.anyValue() } },
         }),
       ]),
     },

@@ -26,6 +26,7 @@ const instance = {
   name: 'deployed',
   baseUrl,
   tokenHeader: 'X-Deployed-Token',
+  tokenParameter: '/deployed/token',
   rate: 2_000,
   compression: 'zstd',
   allow: { types: jobTypes, packages: [packageId] },
@@ -339,9 +340,9 @@ test('no job ran its function twice', () => {
   });
 });
 
-test('each function that calls the platform read the token from its secret', () => {
+test('each function that calls the platform read the token from its parameter', () => {
   for (const name of ['JobsRunJobsFunction', 'JobsRunFunctionsFunction', 'SnapshotsSnapshotFunction'])
-    expect(actionsOf(idOf(name))).toContain('secretsmanager:GetSecretValue');
+    expect(actionsOf(idOf(name))).toContain('ssm:GetParameter');
 });
 
 test('no function requested anything that its role does not allow', () => {
@@ -359,11 +360,6 @@ test('a missing grant is noticed', () => {
       'Fn::GetAtt': [idOf('StorageTable'), 'Arn'],
     })}, which no statement of its role allows`,
   );
-  for (const action of [
-    'events:PutEvents',
-    'lambda:InvokeFunction',
-    'secretsmanager:GetSecretValue',
-    's3:ListBucket',
-  ])
+  for (const action of ['events:PutEvents', 'lambda:InvokeFunction', 'ssm:GetParameter', 's3:ListBucket'])
     expect(refusals(action)).not.toEqual([]);
 });

@@ -43,6 +43,7 @@ const NEEDS: Readonly<Record<string, (request: ServiceRequest) => readonly Found
   secretsmanager: (request) => [
     { action: `secretsmanager:${operationOf(request)}`, resource: String(bodyOf(request)['SecretId']) },
   ],
+  ssm: (request) => [{ action: `ssm:${operationOf(request)}`, resource: String(bodyOf(request)['Name']) }],
   events(request) {
     const entries = bodyOf(request)['Entries'] as readonly {
       readonly EventBusName: string;

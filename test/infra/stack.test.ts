@@ -147,6 +147,62 @@ describe('the token', () => {
   });
 });
 
+describe('the token in a parameter', () => {
+  const arn = 'arn:aws:ssm:eu-central-1:111122223333:parameter/acme/token';
+  const own = { ...full, tokenSecretArn: undefined };
+  const PLACE: object = {
+    'Fn::Join': [
+      '',
+      ['arn:', { Ref: 'AWS::Partition' }, ':ssm:eu-central-1:111122223333:parameter/acme/token'],
+    ],
+  };
+
+  test.each([
+    ['its ARN', arn, arn],
+    ['its name', '/acme/token', PLACE],
+  ])(
+    'is named by %s, read by whoever calls the platform, and no secret is paid for',
+    (_, tokenParameter, place) => {
+      const template = templateOf({ ...own, tokenParameter });
+
+      template.resourceCountIs('AWS::SecretsManager::Secret', 0);
+      const functions = all(template, 'AWS::Lambda::Function');
+      for (const { Environment } of functions)
+        expect(Environment).toMatchObject({ Variables: { PLATFORM_TOKEN_SECRET: place } });
+      const readers = all(template, 'AWS::IAM::Policy').filter(({ PolicyDocument }) =>
+        JSON.stringify(PolicyDocument).includes('ssm:GetParameter'),
+      );
+      // Jobs, code functions and snapshots; the splitter of texts calls nothing.
+      expect(readers).toHaveLength(3);
+      for (const { PolicyDocument } of readers)
+        expect(PolicyDocument).toMatchObject({
+          Statement: expect.arrayContaining([
+            { Effect: 'Allow', Action: 'ssm:GetParameter', Resource: place },
+          ]),
+        });
+      template.hasOutput('TokenSecretArn', { Value: place });
+      expect(JSON.stringify(template.toJSON())).not.toMatch(/secretsmanager:|kms:/);
+    },
+  );
+
+  test('may be encrypted with a key of the account, which functions use for it alone', () => {
+    const tokenKeyArn = 'arn:aws:kms:eu-central-1:111122223333:key/0b9e4d5e-7d53-4c0d-9d4a-0d8c7f3f1a11';
+
+    templateOf({ ...own, tokenParameter: arn, tokenKeyArn }).hasResourceProperties('AWS::IAM::Policy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          {
+            Effect: 'Allow',
+            Action: 'kms:Decrypt',
+            Resource: tokenKeyArn,
+            Condition: { StringEquals: { 'kms:EncryptionContext:PARAMETER_ARN': arn } },
+          },
+        ]),
+      },
+    });
+  });
+});
+
 test('nothing has to be asked of AWS to synthesize, even where account and region are known', () => {
   expect(appOf(full).synth().manifest.missing).toBeUndefined();
 });

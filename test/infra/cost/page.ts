@@ -26,7 +26,11 @@ const items: readonly Item[] = [
       `${template.hourlyMetrics} with data in each hour; all together ${number(amounts.customMetric)} metric-months`,
   },
   { what: 'Logs', of: ['logGb'], counted: ({ amounts }) => `${number(amounts.logGb)} GB` },
-  { what: 'The token', of: ['secret'], counted: ({ template }) => `${template.secrets} secret` },
+  {
+    what: 'The token',
+    of: ['secret'],
+    counted: ({ template }) => (template.secrets === 0 ? 'a parameter' : `${template.secrets} secret`),
+  },
   {
     what: 'Lambda',
     of: ['lambdaGbSecond', 'lambdaRequest', 'durableOperation'],
@@ -95,6 +99,6 @@ ${sizes.map(sectionOf).join('\n\n')}
 
 - Alarms and metrics are most of it. An alarm on an expression pays for each metric in it, so one alarm made of several costs as much as they do. \`alarms.overrides\` turns off those that an instance does not need.
 - A place with \`SnapshotMissing\` costs $0.40: its alarm, and a metric that has a zero in each hour, so that the alarm is not red from the first deployment on.
-- \`tokenSecretArn\`: a secret that several instances share costs $0.40 once.
+- \`tokenParameter\`: the token in a parameter costs nothing, in the stack's own secret $0.40.
 - The queue of code functions costs $0.26 by being polled. Without event rules it exists only where \`functionsQueue\` says so.
 `;

@@ -25,6 +25,7 @@ const FILESET = '5f0d1c2b-3a49-4857-9665-748392a1b0c9';
 const readme = {
   name: 'acme',
   baseUrl: 'https://acme.example.com',
+  tokenParameter: '/platform-sync/acme/token',
   rate: 2,
   compression: 'zstd',
   schedules: [

@@ -14,7 +14,7 @@ import { buffer } from 'node:stream/consumers';
 export type ServiceRequest = {
   /** The access key id that signed it. */
   readonly by: string;
-  /** The service's name in the signature: `s3`, `sqs`, `dynamodb`, `secretsmanager`, `events`, `glue` or `lambda`. */
+  /** The service's name in the signature: `s3`, `sqs`, `dynamodb`, `secretsmanager`, `ssm`, `events`, `glue` or `lambda`. */
   readonly service: string;
   readonly method: string;
   /** With the query. */

@@ -4,6 +4,7 @@ import { type PutEvent, startEvents } from '../services/start-events.ts';
 import { type LocalExecutions, startExecutions } from '../services/start-executions.ts';
 import { type GlueOptions, type LocalGlue, startGlue } from '../services/start-glue.ts';
 import { type LocalLambda, startLambda } from '../services/start-lambda.ts';
+import { startParameters } from '../services/start-parameters.ts';
 import { startSecrets } from '../services/start-secrets.ts';
 import { type Resource, resourcesOf, type Template } from './template.ts';
 import { type Resolve, templateValues } from './template-values.ts';
@@ -22,7 +23,7 @@ export type StackServices = {
 
 /**
  * The services that the functions of a stack call, behind one endpoint, with the resources of its template. `secret` is
- * the value of its secrets.
+ * the value of its secrets, and of the parameters that its functions take their token from.
  */
 export async function startStackServices(template: Template, secret: string): Promise<StackServices> {
   await using started = new AsyncDisposableStack();
@@ -32,6 +33,9 @@ export async function startStackServices(template: Template, secret: string): Pr
   const aws = started.use(await startAws(resourcesAtTheStart(template, resolve)));
   const texts = Object.fromEntries(all('AWS::SecretsManager::Secret').map((arn) => [arn, secret]));
   const secrets = started.use(await startSecrets(texts));
+  const parameters = started.use(
+    await startParameters(Object.fromEntries(parametersOf(template, resolve).map((arn) => [arn, secret]))),
+  );
   const events = started.use(await startEvents());
   const glue = started.use(await startGlue(tablesOf(template, resolve)));
   const lambda = started.use(await startLambda(all('AWS::Lambda::Function')));
@@ -41,6 +45,7 @@ export async function startStackServices(template: Template, secret: string): Pr
     sqs: aws.endpoint,
     dynamodb: aws.endpoint,
     secretsmanager: secrets.endpoint,
+    ssm: parameters.endpoint,
     events: events.endpoint,
     glue: glue.endpoint,
     lambda: lambda.endpoint,
@@ -77,6 +82,17 @@ function resourcesAtTheStart(template: Template, resolve: Resolve): AwsOptions {
     tables: named('AWS::DynamoDB::Table').map(([name, table]) => tableOf(name, table)),
   };
 }
+
+/** The parameters that functions take their token from: no template can create one. */
+function parametersOf(template: Template, resolve: Resolve): readonly string[] {
+  const places = resourcesOf(template, 'AWS::Lambda::Function').map(([, { Properties }]) => {
+    const { Variables = {} } = (Properties['Environment'] ?? {}) as FunctionSettings;
+    return String(resolve(Variables['PLATFORM_TOKEN_SECRET'] ?? ''));
+  });
+  return places.filter((place) => place.startsWith('arn:aws:ssm:'));
+}
+
+type FunctionSettings = { readonly Variables?: Readonly<Record<string, unknown>> };
 
 type QueueProperties = {
   readonly VisibilityTimeout?: number;

@@ -1,0 +1,41 @@
+import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
+import { asAwsError } from '../aws/aws-error.ts';
+import { type AwsEnvironment, awsClientConfig } from '../aws/client-config.ts';
+import { secretToken, type TokenSource } from './token.ts';
+
+export type ParameterStoreOptions = {
+  /** The ARN or the name of a SecureString, whose text is the token. */
+  readonly parameter: string;
+  /** Where the region, endpoint, credentials and proxy are looked up; anything absent is left to the SDK. */
+  readonly environment: AwsEnvironment;
+};
+
+/**
+ * The token stored in the Parameter Store of AWS Systems Manager: cached for 5 minutes, and read again once when the
+ * platform refuses it. A failed read is thrown as `AwsError` and not cached. A parameter that is not encrypted is refused.
+ */
+export function parameterStoreToken({ parameter, environment }: ParameterStoreOptions): TokenSource {
+  const client = new SSMClient(
+    awsClientConfig(environment, {
+      service: 'SSM',
+      connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
+      requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    }),
+  );
+  return secretToken({
+    fetchSecret: async () => {
+      const { Parameter: { Type: type, Value: text = '' } = {} } = await asAwsError(
+        `read parameter ${parameter}`,
+        () => client.send(new GetParameterCommand({ Name: parameter, WithDecryption: true })),
+      );
+      if (type !== 'SecureString')
+        throw new Error(`parameter ${parameter}: expected a SecureString, got ${type ?? 'nothing'}`);
+      if (text.trim() === '')
+        throw new Error(`parameter ${parameter}: expected the token as text, got nothing`);
+      return text;
+    },
+  });
+}
+
+const CONNECTION_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 10_000;
