@@ -61,7 +61,7 @@ export async function forgetBatch(batch: string, options: BatchStorage): Promise
   for (const key of staged)
     for (const row of await readStagedRows(key, options)) if ('text' in row) hashes.add(textHashOf(row.text));
   for (const key of results.filter((each) => chunkOfPart(each) !== undefined)) {
-    const held = await readPart(key, options);
+    const held = (await readPart(key, options)) ?? [];
     parts += 1;
     rows += held.length;
     for (const { textHash } of held) if (textHash !== undefined) hashes.add(textHash);
@@ -96,17 +96,34 @@ async function eraseFromStaged(textHash: string, options: BatchStorage) {
   let chunks = 0;
   for (const key of await keysOf(STAGED_FOLDER, options)) {
     const chunkId = chunkOfStaged(key);
-    const stored = chunkId && (await options.store.get(key));
-    if (chunkId === undefined || stored === undefined) continue;
-    const staged = parseStaged(key, stored.body);
-    const rows = staged.rows.map((row) => withoutText(row, textHash));
-    if (rows.every((row, index) => row === staged.rows[index])) continue;
-    await options.store.put(key, printStaged({ ...staged, rows }).body);
-    await touchOpenRow(chunkId, options);
+    if (chunkId === undefined || !(await eraseFromChunk(chunkId, key, textHash, options))) continue;
     batches.add(chunkId.batch);
     chunks += 1;
   }
   return { batches, chunks };
+}
+
+/** Whether there was anything to erase from a staged chunk. */
+async function eraseFromChunk(
+  chunkId: ChunkId,
+  key: string,
+  textHash: string,
+  options: BatchStorage,
+): Promise<boolean> {
+  for (let isErased = false; ; isErased = true) {
+    const stored = await options.store.get(key);
+    if (stored === undefined) return isErased;
+    const staged = parseStaged(key, stored.body);
+    const rows = staged.rows.map((row) => withoutText(row, textHash));
+    if (rows.every((row, index) => row === staged.rows[index])) {
+      // Not only if this run erased it: an earlier one may have crashed in between.
+      if (rows.some((row) => 'erased' in row)) await touchOpenRow(chunkId, options);
+      return isErased;
+    }
+    // Another text of the chunk may be forgotten at the same time: then it is read again.
+    const condition = { ifMatch: stored.etag };
+    await options.store.put(key, printStaged({ ...staged, rows }).body, { condition });
+  }
 }
 
 function withoutText(row: StagedRow, textHash: string): StagedRow {
@@ -117,76 +134,86 @@ function withoutText(row: StagedRow, textHash: string): StagedRow {
 
 /** Rewrites an open row, so that a worker that read the chunk with the text fails to end it, and reads it again. */
 async function touchOpenRow(chunkId: ChunkId, options: BatchStorage): Promise<void> {
-  for (;;) {
-    const stored = await readChunkRow(chunkId, options);
-    if (stored === undefined || isEnded(stored.row)) return;
-    const now = await writeChunkRow(chunkId, stored.row, stored.token, options);
-    if (now?.row === stored.row) return;
-  }
+  const stored = await readChunkRow(chunkId, options);
+  if (stored === undefined || isEnded(stored.row)) return;
+  // If another write comes first, the worker fails because of that one.
+  await writeChunkRow(chunkId, stored.row, stored.token, options);
 }
 
 async function eraseFromParts(textHash: string, options: BatchStorage) {
   const batches = new Set<string>();
-  let [parts, rows] = [0, 0];
+  const erased: number[] = [];
   for (const key of await keysOf(SCORES_FOLDER, options)) {
     const chunkId = chunkOfPart(key);
-    const held = chunkId === undefined ? [] : await readPart(key, options);
-    const erased = held.filter((row) => row.textHash === textHash).length;
-    if (chunkId === undefined || erased === 0) continue;
-    await replacePart(
-      chunkId,
-      key,
-      held.map((row) => withoutResult(row, textHash)),
-      options,
-    );
-    batches.add(chunkId.batch);
-    parts += 1;
-    rows += erased;
+    const rows = chunkId === undefined ? [] : await eraseFromPart(chunkId, key, textHash, options);
+    if (chunkId !== undefined && rows.length > 0) batches.add(chunkId.batch);
+    erased.push(...rows);
   }
-  return { batches, parts, rows };
+  return { batches, parts: erased.length, rows: erased.reduce((sum, rows) => sum + rows, 0) };
+}
+
+/** Erases the text from a part, and from the one that replaced it meanwhile; returns the rows in each of them. */
+async function eraseFromPart(
+  chunkId: ChunkId,
+  key: string,
+  textHash: string,
+  options: BatchStorage,
+): Promise<readonly number[]> {
+  const held = await readPart(key, options);
+  const erased = held?.filter((row) => row.textHash === textHash).length;
+  if (erased === 0) return [];
+  const stored = await readChunkRow(chunkId, options);
+  const named = stored?.row.part;
+  // The part that the row names comes first: as long as it has this text, a run that forgets another text may be about
+  // to name the part `key` in its place.
+  const others =
+    named === undefined || named === key ? [] : await eraseFromPart(chunkId, named, textHash, options);
+  if (held === undefined || erased === undefined) return others;
+  // A part that no row names is a leftover. If there is no row, the parts are all that is left of the batch.
+  if (stored === undefined || named === key) {
+    const left = held.map((row) => withoutResult(row, textHash));
+    const isReplaced = await replacePart(chunkId, { old: key, stored, rows: left }, options);
+    if (!isReplaced) return eraseFromPart(chunkId, key, textHash, options);
+  }
+  // The old part last: until then another run can find what this one left unfinished.
+  await finishBatch(chunkId.batch, options);
+  await options.store.delete(key);
+  return [...others, erased];
 }
 
 const withoutResult = (row: ScoredRow, textHash: string): ScoredRow =>
   row.textHash === textHash ? { id: row.id, line: row.line, erased: true } : row;
 
-/**
- * Writes a new part, points the chunk's row and the summary to it, and deletes the old part last: until then another
- * run can find what this one left unfinished.
- */
+type Replacement = {
+  readonly old: string;
+  readonly stored: StoredChunk | undefined;
+  readonly rows: readonly ScoredRow[];
+};
+
+/** Writes a new part and makes the chunk's row, if there is one, name it; false if the row changed meanwhile. */
 async function replacePart(
   chunkId: ChunkId,
-  old: string,
-  rows: readonly ScoredRow[],
-  options: BatchStorage,
-): Promise<void> {
-  const part = printPart(chunkId, rows);
-  for (let isReplaced = false; !isReplaced; ) {
-    const stored = await readChunkRow(chunkId, options);
-    // A part that no row names is a leftover. If there is no row, the parts are all that is left of the batch.
-    if (stored !== undefined && stored.row.part !== old) break;
-    await options.store.put(part.key, part.body);
-    isReplaced =
-      stored === undefined || (await renamePart(chunkId, stored, { part: part.key, rows }, options));
-  }
-  await finishBatch(chunkId.batch, options);
-  await options.store.delete(old);
-}
-
-/** Makes the chunk's row name the new part; false if the row changed meanwhile. */
-async function renamePart(
-  chunkId: ChunkId,
-  { row, token }: StoredChunk,
-  { part, rows }: { readonly part: string; readonly rows: readonly ScoredRow[] },
+  { old, stored, rows }: Replacement,
   options: BatchStorage,
 ): Promise<boolean> {
-  if (!hasPart(row)) return false;
-  const next = { ...row, part, counts: { ...row.counts, ...countRowsOf(rows, row.counts.bad) } };
-  return (await writeChunkRow(chunkId, next, token, options))?.row === next;
+  const part = printPart(chunkId, rows);
+  await options.store.put(part.key, part.body);
+  if (stored === undefined || !hasPart(stored.row)) return true;
+  const { row, token } = stored;
+  const counts = { ...row.counts, ...countRowsOf(rows, row.counts.bad) };
+  const next = { ...row, part: part.key, counts };
+  const now = await writeChunkRow(chunkId, next, token, options);
+  if (now?.row === next) return true;
+  // As long as the row names the old part, another run that forgets this text may be about to name the same new one.
+  const isDead = now !== undefined && now.row.part !== old && now.row.part !== part.key;
+  if (isDead) await options.store.delete(part.key);
+  return false;
 }
 
-async function readPart(key: string, { store }: BatchStorage): Promise<readonly ScoredRow[]> {
+/** The rows of a part; undefined if it is gone. */
+async function readPart(key: string, { store }: BatchStorage): Promise<readonly ScoredRow[] | undefined> {
   const stored = await store.get(key);
-  return stored === undefined ? [] : parsePart(key, stored.body);
+  return stored && parsePart(key, stored.body);
 }
 
 async function readStagedRows(key: string, { store }: BatchStorage): Promise<readonly StagedRow[]> {
@@ -199,12 +226,12 @@ async function keysOfBatch(
   batch: string,
   options: BatchStorage,
 ): Promise<readonly string[]> {
-  const [folder = '', ...earlier] = foldersOf(parent, batch);
+  const [folder = '', earlier] = foldersOf(parent, batch);
   const keys = await keysOf(folder, options);
-  if (earlier.length === 0) return keys;
+  if (earlier === undefined) return keys;
   // In a directory that ignores case, this folder may be another batch's: the names in the parent are the true ones.
   const all = await keysOf(parent, options);
-  return [...keys, ...all.filter((key) => earlier.some((each) => key.startsWith(each)))];
+  return [...keys, ...all.filter((key) => key.startsWith(earlier))];
 }
 
 async function keysOf(prefix: string, { store }: BatchStorage): Promise<readonly string[]> {

@@ -80,7 +80,7 @@ export const groups = {
       'test/jobs/texts/batch/{finish-batch,end-chunk}.test.ts',
       'test/jobs/{types/score/runner,texts/erase-old-versions,cancel-under-way}.test.ts',
       'test/jobs/texts/scoring/score-texts.test.ts',
-      'test/jobs/texts/{batch/costs,batch/score-file,batch/preview,rows/read-rows,forget,batch/batch}.test.ts',
+      'test/jobs/texts/{batch/costs,batch/score-file,batch/preview,rows/read-rows,forget,forget-batch,forget-races,batch/batch}.test.ts',
     ],
   },
   publish: {

@@ -27,16 +27,26 @@ export type Summary = {
 
 /**
  * Writes the summary of a batch once its header exists and all of its chunks have ended; undefined until then. It is
- * called after each end of a chunk and after the header is written, so the last of these calls sees everything.
+ * called after each end of a chunk and after the header is written, so the last of these calls sees everything. It looks
+ * again after it wrote: if a text was forgotten meanwhile, its summary may have replaced the one without the text.
  */
 export async function finishBatch(batch: string, options: BatchStorage): Promise<Summary | undefined> {
+  for (let written: Buffer | undefined; ; ) {
+    const summary = await readSummary(batch, options);
+    if (summary === undefined) return undefined;
+    const body = printStored(summary);
+    if (written?.equals(body)) return summary;
+    await options.store.put(summaryKey(batch), body);
+    written = body;
+  }
+}
+
+async function readSummary(batch: string, options: BatchStorage): Promise<Summary | undefined> {
   const header = await readHeader(batch, options);
   if (header === undefined || !(await lastHaveEnded(batch, header, options))) return undefined;
   const ended = await readEnded(batch, options);
   if (ended === undefined || ended.chunks.length !== header.chunks) return undefined;
-  const summary = summarize(batch, ended);
-  await options.store.put(summaryKey(batch), printStored(summary));
-  return summary;
+  return summarize(batch, ended);
 }
 
 /** Jobs end roughly in order: if any chunk is open, one of the last most likely is, so there is no need to list all. */

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { splitBatch } from '../../../lib/jobs/texts/batch/split-batch.ts';
+import { forgetBatch } from '../../../lib/jobs/texts/forget.ts';
+import { scoreTexts } from '../../../lib/jobs/texts/scoring/score-texts.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { batchOf, mixedRows, runBatch, summaryOf, type World, world } from './batch/batch-suite.ts';
+import { row } from './fakes.ts';
+
+const ROWS = [row(1, 'good'), row(2, 'bad')];
+
+const keysOf = ({ store }: World, prefix: string) =>
+  [...store.objects.keys()].filter((key) => key.startsWith(prefix));
+
+test('a batch that was only split takes the cached results of its texts with it', async () => {
+  const one = world();
+  await splitBatch(batchOf([...ROWS, { line: 3, fault: 'no text' }]), one.split);
+  await scoreTexts([{ id: '1', text: 'good' }], {}, one.scoring);
+  await scoreTexts([{ id: '1', text: 'another' }], {}, one.scoring);
+
+  expect(await forgetBatch('b1', one.storage)).toMatchObject({ cacheRows: 1, stagedChunks: 1, parts: 0 });
+});
+
+test('a batch whose staged chunks have expired takes the cached results with it too', async () => {
+  const one = world();
+  await runBatch(batchOf(ROWS), one);
+  for (const key of keysOf(one, 'work/')) one.store.objects.delete(key);
+
+  expect(await forgetBatch('b1', one.storage)).toMatchObject({ cacheRows: 2, stagedChunks: 0, parts: 1 });
+});
+
+test('a batch that is forgotten twice at once is erased', async () => {
+  const one = world();
+  await runBatch(batchOf(mixedRows), one);
+
+  await Promise.all([forgetBatch('b1', one.storage), forgetBatch('b1', one.storage)]);
+
+  expect(one.store.objects.size).toBe(0);
+  expect(await Array.fromAsync(one.table.scan(''))).toEqual([]);
+});
+
+test('objects that go meanwhile count no rows', async () => {
+  const one = world();
+  await runBatch(batchOf(ROWS), one);
+  const get: Store['get'] = async (key) => {
+    one.store.objects.delete(key);
+    return undefined;
+  };
+
+  const erased = await forgetBatch('b1', { ...one.storage, store: { ...one.store, get } });
+
+  expect(erased).toEqual({ cacheRows: 0, stagedChunks: 1, parts: 1, rows: 0, batches: ['b1'] });
+});
+
+test('a row that changes just before it is deleted is deleted all the same', async () => {
+  const one = world();
+  await splitBatch(batchOf(ROWS), one.split);
+  let changes = 0;
+  const storage: World['storage'] = {
+    ...one.storage,
+    table: {
+      ...one.table,
+      async delete(key, token) {
+        if (changes === 0)
+          await one.table.put(key, { state: 'changed' }, { expected: token, token: 'other' });
+        changes += 1;
+        return one.table.delete(key, token);
+      },
+    },
+  };
+
+  await forgetBatch('b1', storage);
+
+  expect(await Array.fromAsync(one.table.scan('batch#'))).toEqual([]);
+});
+
+test('a batch with capitals in its name leaves the others alone, and one without lists its own folders only', async () => {
+  const one = world();
+  const listed: string[] = [];
+  const list: Store['list'] = (prefix, options) => {
+    listed.push(prefix);
+    return one.store.list(prefix, options);
+  };
+  const storage = { ...one.storage, store: { ...one.store, list } };
+  await runBatch(batchOf(ROWS, { batch: 'b2' }), one);
+  one.messages.splice(0);
+  await runBatch(batchOf(ROWS, { batch: 'May' }), one);
+
+  await forgetBatch('May', storage);
+  const left = keysOf(one, '');
+  listed.splice(0);
+  await forgetBatch('none', storage);
+
+  expect(left).toHaveLength(3);
+  expect(summaryOf(one.store, 'b2')).toMatchObject({ scored: 2 });
+  expect(listed).toEqual(['work/scores/none/', 'scores/none/']);
+});

@@ -1,0 +1,223 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { printPart } from '../../../lib/jobs/texts/batch/part.ts';
+import { reopenChunk } from '../../../lib/jobs/texts/batch/reopen-chunk.ts';
+import { scoreChunk } from '../../../lib/jobs/texts/batch/score-chunk.ts';
+import { splitBatch } from '../../../lib/jobs/texts/batch/split-batch.ts';
+import { textHashOf } from '../../../lib/jobs/texts/cache/cache-row.ts';
+import { forgetBatch, forgetText } from '../../../lib/jobs/texts/forget.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { scaled } from '../../scale.ts';
+import { batchOf, partLines, runBatch, summaryOf, type World, world } from './batch/batch-suite.ts';
+import { refusedText, row, scriptedAnalyze } from './fakes.ts';
+
+const HASH = textHashOf('good');
+const CHUNK = { batch: 'b1', chunk: 0 };
+const ROWS = [row(1, 'good'), row(2, 'bad'), row(3, 'fair')];
+const STAGED = 'work/scores/b1/chunk-00000.json';
+
+const keysOf = ({ store }: World, prefix: string) =>
+  [...store.objects.keys()].filter((key) => key.startsWith(prefix));
+
+type Call = readonly [on: 'store' | 'table', name: 'get' | 'put' | 'delete', key: RegExp];
+
+/** The world's storage; `act` happens once, right before the first such call. */
+function before(
+  { storage }: World,
+  [on, name, pattern]: Call,
+  act: () => Promise<unknown>,
+): World['storage'] {
+  let pending = true;
+  const call = storage[on][name] as (...given: readonly unknown[]) => Promise<unknown>;
+  const watched = async (...given: readonly unknown[]) => {
+    if (pending && pattern.test(JSON.stringify(given[0]))) {
+      pending = false;
+      await act();
+    }
+    return call(...given);
+  };
+  return { ...storage, [on]: { ...storage[on], [name]: watched } };
+}
+
+/** A store that records the keys which are deleted from it. */
+const withDeleted = (deleted: string[], store: Store): Store => ({
+  ...store,
+  delete: async (key, options) => {
+    deleted.push(key);
+    return store.delete(key, options);
+  },
+});
+
+test.each(['before its job', 'after its job'])(
+  'two texts of a chunk that are forgotten at once %s are both erased, in any order of the steps',
+  async (when) => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+        const one = world();
+        await (when === 'before its job'
+          ? splitBatch(batchOf(ROWS), one.split)
+          : runBatch(batchOf(ROWS), one));
+        // Both a request and its response may be late.
+        const late =
+          <Given extends readonly unknown[], T>(name: string, call: (...given: Given) => Promise<T>) =>
+          async (...given: Given): Promise<T> => {
+            await scheduler.schedule(Promise.resolve(), `${name} is requested`);
+            return scheduler.schedule(call(...given), `${name} was done`);
+          };
+        const { store, table } = one.storage;
+        const storage = {
+          ...one.storage,
+          store: {
+            ...store,
+            get: late('get', store.get),
+            put: late('put', store.put),
+            delete: late('delete', store.delete),
+          },
+          table: { ...table, get: late('get row', table.get), put: late('put row', table.put) },
+        };
+
+        await scheduler.waitFor(
+          Promise.all([forgetText(HASH, storage), forgetText(textHashOf('fair'), storage)]),
+        );
+        if (when === 'before its job')
+          for (const message of one.messages) await scoreChunk(message, { ...one.scoring, ...one.storage });
+
+        expect(partLines(one.store).map(({ erased }) => erased)).toEqual([true, undefined, true]);
+        expect(summaryOf(one.store)).toMatchObject({ scored: 1, erased: 2 });
+        expect(one.store.objects.get(STAGED)?.toString()).not.toMatch(/good|fair/);
+      }),
+      { numRuns: scaled(50, 300) },
+    );
+  },
+);
+
+test('a summary that is late does not replace the one without a text that was forgotten meanwhile', async () => {
+  const one = world();
+  await runBatch(batchOf(ROWS), one);
+  const late = before(one, ['store', 'put', /summary/], () => forgetText(textHashOf('fair'), one.storage));
+
+  await forgetText(HASH, late);
+
+  expect(summaryOf(one.store)).toMatchObject({ scored: 1, erased: 2 });
+  expect(keysOf(one, 'scores/b1/part-')).toEqual([summaryOf(one.store).parts[0].key]);
+});
+
+test('a text that is forgotten again after a crash is not in the part of a job that runs meanwhile', async () => {
+  const one = world();
+  await splitBatch(batchOf(ROWS), one.split);
+  const [message] = one.messages;
+  if (message === undefined) throw new Error('expected a message');
+  // The job has read its chunk with the text when the first try erases it, and crashes.
+  const crashed = before(one, ['table', 'put', /chunk-00000/], async () => {
+    throw new Error('crashed');
+  });
+  const late = before(one, ['table', 'put', /chunk-00000/], async () => {
+    await expect(forgetText(HASH, crashed)).rejects.toThrow('crashed');
+    await forgetText(HASH, one.storage);
+  });
+
+  await scoreChunk(message, { ...one.scoring, ...late });
+
+  expect(partLines(one.store)[0]).toEqual({ id: 'user-1', line: 1, erased: true });
+});
+
+test('a chunk that was staged, but has no row yet, is erased too', async () => {
+  const one = world();
+  await splitBatch(batchOf(ROWS), one.split);
+  await forgetBatch('b1', { ...one.storage, store: world().store });
+
+  expect(await forgetText(HASH, one.storage)).toMatchObject({ stagedChunks: 1, batches: ['b1'] });
+  expect(one.store.objects.get(STAGED)?.toString()).not.toContain('good');
+});
+
+test('a chunk, its row and its part may go while a text is forgotten', async () => {
+  const gone = { cacheRows: 0, stagedChunks: 0, parts: 0, rows: 0, batches: [] };
+  for (const call of [
+    ['store', 'get', /chunk-00000/],
+    ['store', 'get', /part-00000/],
+  ] as const) {
+    const one = world();
+    await runBatch(batchOf(ROWS), one);
+
+    const erased = await forgetText(
+      HASH,
+      before(one, call, () => forgetBatch('b1', one.storage)),
+    );
+
+    expect(erased).toMatchObject(
+      call[2].test('chunk-00000') ? gone : { ...gone, stagedChunks: 1, batches: ['b1'] },
+    );
+    expect(one.store.objects.size).toBe(0);
+  }
+});
+
+test('the row of a part may go while the part is replaced', async () => {
+  const one = world();
+  await runBatch(batchOf(ROWS), one);
+  const key = { partition: 'batch#b1', sort: 'chunk-00000' };
+  const storage = before(one, ['table', 'put', /chunk-00000/], async () => {
+    const stored = await one.table.get(key);
+    await one.table.delete(key, stored?.token ?? '');
+  });
+
+  await forgetText(HASH, storage);
+
+  expect(partLines(one.store).map(({ erased }) => erased)).toEqual([true, undefined, undefined]);
+});
+
+test('a chunk that is reopened while its part is replaced gets the new part all the same', async () => {
+  const one = world({}, scriptedAnalyze({ bad: [refusedText] }));
+  await runBatch(batchOf(ROWS), one);
+  const deleted: string[] = [];
+  const storage = before(one, ['table', 'put', /chunk-00000/], () => reopenChunk(CHUNK, one.storage));
+  const [old] = keysOf(one, 'scores/b1/part-');
+
+  await forgetText(HASH, { ...storage, store: withDeleted(deleted, storage.store) });
+  for (const message of one.messages) await scoreChunk(message, { ...one.scoring, ...one.storage });
+
+  // Not the new part, which another run may be about to name.
+  expect(deleted).toEqual([old]);
+  expect(summaryOf(one.store)).toMatchObject({ scored: 2, failed: 0, erased: 1 });
+  expect(one.paid).toEqual(['good', 'fair', 'bad']);
+});
+
+test('a part that an attempt left behind is deleted, and no row names it', async () => {
+  const one = world();
+  await runBatch(batchOf(ROWS), one);
+  const left = printPart(CHUNK, [{ id: 'user-1', line: 1, textHash: HASH, sentiment: 'POSITIVE' }]);
+  await one.store.put(left.key, left.body);
+
+  const erased = await forgetText(HASH, one.storage);
+
+  expect(erased).toMatchObject({ parts: 2, rows: 2 });
+  expect(one.store.objects.has(left.key)).toBe(false);
+  expect(partLines(one.store).map(({ line }) => line)).toEqual([1, 2, 3]);
+  expect(keysOf(one, 'scores/b1/part-')).toEqual([summaryOf(one.store).parts[0].key]);
+});
+
+test('parts whose staged chunks and rows have expired are erased too', async () => {
+  const one = world();
+  await runBatch(batchOf(ROWS), one);
+  one.store.objects.delete(STAGED);
+
+  expect(await forgetText(HASH, { ...one.storage, table: world().table })).toEqual({
+    cacheRows: 0,
+    stagedChunks: 0,
+    parts: 1,
+    rows: 1,
+    batches: ['b1'],
+  });
+  expect(partLines(one.store).map(({ erased }) => erased)).toEqual([true, undefined, undefined]);
+});
+
+test('objects that are no chunks are left alone', async () => {
+  const one = world();
+  await splitBatch(batchOf(ROWS), one.split);
+  await one.store.put('work/scores/b1/good.txt', Buffer.from('good'));
+  await one.store.put('scores/b1/good.txt', Buffer.from('good'));
+
+  await forgetText(HASH, one.storage);
+
+  expect(one.store.objects.get('work/scores/b1/good.txt')?.toString()).toBe('good');
+  expect(one.store.objects.get('scores/b1/good.txt')?.toString()).toBe('good');
+});
