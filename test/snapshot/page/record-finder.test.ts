@@ -54,9 +54,13 @@ describe('an integer key', () => {
   });
 
   test('is a number if that holds it exactly, and otherwise its digits', () => {
-    const { index } = find('[{"id":123456789012345},{"id":1234567890123456},{"id":"1"}]', byInteger);
+    const { index } = find(
+      '[{"id":123456789012345},{"id":1234567890123456},{"id":"123456789012345"},{"id":"1"}]',
+      byInteger,
+    );
 
-    expect([...(index.numbers ?? [])].slice(0, 3)).toEqual([123_456_789_012_345, Number.NaN, 1]);
+    const numbers = [...(index.numbers ?? [])].slice(0, 4);
+    expect(numbers).toEqual([123_456_789_012_345, Number.NaN, 123_456_789_012_345, 1]);
     expect([...index.digits]).toEqual([[1, '1234567890123456']]);
   });
 });

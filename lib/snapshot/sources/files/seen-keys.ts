@@ -41,9 +41,8 @@ export function createSeenKeys(): SeenKeys {
   };
 }
 
-/** Puts a pair of words into the table, which has a free slot; false if it is there, or is a free slot itself. */
+/** Puts a pair of words into the table, which has a free slot; false if it is there. A free slot changes nothing. */
 function put(words: Uint32Array, high: number, low: number): boolean {
-  if (low === 0) return false;
   const mask = words.length - 1;
   for (let at = (2 * high) & mask; ; at = (at + 2) & mask) {
     if (words[at + 1] === 0) {

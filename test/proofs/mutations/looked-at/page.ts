@@ -138,4 +138,40 @@ export const page: readonly LookedAt[] = [
     code: 'includes(BACKSLASH)',
     why: 'only faster: a text that is longer, or has no backslash, is not the expected one when it is parsed either',
   },
+  {
+    file: 'lib/snapshot/page/record-finder.ts',
+    code: 'const last = places.length - 1',
+    to: ['places.length + 1'],
+    why: 'the place of a field that is not wanted has no column, so nothing reads it',
+  },
+  {
+    file: 'lib/snapshot/page/record-finder.ts',
+    code: 'if (field <= last)',
+    to: ['true'],
+    why: 'the place of a field that is not wanted has no column, so nothing reads it',
+  },
+  {
+    file: 'lib/snapshot/page/record-finder.ts',
+    code: 'if (end - start > LONGEST_KEY)',
+    to: ['false'],
+    why: 'only faster: what is longer has too many digits, which is checked later',
+  },
+  {
+    file: 'lib/snapshot/page/record-finder.ts',
+    code: 'let at = start; at < end',
+    to: ['at <= end', 'at -= 1'],
+    why: 'only faster: a byte that is no digit follows, and the key is then parsed',
+  },
+  {
+    file: 'lib/snapshot/page/record-finder.ts',
+    code: '(bytes[at] ?? 0) - ZERO',
+    to: ['bytes[at] && 0', '(bytes[at] ?? 0) + ZERO'],
+    why: 'only faster: no byte counts as a digit, and the key is then parsed',
+  },
+  {
+    file: 'lib/snapshot/page/record-finder.ts',
+    code: 'if (digit < 0 || digit > 9)',
+    to: ['true', 'digit <= 0', 'digit >= 9'],
+    why: 'only faster: a key with such a digit is then parsed',
+  },
 ];

@@ -80,4 +80,40 @@ export const sources: readonly LookedAt[] = [
     to: ['count - 1'],
     why: 'each anchor is then two cursors later, and a loop of any length reaches one all the same',
   },
+  {
+    file: 'lib/snapshot/sources/files/seen-keys.ts',
+    code: 'at < before.length',
+    to: ['at <= before.length'],
+    why: 'one more free slot is put into the table, which changes nothing',
+  },
+  {
+    file: 'lib/snapshot/sources/files/seen-keys.ts',
+    code: 'at < 4',
+    to: ['at <= 4'],
+    why: 'a write past the end of a typed array does nothing',
+  },
+  {
+    file: 'lib/snapshot/sources/files/seen-keys.ts',
+    code: '2 * size > MOST_FULL * words.length',
+    to: ['2 * size >= MOST_FULL * words.length'],
+    why: 'the table grows one key sooner',
+  },
+  {
+    file: 'lib/snapshot/sources/files/seen-keys.ts',
+    code: 'at = (at + 2) & mask',
+    to: ['at - 2'],
+    why: 'slots are then tried in the other direction, always',
+  },
+  {
+    file: 'lib/snapshot/sources/files/where.ts',
+    code: '.exec(text) ?? []',
+    to: ['["Stryker was here"]'],
+    why: 'the first of them is not used',
+  },
+  {
+    file: 'lib/snapshot/sources/files/where.ts',
+    code: 'if (field === undefined || operator === undefined)',
+    to: ['false', 'field === undefined && operator === undefined'],
+    why: 'both match or neither does; the second check is for the compiler',
+  },
 ];

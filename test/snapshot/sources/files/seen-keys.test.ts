@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createSeenKeys } from '../../../../lib/snapshot/sources/files/seen-keys.ts';
@@ -28,4 +29,21 @@ test('the digest is the same for the same keys in any order, and for no others',
       expect(seenOf(keys.slice(1)).digest()).not.toBe(digest);
     }),
   );
+});
+
+test('a key is compared by all of its 64 bits, and by no fewer', () => {
+  // SHA-256 of the first two begins with the same 32 bits; of the others, bits 32 to 63 and the first slot are the same.
+  const keys = ['key 5979', 'key 77859', 'key 1206591', 'key 1861346'];
+  const seen = createSeenKeys();
+
+  expect(keys.map((key) => seen.add(key))).toEqual([true, true, true, true]);
+  expect(keys.map((key) => seen.add(key))).toEqual([false, false, false, false]);
+});
+
+test('the digest is 128 bits of the hash of each key, as it is stored between reads', () => {
+  const hashes = ['a', 'b'].map((key) => hash('sha256', key).slice(16, 48));
+  const both = hashes.reduce((sum, each) => sum ^ BigInt(`0x${each}`), 0n);
+
+  expect(seenOf(['a']).digest()).toBe(hashes[0]);
+  expect(seenOf(['a', 'b']).digest()).toBe(both.toString(16).padStart(32, '0'));
 });

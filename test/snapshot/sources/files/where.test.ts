@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readWhere } from '../../../../lib/snapshot/sources/files/where.ts';
+import { readWhere, whereSchema } from '../../../../lib/snapshot/sources/files/where.ts';
 
 test.each([
   ['size:GREATER_THAN:1000', { field: 'size', operator: 'GREATER_THAN', value: ['1000'] }],
@@ -14,9 +14,22 @@ test.each([
   expect(readWhere(text)).toEqual(filter);
 });
 
-test.each(['', 'size', 'size:EQUALS', ':EQUALS:1', 'size::1', 'size:=:1', 'hash:IS_NULL:1'])(
-  '%j is not a filter',
-  (text) => {
-    expect(readWhere(text)).toBeUndefined();
-  },
-);
+test.each([
+  '',
+  'size',
+  'size:EQUALS',
+  ':EQUALS:1',
+  ':size:EQUALS:1',
+  'size::1',
+  'size:=:1',
+  'hash:IS_NULL:1',
+  'hash:IS_NULL, size:EQUALS:1',
+])('%j is not a filter', (text) => {
+  expect(readWhere(text)).toBeUndefined();
+});
+
+test('the operator of a filter in a message may be in lower case', () => {
+  const where = { field: 'hash', operator: 'is_null', value: [] };
+
+  expect(whereSchema.parse(where)).toEqual({ ...where, operator: 'IS_NULL' });
+});
