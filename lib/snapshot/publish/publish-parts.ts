@@ -29,13 +29,18 @@ const AT_ONCE = 3;
 
 /**
  * Stores the parts that a run is published as, a few at a time, and records each: whoever resumes begins after the last
- * recorded one. Returns them, or undefined if the slice is over before the last.
+ * recorded one that is still there. Returns them, or undefined if the slice is over before the last.
  */
 export async function publishParts(options: PartsToPublish): Promise<readonly Part[] | undefined> {
   const { store, records, folder, series, isOver } = options;
-  const known = await recordedParts(store, records);
+  const recorded = await recordedParts(store, records);
+  checkPublished(
+    recorded.map(({ part }) => part),
+    folder,
+    series,
+  );
+  const known = await thoseStored(store, folder, recorded);
   const parts = known.map(({ part }) => part);
-  checkPublished(parts, folder, series);
   const from = known.at(-1)?.next;
   const underWay: Promise<void>[] = [];
   const keep = async ({ part, next, store: put }: ComposedPart, index: number) => {
@@ -63,10 +68,25 @@ export async function publishParts(options: PartsToPublish): Promise<readonly Pa
   }
 }
 
+type Recorded = z.infer<typeof recordSchema>;
+
+/** The recorded parts up to the first one that was lost: a published run may be published again to restore it. */
+async function thoseStored(
+  store: Store,
+  folder: string,
+  recorded: readonly Recorded[],
+): Promise<readonly Recorded[]> {
+  if (recorded.length === 0) return [];
+  const sizes = new Map<string, number>();
+  for await (const { key, sizeBytes } of store.list(folder)) sizes.set(key, sizeBytes);
+  const lost = recorded.findIndex(({ part }) => sizes.get(part.key) !== part.bytes);
+  return lost < 0 ? recorded : recorded.slice(0, lost);
+}
+
 const recordKey = (folder: string, index: number) => `${folder}part-${String(index).padStart(5, '0')}.json`;
 
-async function recordedParts(store: Store, folder: string): Promise<z.infer<typeof recordSchema>[]> {
-  const recorded: z.infer<typeof recordSchema>[] = [];
+async function recordedParts(store: Store, folder: string): Promise<readonly Recorded[]> {
+  const recorded: Recorded[] = [];
   for (;;) {
     const stored = await findStored(store, recordKey(folder, recorded.length), recordSchema);
     if (stored === undefined) return recorded;

@@ -89,7 +89,7 @@ export const groups = {
       'test/snapshot/publish/{gates,check-parts,mended-frames,compose-parts,publish-parts,publish-changes}.test.ts',
       'test/snapshot/publish/{last-publication,stray-parts,glue-refusals,tag-runs,glue-partitions}.test.ts',
       'test/snapshot/publish/publish-partitions.test.ts',
-      'test/snapshot/publish/publish.test.ts',
+      'test/snapshot/publish/{publish,publish-races}.test.ts',
       'test/snapshot/publish/withdraw-parts.test.ts',
     ],
   },

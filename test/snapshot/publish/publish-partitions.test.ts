@@ -174,6 +174,49 @@ test('a run that was stopped just before latest.json, and is then refused, is in
   expect(inTable()).toEqual([monday.id]);
 });
 
+test('a superseded run without a manifest was not published, so its partition is removed', async () => {
+  await publish(tuesday);
+  await partitions.add('calculations', monday);
+
+  const { kind } = await publish(monday);
+
+  expect(kind).toBe('superseded');
+  expect(inTable()).toEqual([tuesday.id]);
+});
+
+test('publishing an earlier run again adds it to a table created in the meantime', async () => {
+  await publish(monday);
+  await publish(tuesday);
+  await partitions.remove('calculations', monday);
+
+  await publish(monday);
+
+  expect(inTable().toSorted()).toEqual([monday.id, tuesday.id]);
+});
+
+test('a run that another publisher of the same run has moved latest.json to stays in its table throughout', async () => {
+  const removed: string[] = [];
+  const watchedPartitions: Partitions = {
+    ...partitions,
+    remove: async (place, run) => void removed.push(`${run.id} of ${place}`),
+  };
+  let pending = true;
+  const slow: Store = {
+    ...store,
+    put: async (key, ...put) => {
+      const isFirst = pending && key === latestKey('calculations');
+      if (isFirst) pending = false;
+      if (isFirst) await publish(monday);
+      return store.put(key, ...put);
+    },
+  };
+
+  const { kind } = await publish(monday, { store: slow, partitions: watchedPartitions });
+
+  expect(kind).toBe('published');
+  expect(removed).toEqual([]);
+});
+
 test('a run that lost the race is no longer in the table, even if its publisher is killed', async () => {
   const stopped = stoppedAt(6, 'before', () => publish(tuesday));
   const killed: Store = {

@@ -59,6 +59,27 @@ describe('whoever resumes', () => {
     expect(await publishParts({ ...options, store: full })).toEqual(once);
   });
 
+  test('stores a part again that is gone or cut short since it was recorded, and those after it', async () => {
+    const options = await fiveParts();
+    const once = (await publishParts(options)) ?? [];
+    const [, , third, , fifth] = once.map(({ key }) => key);
+    const stored: string[] = [];
+    const watched: MemoryStore = {
+      ...options.store,
+      put: async (key, ...put) => {
+        if (key.startsWith(FOLDER)) stored.push(key);
+        return options.store.put(key, ...put);
+      },
+    };
+    await options.store.put(third ?? '', Buffer.from('cut'));
+    await options.store.delete(fifth ?? '');
+
+    expect(await publishParts({ ...options, store: watched })).toEqual(once);
+
+    expect(stored).toEqual(once.slice(2).map(({ key }) => key));
+    for (const { key, bytes } of once) expect(options.store.objects.get(key)).toHaveLength(bytes);
+  });
+
   test('refuses recorded parts of another folder or series', async () => {
     const options = await fiveParts();
     await publishParts(options);

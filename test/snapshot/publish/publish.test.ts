@@ -1,49 +1,19 @@
-import { createHash } from 'node:crypto';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
+import type { GateName } from '../../../lib/snapshot/gate-names.ts';
 import { readLatest, readManifest } from '../../../lib/snapshot/manifest.ts';
-import { type FinishedRun, publishRun } from '../../../lib/snapshot/publish/publish.ts';
+import { type FinishedRun, publishRun, readFinishedRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
-
-const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
-const wednesday: Run = { id: '20261118T090000Z-cccccc', startedAt: '2026-11-18T09:00:00.000Z' };
-const tuesday: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.000Z' };
+import { finishedRun, monday, tuesday, wednesday } from './finished-run.ts';
 
 let store: MemoryStore;
 
 beforeEach(() => {
   store = createMemoryStore();
 });
-
-/** A run with one part in its work folder. */
-async function finishedRun(run: Run, differences: Partial<FinishedRun> = {}): Promise<FinishedRun> {
-  const key = `work/calculations/${run.id}/part-00000-0123456789ab.ndjson.gz`;
-  const body = gzipSync(`{"id":1,"name":"of ${run.id}"}\n`);
-  const sha256 = createHash('sha256').update(body).digest('hex');
-  await store.put(key, body);
-  return {
-    version: 1,
-    source: 'calculations',
-    run: run.id,
-    selection: {},
-    startedAt: run.startedAt,
-    finishedAt: run.startedAt,
-    platform: 'acme.example.com',
-    records: 10,
-    totals: { start: 10, end: 10 },
-    consistency: 'proved',
-    order: 'id',
-    missing: [],
-    parts: [{ key, records: 1, bytes: body.byteLength, sha256, firstKey: '1', lastKey: '1' }],
-    fields: { id: ['number'] },
-    calls: { requests: 2, retries: 0, throttled: 0, waitedMs: 0 },
-    scanRefused: [],
-    ...differences,
-  };
-}
 
 const publish = async (
   run: Run,
@@ -56,7 +26,7 @@ const publish = async (
     store: to,
     source: 'calculations',
     run,
-    finished: await finishedRun(run, differences),
+    finished: await finishedRun(store, run, differences),
     force,
     now,
   });
@@ -129,8 +99,8 @@ describe('with two publishers, one paused before each of its writes while the ot
   test.each([1, 2, 3, 4, 5, 6, 7, 8, 9])(
     'at write %i, the later run stays latest and both outcomes are true',
     async (write) => {
-      await finishedRun(monday);
-      await finishedRun(tuesday);
+      await finishedRun(store, monday);
+      await finishedRun(store, tuesday);
 
       const slow = await publish(
         monday,
@@ -257,6 +227,11 @@ describe('what is published is broken:', () => {
     ],
     ['a part is missing', () => store.delete(part), `${part}: expected a part of`],
     ['a part is cut short', () => store.put(part, Buffer.from('x')), 'bytes, got 1 bytes'],
+    [
+      'a part has other bytes',
+      () => store.put(part, Buffer.alloc(store.objects.get(part)?.byteLength ?? 0)),
+      `${part}: `,
+    ],
   ])(
     '%s; a run is refused and says what, and --force publishes it uncompared',
     async (_name, damage, said) => {
@@ -273,6 +248,66 @@ describe('what is published is broken:', () => {
       expect(next).toMatchObject({ kind: 'published', manifest: { changes: { against: tuesday.id } } });
     },
   );
+});
+
+test('a run that is published but has lost a part is refused, and published again by force', async () => {
+  const first = await publish(monday);
+  await store.delete(first.manifest.parts[0]?.key ?? '');
+
+  const refused = await publish(monday);
+  const forced = await publish(monday, {}, true);
+
+  expect(refused).toMatchObject({ kind: 'refused', manifest: { refused: ['broken'] } });
+  expect(forced.kind).toBe('published');
+  expect(store.objects.has(forced.manifest.parts[0]?.key ?? '')).toBe(true);
+});
+
+describe('reasons that are accepted', () => {
+  const found: Partial<FinishedRun> = { records: 4, consistency: 'best-effort', scanRefused: ['incomplete'] };
+  const publishAccepting = async (...accept: readonly GateName[]) =>
+    publishRun({
+      store,
+      source: 'calculations',
+      run: tuesday,
+      finished: await finishedRun(store, tuesday, found),
+      force: false,
+      accept,
+      now: () => Date.parse('2026-11-21T09:00:00Z'),
+    });
+
+  test('do not refuse a run, and the others do', async () => {
+    await publish(monday);
+
+    const refused = await publishAccepting('shrunk', 'incomplete', 'type');
+    const published = await publishAccepting('shrunk', 'incomplete', 'unproved');
+
+    expect(refused).toMatchObject({
+      kind: 'refused',
+      manifest: { publishable: false, refused: ['unproved'], accepted: ['shrunk', 'incomplete'] },
+    });
+    expect(published).toMatchObject({
+      kind: 'published',
+      manifest: { publishable: true, refused: [], accepted: ['shrunk', 'unproved', 'incomplete'] },
+    });
+  });
+
+  test('and those that refused are what the scan found, when a refused run is read again', async () => {
+    await publish(monday);
+    const finished = await finishedRun(store, tuesday, { ...found, scanRefused: ['degraded', 'incomplete'] });
+    await publishRun({
+      store,
+      source: 'calculations',
+      run: tuesday,
+      finished,
+      force: false,
+      accept: ['incomplete'],
+    });
+    await publish(wednesday, { records: 4 });
+
+    expect(await readFinishedRun(store, 'calculations', tuesday.id)).toEqual(finished);
+    const other = await readFinishedRun(store, 'calculations', wednesday.id);
+    expect(other.scanRefused).toEqual([]);
+  });
 });
 
 describe('a published run that is dated 2099', () => {
@@ -320,6 +355,14 @@ test('of two that were under way at the same time, the one that started earlier 
 
   expect(late).toMatchObject({ kind: 'superseded', latest: { run: tuesday.id } });
   expect(forced).toMatchObject({ kind: 'published', manifest: { refused: ['superseded'], forced: true } });
+});
+
+test('of two that started at the same moment, the second one does not replace the first', async () => {
+  await publish(monday);
+
+  const second = await publish({ id: '20261116T090000Z-bbbbbb', startedAt: monday.startedAt });
+
+  expect(second).toMatchObject({ kind: 'superseded', latest: { run: monday.id } });
 });
 
 test('a publisher that was killed after it moved latest.json is finished by the next publication', async () => {

@@ -162,6 +162,24 @@ test('a run that is published again by force loses the tag before latest.json na
   expect(await tagsOf(tuesday)).toEqual(replaced);
 });
 
+test('a run that is forced again after one that it had replaced is never tagged as replaced again', async () => {
+  await publish(tuesday);
+  await publish(monday, store, true);
+  const given: string[] = [];
+  const watched: Store = {
+    ...store,
+    tagAll: async (prefix, tag) => {
+      if (prefix.includes(tuesday.id)) given.push(tag.value);
+      await store.tagAll?.(prefix, tag);
+    },
+  };
+  await store.delete(`work/calculations/${monday.id}/publish/tagged-${tuesday.id}.json`);
+
+  await publish(tuesday, watched, true);
+
+  expect([...new Set(given)]).toEqual(['latest']);
+});
+
 test('a publisher that is slow to tag does not tag what was forced to be the newest meanwhile', async () => {
   await publish(monday);
   let pending = true;
