@@ -21,6 +21,8 @@ const ROOMS = [
   'lib/table',
   'lib/pace',
   'lib/platform',
+  'lib/snapshot/page/json-bytes.ts',
+  'lib/tables/parquet',
   'lib/snapshot',
   'lib/settings.ts',
   'lib/logger.ts',

@@ -1,0 +1,51 @@
+/** A type of Hive's, parsed. Names are as on the platform. */
+export type ColumnType =
+  | { readonly kind: 'string' | 'bigint' | 'boolean' | 'timestamp' }
+  | { readonly kind: 'array'; readonly element: ColumnType }
+  | { readonly kind: 'map'; readonly value: ColumnType }
+  | { readonly kind: 'struct'; readonly fields: readonly StructField[] };
+
+type StructField = { readonly name: string; readonly type: ColumnType };
+
+/** Parses a type in Hive's notation. Keys of maps are text. Throws `TypeError` on one that no column has. */
+export function parseColumnType(hive: string): ColumnType {
+  const [, kind, inner = ''] = /^(array|map|struct)<(.*)>$/.exec(hive) ?? [];
+  switch (kind) {
+    case 'array':
+      return { kind, element: parseColumnType(inner) };
+    case 'map': {
+      const [key, value, ...more] = splitOutside(inner);
+      if (key !== 'string' || value === undefined || more.length > 0) throw unknownType(hive);
+      return { kind, value: parseColumnType(value) };
+    }
+    case 'struct':
+      return { kind, fields: splitOutside(inner).map(parseField) };
+    default:
+      if (hive === 'string' || hive === 'bigint' || hive === 'boolean' || hive === 'timestamp')
+        return { kind: hive };
+      throw unknownType(hive);
+  }
+}
+
+function parseField(field: string): StructField {
+  const colon = field.indexOf(':');
+  if (colon < 1) throw unknownType(field);
+  return { name: field.slice(0, colon), type: parseColumnType(field.slice(colon + 1)) };
+}
+
+/** Splits at the commas that are outside angle brackets. */
+function splitOutside(list: string): readonly string[] {
+  const parts = [''];
+  let depth = 0;
+  for (const character of list) {
+    depth += character === '<' ? 1 : character === '>' ? -1 : 0;
+    if (character === ',' && depth === 0) parts.push('');
+    else parts[parts.length - 1] += character;
+  }
+  return parts;
+}
+
+const unknownType = (hive: string) =>
+  new TypeError(
+    `expected string, bigint, boolean, timestamp, array<…>, map<string,…> or struct<…>, got ${hive}`,
+  );

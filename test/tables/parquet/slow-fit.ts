@@ -1,0 +1,162 @@
+import { own } from '../../../lib/json/own.ts';
+import { parseColumnType } from '../../../lib/tables/parquet/column-type.ts';
+import type { TableColumns } from '../../../lib/tables/parquet/fit-lines.ts';
+
+type ColumnType = ReturnType<typeof parseColumnType>;
+
+/** JSON with its source, read without `JSON.parse`'s numbers and without losing members of the same name. */
+type Node = { readonly raw: string } & (
+  | { readonly kind: 'null' | 'boolean' | 'number' | 'text' }
+  | { readonly kind: 'array'; readonly elements: readonly Node[] }
+  | { readonly kind: 'object'; readonly members: readonly Member[] }
+);
+type Member = { readonly name: string; readonly raw: string; readonly value: Node };
+
+const TOKEN = /\s*([[\]{}:,]|"(?:[^"\\]|\\.)*"|[^\s[\]{}:,"]+)/gy;
+
+/** Reads a JSON text that is known to be valid. */
+function readNode(text: string): Node {
+  const tokens = [...text.matchAll(TOKEN)].map((match) => ({
+    token: match[1] ?? '',
+    end: match.index + match[0].length,
+  }));
+  let next = 0;
+  const peek = () => tokens[next]?.token;
+  const start = () => (tokens[next]?.end ?? 0) - (peek()?.length ?? 0);
+  const end = () => tokens[next - 1]?.end ?? 0;
+
+  function value(): Node {
+    const from = start();
+    const token = peek() ?? '';
+    next += 1;
+    if (token === '[') {
+      const elements: Node[] = [];
+      while (peek() !== ']') {
+        elements.push(value());
+        if (peek() === ',') next += 1;
+      }
+      next += 1;
+      return { kind: 'array', elements, raw: text.slice(from, end()) };
+    }
+    if (token === '{') {
+      const members: Member[] = [];
+      while (peek() !== '}') {
+        const at = start();
+        const name = JSON.parse(peek() ?? '') as string;
+        next += 2;
+        const member = value();
+        members.push({ name, value: member, raw: text.slice(at, end()) });
+        if (peek() === ',') next += 1;
+      }
+      next += 1;
+      return { kind: 'object', members, raw: text.slice(from, end()) };
+    }
+    const kind =
+      token === 'null' ? 'null' : /^[tf]/.test(token) ? 'boolean' : token[0] === '"' ? 'text' : 'number';
+    return { kind, raw: token };
+  }
+
+  return value();
+}
+
+/** A value that fits, as JSON has it but for integers: `{ fits: false }` if some place in it does not. */
+type Fitted = { readonly value: unknown; readonly fits: boolean };
+
+const UNFIT: Fitted = { value: null, fits: false };
+
+function fitNode(node: Node, type: ColumnType): Fitted {
+  if (node.kind === 'null') return { value: null, fits: true };
+  switch (type.kind) {
+    case 'string': {
+      if (node.kind === 'number') return { value: node.raw, fits: true };
+      const text = node.kind === 'text' ? (JSON.parse(node.raw) as string) : '\ud800';
+      return text.isWellFormed() ? { value: text, fits: true } : UNFIT;
+    }
+    case 'boolean':
+      return node.kind === 'boolean' ? { value: node.raw === 'true', fits: true } : UNFIT;
+    case 'bigint': {
+      const value = node.kind === 'number' ? integer(node.raw) : undefined;
+      return value === undefined ? UNFIT : { value, fits: true };
+    }
+    case 'array': {
+      if (node.kind !== 'array') return UNFIT;
+      const elements = node.elements.map((element) => fitNode(element, type.element));
+      return { value: elements.map(({ value }) => value), fits: elements.every(({ fits }) => fits) };
+    }
+    case 'map': {
+      if (node.kind !== 'object') return UNFIT;
+      const entries = lastOfEach(node.members.filter(({ name }) => name.isWellFormed()));
+      const values = node.members.map(({ value }) => fitNode(value, type.value));
+      return {
+        value: entries.map(({ name, value }) => ({ key: name, value: fitNode(value, type.value).value })),
+        fits: entries.length === node.members.length && values.every(({ fits }) => fits),
+      };
+    }
+    case 'struct': {
+      if (node.kind !== 'object') return UNFIT;
+      const fitted = type.fields.map(({ name, type: field }) => {
+        const members = node.members.filter((member) => member.name === name);
+        const all = members.map(({ value }) => fitNode(value, field));
+        return {
+          name,
+          value: all.at(-1)?.value ?? null,
+          fits: all.length < 2 && all.every(({ fits }) => fits),
+        };
+      });
+      const isKnown = node.members.every(({ name }) => type.fields.some((field) => field.name === name));
+      return {
+        value: Object.fromEntries(fitted.map(({ name, value }) => [name.toLowerCase(), value])),
+        fits: isKnown && fitted.every(({ fits }) => fits),
+      };
+    }
+    default:
+      throw new TypeError(type.kind);
+  }
+}
+
+/** The first place of each name, with its last value. */
+const lastOfEach = (members: readonly Member[]): readonly Member[] => [
+  ...new Map(members.map((member) => [member.name, member])).values(),
+];
+
+/** By schoolbook: the digits, with the point moved by the exponent. */
+function integer(source: string): bigint | undefined {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];
+  if (/^0+$/.test(whole + fraction)) return 0n;
+  const point = whole.length + Number(exponent);
+  if (Math.abs(point) > 2_000) return undefined;
+  const digits = (whole + fraction).padEnd(point, '0');
+  if (/[^0]/.test(digits.slice(Math.max(point, 0))) || point <= 0) return undefined;
+  const value = BigInt(sign + digits.slice(0, point));
+  return value >= -(2n ** 63n) && value < 2n ** 63n ? value : undefined;
+}
+
+/** The row of a line, and how many members are in `_other`: what `createLineFitter` does, slow and obvious. */
+export function fitSlowly(line: string, table: TableColumns) {
+  const node = readNode(line);
+  const row: Record<string, unknown> = Object.fromEntries(
+    Object.keys(table).map((name) => [name.toLowerCase(), null]),
+  );
+  if (node.kind !== 'object') return { row: { ...row, _other: node.raw }, others: 1 };
+  const others = node.members.filter(({ name, value }) => {
+    const column = name === '_other' ? undefined : own(table, name);
+    const type = column === 'timestamp' ? undefined : column;
+    const isAlone = node.members.filter((member) => member.name === name).length === 1;
+    if (type === undefined) return true;
+    const fitted = fitNode(value, parseColumnType(type));
+    row[name.toLowerCase()] = fitted.value;
+    return !fitted.fits || !isAlone;
+  });
+  for (const [name, type] of Object.entries(table)) {
+    const ms = row[name.toLowerCase().replace(/_at$/, '')];
+    const isMoment = type === 'timestamp' && typeof ms === 'bigint';
+    if (isMoment && ms >= BigInt(Date.UTC(1, 0) - YEAR_1901_MS) && ms < BigInt(Date.UTC(10_000, 0)))
+      row[name.toLowerCase()] = ms;
+  }
+  if (others.length > 0) row['_other'] = `{${others.map(({ raw }) => raw).join(',')}}`;
+  return { row, others: others.length };
+}
+
+/** `Date.UTC(1, 0)` is in 1901. */
+const YEAR_1901_MS = Date.UTC(1901, 0) - Date.parse('0001-01-01T00:00:00Z');
