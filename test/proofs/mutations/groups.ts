@@ -10,7 +10,7 @@ export const groups = {
     mutate: ['lib/pace/*.ts'],
     tests: [
       'test/pace/{recent-longest,lateness,held-block,tally,gated-pace,fleet-slots,table-clock}.test.ts',
-      'test/pace/{set-clock,enqueue,moment,dynamo-requests}.test.ts',
+      'test/pace/{set-clock,set-clock-looks,enqueue,moment,dynamo-requests}.test.ts',
       'test/pace/{effective-rate,after-refusal,budget,budget-updates,reserve-block}.test.ts',
       'test/pace/{safe-slots,fleet-breaker,fleet-slots-steps,proof,lowered,budget-view}.test.ts',
       'test/pace/{dynamo-budget-refusals,gcra,fair-order,fleet-pace,local-pace,local-slots,breaker}.test.ts',
@@ -87,6 +87,7 @@ export const groups = {
     mutate: ['lib/snapshot/publish/*.ts'],
     tests: [
       'test/snapshot/publish/{gates,check-parts,mended-frames,compose-parts,publish-parts,publish-changes}.test.ts',
+      'test/snapshot/publish/{joined-frames,partitions,settle-publication,store-run}.test.ts',
       'test/snapshot/publish/{last-publication,stray-parts,glue-refusals,tag-runs,glue-partitions}.test.ts',
       'test/snapshot/publish/publish-partitions.test.ts',
       'test/snapshot/publish/{publish,publish-races}.test.ts',

@@ -56,9 +56,10 @@ describe('the parts of a run', () => {
 describe('the published parts', () => {
   test('have as many records as those under work/', () => {
     const [three, two, one] = [partAt('a', 3), partAt('b', 2), partAt('c', 1)];
+    const last = partAt('d', 1);
 
     expect(() => checkRecords([three], [two, one])).not.toThrow();
-    expect(() => checkRecords([three], [two, one, one])).toThrow('c: expected 3 records up to it, got 4');
+    expect(() => checkRecords([three], [two, one, last])).toThrow('d: expected 3 records up to it, got 4');
     expect(() => checkRecords([three], [])).toThrow(
       'the published parts: expected 3 records up to it, got 0',
     );

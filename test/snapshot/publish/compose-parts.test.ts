@@ -72,6 +72,22 @@ describe('whole frames', () => {
     expect(two?.part.key).toBe(`${FOLDER}part-00001-${sha256.slice(0, 12)}.ndjson.gz`);
   });
 
+  test('are stored with their sha256, by which the store checks what arrives', async () => {
+    const { store, parts } = await stored([[[1], 'part']]);
+    const checked: unknown[] = [];
+    const watched: Store = {
+      ...store,
+      put: async (key, body, options) => {
+        checked.push(options?.sha256);
+        return store.put(key, body, options);
+      },
+    };
+
+    const [one] = await composed(watched, parts);
+
+    expect(checked).toEqual([one?.part.sha256]);
+  });
+
   test('of one part under work/ can go into several, and composing resumes between them', async () => {
     const { store, parts } = await stored([
       [[1], 'frame'],

@@ -78,6 +78,13 @@ test('a field that was always null may become anything', () => {
   expect(refusals(run, last)).toEqual([]);
 });
 
+test('a selection may hold null', () => {
+  const last = publishedManifest({ records: 100, selection: { a: null } });
+
+  expect(refusals({ ...run, selection: { a: null } }, last)).toEqual([]);
+  expect(refusals({ ...run, selection: { a: {} } }, last)).toEqual(['selection']);
+});
+
 test('selections are equal whatever the order of their names', () => {
   const last = publishedManifest({ records: 100, selection: { a: 1, b: { c: 2, d: 3 } } });
 

@@ -84,6 +84,15 @@ describe('as the client throws it', () => {
     expect(slept).toEqual([200, 200]);
   });
 
+  test('the pause before the second retry is longer', async () => {
+    glue.on(DeletePartitionCommand).rejectsOnce(contested).rejectsOnce(contested).resolves({});
+    const { remove, slept } = partitions();
+
+    await remove('calculations', monday);
+
+    expect(slept).toEqual([200, 400]);
+  });
+
   test('a table that others keep changing is an error in the end', async () => {
     glue.on(DeletePartitionCommand).rejects(contested);
 
@@ -110,6 +119,17 @@ describe('as the client throws it', () => {
       message: `${ADD}: ${kind}, ${name} (so)`,
       failure: { kind, code: name },
       cause,
+    });
+  });
+
+  test('a missing region is reported with the settings that may give it', async () => {
+    glue.on(GetTableCommand).rejects(new Error('Region is missing'));
+
+    const add = partitions().add('calculations', monday);
+
+    await expect(add).rejects.toMatchObject({
+      message: expect.stringContaining(`${ADD}: expected an AWS region in AWS_REGION`),
+      failure: { kind: 'unconfigured', code: 'MissingRegion' },
     });
   });
 

@@ -236,6 +236,23 @@ describe('the caller’s signal', () => {
 
     expect(signals).toEqual([signal, signal, signal, signal]);
   });
+
+  test('goes with each request that reads a piece to be put together', async () => {
+    const { store, ...options } = await ordered();
+    const { signal } = new AbortController();
+    const signals: unknown[] = [];
+    const watched: MemoryStore = {
+      ...store,
+      stream(key, given) {
+        if (key.startsWith(PIECES)) signals.push(given?.signal);
+        return store.stream(key, given);
+      },
+    };
+
+    await publishChanges({ ...options, store: watched, pieceBytes: 1, signal });
+
+    expect(signals).toEqual([signal, signal, signal]);
+  });
 });
 
 test('changes whose piece is gone are not published', async () => {

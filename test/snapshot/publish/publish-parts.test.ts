@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { publishedFolder } from '../../../lib/snapshot/keys.ts';
 import { type PartsToPublish, publishParts } from '../../../lib/snapshot/publish/publish-parts.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
@@ -130,8 +130,14 @@ test('a part that cannot be stored ends it, once those under way are stored', as
     }
   };
 
+  const unhandled: unknown[] = [];
+  const listener = (reason: unknown) => void unhandled.push(reason);
+  process.on('unhandledRejection', listener);
+  onTestFinished(() => void process.off('unhandledRejection', listener));
+
   await expect(publishParts({ ...options, store: { ...store, put } })).rejects.toThrow('no room');
 
+  expect(unhandled).toEqual([]);
   expect(underWay).toBe(0);
   expect(keysIn(store, RECORDS)).not.toContain(`${RECORDS}part-00001.json`);
 });
