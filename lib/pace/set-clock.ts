@@ -89,9 +89,8 @@ export function createSetClock({ item, clock, rest }: SetClockOptions): SetClock
  */
 async function findSecond(item: BudgetItem, clock: TableClock, signal: AbortSignal | undefined) {
   await item.read();
-  // The first response leaves a second open, and the time it took.
+  // The first response leaves a second open, and the time it took. One without a `Date` leaves everything open: no look follows.
   const tookMs = clock.uncertaintyMs() - 1000;
-  if (tookMs === Number.POSITIVE_INFINITY) return;
   const mostLooks = Math.ceil(LONGEST_MS / (LOOK_EVERY_MS + tookMs));
   for (let look = 0; look < mostLooks && clock.uncertaintyMs() > COARSE_MS + tookMs; look += 1) {
     signal?.throwIfAborted();
