@@ -137,13 +137,45 @@ describe('before the first call, the table is looked at', () => {
 
   test('by one of several callers', async () => {
     const table = fakeTable({ beside: false });
-    table.atEachRead((read) => {
+    table.atEachRead(async (read) => {
+      await new Promise(setImmediate);
       table.known.uncertaintyMs = read === 1 ? 1_010 : 20;
     });
 
     await Promise.all([table.set(undefined), table.set(undefined), table.set(undefined)]);
 
     expect(table.reads()).toBe(2);
+  });
+
+  test('and nobody else waits for that, once it is known to within half a second', async () => {
+    const table = fakeTable({ beside: false });
+    const third = Promise.withResolvers<void>();
+    table.atEachRead(async (read) => {
+      if (read === 3) await third.promise;
+      table.known.uncertaintyMs = [1_010, 300, 20][read - 1] ?? 0;
+    });
+
+    const first = table.set(undefined);
+    await settled();
+    await table.set(undefined);
+    third.resolve();
+    await first;
+
+    expect(table.reads()).toBe(3);
+  });
+
+  test('again, at once, if its time becomes unknown after it was known', async () => {
+    const table = fakeTable({ beside: false });
+    table.atEachRead((read) => {
+      table.known.uncertaintyMs = read === 1 ? 1_100 : 500;
+    });
+
+    await table.set(undefined);
+    const first = table.reads();
+    table.known.uncertaintyMs = Number.POSITIVE_INFINITY;
+    await table.set(undefined);
+
+    expect(table.reads()).toBeGreaterThan(first);
   });
 
   test('until the caller aborts', async () => {
