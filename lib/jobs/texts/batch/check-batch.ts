@@ -45,7 +45,7 @@ export async function checkBatch(
   if (faults.length > 0) return { kind: 'refused', reasons: faults, preview: undefined };
   if (maxCalls === undefined) {
     const counted = await countRows(rows(), signal);
-    if (counted.rows <= mostCalls(rate)) return { kind: 'accepted', rows: counted.rows };
+    if (counted <= mostCalls(rate)) return { kind: 'accepted', rows: counted };
   }
   const found = await previewBatch({ rows, request, cache, rate, signal });
   const reasons = refusals(found, { rate, maxCalls });

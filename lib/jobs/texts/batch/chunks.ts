@@ -22,7 +22,7 @@ export async function* cutChunks(rows: AsyncIterable<SourceRow>): AsyncGenerator
   let [held, heldBytes]: [SourceRow[], number] = [[], 0];
   for await (const given of rows) {
     const { row, sizeBytes } = measured(given);
-    if (held.length === MOST_TEXTS || (held.length > 0 && heldBytes + sizeBytes > MOST_TEXT_BYTES)) {
+    if (held.length === MOST_TEXTS || heldBytes + sizeBytes > MOST_TEXT_BYTES) {
       yield { index, rows: held };
       index += 1;
       [held, heldBytes] = [[], 0];

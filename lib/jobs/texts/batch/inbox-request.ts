@@ -70,8 +70,7 @@ export function parseInboxRequest(key: string, body: Uint8Array): ParsedInbox {
     };
   }
   if (nameFaults.length > 0) return { kind: 'refused', key, faults: nameFaults };
-  const { object, text, id, columns, maxCalls, ...rest } = parsed.data;
-  const request = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  const { object, text, id, columns, maxCalls, ...request } = parsed.data;
   return { kind: 'request', request: { batch, object, text, id, columns, maxCalls, request } };
 }
 

@@ -49,17 +49,13 @@ export async function previewBatch(options: PreviewOptions): Promise<Preview> {
 }
 
 /** Counts only the rows, an upper bound for the calls: reads them once and does not look at the cache. */
-export async function countRows(
-  source: AsyncIterable<SourceRow>,
-  signal?: AbortSignal,
-): Promise<{ readonly rows: number; readonly badRows: number }> {
-  let [rows, badRows] = [0, 0];
-  for await (const row of checkedRows(source)) {
+export async function countRows(source: AsyncIterable<SourceRow>, signal?: AbortSignal): Promise<number> {
+  let rows = 0;
+  for await (const _ of source) {
     signal?.throwIfAborted();
     rows += 1;
-    if (isBad(row)) badRows += 1;
   }
-  return { rows, badRows };
+  return rows;
 }
 
 const MOST_HELD = 500_000;

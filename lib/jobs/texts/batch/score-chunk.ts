@@ -56,17 +56,22 @@ async function textsToScore(
   const prior = await readPriorPart(stored.row, options.store);
   // The message still contains texts that were forgotten after it was sent.
   const wanted = new Set(rows.flatMap((row) => ('text' in row ? [String(row.line)] : [])));
-  return texts.filter(
-    ({ id, text }) =>
-      wanted.has(id) &&
-      prior.ofLine(Number(id)) === undefined &&
-      prior.ofText(textHashOf(text)) === undefined,
-  );
+  return texts.filter(({ id, text }) => wanted.has(id) && prior.ofText(textHashOf(text)) === undefined);
 }
 
 /** What a job requests for each of its texts. */
-function requestOf(job: ScoreJob): ScoreRequest {
-  const { topics, instructions, model, modelConfiguration, reasoningConfig, sessionId } = job;
-  const requested = { topics, instructions, model, modelConfiguration, reasoningConfig, sessionId };
-  return Object.fromEntries(Object.entries(requested).filter(([, value]) => value !== undefined));
-}
+const requestOf = ({
+  topics,
+  instructions,
+  model,
+  modelConfiguration,
+  reasoningConfig,
+  sessionId,
+}: ScoreJob): ScoreRequest => ({
+  topics,
+  instructions,
+  model,
+  modelConfiguration,
+  reasoningConfig,
+  sessionId,
+});

@@ -43,7 +43,7 @@ const FALLBACK = 'windows-1252';
 function guess(sample: Uint8Array): string {
   if (isMostlyUtf8(sample)) return 'utf-8';
   const [likeliest] = analyse(sample)
-    .filter(({ name }) => !/^(ASCII|UTF-)/.test(name))
+    .filter(({ name }) => !/ASCII|UTF-/.test(name))
     // Short Western texts are often mistaken for Baltic ones.
     .map(({ name, confidence }) => ({ name, weight: name === 'windows-1257' ? confidence / 3 : confidence }))
     .sort((a, b) => b.weight - a.weight);
