@@ -42,6 +42,13 @@ describe('the costs of texts', () => {
     expect(costsOf([resultOf({ result })]).tokens).toEqual({ input: 5, output: 0, total: 2, reasoning: 0 });
   });
 
+  test('have the tokens of reasoning', () => {
+    const modelProviderUsage = { inputTokens: 5, outputTokens: 4, totalTokens: 9, reasoningTokens: 3 };
+    const result: Sentiment = { ...sentimentOf({ text: 'good' }), modelProviderUsage };
+
+    expect(costsOf([resultOf({ result })]).tokens).toEqual({ input: 5, output: 4, total: 9, reasoning: 3 });
+  });
+
   test('are nothing without a usage', () => {
     expect(
       costsOf([resultOf({ result: { type: 'DEFAULT', sentiment: 'good' } as Sentiment })]).tokens,

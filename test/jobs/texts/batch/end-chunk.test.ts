@@ -4,6 +4,7 @@ import { endChunk, failChunk, findEnd } from '../../../../lib/jobs/texts/batch/e
 import { reopenChunk } from '../../../../lib/jobs/texts/batch/reopen-chunk.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
 import { cacheKey, textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
+import { forgetBatch } from '../../../../lib/jobs/texts/forget.ts';
 import type { TextResult } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { HOST, row, sentimentOf } from '../fakes.ts';
@@ -263,6 +264,26 @@ describe('reopening a chunk', () => {
 
     expect(await reopenChunk(CHUNK, changing)).toBe('reopened');
     expect((await rowOf(one)).row).toMatchObject({ state: 'open', staged: 'changed' });
+  });
+
+  test('that is erased meanwhile opens nothing', async () => {
+    const one = await splitWorld();
+    await endChunk(CHUNK, [scored('1', 'good'), failed('2')], one.storage);
+    const erasing = meanwhile(one, () => forgetBatch('b1', one.storage));
+
+    expect(await reopenChunk(CHUNK, erasing)).toBe('gone');
+  });
+
+  test('then ending it takes the result of a row itself before that of an equal text', async () => {
+    const one = world();
+    await splitBatch(batchOf([row(1, 'good'), row(2, 'good')]), one.split);
+    await endChunk(CHUNK, [scored('1', 'good'), failed('2')], one.storage);
+    await reopenChunk(CHUNK, one.storage);
+
+    const ended = await endChunk(CHUNK, [scored('2', 'bad')], one.storage);
+
+    expect(ended).toMatchObject({ summary: { scored: 2, calls: 3, cached: 0 } });
+    expect(partLines(one.store)).toMatchObject([{ sentiment: 'POSITIVE' }, { sentiment: 'negative' }]);
   });
 
   test('then ending it scores only the rows without a score, also if their texts are equal', async () => {

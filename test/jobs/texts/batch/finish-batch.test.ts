@@ -72,6 +72,20 @@ describe('a batch is not finished', () => {
 });
 
 describe('the summary of a batch', () => {
+  test('has its parts in the order of the chunks, also if the table lists them in another', async () => {
+    const one = world();
+    for (const chunk of [0, 1, 2])
+      await writeChunkRow({ batch: 'b1', chunk }, ended(chunk), null, one.storage);
+    await writeHeader('b1', { chunks: 3, rows: 0, badRows: 0 }, one.storage);
+    const list: Table['list'] = async function* reversed(partition) {
+      yield* (await Array.fromAsync(one.table.list(partition))).toReversed();
+    };
+
+    const summary = await finishBatch('b1', { ...one.storage, table: { ...one.table, list } });
+
+    expect(summary?.parts.map(({ key }) => key)).toEqual(['part 0', 'part 1', 'part 2']);
+  });
+
   test('adds up its chunks, and lists their parts in order', async () => {
     const second = {
       rows: 1,

@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { previewBatch } from '../../../../lib/jobs/texts/batch/preview.ts';
 import { splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
+import type { ScoreCache } from '../../../../lib/jobs/texts/cache/score-cache.ts';
 import { scoreTexts } from '../../../../lib/jobs/texts/scoring/score-texts.ts';
 import { row, rowsOf } from '../fakes.ts';
 import { batchOf, mixedRows, world } from './batch-suite.ts';
@@ -95,4 +97,46 @@ test.each([
     reasons: [expect.stringContaining('expected')],
     preview: undefined,
   });
+});
+
+/** Previews these texts; returns what it found, and how often the rows were opened. */
+async function previewOf(texts: readonly string[], mostHeld?: number) {
+  const { split } = world();
+  let passes = 0;
+  const rows = () => {
+    passes += 1;
+    return rowsOf(texts.map((text, at) => row(at + 1, text)))();
+  };
+  return { ...(await previewBatch({ ...split, request: {}, rows, mostHeld })), passes: () => passes };
+}
+
+test('a pass holds as many texts as it may', async () => {
+  const texts = Array.from({ length: 20 }, (_, at) => `text ${at}`);
+
+  expect((await previewOf(texts, 20)).passes()).toBe(1);
+  expect((await previewOf(texts, 19)).passes()).toBeGreaterThan(1);
+});
+
+test('texts that no range can part are held all the same', async () => {
+  const preview = await previewOf(['good', 'good'], 0);
+
+  expect(preview).toMatchObject({ rows: 2, texts: 1, calls: 1 });
+  expect(preview.passes()).toBeLessThanOrEqual(64);
+});
+
+test('looks up fifty texts at once', async () => {
+  const { split } = world();
+  let [open, most] = [0, 0];
+  const find: ScoreCache['find'] = async () => {
+    open += 1;
+    most = Math.max(most, open);
+    await setImmediate();
+    open -= 1;
+    return undefined;
+  };
+  const rows = rowsOf(Array.from({ length: 120 }, (_, at) => row(at + 1, `text ${at}`)));
+
+  await previewBatch({ ...split, request: {}, rows, cache: { ...split.cache, find } });
+
+  expect(most).toBe(50);
 });

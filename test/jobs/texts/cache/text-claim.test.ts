@@ -75,6 +75,33 @@ test('a claim is held as long as another attempt would end within its lease', as
   expect([before, claim.isHeld()]).toEqual([true, false]);
 });
 
+test('a claim that another worker has taken over is not held, whatever is left of its lease', async () => {
+  const one = worker(analyze);
+  const claim = await sentBy(one, 'good');
+  await put(one.table, { ...free, state: 'SENT', owner: 'worker-2', leaseEndsMs: 9_000_000 }, 'two');
+
+  await claim.release();
+
+  expect(claim.isHeld()).toBe(false);
+  expect((await one.table.get(KEY))?.row).toMatchObject({ owner: 'worker-2' });
+});
+
+test('a row may be deleted 90 days after it was written', async () => {
+  const one = worker(analyze);
+  const expiries: (number | undefined)[] = [];
+  const table: Table = {
+    ...one.table,
+    async put(key, row, options) {
+      expiries.push(options.expiresAtMs);
+      return one.table.put(key, row, options);
+    },
+  };
+
+  await sentBy(worker(analyze, table), 'good');
+
+  expect(expiries).toEqual([1_000_000 + 90 * 24 * 3_600_000]);
+});
+
 describe('a send', () => {
   test('counts those that another worker has added since the text was looked at', async () => {
     const { cache, table } = worker(analyze);
@@ -85,6 +112,17 @@ describe('a send', () => {
     expect(await claim.send()).toEqual({ kind: 'sent' });
 
     expect(claim.sends()).toBe(3);
+  });
+
+  test('counts itself once although the text was erased since it was looked at', async () => {
+    const { cache, table } = worker(analyze);
+    await put(table, free, 'one');
+    const claim = await claimOf({ cache });
+    await erase(table);
+
+    expect(await claim.send()).toEqual({ kind: 'sent' });
+
+    expect(claim.sends()).toBe(2);
   });
 
   test('counts its own although the text was erased after the first', async () => {

@@ -91,6 +91,41 @@ describe('a broken row', () => {
     expect(rows[1]).toEqual({ line: 3, id: '2', text: 'c', columns: {} });
   });
 
+  test('is one line if that quote opens a field in a row of its own', async () => {
+    const rows = await read('id,text\n1,"a"b"\n2,c\n3,"\n4,e\n');
+
+    expect(rows.map((each) => [each.line, 'fault' in each])).toEqual([
+      [2, true],
+      [3, false],
+      [4, true],
+      [5, false],
+    ]);
+  });
+
+  test('is all lines up to a quote at the end of a field that no row opens there', async () => {
+    const rows = await read('id,text,shop\n1,"a"b"\n3,",x\n4,e,y\n');
+
+    expect(rows).toEqual([
+      { line: 2, fault: expect.stringContaining('(lines 2 to 3 are skipped)') },
+      { line: 4, id: '4', text: 'e', columns: {} },
+    ]);
+  });
+
+  test('whose quotes are even is not one whose quote never closes', async () => {
+    const [row] = await read('id,text\n1,"a"b"c"\n');
+
+    expect(row).toEqual({ line: 2, fault: expect.not.stringContaining('got no closing quote') });
+  });
+
+  test('may be as long as a row, over its lines', async () => {
+    const [most, over] = [1_048_576 - '1,""'.length, 1_048_577 - '1,""'.length];
+    const textOf = (length: number) =>
+      `id,text\n1,"${'x'.repeat(500_000)}\n${'y'.repeat(length - 500_000)}"\n`;
+
+    expect(await read(textOf(most))).toMatchObject([{ line: 2, id: '1' }]);
+    expect((await read(textOf(over)))[0]).toMatchObject({ line: 2, fault: expect.any(String) });
+  });
+
   test('is all lines up to the next quote if they are not', async () => {
     const rows = await read('id,text\n1,"a"b"\n2,c,d\n3,"\n4,e\n');
 

@@ -166,6 +166,17 @@ describe('the encoding', () => {
     expect(findEncoding(Buffer.from(bytes)).name).not.toMatch(/^utf/);
   });
 
+  test('is not UTF-8 for bytes that only have its lengths', () => {
+    // Surrogates, each in three bytes: as CESU-8 has them.
+    const bytes = Buffer.from('eda0bdedb880'.repeat(20), 'hex');
+
+    expect(findEncoding(bytes).name).not.toBe('utf-8');
+  });
+
+  test('is UTF-8 although one byte is broken and the sample ends in the middle of a character', () => {
+    expect(findEncoding(Buffer.from([0xc3, 0xa9, 0xc3, 0xa9, 0xff, 0x41, 0xc3])).name).toBe('utf-8');
+  });
+
   test('is UTF-8 for a text with U+FFFD whose sample ends in the middle of a character', () => {
     expect(findEncoding(Buffer.from([0xef, 0xbf, 0xbd, 0xc3])).name).toBe('utf-8');
   });

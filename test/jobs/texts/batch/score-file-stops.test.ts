@@ -1,0 +1,95 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { reopenChunk } from '../../../../lib/jobs/texts/batch/reopen-chunk.ts';
+import { scoreFile } from '../../../../lib/jobs/texts/batch/score-file.ts';
+import type { Analyze } from '../../../../lib/jobs/texts/scoring/score-texts-options.ts';
+import { lost, refusedText, row, scriptedAnalyze, sentimentOf, unreached } from '../fakes.ts';
+import { batchOf, partLines, type World, world } from './batch-suite.ts';
+
+const optionsOf = ({ split, scoring }: World) => ({ ...split, ...scoring });
+const always = <T>(failure: T): readonly T[] => Array.from({ length: 100 }, () => failure);
+/** The pauses within a try, whose last call is the ninth. */
+const RETRIES = [125, 250, 500, 1_000, 2_000, 4_000, 8_000, 10_000];
+/** All pauses of three tries, with half of 4 s and half of 8 s between them. */
+const PAUSES = [...RETRIES, 2_000, ...RETRIES, 4_000, ...RETRIES];
+
+test('a text that fails three times while others succeed fails its row alone', async () => {
+  const one = world({}, scriptedAnalyze({ bad: always(lost) }));
+
+  const scored = await scoreFile(batchOf([row(1, 'good'), row(2, 'bad')]), optionsOf(one));
+
+  expect(scored).toMatchObject({ summary: { scored: 1, failed: 1, calls: 28 } });
+  expect(one.slept).toEqual(PAUSES);
+});
+
+test('texts that fail three times stop the file if none succeeded: it may not be the texts', async () => {
+  const one = world({}, scriptedAnalyze({ bad: always(lost) }));
+
+  await expect(scoreFile(batchOf([row(1, 'bad')]), optionsOf(one))).rejects.toMatchObject({ failure: lost });
+
+  expect(one.slept).toEqual(PAUSES);
+  expect(partLines(one.store)).toEqual([]);
+});
+
+test('a text whose calls never left stops the file: it is not the text', async () => {
+  const one = world({}, scriptedAnalyze({ bad: always(unreached) }));
+
+  const scored = scoreFile(batchOf([row(1, 'good'), row(2, 'bad')]), optionsOf(one));
+
+  await expect(scored).rejects.toMatchObject({ failure: unreached });
+  expect(one.slept).toEqual(PAUSES);
+});
+
+test('after a chunk has failed no further one starts, and those under way end', async () => {
+  const rows = Array.from({ length: 300 }, (_, at) => row(at + 1, `${at < 100 ? 'bad' : 'good'} ${at}`));
+  const refused = { kind: 'status', status: 401 } as const;
+  const script = Object.fromEntries(
+    rows.map((each) => ['text' in each ? each.text : '', always(refused)]).slice(0, 100),
+  );
+  const one = world({}, scriptedAnalyze(script));
+
+  const scored = scoreFile(batchOf(rows), { ...optionsOf(one), chunksAtOnce: 2 });
+
+  await expect(scored).rejects.toMatchObject({ failure: refused });
+  expect(partLines(one.store)).toHaveLength(100);
+  expect(one.paid).toContain('good 199');
+  expect(one.paid).not.toContain('good 200');
+});
+
+test('chunks that are scored at once share their turns at the pace', async () => {
+  let [waiting, most] = [0, 0];
+  const analyze: Analyze = async (request, { beforeSend, onLeave } = {}) => {
+    waiting += 1;
+    most = Math.max(most, waiting);
+    await setImmediate();
+    waiting -= 1;
+    await beforeSend?.();
+    onLeave?.();
+    return sentimentOf(request);
+  };
+  const one = world({}, { analyze, paid: [] });
+  const rows = Array.from({ length: 200 }, (_, at) => row(at + 1, `good ${at}`));
+
+  await scoreFile(batchOf(rows), { ...optionsOf(one), chunksAtOnce: 2 });
+
+  expect(most).toBe(2);
+});
+
+test('a chunk that is opened again meanwhile is reported, not taken for scored', async () => {
+  const one = world({}, scriptedAnalyze({ bad: [refusedText] }));
+  let reopened: Promise<unknown> = Promise.resolve();
+  const table: World['table'] = {
+    ...one.table,
+    async *list(partition) {
+      await reopened;
+      yield* one.table.list(partition);
+    },
+  };
+  const progress = () => {
+    reopened = reopenChunk({ batch: 'b1', chunk: 0 }, one.storage);
+  };
+
+  const scored = scoreFile(batchOf([row(1, 'good'), row(2, 'bad')]), { ...optionsOf(one), table, progress });
+
+  await expect(scored).rejects.toThrow('batch b1: expected all 1 chunks to have ended');
+});

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { stagedKeys } from '../../../../lib/jobs/texts/batch/batch.ts';
+import { BatchConflictError, splitBatch } from '../../../../lib/jobs/texts/batch/split-batch.ts';
+import { textHashOf } from '../../../../lib/jobs/texts/cache/cache-row.ts';
+import { forgetText } from '../../../../lib/jobs/texts/forget.ts';
+import type { Store } from '../../../../lib/store/store.ts';
+import type { Table } from '../../../../lib/table/table.ts';
+import { row } from '../fakes.ts';
+import { batchOf, runBatch, world } from './batch-suite.ts';
+
+const ROWS = [row(1, 'good'), row(2, 'bad')];
+const [STAGED] = stagedKeys({ batch: 'b1', chunk: 0 });
+
+test('a chunk that has ended is not staged again', async () => {
+  const one = world();
+  await runBatch(batchOf(ROWS), one);
+  one.store.objects.delete(STAGED);
+
+  expect(await splitBatch(batchOf(ROWS), one.split)).toMatchObject({ kind: 'split', chunks: 1 });
+
+  expect(one.store.objects.has(STAGED)).toBe(false);
+});
+
+test('a text that was forgotten since a batch was split does not come back when it is split again', async () => {
+  const one = world();
+  await splitBatch(batchOf(ROWS), one.split);
+  await forgetText(textHashOf('good'), one.storage);
+
+  await splitBatch(batchOf(ROWS), one.split);
+
+  expect(one.store.objects.get(STAGED)?.toString()).not.toContain('good');
+});
+
+test('a chunk that an earlier try staged, but stored no row for, is taken if it is the same', async () => {
+  const one = world();
+  await splitBatch(batchOf(ROWS), one.split);
+  const again = world({ store: one.store });
+
+  expect(await splitBatch(batchOf(ROWS), again.split)).toMatchObject({ kind: 'split' });
+  expect(again.messages).toEqual(one.messages);
+
+  const other = world({ store: one.store });
+  const split = splitBatch(batchOf([row(1, 'another')]), other.split);
+  await expect(split).rejects.toThrow(BatchConflictError);
+  expect(other.messages).toEqual([]);
+});
+
+test('a chunk or row that another process erases in between is a conflict', async () => {
+  const one = world();
+  const put: Store['put'] = async () => ({ kind: 'condition-failed' });
+  const putRow: Table['put'] = async () => ({ kind: 'other', current: undefined });
+
+  await expect(splitBatch(batchOf(ROWS), { ...one.split, store: { ...one.store, put } })).rejects.toThrow(
+    BatchConflictError,
+  );
+  await expect(
+    splitBatch(batchOf(ROWS), { ...one.split, table: { ...one.table, put: putRow } }),
+  ).rejects.toThrow(BatchConflictError);
+});
+
+test('nothing is sent for rows that are all bad', async () => {
+  const one = world();
+  let sent = 0;
+  const send = async () => {
+    sent += 1;
+  };
+
+  const split = await splitBatch(batchOf([{ line: 1, fault: 'no text' }]), { ...one.split, send });
+
+  expect(split).toMatchObject({ badRows: 1, summary: { bad: 1 } });
+  expect(sent).toBe(0);
+});
