@@ -166,6 +166,10 @@ describe('the encoding', () => {
     expect(findEncoding(Buffer.from(bytes)).name).not.toMatch(/^utf/);
   });
 
+  test('is that of Windows where no other is likely: for a euro sign alone', () => {
+    expect(findEncoding(Buffer.from([0x80])).name).toBe('windows-1252');
+  });
+
   test('is not UTF-8 for bytes that only have its lengths', () => {
     // Surrogates, each in three bytes: as CESU-8 has them.
     const bytes = Buffer.from('eda0bdedb880'.repeat(20), 'hex');
