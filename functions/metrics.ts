@@ -1,5 +1,5 @@
 import type { JobFinished } from '../lib/jobs/handle-message.ts';
-import type { MeasureName, MetricName } from '../lib/metric-names.ts';
+import type { MeasureName } from '../lib/metric-names.ts';
 import type { PaceCounts } from '../lib/pace/pace.ts';
 import type { PlatformEvent } from '../lib/platform/events.ts';
 import { analyzeSentiment } from '../lib/platform/operations/analyze-sentiment.ts';
@@ -29,7 +29,7 @@ export function createMetrics(
   now: () => number = Date.now,
 ): FunctionMetrics {
   let sums = createSums();
-  let places: { readonly place: string; readonly name: MetricName }[] = [];
+  let places: { readonly place: string; readonly name: MeasureName }[] = [];
   let addPace = () => {};
   return {
     followPace(counts) {
@@ -53,8 +53,7 @@ export function createMetrics(
     flush() {
       addPace();
       const at = now();
-      for (const { place, name } of places)
-        write(measuredLine({ [name]: 1 }, { at, service, place, dimensions: DIMENSIONS[name] ?? [] }));
+      for (const { place, name } of places) write(measuredLine({ [name]: 1 }, { at, service, place }));
       if (!sums.empty()) write(measuredLine(sums.all, { at, service, byType: sums.byType }));
       places = [];
       sums = createSums();
@@ -100,10 +99,7 @@ const SLOT_MEASURES = [
 const SNAPSHOT_METRICS = {
   published: 'SnapshotsPublished',
   refused: 'SnapshotsRefused',
-} as const satisfies Record<string, MetricName>;
-
-/** Each place has an alarm of its own on the runs that are published under it; all share the one on refused runs. */
-const DIMENSIONS: Partial<Record<MetricName, readonly 'place'[]>> = { SnapshotsPublished: ['place'] };
+} as const satisfies Record<string, MeasureName>;
 
 /** A single record that the token's user may not read is named in the manifest, and no reason to wake anybody up. */
 const MAY_BE_FORBIDDEN: readonly string[] = [listCards.name, getDataFile.name];

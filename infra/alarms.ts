@@ -10,19 +10,19 @@ import {
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { JobType } from '../lib/contract.ts';
+import type { ExpectedSnapshot, JobType } from '../lib/contract.ts';
 import { AlarmTopics, type GivenTopics } from './alarm-topics.ts';
 import { allowedTypes } from './allowed-types.ts';
 import { ConfigError } from './config.ts';
 import type { Instance } from './config-schema.ts';
-import type { ExpectedSnapshot } from './expected-snapshots.ts';
 import type { OwnMetrics } from './metrics.ts';
 import { severityOf } from './severities.ts';
 import type { SyncFunction } from './sync-function.ts';
 
 export type AlarmsProps = Pick<Instance, 'alarms' | 'allow'> & {
-  /** The snapshots that must be published again and again: they have data in each hour. */
+  /** The snapshots that must be published again and again, and what looks for them each hour. */
   readonly expected: readonly ExpectedSnapshot[];
+  readonly watch: SyncFunction | undefined;
   /** Of the app around, besides those of the settings. */
   readonly topics?: GivenTopics;
   readonly metrics: OwnMetrics;
@@ -42,8 +42,6 @@ type Watch = {
   readonly periods?: number;
   /** How many periods are looked at, of which `periods` must be above. Default: as many. */
   readonly of?: number;
-  /** It goes off if nothing is counted; periods without data do not count. */
-  readonly needsData?: boolean;
   /** The section of the runbook, if it is not the alarm's name. */
   readonly section?: string;
 };
@@ -76,16 +74,14 @@ export class Alarms extends Construct {
   }
 
   private alarm(name: string, watch: Watch, runbook: string, threshold: number | undefined): Alarm {
-    const { says, metric, above = 0, periods = 1, of = periods, needsData = false, section = name } = watch;
+    const { says, metric, above = 0, periods = 1, of = periods, section = name } = watch;
     return new Alarm(this, name, {
       alarmDescription: `${says}${threshold === undefined ? '' : ` It goes off above ${threshold}.`} ${runbook}#${section.toLowerCase()}`,
       metric,
-      threshold: threshold ?? (needsData ? 1 : above),
+      threshold: threshold ?? above,
       evaluationPeriods: of,
       datapointsToAlarm: periods,
-      comparisonOperator: needsData
-        ? ComparisonOperator.LESS_THAN_THRESHOLD
-        : ComparisonOperator.GREATER_THAN_THRESHOLD,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
       treatMissingData: TreatMissingData.NOT_BREACHING,
     });
   }
@@ -176,10 +172,14 @@ const jobWatches = ({ metrics, alarms, queues, ...allowed }: AlarmsProps): Watch
   },
 });
 
-const functionWatches = ({ functions }: AlarmsProps): Watches => ({
+const functionWatches = ({ functions, watch }: AlarmsProps): Watches => ({
   FunctionErrors: {
     says: 'A function of the stack is failing.',
-    metric: sumOf(functions.map(({ function: each }) => each.metricErrors({ period: FIVE_MINUTES }))),
+    metric: sumOf(
+      [...functions, ...(watch === undefined ? [] : [watch])].map(({ function: each }) =>
+        each.metricErrors({ period: FIVE_MINUTES }),
+      ),
+    ),
     of: periodsOfInvocation(functions),
   },
   FunctionThrottles: {
@@ -237,9 +237,9 @@ function snapshotWatches({ metrics, expected }: AlarmsProps): Watches {
   const missing = expected.map(({ place, hours }) => {
     const watch: Watch = {
       says: `No snapshot of ${place} was published in ${hours} hours.`,
-      metric: metrics('SnapshotsPublished', HOUR, { place }),
-      periods: hours,
-      needsData: true,
+      metric: metrics('SnapshotMissing', HOUR, { place }),
+      // Each hour is looked at once, not always in the same minute: an hour without a look is not the end of it.
+      of: 2,
       section: 'SnapshotMissing',
     };
     return [`SnapshotMissing-${place}`, watch] as const;

@@ -22,8 +22,8 @@ const timeZone = z.string({ error: 'a time zone' }).check(({ value, issues }) =>
   if (message !== undefined) issues.push({ code: 'custom', message, input: value });
 });
 
-/** CloudWatch looks back at most a week. */
-const MOST_HOURS = 168;
+/** Ten years: longer than between any two runs. */
+const MOST_HOURS = 87_660;
 
 /** How much later than at the same time as the run before a snapshot may be published. */
 const GRACE_HOURS = 2;
@@ -90,8 +90,8 @@ export function messageOf(schedule: Schedule): Readonly<Record<string, unknown>>
 export const follows = (schedule: Schedule) => linkedSource(schedule) !== undefined;
 
 /**
- * Within how many hours of a published run of a schedule there must be the next. Undefined if that is longer than
- * CloudWatch looks back, or not known: for a snapshot that follows one which has no schedule.
+ * Within how many hours of a published run of a schedule there must be the next. Undefined if that is not known: for a
+ * snapshot that follows one which has no schedule, or a cron without two runs.
  */
 export function publishedWithinHours(schedule: Schedule, all: readonly Schedule[]): number | undefined {
   if (schedule.publishedWithinHours !== undefined) return schedule.publishedWithinHours;
@@ -100,7 +100,7 @@ export function publishedWithinHours(schedule: Schedule, all: readonly Schedule[
     linked === undefined ? schedule : all.find((each) => placeOf(each) === placeOfSource(linked, undefined));
   if (timed?.cron === undefined) return undefined;
   const hours = longestGapHours(timed.cron, timed.timeZone) + GRACE_HOURS;
-  return hours > MOST_HOURS ? undefined : hours;
+  return Number.isFinite(hours) ? hours : undefined;
 }
 
 type Raw = Readonly<Record<string, unknown>>;

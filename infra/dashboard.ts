@@ -15,13 +15,11 @@ import {
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { placeOf } from './config-schedules.ts';
-import type { Instance } from './config-schema.ts';
 import { logQueries, type SavedLogQuery } from './log-queries.ts';
 import type { OwnMetrics } from './metrics.ts';
 import type { SyncFunction } from './sync-function.ts';
 
-export type DashboardProps = Pick<Instance, 'schedules'> & {
+export type DashboardProps = {
   /** What its saved queries are found under. */
   readonly serviceName: string;
   /** Where to go from here, as Markdown. */
@@ -88,13 +86,7 @@ const linksRow: Row = ({ links }) => [
 const dayRow: Row = (props) => [found(logQueries.day, props, WHOLE, 4)];
 
 const workRow: Row = (props) => [
-  graph(
-    'Snapshots published',
-    props.schedules.map((schedule) =>
-      props.metrics('SnapshotsPublished', Duration.hours(1), { place: placeOf(schedule) }),
-    ),
-    THIRD,
-  ),
+  found(logQueries.places, props, THIRD),
   found(logQueries.jobs, props, THIRD),
   graph(
     'Jobs that wait, and the oldest (s)',

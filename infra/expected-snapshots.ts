@@ -1,5 +1,5 @@
-import { Annotations, Stack } from 'aws-cdk-lib';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Annotations, Duration, Stack } from 'aws-cdk-lib';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   type IScheduleGroup,
   ScheduleExpression,
@@ -7,75 +7,88 @@ import {
   ScheduleTargetInput,
   TimeWindow,
 } from 'aws-cdk-lib/aws-scheduler';
-import { Universal } from 'aws-cdk-lib/aws-scheduler-targets';
+import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
 import { Construct } from 'constructs';
-import { METRIC_NAMESPACE, type MetricName } from '../lib/contract.ts';
+import {
+  type CommonEnvironment,
+  type ExpectedSnapshot,
+  type FunctionEnvironment,
+  sources,
+} from '../lib/contract.ts';
 import { placeOf, publishedWithinHours, type Schedule } from './config-schedules.ts';
 import type { Instance } from './config-schema.ts';
-import { acknowledgeWildcard } from './nag.ts';
+import { acknowledgeWildcard, belowArn } from './nag.ts';
+import type { RareDeadLetters } from './queues.ts';
+import type { Storage } from './storage.ts';
+import { type FunctionDefaults, SyncFunction } from './sync-function.ts';
 
-/** A place, and within how many hours of each published run there must be another. */
-export type ExpectedSnapshot = { readonly place: string; readonly hours: number };
-
-type ExpectedSnapshotsProps = Pick<Instance, 'schedules'> & {
-  readonly group: IScheduleGroup;
-  /** Whose runs are counted: the dimension `service` of the metric. */
-  readonly serviceName: string;
-};
+type ExpectedSnapshotsProps = FunctionDefaults &
+  RareDeadLetters &
+  Pick<Instance, 'schedules'> & {
+    readonly group: IScheduleGroup;
+    readonly environment: CommonEnvironment;
+    readonly storage: Storage;
+  };
 
 /**
- * Counts 0 published runs of each place that is expected to have some, every hour. Without it a place that has no run
- * yet would look like one that had its last run long ago: both have no data. So an alarm can wait for as many hours of
- * data as it looks back, and is not red from the first deployment on.
+ * Looks every hour how old the newest published run of each place is, and reports those that are too old. An alarm could
+ * look for runs itself, but only a week back, and would be red from the first deployment on unless something counted
+ * zeros; both would cost a metric for each place.
  */
 export class ExpectedSnapshots extends Construct {
   readonly expected: readonly ExpectedSnapshot[];
+  /** Looks. Undefined if nothing is expected. */
+  readonly watch: SyncFunction | undefined;
 
-  constructor(scope: Construct, id: string, { schedules, group, serviceName }: ExpectedSnapshotsProps) {
+  constructor(scope: Construct, id: string, props: ExpectedSnapshotsProps) {
     super(scope, id);
+    const { schedules } = props;
     this.expected = schedules.flatMap((schedule) => {
       const hours = publishedWithinHours(schedule, schedules);
       if (hours === undefined) this.warnOf(schedule);
       return hours === undefined ? [] : [{ place: placeOf(schedule), hours }];
     });
-    if (this.expected.length > 0) this.countZero(group, serviceName);
+    if (this.expected.length === 0) return;
+    this.watch = this.watchFunction(props);
+    this.startHourly(this.watch, props);
   }
 
-  private countZero(scheduleGroup: IScheduleGroup, serviceName: string): void {
-    const mayCount = new PolicyStatement({
-      actions: ['cloudwatch:PutMetricData'],
-      // The only one there is for this action.
-      resources: ['*'],
-      conditions: { StringEquals: { 'cloudwatch:namespace': METRIC_NAMESPACE } },
+  private watchFunction({ logs, network, environment, storage }: ExpectedSnapshotsProps): SyncFunction {
+    const watch = new SyncFunction(this, 'Watch', {
+      logs,
+      network,
+      handler: 'watch-snapshots',
+      description: 'Looks for snapshots that are missing',
+      timeout: Duration.minutes(2),
+      memoryMb: 256,
+      // It looks again in an hour.
+      retryAttempts: 2,
+      environment: { ...environment } satisfies FunctionEnvironment,
     });
+    storage.grantRead(watch.role, [...sources.flatMap((source) => [`${source}/*`, `${source}.*`]), STATE]);
+    storage.grantWrite(watch.role, [STATE]);
+    return watch;
+  }
+
+  private startHourly(watch: SyncFunction, { group, rareDeadLetters }: ExpectedSnapshotsProps): void {
     const { account } = Stack.of(this);
     const conditions = { StringEquals: { 'aws:SourceAccount': account } };
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('scheduler.amazonaws.com', { conditions }),
     });
-    acknowledgeWildcard(role, '*', 'There are no narrower resources; the condition names the namespace.');
+    const reason = 'Any version of one function; CDK grants it beside the function itself.';
+    acknowledgeWildcard(role, belowArn(watch.function, ':*'), reason);
     new SchedulerSchedule(this, 'Hourly', {
-      description: 'Counts 0 published runs of each place, so that an alarm notices when none is published',
+      description: 'Looks for snapshots that are missing',
       schedule: ScheduleExpression.cron({ minute: '0' }),
       timeWindow: TimeWindow.off(),
-      scheduleGroup,
-      target: new Universal({
+      scheduleGroup: group,
+      target: new LambdaInvoke(watch.function, {
         role,
-        service: 'cloudwatch',
-        action: 'putMetricData',
-        policyStatements: [mayCount],
-        input: ScheduleTargetInput.fromObject({
-          Namespace: METRIC_NAMESPACE,
-          MetricData: this.expected.map(({ place }) => ({
-            MetricName: 'SnapshotsPublished' satisfies MetricName,
-            Dimensions: [
-              { Name: 'service', Value: serviceName },
-              { Name: 'place', Value: place },
-            ],
-            Value: 0,
-            Unit: 'Count',
-          })),
-        }),
+        deadLetterQueue: rareDeadLetters,
+        // The next one is soon.
+        maxEventAge: Duration.hours(1),
+        input: ScheduleTargetInput.fromObject({ expected: this.expected }),
       }),
     });
   }
@@ -83,7 +96,10 @@ export class ExpectedSnapshots extends Construct {
   private warnOf(schedule: Schedule): void {
     Annotations.of(this).addWarningV2(
       `platform-sync:snapshot-missing-${placeOf(schedule)}`,
-      `no alarm says that a snapshot of ${placeOf(schedule)} is missing: CloudWatch looks back a week, and the time between two runs is longer, or unknown. Its failures have alarms all the same. Configure publishedWithinHours, or a cron with a run at least every 166 hours`,
+      `no alarm says that a snapshot of ${placeOf(schedule)} is missing: the time between two runs is not known. Its failures have alarms all the same. Configure publishedWithinHours, or a cron with two runs in the next years`,
     );
   }
 }
+
+/** Since when what is expected. */
+const STATE = 'work/expected-snapshots.json';

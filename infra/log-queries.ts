@@ -43,6 +43,16 @@ export const logQueries = {
         .join(', ')}`,
     ],
   },
+  places: {
+    title: 'Snapshots by place',
+    as: 'table',
+    lines: [
+      MEASURED,
+      'filter ispresent(place)',
+      `stats ${(['SnapshotsPublished', 'SnapshotsRefused', 'SnapshotMissing'] as const).map(sum).join(', ')} by place`,
+      'sort place',
+    ],
+  },
   jobs: overTime(
     'Jobs ended',
     (['JobsDone', 'JobsFailed', 'JobsUnknown', 'MessagesRefused'] as const).map(sum),

@@ -3,22 +3,31 @@ import { cronTimes } from './cron-times.ts';
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1_440;
 
-/** From here on, so that a template depends on nothing but the configuration; three years have a leap day or two. */
+/** From here on, so that a template depends on nothing but the configuration. */
 const FIRST_YEAR = 2026;
-const MOST_YEARS = 3;
+
+/** Enough years for what happens more often than every half year, and for anything else: two leap years and more. */
+const YEARS_OF_MOST = 3;
+const YEARS_OF_RARE = 12;
+const RARE_HOURS = 4_380;
 
 /**
  * The longest time between two runs of a valid cron expression in a time zone, in whole hours, rounded up: a day that is
  * an hour longer counts. Infinity if there are not two runs in the years looked at.
  */
 export function longestGapHours(expression: string, timeZone: string): number {
+  const hours = longestGapIn(YEARS_OF_MOST, expression, timeZone);
+  return hours < RARE_HOURS ? hours : longestGapIn(YEARS_OF_RARE, expression, timeZone);
+}
+
+function longestGapIn(mostYears: number, expression: string, timeZone: string): number {
   const { minutes, years, isOn } = cronTimes(expression);
   const [first = 0] = minutes;
   const last = minutes.at(-1) ?? 0;
   const utc = utcOf(timeZone);
   let longest = Math.max(0, ...minutes.slice(1).map((minute, index) => minute - (minutes[index] ?? 0)));
   let before: number | undefined;
-  const future = years.filter((year) => year >= FIRST_YEAR).slice(0, MOST_YEARS);
+  const future = years.filter((year) => year >= FIRST_YEAR).slice(0, mostYears);
   for (const [year, month, day] of daysOf(future)) {
     if (!isOn(year, month, day)) continue;
     const midnight = Date.UTC(year, month - 1, day) / MINUTE_MS;

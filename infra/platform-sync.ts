@@ -60,7 +60,7 @@ export class PlatformSync extends Construct {
   };
   /** Each by what it does; `runFunctions` runs code functions. */
   readonly functions: Readonly<Record<'runJobs' | 'snapshot', LambdaFunction>> &
-    Readonly<Partial<Record<'runFunctions' | 'splitTexts', LambdaFunction>>>;
+    Readonly<Partial<Record<'runFunctions' | 'splitTexts' | 'watchSnapshots', LambdaFunction>>>;
   /** What people may do, to attach to their roles. */
   readonly policies: Policies;
   readonly alarms: Readonly<Record<string, Alarm>>;
@@ -137,7 +137,11 @@ export class PlatformSync extends Construct {
     const timetable = new Schedules(this, 'Schedules', { schedules, jobs: jobs.queue, rareDeadLetters });
     if (jobs.functions !== undefined && eventRules.length > 0)
       new EventRules(this, 'Events', { rules: eventRules, jobs: jobs.functions, rareDeadLetters });
-    return { jobs, texts, snapshot, timetable, rareDeadLetters };
+    const { group } = timetable;
+    const expected = new ExpectedSnapshots(this, 'ExpectedSnapshots', {
+      ...{ ...parts, schedules, group, rareDeadLetters },
+    });
+    return { jobs, texts, snapshot, expected, rareDeadLetters };
   }
 
   /** The settings, checked; what the stack knows of its place counts in these checks. */
@@ -172,21 +176,17 @@ export class PlatformSync extends Construct {
       readonly workGroupName: string;
     },
   ): Readonly<Record<string, Alarm>> {
-    const { jobs, timetable, rareDeadLetters, serviceName, topics = {}, workGroupName } = watched;
+    const { jobs, expected, rareDeadLetters, serviceName, topics = {}, workGroupName } = watched;
     const metrics = ownMetrics(serviceName);
     const { queues, functions } = labelled(watched);
-    const { expected } = new ExpectedSnapshots(this, 'ExpectedSnapshots', {
-      ...instance,
-      group: timetable.group,
-      serviceName,
-    });
     const deadLetters = {
       JobsDeadLetters: jobs.deadLetters,
       RareDeadLetters: rareDeadLetters,
     };
     const alarms = new Alarms(this, 'Alarms', {
       ...instance,
-      expected,
+      expected: expected.expected,
+      watch: expected.watch,
       topics,
       metrics,
       queues: Object.values(queues),
@@ -196,11 +196,10 @@ export class PlatformSync extends Construct {
     new Dashboard(this, 'Dashboard', {
       serviceName,
       links: linksOf(this, { deadLetters, workGroupName, runbook: instance.alarms.runbook }),
-      schedules: instance.schedules,
       metrics,
       alarms: alarms.all,
       queues,
-      functions,
+      functions: { ...functions, ...(expected.watch && { 'watch-snapshots': expected.watch }) },
     });
     return Object.fromEntries(alarms.all.map((alarm) => [alarm.node.id, alarm]));
   }
@@ -215,7 +214,7 @@ type Work = {
   readonly jobs: Jobs;
   readonly texts: Texts | undefined;
   readonly snapshot: Snapshots;
-  readonly timetable: Schedules;
+  readonly expected: ExpectedSnapshots;
   readonly rareDeadLetters: Queue;
 };
 
@@ -233,10 +232,11 @@ const queueUrls = ({ jobs, functions, deadLetters, rareDeadLetters }: PlatformSy
   RareDeadLetterUrl: rareDeadLetters.queueUrl,
 });
 
-const functionsOf = ({ jobs, texts, snapshot }: Work): PlatformSync['functions'] => ({
+const functionsOf = ({ jobs, texts, snapshot, expected: { watch } }: Work): PlatformSync['functions'] => ({
   runJobs: jobs.runJobs.function,
   ...(jobs.functions && { runFunctions: jobs.functions.worker.function }),
   ...(texts && { splitTexts: texts.splitTexts.function }),
+  ...(watch && { watchSnapshots: watch.function }),
   snapshot: snapshot.snapshot.function,
 });
 

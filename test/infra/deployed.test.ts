@@ -330,6 +330,38 @@ test('every job that ended was announced on the event bus', async () => {
   expect(JSON.parse(stack.events[0]?.Detail ?? '{}')).toMatchObject({ store: stack.output('Store') });
 });
 
+test('a snapshot is not missed before it has been expected for as long, and is then', async () => {
+  const [id = ''] = Object.keys(deployed.template.Resources).filter((each) =>
+    each.startsWith('ExpectedSnapshotsHourly'),
+  );
+  const key = 'work/expected-snapshots.json';
+
+  const first = await stack.runSchedule(id);
+  const state = JSON.parse(String((await store.get(key))?.body));
+  const places = Object.fromEntries(
+    Object.entries<object>(state.places).map(([place, each]) => [place, { ...each, sinceMs: 0 }]),
+  );
+  await store.put(key, Buffer.from(JSON.stringify({ ...state, places })));
+  await store.delete('cards/latest.json');
+  const later = await stack.runSchedule(id);
+
+  expect(first).toEqual({ missing: [] });
+  // The other was published a moment ago, by the test of its job.
+  expect(later).toEqual({ missing: [{ place: 'cards', hours: 26 }] });
+  const measured = logs
+    .filter((line) => line.includes('"SnapshotMissing":1'))
+    .map((line) => JSON.parse(line));
+  expect(measured).toMatchObject([
+    {
+      _aws: {
+        CloudWatchMetrics: [{ Dimensions: [['service', 'place']], Metrics: [{ Name: 'SnapshotMissing' }] }],
+      },
+      service: 'platform-sync-deployed',
+      place: 'cards',
+    },
+  ]);
+});
+
 test('no job ran its function twice', () => {
   const { executionsByFunction } = platform.counts();
 

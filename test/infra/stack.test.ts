@@ -358,33 +358,25 @@ describe('snapshots', () => {
         }),
       }),
     });
-    // And one that counts.
+    // And one that looks for missing ones.
     large.resourceCountIs('AWS::Scheduler::Schedule', 6);
   });
 
-  test('that are expected are counted as 0 every hour, before there is one', () => {
+  test('that are expected are looked for every hour', () => {
     large.hasResourceProperties('AWS::Scheduler::Schedule', {
       ScheduleExpression: 'cron(0 * * * ? *)',
       Target: Match.objectLike({
-        Arn: { 'Fn::Join': ['', Match.arrayWith([':scheduler:::aws-sdk:cloudwatch:putMetricData'])] },
+        Arn: { 'Fn::GetAtt': [Match.stringLikeRegexp('^ExpectedSnapshotsWatchFunction'), 'Arn'] },
+        DeadLetterConfig: Match.anyValue(),
         Input: Match.serializedJson({
-          Namespace: 'platform-sync',
-          MetricData: [
-            'calculations',
-            'calculations.revenue',
-            'files',
-            'cards',
-            'cards.few',
-            'data-files',
-          ].map((place) => ({
-            MetricName: 'SnapshotsPublished',
-            Dimensions: [
-              { Name: 'service', Value: 'platform-sync-full' },
-              { Name: 'place', Value: place },
-            ],
-            Value: 0,
-            Unit: 'Count',
-          })),
+          expected: [
+            { place: 'calculations', hours: 27 },
+            { place: 'calculations.revenue', hours: 74 },
+            { place: 'files', hours: 26 },
+            { place: 'cards', hours: 27 },
+            { place: 'cards.few', hours: 26 },
+            { place: 'data-files', hours: 48 },
+          ],
         }),
       }),
     });
@@ -432,7 +424,7 @@ describe('every function', () => {
   const functions = [...all(small, 'AWS::Lambda::Function'), ...all(large, 'AWS::Lambda::Function')];
 
   test('runs on Node.js 24 and arm64, and writes a log that expires', () => {
-    expect(functions).toHaveLength(7);
+    expect(functions).toHaveLength(8);
     for (const each of functions)
       expect(each).toMatchObject({
         Runtime: 'nodejs24.x',

@@ -53,7 +53,21 @@ const plain = linesOf(
 test('no role may do more than it uses', () => {
   expect(plain).toMatchInlineSnapshot(`
     [
-      "ExpectedSnapshotsRole: Allow cloudwatch:PutMetricData on * if {"StringEquals":{"cloudwatch:namespace":"platform-sync"}}",
+      "ExpectedSnapshotsRole: Allow lambda:InvokeFunction on ExpectedSnapshotsWatchFunction",
+      "ExpectedSnapshotsRole: Allow lambda:InvokeFunction on ExpectedSnapshotsWatchFunction:*",
+      "ExpectedSnapshotsRole: Allow sqs:SendMessage on RareDeadLetters",
+      "ExpectedSnapshotsWatchRole: Allow logs:CreateLogStream, logs:PutLogEvents on ExpectedSnapshotsWatchLog",
+      "ExpectedSnapshotsWatchRole: Allow s3:AbortMultipartUpload, s3:PutObject on StorageBucket/work/expected-snapshots.json",
+      "ExpectedSnapshotsWatchRole: Allow s3:GetObject on StorageBucket/calculations.*",
+      "ExpectedSnapshotsWatchRole: Allow s3:GetObject on StorageBucket/calculations/*",
+      "ExpectedSnapshotsWatchRole: Allow s3:GetObject on StorageBucket/cards.*",
+      "ExpectedSnapshotsWatchRole: Allow s3:GetObject on StorageBucket/cards/*",
+      "ExpectedSnapshotsWatchRole: Allow s3:GetObject on StorageBucket/data-files.*",
+      "ExpectedSnapshotsWatchRole: Allow s3:GetObject on StorageBucket/data-files/*",
+      "ExpectedSnapshotsWatchRole: Allow s3:GetObject on StorageBucket/files.*",
+      "ExpectedSnapshotsWatchRole: Allow s3:GetObject on StorageBucket/files/*",
+      "ExpectedSnapshotsWatchRole: Allow s3:GetObject on StorageBucket/work/expected-snapshots.json",
+      "ExpectedSnapshotsWatchRole: Allow s3:ListBucket on StorageBucket",
       "JobsRunFunctionsRole: Allow dynamodb:DeleteItem, dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:UpdateItem on StorageTable",
       "JobsRunFunctionsRole: Allow events:PutEvents on arn:Partition:events:Region:AccountId:event-bus/default if {"StringEquals":{"events:source":"platform-sync"}}",
       "JobsRunFunctionsRole: Allow logs:CreateLogStream, logs:PutLogEvents on JobsRunFunctionsLog",
@@ -151,6 +165,7 @@ test('with a fixed address, functions may be connected to the network, and its t
 
   expect(added).toMatchInlineSnapshot(`
     [
+      "ExpectedSnapshotsWatchRole: Allow ec2:AssignPrivateIpAddresses, ec2:CreateNetworkInterface, ec2:DeleteNetworkInterface, ec2:DescribeNetworkInterfaces, ec2:DescribeSubnets, ec2:UnassignPrivateIpAddresses on *",
       "JobsRunFunctionsRole: Allow ec2:AssignPrivateIpAddresses, ec2:CreateNetworkInterface, ec2:DeleteNetworkInterface, ec2:DescribeNetworkInterfaces, ec2:DescribeSubnets, ec2:UnassignPrivateIpAddresses on *",
       "JobsRunJobsRole: Allow ec2:AssignPrivateIpAddresses, ec2:CreateNetworkInterface, ec2:DeleteNetworkInterface, ec2:DescribeNetworkInterfaces, ec2:DescribeSubnets, ec2:UnassignPrivateIpAddresses on *",
       "NetworkFlowLogsRole: Allow logs:CreateLogStream, logs:DescribeLogStreams, logs:PutLogEvents on NetworkFlowLogs",

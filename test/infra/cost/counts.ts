@@ -21,6 +21,8 @@ export const counts = {
   sliceSeconds: 180,
   operationsInRun: 8,
   logBytesInRun: 10_000,
+  /** Of each look for missing snapshots. By rule: what is read of each place, and since when; it is written once a day. */
+  look: { seconds: 1, readsOfPlace: 1, reads: 1, logBytes: 1_500 },
   /** By rule: records in a response of each list, in the definitions of the sources. */
   pageRecords: { calculations: 5_000, files: 1_000 },
   /** By rule of Lambda: five pollers of a mapping, each with three long polls a minute. */

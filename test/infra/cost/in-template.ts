@@ -5,8 +5,8 @@ export type InTemplate = {
   /** Metrics that alarms evaluate. */
   readonly alarmMetrics: number;
   readonly alarms: number;
-  /** Custom metrics that have data in every hour, because a schedule sends zeros. */
-  readonly hourlyMetrics: number;
+  /** Functions that are started every hour. */
+  readonly hourlyFunctions: number;
   readonly secrets: number;
   readonly mappings: number;
   /** Places of snapshots. */
@@ -30,7 +30,9 @@ export function countIn(instance: object): InTemplate {
   return {
     alarmMetrics: alarms.reduce((sum, alarm) => sum + metricsOf(alarm), 0),
     alarms: alarms.length,
-    hourlyMetrics: ofType('AWS::Scheduler::Schedule').reduce((sum, schedule) => sum + zerosIn(schedule), 0),
+    hourlyFunctions: ofType('AWS::Scheduler::Schedule').filter(
+      ({ ScheduleExpression }) => ScheduleExpression === 'cron(0 * * * ? *)',
+    ).length,
     secrets: ofType('AWS::SecretsManager::Secret').length,
     mappings: ofType('AWS::Lambda::EventSourceMapping').length,
     schedules: (instance as { readonly schedules: readonly unknown[] }).schedules.length,
@@ -46,6 +48,3 @@ const metricsOf = ({ Metrics: metrics }: Resource['Properties']): number =>
   ((metrics as Metrics | undefined) ?? [{ MetricStat: {} }]).filter(
     ({ MetricStat }) => MetricStat !== undefined,
   ).length;
-
-const zerosIn = (schedule: Resource['Properties']): number =>
-  JSON.stringify(schedule).match(/MetricName/g)?.length ?? 0;

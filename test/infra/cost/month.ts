@@ -43,20 +43,27 @@ function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
     parts * counts.putsInPart +
     runs * counts.putsInRun +
     jobs * counts.job.puts +
-    chunks * counts.putsInChunk;
+    chunks * counts.putsInChunk +
+    template.hourlyFunctions * NIGHTS;
+  const looks = template.hourlyFunctions * HOURS;
   const rows = jobs + 3 * texts;
   return {
     alarmMetric: template.alarmMetrics,
     customMetric:
-      template.hourlyMetrics +
       metricHours(load, { rate, textSeconds, workers: template.workers, snapshotSeconds }) / HOURS,
-    logGb: (jobs * counts.job.logBytes + texts * counts.text.logBytes + runs * counts.logBytesInRun) / 1e9,
+    logGb:
+      (jobs * counts.job.logBytes +
+        texts * counts.text.logBytes +
+        runs * counts.logBytesInRun +
+        looks * counts.look.logBytes) /
+      1e9,
     secret: template.secrets,
     lambdaGbSecond:
       snapshotSeconds * memoryGb('Takes snapshots') +
       (jobs * counts.job.lambdaSeconds + textSeconds) * memoryGb('Runs jobs of all types') +
-      (chunks / 100) * memoryGb('Splits requests'),
-    lambdaRequest: jobs + chunks + 2 * runs + snapshotSeconds / counts.sliceSeconds,
+      (chunks / 100) * memoryGb('Splits requests') +
+      looks * counts.look.seconds * memoryGb('Looks for snapshots'),
+    lambdaRequest: jobs + chunks + 2 * runs + snapshotSeconds / counts.sliceSeconds + looks,
     durableOperation: snapshotSeconds / counts.sliceSeconds + runs * counts.operationsInRun,
     sqsRequest: template.mappings * counts.pollsInMonth + (jobs + chunks + runs) * counts.job.sqsRequests,
     dynamoWrite:
@@ -65,7 +72,8 @@ function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
     dynamoGb: (rows * counts.bytesInRow) / 1e9,
     recoveryGb: (rows * counts.bytesInRow) / 1e9,
     s3Write: puts,
-    s3Read: parts * 2 + chunks * 2,
+    s3Read:
+      parts * 2 + chunks * 2 + looks * (counts.look.reads + counts.look.readsOfPlace * template.schedules),
     s3Gb: (records * NIGHTS * counts.bytesInRecord) / 1e9,
     event: puts + jobs * counts.job.events + chunks,
   };

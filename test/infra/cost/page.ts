@@ -22,8 +22,7 @@ const items: readonly Item[] = [
   {
     what: 'Metrics',
     of: ['customMetric'],
-    counted: ({ template, amounts }) =>
-      `${template.hourlyMetrics} with data in each hour; all together ${number(amounts.customMetric)} metric-months`,
+    counted: ({ amounts }) => `all together ${number(amounts.customMetric)} metric-months`,
   },
   { what: 'Logs', of: ['logGb'], counted: ({ amounts }) => `${number(amounts.logGb)} GB` },
   {
@@ -98,7 +97,7 @@ ${sizes.map(sectionOf).join('\n\n')}
 ## What costs less
 
 - Alarms and metrics are most of it. An alarm on an expression pays for each metric in it, so one alarm made of several costs as much as they do. \`alarms.overrides\` turns off those that an instance does not need.
-- A place with \`SnapshotMissing\` costs $0.40: its alarm, and a metric that has a zero in each hour, so that the alarm is not red from the first deployment on.
+- A place with \`SnapshotMissing\` costs $0.10, its alarm: the metric has data only while a snapshot is missing.
 - \`tokenParameter\`: the token in a parameter costs nothing, in the stack's own secret $0.40.
 - The queue of code functions costs $0.26 by being polled. Without event rules it exists only where \`functionsQueue\` says so.
 `;

@@ -48,6 +48,8 @@ export type LocalStack = {
    * of those that are functions, and the messages to queues.
    */
   emit(event: object): Promise<readonly unknown[]>;
+  /** Invokes the function that a schedule starts, named by its logical id, as at its time. Returns its result. */
+  runSchedule(id: string): Promise<unknown>;
   /**
    * Runs a requested execution to its end. `timeoutMs` is the time limit of an invocation: the function's own if absent.
    */
@@ -91,6 +93,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     lambda: services.lambda,
     poll: () => startMappings(stack),
     emit: (event) => Promise.all(targetsOf(event, template, resolve).map(deliver)),
+    runSchedule: (id) => invokeScheduled(id, stack, processOf),
     runExecution(name, timeoutMs) {
       const requested = services.lambda.requests.find((request) => request.name === name);
       if (requested === undefined) throw new Error(`expected a request for the execution ${name}`);
@@ -159,6 +162,18 @@ function handlerOf(id: string, { template, assets, overrides, services, resolve,
     ...(stack.onLog === undefined ? {} : { onLog: stack.onLog }),
   };
 }
+
+/** Starts the function of a schedule with what the schedule says. */
+function invokeScheduled(
+  id: string,
+  { template, resolve }: Stack,
+  processOf: (id: string) => HandlerProcess,
+): Promise<unknown> {
+  const { Target } = resolve(template.Resources[id]?.Properties) as ScheduleProperties;
+  return processOf(lastOf(Target.Arn, ':')).invoke(JSON.parse(Target.Input));
+}
+
+type ScheduleProperties = { readonly Target: { readonly Arn: string; readonly Input: string } };
 
 type MappingProperties = {
   readonly FunctionName: string;

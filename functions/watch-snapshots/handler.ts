@@ -1,0 +1,46 @@
+import type { Context } from 'aws-lambda';
+import { createLogger } from '../../lib/logger.ts';
+import { once } from '../../lib/once.ts';
+import { readSettings } from '../../lib/settings.ts';
+import { expectedSnapshots, missingSnapshots } from '../../lib/snapshot/missing-snapshots.ts';
+import { openStore } from '../../lib/store/open.ts';
+import { storeUntil } from '../../lib/store/until.ts';
+import { createInvocations } from '../invocations.ts';
+import { measuredLine } from '../measured-line.ts';
+import { openAtStart } from '../open-at-start.ts';
+import { writeLine } from '../write-line.ts';
+
+/** Reports each place whose newest published run is too old, as a metric and in the log. Its event says what is expected. */
+export async function handler(event: unknown, context: Context) {
+  return invocations.run(context, async (nearEnd) => {
+    const { store, logger, service } = await ready();
+    const { expected } = expectedSnapshots.parse(event);
+    const missing = await missingSnapshots(expected, {
+      store: storeUntil(store, nearEnd),
+      now: Date.now,
+      warn: (err) => logger.warn({ err }, 'damaged object'),
+    });
+    for (const { place, ...facts } of missing) {
+      logger.warn({ place, ...facts }, 'snapshot missing');
+      writeLine(
+        measuredLine({ SnapshotMissing: 1 }, { at: Date.now(), service, place, dimensions: ['place'] }),
+      );
+    }
+    return { missing };
+  });
+}
+
+const invocations = createInvocations();
+
+/** Opened when the process starts and shared by all events; if opening fails, the next event tries again. */
+const ready = once(open);
+await openAtStart(ready);
+
+async function open() {
+  const settings = readSettings(process.env);
+  return {
+    store: await openStore(settings.SYNC_STORE, { s3: process.env }),
+    logger: createLogger(settings.LOG_LEVEL, writeLine),
+    service: settings.SYNC_STACK,
+  };
+}

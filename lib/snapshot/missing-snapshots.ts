@@ -1,0 +1,106 @@
+import * as z from 'zod/mini';
+import { recordOf } from '../json/record-schema.ts';
+import type { Store } from '../store/store.ts';
+import { findStored, printStored, StoredObjectError } from '../store/stored-json.ts';
+import { latestKey, type Place, placeSchema } from './keys.ts';
+import { latestSchema, MOST_LATEST_BYTES, manifestOf } from './manifest.ts';
+
+/** A place, and within how many hours of a published run there must be the next. */
+export type ExpectedSnapshot = z.infer<typeof expectedSnapshot>;
+
+const hours = z.number().check(z.positive());
+const expectedSnapshot = z.object({ place: placeSchema, hours });
+
+/** What the check is started with. */
+export const expectedSnapshots = z.object({ expected: z.array(expectedSnapshot) });
+
+/** A place without a run in time; `publishedAt` is undefined if there is none at all. */
+export type MissingSnapshot = ExpectedSnapshot & { readonly publishedAt: string | undefined };
+
+export type CheckOptions = {
+  readonly store: Store;
+  readonly now: () => number;
+  /** Called for an object that is damaged: what it says does not count. */
+  readonly warn: (err: StoredObjectError) => void;
+};
+
+/**
+ * The places whose newest published run is older than expected. A place is not missed until it has been expected for as
+ * long: since when is stored, so it holds from the first check on that expects it, or expects it sooner than before.
+ */
+export async function missingSnapshots(
+  expected: readonly ExpectedSnapshot[],
+  options: CheckOptions,
+): Promise<readonly MissingSnapshot[]> {
+  const atMs = options.now();
+  const since = await expectedSince(expected, atMs, options);
+  const missing: MissingSnapshot[] = [];
+  for (const each of expected) {
+    const limitMs = each.hours * HOUR_MS;
+    if (atMs - (since[each.place]?.sinceMs ?? atMs) <= limitMs) continue;
+    const publishedAt = await lastPublished(each.place, atMs - limitMs, options);
+    const isInTime = publishedAt !== undefined && atMs - Date.parse(publishedAt) <= limitMs;
+    if (!isInTime) missing.push({ ...each, publishedAt });
+  }
+  return missing;
+}
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * When the newest published run of a place finished, or, if that is enough to know, when it started: not before
+ * `enoughMs`. Manifests can be large, and most runs are young.
+ */
+async function lastPublished(place: Place, enoughMs: number, { store, warn }: CheckOptions) {
+  let startedAt: string | undefined;
+  try {
+    const latest = await findStored(store, latestKey(place), latestSchema, MOST_LATEST_BYTES);
+    if (latest === undefined) return undefined;
+    startedAt = latest.value.startedAt;
+    if (Date.parse(startedAt) >= enoughMs) return startedAt;
+    const { run, manifest } = latest.value;
+    return (await manifestOf(store, manifest, { place, run })).finishedAt;
+  } catch (error) {
+    if (!(error instanceof StoredObjectError)) throw error;
+    warn(error);
+    return startedAt;
+  }
+}
+
+/** Since when which places are expected. Below `work/`, where what nobody writes any more expires. */
+const SINCE_KEY = 'work/expected-snapshots.json';
+
+/** Lifecycle rules delete what has not been written for 15 days or more. */
+const WRITTEN_AGAIN_MS = 24 * HOUR_MS;
+
+type Since = z.infer<typeof sinceSchema>;
+
+const sinceSchema = z.object({
+  version: z.literal(1),
+  writtenMs: z.number(),
+  places: recordOf(z.object({ hours, sinceMs: z.number() })),
+});
+
+async function expectedSince(
+  expected: readonly ExpectedSnapshot[],
+  atMs: number,
+  { store, warn }: CheckOptions,
+): Promise<Since['places']> {
+  const stored = await findStored(store, SINCE_KEY, sinceSchema).catch((error: unknown) => {
+    if (!(error instanceof StoredObjectError)) throw error;
+    warn(error);
+    return undefined;
+  });
+  const before = stored?.value.places ?? {};
+  const places = Object.fromEntries(
+    expected.map(({ place, hours }) => {
+      const known = before[place];
+      const isSooner = known === undefined || hours < known.hours;
+      return [place, { hours, sinceMs: isSooner ? atMs : known.sinceMs }];
+    }),
+  );
+  const isOld = atMs - (stored?.value.writtenMs ?? 0) >= WRITTEN_AGAIN_MS;
+  if (isOld || JSON.stringify(places) !== JSON.stringify(before))
+    await store.put(SINCE_KEY, printStored({ version: 1, writtenMs: atMs, places } satisfies Since));
+  return places;
+}
