@@ -80,7 +80,10 @@ export async function responseOf(store: Store, { response, staged }: Outcome): P
   return stored.body.toString();
 }
 
-/** The response is copied as received: its numbers may have more digits than a JavaScript number. */
+/**
+ * One line, as readers of JSON lines need it. The response is copied as received, since its numbers may have more digits
+ * than a JavaScript number, but for line ends: JSON has them between its values only.
+ */
 function printResult(row: TypedJobRow, response: string | undefined): string {
   const { id, type, outcome, attempts, startedAt, finishedAt, createdAt, sender } = row;
   const withoutResponse = JSON.stringify({
@@ -95,7 +98,9 @@ function printResult(row: TypedJobRow, response: string | undefined): string {
     ...(outcome.note === undefined ? {} : { note: outcome.note }),
     ...(outcome.error === undefined ? {} : { error: outcome.error satisfies JobError }),
   });
-  return response === undefined ? withoutResponse : `${withoutResponse.slice(0, -1)},"response":${response}}`;
+  return response === undefined
+    ? withoutResponse
+    : `${withoutResponse.slice(0, -1)},"response":${response.replaceAll(/[\r\n]+/g, ' ')}}`;
 }
 
 /** When the job of a stored result ended, in epoch milliseconds; minus infinity if this is not a result. */

@@ -264,7 +264,7 @@ test('cancel --batch ends a batch that has not begun, with a summary; redrive --
 
   const first = await jobs.runWithoutPlatform(['jobs', 'cancel', '--batch', 'b1']);
   const again = await jobs.runWithoutPlatform(['jobs', 'cancel', '--batch', 'b1', '--json']);
-  const summary = await jobs.readJson('scores/b1/summary.json');
+  const summary = await jobs.readJson('scores/b1/_summary.json');
   const redriven = await jobs.runWithoutPlatform(['redrive', '--batch', 'b1']);
   await jobs.run(['work', '--drain']);
 
@@ -275,7 +275,7 @@ test('cancel --batch ends a batch that has not begun, with a summary; redrive --
   expect(JSON.parse(again.out)).toEqual({ batch: 'b1', chunks: 1, ended: 1, isSplit: true, jobs: [] });
   expect(summary).toMatchObject({ failed: 2, cancelled: 2 });
   expect(redriven).toMatchObject({ code: 0, out: 'reopened: 1\n  b1.chunk-00000' });
-  expect(await jobs.readJson('scores/b1/summary.json')).toMatchObject({ scored: 2, failed: 0 });
+  expect(await jobs.readJson('scores/b1/_summary.json')).toMatchObject({ scored: 2, failed: 0 });
 });
 
 test.for([

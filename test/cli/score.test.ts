@@ -89,7 +89,7 @@ describe('score', () => {
       'support: 1 not_applicable, 2 positive',
       '  line 4: review: expected text, got an empty value',
       `parts: 1 in ${store()}/scores/mine/`,
-      `summary: ${store()}/scores/mine/summary.json`,
+      `summary: ${store()}/scores/mine/_summary.json`,
     ]);
     expect(err).toContain(
       `to resume it after a stop: platform-sync score ${file} --text review --id id --topic 'support=`,
@@ -113,7 +113,7 @@ describe('score', () => {
     const summary = JSON.parse(out);
     expect(code).toBe(0);
     expect(summary).toMatchObject({ version: 1, batch: 'again', rows: 2, scored: 2, cached: 2, calls: 0 });
-    expect(JSON.parse(await readFile(join(store(), 'scores/again/summary.json'), 'utf8'))).toEqual(summary);
+    expect(JSON.parse(await readFile(join(store(), 'scores/again/_summary.json'), 'utf8'))).toEqual(summary);
     expect(sandbox.counts().sentimentCalls).toEqual({ wonderful: 1, awful: 1 });
   });
 
@@ -313,7 +313,7 @@ describe('forget', () => {
     const [first, second] = await scoredRows('one');
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ cacheRows: 1, parts: 1, rows: 1, batches: ['one'] });
-    expect(first).toEqual({ id: '2', line: 2, erased: true });
+    expect(first).toEqual({ id: '2', line: 2, erased: true, batch: 'one', chunk: 0 });
     expect(second).toMatchObject({ sentiment: 'NEGATIVE' });
     expect(JSON.parse(again.out)).toMatchObject({ cached: 1, calls: 1 });
   });

@@ -81,14 +81,14 @@ type Deployed = Awaited<ReturnType<typeof startDeployedWorker>>;
 
 async function summaryOf(store: Deployed['store']) {
   for (;;) {
-    const stored = await store.get('scores/may/summary.json');
+    const stored = await store.get('scores/may/_summary.json');
     if (stored !== undefined) return JSON.parse(stored.body.toString());
     await delay(200);
   }
 }
 
 async function sha256Of(store: Deployed['store']): Promise<string> {
-  const stored = await store.get('scores/may/summary.json');
+  const stored = await store.get('scores/may/_summary.json');
   return createHash('sha256')
     .update(stored?.body ?? '')
     .digest('hex');

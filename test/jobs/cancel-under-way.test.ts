@@ -36,7 +36,7 @@ test('a score job that is cancelled while it is under way sends no more texts wi
   const result = { status: 'failed', error: cancelled, response: { calls: batch.paid.length } };
   expect(await batch.stored(RESULT)).toMatchObject(result);
   const summary = { scored: batch.paid.length, calls: batch.paid.length, cancelled: 60 - batch.paid.length };
-  expect(await batch.stored('scores/b1/summary.json')).toMatchObject(summary);
+  expect(await batch.stored('scores/b1/_summary.json')).toMatchObject(summary);
 });
 
 test('what was paid for is not paid for again when the batch is redriven', async () => {
@@ -47,7 +47,7 @@ test('what was paid for is not paid for again when the batch is redriven', async
   await batch.drain();
 
   expect(batch.paid.toSorted()).toEqual([...new Set(batch.paid)].toSorted());
-  expect(await batch.stored('scores/b1/summary.json')).toMatchObject({ scored: 20, failed: 0 });
+  expect(await batch.stored('scores/b1/_summary.json')).toMatchObject({ scored: 20, failed: 0 });
 });
 
 test('a cancelled job whose worker died is ended by the next one, which sends nothing', async () => {
@@ -74,7 +74,7 @@ test('a batch that is cancelled before it began ends at once, and its summary sa
 
   expect(report).toMatchObject({ chunks: 1, ended: 0, isSplit: true, jobs: [{ id: CHUNK }] });
   expect(report.jobs[0]?.answer.kind).toBe('cancelled');
-  expect(await batch.stored('scores/b1/summary.json')).toMatchObject({
+  expect(await batch.stored('scores/b1/_summary.json')).toMatchObject({
     failed: 3,
     cancelled: 3,
     bad: 1,
@@ -98,7 +98,7 @@ test('a batch that is cancelled while it is under way ends when its worker stops
 });
 
 const summaryOf = async (batch: SlowBatch) =>
-  (await batch.stored('scores/b1/summary.json')) as { readonly cancelled?: number; readonly scored: number };
+  (await batch.stored('scores/b1/_summary.json')) as { readonly cancelled?: number; readonly scored: number };
 
 test('a function that was sent cannot be cancelled', async () => {
   const answers: unknown[] = [];

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createLedger } from '../../lib/jobs/ledger/create-ledger.ts';
 import { redriveFailed } from '../../lib/jobs/redrive.ts';
 import { redriveBatch } from '../../lib/jobs/redrive-batch.ts';
+import type { Costs } from '../../lib/jobs/texts/batch/chunk-counts.ts';
 import { failChunk } from '../../lib/jobs/texts/batch/end-chunk.ts';
 import { scoredBatch } from './scored-batch.ts';
 import { crashing } from './texts/fakes.ts';
@@ -23,8 +24,25 @@ test('the failed rows of a batch are scored, and no other text is paid for again
   expect(redriven).toEqual({ batch: 'b1', chunks: 1, opened: [CHUNK], left: [], notSent: [] });
   expect(await batch.part()).toEqual([scored(1), scored(2), scored(3), bad]);
   expect(batch.paid.toSorted()).toEqual(['one', 'three', 'two']);
-  expect(await batch.stored('scores/b1/summary.json')).toMatchObject({ scored: 3, failed: 0, bad: 1 });
+  expect(await batch.stored('scores/b1/_summary.json')).toMatchObject({ scored: 3, failed: 0, bad: 1 });
   expect(await batch.partKeys()).toHaveLength(1);
+});
+
+test('the result of a chunk’s job says what the chunk has cost, before it was opened again too', async () => {
+  await using batch = await scoredBatch({ refused: ['two'] });
+  await batch.drain();
+  batch.refused.clear();
+  await redriveBatch('b1', batch.parts);
+  await batch.drain();
+
+  const keys = await Array.fromAsync(batch.store.list('results/score/'), ({ key }) => key);
+  const [result] = await Promise.all(keys.map(batch.stored));
+  const [part] = await batch.partKeys();
+  const { calls, cached, paidAgain, tokens } = (await batch.stored('scores/b1/_summary.json')) as Costs;
+  expect(result).toMatchObject({
+    response: { batch: 'b1', chunk: 0, part, calls, cached, paidAgain, tokens },
+  });
+  expect(calls).toBeGreaterThanOrEqual(3);
 });
 
 test('a batch without failed rows is left as it is', async () => {
@@ -75,7 +93,7 @@ test('redrive of a chunk whose job failed, by its id, scores all of its rows', a
   await batch.drain();
 
   expect(await batch.part()).toEqual([scored(1), scored(2), scored(3), bad]);
-  expect(await batch.stored('scores/b1/summary.json')).toMatchObject({ scored: 3, failed: 0 });
+  expect(await batch.stored('scores/b1/_summary.json')).toMatchObject({ scored: 3, failed: 0 });
 });
 
 test('a chunk whose job is unknown is scored with its batch, since a repeat does no harm', async () => {
@@ -108,7 +126,7 @@ test('a chunk whose texts have expired is named, and stays ended', async () => {
   const redriven = await redriveBatch('b1', batch.parts);
 
   expect(redriven.left).toEqual([{ id: CHUNK, state: 'its texts have expired' }]);
-  expect(await batch.stored('scores/b1/summary.json')).toMatchObject({ scored: 2, failed: 1 });
+  expect(await batch.stored('scores/b1/_summary.json')).toMatchObject({ scored: 2, failed: 1 });
 });
 
 test.for([

@@ -116,3 +116,15 @@ test('the result of a failure has its error, and the whole execution if there is
     response: { status: 'FAILED' },
   });
 });
+
+test('a result is one line, however the response was laid out, with its values as they came', async () => {
+  await using fake = await fakeWorker({});
+  const response = '{\n  "big": 999999999999999999999999999999,\r\n  "text": "a\\nb"\r}\n';
+
+  await writeResult(fake.store, { ...done, outcome: { status: 'done', response } });
+
+  const text = String((await fake.store.get(resultKey(done)))?.body);
+  expect(text).toMatch(/^[^\r\n]+\n$/);
+  expect(text).toContain('"big": 999999999999999999999999999999, ');
+  expect(JSON.parse(text).response.text).toBe('a\nb');
+});

@@ -87,7 +87,7 @@ export async function readAfter(parts: AfterParts): Promise<After> {
   const results = isQuiet ? await readResults(store) : [];
   const byId = new Map(results.map(({ id, status }) => [id, status]));
   const differing = [...ends].filter(([id, status]) => byId.get(id) !== status).map(([id]) => id);
-  const summary = await store.get('scores/storm/summary.json');
+  const summary = await store.get('scores/storm/_summary.json');
   const open = [
     ...missing.map((id) => `job ${id} has not ended`),
     ...(queued === 0 ? [] : [`${queued} messages are on the queue`]),

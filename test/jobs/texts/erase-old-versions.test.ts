@@ -91,7 +91,7 @@ test('an old segment of the cache is erased unread: it was replaced because some
 test('all old versions of a forgotten batch are erased, and none of another', async () => {
   const { store, storage } = await scored();
   await forgetBatch('b1', storage);
-  await store.put('scores/b2/summary.json', Buffer.from('{}'));
+  await store.put('scores/b2/_summary.json', Buffer.from('{}'));
   const others = store.texts().length;
 
   await eraseOldVersions({ batch: 'b1' }, store);

@@ -17,7 +17,7 @@ test('the rows of a chunk whose job failed fail with its error, however often it
   await handleMessage(message, fake.worker, leaseOf(fake));
   await handleMessage(message, fake.worker, leaseOf(fake));
 
-  expect(await fake.stored('scores/b1/summary.json')).toMatchObject({ rows: 2, failed: 2 });
+  expect(await fake.stored('scores/b1/_summary.json')).toMatchObject({ rows: 2, failed: 2 });
 });
 
 test('leaves a chunk whose job is done to its runner', async () => {
@@ -27,7 +27,7 @@ test('leaves a chunk whose job is done to its runner', async () => {
 
   await handleMessage(messageOf(messages[0]), fake.worker, leaseOf(fake));
 
-  expect(await fake.stored('scores/b1/summary.json')).toBeUndefined();
+  expect(await fake.stored('scores/b1/_summary.json')).toBeUndefined();
 });
 
 test.each([

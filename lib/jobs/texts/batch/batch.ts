@@ -51,7 +51,11 @@ export const SCORES_FOLDER = 'scores/';
 /** The folders of a batch in another one; the second is that of earlier versions, if it differs. */
 export const foldersOf = (parent: typeof STAGED_FOLDER | typeof SCORES_FOLDER, batch: string) =>
   keysOfId(batch, (segment) => `${parent}${segment}`).map((key) => `${key}/`);
-export const summaryKey = (batch: string) => `${scoresFolder(batch)}summary.json`;
+/** SQL engines take it for no part: they skip names that begin with `_`. */
+export const summaryKey = (batch: string) => `${scoresFolder(batch)}_summary.json`;
+
+/** Where earlier versions put it. */
+export const earlierSummaryKey = (batch: string) => `${scoresFolder(batch)}summary.json`;
 
 /** The start of the key of each part of a chunk; the rest is the start of its SHA-256 and the suffix. */
 export const partPrefix = ({ batch, chunk }: ChunkId) => `${scoresFolder(batch)}part-${numbered(chunk)}-`;

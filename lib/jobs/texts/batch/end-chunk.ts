@@ -2,7 +2,7 @@ import { textHashOf } from '../cache/cache-row.ts';
 import type { TextResult } from '../scoring/score-texts.ts';
 import type { BatchStorage, ChunkId } from './batch.ts';
 import { partPrefix } from './batch.ts';
-import { countChunk } from './chunk-counts.ts';
+import { type Costs, countChunk } from './chunk-counts.ts';
 import {
   type ChunkCounts,
   type ChunkRow,
@@ -23,6 +23,8 @@ export type EndedChunk =
       readonly kind: 'ended' | 'was-ended';
       /** Key of the part. */
       readonly part: string;
+      /** What the chunk has cost, in all of its jobs. */
+      readonly costs: Costs;
       /** Set once the whole batch has ended. */
       readonly summary: Summary | undefined;
     }
@@ -112,6 +114,11 @@ async function makePart(
 const conclude = async (
   kind: 'ended' | 'was-ended',
   { batch }: ChunkId,
-  { part }: EndedChunkRow,
+  { part, counts: { cached, calls, paidAgain, tokens } }: EndedChunkRow,
   options: BatchStorage,
-): Promise<EndedChunk> => ({ kind, part, summary: await finishBatch(batch, options) });
+): Promise<EndedChunk> => ({
+  kind,
+  part,
+  costs: { cached, calls, paidAgain, tokens },
+  summary: await finishBatch(batch, options),
+});

@@ -1,5 +1,5 @@
 import { printStored } from '../../../store/stored-json.ts';
-import { type BatchStorage, batchPartition, HEADER_SORT, summaryKey } from './batch.ts';
+import { type BatchStorage, batchPartition, earlierSummaryKey, HEADER_SORT, summaryKey } from './batch.ts';
 import { type BatchHeader, readHeader } from './batch-header.ts';
 import { type ChunkCounts, type EndedChunkRow, isEnded, parseChunkRow, readChunkRow } from './chunk-row.ts';
 
@@ -9,7 +9,7 @@ const MOST_BAD_ROWS = 1_000;
 /** How many chunks are checked one by one, from the last, before all are listed. */
 const PROBES = 8;
 
-/** `summary.json`: the outcome of a batch. It is the same whichever worker writes it, so it contains no time. */
+/** `_summary.json`: the outcome of a batch. It is the same whichever worker writes it, so it contains no time. */
 export type Summary = {
   readonly version: 1;
   readonly batch: string;
@@ -37,6 +37,7 @@ export async function finishBatch(batch: string, options: BatchStorage): Promise
     const body = printStored(summary);
     if (written?.equals(body)) return summary;
     await options.store.put(summaryKey(batch), body);
+    if (written === undefined) await deleteEarlier(batch, options);
     written = body;
   }
 }
@@ -47,6 +48,12 @@ async function readSummary(batch: string, options: BatchStorage): Promise<Summar
   const ended = await readEnded(batch, options);
   if (ended === undefined || ended.chunks.length !== header.chunks) return undefined;
   return summarize(batch, ended);
+}
+
+/** The summary that an earlier version wrote would be read as rows by whoever reads all scores. */
+async function deleteEarlier(batch: string, { store }: BatchStorage): Promise<void> {
+  const earlier = earlierSummaryKey(batch);
+  for await (const { key } of store.list(earlier)) if (key === earlier) await store.delete(key);
 }
 
 /** Jobs end roughly in order: if any chunk is open, one of the last most likely is, so there is no need to list all. */

@@ -45,9 +45,13 @@ export type Score = {
   readonly error?: string | undefined;
 };
 
-/** A part with these rows. The same rows give the same bytes, and so the same key. */
+/**
+ * A part with these rows, each with the batch and the chunk that it belongs to: a table over all batches has no other
+ * place for them. The same rows give the same bytes, and so the same key.
+ */
 export function printPart(chunkId: ChunkId, rows: readonly ScoredRow[]): Part {
-  const body = gzipSync(rows.map((row) => `${printJson(row)}\n`).join(''));
+  const { batch, chunk } = chunkId;
+  const body = gzipSync(rows.map((row) => `${printJson({ ...row, batch, chunk })}\n`).join(''));
   // zlib writes the operating system here, the only reason that the bytes could differ.
   body[OPERATING_SYSTEM_AT] = UNKNOWN_SYSTEM;
   const sha256 = createHash('sha256').update(body).digest('hex');
@@ -70,7 +74,7 @@ export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
       .toString('utf8')
       .split('\n')
       .filter((text) => text !== '')
-      .map((text) => parseJson(text) as ScoredRow);
+      .map((text) => withoutChunk(parseJson(text) as ScoredRow & Partial<ChunkId>));
   } catch {
     // The cause may quote the content.
     throw new StoredObjectError(
@@ -79,3 +83,6 @@ export function parsePart(key: string, body: Buffer): readonly ScoredRow[] {
     );
   }
 }
+
+/** Parts of earlier versions do not say in each row whose it is. */
+const withoutChunk = ({ batch, chunk, ...row }: ScoredRow & Partial<ChunkId>): ScoredRow => row;

@@ -19,8 +19,8 @@ export type ScoreRunnerOptions = Pick<ScoreTextsOptions, 'now' | 'sleep' | 'rand
 
 /**
  * Scores texts, each paid for once. A text that the platform refuses, or fails to score, fails alone. The response is
- * `{results}`, one for each text in order; for a chunk of a batch it is `{batch, chunk, part}`, and the results are in
- * that part. A job that is stopped has a response too, if it ends: what was scored, and what that cost.
+ * `{results}`, one for each text in order; for a chunk of a batch it is `{batch, chunk, part}` with what the chunk has
+ * cost, and the results are in that part. A job that is stopped has a response too, if it ends: what was scored, and what that cost.
  */
 export function scoreRunner({ platform, cache, batches, ...given }: ScoreRunnerOptions): RunJob<ScoreJob> {
   const gate = createTextGate();
@@ -49,8 +49,8 @@ export function scoreRunner({ platform, cache, batches, ...given }: ScoreRunnerO
     const { results, chunk: ended } = scored;
     if (ended === undefined) return { status: 'done', response: printJson({ results }) };
     const { batch, chunk } = job;
-    const part = ended.kind === 'gone' ? null : ended.part;
-    return { status: 'done', response: printJson({ batch, chunk, part }) };
+    const { part, costs } = ended.kind === 'gone' ? { part: null, costs: {} } : ended;
+    return { status: 'done', response: printJson({ batch, chunk, part, ...costs }) };
   };
 }
 

@@ -86,4 +86,4 @@ export const resultsOf = (store: World['store']) =>
   );
 
 export const summaryOf = (store: World['store'], batch = 'b1') =>
-  JSON.parse(store.objects.get(`scores/${batch}/summary.json`)?.toString() ?? 'null');
+  JSON.parse(store.objects.get(`scores/${batch}/_summary.json`)?.toString() ?? 'null');

@@ -277,6 +277,16 @@ test('a chunk whose job failed lets the batch finish, and its rows without a res
   expect(lines[1]).toMatchObject({ line: 2, sentiment: 'negative' });
 });
 
+test('a batch that finishes has one summary, which no reader of its rows takes for a part', async () => {
+  const one = world();
+  await one.store.put('scores/b1/summary.json', Buffer.from('{}'));
+
+  await runBatch(batchOf(mixedRows), one);
+
+  const others = [...one.store.objects.keys()].filter((key) => /^scores\/b1\/(?!part-)/.test(key));
+  expect(others).toEqual(['scores/b1/_summary.json']);
+});
+
 test('the last to finish writes the summary: a chunk, or the splitter', async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), async (scheduler) => {
@@ -316,7 +326,7 @@ test.each([true, false])(
       world({ ...counting, store: { ...counting.store, objects: whole.store.objects } }),
     );
     const expected = resultsOf(whole.store);
-    const { 'scores/b1/summary.json': _summary, ...parts } = expected;
+    const { 'scores/b1/_summary.json': _summary, ...parts } = expected;
     const {
       calls: _calls,
       cached: _cached,
@@ -343,7 +353,7 @@ test.each([true, false])(
       const results = resultsOf(base.store);
       const summary = summaryOf(base.store);
       // The cost of the crash shows only in the counts of calls and tokens.
-      delete results['scores/b1/summary.json'];
+      delete results['scores/b1/_summary.json'];
       expect(results, `at ${at}`).toEqual(parts);
       const { calls, cached, paidAgain, tokens, ...rest } = summary;
       expect(rest).toEqual(counts);

@@ -60,7 +60,9 @@ describe('a part', () => {
     const { key, body } = printPart(CHUNK, rows);
 
     expect(key).toMatch(/^scores\/b1\/part-00003-[0-9a-f]{12}\.ndjson\.gz$/);
-    expect(gunzipSync(body).toString().split('\n')).toHaveLength(3);
+    const lines = gunzipSync(body).toString().split('\n');
+    expect(lines).toHaveLength(3);
+    expect(JSON.parse(lines[0] ?? '')).toEqual({ line: 1, error: 'no text', batch: 'b1', chunk: 3 });
     expect(body[9]).toBe(255);
     expect(parsePart(key, body)).toEqual(JSON.parse(JSON.stringify(rows)));
   });
