@@ -4,20 +4,19 @@ import { CfnDatabase, CfnTable } from 'aws-cdk-lib/aws-glue';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { gluePartitionKeys, glueTableOf, type Source, sourceDefinitions, sources } from '../lib/contract.ts';
-import { latestView } from './latest-view.ts';
-import { type Column, viewText } from './presto-view.ts';
-import { savedQueries } from './saved-queries.ts';
+import { glueTableOf, type Place, savedQueries, sources } from '../lib/contract.ts';
+import { tablesOf } from './catalog-tables.ts';
 
 export type CatalogProps = {
   /** Where the published runs are, and where query results go. */
   readonly bucket: IBucket;
   /** The store's prefix in the bucket, with or without slashes at its ends. Default: none. */
   readonly prefix?: string;
+  /** Where narrowed snapshots are published that have a name of their own. Default: none. */
+  readonly narrowed?: readonly Place[];
+  /** How long results of jobs stay, in days. Default: 90. */
+  readonly resultsDays?: number;
 };
-
-const TABLE_NAMES = sources.map(glueTableOf);
-const PARTITION_KEYS: readonly Column[] = gluePartitionKeys.map((name) => ({ name, type: 'string' }));
 
 /** A query that reads more is stopped: at $5 a terabyte, it costs half a dollar at most. */
 const MOST_SCANNED_BYTES = 100_000_000_000;
@@ -26,18 +25,24 @@ const MOST_SCANNED_BYTES = 100_000_000_000;
 const RESULTS_LIFETIME = Duration.days(30);
 
 /**
- * The published runs as tables: a Glue database with one table for each source, a view of its latest run, an Athena
- * workgroup and its saved queries. Publishing adds a partition for a run (`grantPublish`); a run without one is in no
- * table. The file beside the parts in a run's folder, `_manifest.json`, is not read: Athena treats names that begin with
- * `_` as hidden files. Nor is `latest.json`, since tables read only their partitions.
+ * What is stored as tables: a Glue database with one table for each source, one for each latest run, those over jobs,
+ * refused messages, scores and changes, an Athena workgroup and its saved queries. Publishing adds a partition for a run
+ * (`grantPublish`); a run without one is in no table. Athena treats names that begin with `_` as hidden: manifests and
+ * summaries of batches are read by none.
  */
 export class Catalog extends Construct {
   /** What `SYNC_GLUE_DATABASE` is set to. */
   readonly databaseName: string;
   /** The workgroup that the saved queries are in. */
   readonly workGroupName: string;
+  /** Of all tables. */
+  readonly #tables: readonly string[];
 
-  constructor(scope: Construct, id: string, { bucket, prefix = '' }: CatalogProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { bucket, prefix = '', narrowed = [], resultsDays = 90 }: CatalogProps,
+  ) {
     super(scope, id);
     const folder = prefix.replaceAll(/^\/+|\/+$/g, '');
     const root = folder === '' ? '' : `${folder}/`;
@@ -51,12 +56,18 @@ export class Catalog extends Construct {
       catalogId: Stack.of(this).account,
       databaseInput: {
         name: this.databaseName,
-        description: 'The published runs of platform-sync, by source',
+        description: 'Published runs, jobs, scores and changes of platform-sync',
       },
     });
-    const place = { database, location: `s3://${bucket.bucketName}/${root}` };
-    for (const source of sources) this.#addTable(source, place);
-    for (const source of sources) this.#addView(source, database);
+    const location = `s3://${bucket.bucketName}/${root}`;
+    const tables = tablesOf({ location, places: [...sources, ...narrowed], resultsDays });
+    this.#tables = tables.map(({ name }) => name);
+    for (const tableInput of tables)
+      new CfnTable(this, `Table-${tableInput.name}`, {
+        catalogId: Stack.of(this).account,
+        databaseName: database.ref,
+        tableInput,
+      });
     const workGroup = this.#addWorkGroup(bucket, `${root}athena-results/`);
     this.workGroupName = workGroup.name;
     for (const { name, description, sql } of savedQueries())
@@ -74,7 +85,6 @@ export class Catalog extends Construct {
     const { databaseName, workGroupName } = this;
     const arn = (service: string, resource: string, resourceName?: string) =>
       Stack.of(this).formatArn({ service, resource, ...(resourceName && { resourceName }) });
-    const tables = sources.flatMap((source) => [glueTableOf(source), latestView(source).name]);
     Grant.addToPrincipal({
       grantee,
       actions: [
@@ -102,7 +112,7 @@ export class Catalog extends Construct {
       resourceArns: [
         arn('glue', 'catalog'),
         arn('glue', 'database', databaseName),
-        ...tables.map((table) => arn('glue', 'table', `${databaseName}/${table}`)),
+        ...this.#tables.map((table) => arn('glue', 'table', `${databaseName}/${table}`)),
       ],
     });
   }
@@ -119,50 +129,8 @@ export class Catalog extends Construct {
       resourceArns: [
         arn('catalog'),
         arn('database', databaseName),
-        ...TABLE_NAMES.map((table) => arn('table', `${databaseName}/${table}`)),
+        ...sources.map(glueTableOf).map((table) => arn('table', `${databaseName}/${table}`)),
       ],
-    });
-  }
-
-  #addTable(source: Source, { database, location }: { database: CfnDatabase; location: string }): void {
-    const name = glueTableOf(source);
-    new CfnTable(this, `Table-${name}`, {
-      catalogId: Stack.of(this).account,
-      databaseName: database.ref,
-      tableInput: {
-        name,
-        description: `The records of ${source}, one partition for each published run`,
-        tableType: 'EXTERNAL_TABLE',
-        parameters: { EXTERNAL: 'TRUE', classification: 'json' },
-        partitionKeys: [...PARTITION_KEYS],
-        storageDescriptor: {
-          columns: [...columnsOf(source)],
-          location: `${location}${source}/`,
-          // The suffix of a part says how it is compressed: .gz and .zst are both understood.
-          inputFormat: 'org.apache.hadoop.mapred.TextInputFormat',
-          outputFormat: 'org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat',
-          serdeInfo: SERDE,
-        },
-      },
-    });
-  }
-
-  #addView(source: Source, database: CfnDatabase): void {
-    const { name, description, sql } = latestView(source);
-    const columns = [...columnsOf(source), ...PARTITION_KEYS];
-    new CfnTable(this, `View-${name}`, {
-      catalogId: Stack.of(this).account,
-      databaseName: database.ref,
-      tableInput: {
-        name,
-        description,
-        tableType: 'VIRTUAL_VIEW',
-        parameters: { presto_view: 'true', comment: 'Presto View' },
-        partitionKeys: [],
-        storageDescriptor: { columns, serdeInfo: { name: '-', serializationLibrary: '-' } },
-        viewOriginalText: viewText({ sql, schema: this.databaseName, columns }),
-        viewExpandedText: '/* Presto View */',
-      },
     });
   }
 
@@ -177,7 +145,7 @@ export class Catalog extends Construct {
       );
     return new CfnWorkGroup(this, 'WorkGroup', {
       name: Names.uniqueResourceName(this, { separator: '-', maxLength: 128 }).toLowerCase(),
-      description: 'Queries over the published runs of platform-sync',
+      description: 'Queries over what platform-sync has stored',
       // Its saved queries belong to this stack, and go with it.
       recursiveDeleteOption: true,
       workGroupConfiguration: {
@@ -197,20 +165,3 @@ export class Catalog extends Construct {
     });
   }
 }
-
-/**
- * OpenX reads the platform's names, in either case and at any depth, under Glue's lower-case ones, ignores fields that
- * no column names, and reads any value into a text column, so that an id keeps its digits. (Hive's own JSON reader
- * fails if a value has another type than its column.) A line that is not JSON fails the query: no row is left out
- * silently.
- */
-const SERDE = {
-  serializationLibrary: 'org.openx.data.jsonserde.JsonSerDe',
-  parameters: { 'case.insensitive': 'true', 'ignore.malformed.json': 'false' },
-};
-
-const columnsOf = (source: Source): readonly Column[] =>
-  Object.entries(sourceDefinitions[source].columns).map(([name, type]) => ({
-    name: name.toLowerCase(),
-    type: type.toLowerCase(),
-  }));

@@ -25,7 +25,7 @@ import { Network } from './network.ts';
 import { type AnyProps, partsOf, resourceFaults } from './platform-sync-props.ts';
 import { Policies, PUBLISHED } from './policies.ts';
 import { createDeadLetterQueue } from './queues.ts';
-import { followersOf, Schedules } from './schedules.ts';
+import { followersOf, narrowedPlaces, Schedules } from './schedules.ts';
 import { Snapshots } from './snapshots.ts';
 import { Storage } from './storage.ts';
 import { Texts } from './texts.ts';
@@ -108,7 +108,12 @@ export class PlatformSync extends Construct {
     const logs = { ...resources.logs, retention: instance.lifetimes.logs };
     const storage = new Storage(this, 'Storage', { ...instance, ...resources.storage });
     const secret = new TokenSecret(this, 'TokenSecret', { ...instance, ...resources.secret });
-    const catalog = new Catalog(this, 'Catalog', { bucket: storage.bucket, prefix: storage.root });
+    const catalog = new Catalog(this, 'Catalog', {
+      bucket: storage.bucket,
+      prefix: storage.root,
+      narrowed: narrowedPlaces(instance.schedules),
+      resultsDays: instance.lifetimes.results,
+    });
     const isConnected = instance.fixedAddress !== false || resources.network.vpc !== undefined;
     const network = isConnected
       ? new Network(this, 'Network', { ...instance, ...resources.network, logs })

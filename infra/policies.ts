@@ -15,7 +15,11 @@ export type PoliciesProps = {
 };
 
 /** Where runs are published, with the places of narrowed ones, and what they changed. */
-export const PUBLISHED = [...sources.flatMap((source) => [`${source}/*`, `${source}.*`]), 'changes/*'];
+export const PUBLISHED = [
+  ...sources.flatMap((source) => [`${source}/*`, `${source}.*`]),
+  'changes/*',
+  'parquet/*',
+];
 
 /**
  * What people may do, as policies to attach to their roles; none of them may read the token. Whoever reads has `reader`

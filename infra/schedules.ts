@@ -65,3 +65,8 @@ export function followersOf(schedules: readonly Schedule[]): string | undefined 
   const followers = schedules.filter(follows).map(messageOf);
   return followers.length === 0 ? undefined : JSON.stringify(followers);
 }
+
+/** The places of narrowed snapshots that have a name of their own, each once. */
+export const narrowedPlaces = (schedules: readonly Schedule[]) => [
+  ...new Set(schedules.filter(({ as }) => as !== undefined).map(placeOf)),
+];

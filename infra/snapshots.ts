@@ -96,11 +96,13 @@ function grantObjects(storage: Storage, role: IRole): void {
   storage.grantWrite(role, [
     'work/*',
     'changes/*',
+    'parquet/*',
     ...sources.flatMap((source) => [`${source}/*`, `${source}.*`]),
   ]);
   // Manifests and parts are deleted again if another publisher was faster.
   storage.grantDelete(role, [
     'changes/*',
+    'parquet/*/part-*',
     ...sources.flatMap((source) =>
       ['_manifest*.json', 'part-*'].flatMap((name) => [`${source}/*/${name}`, `${source}.*/${name}`]),
     ),
@@ -108,6 +110,7 @@ function grantObjects(storage: Storage, role: IRole): void {
   // Of the runs that it replaces.
   storage.grantTag(role, [
     'changes/*',
+    'parquet/*/dt=*',
     ...sources.flatMap((source) => [`${source}/dt=*`, `${source}.*/dt=*`]),
   ]);
 }

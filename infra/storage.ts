@@ -248,7 +248,7 @@ function lifecycleOf({ lifetimes, schedules }: StorageProps, root: string): Life
       ? []
       : schedules
           .map(placeOf)
-          .flatMap((place) => [`${place}/dt=`, `changes/${place}/dt=`])
+          .flatMap((place) => [`${place}/dt=`, `changes/${place}/dt=`, `parquet/${place}/dt=`])
           .map((prefix) => ({
             prefix: `${root}${prefix}`,
             tagFilters: { [RUN_TAG]: REPLACED },

@@ -21,13 +21,15 @@ export {
 } from './metric-names.ts';
 export { tokenHeader } from './platform/http/token-header.ts';
 export { type SettingName, settingNames } from './setting-names.ts';
-export { placeOf } from './snapshot/keys.ts';
+export { latestParquetFolder, type Place, partsOf, placeOf } from './snapshot/keys.ts';
 export type { ExpectedSnapshot } from './snapshot/missing-snapshots.ts';
 export { gluePartitionKeys, glueTableOf } from './snapshot/publish/glue-tables.ts';
 export { REPLACED, RUN_TAG } from './snapshot/publish/run-tag.ts';
 export { linkedSource, requestFields, requestRules } from './snapshot/sources/request.ts';
-export type { HiveType } from './snapshot/sources/source-definition.ts';
+export type { Columns } from './snapshot/sources/source-definition.ts';
 export { type Source, sourceDefinitions, sources } from './snapshot/sources/sources.ts';
+export { savedQueries } from './tables/saved-queries.ts';
+export { type StoredTable, type StoredTableName, storedTables } from './tables/stored-tables.ts';
 
 /** What every deployed function finds in its environment. */
 export type CommonEnvironment = Readonly<

@@ -30,6 +30,7 @@ const ROOMS = [
   'lib/jobs/queue',
   'lib/jobs/ledger',
   'lib/jobs',
+  'lib/tables',
   'lib/contract.ts',
   'lib/sandbox',
   'lib/cli',

@@ -5,13 +5,18 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import { describe, expect, test } from 'vitest';
 import { Catalog } from '../../infra/catalog.ts';
-import { savedQueries } from '../../infra/saved-queries.ts';
+import type { Place } from '../../lib/contract.ts';
 import { readSettings } from '../../lib/settings.ts';
+import { savedQueries } from '../../lib/tables/saved-queries.ts';
 
-function synthesized(name = 'acme-sync', prefix: string | undefined = 'runs') {
+function synthesized(
+  name = 'acme-sync',
+  prefix: string | undefined = 'runs',
+  narrowed: readonly Place[] = [],
+) {
   const stack = new Stack(new App(), name);
   const bucket = new Bucket(stack, 'Bucket');
-  const catalog = new Catalog(stack, 'Catalog', { bucket, ...(prefix && { prefix }) });
+  const catalog = new Catalog(stack, 'Catalog', { bucket, narrowed, ...(prefix && { prefix }) });
   const role = new Role(stack, 'Publisher', { assumedBy: new AccountPrincipal('111122223333') });
   catalog.grantPublish(role);
   return { catalog, template: Template.fromStack(stack) };
@@ -19,91 +24,143 @@ function synthesized(name = 'acme-sync', prefix: string | undefined = 'runs') {
 
 type TableInput = {
   readonly Name: string;
-  readonly TableType: string;
-  readonly ViewOriginalText: string;
-  readonly PartitionKeys: readonly unknown[];
+  readonly Description: string;
+  readonly Parameters: Readonly<Record<string, unknown>>;
+  readonly PartitionKeys: readonly { readonly Name: string; readonly Type: string }[];
   readonly StorageDescriptor: {
     readonly Columns: readonly { readonly Name: string; readonly Type: string }[];
     readonly Location: unknown;
+    readonly InputFormat: string;
     readonly SerdeInfo: unknown;
   };
 };
 
-const tablesOf = (template: Template, type: string) =>
-  Object.values(template.findResources('AWS::Glue::Table'))
-    .map(({ Properties }) => Properties.TableInput as TableInput)
-    .filter(({ TableType }) => TableType === type);
+const tablesOf = (template: Template) =>
+  Object.values(template.findResources('AWS::Glue::Table')).map(
+    ({ Properties }) => Properties.TableInput as TableInput,
+  );
 
-describe('the tables', () => {
-  test('are one per source, over its folder, partitioned by day and run', () => {
-    const tables = tablesOf(synthesized().template, 'EXTERNAL_TABLE');
+function tableOf(template: Template, name: string): TableInput {
+  const table = tablesOf(template).find(({ Name }) => Name === name);
+  if (table === undefined) throw new Error(`expected a table ${name}`);
+  return table;
+}
 
-    expect(tables.map(({ Name }) => Name)).toEqual(['calculations', 'files', 'cards', 'data_files']);
-    expect(tables.map(({ StorageDescriptor }) => JSON.stringify(StorageDescriptor.Location))).toEqual(
-      ['calculations', 'files', 'cards', 'data-files'].map((source) =>
-        expect.stringContaining(`"/runs/${source}/"`),
-      ),
-    );
-    for (const { PartitionKeys, StorageDescriptor } of tables) {
+const PARQUET = {
+  SerializationLibrary: 'org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe',
+};
+
+test('the tables are those of runs, of their latest, and of what else is stored', () => {
+  expect(tablesOf(synthesized().template).map(({ Name }) => Name)).toEqual([
+    ...['calculations', 'files', 'cards', 'data_files'],
+    ...['latest_calculations', 'latest_files', 'latest_cards', 'latest_data_files'],
+    ...['jobs', 'refused', 'scores', 'changes'],
+  ]);
+});
+
+test('every table says that ids are text, and has its columns in lower case and ids as text', () => {
+  for (const { Name, Description, StorageDescriptor } of tablesOf(synthesized().template)) {
+    expect([Name, Description]).toEqual([Name, expect.stringContaining("Ids are text: WHERE id = '1036'.")]);
+    for (const { Name: column, Type } of StorageDescriptor.Columns) {
+      expect(`${column} ${Type}`).toBe(`${column} ${Type}`.toLowerCase());
+      if (/id$|^owner$/.test(column)) expect([column, Type]).toEqual([column, 'string']);
+    }
+  }
+});
+
+describe('the tables of runs', () => {
+  test('are over the Parquet of a source, partitioned by day and run', () => {
+    const { template } = synthesized();
+
+    for (const [name, source] of [
+      ['calculations', 'calculations'],
+      ['data_files', 'data-files'],
+    ] as const) {
+      const { PartitionKeys, StorageDescriptor } = tableOf(template, name);
+      expect(JSON.stringify(StorageDescriptor.Location)).toContain(`"/runs/parquet/${source}/"`);
       expect(PartitionKeys).toEqual([
         { Name: 'dt', Type: 'string' },
         { Name: 'run', Type: 'string' },
       ]);
-      expect(StorageDescriptor.SerdeInfo).toMatchObject({
-        SerializationLibrary: 'org.openx.data.jsonserde.JsonSerDe',
-        Parameters: { 'ignore.malformed.json': 'false' },
-      });
+      expect(StorageDescriptor.SerdeInfo).toMatchObject(PARQUET);
     }
   });
 
-  test('have ids as text, and names of columns in lower case', () => {
-    const tables = tablesOf(synthesized().template, 'EXTERNAL_TABLE');
+  test('have one of the latest run each, with the same columns, over what lists its Parquet', () => {
+    const { template } = synthesized();
 
-    const columns = tables.flatMap(({ StorageDescriptor }) => StorageDescriptor.Columns);
-    expect(columns.filter(({ Name, Type }) => /id$|^owner$/.test(Name) && Type !== 'string')).toEqual([]);
-    expect(columns.filter(({ Name, Type }) => `${Name} ${Type}` !== `${Name} ${Type}`.toLowerCase())).toEqual(
-      [],
+    for (const source of ['calculations', 'files', 'cards', 'data_files']) {
+      const latest = tableOf(template, `latest_${source}`);
+      expect(latest.StorageDescriptor).toMatchObject({
+        Columns: tableOf(template, source).StorageDescriptor.Columns,
+        InputFormat: 'org.apache.hadoop.hive.ql.io.SymlinkTextInputFormat',
+        SerdeInfo: PARQUET,
+      });
+      expect(latest.PartitionKeys).toEqual([]);
+      expect(JSON.stringify(latest.StorageDescriptor.Location)).toContain(
+        `"/runs/parquet/latest/${source.replace('_', '-')}/"`,
+      );
+    }
+  });
+
+  test('have one of the latest run of each narrowed place, under names that differ in lower case', () => {
+    const { template } = synthesized('narrowed', '', [
+      'calculations.Sales-North',
+      'files.a-b',
+      'files.a_b',
+      'files.A_B',
+    ]);
+
+    const names = tablesOf(template).map(({ Name }) => Name);
+    expect(names).toHaveLength(new Set(names).size);
+    expect(names).toContain('latest_calculations_sales_north');
+    expect(names).toContain('latest_files_a_b');
+    expect(names.filter((name) => /^latest_files_a_b_[0-9a-f]{6}$/.test(name))).toHaveLength(2);
+    const { StorageDescriptor } = tableOf(template, 'latest_calculations_sales_north');
+    expect(JSON.stringify(StorageDescriptor.Location)).toContain(
+      '"/parquet/latest/calculations.Sales-North/"',
     );
-    expect(columns).toContainEqual({ Name: '_filesetid', Type: 'string' });
   });
 });
 
-describe('the views', () => {
-  test('hold the query, its database and its columns as Athena’s types', () => {
-    const { template, catalog } = synthesized();
+describe('the tables over JSON', () => {
+  test('have partitions that nobody has to add: of jobs by type and day', () => {
+    const { Parameters, PartitionKeys, StorageDescriptor } = tableOf(synthesized().template, 'jobs');
 
-    const [view] = tablesOf(template, 'VIRTUAL_VIEW');
-    const [, base64 = ''] = /^\/\* Presto View: (\S+) \*\/$/.exec(view?.ViewOriginalText ?? '') ?? [];
-    const { columns, ...rest } = JSON.parse(Buffer.from(base64, 'base64').toString());
-    expect(rest).toEqual({
-      originalSql:
-        'SELECT *\nFROM calculations\nWHERE run = (SELECT max(run) FROM "calculations$partitions")',
-      catalog: 'awsdatacatalog',
-      schema: catalog.databaseName,
+    expect(PartitionKeys.map(({ Name }) => Name)).toEqual(['type', 'dt']);
+    expect(Parameters).toMatchObject({
+      'projection.enabled': 'true',
+      'projection.type.type': 'enum',
+      'projection.type.values': 'run-function,score,update-formula,data-files,snapshot',
+      'projection.dt.type': 'date',
+      'projection.dt.range': 'NOW-150DAYS,NOW+1DAYS',
     });
-    expect(columns).toContainEqual({
-      name: 'links',
-      type: 'array(row("resource" row("type" varchar,"id" varchar),"visible" boolean,"active" boolean,"valid" varchar))',
-    });
-    expect(columns).toContainEqual({ name: 'activelinks', type: 'map(varchar,array(varchar))' });
-    expect(columns.slice(-2)).toEqual([
-      { name: 'dt', type: 'varchar' },
-      { name: 'run', type: 'varchar' },
+    expect(JSON.stringify(Parameters['storage.location.template'])).toMatch(
+      /\/runs\/results\/\$\{type\}\/dt=\$\{dt\}\//,
+    );
+    expect(StorageDescriptor.Columns.filter(({ Type }) => Type !== 'string')).toEqual([
+      { Name: 'attempts', Type: 'bigint' },
     ]);
   });
 
-  test('are one per source, with the columns of its table and its partitions', () => {
+  test('have partitions that nobody has to add: of changes by place and day', () => {
+    const { template } = synthesized('narrowed', '', ['files.mine']);
+
+    expect(tableOf(template, 'changes').Parameters).toMatchObject({
+      'projection.place.values': 'calculations,files,cards,data-files,files.mine',
+      'projection.dt.range': '2026-11-01,NOW+1DAYS',
+    });
+  });
+
+  test('fail for a line that is no JSON, except where earlier versions left some beside scores', () => {
     const { template } = synthesized();
-    const tables = tablesOf(template, 'EXTERNAL_TABLE');
 
-    const views = tablesOf(template, 'VIRTUAL_VIEW');
-
-    expect(views.map(({ Name, StorageDescriptor }) => [Name, StorageDescriptor.Columns])).toEqual(
-      tables.map(({ Name, StorageDescriptor, PartitionKeys }) => [
-        `latest_${Name}`,
-        [...StorageDescriptor.Columns, ...PartitionKeys],
-      ]),
+    const ignoring = ['jobs', 'refused', 'scores', 'changes'].filter((name) =>
+      JSON.stringify(tableOf(template, name).StorageDescriptor.SerdeInfo).includes(
+        '"ignore.malformed.json":"true"',
+      ),
     );
+    expect(ignoring).toEqual(['scores']);
   });
 });
 
@@ -212,6 +269,6 @@ describe('the database', () => {
 test('without a prefix, the tables are at the bucket’s root', () => {
   const { template } = synthesized('plain', '');
 
-  const [table] = tablesOf(template, 'EXTERNAL_TABLE');
-  expect(JSON.stringify(table?.StorageDescriptor.Location)).toContain('"/calculations/"');
+  const { StorageDescriptor } = tableOf(template, 'calculations');
+  expect(JSON.stringify(StorageDescriptor.Location)).toContain('"/parquet/calculations/"');
 });

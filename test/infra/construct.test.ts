@@ -231,7 +231,7 @@ describe('a bucket that exists', () => {
     const locations = Object.values(template.findResources('AWS::Glue::Table')).flatMap(
       ({ Properties }) => Properties.TableInput.StorageDescriptor.Location ?? [],
     );
-    expect(locations).toContain('s3://their-bucket/teams/acme/calculations/');
+    expect(locations).toContain('s3://their-bucket/teams/acme/parquet/calculations/');
     template.hasResourceProperties('AWS::Events::Rule', {
       EventPattern: Match.objectLike({
         detail: {

@@ -263,7 +263,11 @@ test('a request that is put into the inbox is split, and its texts are scored', 
 
   expect(responses).toHaveLength(1);
   expect(await stack.emit(of('texts/may.csv'))).toEqual([]);
-  expect(await stored(async () => 'scores/may/summary.json')).toMatchObject({ scored: 2, failed: 0, bad: 0 });
+  expect(await stored(async () => 'scores/may/_summary.json')).toMatchObject({
+    scored: 2,
+    failed: 0,
+    bad: 0,
+  });
 });
 
 /** Sends a snapshot job and runs the execution that it starts. */

@@ -48,10 +48,10 @@ describe('people may do no more than their commands', () => {
     expect(linesOf('Reader')).toMatchInlineSnapshot(`
       [
         "athena:BatchGetNamedQuery, athena:GetNamedQuery, athena:GetQueryExecution, athena:GetQueryResults, athena:GetWorkGroup, athena:ListNamedQueries, athena:ListQueryExecutions, athena:StartQueryExecution, athena:StopQueryExecution on arn:Partition:athena:Region:AccountId:workgroup/platformsyncleast-catalog-ba9d4e91",
-        "glue:GetDatabase, glue:GetPartition, glue:GetPartitions, glue:GetTable, glue:GetTables on arn:Partition:glue:Region:AccountId:catalog, arn:Partition:glue:Region:AccountId:database/platformsyncleast_catalog_ba9d4e91, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/calculations, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/cards, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/data_files, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/files, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/latest_calculations, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/latest_cards, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/latest_data_files, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/latest_files",
+        "glue:GetDatabase, glue:GetPartition, glue:GetPartitions, glue:GetTable, glue:GetTables on arn:Partition:glue:Region:AccountId:catalog, arn:Partition:glue:Region:AccountId:database/platformsyncleast_catalog_ba9d4e91, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/calculations, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/cards, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/changes, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/data_files, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/files, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/jobs, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/latest_calculations, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/latest_cards, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/latest_data_files, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/latest_files, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/refused, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/scores",
         "s3:AbortMultipartUpload, s3:PutObject on StorageBucket/athena-results/*",
         "s3:GetBucketLocation, s3:ListBucket on StorageBucket",
-        "s3:GetObject on StorageBucket/athena-results/*, StorageBucket/calculations.*, StorageBucket/calculations/*, StorageBucket/cards.*, StorageBucket/cards/*, StorageBucket/changes/*, StorageBucket/data-files.*, StorageBucket/data-files/*, StorageBucket/files.*, StorageBucket/files/*, StorageBucket/formulas/*, StorageBucket/refused/*, StorageBucket/results/*, StorageBucket/scores/*",
+        "s3:GetObject on StorageBucket/athena-results/*, StorageBucket/calculations.*, StorageBucket/calculations/*, StorageBucket/cards.*, StorageBucket/cards/*, StorageBucket/changes/*, StorageBucket/data-files.*, StorageBucket/data-files/*, StorageBucket/files.*, StorageBucket/files/*, StorageBucket/formulas/*, StorageBucket/parquet/*, StorageBucket/refused/*, StorageBucket/results/*, StorageBucket/scores/*",
       ]
     `);
   });
@@ -200,6 +200,7 @@ describe('readers of other accounts', () => {
           'data-files/*',
           'data-files.*',
           'changes/*',
+          'parquet/*',
         ]
           .map((folder) => `StorageBucket/${folder}`)
           .sort(),

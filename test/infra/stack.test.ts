@@ -115,7 +115,7 @@ test('no rule expires the newest run, which has no tag', () => {
     /(^|\/)(calculations|files|cards|data-files)/.test(`${Prefix}`),
   );
 
-  expect(ofRuns).toHaveLength(12);
+  expect(ofRuns).toHaveLength(18);
   for (const { TagFilters } of ofRuns)
     expect(TagFilters).toEqual([{ Key: 'platform-sync-run', Value: 'replaced' }]);
 });

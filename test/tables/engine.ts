@@ -1,13 +1,18 @@
-import { readdirSync } from 'node:fs';
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { latestView } from '../../infra/latest-view.ts';
-import { savedQueries } from '../../infra/saved-queries.ts';
-import { type Dialect, sqlType } from '../../infra/sql-type.ts';
-import { glueTableOf, type Source, sourceDefinitions, sources } from '../../lib/contract.ts';
-import type { Glue } from '../../lib/sandbox/aws/services/start-glue.ts';
+import { glueTableOf } from '../../lib/snapshot/publish/glue-tables.ts';
+import { readLastPublication } from '../../lib/snapshot/publish/last-publication.ts';
+import type { Columns } from '../../lib/snapshot/sources/source-definition.ts';
+import { type Source, sourceDefinitions, sources } from '../../lib/snapshot/sources/sources.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { duckDbMacros, duckDbSql } from '../../lib/tables/duckdb-dialect.ts';
+import { savedQueries } from '../../lib/tables/saved-queries.ts';
+import { type StoredTable, storedTables } from '../../lib/tables/stored-tables.ts';
+import { duckDbType } from './duckdb-type.ts';
 
-/** A row of a result: its columns by name, in lower case. */
-export type Row = Readonly<Record<string, unknown>>;
+/** A row of a result: its columns by name, every number as text. */
+type Row = Readonly<Record<string, unknown>>;
 
 export type QueryEngine = {
   /** Runs a saved query by its name. */
@@ -17,17 +22,25 @@ export type QueryEngine = {
 };
 
 /**
- * Stands in for Athena: DuckDB over the tables as in Glue, with the columns and the views of the catalog. Like Athena,
- * it reads only the partitions that were added, and in their folders all files except those whose names begin with `_`
- * or a dot.
+ * DuckDB over the objects of a store in a directory, with the tables that the saved queries read. `given`: the files of
+ * the latest run of a source, in place of those that it has there.
  */
-export async function openQueryEngine(glue: Glue): Promise<QueryEngine> {
+export async function openQueryEngine(
+  folder: string,
+  given: Readonly<Partial<Record<Source, readonly string[]>>> = {},
+): Promise<QueryEngine> {
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
   const run = async (sql: string) =>
-    (await connection.runAndReadAll(translated(sql))).getRowObjectsJson() as readonly Row[];
-  for (const source of sources) for (const statement of tableStatements(source, glue)) await run(statement);
-  for (const { name, sql } of sources.map(latestView)) await run(`CREATE VIEW ${name} AS ${sql}`);
+    (await connection.runAndReadAll(duckDbSql(sql))).getRowObjectsJson() as readonly Row[];
+  const views = [
+    ...(await Promise.all(
+      sources.map(async (source) => latestView(source, given[source] ?? (await latestFiles(source, folder)))),
+    )),
+    ...Object.entries(storedTables).map(([name, table]) => storedView(name, table, folder)),
+    "SET TimeZone = 'UTC'",
+  ];
+  for (const statement of [...duckDbMacros, ...views]) await connection.run(statement);
   return {
     run,
     async saved(name) {
@@ -42,51 +55,41 @@ export async function openQueryEngine(glue: Glue): Promise<QueryEngine> {
   };
 }
 
-/** The only difference: UNNEST of a list of rows gives their fields as columns in Athena, but one struct in DuckDB. */
-const translated = (sql: string): string =>
-  sql.replaceAll(
-    /CROSS JOIN UNNEST\(([\w.]+)\)/g,
-    'CROSS JOIN LATERAL (SELECT unnest(item) FROM (SELECT unnest($1) AS item))',
-  );
-
-const duckDb: Dialect = {
-  scalars: { string: 'VARCHAR', bigint: 'BIGINT', boolean: 'BOOLEAN', timestamp: 'TIMESTAMP' },
-  array: (item) => `${item}[]`,
-  map: (key, value) => `MAP(${key}, ${value})`,
-  row: (fields) => `STRUCT(${fields.map(({ name, type }) => `"${name}" ${type}`).join(', ')})`,
-};
-
-/** A table and what Athena calls `"table$partitions"`. */
-function tableStatements(source: Source, glue: Glue): readonly string[] {
-  const table = glueTableOf(source);
-  const columns = Object.entries(sourceDefinitions[source].columns).map(([name, type]) => ({
-    name,
-    type: sqlType(type, duckDb),
-  }));
-  const partitions = glue.partitions(table).map(({ Values: [dt = '', run = ''], StorageDescriptor }) => {
-    const folder = String((StorageDescriptor as { readonly Location: string }).Location);
-    return { dt, run, files: shownFiles(folder) };
-  });
-  const struct = `{${columns.map(({ name, type }) => `"${name}": ${quoted(type)}`).join(', ')}}`;
-  const reads = partitions
-    .filter(({ files }) => files.length > 0)
-    .map(
-      ({ dt, run, files }) =>
-        `SELECT *, ${quoted(dt)} AS dt, ${quoted(run)} AS run FROM read_json([${files.map(quoted)}],
-          format = 'newline_delimited', hive_partitioning = false, columns = ${struct})`,
-    );
-  const typed = columns.map(({ name, type }) => `CAST(NULL AS ${type}) AS "${name}"`);
-  const none = `SELECT ${typed.join(', ')}, '' AS dt, '' AS run WHERE false`;
-  const values = partitions.map(({ dt, run }) => `SELECT ${quoted(dt)} AS dt, ${quoted(run)} AS run`);
-  return [
-    `CREATE VIEW ${table} AS ${[none, ...reads].join(' UNION ALL ')}`,
-    `CREATE VIEW "${table}$partitions" AS ${[`SELECT '' AS dt, '' AS run WHERE false`, ...values].join(' UNION ALL ')}`,
-  ];
+async function latestFiles(source: Source, folder: string): Promise<readonly string[]> {
+  const { manifest } = await readLastPublication(createDirectoryStore(folder), source);
+  return (manifest?.parts ?? []).map(({ key }) => join(folder, key));
 }
 
-const shownFiles = (folder: string): readonly string[] =>
-  readdirSync(folder)
-    .filter((name) => !/^[_.]/.test(name))
-    .map((name) => `${folder}${name}`);
+/** The records of a run, from its lines, with timestamps as Parquet has them; `_other` is null. */
+function latestView(source: Source, files: readonly string[]): string {
+  const { columns } = sourceDefinitions[source];
+  const isMade = (name: string) => name === '_other' || columnsAt(columns).includes(name);
+  const fields = Object.fromEntries(Object.entries(columns).filter(([name]) => !isMade(name)));
+  const made = columnsAt(columns).map((name) => `epoch_ms("${name.slice(0, -'_at'.length)}") AS "${name}"`);
+  return `CREATE VIEW latest_${glueTableOf(source)} AS
+    SELECT ${['* EXCLUDE (filename)', ...made, 'CAST(NULL AS VARCHAR) AS _other'].join(', ')} FROM ${linesOf(files, fields)}`;
+}
+
+const columnsAt = (columns: Columns) => Object.keys(columns).filter((name) => columns[name] === 'timestamp');
+
+/** Like Athena, it reads all files except those whose names begin with `_` or a dot. */
+function storedView(name: string, { folder, columns, partitions }: StoredTable, store: string): string {
+  const files = globSync(join(store, folder, '**/*.{json,gz}')).filter((file) => !/\/[_.][^/]*$/.test(file));
+  const keys = partitions.map((partition, at) => {
+    const pattern = `${'[^/]+/'.repeat(at)}${partition.prefix}([^/]+)`;
+    return `regexp_extract(filename, '${RegExp.escape(join(store, folder))}${pattern}', 1) AS "${partition.name}"`;
+  });
+  return `CREATE VIEW ${name} AS SELECT ${['* EXCLUDE (filename)', ...keys].join(', ')} FROM ${linesOf(files, columns)}`;
+}
+
+/** A relation over files of JSON lines, with their names as `filename`. */
+function linesOf(files: readonly string[], columns: Columns): string {
+  const types = Object.entries(columns).map(([name, type]) => [name, duckDbType(type)] as const);
+  if (files.length === 0)
+    return `(SELECT ${[...types, ['filename', 'VARCHAR']].map(([name, type]) => `CAST(NULL AS ${type}) AS "${name}"`).join(', ')} WHERE false)`;
+  const struct = types.map(([name, type]) => `"${name}": ${quoted(type)}`).join(', ');
+  return `read_json([${files.map(quoted).join(', ')}], format = 'newline_delimited', hive_partitioning = false,
+    filename = true, maximum_object_size = 100000000, columns = {${struct}})`;
+}
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;

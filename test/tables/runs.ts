@@ -6,7 +6,6 @@ import { fixedToken } from '../../lib/platform/token.ts';
 import type { Sandbox } from '../../lib/sandbox/platform/start-platform.ts';
 import { gateNames } from '../../lib/snapshot/gate-names.ts';
 import type { Compression } from '../../lib/snapshot/keys.ts';
-import type { Partitions } from '../../lib/snapshot/publish/partitions.ts';
 import { beginRun } from '../../lib/snapshot/run/begin-run.ts';
 import { scanOfRun } from '../../lib/snapshot/run/scan-of-run.ts';
 import { takeRun } from '../../lib/snapshot/run/take-run.ts';
@@ -17,7 +16,6 @@ import { sleep } from '../../lib/time/sleep.ts';
 export type TakenRuns = {
   readonly sandbox: Sandbox;
   readonly store: Store;
-  readonly partitions: Partitions;
 };
 
 export type TakenRun = {
@@ -30,7 +28,7 @@ export type TakenRun = {
 
 /** Takes a snapshot of the sandbox with the real client, as if it started at the given time, and publishes it. */
 export async function takeSnapshot(
-  { sandbox, store, partitions }: TakenRuns,
+  { sandbox, store }: TakenRuns,
   request: SnapshotRequest,
   { at, compression = 'gzip', accept = true }: TakenRun,
 ) {
@@ -51,7 +49,6 @@ export async function takeSnapshot(
     callCounts: counts,
     force: false,
     accept: accept ? gateNames : [],
-    partitions,
     partBytes: 10_000,
   });
 }

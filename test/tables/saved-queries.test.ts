@@ -1,28 +1,34 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { savedQueries } from '../../infra/saved-queries.ts';
-import { glueTableOf, sources } from '../../lib/contract.ts';
+import { type TypedJobRow, writeResult } from '../../lib/jobs/result.ts';
+import { printPart, type ScoredRow } from '../../lib/jobs/texts/batch/part.ts';
 import { canonicalJson } from '../../lib/json/canonical-json.ts';
-import { createGlue, startGlue } from '../../lib/sandbox/aws/services/start-glue.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
-import { gluePartitions } from '../../lib/snapshot/publish/glue-partitions.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
-import { openQueryEngine, type QueryEngine, type Row } from './queries-engine.ts';
-import { type TakenRun, type Truth, takeSnapshot, truthOf } from './queries-runs.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { savedQueries } from '../../lib/tables/saved-queries.ts';
+import { openQueryEngine, type QueryEngine } from './engine.ts';
+import { type TakenRun, type Truth, takeSnapshot, truthOf } from './runs.ts';
 
 const cleanUp = new AsyncDisposableStack();
 let engine: QueryEngine;
 let sandbox: Sandbox;
-/** What the sandbox held a week before the last run, and at the time of that run. */
-let before: ReturnType<typeof truthOf>;
+/** What the sandbox held at the time of each round. */
+const truths: ReturnType<typeof truthOf>[] = [];
 let now: ReturnType<typeof truthOf>;
 let remainingDataFiles: readonly string[];
-let location: string;
 
-/** Takes four rounds. The last is compared with that of the 13th, which is a week before it. */
+const DAY_MS = 86_400_000;
+const startedAt = Date.now();
+/** A time of so many days ago, ISO 8601. */
+const daysAgo = (days: number) =>
+  `${new Date(startedAt - days * DAY_MS).toISOString().slice(0, 10)}T06:00:00.000Z`;
+const dayOf = (days: number) => daysAgo(days).slice(0, 10);
+
+/** Takes four rounds; two of them within the last week. */
 beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'queries-'));
   cleanUp.defer(() => rm(folder, { recursive: true }));
@@ -36,25 +42,12 @@ beforeAll(async () => {
       dataFiles: 6,
     }),
   );
-  const glue = cleanUp.use(
-    await startGlue({
-      database: 'sync',
-      tables: Object.fromEntries(sources.map((source) => [glueTableOf(source), {}])),
-    }),
-  );
-  const environment = {
-    AWS_ENDPOINT_URL_GLUE: glue.endpoint,
-    AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: 'sandbox',
-    AWS_SECRET_ACCESS_KEY: 'sandbox',
-  };
   const store = createDirectoryStore(folder);
-  location = folder;
-  const partitions = gluePartitions({ database: 'sync', location: store.location, environment });
-  const runs = { sandbox, store, partitions };
+  const runs = { sandbox, store };
   const { dataFileIds, datasets, fileSets } = sandbox.state;
   const datasetIds = datasets.map(({ id }) => id);
   const takeAll = async (run: TakenRun, cards: readonly string[], dataFiles: readonly string[]) => {
+    truths.push(truthOf(sandbox));
     const filesets = fileSets.map(({ id }) => id);
     await takeSnapshot(runs, { source: 'calculations' }, run);
     await takeSnapshot(runs, { source: 'files', filesets }, run);
@@ -62,36 +55,115 @@ beforeAll(async () => {
     await takeSnapshot(runs, { source: 'data-files', ids: [...dataFiles] }, run);
   };
 
-  await takeAll({ at: '2026-11-09T06:00:00Z' }, datasetIds, dataFileIds);
+  await takeAll({ at: daysAgo(15) }, datasetIds, dataFileIds);
   sandbox.churn(50);
-  before = truthOf(sandbox);
-  await takeAll(
-    { at: '2026-11-13T06:00:00Z', compression: 'zstd' },
-    datasetIds.slice(0, 6),
-    dataFileIds.slice(0, 4),
-  );
+  await takeAll({ at: daysAgo(9), compression: 'zstd' }, datasetIds.slice(0, 6), dataFileIds.slice(0, 4));
   sandbox.churn(80);
-  await takeAll({ at: '2026-11-14T06:00:00Z' }, datasetIds, dataFileIds);
+  await takeAll({ at: daysAgo(6) }, datasetIds, dataFileIds);
   sandbox.churn(60);
   repeatFiles(sandbox);
   now = truthOf(sandbox);
   remainingDataFiles = dataFileIds.slice(2);
-  await takeAll({ at: '2026-11-20T07:00:00Z' }, datasetIds, remainingDataFiles);
+  await takeAll({ at: daysAgo(1) }, datasetIds, remainingDataFiles);
   // Not in any table: a narrowed run, a refused one, and one that was never published.
-  const later = { at: '2026-11-21T06:00:00Z' };
+  const later = { at: daysAgo(0) };
   await takeSnapshot(runs, { source: 'calculations', name: 'a', as: 'a' }, later);
   await takeSnapshot(runs, { source: 'calculations', name: 'a' }, { ...later, accept: false });
   await store.put(
-    'calculations/dt=2026-11-22/run=20261122T060000Z-eeeeee/part-00000-0123456789ab.ndjson.gz',
+    `calculations/dt=${dayOf(0)}/run=20261122T060000Z-eeeeee/part-00000-0123456789ab.ndjson.gz`,
     gzipSync('{"id":1}\n'),
   );
-  engine = await openQueryEngine(glue);
+  await writeJobs(store);
+  await writeScores(store);
+  engine = await openQueryEngine(folder);
 }, 120_000);
 
 afterAll(async () => {
   engine?.close();
   await cleanUp.disposeAsync();
 });
+
+type Ended = Pick<TypedJobRow, 'type' | 'id' | 'outcome'> & { readonly days: number };
+
+async function writeJobs(store: Store): Promise<void> {
+  const failed = (kind: string) => ({ status: 'failed', error: { kind, message: 'no' } }) as const;
+  const chunk = (batch: string, number: number, calls: number) =>
+    ({
+      status: 'done',
+      response: JSON.stringify(
+        {
+          batch,
+          chunk: number,
+          calls,
+          cached: 1,
+          paidAgain: 0,
+          tokens: { input: 10 * calls, output: calls, total: 11 * calls },
+        },
+        undefined,
+        2,
+      ),
+    }) as const;
+  const jobs: readonly Ended[] = [
+    { type: 'run-function', id: 'a', days: 2, outcome: failed('timeout') },
+    { type: 'run-function', id: '_b', days: 2, outcome: failed('timeout') },
+    { type: 'run-function', id: 'C', days: 2, outcome: { status: 'unknown' } },
+    { type: 'update-formula', id: 'd', days: 1, outcome: failed('status') },
+    { type: 'update-formula', id: 'e', days: 31, outcome: failed('status') },
+    { type: 'data-files', id: 'f', days: 1, outcome: { status: 'done', response: '"no object"' } },
+    { type: 'score', id: 'g', days: 1, outcome: { status: 'done', response: '{"results":[]}' } },
+    { type: 'score', id: 'May.chunk-00000', days: 8, outcome: chunk('May', 0, 3) },
+    { type: 'score', id: 'May.chunk-00001', days: 1, outcome: chunk('May', 1, 2) },
+    {
+      type: 'score',
+      id: 'May.chunk-00002',
+      days: 1,
+      outcome: { ...failed('cancelled'), response: '{"batch":"May","chunk":2}' },
+    },
+    { type: 'score', id: 'june.chunk-00000', days: 1, outcome: chunk('june', 0, 1) },
+  ];
+  for (const { days, outcome, ...job } of jobs) {
+    const state = { done: 'DONE', failed: 'FAILED', unknown: 'UNKNOWN' } as const;
+    const times = { createdAt: startedAt, finishedAt: startedAt };
+    await writeResult(store, {
+      ...job,
+      ...times,
+      outcome,
+      state: state[outcome.status],
+      dt: dayOf(days),
+      fence: 1,
+      attempts: 1,
+      takeovers: 0,
+    });
+  }
+}
+
+async function writeScores(store: Store): Promise<void> {
+  const row = (line: number, scores: object): ScoredRow => ({
+    id: `r${line}`,
+    line,
+    columns: { Channel: 'é' },
+    textHash: `h${line}`,
+    ...scores,
+  });
+  const parts = [
+    printPart({ batch: 'May', chunk: 0 }, [
+      row(1, { topicSentiments: { delivery: 'NEGATIVE', price: 'VERY_NEGATIVE' } }),
+      row(2, { topicSentiments: { delivery: 'POSITIVE', price: 'NOT_APPLICABLE' } }),
+      row(3, { error: 'no' }),
+    ]),
+    printPart({ batch: 'May', chunk: 1 }, [
+      row(4, { topicSentiments: { delivery: 'negative', price: { odd: 1 } } }),
+      row(5, { topicSentiments: 'odd' }),
+    ]),
+    printPart({ batch: 'june', chunk: 0 }, [
+      row(1, { sentiment: 'NEGATIVE' }),
+      { line: 2, error: 'the text is blank' },
+    ]),
+    printPart({ batch: 'by-command', chunk: 0 }, [row(1, { sentiment: 'NEUTRAL' })]),
+  ];
+  for (const { key, body } of parts) await store.put(key, body);
+  await store.put('scores/june/_summary.json', Buffer.from('{\n}'));
+}
 
 /** Three files with the same content in two FileSets, and one with other content. */
 function repeatFiles({ state }: Sandbox): void {
@@ -119,21 +191,28 @@ const linksOf = (calculation: Truth) => calculation['links'] as readonly Link[];
 test('each saved query is tested here', () => {
   expect(savedQueries().map(({ name }) => name)).toEqual([
     'broken-references',
+    'calculations-not-touched',
     'cards-by-dataset',
+    'cards-without-owner',
+    'changes-by-day',
+    'failed-and-unknown-jobs',
     'large-and-duplicate-files',
+    'most-negative-texts',
+    'sentiment-by-topic-and-week',
+    'tokens-by-batch',
     'unused-calculations',
+    'what-breaks-without-dataset',
     'what-changed-this-week',
   ]);
 });
 
-describe('the views of the latest run', () => {
+describe('the tables of the latest run', () => {
   test('hold every calculation of it with all digits of its id, and no other', async () => {
-    const rows = await engine.run('SELECT id, name, dt FROM latest_calculations');
+    const rows = await engine.run('SELECT id, name FROM latest_calculations');
 
     const ids = [...now.calculations.keys()];
     expect(rows.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
     expect(ids.some((id) => BigInt(id) > 2n ** 53n)).toBe(true);
-    expect(new Set(rows.map(({ dt }) => dt))).toEqual(new Set(['2026-11-20']));
   });
 
   test('hold every field of a file, a card and a data file as it was sent', async () => {
@@ -147,12 +226,6 @@ describe('the views of the latest run', () => {
       asRead(sandbox.state.dataFile(remainingDataFiles[0] ?? '')?.revisions),
     );
     expect(dataFile?.['currentRevision']).not.toBeNull();
-  });
-
-  test('the tables hold all four published runs', async () => {
-    const rows = await engine.run('SELECT DISTINCT dt FROM calculations ORDER BY dt');
-
-    expect(rows.map(({ dt }) => dt)).toEqual(['2026-11-09', '2026-11-13', '2026-11-14', '2026-11-20']);
   });
 });
 
@@ -249,91 +322,219 @@ test('large-and-duplicate-files finds files of 1 GiB, and the same content in se
   expect(rows.length).toBeGreaterThan(3);
 });
 
-describe('what-changed-this-week', () => {
-  let rows: readonly Row[];
+describe('the changes', () => {
+  type Records = ReadonlyMap<string, Truth>;
 
-  beforeAll(async () => {
-    rows = await engine.saved('what-changed-this-week');
-  });
-
-  /** The rows of a source: the change, the key and the fields that differ. */
-  const changesOf = (source: string) =>
-    sorted(
-      rows
-        .filter((row) => row['source'] === source)
-        .map(({ change, of_set, id, fields }) => [change, of_set, id, fields]),
-    );
-
-  /** The same, computed from two states of the sandbox. */
-  const between = (old: ReadonlyMap<string, Truth>, latest: ReadonlyMap<string, Truth>) =>
-    [...new Set([...old.keys(), ...latest.keys()])].flatMap((key) => {
-      const [of_set, id] = key.includes(' ') ? key.split(' ') : [null, key];
-      const [was, is] = [old.get(key), latest.get(key)];
-      if (was === undefined) return [['added', of_set, id, null]];
-      if (is === undefined) return [['removed', of_set, id, null]];
-      const names = Object.keys(is).filter((name) => canonicalJson(was[name]) !== canonicalJson(is[name]));
-      return names.length === 0 ? [] : [['changed', of_set, id, names.join(', ')]];
+  /** What changed between two states of the sandbox: the change, the key and the fields that differ. */
+  const between = (old: Records, latest: Records) =>
+    [...new Set([...old.keys(), ...latest.keys()])].flatMap((name) => {
+      const key = name.replace(' ', '/');
+      const [was, is] = [old.get(name), latest.get(name)];
+      if (was === undefined) return [['added', key, '']];
+      if (is === undefined) return [['removed', key, '']];
+      const names = Object.keys(is).filter((each) => canonicalJson(was[each]) !== canonicalJson(is[each]));
+      return names.length === 0 ? [] : [['changed', key, names.toSorted().join(', ')]];
     });
 
-  test('finds the calculations that were added, removed or changed since the run a week before', () => {
-    const expected = between(before.calculations, now.calculations);
+  const ofDay = (days: number, changes: readonly (readonly unknown[])[]) =>
+    changes.map((change) => [dayOf(days), ...change]);
 
-    expect(changesOf('calculations')).toEqual(sorted(expected));
-    expect(new Set(expected.map(([change]) => change))).toEqual(new Set(['added', 'removed', 'changed']));
+  const partial = (records: Records, requested: ReadonlySet<string>) =>
+    new Map([...records].filter(([name]) => requested.has(name.split(' ')[0] ?? '')));
+
+  function expectedOf(source: 'calculations' | 'files' | 'cards') {
+    const [, second, third, fourth] = truths.map((truth): Records => truth[source]);
+    if (second === undefined || third === undefined || fourth === undefined) throw new Error('four rounds');
+    const datasets = new Set(sandbox.state.datasets.slice(0, 6).map(({ id }) => id));
+    const before = source === 'cards' ? partial(second, datasets) : second;
+    return [...ofDay(6, between(before, third)), ...ofDay(1, between(third, fourth))];
+  }
+
+  test.each(['calculations', 'files', 'cards'] as const)(
+    'of a week: what-changed-this-week finds the %s of both runs',
+    async (source) => {
+      const rows = (await engine.saved('what-changed-this-week')).filter(({ place }) => place === source);
+
+      const expected = expectedOf(source);
+      expect(sorted(rows.map(({ dt, change, key, fields }) => [dt, change, key, fields]))).toEqual(
+        sorted(expected),
+      );
+      expect(expected.length).toBeGreaterThan(0);
+    },
+  );
+
+  test('of a week have the names that people know, of what was removed too', async () => {
+    const rows = await engine.saved('what-changed-this-week');
+
+    expect(rows.filter(({ name }) => name === null)).toEqual([]);
+    expect(rows.filter(({ place, change }) => place === 'data-files' && change === 'removed')).toHaveLength(
+      2,
+    );
   });
 
-  test('finds the files that were, by their FileSets', () => {
-    const expected = between(before.files, now.files);
+  test('of 90 days are counted by changes-by-day', async () => {
+    const rows = await engine.saved('changes-by-day');
 
-    expect(changesOf('files')).toEqual(sorted(expected));
-    expect(new Set(expected.map(([change]) => change))).toEqual(new Set(['added', 'removed', 'changed']));
-  });
-
-  test('finds the cards of datasets that were not requested a week before', () => {
-    const requested = new Set(sandbox.state.datasets.slice(0, 6).map(({ id }) => id));
-    const old = new Map([...before.cards].filter(([key]) => requested.has(key.split(' ')[0] ?? '')));
-    const expected = between(old, now.cards);
-
-    expect(changesOf('cards')).toEqual(sorted(expected));
-    expect(expected.length).toBeGreaterThan(0);
-  });
-
-  test('finds the data files that were added or removed', () => {
-    const ids = sandbox.state.dataFileIds;
-
-    expect(changesOf('data-files')).toEqual(
-      sorted([
-        ...ids.slice(0, 2).map((id) => ['removed', null, id, null]),
-        ...ids.slice(4).map((id) => ['added', null, id, null]),
+    const ofLast = rows.filter(({ dt, place }) => dt === dayOf(1) && place === 'calculations');
+    const expected = expectedOf('calculations').filter(([dt]) => dt === dayOf(1));
+    expect(ofLast.map(({ change, records }) => [change, Number(records)])).toEqual(
+      ['added', 'changed', 'removed'].map((kind) => [
+        kind,
+        expected.filter(([, change]) => change === kind).length,
       ]),
     );
+    expect(new Set(rows.map(({ dt }) => dt))).toEqual(new Set([dayOf(1), dayOf(6), dayOf(9)]));
   });
 });
 
-test('a card counts for the dataset that it was listed for, even if it names another', async () => {
-  const cards = join(location, 'by-hand/');
-  const glue = createGlue({ database: 'sync', tables: { cards: {} } });
-  const input = { Values: ['2026-11-20', '20261120T060000Z-aaaaaa'], StorageDescriptor: { Location: cards } };
-  const body = { DatabaseName: 'sync', TableName: 'cards', PartitionInput: input };
-  glue.respond({ operation: 'CreatePartition', body });
-  await mkdir(cards);
-  await writeFile(
-    join(cards, 'part-00000.ndjson.gz'),
-    gzipSync('{"_datasetId":"listed","id":1,"datasourceId":"own"}\n{"id":2,"datasourceId":"own"}\n'),
+test('calculations-not-touched finds what nobody changed for 90 days', async () => {
+  const rows = await engine.saved('calculations-not-touched');
+
+  const old = [...now.calculations]
+    .filter(([, { archived }]) => archived === false)
+    .filter(([, { lastModified }]) => Number(lastModified) < Date.parse(`${dayOf(90)}T00:00:00Z`))
+    .toSorted(
+      ([a, one], [b, other]) =>
+        Number(one['lastModified']) - Number(other['lastModified']) || (a < b ? -1 : 1),
+    );
+  expect(rows.map(({ id }) => id)).toEqual(old.map(([id]) => id));
+  expect(old.length).toBeGreaterThan(0);
+  expect(Number(rows[0]?.['days'])).toBeGreaterThan(90);
+});
+
+test('what-breaks-without-dataset finds cards, calculations, and what refers to those', async () => {
+  const rows = await engine.saved('what-breaks-without-dataset');
+
+  const linked = (type: string) =>
+    [...now.calculations].flatMap(([id, calculation]) =>
+      linksOf(calculation)
+        .filter(({ resource }) => resource.type === type)
+        .map(({ resource }) => ({ id, target: resource.id })),
+    );
+  const based = linked('DATA_SOURCE');
+  const through = linked('FUNCTION_TEMPLATE').flatMap(({ id, target }) =>
+    based.filter((each) => each.id === target && id !== target).map((each) => [each.target, id, target]),
   );
-  const small = await openQueryEngine(glue);
-  cleanUp.defer(() => small.close());
+  const unique = (lists: readonly (readonly unknown[])[]) =>
+    sorted(new Set(lists.map((list) => JSON.stringify(list))));
+  expect(
+    unique(
+      rows
+        .filter(({ kind, through: by }) => kind === 'calculation' && by === null)
+        .map(({ dataset, id }) => [dataset, id]),
+    ),
+  ).toEqual(unique(based.map(({ id, target }) => [target, id])));
+  expect(
+    unique(
+      rows.filter(({ through: by }) => by !== null).map(({ dataset, id, through: by }) => [dataset, id, by]),
+    ),
+  ).toEqual(unique(through));
+  expect(rows.filter(({ kind }) => kind === 'card')).toHaveLength(now.cards.size);
+  expect(through.length).toBeGreaterThan(0);
+});
 
-  const rows = await small.saved('cards-by-dataset');
+test('failed-and-unknown-jobs counts them by day, type and kind of error', async () => {
+  const rows = await engine.saved('failed-and-unknown-jobs');
 
-  expect(rows).toMatchObject([
-    { dataset: 'listed', cards: '1' },
-    { dataset: 'own', cards: '1' },
+  expect(
+    rows.map(({ dt, type, status, kind, jobs, example }) => [dt, type, status, kind, jobs, example]),
+  ).toEqual([
+    [dayOf(1), 'score', 'failed', 'cancelled', '1', 'May.chunk-00002'],
+    [dayOf(1), 'update-formula', 'failed', 'status', '1', 'd'],
+    [dayOf(2), 'run-function', 'failed', 'timeout', '2', '_b'],
+    [dayOf(2), 'run-function', 'unknown', null, '1', 'C'],
   ]);
 });
 
-test('every query returns nothing if the tables hold no run', async () => {
-  const empty = await openQueryEngine(createGlue({ database: 'sync', tables: {} }));
+test('tokens-by-batch adds up what the jobs of a batch report', async () => {
+  const rows = await engine.saved('tokens-by-batch');
+
+  expect(rows.map((row) => Object.values(row).map(String).join(' '))).toEqual([
+    `May ${dayOf(8)} ${dayOf(1)} 3 1 5 2 0 50 5 55`,
+    `june ${dayOf(1)} ${dayOf(1)} 1 0 1 1 0 10 1 11`,
+  ]);
+});
+
+test('sentiment-by-topic-and-week counts each sentiment of a topic, and of texts as a whole', async () => {
+  const rows = await engine.saved('sentiment-by-topic-and-week');
+
+  const monday = (days: number) => {
+    const day = new Date(daysAgo(days));
+    return new Date(day.getTime() - ((day.getUTCDay() + 6) % 7) * DAY_MS).toISOString().slice(0, 10);
+  };
+  expect(sorted(rows.map((row) => Object.values(row).map(String).join(' ')))).toEqual(
+    sorted([
+      `${monday(8)} delivery negative 1`,
+      `${monday(8)} delivery positive 1`,
+      `${monday(8)} price not_applicable 1`,
+      `${monday(8)} price very_negative 1`,
+      `${monday(1)} delivery negative 1`,
+      `${monday(1)} null negative 1`,
+      'null null neutral 1',
+    ]),
+  );
+});
+
+test('most-negative-texts finds those with most negative topics first, with the columns of their file', async () => {
+  const rows = await engine.saved('most-negative-texts');
+
+  expect(
+    rows.map(({ batch, line, negative, positive, negative_topics: topics }) => [
+      batch,
+      line,
+      negative,
+      positive,
+      topics,
+    ]),
+  ).toEqual([
+    ['May', '1', '2', '0', 'delivery, price'],
+    ['May', '4', '1', '0', 'delivery'],
+    ['june', '1', '1', '0', null],
+  ]);
+  expect(rows[0]?.['columns']).toEqual([{ key: 'Channel', value: 'é' }]);
+});
+
+describe('cards by hand', () => {
+  /** DuckDB over a store with nothing but these cards as the latest run. */
+  async function engineOver(...cards: readonly object[]): Promise<QueryEngine> {
+    const folder = await mkdtemp(join(tmpdir(), 'queries-'));
+    cleanUp.defer(() => rm(folder, { recursive: true }));
+    const part = join(folder, 'part-00000.ndjson.gz');
+    await writeFile(part, gzipSync(cards.map((card) => `${JSON.stringify(card)}\n`).join('')));
+    const small = await openQueryEngine(folder, { cards: [part] });
+    cleanUp.defer(() => small.close());
+    return small;
+  }
+
+  test('count for the dataset that they were listed for, even if they name another', async () => {
+    const small = await engineOver(
+      { _datasetId: 'listed', id: 1, datasourceId: 'own' },
+      { id: 2, datasourceId: 'own' },
+    );
+
+    expect(await small.saved('cards-by-dataset')).toMatchObject([
+      { dataset: 'listed', cards: '1' },
+      { dataset: 'own', cards: '1' },
+    ]);
+  });
+
+  test('without an owner have neither one of their own nor any in their list', async () => {
+    const small = await engineOver(
+      { id: 1, ownerId: 5 },
+      { id: 2, owners: [{ id: 6 }] },
+      { id: 3, ownerId: '', owners: [{ id: '' }, {}] },
+      { id: 4, owners: [] },
+      { id: 5 },
+    );
+
+    expect((await small.saved('cards-without-owner')).map(({ id }) => id)).toEqual(['3', '4', '5']);
+  });
+});
+
+test('every query returns nothing if the tables hold nothing', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'queries-'));
+  cleanUp.defer(() => rm(folder, { recursive: true }));
+  const empty = await openQueryEngine(folder);
   cleanUp.defer(() => empty.close());
 
   for (const { name } of savedQueries()) await expect(empty.saved(name)).resolves.toEqual([]);

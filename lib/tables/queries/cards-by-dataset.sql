@@ -14,8 +14,8 @@ WITH card AS (
 calculation AS (
   SELECT l.resource.id AS dataset, count(DISTINCT c.id) AS calculations
   FROM latest_calculations AS c
-  CROSS JOIN UNNEST(c.links) AS l (resource, visible, active, valid)
-  WHERE upper(l.resource.type) = 'DATA_SOURCE'
+  CROSS JOIN UNNEST(filter(c.links, link -> upper(link.resource.type) = 'DATA_SOURCE'))
+    AS l (resource, visible, active, valid)
   GROUP BY l.resource.id
 )
 SELECT

@@ -14,7 +14,8 @@ WITH sized AS (
   FROM latest_files
   WHERE upper(filetype) <> 'DIRECTORY'
 )
-SELECT fileset, path, size, copies, size * (copies - 1) AS repeated_bytes, hash
+-- Sizes that cannot be are not multiplied.
+SELECT fileset, path, size, copies, try(size * (copies - 1)) AS repeated_bytes, hash
 FROM sized
 WHERE size >= 1073741824 OR copies > 1
-ORDER BY size * copies DESC, hash, fileset, path
+ORDER BY CAST(size AS double) * copies DESC, hash, fileset, path

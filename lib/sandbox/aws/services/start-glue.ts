@@ -28,7 +28,7 @@ export type Glue = {
 };
 
 /** Glue without a connection. It supports GetTable, CreatePartition, UpdatePartition and DeletePartition. */
-export function createGlue({ database, tables }: GlueOptions): Glue {
+function createGlue({ database, tables }: GlueOptions): Glue {
   const requests: GlueRequest[] = [];
   const stored = new Map(Object.keys(tables).map((table) => [table, new Map<string, GluePartition>()]));
   return {

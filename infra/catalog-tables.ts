@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto';
+import type { CfnTable } from 'aws-cdk-lib/aws-glue';
+import {
+  type Columns,
+  gluePartitionKeys,
+  glueTableOf,
+  jobTypes,
+  latestParquetFolder,
+  type Place,
+  partsOf,
+  type Source,
+  type StoredTable,
+  type StoredTableName,
+  sourceDefinitions,
+  sources,
+  storedTables,
+} from '../lib/contract.ts';
+
+export type TablesProps = {
+  /** Where the store is: `s3://bucket/prefix/`. */
+  readonly location: string;
+  /** Every place that a schedule publishes at, and every source. */
+  readonly places: readonly Place[];
+  /** How long results of jobs stay, in days. */
+  readonly resultsDays: number;
+};
+
+/** A table as Glue takes it. */
+type TableInput = CfnTable.TableInputProperty & { readonly name: string };
+
+/** All tables of a store, each with a name of its own. */
+export const tablesOf = (props: TablesProps): readonly TableInput[] => [
+  ...sources.map((source) => runsTable(source, props)),
+  ...props.places.map((place) => latestTable(place, props)),
+  ...(Object.keys(storedTables) as StoredTableName[]).map((name) => storedTable(name, props)),
+];
+
+const IDS = "Ids are text: WHERE id = '1036'.";
+
+/** Publishing adds a partition for each run, which has the place of its Parquet. */
+function runsTable(source: Source, { location }: TablesProps): TableInput {
+  return {
+    name: glueTableOf(source),
+    description: `The records of ${source} in all published runs, one partition for each. ${IDS} Values that do not fit their column are in _other.`,
+    tableType: 'EXTERNAL_TABLE',
+    parameters: { EXTERNAL: 'TRUE', classification: 'parquet' },
+    partitionKeys: gluePartitionKeys.map((name) => ({ name, type: 'string' })),
+    storageDescriptor: {
+      columns: columnsOf(sourceDefinitions[source].columns),
+      location: `${location}parquet/${source}/`,
+      inputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat',
+      outputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat',
+      serdeInfo: PARQUET,
+    },
+  };
+}
+
+/** Publishing writes the one object there, which lists the Parquet of the newest run. */
+function latestTable(place: Place, { location, places }: TablesProps): TableInput {
+  const { source } = partsOf(place);
+  return {
+    name: latestTableOf(place, places),
+    description: `The records of ${place} in the latest published run. ${IDS} Values that do not fit their column are in _other.`,
+    tableType: 'EXTERNAL_TABLE',
+    parameters: { EXTERNAL: 'TRUE' },
+    partitionKeys: [],
+    storageDescriptor: {
+      columns: columnsOf(sourceDefinitions[source].columns),
+      location: `${location}${latestParquetFolder(place)}`,
+      inputFormat: 'org.apache.hadoop.hive.ql.io.SymlinkTextInputFormat',
+      outputFormat: 'org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat',
+      serdeInfo: PARQUET,
+    },
+  };
+}
+
+/**
+ * The table of a place's latest run. Names in SQL are in lower case and have no `-`: where several places would have the
+ * same, those whose own name is another one end in digits of a hash.
+ */
+function latestTableOf(place: Place, places: readonly Place[]): string {
+  const plain = plainTableOf(place);
+  const isAlone = places.every((other) => other === place || plainTableOf(other) !== plain);
+  if (isAlone || plain.endsWith(`_${partsOf(place).name}`)) return plain;
+  return `${plain}_${createHash('sha256').update(place).digest('hex').slice(0, 6)}`;
+}
+
+function plainTableOf(place: Place): string {
+  const { source, name } = partsOf(place);
+  const words = ['latest', glueTableOf(source), ...(name === undefined ? [] : [name])];
+  return words.join('_').replaceAll('-', '_').toLowerCase();
+}
+
+function storedTable(name: StoredTableName, props: TablesProps): TableInput {
+  const { description, folder, columns, partitions }: StoredTable = storedTables[name];
+  const location = `${props.location}${folder}`;
+  const template = partitions.map((each) => `${each.prefix}\${${each.name}}/`).join('');
+  const projections = projectionsOf(props)[name];
+  const projected = Object.entries(projections).flatMap(([partition, projection]) =>
+    Object.entries(projection).map(([key, value]) => [`projection.${partition}.${key}`, value]),
+  );
+  return {
+    name,
+    description: `${description} ${IDS}`,
+    tableType: 'EXTERNAL_TABLE',
+    parameters: {
+      EXTERNAL: 'TRUE',
+      classification: 'json',
+      ...(partitions.length > 0 && {
+        'projection.enabled': 'true',
+        'storage.location.template': `${location}${template}`,
+        ...Object.fromEntries(projected),
+      }),
+    },
+    partitionKeys: partitions.map((partition) => ({ name: partition.name, type: 'string' })),
+    storageDescriptor: {
+      columns: columnsOf(columns),
+      location,
+      // The suffix of an object says how it is compressed.
+      inputFormat: 'org.apache.hadoop.mapred.TextInputFormat',
+      outputFormat: 'org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat',
+      serdeInfo: jsonOf(name),
+    },
+  };
+}
+
+/** Rows of the ledger stay for a month, and a job may be reopened as long: its result is so much newer than its day. */
+const REOPENED_DAYS = 60;
+
+/** No run of an earlier day has its changes in `changes/`. */
+const FIRST_CHANGES = '2026-11-01';
+
+type Projection = Readonly<Record<string, string>>;
+
+/** The values that partitions may have, in the words of Athena: nobody has to add a partition. */
+const projectionsOf = ({
+  places,
+  resultsDays,
+}: TablesProps): Readonly<Record<StoredTableName, Readonly<Record<string, Projection>>>> => ({
+  jobs: {
+    type: { type: 'enum', values: jobTypes.join(',') },
+    dt: days(`NOW-${resultsDays + REOPENED_DAYS}DAYS`),
+  },
+  refused: {},
+  scores: {},
+  changes: { place: { type: 'enum', values: places.join(',') }, dt: days(FIRST_CHANGES) },
+});
+
+/** Up to tomorrow, since clocks differ. */
+const days = (first: string): Projection => ({
+  type: 'date',
+  format: 'yyyy-MM-dd',
+  range: `${first},NOW+1DAYS`,
+  interval: '1',
+  'interval.unit': 'DAYS',
+});
+
+const PARQUET = {
+  serializationLibrary: 'org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe',
+  parameters: { 'serialization.format': '1' },
+};
+
+/**
+ * OpenX reads the members' names in either case under Glue's lower-case ones, ignores members that no column names, and
+ * reads any value into a text column, as JSON if it is not text. A line that is not JSON fails the query: no row is left
+ * out silently. Only beside scores may there be such lines, in the summaries of earlier versions: they are rows of nulls.
+ */
+const jsonOf = (name: StoredTableName) => ({
+  serializationLibrary: 'org.openx.data.jsonserde.JsonSerDe',
+  parameters: {
+    'case.insensitive': 'true',
+    'ignore.malformed.json': name === 'scores' ? 'true' : 'false',
+  },
+});
+
+const columnsOf = (columns: Columns) =>
+  Object.entries(columns).map(([name, type]) => ({ name: name.toLowerCase(), type: type.toLowerCase() }));

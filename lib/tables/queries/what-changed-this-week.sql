@@ -1,0 +1,17 @@
+-- What was added, removed or changed in the last seven days, in all places, with the fields that differ: one row for each
+-- change that a run found against the run before. Fields that differ in each run, such as download URLs, do not count,
+-- nor does the order of a list that has none.
+SELECT
+  place,
+  dt,
+  change,
+  key,
+  coalesce(
+    json_extract_scalar(coalesce(after, before), '$.path'),
+    json_extract_scalar(coalesce(after, before), '$.name'),
+    json_extract_scalar(coalesce(after, before), '$.title')
+  ) AS name,
+  array_join(fields, ', ') AS fields
+FROM changes
+WHERE dt >= CAST(CAST(current_date - INTERVAL '7' DAY AS date) AS varchar)
+ORDER BY place, dt, change, key

@@ -1,0 +1,89 @@
+import type { Columns } from '../snapshot/sources/source-definition.ts';
+
+/** A table over objects of JSON lines that are not records of a source. */
+export type StoredTable = {
+  /** One sentence or two, for whoever meets the table. */
+  readonly description: string;
+  /** The folder of the store that it lies in. Ends in a slash. */
+  readonly folder: string;
+  /** By the names that the members have in the objects. Only ever appended to. */
+  readonly columns: Columns;
+  /** The columns that come from the folders in it, in their order: text, which follows `prefix` in the folder's name. */
+  readonly partitions: readonly { readonly name: string; readonly prefix: string }[];
+};
+
+/**
+ * The tables over jobs, refused messages, scores and changes, by their names in SQL. What the platform or a user sent is
+ * text, as JSON where it is not text itself, so that no value breaks a query; what only this program writes has its type.
+ */
+export const storedTables = {
+  jobs: {
+    description:
+      'How jobs ended, one row each, by type and by the day on which the job was first claimed. response and error are JSON.',
+    folder: 'results/',
+    columns: {
+      id: 'string',
+      status: 'string',
+      attempts: 'bigint',
+      startedAt: 'string',
+      finishedAt: 'string',
+      sender: 'string',
+      note: 'string',
+      error: 'string',
+      response: 'string',
+    },
+    partitions: [
+      { name: 'type', prefix: '' },
+      { name: 'dt', prefix: 'dt=' },
+    ],
+  },
+  refused: {
+    description: 'Messages that could not become jobs, with every reason.',
+    folder: 'refused/',
+    columns: {
+      messageId: 'string',
+      sender: 'string',
+      sentAt: 'string',
+      faults: 'array<string>',
+      body: 'string',
+    },
+    partitions: [],
+  },
+  scores: {
+    description:
+      'The texts of all batches, one row each, with your own id and columns. topicsentiments is JSON: topics and their sentiments.',
+    folder: 'scores/',
+    columns: {
+      id: 'string',
+      line: 'bigint',
+      columns: 'map<string,string>',
+      textHash: 'string',
+      topicSentiments: 'string',
+      sentiment: 'string',
+      model: 'string',
+      error: 'string',
+      erased: 'boolean',
+      batch: 'string',
+      chunk: 'bigint',
+    },
+    partitions: [],
+  },
+  changes: {
+    description:
+      'What each published run changed against the run before, one row a record. before and after are its JSON, byte for byte.',
+    folder: 'changes/',
+    columns: {
+      change: 'string',
+      key: 'string',
+      before: 'string',
+      after: 'string',
+      fields: 'array<string>',
+    },
+    partitions: [
+      { name: 'place', prefix: '' },
+      { name: 'dt', prefix: 'dt=' },
+    ],
+  },
+} as const satisfies Readonly<Record<string, StoredTable>>;
+
+export type StoredTableName = keyof typeof storedTables;
