@@ -81,8 +81,9 @@ export const groups = {
       'test/jobs/texts/batch/{split-batch,score-chunk,score-file-stops}.test.ts',
       'test/jobs/{types/score/runner,texts/erase-old-versions,cancel-under-way}.test.ts',
       'test/jobs/texts/scoring/score-texts.test.ts',
-      'test/jobs/texts/{forget-batch,forget-races}.test.ts',
+      'test/jobs/texts/forget-batch.test.ts',
       'test/jobs/texts/{batch/costs,batch/score-file,batch/preview,rows/read-rows,forget,batch/batch}.test.ts',
+      'test/jobs/texts/forget-races.test.ts',
     ],
   },
   publish: {

@@ -333,4 +333,10 @@ export const texts: readonly LookedAt[] = [
     to: ['true', 'group.length >= 0'],
     why: 'a group of no chunks stages and sends nothing',
   },
+  {
+    file: 'lib/jobs/texts/batch/split-batch.ts',
+    code: '{ condition: { ifAbsent: true } }',
+    to: ['false'],
+    why: 'the type allows only true',
+  },
 ];
