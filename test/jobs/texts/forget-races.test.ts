@@ -221,3 +221,32 @@ test('objects that are no chunks are left alone', async () => {
   expect(one.store.objects.get('work/scores/b1/good.txt')?.toString()).toBe('good');
   expect(one.store.objects.get('scores/b1/good.txt')?.toString()).toBe('good');
 });
+
+test('a text that is forgotten twice at once leaves the part that the row names', async () => {
+  const one = world();
+  await runBatch(batchOf(ROWS), one);
+  const late = before(one, ['table', 'put', /chunk-00000/], () => forgetText(HASH, one.storage));
+
+  await forgetText(HASH, late);
+
+  expect(keysOf(one, 'scores/b1/part-')).toEqual([summaryOf(one.store).parts[0].key]);
+});
+
+test('chunks without the text are not written, and their batches are not named', async () => {
+  const one = world();
+  await runBatch(batchOf(ROWS), one);
+  one.messages.splice(0);
+  await runBatch(batchOf([row(1, 'other')], { batch: 'b2' }), one);
+  await splitBatch(batchOf([row(1, 'other')], { batch: 'b3' }), one.split);
+  const written: unknown[] = [];
+  const table: World['table'] = {
+    ...one.table,
+    put: async (key, ...given) => {
+      written.push(key.partition);
+      return one.table.put(key, ...given);
+    },
+  };
+
+  expect(await forgetText(HASH, { ...one.storage, table })).toMatchObject({ batches: ['b1'] });
+  expect(written).toEqual(['batch#b1']);
+});

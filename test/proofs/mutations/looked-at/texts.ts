@@ -299,18 +299,6 @@ export const texts: readonly LookedAt[] = [
   },
   {
     file: 'lib/jobs/texts/batch/preview.ts',
-    code: 'hash < from || hash >= to',
-    to: ['hash <= from', 'hash > to'],
-    why: 'one text in 4 billion has the hash at a bound',
-  },
-  {
-    file: 'lib/jobs/texts/batch/preview.ts',
-    code: 'if (at >= to) held.delete(other)',
-    to: ['at > to'],
-    why: 'one text in 4 billion has the hash at a bound',
-  },
-  {
-    file: 'lib/jobs/texts/batch/preview.ts',
     code: 'isCached: false',
     to: ['true'],
     why: 'the look-up replaces it',
@@ -338,5 +326,29 @@ export const texts: readonly LookedAt[] = [
     code: '{ condition: { ifAbsent: true } }',
     to: ['false'],
     why: 'the type allows only true',
+  },
+  {
+    file: 'lib/jobs/texts/forget.ts',
+    code: 'if (textHash !== undefined) hashes.add(textHash)',
+    to: ['true'],
+    why: 'no cached row has the hash undefined; the check is for the compiler',
+  },
+  {
+    file: 'lib/jobs/texts/forget.ts',
+    code: 'if (chunkId !== undefined && rows.length > 0)',
+    to: ['true'],
+    why: 'an object that is no part has no rows; the check is for the compiler',
+  },
+  {
+    file: 'lib/jobs/texts/forget.ts',
+    code: 'held === undefined || erased === undefined',
+    to: ['held === undefined && erased === undefined', 'false'],
+    why: 'the one is undefined where the other is; the checks are for the compiler',
+  },
+  {
+    file: 'lib/jobs/texts/forget.ts',
+    code: 'if (now?.row === next) return true;',
+    to: ['false'],
+    why: 'it then looks again, takes the old part for a leftover, and deletes it all the same',
   },
 ];
