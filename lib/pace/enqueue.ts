@@ -24,16 +24,9 @@ export async function enqueue<T>(
   const waiting = new AbortController();
   const leave = () => waiting.abort(signal.reason);
   signal.addEventListener('abort', leave, { once: true });
-  const stay = () => signal.removeEventListener('abort', leave);
-  try {
-    return await queue.add(
-      () => {
-        stay();
-        return start();
-      },
-      { signal: waiting.signal, priority },
-    );
-  } finally {
-    stay();
-  }
+  const stay = () => {
+    signal.removeEventListener('abort', leave);
+    return start();
+  };
+  return await queue.add(stay, { signal: waiting.signal, priority });
 }
