@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { budgetOf, RESUME_UPDATE, toUpdateInput } from '../../lib/pace/budget-updates.ts';
+import { budgetOf, lowerUpdate, RESUME_UPDATE, toUpdateInput } from '../../lib/pace/budget-updates.ts';
 import { budgetSuite } from './budget-suite.ts';
 import { createBudgetByUpdates } from './updates-in-memory.ts';
 
@@ -19,4 +19,22 @@ test.each([
   ['outsideUntil', 'outside'],
 ] as const)('an item with %s alone has nothing %s', (attribute, member) => {
   expect(budgetOf({ [attribute]: { N: '5' } })[member]).toBeUndefined();
+});
+
+test('a 429 that sets every attribute removes none', () => {
+  const lowered = {
+    rate: 1,
+    atMs: 2,
+    fromRate: 3,
+    refused: 4,
+    refusedAtMs: 5,
+    expectedMs: 6,
+    probeMs: 7,
+    succeededMs: 8,
+  };
+
+  expect(lowerUpdate({ incidents: 0, fromMs: 9, lowered }).update).not.toContain('REMOVE');
+  expect(lowerUpdate({ incidents: 0, fromMs: 9, lowered: { rate: 1, atMs: 2 } }).update).toMatch(
+    / REMOVE #loweredFrom, #refused, #refusedAt, #expected, #probeAt, #succeededAt$/,
+  );
 });

@@ -1,4 +1,6 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { awsClientConfig } from '../../lib/aws/client-config.ts';
 import type { Budget } from '../../lib/pace/budget.ts';
 import { createDynamoBreaker } from '../../lib/pace/dynamo-breaker.ts';
 import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-budget.ts';
@@ -110,7 +112,10 @@ describe('the breaker', () => {
     await using refusing = await over(jsonError('ConditionalCheckFailedException'));
     await using denying = await over(jsonError('AccessDeniedException'));
 
+    await using missing = await over(jsonError('ResourceNotFoundException'));
+
     expect(await refusing.breaker.takeProbe(breaker, 3_000)).toBe(false);
+    await expect(missing.breaker.read()).rejects.toThrow('expected a table with the strings pk and sk');
     await expect(denying.breaker.open(breaker)).rejects.toMatchObject({
       name: 'TableError',
       message: expect.stringContaining('open the breaker of acme.example.com in table jobs: denied'),
@@ -120,6 +125,43 @@ describe('the breaker', () => {
 });
 
 describe('the budget', () => {
+  test('is requested where the SDK is told that DynamoDB is', async () => {
+    const client = createBudgetClient({
+      AWS_REGION: 'us-east-1',
+      AWS_ENDPOINT_URL: 'http://others.test',
+      AWS_ENDPOINT_URL_DYNAMODB: 'http://table.test',
+    });
+
+    expect(await client.config.endpoint?.()).toMatchObject({ hostname: 'table.test' });
+  });
+
+  test('may have nobody who wants to know it, and a client whose dates nobody sees', async () => {
+    await using server = await startServer(jsonReply({ Item: { tat: { N: '5' } } }));
+    const environment = environmentOf(server);
+    const client = new DynamoDBClient({
+      ...awsClientConfig(environment, {
+        service: 'DYNAMODB',
+        connectionTimeoutMs: 1_000,
+        requestTimeoutMs: 1_000,
+      }),
+    });
+    const budget = createDynamoBudget({ ...place, environment, client });
+
+    budget.onDate?.(() => undefined);
+
+    expect(await budget.read()).toMatchObject({ tatMs: 5 });
+  });
+
+  test('is rejoined on condition that nobody else has since', async () => {
+    await using table = await over(jsonReply({ Attributes: { tat: { N: '5' } } }));
+    const rejoining = { atMs: 1, staleMs: 2, outside: { rate: 3, untilMs: 4 } };
+
+    const written = await table.budget.rejoin(rejoining);
+
+    expect(written).toMatchObject({ kind: 'written', budget: { tatMs: 5 } });
+    expect(table.sent()).toMatchObject([{ ...ITEM, ConditionExpression: expect.any(String) }]);
+  });
+
   test('is read as it is now, and reported', async () => {
     await using table = await over(jsonReply({ Item: { tat: { N: '5' } } }));
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BudgetItem } from '../../lib/pace/budget.ts';
 import { createFleetPace } from '../../lib/pace/fleet-pace.ts';
+import { createLocalPace } from '../../lib/pace/local-pace.ts';
 import { openedLater } from '../../lib/pace/opened-later.ts';
 import { PaceWaitError } from '../../lib/pace/pace-wait-error.ts';
 import { TableError } from '../../lib/table/table-error.ts';
@@ -278,6 +279,49 @@ test('workers must be a whole number of at least 1', () => {
   expect(() => createFleetPace({ item: createMemoryBudget(), rate: 1, concurrency: 1, workers: 0 })).toThrow(
     'workers: expected a whole number of at least 1, got 0',
   );
+});
+
+test('limits are checked', () => {
+  const given = { item: createMemoryBudget(), rate: 1, concurrency: 1, workers: 1 };
+
+  expect(() => createFleetPace({ ...given, rate: 0 })).toThrow(RangeError);
+  expect(() => createFleetPace({ ...given, concurrency: 0 })).toThrow('concurrency');
+});
+
+test('the safe rate is a part of what the spacing of slots leaves of the rate', async () => {
+  const clock = createVirtualClock();
+  const { item, state } = createItem();
+  const pace = createFleetPace({ ...clock, item, rate: 10, concurrency: 1, workers: 5 });
+
+  state.isUnavailable = true;
+  const call = pace.run(async () => undefined);
+  await clock.run();
+  await call;
+
+  // A slot of 103 ms, and ten times that for each of five workers at half the rate.
+  expect(pace.counts().effectiveRate).toBeCloseTo(1_000 / 103 / 10, 5);
+});
+
+test.each([
+  ['a fleet', () => createFleetPace({ item: createMemoryBudget(), rate: 1_000, concurrency: 1, workers: 1 })],
+  ['one process', () => createLocalPace({ rate: 1_000, concurrency: 1 })],
+])('the pace of %s goes by the clock of the process, unless another is given', async (_, create) => {
+  const pace = create();
+
+  expect(await pace.run(async () => 'done')).toBe('done');
+
+  expect(pace.counts().waitedMs).toBeLessThan(60_000);
+});
+
+test('a 429 is reported to a pace that is opened later', async () => {
+  const clock = createVirtualClock();
+  const local = createLocalPace({ ...clock, rate: 10, concurrency: 1 });
+  const pace = openedLater(10, async () => local);
+  const call = pace.run(async (slot) => pace.throttled(slot, undefined));
+  await clock.run();
+  await call;
+
+  expect(local.counts().throttled).toBe(1);
 });
 
 test('a pace that is opened later is opened once, by its first call', async () => {

@@ -114,6 +114,20 @@ describe('a slot', () => {
     expect(takeLog()).toEqual(['look at 0', 'reserve at 40', 'look at 4955']);
   });
 
+  test('is looked at sooner once a response has come too late', async () => {
+    const late = [0, 160];
+    const { take, takeLog, memory, state } = createWorker({ lateness: () => late.shift() ?? 0 });
+    await take();
+    await memory.reset(9_000);
+    state.steps = 1;
+    takeLog();
+
+    const { atMs } = await take();
+
+    // As long before as a response takes, and by as much sooner as the process has learned to be.
+    expect([atMs, takeLog().at(-1)]).toEqual([8_995, 'look at 8938']);
+  });
+
   test('that a late timer misses is wasted, and the next is reserved further ahead', async () => {
     const late = [30, 30, 30, 30];
     const { take, slots } = createWorker({ responseMs: 0, lateness: () => late.pop() ?? 0 });
@@ -135,6 +149,16 @@ describe('a slot', () => {
 
     expect(slots.counts()).toMatchObject({ granted: 4, used: 2, wasted: 1 });
   });
+});
+
+test('a slot may be used no later after one miss', async () => {
+  const late = [0, 30];
+  const { take, slots } = createWorker({ responseMs: 0, lateness: () => late.shift() ?? 0 });
+
+  const taken = [await take(), await take(), await take()];
+
+  expect(slots.counts()).toMatchObject({ used: 3, wasted: 1 });
+  expect(taken.map(({ atMs, untilMs = 0 }) => untilMs - atMs)).toEqual([15, 15, 15]);
 });
 
 test('a slot may be used later once a call has missed two by its timers', async () => {
@@ -237,6 +261,33 @@ describe('a call that must prepare', () => {
     await run(() => slots.approach({ ...request(), ahead, leadMs: () => 0 }));
 
     expect(asked).toEqual([80, 2_080, 4_080, 5_058]);
+  });
+
+  test('behind those that have the slots held is let through a response sooner: one must be reserved for it', async () => {
+    const { slots, approach, reserve } = createWorker();
+    await reserve();
+    // At 90 it is as long until its slot as it prepares and as a response takes.
+    const leadMs = slots.dueAtMs(2) - 40 - 90;
+
+    expect(await approach(2, { leadMs })).toBe(90);
+  });
+
+  test('looks again after a 429, which may have dropped the slots held', async () => {
+    const { slots, run, request, reserve, clock } = createWorker({ budget: { tatMs: 5_000 } });
+    await reserve();
+    const asked: number[] = [];
+    const ahead = () => {
+      asked.push(clock.now());
+      return { calls: asked.length === 1 ? 1 : 0, forMs: 1e9 };
+    };
+    const refused = async () => {
+      await clock.sleep(500);
+      await slots.throttled({ atMs: 0, waitedMs: 0, incidents: 0 }, undefined);
+    };
+
+    await run(() => Promise.all([slots.approach({ ...request(), ahead, leadMs: () => 0 }), refused()]));
+
+    expect(asked.slice(0, 2)).toEqual([80, 620]);
   });
 
   test('leaves the reservation to the calls ahead', async () => {

@@ -10,6 +10,7 @@ export const groups = {
     mutate: ['lib/pace/*.ts'],
     tests: [
       'test/pace/{recent-longest,lateness,held-block,tally,gated-pace,fleet-slots,table-clock}.test.ts',
+      'test/pace/{table-clock-bounds,preparation}.test.ts',
       'test/pace/{set-clock,set-clock-looks,enqueue,moment,dynamo-requests}.test.ts',
       'test/pace/{effective-rate,after-refusal,budget,budget-updates,reserve-block}.test.ts',
       'test/pace/{safe-slots,fleet-breaker,fleet-slots-steps,proof,lowered,budget-view}.test.ts',

@@ -108,4 +108,38 @@ export const pace: readonly LookedAt[] = [
     to: ['true'],
     why: 'it counts only after a try that failed, which sets it',
   },
+  {
+    file: 'lib/pace/fleet-pace.ts',
+    code: 'steady: options.steady ?? (options.now === undefined',
+    to: [
+      'options.steady && (options.now === undefined ? () => performance.now() : undefined)',
+      'false',
+      '() => undefined',
+    ],
+    why: 'the clock of the process and its timers are for real time, which no test waits for: tests give their own',
+  },
+  {
+    file: 'lib/pace/fleet-pace.ts',
+    code: 'rest: options.sleep ?? rest',
+    to: ['options.sleep && rest'],
+    why: 'the clock of the process and its timers are for real time, which no test waits for: tests give their own',
+  },
+  {
+    file: 'lib/pace/fleet-pace.ts',
+    code: 'delay(ms, undefined, { ref: false })',
+    to: ['true', '{}'],
+    why: 'the clock of the process and its timers are for real time, which no test waits for: tests give their own',
+  },
+  {
+    file: 'lib/pace/budget-view.ts',
+    code: "result.kind === 'written' ?",
+    to: ['true'],
+    why: 'what is refused brings no budget',
+  },
+  {
+    file: 'lib/pace/table-clock.ts',
+    code: 'if (!Number.isFinite(mostMs - leastMs)) return 0;',
+    to: ['mostMs + leastMs'],
+    why: 'both are finite or neither is',
+  },
 ];

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { type ClockOff, createTableClock } from '../../lib/pace/table-clock.ts';
+
+/** A clock that says `nowMs`, beside one that is never set. */
+function clockAt(nowMs: number) {
+  const state = { nowMs, steadyMs: 0 };
+  const reports: ClockOff[] = [];
+  const clock = createTableClock({
+    now: () => state.nowMs,
+    steady: () => state.steadyMs,
+    sleep: async () => undefined,
+    onClockOff: (off) => reports.push(off),
+  });
+  return { state, clock, reports };
+}
+
+/**
+ * A clock after two responses that bound the table's time to between `leastMs` and `mostMs` after the time here: each
+ * bounds it to 2 ms more than a second and the time it took.
+ */
+function clockWithin(leastMs: number, mostMs: number) {
+  const { clock } = clockAt(10_000);
+  clock.saw({ dateMs: 10_000 + leastMs + 2, sentMs: 9_900, receivedMs: 10_000 });
+  clock.saw({ dateMs: 9_000, sentMs: 10_002 - mostMs, receivedMs: 10_000 });
+  return clock;
+}
+
+describe('a clock that agrees with what was seen', () => {
+  test.each([
+    [0, 30],
+    [-30, 0],
+  ])('to between %i and %i ms is left alone', (leastMs, mostMs) => {
+    expect(clockWithin(leastMs, mostMs).now()).toBe(10_000);
+  });
+
+  test('again, after it was corrected, is left alone again', () => {
+    const { clock } = clockAt(5_500);
+    clock.saw({ dateMs: 5_000, sentMs: 3_000, receivedMs: 3_000 });
+    const corrected = clock.now();
+
+    clock.saw({ dateMs: 5_000, sentMs: 5_500, receivedMs: 5_500 });
+
+    expect([corrected, clock.now()]).toEqual([8_000, 5_500]);
+  });
+});
+
+describe('the doubt', () => {
+  test.each([
+    ['nothing for a clock that agrees to within 40 ms', -16, 24, 0],
+    ['what it may be off beyond 9 ms for one that agrees to within more', -16, 25, 16],
+    ['half of what is open beyond 9 ms for one that was corrected', 84, 124, 11],
+    ['nothing for one that was corrected to within 18 ms', 91, 109, 0],
+    ['half a second at most', -400, 602, 500],
+  ])('is %s', (_, leastMs, mostMs, doubtMs) => {
+    expect(clockWithin(leastMs, mostMs).doubtMs()).toBe(doubtMs);
+  });
+});
+
+test('the next second begins when the middle of the bounds does', () => {
+  const { clock } = clockAt(10_400);
+  const before = clock.untilSecondMs();
+
+  clock.saw({ dateMs: 10_000, sentMs: 10_390, receivedMs: 10_400 });
+
+  // Between 402 ms before and 612 ms after the time here.
+  expect([before, clock.untilSecondMs()]).toEqual([600, 495]);
+});
+
+test('bounds that are 200 ms apart are taken together; further apart, only the new ones count', () => {
+  const uncertainty = (apartMs: number) => {
+    const { clock } = clockAt(1_296);
+    clock.saw({ dateMs: 1_000, sentMs: 1_500, receivedMs: 1_500 });
+    clock.saw({ dateMs: 1_800 + apartMs, sentMs: 1_296, receivedMs: 1_296 });
+    return clock.uncertaintyMs();
+  };
+
+  expect([uncertainty(200), uncertainty(201)]).toEqual([200, 1_004]);
+});
+
+test('a clock that moves by more than 50 ms beside another was set, which counts at once', () => {
+  const { clock, state } = clockAt(10_000);
+  const beforeMs = clock.setByMs();
+
+  state.nowMs += 50;
+  const setBy = [clock.setByMs() - beforeMs];
+  const steps = [clock.steps()];
+  state.nowMs += 51;
+  setBy.push(clock.setByMs() - beforeMs);
+  steps.push(clock.steps());
+
+  expect(setBy).toEqual([50, 101]);
+  expect(steps).toEqual([0, 1]);
+});
+
+test('a correction counts as being set', () => {
+  const { clock } = clockAt(10_000);
+  const beforeMs = clock.setByMs();
+
+  clock.saw({ dateMs: 15_000, sentMs: 10_000, receivedMs: 10_000 });
+
+  expect(clock.setByMs() - beforeMs).toBe(5_500);
+});
+
+describe('a clock that is a minute off', () => {
+  const seen = { dateMs: 40_000, sentMs: 100_500, receivedMs: 100_500 };
+
+  test('is reported', () => {
+    const { clock, reports } = clockAt(100_500);
+
+    clock.saw(seen);
+
+    expect(reports.map(({ offMs }) => offMs)).toEqual([60_000]);
+  });
+
+  test('is corrected where nobody wants to know', () => {
+    const clock = createTableClock({ now: () => 100_500, sleep: async () => undefined });
+
+    clock.saw(seen);
+
+    expect(clock.now()).toBe(40_500);
+  });
+});
