@@ -115,7 +115,9 @@ describe('the breaker', () => {
     await using missing = await over(jsonError('ResourceNotFoundException'));
 
     expect(await refusing.breaker.takeProbe(breaker, 3_000)).toBe(false);
-    await expect(missing.breaker.read()).rejects.toThrow('expected a table with the strings pk and sk');
+    await expect(missing.breaker.read()).rejects.toMatchObject({
+      failure: { kind: 'bad-table', table: 'jobs', got: 'none' },
+    });
     await expect(denying.breaker.open(breaker)).rejects.toMatchObject({
       name: 'TableError',
       message: expect.stringContaining('open the breaker of acme.example.com in table jobs: denied'),
