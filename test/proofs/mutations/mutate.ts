@@ -22,19 +22,20 @@ export async function mutate(group: GroupName, files: readonly string[] = []): P
     const { code, changes } = await instrument(files.length > 0 ? files : groups[group].mutate);
     const instrumentedFile = inFolder('instrumented.json', { code });
     const shares = sharesOf(changes, availableParallelism());
-    const events = await Promise.all(
-      shares.map((share, at) =>
-        runTests({
-          group,
-          instrumentedFile,
-          changesFile: inFolder(
-            `changes-${at}.json`,
-            share.map(({ id }) => id),
-          ),
-          journalFile: join(folder, `journal-${at}`),
-        }),
-      ),
+    const processes = shares.map((share, at) =>
+      runTests({
+        group,
+        instrumentedFile,
+        changesFile: inFolder(
+          `changes-${at}.json`,
+          share.map(({ id }) => id),
+        ),
+        journalFile: join(folder, `journal-${at}`),
+      }),
     );
+    // If one fails, the others still write into the folder.
+    await Promise.allSettled(processes);
+    const events = await Promise.all(processes);
     const mutants = shares.flatMap((share, at) => outcomesOf(share, progressOf(events[at] ?? [])));
     return mutants.toSorted((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
   } finally {
