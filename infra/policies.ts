@@ -4,6 +4,7 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { sources } from '../lib/contract.ts';
 import type { Catalog } from './catalog.ts';
+import { acknowledgeWildcard, arnText } from './nag.ts';
 import type { Storage } from './storage.ts';
 
 export type PoliciesProps = {
@@ -30,7 +31,7 @@ export class Policies extends Construct {
   readonly reader: ManagedPolicy;
   /** `submit`, and requests in `inbox/`. */
   readonly submitter: ManagedPolicy;
-  /** `pace`, `jobs`, `jobs cancel`, `jobs resolve`, `redrive` and `forget`. */
+  /** `pace`, `jobs`, `jobs cancel`, `jobs resolve`, `redrive`, `forget` and `publish`. */
   readonly operator: ManagedPolicy;
 
   constructor(scope: Construct, id: string, props: PoliciesProps) {
@@ -41,6 +42,7 @@ export class Policies extends Construct {
     grantReader(this.reader, props);
     grantSubmitter(this.submitter, props);
     grantOperator(this.operator, props);
+    grantPublish(this.operator, props);
   }
 
   private policy(id: string, description: string): ManagedPolicy {
@@ -114,4 +116,29 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
     ],
     conditions: { StringEquals: { 'events:source': 'platform-sync' } },
   });
+}
+
+/**
+ * Publishing a run that was refused: what the snapshot function may do, in fewer patterns, since a managed policy has at
+ * most 6,144 characters.
+ */
+function grantPublish(policy: ManagedPolicy, { storage, catalog }: PoliciesProps): void {
+  const places = sources.map((source) => `${source}*`);
+  storage.grantWrite(policy, ['changes/*', 'parquet/*', ...places]);
+  storage.grantDelete(policy, [
+    'changes/*',
+    'parquet/*/part-*',
+    ...places.flatMap((place) => [`${place}/_manifest*.json`, `${place}/part-*`]),
+  ]);
+  storage.grantTag(policy, ['changes/*', 'parquet/*/dt=*', ...places.map((place) => `${place}/dt=*`)]);
+  const { databaseName } = catalog;
+  const arnOf = (resource: string, resourceName?: string) =>
+    Stack.of(policy).formatArn({ service: 'glue', resource, ...(resourceName && { resourceName }) });
+  const tables = arnOf('table', `${databaseName}/*`);
+  Grant.addToPrincipal({
+    grantee: policy,
+    actions: ['glue:GetTable', 'glue:CreatePartition', 'glue:UpdatePartition', 'glue:DeletePartition'],
+    resourceArns: [arnOf('catalog'), arnOf('database', databaseName), tables],
+  });
+  acknowledgeWildcard(policy, arnText(policy, tables), 'All tables of one database, each of a source.');
 }

@@ -39,7 +39,7 @@ export type GivenStorage = {
   readonly bucket?: IBucket | undefined;
   /** The folder of this instance in the bucket, such as `teams/acme`. Default: the whole bucket. */
   readonly prefix?: string | undefined;
-  /** A key for the bucket and the table of the construct. Default: keys of AWS, which cost nothing. */
+  /** A key for the bucket, the table and the secret of the construct. Default: keys of AWS, which cost nothing. */
   readonly key?: IKey | undefined;
   /** A table that an earlier stack left. Default: one of the construct. */
   readonly table?: ITable | undefined;
@@ -180,7 +180,7 @@ export class Storage extends Construct {
   }
 
   /** Tagging objects, which decides whether the lifecycle of runs expires them. */
-  grantTag(role: IRole, folders: readonly string[]): void {
+  grantTag(role: Grantee, folders: readonly string[]): void {
     this.grant(role, ['s3:PutObjectTagging'], folders);
   }
 

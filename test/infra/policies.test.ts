@@ -7,6 +7,7 @@ import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import { type LocalStack, startStack } from '../../lib/sandbox/aws/stack/start-stack.ts';
 import type { Template } from '../../lib/sandbox/aws/stack/template.ts';
+import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { openStore } from '../../lib/store/open.ts';
 import { createFakeTerminal } from '../cli/fake-terminal.ts';
 import { refusalsOfPeople } from './grants.ts';
@@ -70,10 +71,14 @@ describe('people may do no more than their commands', () => {
       [
         "dynamodb:DeleteItem, dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:Scan, dynamodb:UpdateItem on StorageTable",
         "events:PutEvents on arn:Partition:events:Region:AccountId:event-bus/default if {"StringEquals":{"events:source":"platform-sync"}}",
+        "glue:CreatePartition, glue:DeletePartition, glue:GetTable, glue:UpdatePartition on arn:Partition:glue:Region:AccountId:catalog, arn:Partition:glue:Region:AccountId:database/platformsyncleast_catalog_ba9d4e91, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/*",
         "s3:AbortMultipartUpload, s3:GetObject, s3:PutObject on StorageBucket/results/*, StorageBucket/scores/*, StorageBucket/work/*",
+        "s3:AbortMultipartUpload, s3:PutObject on StorageBucket/calculations*, StorageBucket/cards*, StorageBucket/changes/*, StorageBucket/data-files*, StorageBucket/files*, StorageBucket/parquet/*",
+        "s3:DeleteObject on StorageBucket/calculations*/_manifest*.json, StorageBucket/calculations*/part-*, StorageBucket/cards*/_manifest*.json, StorageBucket/cards*/part-*, StorageBucket/changes/*, StorageBucket/data-files*/_manifest*.json, StorageBucket/data-files*/part-*, StorageBucket/files*/_manifest*.json, StorageBucket/files*/part-*, StorageBucket/parquet/*/part-*",
         "s3:DeleteObject, s3:DeleteObjectVersion, s3:GetObjectVersion on StorageBucket/scores/*, StorageBucket/work/*",
         "s3:ListBucket on StorageBucket",
         "s3:ListBucketVersions on StorageBucket if {"StringLike":{"s3:prefix":["scores/*","work/*"]}}",
+        "s3:PutObjectTagging on StorageBucket/calculations*/dt=*, StorageBucket/cards*/dt=*, StorageBucket/changes/*, StorageBucket/data-files*/dt=*, StorageBucket/files*/dt=*, StorageBucket/parquet/*/dt=*",
         "sqs:ChangeMessageVisibility, sqs:DeleteMessage, sqs:GetQueueAttributes, sqs:ReceiveMessage on JobsDeadLetters, RareDeadLetters",
         "sqs:SendMessage on JobsFunctionsQueue, JobsQueue",
       ]
@@ -104,6 +109,7 @@ describe('people may do all that their commands need', () => {
         SYNC_QUEUE_URL: stack.output('QueueUrl'),
         SYNC_DEAD_LETTER_URL: stack.output('DeadLetterUrl'),
         SYNC_EVENT_BUS: 'default',
+        SYNC_GLUE_DATABASE: stack.output('GlueDatabase'),
       },
       input,
     );
@@ -119,6 +125,7 @@ describe('people may do all that their commands need', () => {
   const READER = /^PoliciesReader/;
   const SUBMITTER = /^PoliciesSubmitter/;
   const OPERATOR = /^PoliciesOperator/;
+  const ON_CALL = /^Policies(Reader|Operator)/;
   const done = { code: 0, err: '', refused: [] };
 
   test('who read', async () => {
@@ -158,6 +165,46 @@ describe('people may do all that their commands need', () => {
       ['jobs', 'resolve', 'two', 'failed', '--note', 'seen'],
     ])
       expect([words, await refused(OPERATOR, '', ...words)]).toMatchObject([words, { refused: [] }]);
+  });
+
+  test('who publish a run that was refused', async () => {
+    const settings = { ...stack.settings, SYNC_STORE: stack.output('Store'), PLATFORM_RATE: '1000' };
+    const take = async (calculations: number) => {
+      await using platform = await startPlatform({ calculations, filesPerSet: 1 });
+      const here = { PLATFORM_BASE_URL: platform.url, PLATFORM_TOKEN: platform.token };
+      const { terminal, out } = createFakeTerminal({ ...settings, ...here });
+      const code = await runCommandLine(['snapshot', 'calculations', '--json'], terminal);
+      return { code, run: String(JSON.parse(out()).run) };
+    };
+    const whole = await take(40);
+    const shrunk = await take(4);
+
+    const published = await refused(ON_CALL, '', 'publish', 'calculations', shrunk.run, '--force');
+
+    expect([whole.code, shrunk.code]).toEqual([0, 3]);
+    expect(published).toMatchObject({ code: 0, refused: [] });
+    const store = await openStore(stack.output('Store'), { s3: stack.settings });
+    expect(String((await store.get('calculations/latest.json'))?.body)).toContain(shrunk.run);
+    expect(await refused(READER, '', 'publish', 'calculations', whole.run, '--force')).toMatchObject({
+      refused: expect.arrayContaining([expect.stringContaining('s3:PutObject')]),
+    });
+  });
+
+  test('in policies that IAM accepts, even with the longest names', () => {
+    const policies = resourcesOf(templateOf({ ...full, name: 'a'.repeat(41) })).filter(
+      ([, { Type }]) => Type === 'AWS::IAM::ManagedPolicy',
+    );
+
+    for (const [id, { Properties }] of policies) {
+      const text = JSON.stringify(Properties['PolicyDocument'])
+        .replaceAll(/\{"Fn::GetAtt":\["[^"]+","Arn"\]\}/g, `"arn:aws:s3:::${'b'.repeat(63)}"`)
+        .replaceAll(/\{"Ref":"[^"]+"\}/g, '"eu-central-1"')
+        .replaceAll(
+          /\{"Fn::Join":\["",\[([^\]]*)\]\]\}/g,
+          (_, parts: string) => `"${parts.replaceAll(/[",]/g, '')}"`,
+        );
+      expect([id, text, text.length <= 6_144]).toEqual([id, text, true]);
+    }
   });
 
   test('which a smaller policy does not allow', async () => {
