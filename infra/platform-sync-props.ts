@@ -49,7 +49,7 @@ export function partsOf(props: AnyProps) {
     resources: {
       storage: { bucket, table, key, ...(prefix === undefined ? {} : { prefix: bare(prefix) }) },
       network: { vpc, subnets, securityGroups },
-      secret: { tokenSecret, ...(isSetting ? {} : { tokenParameter }) },
+      secret: { tokenSecret, key, ...(isSetting ? {} : { tokenParameter }) },
       topics,
       logs: { removalPolicy: RemovalPolicy.DESTROY, ...logs },
       permissionsBoundary,
@@ -82,8 +82,11 @@ export function resourceFaults(props: AnyProps): readonly string[] {
     'prefix: expected none without a bucket': prefix !== undefined && bucket === undefined,
     [`prefix: expected folders of letters, digits and !-_.'(), got ${JSON.stringify(prefix)}`]:
       prefix !== undefined && !FOLDERS.test(prefix),
-    'key: expected none beside a bucket and a table: both have their own':
-      key !== undefined && bucket !== undefined && table !== undefined,
+    'key: expected none beside a bucket, a table and a place of the token: each has its own':
+      key !== undefined &&
+      bucket !== undefined &&
+      table !== undefined &&
+      [tokenSecret, tokenSecretArn, tokenParameter].some((place) => place !== undefined),
     'subnets, securityGroups: expected none without a vpc':
       vpc === undefined && (subnets !== undefined || securityGroups !== undefined),
     'fixedAddress: expected none beside a vpc: calls leave from its own addresses':

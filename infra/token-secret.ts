@@ -7,7 +7,11 @@ import { Construct } from 'constructs';
 import type { Instance } from './config-schema.ts';
 import { acknowledge } from './nag.ts';
 
-type TokenSecretProps = Pick<Instance, 'tokenSecretArn' | 'tokenKeyArn'> & GivenToken;
+type TokenSecretProps = Pick<Instance, 'tokenSecretArn' | 'tokenKeyArn'> &
+  GivenToken & {
+    /** For a secret of our own. */
+    readonly key?: IKey | undefined;
+  };
 
 export type GivenToken = {
   /** A secret that exists already, with its key if it has one of its own. */
@@ -27,20 +31,21 @@ export class TokenSecret extends Construct {
 
   constructor(scope: Construct, id: string, props: TokenSecretProps) {
     super(scope, id);
-    const { tokenSecretArn, tokenKeyArn, tokenSecret, tokenParameter } = props;
+    const { tokenSecretArn, tokenKeyArn, tokenSecret, tokenParameter, key } = props;
     if (tokenParameter !== undefined) {
       this.arn = this.parameterArn(tokenParameter);
       const keyArn = tokenKeyArn ?? keyOf(tokenParameter)?.keyArn;
       this.access = { ...ofParameter, resource: this.arn, keyArn };
       return;
     }
-    this.arn = tokenSecretArn ?? (tokenSecret ?? this.made()).secretArn;
+    const secret = tokenSecretArn === undefined ? (tokenSecret ?? this.made(key)) : undefined;
+    this.arn = tokenSecretArn ?? secret?.secretArn ?? '';
     // One that is imported by its name has no full ARN: AWS adds six characters to it.
     const isPartial = tokenSecret !== undefined && tokenSecret.secretFullArn === undefined;
     this.access = {
       ...ofSecret,
       resource: isPartial ? `${this.arn}-??????` : this.arn,
-      keyArn: tokenKeyArn ?? tokenSecret?.encryptionKey?.keyArn,
+      keyArn: tokenKeyArn ?? secret?.encryptionKey?.keyArn,
     };
   }
 
@@ -56,8 +61,12 @@ export class TokenSecret extends Construct {
     });
   }
 
-  private made(): ISecret {
-    const secret = new Secret(this, 'Token', { description: 'The developer token of the platform' });
+  private made(key: IKey | undefined): ISecret {
+    const description = 'The developer token of the platform';
+    const secret = new Secret(this, 'Token', {
+      description,
+      ...(key === undefined ? {} : { encryptionKey: key }),
+    });
     acknowledge(
       secret,
       'SMG4',

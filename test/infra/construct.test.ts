@@ -192,6 +192,10 @@ describe('settings', () => {
     expect(faultsOf({ ...settings, subnets: {}, rate: -1 })).toHaveLength(2);
     expect(faultsOf({ ...settings, vpc, fixedAddress: true })).toHaveLength(1);
     const { tokenSecretArn } = full;
+    const given = { bucket: {}, table: {}, key: {} };
+    expect(faultsOf({ ...settings, ...given, tokenSecretArn })).toEqual([
+      'key: expected none beside a bucket, a table and a place of the token: each has its own',
+    ]);
     for (const token of [
       { tokenSecret: {}, tokenSecretArn },
       { tokenSecret: {}, tokenParameter: {} },
@@ -395,6 +399,7 @@ describe('a key of the app', () => {
       },
     });
     template.hasResourceProperties('AWS::DynamoDB::Table', { SSESpecification: { SSEType: 'KMS' } });
+    template.hasResourceProperties('AWS::SecretsManager::Secret', { KmsKeyId: Match.anyValue() });
     expect(
       keyUsersIn(template)
         .map((id) => id.replace(/Default$/, ''))
