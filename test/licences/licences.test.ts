@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { DUCKDB_VERSION } from '../../lib/tables/duckdb/load-duckdb.ts';
 import { licencesIn } from './licences.ts';
 
 test('every package that is installed at the user’s has an allowed licence', () => {
@@ -48,8 +49,9 @@ test.each([
   expect(packages).toEqual([{ name: '@a/b', version: '1.0.0', licence: license, isAllowed }]);
 });
 
-const manifest: Readonly<Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>> =
-  JSON.parse(readFileSync('package.json', 'utf8'));
+const manifest: Readonly<
+  Record<'dependencies' | 'devDependencies' | 'peerDependencies', Readonly<Record<string, string>>>
+> = JSON.parse(readFileSync('package.json', 'utf8'));
 
 /** The packages that files import as they run, without those that are imported as types only. */
 const imported = new Set(
@@ -72,5 +74,12 @@ const imported = new Set(
 );
 
 test('dependencies are what lib and functions import as they run, and nothing else', () => {
-  expect([...imported].sort()).toEqual(Object.keys(manifest.dependencies).sort());
+  const { dependencies, peerDependencies } = manifest;
+
+  expect([...imported].sort()).toEqual(Object.keys({ ...dependencies, ...peerDependencies }).sort());
+});
+
+test('an optional peer is the version that the tests run with, and that the command names', () => {
+  expect(manifest.peerDependencies).toEqual({ '@duckdb/node-api': DUCKDB_VERSION });
+  expect(manifest.devDependencies).toMatchObject(manifest.peerDependencies);
 });

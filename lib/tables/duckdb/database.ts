@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { DuckDb } from './load-duckdb.ts';
+import { literals } from './quoted.ts';
+
+/** What a query may use of this machine. */
+export type Limits = {
+  readonly memoryMb: number;
+  readonly threads: number;
+  /** Where DuckDB puts what does not fit into memory. */
+  readonly folder: string;
+  /** The most bytes that it puts there. */
+  readonly diskBytes: number;
+};
+
+/** An open database in memory. */
+export type Database = Disposable & {
+  readonly connection: DuckDBConnection;
+  /** From now on only these files can be read, and no setting can be changed. */
+  readonly lock: (files: readonly string[]) => Promise<void>;
+};
+
+/** Opens an empty database in memory. It installs and loads no extension; times are in UTC. */
+export async function openDatabase(
+  { DuckDBInstance }: DuckDb,
+  { memoryMb, threads, folder, diskBytes }: Limits,
+): Promise<Database> {
+  const instance = await DuckDBInstance.create(':memory:', {
+    memory_limit: `${memoryMb}MB`,
+    threads: String(threads),
+    temp_directory: join(folder, 'spilled'),
+    max_temp_directory_size: `${Math.max(1, Math.floor(diskBytes / 1e6))}MB`,
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    allow_community_extensions: 'false',
+    // A query over a file that changed meanwhile must not see half of what was read before.
+    enable_external_file_cache: 'false',
+  });
+  const connection = await instance.connect();
+  await connection.run("SET TimeZone = 'UTC'");
+  return {
+    connection,
+    async lock(files) {
+      await connection.run(`SET allowed_paths = ${literals(files)}`);
+      await connection.run('SET enable_external_access = false');
+      await connection.run('SET lock_configuration = true');
+    },
+    [Symbol.dispose]() {
+      connection.closeSync();
+      instance.closeSync();
+    },
+  };
+}

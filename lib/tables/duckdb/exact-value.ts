@@ -1,0 +1,59 @@
+import type { DuckDBValue } from '@duckdb/node-api';
+import type { DuckDb } from './load-duckdb.ts';
+
+/** A value as JSON that loses nothing: what a JavaScript number cannot hold is a text of its digits. */
+export type ExactValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly ExactValue[]
+  | { readonly [name: string]: ExactValue };
+
+/**
+ * Makes a function that turns DuckDB's values into JSON. Integers of any type are numbers up to 2^53, else texts;
+ * decimals are numbers up to 15 digits, else texts; times are ISO 8601 in UTC; maps are objects. Intervals, bytes and
+ * all that JSON has no form for are texts as DuckDB prints them.
+ */
+export function createExactValue(duckDb: DuckDb): (value: DuckDBValue) => ExactValue {
+  function exact(value: DuckDBValue): ExactValue {
+    if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
+    if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+    if (typeof value === 'bigint') return integer(value);
+    if (value instanceof duckDb.DuckDBTimestampValue || value instanceof duckDb.DuckDBTimestampTZValue)
+      return value.isFinite ? time(value.micros) : String(value);
+    if (value instanceof duckDb.DuckDBDecimalValue) return decimal(value.toString());
+    return nested(value) ?? String(value);
+  }
+  function nested(value: Exclude<DuckDBValue, null>): ExactValue | undefined {
+    if (value instanceof duckDb.DuckDBListValue || value instanceof duckDb.DuckDBArrayValue)
+      return value.items.map(exact);
+    if (value instanceof duckDb.DuckDBStructValue)
+      return Object.fromEntries(Object.entries(value.entries).map(([name, each]) => [name, exact(each)]));
+    if (value instanceof duckDb.DuckDBMapValue)
+      return Object.fromEntries(value.entries.map(({ key, value: each }) => [String(key), exact(each)]));
+    return value instanceof duckDb.DuckDBUnionValue ? exact(value.value) : undefined;
+  }
+  return exact;
+}
+
+const integer = (value: bigint): number | string =>
+  value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value);
+
+/** Every decimal of so many digits is a double that prints the same digits. */
+const MOST_DIGITS = 15;
+
+const decimal = (text: string): number | string =>
+  text.replace(/^-?[0.]*/, '').replace('.', '').length <= MOST_DIGITS ? Number(text) : text;
+
+/** The years that ISO 8601 has four digits for, in microseconds. */
+const FIRST_MICROS = BigInt(Date.parse('0000-01-01T00:00:00Z')) * 1000n;
+const LAST_MICROS = BigInt(Date.parse('+010000-01-01T00:00:00Z')) * 1000n;
+
+/** Epoch microseconds in ISO 8601; the last three digits only if they are not zero. */
+function time(micros: bigint): string {
+  if (micros < FIRST_MICROS || micros >= LAST_MICROS) return `${micros} microseconds since 1970`;
+  const rest = ((micros % 1000n) + 1000n) % 1000n;
+  const iso = new Date(Number((micros - rest) / 1000n)).toISOString();
+  return rest === 0n ? iso : iso.replace('Z', `${String(rest).padStart(3, '0')}Z`);
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DataFile } from './table.ts';
+
+/** A file in the temporary folder that stands for something in the store; `undefined` if that is missing or damaged. */
+type Made = Promise<DataFile | undefined>;
+
+/** The files in the temporary folder, by what they stand for: later queries of a session use them again. */
+export type LocalCopies = {
+  /** The copy of `name`, which `make` writes to `path` if there is none. */
+  readonly get: (name: string, make: (path: string) => Made) => Made;
+  /** Their bytes. */
+  readonly sizeBytes: () => number;
+  /** Says that a query is using them until this is disposed of. */
+  readonly use: () => Disposable;
+  /** Deletes all of them, unless more than one query is using them: then false. */
+  readonly clear: () => Promise<boolean>;
+};
+
+/** Files in `folder`, without any at first. */
+export function createLocalCopies(folder: string): LocalCopies {
+  const copies = new Map<string, Made>();
+  let sizeBytes = 0;
+  let users = 0;
+  return {
+    get(name, make) {
+      const known = copies.get(name);
+      if (known !== undefined) return known;
+      const path = join(folder, createHash('sha256').update(name).digest('hex').slice(0, 32));
+      const made = make(path).then((file) => {
+        // What is damaged is reported to each query that reads it.
+        if (file === undefined) copies.delete(name);
+        sizeBytes += file?.sizeBytes ?? 0;
+        return file;
+      });
+      copies.set(name, made);
+      made.catch(() => copies.delete(name));
+      return made;
+    },
+    sizeBytes: () => sizeBytes,
+    use() {
+      users += 1;
+      return {
+        [Symbol.dispose]() {
+          users -= 1;
+        },
+      };
+    },
+    async clear() {
+      if (users > 1) return false;
+      const all = await Promise.allSettled(copies.values());
+      copies.clear();
+      sizeBytes = 0;
+      for (const each of all)
+        if (each.status === 'fulfilled' && each.value !== undefined)
+          await rm(each.value.path, { force: true });
+      return true;
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import type { Store } from '../../store/store.ts';
+import { checkReads, onlyStatement } from './check-statement.ts';
+import { type Database, openDatabase } from './database.ts';
+import { createExactValue, type ExactValue } from './exact-value.ts';
+import { type Executed, execute, RESULT, type ResultColumn } from './execute.ts';
+import type { DuckDb } from './load-duckdb.ts';
+import { loadPieces } from './load-pieces.ts';
+import type { LocalCopies } from './local-copies.ts';
+import { type NeededPieces, neededPieces } from './needed-pieces.ts';
+import { literal } from './quoted.ts';
+import { createSchema } from './schema.ts';
+import type { Table } from './table.ts';
+import { placesIn, tablesOf } from './tables/tables.ts';
+import { createViews, filesOf, type LoadedTable } from './views.ts';
+import { withInterrupt } from './with-interrupt.ts';
+
+export type QueryContext = {
+  readonly store: Store;
+  readonly duckDb: DuckDb;
+  readonly copies: LocalCopies;
+  /** For files of this query alone. */
+  readonly folder: string;
+  readonly memoryMb: number;
+  readonly threads: number;
+  /** The most bytes of all copies, and of what DuckDB puts on disk. */
+  readonly diskBytes: number;
+  readonly signal: AbortSignal;
+  readonly onReading?: ((words: string) => void) | undefined;
+};
+
+/** The whole result of a query. */
+export type QueryResult = AsyncDisposable & {
+  readonly columns: readonly ResultColumn[];
+  readonly rows: number;
+  /** What was missing or damaged in the store and is not in the result, in words. */
+  readonly faults: readonly string[];
+  /** The rows in their order, some thousands at a time, each with the values of the columns. */
+  readonly batches: () => AsyncGenerator<readonly (readonly ExactValue[])[]>;
+  /** Writes them to a new file of Parquet in `folder`, and returns its path. */
+  readonly writeParquet: () => Promise<string>;
+};
+
+/** Runs one SELECT to its end. Dispose of the result. Throws what `Tables.query` throws. */
+export async function openQuery(text: string, context: QueryContext): Promise<QueryResult> {
+  const { store, signal } = context;
+  const sql = onlyStatement(text);
+  const faults = new Set<string>();
+  const session = { ...context, report: (fault: string) => void faults.add(fault) };
+  const tables = tablesOf(session, await placesIn(store));
+  const needed = await planned(sql, tables, context);
+  const loaded = await loadPieces(needed, context);
+  signal.throwIfAborted();
+  const database = await openDatabase(context.duckDb, context);
+  try {
+    const executed = await executeOn(database, { sql, tables, loaded, context });
+    return resultOf(executed, database, context, faults);
+  } catch (error) {
+    database[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** Checks a statement and finds out what it reads, on a database of its own that can read no file. */
+async function planned(
+  sql: string,
+  tables: readonly Table[],
+  context: QueryContext,
+): Promise<readonly NeededPieces[]> {
+  using database = await openDatabase(context.duckDb, context);
+  const { connection } = database;
+  return await withInterrupt(connection, context.signal, async () => {
+    await createSchema(connection, tables);
+    // Reasoning by what is in the tables would leave out all of them, since they are empty.
+    await connection.run("SET disabled_optimizers = 'statistics_propagation'");
+    await connection.run("SET explain_output = 'optimized_only'");
+    await database.lock([]);
+    await checkReads(context.duckDb, connection, sql);
+    return await neededPieces(connection, tables, sql);
+  });
+}
+
+type ToExecute = {
+  readonly sql: string;
+  readonly tables: readonly Table[];
+  readonly loaded: readonly LoadedTable[];
+  readonly context: QueryContext;
+};
+
+const executeOn = (database: Database, { sql, tables, loaded, context }: ToExecute): Promise<Executed> =>
+  withInterrupt(database.connection, context.signal, async () => {
+    await createViews(database.connection, tables, loaded);
+    await database.lock([...filesOf(loaded), outputIn(context)]);
+    return await execute(database.connection, sql);
+  });
+
+const outputIn = ({ folder }: QueryContext) => `${folder}/result.parquet`;
+
+function resultOf(
+  { columns, rows, chunks }: Executed,
+  database: Database,
+  context: QueryContext,
+  faults: ReadonlySet<string>,
+): QueryResult {
+  const { connection } = database;
+  const exact = createExactValue(context.duckDb);
+  return {
+    columns,
+    rows,
+    faults: [...faults],
+    async *batches() {
+      for await (const chunk of chunks()) {
+        context.signal.throwIfAborted();
+        yield chunk.getRows().map((row) => row.map(exact));
+      }
+    },
+    async writeParquet() {
+      const path = outputIn(context);
+      await withInterrupt(connection, context.signal, () =>
+        connection.run(`COPY ${RESULT} TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd)`),
+      );
+      return path;
+    },
+    async [Symbol.asyncDispose]() {
+      database[Symbol.dispose]();
+    },
+  };
+}

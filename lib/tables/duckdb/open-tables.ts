@@ -1,0 +1,108 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { Store } from '../../store/store.ts';
+import type { ExactValue } from './exact-value.ts';
+import { type DuckDb, loadDuckDb } from './load-duckdb.ts';
+import { createLocalCopies } from './local-copies.ts';
+import { openQuery, type QueryResult } from './open-query.ts';
+import { stopAfter } from './stop-after.ts';
+import { type Column, columnsOf, type Table } from './table.ts';
+import { placesIn, tablesOf } from './tables/tables.ts';
+import { makeTemporaryFolder } from './temporary-folder.ts';
+
+export type TablesOptions = {
+  /** Memory for DuckDB, in MB. Default: 1,000. */
+  readonly memoryMb?: number | undefined;
+  /** The most bytes of copies in the temporary folder, and as much of what does not fit into memory. Default: 20 GB. */
+  readonly diskBytes?: number | undefined;
+  /** Where the temporary folder is made. Default: the system's. */
+  readonly temporary?: string;
+  /** Loads DuckDB, for tests. */
+  readonly load?: () => Promise<DuckDb>;
+};
+
+type QueryOptions = {
+  /** Stops the query, which then throws its reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Stops the query with `QueryError` of kind `too-long`. Default: no limit. */
+  readonly seconds?: number | undefined;
+  /** Called before much is read, with what is read in words: `reads 1.2 GB of 30 runs or days`. */
+  readonly onReading?: ((words: string) => void) | undefined;
+};
+
+/** The first rows of a result. */
+export type FirstRows = Pick<QueryResult, 'columns' | 'faults' | 'rows'> & {
+  /** The first of all `rows`, each with the values of the columns. */
+  readonly first: readonly (readonly ExactValue[])[];
+};
+
+/** A table as it is listed. */
+export type TableInfo = Pick<Table, 'name' | 'about'> & { readonly columns: readonly Column[] };
+
+/** SQL over a store. Several queries may run at once. */
+export type Tables = AsyncDisposable & {
+  /**
+   * Runs one SELECT to its end. Dispose of the result. Throws `QueryError`, `StoreError`, or the signal's reason; what
+   * is missing or damaged in the store is a fault of the result instead.
+   */
+  readonly query: (sql: string, options?: QueryOptions) => Promise<QueryResult>;
+  /** The same, and returns at most `maxRows` of its rows. */
+  readonly run: (sql: string, options: QueryOptions & { readonly maxRows: number }) => Promise<FirstRows>;
+  /** The tables that there are now. */
+  readonly list: () => Promise<readonly TableInfo[]>;
+};
+
+const DEFAULT_MEMORY_MB = 1_000;
+const DEFAULT_DISK_BYTES = 20_000_000_000;
+const MOST_THREADS = 8;
+
+/** Opens SQL over a store, with a temporary folder that is removed in the end. Throws `DuckDbMissingError`. */
+export async function openTables(store: Store, options: TablesOptions = {}): Promise<Tables> {
+  const { memoryMb = DEFAULT_MEMORY_MB, diskBytes = DEFAULT_DISK_BYTES } = options;
+  const duckDb = await loadDuckDb(options.load);
+  const { path, [Symbol.asyncDispose]: remove } = await makeTemporaryFolder(options.temporary);
+  const copied = join(path, 'copies');
+  await mkdir(copied);
+  const threads = Math.min(MOST_THREADS, availableParallelism());
+  const shared = { store, duckDb, copies: createLocalCopies(copied), memoryMb, diskBytes, threads };
+  let queries = 0;
+
+  async function query(sql: string, { signal, seconds, onReading }: QueryOptions = {}): Promise<QueryResult> {
+    await using opened = new AsyncDisposableStack();
+    queries += 1;
+    const folder = join(path, `query-${queries}`);
+    opened.defer(() => rm(folder, { recursive: true, force: true }));
+    await mkdir(folder);
+    opened.use(shared.copies.use());
+    const stop = opened.use(stopAfter(seconds, signal));
+    const result = await openQuery(sql, { ...shared, folder, signal: stop.signal, onReading });
+    opened.use(result);
+    const kept = opened.move();
+    return { ...result, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  }
+  return {
+    query,
+    async run(sql, { maxRows, ...rest }) {
+      await using result = await query(sql, rest);
+      const { columns, rows, faults } = result;
+      return { columns, rows, faults, first: await firstOf(result, maxRows) };
+    },
+    async list() {
+      const { signal } = new AbortController();
+      const session = { ...shared, folder: path, signal, report: () => undefined };
+      const tables = tablesOf(session, await placesIn(store));
+      return tables.map((table) => ({ name: table.name, about: table.about, columns: columnsOf(table) }));
+    },
+    [Symbol.asyncDispose]: remove,
+  };
+}
+
+async function firstOf(result: QueryResult, most: number): Promise<readonly (readonly ExactValue[])[]> {
+  const first: (readonly ExactValue[])[] = [];
+  for await (const batch of result.batches()) {
+    first.push(...batch.slice(0, most - first.length));
+    if (first.length >= most) break;
+  }
+  return first;
+}

@@ -1,0 +1,51 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { duckDbMacros } from '../duckdb-dialect.ts';
+import { type Macro, macros } from './macros.ts';
+import { identifier, literal } from './quoted.ts';
+import { type Column, columnsOf, type Table } from './table.ts';
+
+/** The schema in which the pieces of tables are, so that `SHOW TABLES` lists the tables alone. */
+export const PIECES = 'pieces';
+
+/** The name in `PIECES` of a table's piece, by its place among all of the table's pieces. */
+export const pieceName = ({ name }: Pick<Table, 'name'>, index: number): string => `p${index}__${name}`;
+
+/** A piece of a table in SQL: its name in `PIECES`, and the values of the table's last columns. */
+export type NamedPiece = { readonly name: string; readonly values: readonly string[] };
+
+/** Creates the macros, over tables that exist, and the functions that saved queries use. */
+export async function createMacros(connection: DuckDBConnection): Promise<void> {
+  await connection.run([...duckDbMacros, ...macros.map(createMacro)].join(';\n'));
+}
+
+const createMacro = ({ name, parameters, sql }: Macro): string =>
+  `CREATE MACRO ${identifier(name)}(${parameters.join(', ')}) AS TABLE ${sql}`;
+
+/** Creates all tables without rows, and the macros. */
+export async function createSchema(connection: DuckDBConnection, tables: readonly Table[]): Promise<void> {
+  await connection.run([SCHEMA, ...tables.map((table) => createOfPieces(table, []))].join(';\n'));
+  await createMacros(connection);
+}
+
+/** SQL that creates the schema of pieces. */
+export const SCHEMA = `CREATE SCHEMA ${PIECES}`;
+
+/** SQL that creates a table without rows. `name` is quoted. */
+export const createEmpty = (name: string, columns: readonly Column[]): string =>
+  `CREATE TABLE ${name} (${columns.map((column) => `${identifier(column.name)} ${column.type}`).join(', ')})`;
+
+/** SQL that creates a table of pieces, which have its columns; without pieces it has no rows. */
+export function createOfPieces(table: Table, pieces: readonly NamedPiece[]): string {
+  if (pieces.length === 0) return createEmpty(identifier(table.name), columnsOf(table));
+  const rows = pieces.map(
+    ({ name, values }) => `${selectPiece(table, values)} FROM ${PIECES}.${identifier(name)}`,
+  );
+  return `CREATE VIEW ${identifier(table.name)} AS\n${rows.join('\nUNION ALL\n')}`;
+}
+
+function selectPiece({ columns, pieceColumns }: Table, values: readonly string[]): string {
+  const ofPiece = pieceColumns.map(
+    (column, at) => `CAST(${literal(values[at] ?? '')} AS VARCHAR) AS ${identifier(column)}`,
+  );
+  return `SELECT ${[...columns.map(({ name }) => identifier(name)), ...ofPiece].join(', ')}`;
+}

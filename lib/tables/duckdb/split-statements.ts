@@ -1,0 +1,48 @@
+/** SQL cut at the semicolons that end statements. */
+export type Statements = {
+  /** Statements that a semicolon ended, without it; those of nothing but space and comments are left out. */
+  readonly ended: readonly string[];
+  /** What follows the last semicolon, to its end: the beginning of a statement, or nothing but space and comments. */
+  readonly rest: string;
+  /** True if `rest` has something to run. */
+  readonly hasRest: boolean;
+  /** True if `rest` is within quotes or a comment, in which a semicolon ends nothing. */
+  readonly isOpen: boolean;
+};
+
+/**
+ * One token: a comment, a quoted text, name or `$tag$` text (without its end if it has none), a semicolon, or anything
+ * else. Only comments, quotes and semicolons matter here; words are taken whole, so that `a$b$` begins no text.
+ */
+const TOKEN =
+  /--[^\n]*|\/\*(?:[\s\S]*?\*\/|[\s\S]*$)|[eE]'(?:[^'\\]|\\[\s\S]|'')*(?:'|$)|'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|(\$(?:[A-Za-z_]\w*)?\$)[\s\S]*?(?:\1|$)|;|[\p{L}_][\p{L}\p{N}_$]*|\s+|[\s\S]/gu;
+
+/** Cuts SQL into statements, as DuckDB does. */
+export function splitStatements(text: string): Statements {
+  const ended: string[] = [];
+  let from = 0;
+  let hasCode = false;
+  let isOpen = false;
+  for (const { 0: token, 1: tag, index } of text.matchAll(TOKEN)) {
+    isOpen = index + token.length === text.length && isCut(token, tag);
+    if (token === ';') {
+      if (hasCode) ended.push(text.slice(from, index).trim());
+      from = index + 1;
+      hasCode = false;
+    } else if (!/^(?:--|\/\*|\s)/.test(token)) hasCode = true;
+  }
+  return { ended, rest: text.slice(from).trimStart(), hasRest: hasCode, isOpen };
+}
+
+/** True if a quoted text or a comment at the end of all text lacks its end. */
+function isCut(token: string, tag: string | undefined): boolean {
+  if (token.startsWith('/*')) return !token.endsWith('*/') || token.length < 4;
+  if (tag !== undefined) return token.length < 2 * tag.length || !token.endsWith(tag);
+  const quote = /^(?:[eE]?'|")/.exec(token)?.[0];
+  if (quote === undefined) return false;
+  const inside = token.slice(quote.length);
+  const plain = quote.length === 2 ? inside.replaceAll(/\\[\s\S]/g, '') : inside;
+  // Doubled quotes are within; one that is left over ends it.
+  const last = quote.at(-1) ?? '';
+  return (plain.split(last).length - 1) % 2 === 0;
+}

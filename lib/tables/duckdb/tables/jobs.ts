@@ -1,0 +1,36 @@
+import { storedTables } from '../../stored-tables.ts';
+import { duckDbColumns } from '../record-columns.ts';
+import type { Session } from '../session.ts';
+import type { Piece, Table } from '../table.ts';
+import { pieceOfObjects } from './object-pieces.ts';
+
+const { jobs, refused } = storedTables;
+
+/** How jobs ended, by type and by the day on which the job was first claimed. */
+export const jobsTable = (session: Session): Table => ({
+  name: 'jobs',
+  about: jobs.description,
+  columns: duckDbColumns(jobs.columns),
+  pieceColumns: ['type', 'dt'],
+  pieces: () => Array.fromAsync(jobPieces(session)),
+});
+
+async function* jobPieces(session: Session): AsyncGenerator<Piece> {
+  for await (const ofType of session.store.folders(jobs.folder, session)) {
+    for await (const ofDay of session.store.folders(`${ofType}/dt=`, session)) {
+      const [type = '', dt = ''] = ofDay.slice(jobs.folder.length).split('/dt=');
+      yield pieceOfObjects(session, { prefix: `${ofDay}/`, values: [type, dt], columns: jobs.columns });
+    }
+  }
+}
+
+/** Messages that could not become jobs. */
+export const refusedTable = (session: Session): Table => ({
+  name: 'refused',
+  about: refused.description,
+  columns: duckDbColumns(refused.columns),
+  pieceColumns: [],
+  pieces: async () => [
+    pieceOfObjects(session, { prefix: refused.folder, values: [], columns: refused.columns }),
+  ],
+});

@@ -1,0 +1,58 @@
+import { publishedRuns } from '../../../snapshot/changes/published-runs.ts';
+import { type Place, sourceOf } from '../../../snapshot/keys.ts';
+import { manifestOf, readLatest } from '../../../snapshot/manifest.ts';
+import { gluePartitionKeys } from '../../../snapshot/publish/glue-tables.ts';
+import { sourceDefinitions } from '../../../snapshot/sources/sources.ts';
+import { orReport } from '../or-report.ts';
+import { createPartFiles } from '../part-files.ts';
+import { duckDbColumns } from '../record-columns.ts';
+import type { Session } from '../session.ts';
+import type { Piece, Table } from '../table.ts';
+
+/** A published run, by the key of its manifest. */
+type RunAt = { readonly run: string; readonly manifest: string };
+
+/** The tables of a place: its latest run under two names, and all of its published runs. */
+export function runTables(session: Session, place: Place, name: string): readonly Table[] {
+  const shared = {
+    columns: duckDbColumns(sourceDefinitions[sourceOf(place)].columns),
+    pieceColumns: gluePartitionKeys,
+  };
+  const latest = { ...shared, pieces: () => latestPieces(session, place) };
+  return [
+    { ...latest, name, about: `the latest published run of ${place}` },
+    { ...latest, name: `latest_${name}`, about: `the same as ${name}` },
+    {
+      ...shared,
+      name: `all_${name}`,
+      about: `every published run of ${place}`,
+      pieces: () => allPieces(session, place),
+    },
+  ];
+}
+
+async function latestPieces(session: Session, place: Place): Promise<readonly Piece[]> {
+  const latest = await orReport(session, readLatest(session.store, place));
+  return latest === undefined ? [] : [pieceOf(session, place, latest)];
+}
+
+async function allPieces(session: Session, place: Place): Promise<readonly Piece[]> {
+  const runs = await orReport(session, publishedRuns(session.store, place, session));
+  return (runs ?? []).map((run) => pieceOf(session, place, run));
+}
+
+/** The day of a run is in the key of its manifest. */
+export const dayOf = ({ manifest }: RunAt): string => /\/dt=([^/]+)\//.exec(manifest)?.[1] ?? '';
+
+function pieceOf(session: Session, place: Place, at: RunAt): Piece {
+  return {
+    values: [dayOf(at), at.run],
+    prepare: async () => {
+      const manifest = await orReport(
+        session,
+        manifestOf(session.store, at.manifest, { place, run: at.run }),
+      );
+      return manifest && createPartFiles(session, sourceDefinitions[sourceOf(place)].columns, manifest);
+    },
+  };
+}

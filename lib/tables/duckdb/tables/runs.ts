@@ -1,0 +1,95 @@
+import { publishedRuns } from '../../../snapshot/changes/published-runs.ts';
+import { type Place, sourceOf } from '../../../snapshot/keys.ts';
+import { type Manifest, manifestOf, readLatest } from '../../../snapshot/manifest.ts';
+import { readAhead } from '../../../snapshot/sources/read-ahead.ts';
+import { orReport } from '../or-report.ts';
+import { type TextRow, writeRows } from '../row-file.ts';
+import type { Session } from '../session.ts';
+import type { Column, Table } from '../table.ts';
+import { dayOf } from './run-tables.ts';
+
+/** How many manifests are read at once. */
+const READ_AHEAD = 16;
+
+const text = (...names: readonly string[]) => names.map((name): Column => ({ name, type: 'VARCHAR' }));
+const number = (...names: readonly string[]) => names.map((name): Column => ({ name, type: 'BIGINT' }));
+
+/** The published runs of all places, from their manifests. */
+export const runsTable = (session: Session, places: readonly Place[]): Table => ({
+  name: 'runs',
+  about:
+    'every published run: when, how many records, how that is known, what changed, and whether it is the latest',
+  columns: [
+    ...text('place', 'source', 'run', 'dt'),
+    { name: 'latest', type: 'BOOLEAN' },
+    { name: 'startedat', type: 'TIMESTAMP' },
+    { name: 'finishedat', type: 'TIMESTAMP' },
+    ...number('records', 'missing'),
+    ...text('consistency', 'against'),
+    ...number('added', 'removed', 'changed', 'parts', 'bytes', 'requests', 'retries', 'throttled'),
+    { name: 'forced', type: 'BOOLEAN' },
+    { name: 'refused', type: 'VARCHAR[]' },
+    ...text('platform'),
+  ],
+  pieceColumns: [],
+  pieces: async () => [
+    {
+      values: [],
+      prepare: async () => ({
+        bytes: 0,
+        copiedBytes: 0,
+        load: async () => [await writeRows(session.folder, rowsOf(session, places))],
+      }),
+    },
+  ],
+});
+
+async function* rowsOf(session: Session, places: readonly Place[]): AsyncGenerator<TextRow> {
+  for (const place of places) {
+    const latest = await orReport(session, readLatest(session.store, place));
+    const runs = (await orReport(session, publishedRuns(session.store, place, session))) ?? [];
+    const rows = readAhead({
+      items: runs,
+      concurrency: READ_AHEAD,
+      signal: session.signal,
+      read: async (run) => {
+        const manifest = await orReport(
+          session,
+          manifestOf(session.store, run.manifest, { place, run: run.run }),
+        );
+        return manifest && rowOf(place, manifest, dayOf(run), latest?.run);
+      },
+    });
+    for await (const row of rows) if (row !== undefined) yield row;
+  }
+}
+
+function rowOf(place: Place, manifest: Manifest, dt: string, latest: string | undefined): TextRow {
+  const { run, startedAt, finishedAt, changes, parts, calls, forced } = manifest;
+  return {
+    place,
+    source: sourceOf(place),
+    run,
+    dt,
+    latest: String(run === latest),
+    startedat: startedAt,
+    finishedat: finishedAt,
+    records: String(manifest.records),
+    missing: String(manifest.missing.length),
+    consistency: manifest.consistency,
+    against: changes?.against ?? null,
+    added: counted(changes?.added),
+    removed: counted(changes?.removed),
+    changed: counted(changes?.changed),
+    parts: String(parts.length),
+    bytes: String(parts.reduce((sum, part) => sum + part.bytes, 0)),
+    requests: String(calls.requests),
+    retries: String(calls.retries),
+    throttled: String(calls.throttled),
+    forced: String(forced),
+    refused: manifest.refused,
+    platform: manifest.platform,
+  };
+}
+
+const counted = (count: number | undefined) => (count === undefined ? null : String(count));

@@ -1,0 +1,81 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { identifier, literal, literals } from './quoted.ts';
+import { createEmpty, createMacros, createOfPieces, PIECES, pieceName, SCHEMA } from './schema.ts';
+import type { Column, DataFile, Piece, Table } from './table.ts';
+
+/** A table with the files of the pieces that a query needs; those of the others are undefined. */
+export type LoadedTable = {
+  readonly table: Table;
+  readonly pieces: readonly (Pick<Piece, 'values'> & { readonly files: readonly DataFile[] | undefined })[];
+};
+
+/** Creates all tables over their files, and the macros. What was not loaded fails when a query reads it. */
+export async function createViews(
+  connection: DuckDBConnection,
+  tables: readonly Table[],
+  loaded: readonly LoadedTable[],
+): Promise<void> {
+  const byTable = new Map(loaded.map((each) => [each.table, each.pieces]));
+  const made = tables.flatMap((table) => {
+    const pieces = byTable.get(table) ?? [{ values: table.pieceColumns.map(() => ''), files: undefined }];
+    const named = pieces.map(({ values, files }, at) => ({ name: pieceName(table, at), values, files }));
+    return [...named.map((piece) => createPiece(table, piece)), createOfPieces(table, named)];
+  });
+  await connection.run([SCHEMA, UNREAD, ...made].join(';\n'));
+  await createMacros(connection);
+}
+
+/** One row, whose text is the error of a query that reads what it was thought not to need. */
+const UNREAD = `CREATE TABLE ${PIECES}.unread AS SELECT 'this part of the query was not expected to be read' AS message`;
+
+function createPiece(
+  { columns }: Table,
+  { name, files }: { readonly name: string; readonly files: readonly DataFile[] | undefined },
+): string {
+  const piece = `${PIECES}.${identifier(name)}`;
+  if (files === undefined) {
+    const nulls = columns.map((column) => `CAST(NULL AS ${column.type}) AS ${identifier(column.name)}`);
+    return `CREATE VIEW ${piece} AS SELECT ${nulls.join(', ')} FROM ${PIECES}.unread WHERE error(message) IS NULL`;
+  }
+  if (files.length === 0) return createEmpty(piece, columns);
+  const empty = identifier(`${name}_empty`);
+  const typed = columns.map(
+    (column) => `CAST(${identifier(column.name)} AS ${column.type}) AS ${identifier(column.name)}`,
+  );
+  // Columns that are younger than a file come from the table without rows.
+  const sources = [`FROM ${PIECES}.${empty}`, ...readFiles(columns, files)];
+  return [
+    createEmpty(`${PIECES}.${empty}`, columns),
+    `CREATE VIEW ${piece} AS SELECT ${typed.join(', ')} FROM (${sources.join(' UNION ALL BY NAME ')})`,
+  ].join(';\n');
+}
+
+/** Queries over files: those of Parquet together, and those of lines one by one. */
+function readFiles(columns: readonly Column[], files: readonly DataFile[]): readonly string[] {
+  const parquet = files.filter(({ longestLine }) => longestLine === undefined).map(({ path }) => path);
+  return [
+    ...(parquet.length === 0 ? [] : [`FROM read_parquet(${literals(parquet)}, union_by_name = true)`]),
+    ...files.flatMap(({ path, longestLine }) =>
+      longestLine === undefined ? [] : [readLines(columns, path, longestLine)],
+    ),
+  ];
+}
+
+/** DuckDB reads blocks of this size at least. */
+const LEAST_LINE_BYTES = 1_000_000;
+
+function readLines(columns: readonly Column[], path: string, longestLine: number): string {
+  const texts = columns.map(({ name, type }) => `${literal(name)}: ${literal(textType(type))}`);
+  const typed = columns.map(
+    ({ name, type }) => `TRY_CAST(${identifier(name)} AS ${type}) AS ${identifier(name)}`,
+  );
+  const most = Math.max(longestLine + 1, LEAST_LINE_BYTES);
+  return `SELECT ${typed.join(', ')} FROM read_json(${literal(path)}, format = 'newline_delimited', columns = {${texts.join(', ')}}, maximum_object_size = ${most})`;
+}
+
+/** The type that a column has in a file of lines. */
+const textType = (type: string): string => (/[[(]/.test(type) ? type : 'VARCHAR');
+
+/** All files that a query may read. */
+export const filesOf = (loaded: readonly LoadedTable[]): readonly string[] =>
+  loaded.flatMap(({ pieces }) => pieces.flatMap(({ files = [] }) => files.map(({ path }) => path)));

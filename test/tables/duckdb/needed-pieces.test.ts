@@ -1,0 +1,131 @@
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Store } from '../../../lib/store/store.ts';
+import { openTables, type Tables } from '../../../lib/tables/duckdb/open-tables.ts';
+import { scaled } from '../../scale.ts';
+import { publishLines } from '../../snapshot/changes/publish-lines.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
+import { calculation, rowsOf, runOn } from './published.ts';
+
+const DAYS = [1, 2, 3, 4, 5, 6];
+
+let read: string[] = [];
+let tables: Tables;
+
+/** A store whose reads of parts are recorded by their days. */
+function recording(store: Store): Store {
+  return {
+    ...store,
+    stream: (key, options) => {
+      read.push(/dt=2026-10-0(\d)/.exec(key)?.[1] ?? key);
+      return store.stream(key, options);
+    },
+  };
+}
+
+beforeAll(async () => {
+  const store = createMemoryStore();
+  for (const day of DAYS)
+    await publishLines(store, {
+      run: runOn('2026-10', day),
+      lines: Array.from({ length: day }, (_, at) => calculation(at, `on ${day}`)),
+    });
+  tables = await openTables(recording(store));
+});
+
+afterAll(() => tables[Symbol.asyncDispose]());
+
+/** Runs a query in a session that has copied nothing yet, and returns the days whose parts were read. */
+async function daysReadBy(sql: string): Promise<readonly string[]> {
+  read = [];
+  const store = createMemoryStore();
+  for (const day of DAYS)
+    await publishLines(store, { run: runOn('2026-10', day), lines: [calculation(day, 'a')] });
+  await using fresh = await openTables(recording(store));
+  await fresh.run(sql, { maxRows: 1 });
+  return read.sort();
+}
+
+describe('a query reads only the runs that it needs', () => {
+  test.each([
+    ['SELECT count(*) FROM calculations', ['6']],
+    ["SELECT * FROM all_calculations WHERE dt = '2026-10-03'", ['3']],
+    ["SELECT count(*) FROM all_calculations WHERE dt >= '2026-10-05' AND name = 'a'", ['5', '6']],
+    [
+      "SELECT * FROM all_calculations a JOIN all_calculations b USING (id) WHERE a.dt = '2026-10-02' AND b.dt = '2026-10-04'",
+      ['2', '4'],
+    ],
+    ["SELECT 1 FROM runs WHERE EXISTS (SELECT 1 FROM all_calculations WHERE run LIKE '20261001%')", ['1']],
+    ['SELECT place, count(*) FROM runs GROUP BY place', []],
+    ['DESCRIBE all_calculations', []],
+    [
+      'SELECT * FROM all_calculations WHERE run = (SELECT max(run) FROM runs)',
+      ['1', '2', '3', '4', '5', '6'],
+    ],
+  ])('%s', async (sql, days) => {
+    expect(await daysReadBy(sql)).toEqual(days);
+  });
+});
+
+const day = fc.integer({ min: 0, max: 7 }).map((each) => `'2026-10-0${each}'`);
+
+const condition: fc.Arbitrary<string> = fc.letrec<{ any: string; one: string; two: string }>((tie) => ({
+  any: fc.oneof({ maxDepth: 2 }, tie('one'), tie('two')),
+  one: fc.oneof(
+    fc
+      .tuple(
+        fc.constantFrom('dt', 'left(dt, 10)', 'left(run, 8)', 'max_dt'),
+        fc.constantFrom('<', '=', '>=', '<>'),
+        day,
+      )
+      .map(([column, comparison, value]) =>
+        column === 'left(run, 8)'
+          ? `${column} ${comparison} replace(${value}, '-', '')`
+          : `${column.replace('max_dt', 'dt')} ${comparison} ${value}`,
+      ),
+    fc.array(day, { minLength: 1, maxLength: 3 }).map((days) => `dt IN (${days.join(', ')})`),
+    fc.tuple(day, day).map(([from, to]) => `dt BETWEEN ${from} AND ${to}`),
+    fc.constantFrom(
+      "id = '1'",
+      "name LIKE '%3'",
+      'dt IS NULL',
+      'id IS NOT NULL',
+      "CASE WHEN id = '0' THEN dt = '2026-10-02' END",
+    ),
+    fc.constant('dt = (SELECT max(dt) FROM all_calculations)'),
+  ),
+  two: fc
+    .tuple(tie('any'), fc.constantFrom('AND', 'OR', 'AND NOT'), tie('any'))
+    .map(([left, both, right]) => `(${left}) ${both} (${right})`),
+})).any;
+
+const query = fc
+  .tuple(
+    condition,
+    condition,
+    fc.constantFrom(
+      'SELECT dt, id FROM all_calculations WHERE A',
+      'SELECT dt, count(*) FROM all_calculations WHERE A GROUP BY dt HAVING count(*) > 1',
+      'SELECT dt, id FROM all_calculations WHERE A UNION ALL SELECT dt, id FROM all_calculations WHERE B',
+      'SELECT a.dt, b.dt, id FROM (FROM all_calculations WHERE A) a LEFT JOIN (FROM all_calculations WHERE B) b USING (id)',
+      'SELECT dt, id FROM all_calculations c WHERE A AND EXISTS (SELECT 1 FROM all_calculations d WHERE d.id = c.id AND (B))',
+      'SELECT dt, id FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY dt) AS number FROM all_calculations WHERE A) WHERE number < 3 AND (B)',
+      'SELECT dt, id FROM all_calculations WHERE A EXCEPT SELECT dt, id FROM all_calculations WHERE B',
+      'WITH x AS (SELECT * FROM all_calculations WHERE A) SELECT x.dt, y.id FROM x, x AS y WHERE x.id = y.id',
+    ),
+  )
+  .map(([a, b, shape]) => shape.replaceAll(/\b[AB]\b/g, (which) => `(${which === 'A' ? a : b})`));
+
+test('whatever a query asks of days and runs, its rows are those of all runs', async () => {
+  await fc.assert(
+    fc.asyncProperty(query, async (sql) => {
+      const sorted = `SELECT * FROM (${sql}) ORDER BY ALL`;
+      // A table in memory, about which nothing can be known before it is read.
+      const whole =
+        'WITH all_calculations AS MATERIALIZED (SELECT * FROM main.all_calculations LIMIT 1000000000)';
+
+      expect(await rowsOf(tables, sorted)).toEqual(await rowsOf(tables, `${whole} ${sorted}`));
+    }),
+    { numRuns: scaled(8, 400) },
+  );
+}, 300_000);

@@ -1,0 +1,154 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DuckDbMissingError } from '../../../lib/tables/duckdb/load-duckdb.ts';
+import { openTables, type Tables } from '../../../lib/tables/duckdb/open-tables.ts';
+import { QueryError } from '../../../lib/tables/duckdb/query-error.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
+import { publishTwoRuns } from './published.ts';
+
+const store = createMemoryStore();
+let tables: Tables;
+let folder: string;
+
+beforeAll(async () => {
+  await publishTwoRuns(store);
+  folder = await mkdtemp(join(tmpdir(), 'safety-'));
+  await writeFile(join(folder, 'a.csv'), 'a\n1\n');
+  tables = await openTables(store, { temporary: folder });
+});
+
+afterAll(async () => {
+  await tables[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+/** The error of a query. */
+async function errorOf(sql: string, options: { seconds?: number; signal?: AbortSignal } = {}) {
+  const ended = await tables.run(sql, { maxRows: 1, ...options }).then(
+    ({ first }) => first,
+    (error: unknown) => error,
+  );
+  return ended as QueryError;
+}
+
+describe('a query only reads', () => {
+  test.each([
+    'CREATE TABLE x AS SELECT 1',
+    "COPY (SELECT 1) TO 'x.csv'",
+    "EXPLAIN ANALYZE COPY (SELECT 1) TO 'x.csv'",
+    "ATTACH 'x.db'",
+    'INSTALL httpfs',
+    'SET memory_limit = 1',
+    'PRAGMA enable_profiling',
+    'DROP VIEW calculations',
+    'CALL pragma_version()',
+    'INSERT INTO calculations (id) VALUES (1)',
+    'BEGIN',
+    'SELECT 1; DROP VIEW calculations',
+    "PIVOT calculations ON id USING count(*); COPY (SELECT 1) TO 'x.csv'",
+    '',
+    ' ; -- nothing',
+  ])('%j is refused', async (sql) => {
+    const error = await errorOf(sql);
+
+    expect(error).toBeInstanceOf(QueryError);
+    expect(error.failure.kind).toBe('sql');
+    expect(error.message).toMatch(/^expected (one|a) query/);
+  });
+
+  test.each([
+    (file: string) => `SELECT * FROM read_csv('${file}')`,
+    (file: string) => `SELECT * FROM '${file}'`,
+    (file: string) => `SELECT content FROM read_text('${file}')`,
+    () => "SELECT * FROM glob('/etc/*')",
+    () => "SELECT * FROM read_parquet('https://example.com/a.parquet')",
+  ])('no file can be read: %s', async (sql) => {
+    const error = await errorOf(sql(join(folder, 'a.csv')));
+
+    expect(error).toBeInstanceOf(QueryError);
+    expect(error.message).toMatch(/Permission Error|Catalog Error|Missing Extension/);
+  });
+});
+
+describe('a wrong query', () => {
+  test('is shown with its place', async () => {
+    const { message, failure } = await errorOf('SELECT nam\nFROM calculations\nWHERE nam = 1');
+
+    expect(failure.kind).toBe('sql');
+    expect(message).toContain('Binder Error: Referenced column "nam" not found');
+    expect(message).toContain('"name"');
+    expect(message).toContain('LINE 3: WHERE nam = 1');
+  });
+
+  test('of which only the values show that it is wrong, too', async () => {
+    const { message, failure } = await errorOf('SELECT 1,\nid::INT FROM calculations');
+
+    expect(failure.kind).toBe('sql');
+    expect(message).toContain("Could not convert string '123456789012345678901234567890'");
+    expect(message).toContain('LINE 2: id::INT');
+  });
+});
+
+describe('a query is stopped', () => {
+  const endless = 'WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT count(*) FROM x';
+
+  test('when its time is over', async () => {
+    const error = await errorOf(endless, { seconds: 0.3 });
+
+    expect(error.failure).toEqual({ kind: 'too-long', seconds: 0.3 });
+  });
+
+  test('by its signal, with the reason of that', async () => {
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(new Error('stopped by SIGINT')), 300);
+
+    expect(
+      await errorOf('SELECT sum(hash(i)) FROM range(1000000000000) r(i)', { signal: stop.signal }),
+    ).toEqual(new Error('stopped by SIGINT'));
+    expect(await errorOf('SELECT 1', { signal: stop.signal })).toEqual(new Error('stopped by SIGINT'));
+  });
+
+  test('when it needs more memory than it may have', async () => {
+    await using small = await openTables(store, { temporary: folder, memoryMb: 100 });
+    const ended = small.run('SELECT list(i) FROM range(20_000_000) r(i)', { maxRows: 1 });
+
+    await expect(ended).rejects.toMatchObject({ failure: { kind: 'too-large' } });
+  });
+});
+
+test('a row that fails late fails the query: rows before it are not taken for all', async () => {
+  const error = await errorOf(
+    "SELECT CASE i WHEN 900000 THEN error('late') ELSE i::VARCHAR END FROM range(1000000) r(i)",
+  );
+
+  expect(error.message).toContain('late');
+});
+
+test('without DuckDB, the way to get it is said', async () => {
+  const missing = Object.assign(new Error("Cannot find package '@duckdb/node-api'"), {
+    code: 'ERR_MODULE_NOT_FOUND',
+  });
+  const opening = openTables(store, { load: () => Promise.reject(missing) });
+
+  await expect(opening).rejects.toThrow(DuckDbMissingError);
+  await expect(opening).rejects.toThrow(
+    /^DuckDB is not installed: npm install @duckdb\/node-api@\d+\.\d+\.\d+[^ ]*$/,
+  );
+});
+
+test('the temporary folder is removed, and those of killed processes are', async () => {
+  const parent = await mkdtemp(join(tmpdir(), 'left-'));
+  const killed = join(parent, 'platform-sync-query-999999999-abc');
+  await writeFile(killed, '');
+
+  const opened = await openTables(store, { temporary: parent });
+  await opened.run('SELECT * FROM calculations', { maxRows: 1 });
+  const during = await readdir(parent);
+  await opened[Symbol.asyncDispose]();
+
+  expect(during).toEqual([expect.stringMatching(new RegExp(`^platform-sync-query-${process.pid}-`))]);
+  expect(await readdir(parent)).toEqual([]);
+  await rm(parent, { recursive: true });
+});

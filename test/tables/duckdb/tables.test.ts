@@ -1,0 +1,187 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { printChange } from '../../../lib/snapshot/changes/change.ts';
+import { changesKey } from '../../../lib/snapshot/keys.ts';
+import { openTables, type Tables } from '../../../lib/tables/duckdb/open-tables.ts';
+import { monday, publishLines, tuesday, wednesday } from '../../snapshot/changes/publish-lines.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
+import { publishTwoRuns, rowsOf } from './published.ts';
+
+const store = createMemoryStore();
+let tables: Tables;
+
+const put = (key: string, value: unknown) => store.put(key, Buffer.from(`${JSON.stringify(value)}\n`));
+
+beforeAll(async () => {
+  await publishTwoRuns(store);
+  await publishLines(store, {
+    place: 'files.reports',
+    run: wednesday,
+    lines: ['{"id":"f1","name":"x"}'],
+    manifest: {
+      changes: { against: 'a', added: 1, removed: 0, changed: 2 },
+      forced: true,
+      refused: ['type'],
+    },
+  });
+  const change = {
+    change: 'changed',
+    key: '1036',
+    before: '{"id":1036,"n":1.50}',
+    after: '{"id":1036,"n":1e400}',
+    fields: ['n'],
+  } as const;
+  await store.put(changesKey('calculations', tuesday), gzipSync(`${printChange(change)}\n`));
+  await store.put(
+    `calculations/dt=2026-11-16/run=${monday.id}/_changes.ndjson.gz`,
+    gzipSync(`${printChange({ change: 'added', key: '7', after: '{"id":7}' })}\n`),
+  );
+  await put('results/score/dt=2026-11-20/!-b.json', {
+    version: 1,
+    id: ':b',
+    type: 'score',
+    status: 'failed',
+    attempts: 2,
+    startedAt: '2026-11-20T01:00:00.000Z',
+    finishedAt: '2026-11-20T01:00:01.000Z',
+    sender: null,
+    error: { kind: 'timeout' },
+  });
+  await store.put(
+    'results/data-files/dt=2026-11-21/a.json',
+    Buffer.from(
+      '{"version":1,"id":"a","type":"data-files","status":"done","attempts":1,"startedAt":"2026-11-21T01:00:00.000Z","finishedAt":"2026-11-21T01:00:01.000Z","sender":"s","response":{"id":12345678901234567890,"n":1.50}}\n',
+    ),
+  );
+  await put('refused/m1.json', {
+    version: 1,
+    messageId: 'm1',
+    sender: null,
+    sentAt: null,
+    faults: ['a', 'b'],
+    body: '{',
+  });
+  await store.put(
+    'scores/may/part-00003-aaaaaaaaaaaa.ndjson.gz',
+    gzipSync(
+      '{"id":"7","line":2,"columns":{"channel":"mail"},"textHash":"h","topicSentiments":{"price":"NEGATIVE"},"sentiment":"NEUTRAL"}\n{"line":3,"error":"empty"}\n',
+    ),
+  );
+  tables = await openTables(store);
+});
+
+afterAll(() => tables[Symbol.asyncDispose]());
+
+test('a table has the latest run, with ids as text and times', async () => {
+  expect(await rowsOf(tables, 'SELECT id, name, dt, run FROM calculations')).toEqual([
+    ['123456789012345678901234567890', 'Cost', '2026-11-17', tuesday.id],
+  ]);
+  expect(await rowsOf(tables, 'SELECT id FROM latest_calculations')).toHaveLength(1);
+});
+
+test('all_ has every published run', async () => {
+  const rows = await rowsOf(
+    tables,
+    'SELECT run, id, locked, lastmodified, lastmodified_at FROM all_calculations ORDER BY run, id',
+  );
+
+  expect(rows).toEqual([
+    [monday.id, '1036', true, 1_700_000_000_123, '2023-11-14T22:13:20.123Z'],
+    [monday.id, '123456789012345678901234567890', null, null, null],
+    [tuesday.id, '123456789012345678901234567890', null, null, null],
+  ]);
+});
+
+test('a narrowed snapshot has tables of its own', async () => {
+  expect(await rowsOf(tables, 'SELECT id, run FROM files_reports')).toEqual([['f1', wednesday.id]]);
+  expect(await rowsOf(tables, 'SELECT id FROM all_files_reports')).toHaveLength(1);
+});
+
+test('what has never been published is empty, with its columns', async () => {
+  const { columns, first } = await tables.run('SELECT * FROM all_cards', { maxRows: 1 });
+
+  expect(first).toEqual([]);
+  expect(columns).toContainEqual({ name: 'datasourceid', type: 'VARCHAR' });
+  expect(columns.slice(-2).map(({ name }) => name)).toEqual(['dt', 'run']);
+});
+
+test('runs says of each run what its manifest says', async () => {
+  const rows = await rowsOf(
+    tables,
+    'SELECT place, run, latest, records, changed, parts, forced, refused, startedat FROM runs ORDER BY run',
+  );
+
+  expect(rows).toEqual([
+    ['calculations', monday.id, false, 2, null, 1, false, [], '2026-11-16T09:00:00.000Z'],
+    ['calculations', tuesday.id, true, 1, null, 1, false, [], '2026-11-17T09:00:00.000Z'],
+    ['files.reports', wednesday.id, true, 1, 2, 1, true, ['type'], '2026-11-18T09:00:00.000Z'],
+  ]);
+});
+
+test('changes have the records byte for byte, also those that earlier versions stored', async () => {
+  expect(await rowsOf(tables, 'SELECT * FROM changes ORDER BY run')).toEqual([
+    ['added', '7', null, '{"id":7}', [], 'calculations', '2026-11-16', monday.id],
+    [
+      'changed',
+      '1036',
+      '{"id":1036,"n":1.50}',
+      '{"id":1036,"n":1e400}',
+      ['n'],
+      'calculations',
+      '2026-11-17',
+      tuesday.id,
+    ],
+  ]);
+});
+
+test('jobs have how they ended, with responses as they came', async () => {
+  expect(
+    await rowsOf(
+      tables,
+      'SELECT id, status, attempts, sender, error, response, type, dt FROM jobs ORDER BY id',
+    ),
+  ).toEqual([
+    [':b', 'failed', 2, null, '{"kind":"timeout"}', null, 'score', '2026-11-20'],
+    ['a', 'done', 1, 's', null, '{"id":12345678901234567890,"n":1.50}', 'data-files', '2026-11-21'],
+  ]);
+});
+
+test('refused messages and scores', async () => {
+  expect(await rowsOf(tables, 'SELECT * FROM refused')).toEqual([['m1', null, null, ['a', 'b'], '{']]);
+  expect(
+    await rowsOf(
+      tables,
+      'SELECT batch, chunk, line, id, columns, topicsentiments, sentiment, error FROM scores ORDER BY line',
+    ),
+  ).toEqual([
+    ['may', 3, 2, '7', { channel: 'mail' }, '{"price":"NEGATIVE"}', 'NEUTRAL', null],
+    ['may', 3, 3, null, null, null, null, 'empty'],
+  ]);
+});
+
+test('the tables are listed, and nothing of how they are made', async () => {
+  const rows = await rowsOf(tables, 'SHOW TABLES');
+
+  expect(rows.flat()).toEqual([
+    'all_calculations',
+    'all_cards',
+    'all_data_files',
+    'all_files',
+    'all_files_reports',
+    'calculations',
+    'cards',
+    'changes',
+    'data_files',
+    'files',
+    'files_reports',
+    'jobs',
+    'latest_calculations',
+    'latest_cards',
+    'latest_data_files',
+    'latest_files',
+    'latest_files_reports',
+    'refused',
+    'runs',
+    'scores',
+  ]);
+});
