@@ -6,6 +6,8 @@ import { SettingsError } from '../settings.ts';
 import { PlaceTakenError } from '../snapshot/place-taken.ts';
 import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
 import { StoreError } from '../store/error.ts';
+import { DuckDbMissingError } from '../tables/duckdb/load-duckdb.ts';
+import { QueryError } from '../tables/duckdb/query-error.ts';
 import type { AddCommand, Finish } from './command.ts';
 import { addCall } from './commands/call.ts';
 import { addDiff } from './commands/diff.ts';
@@ -14,6 +16,7 @@ import { addFormula } from './commands/formula.ts';
 import { addJobs } from './commands/jobs.ts';
 import { addPace } from './commands/pace.ts';
 import { addPublish } from './commands/publish.ts';
+import { addQuery } from './commands/query.ts';
 import { addRedrive } from './commands/redrive.ts';
 import { addRuns } from './commands/runs.ts';
 import { addSandbox } from './commands/sandbox.ts';
@@ -73,6 +76,7 @@ const COMMANDS: readonly AddCommand[] = [
   addPublish,
   addRuns,
   addDiff,
+  addQuery,
   addScore,
   addCall,
   addFormula,
@@ -115,11 +119,12 @@ function explain(error: unknown, { err, signal }: Terminal): number {
   return isUsage(error) ? exitCodes.usage : exitCodes.failed;
 }
 
-const USAGE_ERRORS = [SettingsError, UsageError, PlaceTakenError] as const;
+const USAGE_ERRORS = [SettingsError, UsageError, PlaceTakenError, DuckDbMissingError] as const;
 
 function isUsage(error: unknown): boolean {
   if (error instanceof SnapshotStoppedError) return isUsage(error.cause);
   if (USAGE_ERRORS.some((usage) => error instanceof usage)) return true;
   if (error instanceof PlatformError) return error.failure.kind === 'input';
+  if (error instanceof QueryError) return error.failure.kind === 'sql';
   return error instanceof StoreError && error.failure.kind === 'bad-location';
 }

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import type { Terminal } from './terminal.ts';
 
 /** npm forwards a Ctrl-C that the terminal has already sent to this process: a repeat this soon is the same one. */
@@ -30,5 +32,27 @@ export function processTerminal(): Terminal {
     screen: process.stderr.isTTY ? process.stderr : undefined,
     readInput: () => text(process.stdin),
     signal: stop.signal,
+    width: process.stdout.isTTY ? process.stdout.columns : undefined,
+    drained: createDrained(process.stdout),
+    dialog:
+      process.stdin.isTTY && process.stdout.isTTY
+        ? { input: process.stdin, output: process.stdout }
+        : undefined,
+  };
+}
+
+/** A reader that has gone is no failure: whoever runs `| head` wants no more. */
+function createDrained(stream: NodeJS.WriteStream): () => Promise<boolean> {
+  let isClosed = false;
+  stream.on('error', (error) => {
+    if (!('code' in error) || error.code !== 'EPIPE') throw error;
+    isClosed = true;
+  });
+  return async () => {
+    // The error of a write comes later.
+    await setImmediate();
+    if (stream.writableNeedDrain && !isClosed)
+      await Promise.race([once(stream, 'drain'), once(stream, 'close')]);
+    return !isClosed;
   };
 }

@@ -3,6 +3,9 @@ import type { Polls } from '../jobs/queue/empty-queue.ts';
 import { shortened } from '../json/faults.ts';
 import type { Environment } from '../settings.ts';
 
+/** Somebody who types. */
+export type Dialog = { readonly input: NodeJS.ReadableStream; readonly output: NodeJS.WritableStream };
+
 /** What a command may use of the process that it runs in. */
 export type Terminal = {
   readonly environment: Environment;
@@ -15,6 +18,12 @@ export type Terminal = {
   readonly readInput: () => Promise<string>;
   /** Aborted by Ctrl-C, SIGTERM, or SIGHUP (the terminal was closed). */
   readonly signal: AbortSignal;
+  /** How many characters a line of standard output has, if it is a screen. */
+  readonly width?: number | undefined;
+  /** Resolves when there is room for more results: false if nobody reads them any more, as after `| head`. */
+  readonly drained?: () => Promise<boolean>;
+  /** Where people type lines and see them; undefined if nobody is there. */
+  readonly dialog?: Dialog | undefined;
   /** How queues are polled; long polls if absent. */
   readonly polls?: Polls | undefined;
 };

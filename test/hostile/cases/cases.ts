@@ -1,6 +1,7 @@
 import type { CommandCase } from '../command-case.ts';
 import { fileCases } from './files.ts';
 import { objectCases } from './objects.ts';
+import { queryCases } from './queries.ts';
 import { responseCases } from './responses.ts';
 import { settingsCases } from './settings.ts';
 import { usageCases } from './usage.ts';
@@ -9,6 +10,7 @@ import { usageCases } from './usage.ts';
 export const commandCases = {
   settings: settingsCases,
   usage: usageCases,
+  queries: queryCases,
   files: fileCases,
   objects: objectCases,
   responses: responseCases,

@@ -1,0 +1,75 @@
+import { openTables, type Tables } from '../../tables/duckdb/open-tables.ts';
+import { savedQueries } from '../../tables/saved-queries.ts';
+import { openStoreOf } from '../open-store-of.ts';
+import { exitCodes, shown, type Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { printResult, type ResultFormat } from './print-result.ts';
+import { runPrompt } from './prompt.ts';
+import { listSaved, savedSql } from './saved.ts';
+
+export type QueryFlags = ResultFormat & {
+  readonly saved?: string | true;
+  readonly seconds?: number;
+  readonly memory: number;
+  readonly disk: number;
+};
+
+/** Runs SQL, or the prompt if there is none, and returns the exit code. */
+export async function runQuery(
+  given: string | undefined,
+  flags: QueryFlags,
+  terminal: Terminal,
+): Promise<number> {
+  checkFlags(given, flags);
+  if (flags.saved === true) {
+    for (const line of flags.json ? [JSON.stringify(savedQueries())] : listSaved()) terminal.out(line);
+    return exitCodes.done;
+  }
+  const sql = await sqlOf(given, flags, terminal);
+  const store = await openStoreOf(terminal.environment);
+  await using tables = await openTables(store, {
+    memoryMb: flags.memory,
+    diskBytes: flags.disk * 1e9,
+  });
+  if (sql !== undefined) return await runOne(sql, flags, { tables, terminal });
+  const { dialog, signal } = terminal;
+  if (dialog === undefined) throw noQuery();
+  return await runPrompt({ tables, dialog, signal, seconds: flags.seconds });
+}
+
+/** The SQL that was asked for; undefined for the prompt. */
+async function sqlOf(
+  given: string | undefined,
+  { saved, ...format }: QueryFlags,
+  { dialog, readInput }: Terminal,
+): Promise<string | undefined> {
+  if (typeof saved === 'string') return savedSql(saved);
+  if (given === '-') return await readInput();
+  const needsSql = dialog === undefined || format.json || format.csv || format.parquet !== undefined;
+  if (given === undefined && needsSql) throw noQuery();
+  return given;
+}
+
+const noQuery = () => new UsageError('SQL: expected a query, or --saved NAME, got none');
+
+function checkFlags(given: string | undefined, { saved, json, csv, parquet }: QueryFlags): void {
+  const formats = Object.entries({ json, csv, parquet }).filter(([, value]) => value !== undefined);
+  if (formats.length > 1)
+    throw new UsageError(`expected one of --json, --csv and --parquet, got ${formats.length}`);
+  if (given !== undefined && saved !== undefined) throw new UsageError('expected SQL or --saved, got both');
+}
+
+async function runOne(
+  sql: string,
+  flags: QueryFlags,
+  { tables, terminal }: { readonly tables: Tables; readonly terminal: Terminal },
+): Promise<number> {
+  await using result = await tables.query(sql, {
+    signal: terminal.signal,
+    seconds: flags.seconds,
+    onReading: terminal.err,
+  });
+  await printResult(result, flags, terminal);
+  for (const fault of result.faults) terminal.err(`not in the result: ${shown(fault)}`);
+  return result.faults.length > 0 ? exitCodes.incomplete : exitCodes.done;
+}

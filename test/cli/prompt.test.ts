@@ -1,0 +1,189 @@
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { complete } from '../../lib/cli/query/completion.ts';
+import { runPrompt } from '../../lib/cli/query/prompt.ts';
+import { openTables, type Tables } from '../../lib/tables/duckdb/open-tables.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
+import { publishTwoRuns } from '../tables/duckdb/published.ts';
+
+let tables: Tables;
+
+beforeAll(async () => {
+  const store = createMemoryStore();
+  await publishTwoRuns(store);
+  tables = await openTables(store);
+});
+
+afterAll(() => tables[Symbol.asyncDispose]());
+
+/** A prompt on streams that stand for a terminal of 60 columns. */
+function openPrompt() {
+  const input = new PassThrough();
+  const output = Object.assign(new PassThrough(), { isTTY: true, columns: 60 });
+  let screen = '';
+  output.on('data', (data: Buffer) => {
+    screen += data.toString();
+  });
+  const stop = new AbortController();
+  const ended = runPrompt({ tables, dialog: { input, output }, signal: stop.signal });
+  return {
+    ended,
+    stop,
+    screen: () => screen,
+    type: (text: string) => input.write(text),
+    /** Waits until the screen shows a text after what it showed at the last call. */
+    async shows(text: string): Promise<string> {
+      for (let tries = 0; !screen.includes(text); tries += 1) {
+        if (tries === 2_000) throw new Error(`expected ${text}, got ${screen}`);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      const seen = screen;
+      screen = '';
+      return seen;
+    },
+  };
+}
+
+const CTRL_C = '\u0003';
+const CTRL_D = '\u0004';
+
+describe('the prompt', () => {
+  test('runs a statement of several lines, and ends with Ctrl-D', async () => {
+    const { type, shows, ended } = openPrompt();
+
+    await shows('sql> ');
+    type("SELECT id,\n';' AS mark\nFROM all_calculations\nWHERE name = 'Revenue'; SELECT 2 AS two;\n");
+    const first = await shows('1 row, ');
+    await shows('1 row, ');
+    type(CTRL_D);
+
+    expect(first).toContain('id    mark');
+    expect(first).toContain('1036  ;');
+    expect(await ended).toBe(0);
+  });
+
+  test('shows what is wrong, and goes on', async () => {
+    const { type, shows, ended } = openPrompt();
+
+    type('SELECT nam FROM calculations;\n');
+    const wrong = await shows('LINE 1');
+    type('.columns calculation\n');
+    await shows('expected a table, got "calculation": .tables lists them');
+    type('.nothing\n');
+    await shows('expected one of .tables, .columns, .saved, .help, .quit, got .nothing');
+    type('.quit\n');
+
+    expect(wrong).toContain('Binder Error');
+    expect(await ended).toBe(0);
+  });
+
+  test('lists tables, columns, saved queries and help', async () => {
+    const { type, shows, ended } = openPrompt();
+
+    type('.tables\n');
+    expect(await shows('failed_jobs(day)')).toContain(
+      'all_calculations          every published run of calculations',
+    );
+    type('.columns runs\n');
+    expect(await shows('platform')).toMatch(/startedat +TIMESTAMP/);
+    type('.saved\n');
+    await shows('what-changed-this-week');
+    type('.saved broken-references\n');
+    await shows('0 rows, ');
+    type('.help\n');
+    await shows('ends, like Ctrl-D');
+    type(CTRL_D);
+
+    expect(await ended).toBe(0);
+  });
+
+  test('stops the query that is running on Ctrl-C, and drops what is typed', async () => {
+    const { type, shows, ended } = openPrompt();
+
+    await shows('sql> ');
+    type('SELECT count(*) FROM range(1000000000000) r(i) WHERE hash(i) = 1;\n');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    type(CTRL_C);
+    await shows('stopped');
+    type('SELECT (\n');
+    await shows('  -> ');
+    type(CTRL_C);
+    await shows('sql> ');
+    type('SELECT 3 AS three;\n');
+    const after = await shows('1 row, ');
+    type(CTRL_D);
+
+    expect(after).toContain('three');
+    expect(await ended).toBe(0);
+  });
+
+  test('ends when the process is to stop', async () => {
+    const { type, shows, stop, ended } = openPrompt();
+
+    await shows('sql> ');
+    type('SELECT count(*) FROM range(1000000000000) r(i) WHERE hash(i) = 1;\n');
+    await shows('1;');
+    stop.abort(new Error('stopped by SIGTERM'));
+
+    expect(await ended).toBe(1);
+  });
+
+  test('completes names with Tab', async () => {
+    const { type, shows, ended } = openPrompt();
+
+    await shows('sql> ');
+    type('SELECT lastmodified_');
+    type('\t');
+    await shows('at');
+    type(' FROM calcu');
+    type('\t');
+    await shows('lations');
+    type(';\n');
+    await shows('1 row, ');
+    type(CTRL_D);
+
+    expect(await ended).toBe(0);
+  });
+});
+
+describe('completion', () => {
+  const known = {
+    tables: [
+      {
+        name: 'calculations',
+        about: '',
+        columns: [
+          { name: 'id', type: 'VARCHAR' },
+          { name: 'owner', type: 'VARCHAR' },
+        ],
+      },
+      {
+        name: 'cards',
+        about: '',
+        columns: [
+          { name: 'id', type: 'VARCHAR' },
+          { name: 'ownerid', type: 'VARCHAR' },
+        ],
+      },
+    ],
+    saved: ['broken-references', 'cards-by-dataset'],
+    commands: ['.tables', '.saved'],
+  };
+
+  test.each([
+    ['SELECT * FROM ca', ['calculations', 'cards'], 'ca'],
+    ['SELECT own', ['owner', 'ownerid'], 'own'],
+    ['SELECT own\nFROM cards WHERE own', ['ownerid'], 'own'],
+    ['SELECT c.own', ['owner', 'ownerid'], 'own'],
+    ['SELECT 1 wh', ['where', 'when', 'where_used('], 'wh'],
+    ['SEL', ['SELECT'], 'SEL'],
+    ['SELECT * FROM brok', ['broken_links()'], 'brok'],
+    ['.ta', ['.tables'], '.ta'],
+    ['.saved ca', ['cards-by-dataset'], 'ca'],
+    ['SELECT xyz', [], 'xyz'],
+  ])('%j', (typed, completions, replaced) => {
+    const [found, part] = complete(typed, known);
+
+    expect({ found: found.sort(), part }).toEqual({ found: [...completions].sort(), part: replaced });
+  });
+});

@@ -1,0 +1,147 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import type { Terminal } from '../../lib/cli/terminal.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { monday } from '../snapshot/changes/publish-lines.ts';
+import { publishTwoRuns } from '../tables/duckdb/published.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'query-'));
+  await publishTwoRuns(createDirectoryStore(join(folder, 'store')));
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Runs `query` over two published runs. */
+async function query(argv: readonly string[], more: Partial<Terminal> & { readonly input?: string } = {}) {
+  const { input, ...rest } = more;
+  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: join(folder, 'store') }, input);
+  const code = await runCommandLine(['query', ...argv], { ...terminal, ...rest });
+  return { code, out: out(), err: err() };
+}
+
+const IDS = 'SELECT id, name, locked FROM all_calculations ORDER BY run, id';
+
+describe('rows are printed', () => {
+  test('as a table', async () => {
+    const { code, out, err } = await query([IDS]);
+
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out.split('\n')).toEqual([
+      'id                              name     locked',
+      '1036                            Revenue  true',
+      '123456789012345678901234567890  Cost',
+      '123456789012345678901234567890  Cost',
+    ]);
+  });
+
+  test('in the width of the terminal', async () => {
+    const { out, err } = await query(['SELECT id, name, dt FROM calculations'], { width: 34 });
+
+    expect(out.split('\n')).toEqual(['id                name  dt', '123456789012345…  Cost  2026-11-17']);
+    expect(err).toBe('');
+  });
+
+  test('as many columns as there is room for', async () => {
+    const { out, err } = await query(['SELECT id, name, owner, status, dt, run FROM calculations'], {
+      width: 30,
+    });
+
+    expect(out.split('\n').every((line) => line.length <= 30)).toBe(true);
+    expect(err).toMatch(/^\d of 6 columns are not shown: name those that you want, or use --json$/);
+  });
+
+  test('as one JSON value with --json', async () => {
+    const { out } = await query([IDS, '--json']);
+
+    expect(JSON.parse(out)).toEqual([
+      { id: '1036', name: 'Revenue', locked: true },
+      { id: '123456789012345678901234567890', name: 'Cost', locked: null },
+      { id: '123456789012345678901234567890', name: 'Cost', locked: null },
+    ]);
+    expect((await query(['SELECT id FROM cards', '--json'])).out).toBe('[]');
+  });
+
+  test('as CSV with --csv', async () => {
+    const { out } = await query([
+      `SELECT 'a"b,c' AS "x,y", '' AS empty, NULL AS none, [1, 2] AS list, 'd\r\ne' AS lines`,
+      '--csv',
+    ]);
+
+    // The terminal adds a line feed to each.
+    expect(`${out}\n`).toBe('"x,y",empty,none,list,lines\r\n"a""b,c","",,"[1,2]","d\r\ne"\r\n');
+  });
+
+  test('into a file with --parquet', async () => {
+    const file = join(folder, 'out.parquet');
+
+    const { code, out } = await query([IDS, '--parquet', file]);
+
+    expect({ code, out }).toEqual({ code: 0, out: `${file}: 3 rows` });
+    expect((await readdir(folder)).sort()).toEqual(['out.parquet', 'store']);
+  });
+
+  test('of standard input with -', async () => {
+    expect(await query(['-', '--json'], { input: `${IDS};\n` })).toMatchObject({ code: 0 });
+  });
+});
+
+test('control characters do not reach the terminal', async () => {
+  const evil = 'SELECT \'a\u001b[2J\u0007b\' AS "c\u001b[2J"';
+
+  expect((await query([evil])).out).toBe('c\na b');
+  expect((await query([evil, '--csv'], { width: 80 })).out).not.toContain('\u001b');
+  expect((await query([evil, '--json'])).out).not.toContain('\u001b');
+});
+
+describe('what is wrong is said, with exit 2', () => {
+  test.each([
+    [['SELECT nam FROM calculations'], 'platform-sync: Binder Error: Referenced column "nam" not found'],
+    [['DROP TABLE calculations'], 'platform-sync: expected a query that only reads (SELECT …), got DROP'],
+    [['SELECT 1; SELECT 2'], 'platform-sync: expected one query, got 2 statements'],
+    [['SELECT 1', '--json', '--csv'], 'platform-sync: expected one of --json, --csv and --parquet, got 2'],
+    [['SELECT 1', '--saved', 'x'], 'platform-sync: expected SQL or --saved, got both'],
+    [
+      ['SELECT 1', '--parquet', '/nowhere/x'],
+      'platform-sync: --parquet /nowhere/x: expected a file that can be written, got ENOENT',
+    ],
+    [['SELECT 1', '--seconds', '0'], 'Expected a whole number from 1'],
+  ])('%j', async (argv, says) => {
+    const { code, out, err } = await query(argv);
+
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(says);
+    expect(err).not.toContain('    at ');
+  });
+});
+
+test('a run that cannot be read is named, the others are not affected: exit 3', async () => {
+  const store = createDirectoryStore(join(folder, 'broken'));
+  await publishTwoRuns(store);
+  const manifest = `calculations/dt=2026-11-16/run=${monday.id}/_manifest.json`;
+  await store.put(manifest, Buffer.from('{'));
+
+  const { code, out, err } = await query(['SELECT name FROM all_calculations'], {
+    environment: { SYNC_STORE: join(folder, 'broken') },
+  });
+
+  expect({ code, out }).toEqual({ code: 3, out: 'name\nCost' });
+  expect(err).toBe(
+    `not in the result: ${manifest} is not what platform-sync writes there (1 bytes that are not JSON)`,
+  );
+});
+
+test('a reader who has seen enough ends the output', async () => {
+  const { code, out } = await query(['SELECT i FROM range(100000) r(i)', '--csv'], {
+    drained: async () => false,
+  });
+
+  expect(code).toBe(0);
+  expect(out.split('\n').length).toBeLessThan(5_000);
+});
