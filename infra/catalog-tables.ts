@@ -161,14 +161,20 @@ const PARQUET = {
 };
 
 /**
- * OpenX reads the members' names in either case under Glue's lower-case ones, ignores members that no column names, and
- * reads any value into a text column, as JSON if it is not text. A line that is not JSON fails the query: no row is left
- * out silently. Only beside scores may there be such lines, in the summaries of earlier versions: they are rows of nulls.
+ * OpenX ignores members that no column names, and reads any value into a text column, as JSON if it is not text. Members
+ * are named by their columns, since it would otherwise lose one of two names in a response that differ in case only. A
+ * line that is not JSON fails the query: no row is left out silently. Only beside scores may there be such lines, in the
+ * summaries of earlier versions: they are rows of nulls.
  */
 const jsonOf = (name: StoredTableName) => ({
   serializationLibrary: 'org.openx.data.jsonserde.JsonSerDe',
   parameters: {
-    'case.insensitive': 'true',
+    'case.insensitive': 'false',
+    ...Object.fromEntries(
+      Object.keys(storedTables[name].columns)
+        .filter((column) => column !== column.toLowerCase())
+        .map((column) => [`mapping.${column.toLowerCase()}`, column]),
+    ),
     'ignore.malformed.json': name === 'scores' ? 'true' : 'false',
   },
 });

@@ -70,7 +70,7 @@ export const storedTables = {
   },
   changes: {
     description:
-      'What each published run changed against the run before, one row a record. before and after are its JSON, byte for byte.',
+      'What each published run changed against the run before, one row a record. before and after are its JSON.',
     folder: 'changes/',
     columns: {
       change: 'string',

@@ -152,6 +152,19 @@ describe('the tables over JSON', () => {
     });
   });
 
+  test('find members by the names that they have, and no other: names in responses may differ in case only', () => {
+    const { SerdeInfo } = tableOf(synthesized().template, 'jobs').StorageDescriptor;
+
+    expect(SerdeInfo).toMatchObject({
+      SerializationLibrary: 'org.openx.data.jsonserde.JsonSerDe',
+      Parameters: {
+        'case.insensitive': 'false',
+        'mapping.startedat': 'startedAt',
+        'mapping.finishedat': 'finishedAt',
+      },
+    });
+  });
+
   test('fail for a line that is no JSON, except where earlier versions left some beside scores', () => {
     const { template } = synthesized();
 
