@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { Plugin } from 'esbuild';
 
 /**
@@ -12,7 +13,7 @@ const unusedTypes: Plugin = {
       contents: (await readFile(path, 'utf8'))
         .replaceAll(TYPE, 'export var $<name> = /* @__PURE__ */ (() => $<value>)();')
         .replaceAll(ERROR, (whole, name: string) =>
-          !path.includes('/client-ssm/') || OF_PARAMETERS.includes(name) ? whole : '',
+          ERRORS[clientOf(path)]?.includes(name) === false ? '' : whole,
         ),
       loader: 'js',
     }));
@@ -25,17 +26,40 @@ const TYPE = /^export (?:var|const) (?<name>\w+\$) = (?<value>\[[\s\S]*?\]);$/gm
 /** What registers the class of one error, and so keeps it in the bundle. */
 const ERROR = /^n0_registry\.registerError\(\w+\$, (\w+)\);$/gm;
 
+const clientOf = (path: string): string => /\/(client-[\w-]+)\//.exec(path)?.[1] ?? '';
+
 /**
- * What the Parameter Store documents for reading one parameter, of the 140 errors of Systems Manager: the others are 45 KB.
- * An error without a class of its own has its name all the same.
+ * What a service documents for the operations that are used, where it has many other errors: those of Systems Manager are
+ * 45 KB, those of Glue and Lambda 30 KB. An error without a class of its own has its name all the same.
  */
-const OF_PARAMETERS: readonly string[] = [
-  'InternalServerError',
-  'InvalidKeyId',
-  'ParameterNotFound',
-  'ParameterVersionNotFound',
-  'ThrottlingException',
-];
+const ERRORS: Readonly<Record<string, readonly string[]>> = {
+  'client-ssm': [
+    'InternalServerError',
+    'InvalidKeyId',
+    'ParameterNotFound',
+    'ParameterVersionNotFound',
+    'ThrottlingException',
+  ],
+  'client-glue': [
+    'AlreadyExistsException',
+    'ConcurrentModificationException',
+    'EntityNotFoundException',
+    'GlueEncryptionException',
+    'InternalServiceException',
+    'InvalidInputException',
+    'OperationTimeoutException',
+    'ResourceNotReadyException',
+    'ResourceNumberLimitExceededException',
+  ],
+  'client-lambda': [
+    'DurableExecutionAlreadyStartedException',
+    'InvalidParameterValueException',
+    'InvalidRequestContentException',
+    'ResourceNotFoundException',
+    'ServiceException',
+    'TooManyRequestsException',
+  ],
+};
 
 /** What the SDK of durable executions uses of the Lambda client, which it imports as a whole. */
 const LAMBDA = ['LambdaClient', 'CheckpointDurableExecutionCommand', 'GetDurableExecutionStateCommand'];
@@ -55,11 +79,33 @@ const usedCommands: Plugin = {
   },
 };
 
+/** What the Parquet writer has for columns and options that no table of ours has, and the names that it is imported by. */
+const UNUSED_OF_PARQUET: Readonly<Record<string, readonly string[]>> = {
+  bloom: ['BloomBuilder', 'writeBlooms'],
+  delta: ['deltaBinaryPack', 'deltaByteArray', 'deltaLengthByteArray'],
+  geospatial: ['geospatialStatistics'],
+  snappy: ['snappyCompress'],
+  splitstream: ['writeByteStreamSplit'],
+  variant: ['encodeVariantColumn', 'normalizeShreddingConfig'],
+  wkb: ['geojsonToWkb'],
+};
+
+/** 20 KB. Filters of the kind `bloom` are written after all columns, if any has one. */
+const unusedOfParquet: Plugin = {
+  name: 'unused of Parquet',
+  setup(build) {
+    build.onLoad({ filter: /\/hyparquet-writer\/src\/\w+\.js$/ }, ({ path }) => {
+      const names = UNUSED_OF_PARQUET[basename(path, '.js')];
+      return names && { contents: names.map((name) => `export const ${name} = () => {};`).join('\n') };
+    });
+  },
+};
+
 /** What a function imports only when something asks for it; everything else it needs for each event, or at its start. */
 const LATER: Readonly<Record<string, RegExp>> = {
   'run-jobs':
     /(parameter-store-token|event-bridge|start-execution|open-runner-here|glue-partitions|directory|scan)\.ts$/,
-  snapshot: /(parameter-store-token|glue-partitions|directory|scan)\.ts$/,
+  snapshot: /(parameter-store-token|glue-partitions|make-parquet|directory|scan)\.ts$/,
   'split-texts':
     /(secrets-manager-token|parameter-store-token|fleet-pace|dynamo-budget|dynamo-breaker|directory)\.ts$/,
   'watch-snapshots': /(directory|scan)\.ts$/,
@@ -67,7 +113,7 @@ const LATER: Readonly<Record<string, RegExp>> = {
 
 /** What a function never imports: a stack gives it no use for it, and its role no right. */
 const NEVER: Readonly<Record<string, RegExp>> = {
-  'run-jobs': /glue-partitions\.ts$/,
+  'run-jobs': /(glue-partitions|make-parquet)\.ts$/,
   'split-texts': /(secrets-manager|parameter-store)-token\.ts$/,
 };
 
@@ -97,4 +143,9 @@ const importsOf = (name: string): Plugin => ({
 const IMPORT = /(?<!typeof )\bimport\('(\.[^']+)'\)/g;
 
 /** What esbuild cannot see of a function. */
-export const bundlePlugins = (name: string): Plugin[] => [unusedTypes, usedCommands, importsOf(name)];
+export const bundlePlugins = (name: string): Plugin[] => [
+  unusedTypes,
+  usedCommands,
+  unusedOfParquet,
+  importsOf(name),
+];

@@ -6,6 +6,7 @@ import {
   glueTableOf,
   jobTypes,
   latestParquetFolder,
+  PARQUET_SERDE,
   type Place,
   partsOf,
   type Source,
@@ -156,7 +157,7 @@ const days = (first: string): Projection => ({
 });
 
 const PARQUET = {
-  serializationLibrary: 'org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe',
+  serializationLibrary: PARQUET_SERDE,
   parameters: { 'serialization.format': '1' },
 };
 

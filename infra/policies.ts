@@ -15,7 +15,7 @@ export type PoliciesProps = {
   };
 };
 
-/** Where runs are published, with the places of narrowed ones, and what they changed. */
+/** Where runs are published, with the places of narrowed ones, what they changed, and their Parquet. */
 export const PUBLISHED = [
   ...sources.flatMap((source) => [`${source}/*`, `${source}.*`]),
   'changes/*',

@@ -52,6 +52,16 @@ export const publishedFolder = (place: Place, run: Run) =>
 /** The folder of a published run's Parquet. Ends in a slash. */
 export const parquetFolder = (place: Place, run: Run) => `parquet/${publishedFolder(place, run)}`;
 
+/** The name of a Parquet file: its number, the start of its own sha256, and its series, unless that is 1. */
+export const parquetName = (index: number, sha256: string, series: number) =>
+  `part-${String(index).padStart(5, '0')}-${sha256.slice(0, 12)}${series === 1 ? '' : `-${series}`}.parquet`;
+
+/** The series of a run's Parquet file, by its key; undefined for any other object. */
+export function parquetSeriesOf(key: string): number | undefined {
+  const found = /(?:^|\/)part-\d+-[0-9a-f]+(?:-(\d+))?\.parquet$/.exec(key);
+  return found === null ? undefined : Number(found[1] ?? 1);
+}
+
 /** The folder of the one object that lists the Parquet of a place's newest run. Ends in a slash. */
 export const latestParquetFolder = (place: Place) => `parquet/latest/${place}/`;
 

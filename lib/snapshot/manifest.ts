@@ -24,6 +24,18 @@ export const partSchema = z.object({
  */
 export type Part = z.infer<typeof partSchema>;
 
+export const parquetPartSchema = z.object({
+  key: z.string(),
+  records: z.number(),
+  bytes: z.number(),
+  sha256: z.string(),
+  /** How many members of its records are in `_other`. */
+  other: z.number(),
+});
+
+/** A run's Parquet file. */
+export type ParquetPart = z.infer<typeof parquetPartSchema>;
+
 /** The most that a crash could have cost a run: what was not yet durable, in seconds and requests since the last part. */
 export const atRiskSchema = z.object({ seconds: z.number(), requests: z.number() });
 
@@ -46,6 +58,15 @@ const manifestSchema = z.object({
   order: z.string(),
   missing: z.array(z.object({ id: z.string(), status: z.number() })),
   parts: z.array(partSchema),
+  /** The same records as Parquet, a file a part and in their order; absent in runs of earlier versions. */
+  parquet: z.optional(
+    z.object({
+      /** Names what a part's Parquet depends on besides the part (`parquetFormat`). */
+      format: z.string(),
+      parts: z.array(parquetPartSchema),
+      other: z.number(),
+    }),
+  ),
   fields: recordOf(z.array(z.string())),
   /** Null if nothing has been compared, as for a first run. */
   changes: z.nullable(

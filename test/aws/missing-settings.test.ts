@@ -77,6 +77,7 @@ const calls: readonly (readonly [string, string, (environment: Environment) => P
       gluePartitions({ database: 'sync', location: 's3://bucket', environment, sleep }).add(
         'calculations',
         run,
+        {},
       ),
   ],
   [

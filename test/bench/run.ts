@@ -9,8 +9,20 @@ import { pace } from './pace.ts';
 import { publish } from './publish.ts';
 import { snapshot } from './snapshot.ts';
 import { snapshotRate } from './snapshot-rate.ts';
+import { tables } from './tables.ts';
 
-const benches: readonly Bench[] = [snapshot, publish, churn, crash, snapshotRate, pace, jobs, cold, cost];
+const benches: readonly Bench[] = [
+  snapshot,
+  publish,
+  churn,
+  crash,
+  snapshotRate,
+  pace,
+  jobs,
+  cold,
+  cost,
+  tables,
+];
 
 const requested = process.argv.slice(2);
 const unknown = requested.filter((name) => !benches.some((bench) => bench.name === name));

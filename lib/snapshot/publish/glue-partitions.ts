@@ -9,6 +9,7 @@ import {
 } from '@aws-sdk/client-glue';
 import { type AwsEnvironment, awsClientConfig } from '../../aws/client-config.ts';
 import { kindOfFault, readAwsFault } from '../../aws/fault.ts';
+import { PARQUET_SERDE } from './glue-tables.ts';
 import { type PartitionOfRun, type Partitions, PartitionsError, partitionOf } from './partitions.ts';
 
 export type GluePartitionsOptions = {
@@ -40,15 +41,13 @@ export function gluePartitions({
   );
   const named = ({ table }: PartitionOfRun) => ({ DatabaseName: database, TableName: table });
 
-  async function put(partition: PartitionOfRun): Promise<void> {
+  async function put(partition: PartitionOfRun, hasParquet: boolean): Promise<void> {
     const values = [...partition.values];
-    const PartitionInput = {
-      Values: values,
-      StorageDescriptor: {
-        ...(await describeTable(client, named(partition))),
-        Location: `${location}/${partition.folder}`,
-      },
-    };
+    const table = await describeTable(client, named(partition));
+    const format = table.SerdeInfo?.SerializationLibrary === PARQUET_SERDE ? 'parquet' : 'json';
+    if (format === 'parquet' && !hasParquet) return;
+    const Location = `${location}/${partition.folders[format]}`;
+    const PartitionInput = { Values: values, StorageDescriptor: { ...table, Location } };
     for (let round = 1; ; round += 1) {
       const mayContinue = ignoring(round < MOST_ROUNDS);
       const create = new CreatePartitionCommand({ ...named(partition), PartitionInput });
@@ -86,9 +85,10 @@ export function gluePartitions({
     };
 
   return {
-    async add(place, run) {
+    async add(place, run, { parquet }) {
       const partition = partitionOf(place, run);
-      if (partition !== undefined) await put(partition).catch(failedTo('add the partition', partition));
+      if (partition === undefined) return;
+      await put(partition, parquet !== undefined).catch(failedTo('add the partition', partition));
     },
     async remove(place, run) {
       const partition = partitionOf(place, run);

@@ -25,7 +25,7 @@ export function openPartitions({
     return gluePartitions({ database, location: store.location, environment });
   });
   return {
-    add: async (place, run) => (await partitions()).add(place, run),
+    add: async (place, run, manifest) => (await partitions()).add(place, run, manifest),
     remove: async (place, run) => (await partitions()).remove(place, run),
   };
 }

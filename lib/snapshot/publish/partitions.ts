@@ -1,5 +1,6 @@
 import { firstLine, messageOf } from '../../json/faults.ts';
-import { type Place, publishedFolder } from '../keys.ts';
+import { type Place, parquetFolder, publishedFolder } from '../keys.ts';
+import type { Manifest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 import { isSource } from '../sources/sources.ts';
 import { type gluePartitionKeys, glueTableOf } from './glue-tables.ts';
@@ -10,18 +11,21 @@ import { type gluePartitionKeys, glueTableOf } from './glue-tables.ts';
  * throw `PartitionsError`.
  */
 export type Partitions = {
-  /** Adds the run's partition, or points an existing one at the run's current folder. */
-  add(place: Place, run: Run): Promise<void>;
+  /**
+   * Adds the run's partition, or points an existing one at the run's current folder. A table of Parquet has none for a
+   * run without: one that was added when the table was of JSON stays as it is.
+   */
+  add(place: Place, run: Run, manifest: Pick<Manifest, 'parquet'>): Promise<void>;
   /** Removes the run's partition; a missing one is not an error. Never touches an object. */
   remove(place: Place, run: Run): Promise<void>;
 };
 
-/** Where a run is in the tables. `folder` is its key in the store, and ends in a slash. */
+/** Where a run is in the tables. `folders` are keys in the store, and end in a slash. */
 export type PartitionOfRun = {
   readonly table: string;
   /** In the order of `gluePartitionKeys`. */
   readonly values: readonly string[] & { readonly length: (typeof gluePartitionKeys)['length'] };
-  readonly folder: string;
+  readonly folders: { readonly json: string; readonly parquet: string };
 };
 
 /** The partition of a run; undefined for a place that has no table. */
@@ -30,7 +34,7 @@ export function partitionOf(place: Place, run: Run): PartitionOfRun | undefined 
   return {
     table: glueTableOf(place),
     values: [run.startedAt.slice(0, 10), run.id],
-    folder: publishedFolder(place, run),
+    folders: { json: publishedFolder(place, run), parquet: parquetFolder(place, run) },
   };
 }
 

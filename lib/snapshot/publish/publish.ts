@@ -46,6 +46,8 @@ export type PublishOptions = {
   readonly accept?: readonly GateName[] | undefined;
   /** The tables over the published runs. Default: none. */
   readonly partitions?: Partitions | undefined;
+  /** False: without Parquet, to measure what it takes. Default: true. */
+  readonly withParquet?: boolean | undefined;
   /** Epoch milliseconds. Default: this machine's clock. */
   readonly now?: (() => number) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -54,7 +56,10 @@ export type PublishOptions = {
 };
 
 /** A manifest before the gates have decided. */
-export type FinishedRun = Omit<Manifest, 'publishable' | 'refused' | 'accepted' | 'forced' | 'changes'> &
+export type FinishedRun = Omit<
+  Manifest,
+  'publishable' | 'refused' | 'accepted' | 'forced' | 'changes' | 'parquet'
+> &
   Pick<GatedRun, 'scanRefused'>;
 
 /** How often another publisher may move `latest.json` between our read and our write before we give up. */
@@ -112,7 +117,7 @@ async function publishAfter(options: PublishSliceOptions, last: LastPublication)
     await settlePublication({ store, place: source, latest, manifest: last.manifest });
     if (latest.run === run.id && last.broken === undefined) {
       // It may have been published before there were tables.
-      await partitions?.add(source, run);
+      await partitions?.add(source, run, last.manifest);
       await tagReplacedOnce(contextOf(options), last.manifest);
       return await asPublished(options, { manifest: last.manifest, key: latest.manifest });
     }
@@ -238,7 +243,7 @@ async function moveLatest(
     await store.delete(key);
     return 'lost-race';
   }
-  await partitions?.add(source, run);
+  await partitions?.add(source, run, manifest);
   if (leftovers.length > 0) await tagLatestAgain(contextOf(options), run);
   const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
   const condition = last.etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: last.etag };
@@ -269,8 +274,9 @@ async function tagThoseBefore(options: PublishOptions, { latest, manifest }: Las
 /** A run that `latest.json` was moved past belongs in the tables if it was published, that is, if it has a manifest. */
 async function settlePartition({ store, source, run, partitions }: PublishOptions): Promise<void> {
   if (partitions === undefined) return;
-  const wasPublished = (await manifestKeys(store, source, run)).length > 0;
-  await (wasPublished ? partitions.add(source, run) : partitions.remove(source, run));
+  const [key] = await manifestKeys(store, source, run);
+  if (key === undefined) return partitions.remove(source, run);
+  await partitions.add(source, run, await manifestOf(store, key, { place: source, run: run.id }));
 }
 
 /** A finished run that was not published, read from its manifest under `work/`. Throws `StoredObjectError`. */

@@ -1,6 +1,7 @@
 import type { Store } from '../../store/store.ts';
 import { changesKey, type Place, workChangesKey } from '../keys.ts';
 import type { Latest, Manifest } from '../manifest.ts';
+import { pointAtLatest } from './latest-parquet.ts';
 
 /** A publication that `latest.json` names. */
 export type NamedPublication = {
@@ -11,11 +12,12 @@ export type NamedPublication = {
 };
 
 /**
- * Gives the changes of a publication their public key, after `latest.json` was moved to it: a publisher that lost,
- * however late, changes nothing of what won. Does nothing if they are there; the next publication does it if this one
- * was stopped before.
+ * Gives the changes of a publication their public key, after `latest.json` was moved to it, and points the table of the
+ * latest run at its Parquet: a publisher that lost, however late, changes nothing of what won. Does nothing that is done;
+ * the next publication does it if this one was stopped before.
  */
 export async function settlePublication({ store, place, latest, manifest }: NamedPublication): Promise<void> {
+  await pointAtLatest(store, place);
   const run = { id: latest.run, startedAt: latest.startedAt };
   if (manifest.changes === null || (await exists(store, changesKey(place, run)))) return;
   const stored = workChangesKey(place, run, manifest.changes.against);

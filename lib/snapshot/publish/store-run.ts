@@ -1,9 +1,10 @@
 import type { Store } from '../../store/store.ts';
-import { type Place, publishedFolder, sourceOf, workChangesKey, workFolder } from '../keys.ts';
+import { type Place, parquetFolder, publishedFolder, sourceOf, workChangesKey, workFolder } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 import { checkPlaces } from './check-parts.ts';
 import { publishChanges } from './publish-changes.ts';
+import { type ParquetToPublish, publishParquet } from './publish-parquet.ts';
 import { publishParts } from './publish-parts.ts';
 
 export type RunToStore = {
@@ -15,31 +16,32 @@ export type RunToStore = {
   /** Asked after each piece of work: true ends the slice. */
   readonly isOver: () => boolean;
   readonly signal?: AbortSignal | undefined;
+  /** Default: true. */
+  readonly withParquet?: boolean | undefined;
 };
 
 /**
- * Stores the parts of the manifest in the run's folder, put together as `composeParts` says, and compares them with the
- * last run. Returns the manifest with the published parts and the counts of changes; undefined if the slice is over. Throws
- * `StoredObjectError` if a part is missing, altered, or elsewhere than in the run's work folder.
+ * Stores the parts of the manifest in the run's folder, put together as `composeParts` says, and as Parquet, and compares
+ * them with the last run. Returns the manifest with the published parts and the counts of changes; undefined if the slice
+ * is over. Throws `StoredObjectError` if a part is missing, altered, or elsewhere than in the run's work folder.
  */
 export async function storeRun(
-  { store, source, run, isOver, signal, series }: RunToStore,
+  options: RunToStore,
   manifest: Manifest,
   last: Manifest | undefined,
 ): Promise<Manifest | undefined> {
+  const { store, source, run, isOver, signal, series, withParquet = true } = options;
   checkPlaces(manifest.parts, workFolder(source, run));
   const work = `${workFolder(source, run)}publish/`;
-  const stored = await publishParts({
-    store,
-    parts: manifest.parts,
-    folder: publishedFolder(source, run),
-    records: series === 1 ? work : `${work}series-${series}/`,
-    series,
-    isOver,
-  });
+  const records = series === 1 ? work : `${work}series-${series}/`;
+  const folder = publishedFolder(source, run);
+  const stored = await publishParts({ store, parts: manifest.parts, folder, records, series, isOver });
   if (stored === undefined) return undefined;
   const parts = [...stored];
-  if (last === undefined) return { ...manifest, parts };
+  const parquet = withParquet ? await storeParquet(options, { parts, records, last }) : {};
+  if (parquet === undefined) return undefined;
+  const published = { ...manifest, parts, ...parquet };
+  if (last === undefined) return published;
   const counts = await publishChanges({
     store,
     source: sourceOf(source),
@@ -50,5 +52,27 @@ export async function storeRun(
     isOver,
     signal,
   });
-  return counts && { ...manifest, parts, changes: { against: last.run, ...counts } };
+  return counts && { ...published, changes: { against: last.run, ...counts } };
+}
+
+/** The published parts, where it is recorded what is stored of them, and the last run. */
+type StoredParts = Pick<ParquetToPublish, 'parts' | 'records'> & { readonly last: Manifest | undefined };
+
+async function storeParquet(
+  { store, source, run, isOver, signal, series }: RunToStore,
+  { parts, records, last }: StoredParts,
+): Promise<Pick<Manifest, 'parquet'> | undefined> {
+  const folderOf = (ofRun: Run) => parquetFolder(source, ofRun);
+  const parquet = await publishParquet({
+    store,
+    source: sourceOf(source),
+    parts,
+    folder: folderOf(run),
+    records,
+    series,
+    last: last && { manifest: last, folder: folderOf({ id: last.run, startedAt: last.startedAt }) },
+    isOver,
+    signal,
+  });
+  return parquet && { parquet };
 }

@@ -1,7 +1,15 @@
 import { StoreError } from '../../store/error.ts';
 import type { Store } from '../../store/store.ts';
 import { printStored } from '../../store/stored-json.ts';
-import { isManifestKey, type Place, publishedFolder, seriesOf, workFolder } from '../keys.ts';
+import {
+  isManifestKey,
+  type Place,
+  parquetFolder,
+  parquetSeriesOf,
+  publishedFolder,
+  seriesOf,
+  workFolder,
+} from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 import type { Warn } from './warn.ts';
@@ -18,7 +26,7 @@ export type PartsToWithdraw = {
 };
 
 /**
- * Deletes the parts in a run's folder that belong to no publication: they were stored before the run was superseded or
+ * Deletes the parts in a run's folders that belong to no publication: they were stored before the run was superseded or
  * refused, or under another name by a slower publisher of the same run. A glob would find them.
  *
  * Another publisher of the run may be about to use them. So it is recorded first that this series is withdrawn, and
@@ -40,15 +48,21 @@ export async function withdrawParts(options: PartsToWithdraw): Promise<void> {
   }
 }
 
-/** The parts that belong to no publication; none as long as there is a manifest to which they may belong. */
+/** The parts, and their Parquet, that belong to no publication; none as long as there is a manifest to which they may belong. */
 async function strayParts({ store, place, run, series, published }: PartsToWithdraw) {
-  const named = new Set(published?.manifest.parts.map(({ key }) => key));
+  const { parts = [], parquet } = published?.manifest ?? {};
+  const named = new Set([...parts, ...(parquet?.parts ?? [])].map(({ key }) => key));
+  const isStray = (key: string, found: number | undefined) =>
+    found !== undefined && found <= series && !named.has(key);
   const strays: string[] = [];
   for await (const { key } of store.list(publishedFolder(place, run))) {
     if (isManifestKey(key) && key !== published?.key) return [];
-    const found = seriesOf(key);
-    if (found !== undefined && found <= series && !named.has(key)) strays.push(key);
+    if (isStray(key, seriesOf(key))) strays.push(key);
   }
+  // Somebody may have made the Parquet of a run that was published without.
+  if (published !== undefined && parquet === undefined) return strays;
+  for await (const { key } of store.list(parquetFolder(place, run)))
+    if (isStray(key, parquetSeriesOf(key))) strays.push(key);
   return strays;
 }
 

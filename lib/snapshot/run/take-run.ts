@@ -120,7 +120,8 @@ export async function takeRun(
 export type PublishTakenOptions = Pick<
   SnapshotOptions,
   'store' | 'platform' | 'now' | 'force' | 'accept' | 'partitions' | 'paceCounts' | 'signal' | 'warn'
->;
+> &
+  Pick<PublishOptions, 'withParquet'>;
 
 /** Publishes a run whose scan has finished, unless a gate refuses. Throws if the scan has not finished. */
 export const publishTaken = async (
@@ -143,6 +144,7 @@ async function toPublish(checkpoint: Checkpoint, options: PublishTakenOptions): 
     force: options.force,
     accept: options.accept,
     partitions: options.partitions,
+    withParquet: options.withParquet,
     now: options.now,
     signal: options.signal,
     warn: options.warn,

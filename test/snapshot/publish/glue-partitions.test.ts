@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
-import { startGlue } from '../../../lib/sandbox/aws/services/start-glue.ts';
+import { describe, expect, test } from 'vitest';
+import { type GlueOptions, startGlue } from '../../../lib/sandbox/aws/services/start-glue.ts';
+import { PARQUET_SERDE } from '../../../lib/snapshot/publish/glue-tables.ts';
 import { openPartitions } from '../../../lib/snapshot/publish/open-partitions.ts';
 import type { Partitions } from '../../../lib/snapshot/publish/partitions.ts';
 import { describePartitions, monday } from './partitions-suite.ts';
@@ -11,8 +12,8 @@ const description = {
   SerdeInfo: { SerializationLibrary: 'org.openx.data.jsonserde.JsonSerDe' },
 };
 
-async function openGlue() {
-  const glue = await startGlue({ database: 'sync', tables: { calculations: {}, data_files: description } });
+async function openGlue(tables: GlueOptions['tables'] = { calculations: {}, data_files: description }) {
+  const glue = await startGlue({ database: 'sync', tables });
   return {
     partitionsIn(location: string): Partitions {
       const environment = {
@@ -32,12 +33,12 @@ async function openGlue() {
   };
 }
 
-describePartitions('the partitions of a Glue table', openGlue);
+describePartitions('the partitions of a Glue table', () => openGlue());
 
 test('a partition has no members but its values and its description', async () => {
   await using glue = await openGlue();
 
-  await glue.partitionsIn('s3://bucket/sync').add('calculations', monday);
+  await glue.partitionsIn('s3://bucket/sync').add('calculations', monday, {});
 
   const [partition = {}] = await glue.stored('calculations');
   expect(Object.keys(partition)).toEqual(['Values', 'StorageDescriptor']);
@@ -46,7 +47,7 @@ test('a partition has no members but its values and its description', async () =
 test('a partition is removed without looking first', async () => {
   await using glue = await openGlue();
   const partitions = glue.partitionsIn('s3://bucket/sync');
-  await partitions.add('calculations', monday);
+  await partitions.add('calculations', monday, {});
 
   await partitions.remove('calculations', monday);
 
@@ -57,10 +58,34 @@ test('a narrowed snapshot has no table: no request is sent', async () => {
   await using glue = await openGlue();
   const partitions = glue.partitionsIn('s3://bucket/sync');
 
-  await partitions.add('calculations.finance', monday);
+  await partitions.add('calculations.finance', monday, {});
   await partitions.remove('calculations.finance', monday);
 
   expect(glue.operations()).toEqual([]);
+});
+
+describe('a table of Parquet', () => {
+  const parquetTable = { SerdeInfo: { SerializationLibrary: PARQUET_SERDE } };
+
+  test('has the partition of a run in the folder of its Parquet', async () => {
+    await using glue = await openGlue({ calculations: parquetTable });
+    const partitions = glue.partitionsIn('s3://bucket/sync');
+
+    await partitions.add('calculations', monday, { parquet: { format: '', parts: [], other: 0 } });
+
+    const Location = 's3://bucket/sync/parquet/calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/';
+    expect(await glue.stored('calculations')).toMatchObject([
+      { StorageDescriptor: { ...parquetTable, Location } },
+    ]);
+  });
+
+  test('has no partition of a run without Parquet', async () => {
+    await using glue = await openGlue({ calculations: parquetTable });
+
+    await glue.partitionsIn('s3://bucket/sync').add('calculations', monday, {});
+
+    expect(glue.operations()).toEqual(['GetTable']);
+  });
 });
 
 test('without a database there are no partitions to add', () => {

@@ -48,7 +48,7 @@ describe('as the client throws it', () => {
     glue.on(CreatePartitionCommand).rejectsOnce(there).resolves({});
     glue.on(UpdatePartitionCommand).rejects(gone);
 
-    await partitions().add('calculations', monday);
+    await partitions().add('calculations', monday, {});
 
     expect(sent()).toEqual([
       'GetTableCommand',
@@ -62,7 +62,7 @@ describe('as the client throws it', () => {
     glue.on(CreatePartitionCommand).rejects(there);
     glue.on(UpdatePartitionCommand).rejects(gone);
 
-    const add = partitions().add('calculations', monday);
+    const add = partitions().add('calculations', monday, {});
 
     await expect(add).rejects.toThrow(`${ADD}: other, AlreadyExistsException (there)`);
     expect(sent()).toHaveLength(6);
@@ -73,7 +73,7 @@ describe('as the client throws it', () => {
     glue.on(UpdatePartitionCommand).rejectsOnce(contested).resolves({});
     const { add, slept } = partitions();
 
-    await add('calculations', monday);
+    await add('calculations', monday, {});
 
     expect(sent().slice(1)).toEqual([
       'CreatePartitionCommand',
@@ -112,7 +112,7 @@ describe('as the client throws it', () => {
     const cause = new GlueServiceException({ name, message: 'so', $fault: 'client', $metadata });
     glue.on(CreatePartitionCommand).rejects(cause);
 
-    const add = partitions().add('calculations', monday);
+    const add = partitions().add('calculations', monday, {});
 
     await expect(add).rejects.toMatchObject({
       name: 'PartitionsError',
@@ -125,7 +125,7 @@ describe('as the client throws it', () => {
   test('a missing region is reported with the settings that may give it', async () => {
     glue.on(GetTableCommand).rejects(new Error('Region is missing'));
 
-    const add = partitions().add('calculations', monday);
+    const add = partitions().add('calculations', monday, {});
 
     await expect(add).rejects.toMatchObject({
       message: expect.stringContaining(`${ADD}: expected an AWS region in AWS_REGION`),
@@ -136,7 +136,7 @@ describe('as the client throws it', () => {
   test('missing credentials are reported as denied', async () => {
     glue.on(GetTableCommand).rejects(Object.assign(new Error('none'), { name: 'CredentialsProviderError' }));
 
-    const add = partitions().add('calculations', monday);
+    const add = partitions().add('calculations', monday, {});
 
     await expect(add).rejects.toMatchObject({ failure: { kind: 'denied' } });
   });
@@ -176,7 +176,7 @@ describe('over a connection', () => {
       jsonReply({}),
     );
 
-    await glue.add('calculations', monday);
+    await glue.add('calculations', monday, {});
 
     expect(glue.operations()).toEqual([
       'AWSGlue.GetTable',

@@ -21,7 +21,7 @@ export function describePartitions(name: string, open: () => Promise<GlueUnderTe
     test('a partition names the run’s day and name, and describes its parts as the table does, in the run’s folder', async () => {
       await using glue = await open();
 
-      await glue.partitionsIn('s3://bucket/sync').add('data-files', monday);
+      await glue.partitionsIn('s3://bucket/sync').add('data-files', monday, {});
 
       expect(await glue.stored('data_files')).toEqual([
         {
@@ -38,10 +38,10 @@ export function describePartitions(name: string, open: () => Promise<GlueUnderTe
       await using glue = await open();
       const partitions = glue.partitionsIn('s3://bucket/sync');
 
-      await partitions.add('calculations', monday);
+      await partitions.add('calculations', monday, {});
       const before = await glue.stored('calculations');
 
-      await partitions.add('calculations', monday);
+      await partitions.add('calculations', monday, {});
 
       expect(before).toMatchObject([{ Values: values }]);
       expect(await glue.stored('calculations')).toEqual(before);
@@ -49,9 +49,9 @@ export function describePartitions(name: string, open: () => Promise<GlueUnderTe
 
     test('a partition that points elsewhere is moved to the run’s current folder', async () => {
       await using glue = await open();
-      await glue.partitionsIn('s3://old-bucket').add('calculations', monday);
+      await glue.partitionsIn('s3://old-bucket').add('calculations', monday, {});
 
-      await glue.partitionsIn('s3://bucket').add('calculations', monday);
+      await glue.partitionsIn('s3://bucket').add('calculations', monday, {});
 
       const Location = 's3://bucket/calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/';
       expect(await glue.stored('calculations')).toMatchObject([{ StorageDescriptor: { Location } }]);
@@ -60,7 +60,7 @@ export function describePartitions(name: string, open: () => Promise<GlueUnderTe
     test('a partition is removed, and removing a missing one is not an error', async () => {
       await using glue = await open();
       const partitions = glue.partitionsIn('s3://bucket/sync');
-      await partitions.add('calculations', monday);
+      await partitions.add('calculations', monday, {});
 
       await partitions.remove('calculations', monday);
       await partitions.remove('calculations', monday);
@@ -71,7 +71,7 @@ export function describePartitions(name: string, open: () => Promise<GlueUnderTe
     test('the error for a missing table says what was tried on what', async () => {
       await using glue = await open();
 
-      const added = glue.partitionsIn('s3://bucket/sync').add('cards', monday);
+      const added = glue.partitionsIn('s3://bucket/sync').add('cards', monday, {});
 
       const error = await added.catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(PartitionsError);

@@ -33,12 +33,22 @@ beforeEach(async () => {
     AWS_SECRET_ACCESS_KEY: 'sandbox',
   };
   partitions = gluePartitions({ database: 'sync', location: 's3://bucket/sync', environment });
-  store = watched(createMemoryStore());
+  store = watched({ ...createMemoryStore(), location: 's3://bucket/sync' });
 });
 
 afterEach(() => glue.close());
 
 const inTable = () => glue.partitions('calculations').map(({ Values }) => String(Values[1]));
+
+/** What the table of the latest run reads. */
+const latestFiles = async () => String((await store.get('parquet/latest/calculations/symlink.txt'))?.body);
+
+async function filesOf(run: Run): Promise<string> {
+  const keys = (await Array.fromAsync(store.list('parquet/calculations/'))).map(({ key }) => key);
+  const own = keys.filter((key) => key.includes(run.id));
+  return own.map((key) => `s3://bucket/sync/${key}\n`).join('');
+}
+
 const published = async () => (await publishedRuns(store, 'calculations')).map(({ run }) => run);
 
 function watched(inner: Store): Store {
@@ -123,6 +133,45 @@ test('a published run is in its table, and was there before latest.json named it
   expect(withoutPartition).toEqual([]);
 });
 
+test('the table of the latest run reads the Parquet of the run that latest.json names', async () => {
+  await publish(monday);
+  const first = await latestFiles();
+  await publish(tuesday);
+
+  expect(first).toMatch(
+    /^s3:\/\/bucket\/sync\/parquet\/calculations\/dt=2026-11-16\/run=20261116T090000Z-aaaaaa\/part-00000-[0-9a-f]{12}\.parquet\n$/,
+  );
+  expect([first, await latestFiles()]).toEqual([await filesOf(monday), await filesOf(tuesday)]);
+});
+
+test('a slow publisher, whose run was replaced meanwhile, does not point the table of the latest run back', async () => {
+  let pending = true;
+  const slow: Store = {
+    ...store,
+    put: async (key, ...put) => {
+      const isFirst = pending && key.endsWith('symlink.txt');
+      if (isFirst) pending = false;
+      if (isFirst) await publish(tuesday);
+      return store.put(key, ...put);
+    },
+  };
+
+  await publish(monday, { store: slow, partitions });
+
+  expect(await latestFiles()).toBe(await filesOf(tuesday));
+});
+
+test('the table of the latest run reads nothing if that run has no Parquet', async () => {
+  await publish(monday);
+  const { manifest = '' } = (await readLatest(store, 'calculations')) ?? {};
+  const { parquet: _, ...earlier } = JSON.parse(String((await store.get(manifest))?.body));
+  await store.put(manifest, Buffer.from(JSON.stringify(earlier)));
+
+  await publish(monday);
+
+  expect(await latestFiles()).toBe('');
+});
+
 test('a refused run is in no table until it is forcibly published', async () => {
   await publish(monday);
   await publish(tuesday, undefined, { records: 1 });
@@ -163,7 +212,7 @@ test('publishing the last run again adds it to a table created in the meantime',
 });
 
 test('a run that was stopped just before latest.json, and is then refused, is in no table', async () => {
-  await publishKilled(tuesday, 5, 'after');
+  await publishKilled(tuesday, 7, 'after');
   const stopped = inTable();
   await publish(monday, undefined, { records: 100 });
 
@@ -176,7 +225,7 @@ test('a run that was stopped just before latest.json, and is then refused, is in
 
 test('a superseded run without a manifest was not published, so its partition is removed', async () => {
   await publish(tuesday);
-  await partitions.add('calculations', monday);
+  await partitions.add('calculations', monday, {});
 
   const { kind } = await publish(monday);
 
@@ -218,7 +267,7 @@ test('a run that another publisher of the same run has moved latest.json to stay
 });
 
 test('a run that lost the race is no longer in the table, even if its publisher is killed', async () => {
-  const stopped = stoppedAt(6, 'before', () => publish(tuesday));
+  const stopped = stoppedAt(8, 'before', () => publish(tuesday));
   const killed: Store = {
     ...stopped.store,
     async delete(key) {
@@ -233,8 +282,8 @@ test('a run that lost the race is no longer in the table, even if its publisher 
   expect(await published()).toEqual([tuesday.id]);
 });
 
-/** More than the actions of a publisher that loses the race and tries again: 6, 3 to withdraw, 7 with the changes. */
-const ACTIONS = 18;
+/** More than the actions of a publisher that loses the race and tries again: 8, 4 to withdraw, 10 with the changes. */
+const ACTIONS = 24;
 
 const moments = Array.from({ length: ACTIONS }, (_, index) => index + 1).flatMap(
   (action) =>
@@ -261,6 +310,7 @@ describe.each(sampled(6, moments))(
 
         expect(inTable().toSorted()).toEqual((await published()).toSorted());
         expect(await readLatest(store, 'calculations')).toMatchObject({ run: tuesday.id });
+        expect(await latestFiles()).toBe(await filesOf(tuesday));
         expect(withoutPartition).toEqual([]);
       },
     );
@@ -275,6 +325,7 @@ describe.each(sampled(6, moments))(
         await publish(quick);
         await publish(slow);
 
+        expect(await latestFiles()).toBe(await filesOf(tuesday));
         expect(inTable().toSorted()).toEqual((await published()).toSorted());
         expect(withoutPartition).toEqual([]);
       },
@@ -285,6 +336,7 @@ describe.each(sampled(6, moments))(
       await publish(tuesday);
       await publish(monday);
 
+      expect(await latestFiles()).toBe(await filesOf(tuesday));
       expect(inTable().toSorted()).toEqual((await published()).toSorted());
       expect(withoutPartition).toEqual([]);
     });

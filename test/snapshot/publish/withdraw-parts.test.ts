@@ -18,7 +18,7 @@ let store: MemoryStore;
 let warnings: string[];
 
 beforeEach(() => {
-  store = createMemoryStore();
+  store = newStore();
   warnings = [];
 });
 
@@ -116,20 +116,36 @@ function beforeTheMove(happens: () => Promise<unknown>): Store {
   };
 }
 
-/** What `latest.json` names is whole, and a glob finds its parts and no others. */
+const parquetOf = async ({ id }: Run) =>
+  (await Array.fromAsync(store.list('parquet/calculations/')))
+    .map(({ key }) => key)
+    .filter((key) => key.includes(`run=${id}/`));
+
+const newStore = (): MemoryStore => ({ ...createMemoryStore(), location: 's3://bucket' });
+
+/**
+ * What `latest.json` names is whole, and a glob finds its parts and no others, and their Parquet, which the table of the
+ * latest run reads.
+ */
 async function expectWhole(run: Run) {
   const latest = await readLatest(store, 'calculations');
   expect(latest?.run).toBe(run.id);
-  const { parts } = await readManifest(store, latest?.manifest ?? '');
+  const { parts, parquet } = await readManifest(store, latest?.manifest ?? '');
   expect(parts).toHaveLength(2);
   expect(await partsOf(run)).toEqual(parts.map(({ key }) => key));
+  const files = parquet?.parts.map(({ key }) => key) ?? [];
+  expect(files).toHaveLength(2);
+  expect(await parquetOf(run)).toEqual(files);
+  expect(String(store.objects.get('parquet/latest/calculations/symlink.txt'))).toBe(
+    files.map((key) => `s3://bucket/${key}\n`).join(''),
+  );
 }
 
 test('a run that is superseded after its parts were stored leaves none in its folder', async () => {
   const publication = await publish(monday, { to: beforeTheMove(() => publish(tuesday)) });
 
   expect(publication.kind).toBe('superseded');
-  expect(await keysOf(monday)).toEqual([]);
+  expect([await keysOf(monday), await parquetOf(monday)]).toEqual([[], []]);
   await expectWhole(tuesday);
 });
 
@@ -139,7 +155,7 @@ test('a run that is refused after its parts were stored leaves none in its folde
   const publication = await publish(tuesday, { to });
 
   expect(publication.kind).toBe('refused');
-  expect(await keysOf(tuesday)).toEqual([]);
+  expect([await keysOf(tuesday), await parquetOf(tuesday)]).toEqual([[], []]);
   await expectWhole(monday);
 });
 
@@ -212,12 +228,12 @@ test('without the right to delete, the run ends as it should, with a warning', a
   ]);
 });
 
-const WRITES = Array.from({ length: 24 }, (_, index) => index + 1);
+const WRITES = Array.from({ length: 34 }, (_, index) => index + 1);
 
 describe('a run is superseded while another publisher forces it', () => {
   test.each(WRITES)('at write %i of the one, the other does all its work', async (write) => {
     for (let next = write; next <= WRITES.length; next += 1) {
-      store = createMemoryStore();
+      store = newStore();
       await publishSunday();
       const force = () => publish(monday, { force: true });
       const { paused, writes } = pausedAt(
@@ -248,7 +264,7 @@ describe('a run is superseded while another publisher forces it', () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(fc.scheduler(), async (scheduler) => {
-          store = createMemoryStore();
+          store = newStore();
           await publishSunday();
           const to: Store = {
             ...store,
@@ -272,8 +288,10 @@ describe('a run is superseded while another publisher forces it', () => {
           const latest = await readLatest(store, 'calculations');
           await expectWhole(latest?.run === monday.id ? monday : tuesday);
           const manifest = (await keysOf(monday)).find((key) => key.includes('_manifest'));
-          const { parts } = manifest === undefined ? { parts: [] } : await readManifest(store, manifest);
+          const { parts, parquet } =
+            manifest === undefined ? { parts: [] } : await readManifest(store, manifest);
           expect(await partsOf(monday)).toEqual(parts.map(({ key }) => key));
+          expect(await parquetOf(monday)).toEqual(parquet?.parts.map(({ key }) => key) ?? []);
         }),
         { numRuns: scaled(100, 3_000) },
       );
