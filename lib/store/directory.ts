@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createBoundary } from './boundary.ts';
 import { explainFileError } from './directory-failure.ts';
@@ -54,6 +54,7 @@ export function createDirectoryStore(directory: string): Store {
         checkPrefix(prefix);
         return listFolders(root, prefix);
       }),
+    fileOf: (key) => run(attempt('find', key), () => findFile(root, key)),
     delete: (key, { signal } = {}) => run(attempt('delete', key, signal), () => write.delete(key, signal)),
   };
 }
@@ -61,6 +62,13 @@ export function createDirectoryStore(directory: string): Store {
 async function hasObject(root: string, key: string): Promise<boolean> {
   checkKey(key);
   return (await findOccupant(root, key)).kind === 'object';
+}
+
+async function findFile(root: string, key: string) {
+  if (!(await hasObject(root, key))) return undefined;
+  const path = join(root, key);
+  const found = await stat(path).catch(unlessCode(['ENOENT'], undefined));
+  return found && { path, sizeBytes: found.size };
 }
 
 type Getting = {

@@ -67,6 +67,11 @@ export type Store = {
   /** Deletes the object; it is not an error if there is none. */
   delete(key: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
   /**
+   * The file that an object is, for readers that need one: it must not be changed. Undefined if there is no such object.
+   * Absent if the store's objects are no files.
+   */
+  fileOf?(key: string): Promise<{ readonly path: string; readonly sizeBytes: number } | undefined>;
+  /**
    * What was under the keys that start with `prefix` before it was overwritten or deleted, as far as it can still be
    * read: in a bucket with versions. Absent if the store never holds such a thing.
    */

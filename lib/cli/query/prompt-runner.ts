@@ -63,7 +63,7 @@ export async function createRunner({ tables, dialog: { output }, seconds }: Runn
   };
 }
 
-function linesOf({ columns, first, faults }: FirstRows, width: number | undefined): readonly string[] {
+function linesOf({ columns, first, faults, notes }: FirstRows, width: number | undefined): readonly string[] {
   const table = textTable(
     columns.map(({ name }) => name),
     first,
@@ -73,6 +73,7 @@ function linesOf({ columns, first, faults }: FirstRows, width: number | undefine
   return [
     ...table.lines(first),
     ...(hidden === undefined ? [] : [hidden]),
+    ...notes.map((note) => shown(note)),
     ...faults.map((fault) => `not in the result: ${shown(fault)}`),
   ];
 }

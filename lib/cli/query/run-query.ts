@@ -70,6 +70,7 @@ async function runOne(
     onReading: terminal.err,
   });
   await printResult(result, flags, terminal);
+  for (const note of result.notes) terminal.err(shown(note));
   for (const fault of result.faults) terminal.err(`not in the result: ${shown(fault)}`);
   return result.faults.length > 0 ? exitCodes.incomplete : exitCodes.done;
 }

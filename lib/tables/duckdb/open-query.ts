@@ -7,6 +7,7 @@ import type { DuckDb } from './load-duckdb.ts';
 import { loadPieces } from './load-pieces.ts';
 import type { LocalCopies } from './local-copies.ts';
 import { type NeededPieces, neededPieces } from './needed-pieces.ts';
+import { QueryError } from './query-error.ts';
 import { literal } from './quoted.ts';
 import { createSchema } from './schema.ts';
 import type { Table } from './table.ts';
@@ -34,6 +35,8 @@ export type QueryResult = AsyncDisposable & {
   readonly rows: number;
   /** What was missing or damaged in the store and is not in the result, in words. */
   readonly faults: readonly string[];
+  /** What was damaged in the store, but found elsewhere. */
+  readonly notes: readonly string[];
   /** The rows in their order, some thousands at a time, each with the values of the columns. */
   readonly batches: () => AsyncGenerator<readonly (readonly ExactValue[])[]>;
   /** Writes them to a new file of Parquet in `folder`, and returns its path. */
@@ -42,10 +45,30 @@ export type QueryResult = AsyncDisposable & {
 
 /** Runs one SELECT to its end. Dispose of the result. Throws what `Tables.query` throws. */
 export async function openQuery(text: string, context: QueryContext): Promise<QueryResult> {
-  const { store, signal } = context;
   const sql = onlyStatement(text);
-  const faults = new Set<string>();
-  const session = { ...context, report: (fault: string) => void faults.add(fault) };
+  try {
+    return await attemptQuery(sql, context, false);
+  } catch (error) {
+    if (!isDamage(error) || context.store.fileOf === undefined) throw error;
+    // A file that is read in place may be damaged: those that are, are replaced.
+    return await attemptQuery(sql, context, true);
+  }
+}
+
+/** What DuckDB says of damaged files, among other things. */
+const isDamage = (error: unknown): boolean =>
+  error instanceof QueryError &&
+  /parquet|zstd|thrift|TProtocol|magic bytes|IO Error|corrupt/i.test(error.message);
+
+async function attemptQuery(sql: string, context: QueryContext, verifies: boolean): Promise<QueryResult> {
+  const { store, signal } = context;
+  const reported = { faults: new Set<string>(), notes: new Set<string>() };
+  const session = {
+    ...context,
+    verifies,
+    report: (fault: string) => void reported.faults.add(fault),
+    note: (words: string) => void reported.notes.add(words),
+  };
   const tables = tablesOf(session, await placesIn(store));
   const needed = await planned(sql, tables, context);
   const loaded = await loadPieces(needed, context);
@@ -53,7 +76,8 @@ export async function openQuery(text: string, context: QueryContext): Promise<Qu
   const database = await openDatabase(context.duckDb, context);
   try {
     const executed = await executeOn(database, { sql, tables, loaded, context });
-    return resultOf(executed, database, context, faults);
+    const { faults, notes } = reported;
+    return { ...resultOf(executed, database, context), faults: [...faults], notes: [...notes] };
   } catch (error) {
     database[Symbol.dispose]();
     throw error;
@@ -88,7 +112,13 @@ type ToExecute = {
 
 const executeOn = (database: Database, { sql, tables, loaded, context }: ToExecute): Promise<Executed> =>
   withInterrupt(database.connection, context.signal, async () => {
-    await createViews(database.connection, tables, loaded);
+    await createViews(database.connection, tables, loaded).catch((cause: unknown) => {
+      throw new QueryError(
+        cause instanceof Error ? cause.message : String(cause),
+        { kind: 'other' },
+        { cause },
+      );
+    });
     await database.lock([...filesOf(loaded), outputIn(context)]);
     return await execute(database.connection, sql);
   });
@@ -99,14 +129,12 @@ function resultOf(
   { columns, rows, chunks }: Executed,
   database: Database,
   context: QueryContext,
-  faults: ReadonlySet<string>,
-): QueryResult {
+): Omit<QueryResult, 'faults' | 'notes'> {
   const { connection } = database;
   const exact = createExactValue(context.duckDb);
   return {
     columns,
     rows,
-    faults: [...faults],
     async *batches() {
       for await (const chunk of chunks()) {
         context.signal.throwIfAborted();

@@ -32,7 +32,7 @@ type QueryOptions = {
 };
 
 /** The first rows of a result. */
-export type FirstRows = Pick<QueryResult, 'columns' | 'faults' | 'rows'> & {
+export type FirstRows = Pick<QueryResult, 'columns' | 'faults' | 'notes' | 'rows'> & {
   /** The first of all `rows`, each with the values of the columns. */
   readonly first: readonly (readonly ExactValue[])[];
 };
@@ -85,12 +85,13 @@ export async function openTables(store: Store, options: TablesOptions = {}): Pro
     query,
     async run(sql, { maxRows, ...rest }) {
       await using result = await query(sql, rest);
-      const { columns, rows, faults } = result;
-      return { columns, rows, faults, first: await firstOf(result, maxRows) };
+      const { columns, rows, faults, notes } = result;
+      return { columns, rows, faults, notes, first: await firstOf(result, maxRows) };
     },
     async list() {
       const { signal } = new AbortController();
-      const session = { ...shared, folder: path, signal, report: () => undefined };
+      const silent = { report: () => undefined, note: () => undefined, verifies: false };
+      const session = { ...shared, ...silent, folder: path, signal };
       const tables = tablesOf(session, await placesIn(store));
       return tables.map((table) => ({ name: table.name, about: table.about, columns: columnsOf(table) }));
     },

@@ -11,6 +11,10 @@ export type Session = {
   readonly folder: string;
   /** Reports something that is missing or damaged and was left out, in words. */
   readonly report: (fault: string) => void;
+  /** Reports something that is damaged but was found elsewhere, in words. */
+  readonly note: (words: string) => void;
+  /** True if files that are read in place are checked as a whole before. */
+  readonly verifies: boolean;
   /** Aborted when the query is to stop. */
   readonly signal: AbortSignal;
 };

@@ -27,6 +27,7 @@ export const runsTable = (session: Session, places: readonly Place[]): Table => 
     ...number('records', 'missing'),
     ...text('consistency', 'against'),
     ...number('added', 'removed', 'changed', 'parts', 'bytes', 'requests', 'retries', 'throttled'),
+    ...number('parquetbytes', 'other'),
     { name: 'forced', type: 'BOOLEAN' },
     { name: 'refused', type: 'VARCHAR[]' },
     ...text('platform'),
@@ -65,7 +66,7 @@ async function* rowsOf(session: Session, places: readonly Place[]): AsyncGenerat
 }
 
 function rowOf(place: Place, manifest: Manifest, dt: string, latest: string | undefined): TextRow {
-  const { run, startedAt, finishedAt, changes, parts, calls, forced } = manifest;
+  const { run, startedAt, finishedAt, changes, parts, parquet, calls, forced } = manifest;
   return {
     place,
     source: sourceOf(place),
@@ -83,6 +84,8 @@ function rowOf(place: Place, manifest: Manifest, dt: string, latest: string | un
     changed: counted(changes?.changed),
     parts: String(parts.length),
     bytes: String(parts.reduce((sum, part) => sum + part.bytes, 0)),
+    parquetbytes: counted(parquet?.parts.reduce((sum, part) => sum + part.bytes, 0)),
+    other: counted(parquet?.other),
     requests: String(calls.requests),
     retries: String(calls.retries),
     throttled: String(calls.throttled),

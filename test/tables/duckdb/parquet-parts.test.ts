@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parquetFolder, parquetName, publishedFolder } from '../../../lib/snapshot/keys.ts';
+import type { ParquetPart } from '../../../lib/snapshot/manifest.ts';
+import { makeParquet } from '../../../lib/snapshot/publish/make-parquet.ts';
+import { calculationColumns } from '../../../lib/snapshot/sources/calculations/columns.ts';
+import { createDirectoryStore } from '../../../lib/store/directory.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
+import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
+import { storeRun } from '../../snapshot/changes/stored-run.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
+import { calculation } from './published.ts';
+
+const lines = [
+  calculation(
+    1036,
+    'Revenue',
+    '"locked":1,"created":1700000000123,"links":[{"resource":{"type":"CARD","id":7}}]',
+  ),
+  calculation('123456789012345678901234567890', 'Cost'),
+];
+
+/** Publishes a run with its Parquet, which has one more row that tells it from the part; returns the Parquet. */
+async function publishParquet(store: Store): Promise<ParquetPart> {
+  const { parts } = await storeRun(store, publishedFolder('calculations', monday).slice(0, -1), [
+    ...lines,
+    calculation(3, 'in Parquet'),
+  ]);
+  const [part] = parts;
+  if (part === undefined) throw new Error('expected a part');
+  const { body, records, other } = await makeParquet({ store, part }, calculationColumns);
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  const key = `${parquetFolder('calculations', monday)}${parquetName(0, sha256, 1)}`;
+  await store.put(key, body);
+  const parquet: ParquetPart = { key, records, bytes: body.byteLength, sha256, other };
+  await publishLines(store, {
+    run: monday,
+    lines,
+    manifest: { parquet: { format: 'x', parts: [parquet], other } },
+  });
+  return parquet;
+}
+
+/** A store that records the keys of which bytes are read. */
+function watch(store: Store) {
+  const read: string[] = [];
+  const watched: Store = {
+    ...store,
+    stream(key, options) {
+      read.push(key);
+      return store.stream(key, options);
+    },
+  };
+  return { watched, read };
+}
+
+const NAMES = 'SELECT name FROM calculations ORDER BY name';
+
+async function run(store: Store, sql = NAMES) {
+  await using tables = await openTables(store);
+  const { first, faults, notes } = await tables.run(sql, { maxRows: 100 });
+  return { values: first.flat(), faults, notes };
+}
+
+const inParquet = { values: ['Cost', 'Revenue', 'in Parquet'], faults: [], notes: [] };
+const inPart = (words: RegExp) => ({
+  values: ['Cost', 'Revenue'],
+  faults: [],
+  notes: [expect.stringMatching(words)],
+});
+
+describe('in a directory', () => {
+  let folder: string;
+  let store: Store;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'parquet-parts-'));
+    store = createDirectoryStore(folder);
+  });
+
+  afterEach(() => rm(folder, { recursive: true }));
+
+  test('a run is read from its Parquet, in place', async () => {
+    await publishParquet(store);
+
+    const { watched, read } = watch(store);
+
+    expect(await run(watched)).toEqual(inParquet);
+    expect(read).toEqual([]);
+  });
+
+  test('what fits no column is in _other, and times are times', async () => {
+    await publishParquet(store);
+
+    const { values } = await run(
+      store,
+      "SELECT locked, _other, created_at, links[1].resource.id FROM calculations WHERE id = '1036'",
+    );
+
+    expect(values).toEqual([null, '{"locked":1}', '2023-11-14T22:13:20.123Z', '7']);
+  });
+
+  test('a file that is gone, or too short, is made again of the part', async () => {
+    const { key } = await publishParquet(store);
+    const path = join(folder, key);
+
+    await writeFile(path, (await readFile(path)).subarray(1));
+    expect(await run(store)).toEqual(
+      inPart(/expected \d+ bytes, got \d+; its records are read from calculations\//),
+    );
+    await rm(path);
+    expect(await run(store)).toEqual(inPart(/expected a part, got nothing/));
+  });
+
+  test('a file that is damaged in the middle, too', async () => {
+    const { key } = await publishParquet(store);
+    const path = join(folder, key);
+    const body = await readFile(path);
+    // The pages alone, then the description of the file.
+    await writeFile(path, Buffer.from(body).fill(0x55, 8, 100));
+    expect(await run(store)).toEqual(inPart(/expected the sha256/));
+    await writeFile(path, Buffer.from(body).fill(0x55, 4, body.length - 4));
+    expect(await run(store)).toEqual(inPart(/expected the sha256/));
+  });
+
+  test('its file cannot be changed by a query', async () => {
+    const { key } = await publishParquet(store);
+    const before = await readFile(join(folder, key));
+
+    await expect(run(store, `COPY (SELECT 1) TO '${join(folder, key)}'`)).rejects.toThrow('expected a query');
+    expect(await readFile(join(folder, key))).toEqual(before);
+  });
+});
+
+describe('where objects are no files', () => {
+  test('Parquet is fetched, once a session', async () => {
+    const store = createMemoryStore();
+    const { key } = await publishParquet(store);
+    const { watched, read } = watch(store);
+
+    await using tables = await openTables(watched);
+    await tables.run(NAMES, { maxRows: 1 });
+    const { rows } = await tables.run(NAMES, { maxRows: 1 });
+
+    expect(rows).toBe(3);
+    expect(read).toEqual([key]);
+  });
+
+  test('what was altered is made again of the part', async () => {
+    const store = createMemoryStore();
+    const { key } = await publishParquet(store);
+    await store.put(key, Buffer.from('other'));
+
+    expect(await run(store)).toEqual(inPart(/expected the sha256/));
+  });
+
+  test('what is damaged in both forms is left out, and named', async () => {
+    const store = createMemoryStore();
+    const { key } = await publishParquet(store);
+    const part = [...store.objects.keys()].filter((each) => /^calculations\/.*part-/.test(each));
+    await store.delete(key);
+    for (const each of part) await store.put(each, Buffer.from('other'));
+
+    expect(await run(store)).toMatchObject({ values: [], faults: [expect.stringContaining('part-00000')] });
+  });
+
+  test('a query that needs more room than there is, is refused before anything is read', async () => {
+    const store = createMemoryStore();
+    await publishParquet(store);
+    await using tables = await openTables(store, { diskBytes: 100 });
+
+    await expect(tables.run(NAMES, { maxRows: 1 })).rejects.toThrow(
+      /^the query needs .* in the temporary folder, which may have .*: narrow it by dt or run, or allow more$/,
+    );
+  });
+});
