@@ -22,6 +22,9 @@ const enginesSchema = z.strictObject({
   cronValidator: z.optional(program),
   cfnLint: z.optional(program),
   runtimeClient: z.optional(program),
+  /** Python with the packages that read tables. */
+  pythonReaders: z.optional(program),
+  spark: z.optional(program),
 });
 
 /** The engines that take the place of the local AWS in a run of `npm run conformance`, by what they stand for. */

@@ -1,6 +1,7 @@
 import { dynamodb } from './dynamodb.ts';
 import { events } from './events.ts';
 import { lambda } from './lambda.ts';
+import { readers } from './readers.ts';
 import { s3 } from './s3.ts';
 import { services } from './services.ts';
 import { sqs } from './sqs.ts';
@@ -17,6 +18,7 @@ export const suites = {
   events,
   lambda,
   templates,
+  readers,
   whole,
 } as const satisfies Readonly<Record<string, Suite>>;
 

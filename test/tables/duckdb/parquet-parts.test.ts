@@ -1,18 +1,13 @@
-import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parquetFolder, parquetName, publishedFolder } from '../../../lib/snapshot/keys.ts';
-import type { ParquetPart } from '../../../lib/snapshot/manifest.ts';
-import { makeParquet } from '../../../lib/snapshot/publish/make-parquet.ts';
-import { calculationColumns } from '../../../lib/snapshot/sources/calculations/columns.ts';
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { openTables } from '../../../lib/tables/duckdb/open-tables.ts';
-import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
-import { storeRun } from '../../snapshot/changes/stored-run.ts';
+import { monday } from '../../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
+import { publishParquet } from './publish-parquet.ts';
 import { calculation } from './published.ts';
 
 const lines = [
@@ -24,26 +19,8 @@ const lines = [
   calculation('123456789012345678901234567890', 'Cost'),
 ];
 
-/** Publishes a run with its Parquet, which has one more row that tells it from the part; returns the Parquet. */
-async function publishParquet(store: Store): Promise<ParquetPart> {
-  const { parts } = await storeRun(store, publishedFolder('calculations', monday).slice(0, -1), [
-    ...lines,
-    calculation(3, 'in Parquet'),
-  ]);
-  const [part] = parts;
-  if (part === undefined) throw new Error('expected a part');
-  const { body, records, other } = await makeParquet({ store, part }, calculationColumns);
-  const sha256 = createHash('sha256').update(body).digest('hex');
-  const key = `${parquetFolder('calculations', monday)}${parquetName(0, sha256, 1)}`;
-  await store.put(key, body);
-  const parquet: ParquetPart = { key, records, bytes: body.byteLength, sha256, other };
-  await publishLines(store, {
-    run: monday,
-    lines,
-    manifest: { parquet: { format: 'x', parts: [parquet], other } },
-  });
-  return parquet;
-}
+const publish = (store: Store) =>
+  publishParquet(store, { run: monday, lines, more: [calculation(3, 'in Parquet')] });
 
 /** A store that records the keys of which bytes are read. */
 function watch(store: Store) {
@@ -85,7 +62,7 @@ describe('in a directory', () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   test('a run is read from its Parquet, in place', async () => {
-    await publishParquet(store);
+    await publish(store);
 
     const { watched, read } = watch(store);
 
@@ -94,7 +71,7 @@ describe('in a directory', () => {
   });
 
   test('what fits no column is in _other, and times are times', async () => {
-    await publishParquet(store);
+    await publish(store);
 
     const { values } = await run(
       store,
@@ -105,7 +82,7 @@ describe('in a directory', () => {
   });
 
   test('a file that is gone, or too short, is made again of the part', async () => {
-    const { key } = await publishParquet(store);
+    const { key } = await publish(store);
     const path = join(folder, key);
 
     await writeFile(path, (await readFile(path)).subarray(1));
@@ -117,7 +94,7 @@ describe('in a directory', () => {
   });
 
   test('a file that is damaged in the middle, too', async () => {
-    const { key } = await publishParquet(store);
+    const { key } = await publish(store);
     const path = join(folder, key);
     const body = await readFile(path);
     // The pages alone, then the description of the file.
@@ -128,7 +105,7 @@ describe('in a directory', () => {
   });
 
   test('its file cannot be changed by a query', async () => {
-    const { key } = await publishParquet(store);
+    const { key } = await publish(store);
     const before = await readFile(join(folder, key));
 
     await expect(run(store, `COPY (SELECT 1) TO '${join(folder, key)}'`)).rejects.toThrow('expected a query');
@@ -139,7 +116,7 @@ describe('in a directory', () => {
 describe('where objects are no files', () => {
   test('Parquet is fetched, once a session', async () => {
     const store = createMemoryStore();
-    const { key } = await publishParquet(store);
+    const { key } = await publish(store);
     const { watched, read } = watch(store);
 
     await using tables = await openTables(watched);
@@ -152,7 +129,7 @@ describe('where objects are no files', () => {
 
   test('what was altered is made again of the part', async () => {
     const store = createMemoryStore();
-    const { key } = await publishParquet(store);
+    const { key } = await publish(store);
     await store.put(key, Buffer.from('other'));
 
     expect(await run(store)).toEqual(inPart(/expected the sha256/));
@@ -160,7 +137,7 @@ describe('where objects are no files', () => {
 
   test('what is damaged in both forms is left out, and named', async () => {
     const store = createMemoryStore();
-    const { key } = await publishParquet(store);
+    const { key } = await publish(store);
     const part = [...store.objects.keys()].filter((each) => /^calculations\/.*part-/.test(each));
     await store.delete(key);
     for (const each of part) await store.put(each, Buffer.from('other'));
@@ -170,7 +147,7 @@ describe('where objects are no files', () => {
 
   test('a query that needs more room than there is, is refused before anything is read', async () => {
     const store = createMemoryStore();
-    await publishParquet(store);
+    await publish(store);
     await using tables = await openTables(store, { diskBytes: 100 });
 
     await expect(tables.run(NAMES, { maxRows: 1 })).rejects.toThrow(

@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { enginesOf } from '../aws/engines.ts';
+import { monday } from '../snapshot/changes/publish-lines.ts';
+import { publishParquet } from './duckdb/publish-parquet.ts';
+
+/*
+ * The examples of docs/tables.md, run as they are over a published run whose ids no double can hold. An example begins
+ * with a comment: the name of its reader, or `inexact`.
+ */
+
+const { pythonReaders, spark } = enginesOf(process.env);
+
+/** The two ids of the run. */
+const IDS = ['9007199254740995', '123456789012345678901234567890'];
+
+const examples = [
+  ...readFileSync('docs/tables.md', 'utf8').matchAll(/```python\n# ([^\n]*)\n([\s\S]*?)```/g),
+].map(([, about = '', code = '']) => ({ about, code, isSpark: code.includes('pyspark') }));
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'readers-'));
+  await publishParquet(createDirectoryStore(join(folder, 'platform-sync-data')), {
+    run: monday,
+    lines: IDS.map((id, at) => `{"id":${id},"name":"${at}"${at === 0 ? ',"created":1700000000123' : ''}}`),
+  });
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+/** What an example prints. */
+function printed(code: string, command: readonly [string, ...string[]] | undefined): string {
+  const [program, ...words] = command ?? [];
+  if (program === undefined) throw new Error('expected an engine');
+  const { stdout, stderr, status } = spawnSync(program, [...words, '-c', code], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(stderr.slice(-2_000));
+  return stdout;
+}
+
+const ofEngine = examples.filter(({ isSpark }) => isSpark === (spark !== undefined));
+const isInexact = ({ about }: { readonly about: string }) => about.startsWith('inexact');
+
+test('each reader has an example for Parquet and one for parts', () => {
+  expect(examples.length).toBeGreaterThanOrEqual(10);
+});
+
+describe('exact', () => {
+  test.each(ofEngine.filter((each) => !isInexact(each)))('$about', ({ code }) => {
+    const text = printed(code, (spark ?? pythonReaders)?.command);
+
+    for (const id of IDS) expect(text).toContain(id);
+    // Parquet has times, and the run by its folder.
+    if (code.includes('created_at')) {
+      expect(text).toContain(monday.id);
+      expect(text).toMatch(/2023[-, ]+11[-, ]+14/);
+    }
+  });
+});
+
+describe.skipIf(spark !== undefined)('not exact, as the docs say', () => {
+  test.each(ofEngine.filter(isInexact))('$about', ({ code }) => {
+    const text = printed(code, pythonReaders?.command);
+
+    expect(text).not.toContain('9007199254740995');
+    expect(text).toContain('9007199254740996');
+  });
+});
