@@ -6,7 +6,7 @@ import { knownDifferences } from './known-differences.ts';
 import { type Chosen, choose } from './runner/choose.ts';
 import { fetchEngine } from './runner/fetch-engine.ts';
 import { type Guard, startGuard } from './runner/guard.ts';
-import { checkJava } from './runner/java.ts';
+import { findJava } from './runner/java.ts';
 import { judge } from './runner/judge.ts';
 import { runTests } from './runner/run-tests.ts';
 import { startEngine } from './runner/start-engine.ts';
@@ -66,7 +66,7 @@ async function fetchAll(chosen: readonly Chosen[], guard: Guard): Promise<Fetche
   const engines = [...new Set(chosen.flatMap(({ run }) => run.engines))];
   const entries = engines.map(async (engine): Promise<readonly [Engine, Found]> => {
     try {
-      if (engine.java !== undefined) await checkJava(engine.java);
+      if (engine.java !== undefined) await findJava(engine.java);
       return [engine, { folder: await fetchEngine(engine, { cache, guard, signal }) }];
     } catch (error) {
       stopped.signal.throwIfAborted();

@@ -18,6 +18,8 @@ export type QueryEngine = {
   /** Runs a saved query by its name. */
   saved(name: string): Promise<readonly Row[]>;
   run(sql: string): Promise<readonly Row[]>;
+  /** The same as lists of values. */
+  lists(sql: string): Promise<readonly (readonly unknown[])[]>;
   close(): void;
 };
 
@@ -43,6 +45,7 @@ export async function openQueryEngine(
   for (const statement of [...duckDbMacros, ...views]) await connection.run(statement);
   return {
     run,
+    lists: async (sql) => (await connection.runAndReadAll(duckDbSql(sql))).getRowsJson(),
     async saved(name) {
       const query = savedQueries().find((each) => each.name === name);
       if (query === undefined) throw new Error(`expected a saved query ${name}, got none`);

@@ -32,6 +32,8 @@ export type Launch = {
   readonly environment?: Readonly<Record<string, string>>;
   /** The URL that responds, with any status, as soon as the engine is ready; its port's root if absent. */
   readonly respondsAt?: string;
+  /** How long it may take to respond. Default: a minute. */
+  readonly startMs?: number;
   readonly engines: Engines;
 };
 

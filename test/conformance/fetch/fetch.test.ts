@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Fetching } from '../engines/engine.ts';
 import { byGo } from './go.ts';
-import { byMaven } from './maven.ts';
+import { byMaven, byMavenArchive } from './maven.ts';
 import { byPip } from './pip.ts';
 
 let folder: string;
@@ -32,6 +32,15 @@ test('Maven copies an artifact of a fixed version with all that it needs', async
   expect(await readFile(join(folder, 'pom.xml'), 'utf8')).toMatch(
     /<groupId>com\.a<\/groupId>\s+<artifactId>b<\/artifactId>\s+<version>1\.2<\/version>/,
   );
+});
+
+test('Maven unpacks an archive of a fixed version, and checks its bytes', async () => {
+  await byMavenArchive({ group: 'com.a', artifact: 'b', version: '1.2' })(fetching);
+
+  expect(commands).toEqual([
+    'mvn --batch-mode --no-transfer-progress --strict-checksums -Dmaven.repo.local=/downloads dependency:copy -Dartifact=com.a:b:1.2:tar.gz -DoutputDirectory=.',
+    'tar -xzf b-1.2.tar.gz --strip-components=1',
+  ]);
 });
 
 test('Go builds each package', async () => {

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Fetching } from '../engines/engine.ts';
 
@@ -21,6 +21,29 @@ export const byMaven =
       ],
       { folder },
     );
+  };
+
+/** Unpacks an artifact that is a `tar.gz` into the folder, without the folder that all of it is in. */
+export const byMavenArchive =
+  (wanted: Artifact) =>
+  async ({ folder, downloads, run }: Fetching): Promise<void> => {
+    const { group, artifact, version } = wanted;
+    await run(
+      [
+        'mvn',
+        '--batch-mode',
+        '--no-transfer-progress',
+        '--strict-checksums',
+        `-Dmaven.repo.local=${downloads}`,
+        'dependency:copy',
+        `-Dartifact=${group}:${artifact}:${version}:tar.gz`,
+        '-DoutputDirectory=.',
+      ],
+      { folder },
+    );
+    const archive = `${artifact}-${version}.tar.gz`;
+    await run(['tar', '-xzf', archive, '--strip-components=1'], { folder });
+    await rm(join(folder, archive), { force: true });
   };
 
 const pomOf = ({ group, artifact, version }: Artifact): string => `<?xml version="1.0" encoding="UTF-8"?>

@@ -1,11 +1,27 @@
 import { execFile } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Throws unless Java is installed and at least this old. */
-export async function checkJava(wanted: number): Promise<void> {
-  const { stderr } = await promisify(execFile)('java', ['-version']).catch((error) => {
-    throw new Error(`needs Java ${wanted}, which is not installed`, { cause: error });
-  });
-  const version = Number(/version "(?:1\.)?(\d+)/.exec(stderr)?.[1] ?? 0);
-  if (version < wanted) throw new Error(`needs Java ${wanted}, got ${version || stderr}`);
+/** A Java that is at least this old: the one of the path, of `JAVA_HOME`, or another that is installed. Throws if none is. */
+export async function findJava(wanted: number): Promise<string> {
+  const home = process.env['JAVA_HOME'];
+  const others = [
+    ...(home === undefined ? [] : [join(home, 'bin', 'java')]),
+    ...globSync('/usr/lib/jvm/*/bin/java').sort(),
+  ];
+  let found: string | undefined;
+  for (const java of ['java', ...others]) {
+    const version = await versionOf(java);
+    if (version !== undefined && version >= wanted) return java;
+    found ??= version === undefined ? undefined : `${version}`;
+  }
+  throw new Error(`needs Java ${wanted}, ${found === undefined ? 'which is not installed' : `got ${found}`}`);
+}
+
+/** The version of a program of Java; undefined if it is none. */
+async function versionOf(java: string): Promise<number | undefined> {
+  const printed = await promisify(execFile)(java, ['-version']).catch(() => undefined);
+  const version = /version "(?:1\.)?(\d+)/.exec(printed?.stderr ?? '')?.[1];
+  return version === undefined ? undefined : Number(version);
 }

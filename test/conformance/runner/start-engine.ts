@@ -32,10 +32,10 @@ export async function startEngine(engine: Engine, options: StartOptions): Promis
     const launch = await engine.start({ fetched, scratch, port });
     if (launch.command !== undefined) {
       const log = join(scratch, 'output.log');
-      const { environment = {}, respondsAt = `http://127.0.0.1:${port}/` } = launch;
+      const { environment = {}, respondsAt = `http://127.0.0.1:${port}/`, startMs = START_MS } = launch;
       const program = started.use(startProgram(launch.command, { environment, log }, guard));
       try {
-        await untilResponding(program, respondsAt, signal);
+        await untilResponding(program, { url: respondsAt, signal, startMs });
       } catch (error) {
         signal.throwIfAborted();
         // Another program may have taken the port in the meantime.
@@ -58,13 +58,16 @@ const running = ({ engines }: Launch, started: AsyncDisposableStack): RunningEng
 const START_MS = 60_000;
 const POLL_MS = 50;
 
-async function untilResponding(program: Program, url: string, signal: AbortSignal): Promise<void> {
+async function untilResponding(
+  program: Program,
+  { url, signal, startMs }: { readonly url: string; readonly signal: AbortSignal; readonly startMs: number },
+): Promise<void> {
   const startedAt = Date.now();
   let ended: number | NodeJS.Signals | undefined;
   const end = program.ended.then((code) => {
     ended = code;
   });
-  while (Date.now() - startedAt < START_MS) {
+  while (Date.now() - startedAt < startMs) {
     if (ended !== undefined) throw new Error(`ended with ${ended} before it responded`);
     const response = await fetch(url, { signal }).catch(() => undefined);
     await response?.body?.cancel();
@@ -72,7 +75,7 @@ async function untilResponding(program: Program, url: string, signal: AbortSigna
     if (response !== undefined && response.status !== 503) return;
     await Promise.race([sleep(POLL_MS, signal), end]);
   }
-  throw new Error(`did not respond within ${START_MS / 1_000} s`);
+  throw new Error(`did not respond within ${startMs / 1_000} s`);
 }
 
 async function freePort(): Promise<number> {

@@ -7,11 +7,7 @@ import {
   type TableInput,
 } from '@aws-sdk/client-glue';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
-import { App, Stack } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
-import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { afterAll, expect, test } from 'vitest';
-import { Catalog } from '../../../infra/catalog.ts';
 import { awsClientConfig } from '../../../lib/aws/client-config.ts';
 import { runCommandLine } from '../../../lib/cli/command-line.ts';
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
@@ -19,6 +15,7 @@ import { openPartitions } from '../../../lib/snapshot/publish/open-partitions.ts
 import { createS3Client } from '../../../lib/store/s3-client.ts';
 import { createFakeTerminal } from '../../cli/fake-terminal.ts';
 import { describePartitions } from '../../snapshot/publish/partitions-suite.ts';
+import { tablesOver } from '../sql/create-tables.ts';
 import { servicesEnvironment, uniqueName } from './services-environment.ts';
 
 const environment = servicesEnvironment();
@@ -27,16 +24,6 @@ const glue = new GlueClient(
 );
 
 afterAll(() => glue.destroy());
-
-/** The tables over a bucket as the stack describes them. */
-function tablesOver(bucket: string): readonly TableInput[] {
-  const stack = new Stack(new App(), 'stack');
-  new Catalog(stack, 'Catalog', { bucket: Bucket.fromBucketName(stack, 'Bucket', bucket) });
-  const resources = Template.fromStack(stack).findResources('AWS::Glue::Table');
-  return Object.values(resources)
-    .map(({ Properties }) => Properties.TableInput)
-    .filter(({ TableType }) => TableType === 'EXTERNAL_TABLE');
-}
 
 /** A new database with those of the stack's tables, and what is in it. */
 async function createDatabase(tables: readonly TableInput[]) {

@@ -4,6 +4,7 @@ import { lambda } from './lambda.ts';
 import { readers } from './readers.ts';
 import { s3 } from './s3.ts';
 import { services } from './services.ts';
+import { sql } from './sql.ts';
 import { sqs } from './sqs.ts';
 import type { Suite } from './suite.ts';
 import { templates } from './templates.ts';
@@ -19,6 +20,7 @@ export const suites = {
   lambda,
   templates,
   readers,
+  sql,
   whole,
 } as const satisfies Readonly<Record<string, Suite>>;
 

@@ -59,11 +59,13 @@ const listOf = (element: fc.Arbitrary<string>) =>
 const objectOf = (member: fc.Arbitrary<string>) =>
   fc.array(inSpaces(member), { maxLength: 6 }).map((members) => `{${members.join(',')}}`);
 
-const member = (name: fc.Arbitrary<string>, value: fc.Arbitrary<string>) =>
+/** A member of an object, as it may be written. */
+export const member = (name: fc.Arbitrary<string>, value: fc.Arbitrary<string>) =>
   fc
     .tuple(name, spaces, spaces, value)
     .map(([key, before, after, text]) => `${key}${before}:${after}${text}`);
 
+/** Any JSON, of odd kinds. */
 const { json } = fc.letrec<{ json: string }>((tie) => ({
   json: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -72,6 +74,9 @@ const { json } = fc.letrec<{ json: string }>((tie) => ({
     objectOf(member(texts, tie('json'))),
   ),
 }));
+
+/** Any JSON, of odd kinds. */
+export const oddJson: fc.Arbitrary<string> = json;
 
 const named = (name: string, value: fc.Arbitrary<string>) =>
   member(

@@ -1,0 +1,83 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Place, partsOf } from '../../../lib/snapshot/keys.ts';
+import { glueTableOf } from '../../../lib/snapshot/publish/glue-tables.ts';
+import type { Columns } from '../../../lib/snapshot/sources/source-definition.ts';
+import { sourceDefinitions } from '../../../lib/snapshot/sources/sources.ts';
+import { duckDbType } from '../../tables/duckdb-type.ts';
+import { fitSlowly } from '../../tables/parquet/slow-fit.ts';
+import type { RunOf } from './fill-store.ts';
+
+/** Which runs a view has. */
+export type Which = 'latest' | 'all';
+
+/** Over the Parquet that publishing wrote. */
+export const parquetView = (place: Place, which: Which, runs: readonly RunOf[], folder: string): string =>
+  viewOf(
+    place,
+    which,
+    runs.map(({ parquet, dt, run }) => {
+      const files = parquet.map((key) => quoted(join(folder, key)));
+      return `SELECT *${which === 'all' ? `, ${quoted(dt)} AS dt, ${quoted(run)} AS run` : ''} FROM read_parquet([${files}])`;
+    }),
+  );
+
+/** Over the published lines, as a slow and obvious reading has them. */
+export async function fittedView(
+  place: Place,
+  which: Which,
+  runs: readonly RunOf[],
+  folder: string,
+): Promise<string> {
+  const { columns } = sourceDefinitions[partsOf(place).source];
+  const selects = runs.map(async ({ lines, dt, run }) => {
+    const file = join(folder, `${place}-${run}.fitted`);
+    await writeFile(file, lines.map((line) => `${fittedLine(line, columns)}\n`).join(''));
+    const types = Object.entries(columns).map(
+      ([name, type]) =>
+        [name.toLowerCase(), type === 'timestamp' ? 'BIGINT' : duckDbType(type.toLowerCase())] as const,
+    );
+    const values = Object.entries(columns).map(([name, type]) =>
+      type === 'timestamp'
+        ? `epoch_ms("${name.toLowerCase()}") AS "${name.toLowerCase()}"`
+        : `"${name.toLowerCase()}"`,
+    );
+    const struct = types.map(([name, type]) => `"${name}": ${quoted(type)}`).join(', ');
+    return `SELECT ${values.join(', ')}${which === 'all' ? `, ${quoted(dt)} AS dt, ${quoted(run)} AS run` : ''}
+      FROM read_json(${quoted(file)}, format = 'newline_delimited', columns = {${struct}})`;
+  });
+  return viewOf(place, which, await Promise.all(selects));
+}
+
+function viewOf(place: Place, which: Which, selects: readonly string[]): string {
+  const { source, name } = partsOf(place);
+  const words = [
+    ...(which === 'latest' ? ['latest'] : []),
+    glueTableOf(source),
+    ...(name === undefined ? [] : [name]),
+  ];
+  return `CREATE OR REPLACE VIEW ${words.join('_')} AS ${selects.join(' UNION ALL ')}`;
+}
+
+/** A line with the columns of its table, in JSON. */
+function fittedLine(line: string, columns: Columns): string {
+  const { row } = fitSlowly(line, columns);
+  const members = Object.entries(columns).map(([name, type]) => {
+    const value = row[name.toLowerCase()];
+    return `${JSON.stringify(name.toLowerCase())}:${print(value, type.startsWith('map<'))}`;
+  });
+  return `{${members.join(',')}}`;
+}
+
+function print(value: unknown, isMap = false): string {
+  if (typeof value === 'bigint') return `${value}`;
+  if (isMap && Array.isArray(value))
+    return `{${value.map((entry) => `${JSON.stringify(entry.key)}:${print(entry.value)}`).join(',')}}`;
+  if (Array.isArray(value)) return `[${value.map((part) => print(part)).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
+  return `{${Object.entries(value)
+    .map(([name, part]) => `${JSON.stringify(name)}:${print(part)}`)
+    .join(',')}}`;
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;

@@ -1,0 +1,169 @@
+import type { AwsEnvironment } from '../../../lib/aws/client-config.ts';
+import { storeRefused } from '../../../lib/jobs/refused.ts';
+import { type TypedJobRow, writeResult } from '../../../lib/jobs/result.ts';
+import { printPart } from '../../../lib/jobs/texts/batch/part.ts';
+import { printJson } from '../../../lib/json/json.ts';
+import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
+import { type Place, partsOf } from '../../../lib/snapshot/keys.ts';
+import { gluePartitions } from '../../../lib/snapshot/publish/glue-partitions.ts';
+import { readLastPublication } from '../../../lib/snapshot/publish/last-publication.ts';
+import { type Source, sources } from '../../../lib/snapshot/sources/sources.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { truthOf } from '../../tables/runs.ts';
+import { oddRecords } from './odd-records.ts';
+import { publishLines } from './publish-lines.ts';
+
+/** A narrowed place that a schedule publishes at. */
+export const NARROWED = 'calculations.mine' satisfies Place;
+
+/** A published run: its records, and the keys of its Parquet. */
+export type RunOf = {
+  readonly dt: string;
+  readonly run: string;
+  readonly lines: readonly string[];
+  readonly parquet: readonly string[];
+};
+
+export type Filled = Readonly<Record<Source | typeof NARROWED, readonly RunOf[]>>;
+
+export type StoreToFill = {
+  readonly store: Store;
+  readonly database: string;
+  readonly environment: AwsEnvironment;
+  readonly seed: number;
+};
+
+const DAYS_AGO = [9, 6, 1] as const;
+
+/** Publishes three runs of each source, odd records in each, and stores jobs, scores and refused messages. */
+export async function fillStore({ store, database, environment, seed }: StoreToFill): Promise<Filled> {
+  const partitions = gluePartitions({ database, location: store.location, environment });
+  await using sandbox = await startPlatform({
+    calculations: 60,
+    datasets: 5,
+    cards: 20,
+    fileSets: 2,
+    filesPerSet: 12,
+    dataFiles: 5,
+  });
+  const filled: Record<Source | typeof NARROWED, RunOf[]> = {
+    calculations: [],
+    files: [],
+    cards: [],
+    'data-files': [],
+    [NARROWED]: [],
+  };
+  for (const [round, days] of DAYS_AGO.entries()) {
+    const startedAt = `${dayOf(days)}T06:00:00.000Z`;
+    const records = recordsOf(sandbox);
+    for (const place of [...sources, NARROWED] as const) {
+      const { source } = partsOf(place);
+      const id = `${startedAt.replaceAll(/[-:]|\.\d+/g, '')}-${round}aaaaa`;
+      const parts = [records[source], oddRecords(source, seed + round)];
+      await publishLines({ store, place, run: { id, startedAt }, partitions, parts });
+      const { manifest, broken } = await readLastPublication(store, place);
+      if (manifest?.parquet === undefined)
+        throw new Error(`expected Parquet of ${place}, got ${broken ?? 'none'}`);
+      const parquet = manifest.parquet.parts.map(({ key }) => key);
+      filled[place].push({ dt: dayOf(days), run: id, lines: parts.flat(), parquet });
+    }
+    sandbox.churn(30);
+  }
+  await storeJobs(store);
+  await storeScores(store);
+  return filled;
+}
+
+type Records = Readonly<Record<Source, readonly string[]>>;
+
+function recordsOf(sandbox: Awaited<ReturnType<typeof startPlatform>>): Records {
+  const truth = truthOf(sandbox);
+  const owned = (name: string, records: ReadonlyMap<string, object>) =>
+    [...records].map(([key, record]) => printJson({ [name]: key.split(' ')[0], ...record }));
+  return {
+    calculations: [...sandbox.calculations()],
+    files: owned('_filesetId', truth.files),
+    cards: owned('_datasetId', truth.cards),
+    'data-files': sandbox.state.dataFileIds.map((id) => printJson(sandbox.state.dataFile(id))),
+  };
+}
+
+/** Texts and JSON of odd kinds, as platform and users may send them. */
+const ODD_JSON = [
+  '{"a":[1.0,1,1e400,123456789012345678901234567890],"A":{"b":null,"b":2}}',
+  '"text, not an object"',
+  '[1,"ünï 😀",{"x":"\\ud800"}]',
+  'true',
+  'null',
+  '{"deep":[[[[{"k":"\\u0000\\n"}]]]]}',
+] as const;
+
+async function storeJobs(store: Store): Promise<void> {
+  const row = (id: string, type: string, days: number): Omit<TypedJobRow, 'outcome' | 'state'> => ({
+    id,
+    type,
+    dt: dayOf(days),
+    fence: 1,
+    attempts: 2,
+    takeovers: 0,
+    createdAt: Date.parse(dayOf(days)),
+    finishedAt: Date.parse(dayOf(days)) + 1,
+    sender: 'AIDAEXAMPLE',
+  });
+  for (const [at, response] of ODD_JSON.entries()) {
+    const id = ['_hidden', '.dot', 'CAPITALS', 'a:b', 'plain', 'z.'][at] ?? `${at}`;
+    await writeResult(store, {
+      ...row(id, 'run-function', 2),
+      state: 'DONE',
+      outcome: { status: 'done', response: response.replace(',', ',\n') },
+    });
+  }
+  await writeResult(store, {
+    ...row('failed', 'update-formula', 3),
+    state: 'FAILED',
+    outcome: { status: 'failed', error: { kind: 'status', message: 'no \ud800 "quoted"\n', status: 500 } },
+  });
+  const costs = { calls: 2, cached: 1, paidAgain: 0, tokens: { input: 10, output: 2, total: 12 } };
+  for (const chunk of [0, 1])
+    await writeResult(store, {
+      ...row(`May.chunk-0000${chunk}`, 'score', 8 - 7 * chunk),
+      state: 'DONE',
+      outcome: { status: 'done', response: JSON.stringify({ batch: 'May', chunk, ...costs }) },
+    });
+  for (const [at, body] of ODD_JSON.entries())
+    await storeRefused(store, { messageId: `Message-${at}`, body, sender: 'A', receipt: 'r', receives: 1 }, [
+      'no \ud800 type',
+      'line\nend',
+    ]);
+}
+
+async function storeScores(store: Store): Promise<void> {
+  const about = (line: number) => ({
+    id: `Row ${line}`,
+    line,
+    columns: { Channel: 'ünï', channel: '' },
+    textHash: 'h',
+  });
+  const parts = [
+    printPart({ batch: 'May', chunk: 0 }, [
+      { ...about(1), topicSentiments: { delivery: 'NEGATIVE', price: 'VERY_NEGATIVE' }, model: 'm' },
+      { ...about(2), topicSentiments: { delivery: 'POSITIVE', odd: { a: 1 }, number: 1 } },
+      { line: 3, error: 'no text' },
+      { id: '4', line: 4, erased: true },
+    ]),
+    printPart({ batch: 'May', chunk: 1 }, [
+      { ...about(5), topicSentiments: 'odd', sentiment: 'negative' },
+      { ...about(6), topicSentiments: [1], sentiment: { odd: true } },
+      { ...about(7), sentiment: 'Positive' },
+    ]),
+    printPart({ batch: 'by-command', chunk: 0 }, [{ ...about(1), sentiment: 'NEGATIVE', model: null }]),
+  ];
+  for (const { key, body } of parts) await store.put(key, body);
+  // The second is where an earlier version put it: its lines are no rows, and must not break a query.
+  for (const key of ['scores/May/_summary.json', 'scores/earlier/summary.json'])
+    await store.put(key, Buffer.from('{\n  "version": 1,\n  "sentiments": {\n  }\n}\n'));
+}
+
+const DAY_MS = 86_400_000;
+const now = Date.now();
+const dayOf = (daysAgo: number) => new Date(now - daysAgo * DAY_MS).toISOString().slice(0, 10);

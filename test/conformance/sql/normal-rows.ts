@@ -1,0 +1,101 @@
+import { ExactNumber, parseExact } from '../../../lib/json/exact-json.ts';
+import type { TrinoResult, TrinoType } from './trino-client.ts';
+
+/** Rows in one form for both engines: rows as lists, maps as sorted pairs, numbers and times as text. */
+export const normalTrino = ({ columns, rows }: TrinoResult): readonly string[] =>
+  rows.map((row) => JSON.stringify(columns.map(({ type }, at) => ofTrino(row[at], type))));
+
+/** The same rows from DuckDB, whose structs are objects and whose maps are lists of keys and values. */
+export const normalDuckDb = (
+  { columns }: Pick<TrinoResult, 'columns'>,
+  rows: readonly (readonly unknown[])[],
+): readonly string[] =>
+  rows.map((row) => JSON.stringify(columns.map(({ type }, at) => ofDuckDb(row[at], type))));
+
+function ofTrino(value: unknown, type: TrinoType): unknown {
+  if (value === null) return null;
+  const of = (part: unknown, at: number) => ofTrino(part, typeIn(type, at));
+  switch (type.rawType) {
+    case 'array':
+      return (value as unknown[]).map((part) => of(part, 0));
+    case 'map':
+      return sorted(Object.entries(value as object).map(([key, part]) => [key, of(part, 1)]));
+    case 'row':
+      return (value as unknown[]).map(of);
+    default:
+      return scalar(value);
+  }
+}
+
+function ofDuckDb(value: unknown, type: TrinoType): unknown {
+  if (value === null) return null;
+  const of = (part: unknown, at: number) => ofDuckDb(part, typeIn(type, at));
+  switch (type.rawType) {
+    case 'array':
+      return (value as unknown[]).map((part) => of(part, 0));
+    case 'map':
+      return sorted(
+        (value as { readonly key: unknown; readonly value: unknown }[]).map((entry) => [
+          entry.key,
+          of(entry.value, 1),
+        ]),
+      );
+    case 'row':
+      return Object.values(value as object).map(of);
+    default:
+      return scalar(value);
+  }
+}
+
+function scalar(value: unknown): unknown {
+  if (value instanceof ExactNumber) return value.source;
+  if (typeof value === 'number') return `${value}`;
+  // Times, whose digits of a second differ.
+  return typeof value === 'string'
+    ? value.replace(/^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\.(\d*?)0*$/, (_, time, rest) =>
+        rest === '' ? time : `${time}.${rest}`,
+      )
+    : value;
+}
+
+const sorted = (entries: readonly (readonly unknown[])[]) =>
+  [...entries].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
+
+/** The type of an array's items, of a map's values, or of a row's field. */
+function typeIn({ arguments: within }: TrinoType, at: number): TrinoType {
+  const value = within[at]?.value as TrinoType | { readonly typeSignature: TrinoType } | undefined;
+  if (value === undefined) throw new TypeError('expected a type within, got none');
+  return 'typeSignature' in value ? value.typeSignature : value;
+}
+
+/**
+ * A row with the JSON in its texts by value: Trino prints anew what it reads into a text column, numbers in another
+ * notation, and halves of surrogate pairs as question marks.
+ */
+export const asData = (row: string): string =>
+  JSON.stringify(JSON.parse(row), (_name, value) => (typeof value === 'string' ? dataOf(value) : value));
+
+const NUMBER = /^-?\d+(?:\.\d+)?e[+-]?\d+$/i;
+
+function dataOf(text: string): string {
+  const whole = text.replaceAll(/\p{Surrogate}/gu, '?');
+  if (NUMBER.test(whole)) return new ExactNumber(whole).value;
+  if (!/^[[{]/.test(whole)) return whole;
+  try {
+    return printed(parseExact(whole));
+  } catch {
+    return whole;
+  }
+}
+
+function printed(value: unknown): string {
+  if (value instanceof ExactNumber) return value.value;
+  // What its numbers have no room for stays as text.
+  if (typeof value === 'string' && /e[+-]?\d{10,}$/i.test(value) && NUMBER.test(value))
+    return new ExactNumber(value).value;
+  if (typeof value === 'string') return JSON.stringify(value.replaceAll(/\p{Surrogate}/gu, '?'));
+  if (Array.isArray(value)) return `[${value.map(printed).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return `${value}`;
+  const members = Object.entries(value).map(([name, part]) => `${printed(name)}:${printed(part)}`);
+  return `{${members.sort().join(',')}}`;
+}

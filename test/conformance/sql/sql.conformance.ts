@@ -1,0 +1,158 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Place, partsOf } from '../../../lib/snapshot/keys.ts';
+import { glueTableOf } from '../../../lib/snapshot/publish/glue-tables.ts';
+import { sources } from '../../../lib/snapshot/sources/sources.ts';
+import { openStore } from '../../../lib/store/open.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { savedQueries } from '../../../lib/tables/saved-queries.ts';
+import { type StoredTableName, storedTables } from '../../../lib/tables/stored-tables.ts';
+import { enginesOf } from '../../aws/engines.ts';
+import { openQueryEngine, type QueryEngine } from '../../tables/engine.ts';
+import { servicesEnvironment } from '../services/services-environment.ts';
+import { connectTrino, createTables } from './create-tables.ts';
+import { fittedView, parquetView, type Which } from './duckdb-views.ts';
+import { type Filled, fillStore, NARROWED, type RunOf } from './fill-store.ts';
+import { asData, normalDuckDb, normalTrino } from './normal-rows.ts';
+import { storedView } from './stored-view.ts';
+import { runTrino } from './trino-client.ts';
+
+const cleanUp = new AsyncDisposableStack();
+let endpoint: string;
+let tables: Awaited<ReturnType<typeof createTables>>;
+let filled: Filled;
+/** DuckDB over the Parquet that publishing wrote, and over the lines as an independent reading has them. */
+let duckDb: Readonly<Record<'parquet' | 'lines', QueryEngine>>;
+
+beforeAll(async () => {
+  const { trino } = enginesOf(process.env);
+  if (trino === undefined) throw new Error('expected Trino, got none');
+  endpoint = trino.endpoint;
+  await connectTrino(endpoint);
+  tables = await createTables([NARROWED]);
+  const environment = servicesEnvironment();
+  const store = await openStore(`s3://${tables.bucket}`, { s3: environment });
+  const seed = Number(process.env['SQL_SEED'] ?? Date.now() % 1_000_000_000);
+  console.log(`SQL_SEED=${seed}`);
+  filled = await fillStore({ store, database: tables.database, environment, seed });
+  const folder = await mkdtemp(join(tmpdir(), 'sql-'));
+  cleanUp.defer(() => rm(folder, { recursive: true }));
+  await download(store, folder);
+  duckDb = {
+    parquet: await openDuckDb(folder, parquetView),
+    lines: await openDuckDb(folder, fittedView),
+  };
+}, 600_000);
+
+afterAll(async () => {
+  for (const engine of Object.values(duckDb ?? {})) engine.close();
+  await cleanUp.disposeAsync();
+});
+
+async function download(store: Store, folder: string): Promise<void> {
+  for await (const { key } of store.list('')) {
+    const object = await store.get(key);
+    await mkdir(dirname(join(folder, key)), { recursive: true });
+    await writeFile(join(folder, key), object?.body ?? '');
+  }
+}
+
+async function openDuckDb(
+  folder: string,
+  viewOf: (place: Place, which: Which, runs: readonly RunOf[], folder: string) => Promise<string> | string,
+): Promise<QueryEngine> {
+  const engine = await openQueryEngine(folder);
+  for (const name of Object.keys(storedTables) as StoredTableName[])
+    await engine.run(await storedView(name, folder));
+  for (const place of [...sources, NARROWED] as const) {
+    const runs = filled[place];
+    for (const [which, some] of [
+      ['latest', runs.slice(-1)],
+      ['all', runs],
+    ] as const)
+      await engine.run(await viewOf(place, which, some, folder));
+  }
+  return engine;
+}
+
+const inTrino = (sql: string) => runTrino(endpoint, sql, tables.database);
+
+/** The rows of a query in Trino, and those of DuckDB over Parquet and over lines, sorted. */
+async function rowsOf(sql: string, ofDuckDb = sql) {
+  const trino = await inTrino(sql);
+  const rows = async (engine: QueryEngine) => normalDuckDb(trino, await engine.lists(ofDuckDb)).toSorted();
+  return {
+    trino: normalTrino(trino).toSorted(),
+    parquet: await rows(duckDb.parquet),
+    lines: await rows(duckDb.lines),
+  };
+}
+
+test('Trino finds the tables of the template', async () => {
+  const { rows } = await inTrino('SHOW TABLES');
+
+  expect(rows.flat().toSorted()).toEqual(tables.names.toSorted());
+});
+
+describe('each table has the same rows in Trino and in DuckDB, over Parquet and over lines', () => {
+  test.each([...sources, NARROWED] as const)('the latest run of %s', async (place) => {
+    const table = latestOf(place);
+
+    const { trino, parquet, lines } = await rowsOf(`SELECT * FROM ${table}`);
+
+    expect(trino).toEqual(lines);
+    expect(parquet).toEqual(lines);
+    expect(trino.length).toBeGreaterThan(5);
+  });
+
+  test.each(sources)('all runs of %s', async (source) => {
+    const { trino, parquet, lines } = await rowsOf(`SELECT * FROM ${glueTableOf(source)}`);
+
+    expect(trino).toEqual(lines);
+    expect(parquet).toEqual(lines);
+  });
+
+  test.each(Object.keys(storedTables))('%s', async (name) => {
+    const { trino, lines } = await rowsOf(`SELECT * FROM ${name}`);
+
+    expect(trino.map(asData).toSorted()).toEqual(lines.map(asData).toSorted());
+    expect(trino.length).toBeGreaterThan(0);
+  });
+});
+
+function latestOf(place: Place): string {
+  const { source, name } = partsOf(place);
+  return ['latest', glueTableOf(source), ...(name === undefined ? [] : [name])].join('_');
+}
+
+describe('each saved query has the same rows in Trino and in DuckDB, over Parquet and over lines', () => {
+  test.each(savedQueries().map(({ name, sql }) => [name, sql] as const))('%s', async (_name, sql) => {
+    const { trino, parquet, lines } = await rowsOf(sql);
+
+    expect(trino.map(asData).toSorted()).toEqual(lines.map(asData).toSorted());
+    expect(parquet).toEqual(lines);
+    expect(trino.length).toBeGreaterThan(0);
+  });
+});
+
+describe('where nothing has been stored yet', () => {
+  let empty: string;
+
+  beforeAll(async () => {
+    empty = (await createTables([NARROWED])).database;
+  });
+
+  test.each(savedQueries().map(({ name, sql }) => [name, sql] as const))(
+    '%s has no rows',
+    async (_name, sql) => {
+      expect((await runTrino(endpoint, sql, empty)).rows).toEqual([]);
+    },
+  );
+
+  test('tables have no rows', async () => {
+    for (const name of tables.names)
+      expect([name, (await runTrino(endpoint, `SELECT * FROM ${name}`, empty)).rows]).toEqual([name, []]);
+  });
+});
