@@ -52,6 +52,11 @@ async function readFolder(path: string): Promise<readonly Entry[]> {
 const sortName = ({ name, isFolder }: Entry): string => (isFolder ? `${name}/` : name);
 
 async function* listOne(root: string, key: string): AsyncGenerator<ListedObject> {
-  const stats = await lstat(join(root, key)).catch(unlessCode(['ENOENT', 'ENOTDIR'], undefined));
-  if (stats?.isFile()) yield { key, sizeBytes: stats.size };
+  const stats = await lstat(join(root, key), { bigint: true }).catch(
+    unlessCode(['ENOENT', 'ENOTDIR'], undefined),
+  );
+  if (!stats?.isFile()) return;
+  // Each object is a file of its own that was renamed to its key.
+  const { size, mtimeNs, ino } = stats;
+  yield { key, sizeBytes: Number(size), mark: `${mtimeNs}-${ino}-${size}` };
 }

@@ -9,9 +9,9 @@ type Listing = OwnFolder & { readonly under: string; readonly signal: AbortSigna
 /** Keys that no store could have written, such as the console's folder markers, are left out. */
 export async function* listObjects(listing: Listing): AsyncGenerator<ListedObject> {
   for await (const { Contents = [] } of pagesOf(listing)) {
-    for (const { Key = '', Size = 0 } of Contents) {
+    for (const { Key = '', Size = 0, ETag = '' } of Contents) {
       const key = Key.slice(listing.folder.length);
-      if (isKey(key)) yield { key, sizeBytes: Size };
+      if (isKey(key)) yield { key, sizeBytes: Size, mark: ETag };
     }
   }
 }

@@ -21,7 +21,12 @@ type GetOptions = {
   readonly signal?: AbortSignal;
 };
 
-export type ListedObject = { readonly key: string; readonly sizeBytes: number };
+export type ListedObject = {
+  readonly key: string;
+  readonly sizeBytes: number;
+  /** Another one once other content was stored. In S3 it is the etag that `get` and `put` return; opaque to the caller. */
+  readonly mark: string;
+};
 
 /**
  * Objects under slash-separated keys, in S3 or a directory. An object appears complete or not at all; a reader never

@@ -60,7 +60,10 @@ export function createMemoryStore(): MemoryStore {
       each(attempt(`list ${prefix}*`, signal), async function* () {
         checkPrefix(prefix);
         const keys = [...objects.keys()].filter((key) => key.startsWith(prefix)).sort(compareKeys);
-        for (const key of keys) yield { key, sizeBytes: objects.get(key)?.byteLength ?? 0 };
+        for (const key of keys) {
+          const body = objects.get(key);
+          if (body !== undefined) yield { key, sizeBytes: body.byteLength, mark: etagOf(body) };
+        }
       }),
     folders: (prefix, { signal } = {}) =>
       each(attempt(`list ${prefix}*`, signal), async function* () {

@@ -55,7 +55,16 @@ describe('in S3', () => {
     await store.put('a', Buffer.from('x'));
 
     expect(store.location).toBe(`s3://${own.bucket('whole')}`);
-    expect(await Array.fromAsync(store.list(''))).toEqual([{ key: 'a', sizeBytes: 1 }]);
+    expect(await Array.fromAsync(store.list(''))).toMatchObject([{ key: 'a', sizeBytes: 1 }]);
+  });
+
+  test('a list has the etags that put and get return', async () => {
+    const store = await makeStore();
+
+    const put = await store.put('a', Buffer.from('x'));
+    const [listed] = await Array.fromAsync(store.list('a'));
+
+    expect(put).toEqual({ kind: 'stored', etag: listed?.mark });
   });
 
   test('a list leaves out neighbouring folders and the folder markers of the console', async () => {
@@ -68,7 +77,8 @@ describe('in S3', () => {
 
     const listed = await Array.fromAsync(store.list(''));
 
-    expect(listed).toEqual([{ key: 'a', sizeBytes: 1 }]);
+    expect(listed).toMatchObject([{ key: 'a', sizeBytes: 1 }]);
+    expect(listed).toHaveLength(1);
   });
 
   test('every object under a prefix gets a tag in place of its others, and no neighbour does', async () => {

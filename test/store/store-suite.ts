@@ -74,7 +74,9 @@ function describeObjects(makeStore: () => Promise<Store>): void {
     const found = await store.get('empty');
 
     expect(found?.body).toEqual(bytes(''));
-    expect(await Array.fromAsync(store.list(''))).toEqual([{ key: 'empty', sizeBytes: 0 }]);
+    expect(await Array.fromAsync(store.list(''))).toEqual([
+      { key: 'empty', sizeBytes: 0, mark: expect.any(String) },
+    ]);
   });
 
   test('a put of a body whose SHA-256 is known returns its etag too', async () => {
@@ -85,6 +87,20 @@ function describeObjects(makeStore: () => Promise<Store>): void {
     const result = await store.put('parts/known', body, { sha256 });
 
     expect(result).toEqual({ kind: 'stored', etag: (await store.get('parts/known'))?.etag });
+  });
+
+  test('a list marks an object differently once other content was stored', async () => {
+    const store = await makeStore();
+    await store.put('a', bytes('before'));
+    const [before] = await Array.fromAsync(store.list(''));
+
+    const again = await Array.fromAsync(store.list(''));
+    await store.put('a', bytes('behind'));
+    const [after] = await Array.fromAsync(store.list(''));
+
+    expect(again).toEqual([before]);
+    expect(after?.sizeBytes).toBe(before?.sizeBytes);
+    expect(after?.mark).not.toBe(before?.mark);
   });
 
   test('the etag changes with the content and not otherwise', async () => {

@@ -25,8 +25,8 @@ export function createMemoryStore(seen: (key: string, body: string) => void): Sm
       return { kind: 'stored', etag };
     },
     async *list(prefix) {
-      for (const [key, { body }] of objects) {
-        if (key.startsWith(prefix)) yield { key, sizeBytes: body.byteLength };
+      for (const [key, { body, etag }] of objects) {
+        if (key.startsWith(prefix)) yield { key, sizeBytes: body.byteLength, mark: etag };
       }
     },
     async delete(key) {

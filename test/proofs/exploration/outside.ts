@@ -66,7 +66,7 @@ export function storeOver({ ask }: Outside): SmallStore {
       }).catch(asStoreError(`put ${key}`)),
     async *list(prefix) {
       const keys = await ask({ kind: 'list objects', prefix }).catch(asStoreError(`list ${prefix}`));
-      yield* keys.map((key) => ({ key, sizeBytes: 1 }));
+      yield* keys.map((key) => ({ key, sizeBytes: 1, mark: '' }));
     },
     async delete(key) {
       await ask({ kind: 'delete an object', key }).catch(asStoreError(`delete ${key}`));
