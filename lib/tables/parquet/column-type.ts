@@ -1,6 +1,6 @@
-/** A type of Hive's, parsed. Names are as on the platform. */
+/** A type of Hive's, or `json`: text that is a value's JSON, byte for byte. Names are as on the platform. */
 export type ColumnType =
-  | { readonly kind: 'string' | 'bigint' | 'boolean' | 'timestamp' }
+  | { readonly kind: 'string' | 'bigint' | 'boolean' | 'timestamp' | 'json' }
   | { readonly kind: 'array'; readonly element: ColumnType }
   | { readonly kind: 'map'; readonly value: ColumnType }
   | { readonly kind: 'struct'; readonly fields: readonly StructField[] };
@@ -21,8 +21,19 @@ export function parseColumnType(hive: string): ColumnType {
     case 'struct':
       return { kind, fields: splitOutside(inner).map(parseField) };
     default:
-      if (hive === 'string' || hive === 'bigint' || hive === 'boolean' || hive === 'timestamp')
-        return { kind: hive };
+      return { kind: plainKind(hive) };
+  }
+}
+
+function plainKind(hive: string) {
+  switch (hive) {
+    case 'string':
+    case 'bigint':
+    case 'boolean':
+    case 'timestamp':
+    case 'json':
+      return hive;
+    default:
       throw unknownType(hive);
   }
 }
@@ -47,5 +58,5 @@ function splitOutside(list: string): readonly string[] {
 
 const unknownType = (hive: string) =>
   new TypeError(
-    `expected string, bigint, boolean, timestamp, array<…>, map<string,…> or struct<…>, got ${hive}`,
+    `expected string, bigint, boolean, timestamp, json, array<…>, map<string,…> or struct<…>, got ${hive}`,
   );

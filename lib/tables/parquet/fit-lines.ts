@@ -7,10 +7,16 @@ import {
 } from '../../snapshot/page/json-bytes.ts';
 import { parseColumnType } from './column-type.ts';
 import { type Members, recordReader } from './fit-record.ts';
-import { type Cursor, LONG_TEXT_BYTES, readerOf, type Value } from './fit-value.ts';
+import { type Cursor, LONG_TEXT_BYTES, readerOf, readerOfKnown, type Value } from './fit-value.ts';
 
 /** The columns of a table, in order: their names as on the platform, and their types in Hive's notation. */
 export type TableColumns = Readonly<Record<string, string>>;
+
+/**
+ * Members without a column that have the same value in every line, by their names: its JSON. Only another value is in
+ * `_other`.
+ */
+export type KnownMembers = Readonly<Record<string, string>>;
 
 /** A column's values, one a row. */
 type ColumnValues = {
@@ -42,13 +48,13 @@ const OTHER = '_other';
  * no object is in it as a whole. Any other column has the field of its name. Of members with the same name the last one
  * has the column, and all are in `_other`. Throws `TypeError` if the columns are not like this.
  */
-export function createLineFitter(table: TableColumns): LineFitter {
+export function createLineFitter(table: TableColumns, known: KnownMembers = {}): LineFitter {
   if (table[OTHER] !== 'string') throw new TypeError(`expected a column ${OTHER} of type string`);
   const names = Object.keys(table);
   const columns = names.map(
     (name): ColumnValues => ({ name: name.toLowerCase(), values: [], hasLong: false }),
   );
-  const readRecord = recordReader(fieldsOf(table));
+  const readRecord = recordReader([...fieldsOf(table), ...knownFields(known, names.length)]);
   const moments = momentsOf(table);
   const other = names.indexOf(OTHER);
   const row: Value[] = names.map(() => null);
@@ -91,6 +97,14 @@ const fieldsOf = (table: TableColumns) =>
   Object.entries(table).flatMap(([name, type], column) =>
     name === OTHER || type === 'timestamp' ? [] : [{ name, read: readerOf(parseColumnType(type)), column }],
   );
+
+/** They fill places of a row that no column has. */
+const knownFields = (known: KnownMembers, columns: number) =>
+  Object.entries(known).map(([name, json], index) => ({
+    name,
+    read: readerOfKnown(json),
+    column: columns + index,
+  }));
 
 /** The columns of moments, and those of their epoch milliseconds, by their indexes. */
 function momentsOf(table: TableColumns): readonly { readonly column: number; readonly of: number }[] {

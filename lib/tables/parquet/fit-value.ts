@@ -54,6 +54,8 @@ export function readerOf(type: ColumnType): ReadValue {
       return readInteger;
     case 'boolean':
       return readBoolean;
+    case 'json':
+      return readJson;
     case 'array':
       return arrayReader(readerOf(type.element));
     case 'map':
@@ -65,6 +67,26 @@ export function readerOf(type: ColumnType): ReadValue {
     default:
       return type satisfies never;
   }
+}
+
+/** Makes the reader of a value that is known, by its JSON: it has no column, and any other value does not fit. */
+export function readerOfKnown(json: string): ReadValue {
+  const known = Buffer.from(json);
+  return (cursor) => {
+    const { at } = cursor;
+    cursor.at = skipDeepValue(cursor.json, at, 0);
+    if (!known.equals(cursor.json.bytes.subarray(at, cursor.at))) cursor.fits = false;
+    return null;
+  };
+}
+
+function readJson(cursor: Cursor): Value {
+  const { json, at } = cursor;
+  cursor.at = skipDeepValue(json, at, 0);
+  if (json.bytes[at] === NULL) return null;
+  return cursor.at - at < LONG_TEXT_BYTES
+    ? json.bytes.toString('utf8', at, cursor.at)
+    : json.bytes.subarray(at, cursor.at);
 }
 
 /** Skips a value that does not fit, of any depth; null fits everywhere. */

@@ -17,6 +17,7 @@ function elementsOf(name: string, type: ColumnType): readonly SchemaElement[] {
   const optional = { name: name.toLowerCase(), repetition_type: 'OPTIONAL' } as const;
   switch (type.kind) {
     case 'string':
+    case 'json':
       return [{ ...optional, type: 'BYTE_ARRAY', converted_type: 'UTF8' }];
     case 'bigint':
       return [{ ...optional, type: 'INT64' }];

@@ -2,7 +2,7 @@ import { constants, zstdCompressSync } from 'node:zlib';
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
 import { ParquetWriter } from 'hyparquet-writer/src/parquet-writer.js';
 import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
-import { createLineFitter, type TableColumns } from './fit-lines.ts';
+import { createLineFitter, type KnownMembers, type TableColumns } from './fit-lines.ts';
 import { parquetSchema } from './parquet-schema.ts';
 
 /** A row group ends with the line that makes it so large: memory holds one, several times its size. */
@@ -26,8 +26,8 @@ export type ParquetFile = {
 type ParquetCounts = { readonly records: number; readonly other: number };
 
 /** Begins a Parquet file with the columns of a table: zstd, in row groups of bounded size. The same lines give the same bytes. */
-export function createParquetFile(columns: TableColumns): ParquetFile {
-  const fitter = createLineFitter(columns);
+export function createParquetFile(columns: TableColumns, known: KnownMembers = {}): ParquetFile {
+  const fitter = createLineFitter(columns, known);
   const out = new ByteWriter();
   const writer = new ParquetWriter({
     writer: out,

@@ -144,3 +144,41 @@ describe('columns', () => {
     expect(() => createLineFitter({ id: 'map<bigint,string>', _other: 'string' })).toThrow(TypeError);
   });
 });
+
+describe('a column of JSON', () => {
+  test.each([
+    '{"a": [1.0,  1e3], "b":"\\ud800"}',
+    '"text"',
+    '12345678901234567890123',
+    'false',
+    `"${'x'.repeat(70_000)}"`,
+  ])('has a value byte for byte', (json) => {
+    const table = { value: 'json', _other: 'string' };
+
+    expect(fitted(`{"value": ${json} }`, table)).toEqual({ row: { value: json, _other: null }, others: 0 });
+  });
+
+  test('has nothing for null', () => {
+    expect(fitted('{"value":null}', { value: 'json', _other: 'string' }).row).toEqual({
+      value: null,
+      _other: null,
+    });
+  });
+});
+
+test('a member that is known has no column, and another value of it is in _other', () => {
+  const fitter = createLineFitter({ id: 'string', _other: 'string' }, { version: '1', type: '"score"' });
+  const lines = [
+    '{"version":1,"id":"a","type":"score"}',
+    '{"version":2,"id":"b"}',
+    '{"id":"c","type":"score","type":"score"}',
+  ];
+
+  const others = lines.map((line) => fitter.add(jsonOf(line), 0, Buffer.byteLength(line)));
+
+  expect(others).toEqual([0, 1, 2]);
+  expect(fitter.columns.map(({ name, values }) => [name, values])).toEqual([
+    ['id', ['a', 'b', 'c']],
+    ['_other', [null, '{"version":2}', '{"type":"score","type":"score"}']],
+  ]);
+});

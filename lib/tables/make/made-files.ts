@@ -1,0 +1,68 @@
+import * as z from 'zod/mini';
+import type { Store } from '../../store/store.ts';
+import { parseStored, printStored, StoredObjectError } from '../../store/stored-json.ts';
+
+const madeFile = z.object({
+  /** Names what the file was made of: another name, another file. */
+  of: z.string(),
+  /** Null if there was nothing to put in it: then there is no file. */
+  etag: z.nullable(z.string()),
+  /** The last key that went in when it was first made, if keys decide what goes in. */
+  upTo: z.optional(z.string()),
+  records: z.number(),
+  bytes: z.number(),
+  /** How many members of its records are in `_other`. */
+  other: z.number(),
+});
+
+/** One Parquet file of a folder. */
+export type MadeFile = z.infer<typeof madeFile>;
+
+const madeSchema = z.object({
+  version: z.literal(1),
+  /** False until every file has been made once. */
+  isWhole: z.boolean(),
+  files: z.array(madeFile),
+});
+
+/** What is recorded of a folder of Parquet: its files, in order. */
+export type Made = Omit<z.infer<typeof madeSchema>, 'version'>;
+
+/** The record, and its etag; undefined if there is none. A damaged one is as if it recorded nothing. */
+export type RecordedMade = Made & { readonly etag: string | undefined; readonly isKnown: boolean };
+
+/** No SQL engine reads a name that begins with `_`. */
+export const MADE_NAME = '_made.json';
+
+/** The name of a file, by its place in the folder: it is replaced at once, so no query sees a row twice. */
+export const fileName = (index: number): string => `part-${String(index).padStart(5, '0')}.parquet`;
+
+const NOTHING: Made = { isWhole: false, files: [] };
+
+/** Reads what is recorded of a folder, which ends in a slash. */
+export async function readMade(store: Pick<Store, 'get'>, folder: string): Promise<RecordedMade> {
+  const key = `${folder}${MADE_NAME}`;
+  const stored = await store.get(key);
+  if (stored === undefined) return { ...NOTHING, etag: undefined, isKnown: false };
+  const { etag } = stored;
+  try {
+    const { isWhole, files } = parseStored(key, stored.body, madeSchema);
+    return { isWhole, files, etag, isKnown: true };
+  } catch (error) {
+    if (!(error instanceof StoredObjectError)) throw error;
+    return { ...NOTHING, etag, isKnown: false };
+  }
+}
+
+/** Replaces the record if it still is the one that was read; undefined if another process has replaced it. */
+export async function writeMade(
+  store: Pick<Store, 'put'>,
+  folder: string,
+  { isWhole, files }: Made,
+  etag: string | undefined,
+): Promise<RecordedMade | undefined> {
+  const condition = etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: etag };
+  const body = printStored({ version: 1, isWhole, files });
+  const put = await store.put(`${folder}${MADE_NAME}`, body, { condition });
+  return put.kind === 'stored' ? { isWhole, files, etag: put.etag, isKnown: true } : undefined;
+}

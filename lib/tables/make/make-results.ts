@@ -1,0 +1,70 @@
+import type { Store } from '../../store/store.ts';
+import { parquetFormat } from '../parquet/parquet-format.ts';
+import { resultColumns } from './columns.ts';
+import { type MadeFolder, makeFolder } from './make-folder.ts';
+import { type ResultFilesOptions, resultFiles } from './result-files.ts';
+
+export type ResultsToMake = {
+  readonly store: Store;
+  /** How long results stay, in days: of an older day some may be gone already, so its Parquet is left as it is. */
+  readonly resultsDays: number;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly isOver: () => boolean;
+  readonly isDry: boolean;
+  readonly signal?: AbortSignal | undefined;
+  /** See `resultFiles`. */
+  readonly most?: ResultFilesOptions['most'];
+};
+
+/** The results of one type and day. */
+export type DayOfResults = { readonly type: string; readonly day: string };
+
+export const RESULTS_PARQUET = 'parquet/results/';
+
+const sourceFolder = ({ type, day }: DayOfResults) => `results/${type}/dt=${day}/`;
+const parquetFolder = ({ type, day }: DayOfResults) => `${RESULTS_PARQUET}type=${type}/dt=${day}/`;
+
+/** The days of all types that have ended, and whose results are all still there; the newest first. */
+export async function endedDays({
+  store,
+  resultsDays,
+  now,
+}: ResultsToMake): Promise<readonly DayOfResults[]> {
+  const found = new Map<string, DayOfResults>();
+  for (const [root, pattern] of [
+    ['results/', /^results\/([^/=]+)\/dt=(\d{4}-\d\d-\d\d)$/],
+    [RESULTS_PARQUET, /^parquet\/results\/type=([^/=]+)\/dt=(\d{4}-\d\d-\d\d)$/],
+  ] as const)
+    for await (const folder of store.folders(root))
+      for await (const day of store.folders(`${folder}/`)) {
+        const [, type, dt] = pattern.exec(day) ?? [];
+        if (type !== undefined && dt !== undefined) found.set(`${dt} ${type}`, { type, day: dt });
+      }
+  const nowMs = now();
+  const first = dayOf(nowMs - (resultsDays - 1) * DAY_MS);
+  const today = dayOf(nowMs);
+  return [...found.entries()]
+    .filter(([, { day }]) => day >= first && day < today)
+    .sort(([a], [b]) => (a < b ? 1 : -1))
+    .map(([, day]) => day);
+}
+
+const DAY_MS = 24 * 3_600_000;
+const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
+
+/** Makes the Parquet of one day. Throws `StoredObjectError` if a result is damaged. */
+export async function makeDay(day: DayOfResults, options: ResultsToMake): Promise<MadeFolder> {
+  const { store, isOver, isDry, signal, most } = options;
+  const reading = { store, folder: sourceFolder(day), format: parquetFormat(resultColumns), signal, most };
+  return makeFolder({
+    store,
+    folder: parquetFolder(day),
+    columns: resultColumns,
+    // The folders say so.
+    known: { version: '1', type: JSON.stringify(day.type) },
+    files: (recorded) => resultFiles(reading, recorded),
+    isOver,
+    isDry,
+  });
+}

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
+import { lineOf } from '../../snapshot/changes/line-reader.ts';
+import { readAhead } from '../../snapshot/sources/read-ahead.ts';
+import type { Store } from '../../store/store.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
+import { type FileToMake, SourceChangedError } from './make-folder.ts';
+import type { PlacedLine } from './parquet-of-lines.ts';
+import type { BatchParts, ScorePart } from './score-parts.ts';
+
+export type ScoreFilesOptions = {
+  readonly store: Store;
+  /** Names what a file depends on besides the parts. */
+  readonly format: string;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** The chunks of one file: each has at most a hundred texts. */
+const CHUNKS_OF_FILE = 500;
+
+/** How many parts are read at the same time. */
+const CONCURRENCY = 16;
+
+/** The files of a batch: many small parts are one, and a chunk is always in the same one. */
+export function* scoreFiles(options: ScoreFilesOptions, { batch, parts }: BatchParts): Generator<FileToMake> {
+  for (let first = 0; first < parts.length; first += CHUNKS_OF_FILE) {
+    const items = parts.slice(first, first + CHUNKS_OF_FILE);
+    // The name of a part has its hash.
+    const named = [options.format, ...items.map(({ key }) => key)].join('\n');
+    yield {
+      of: createHash('sha256').update(named).digest('hex'),
+      lines: () => readParts(items, batch, options),
+    };
+  }
+}
+
+async function* readParts(
+  items: readonly ScorePart[],
+  batch: string,
+  { store, signal }: ScoreFilesOptions,
+): AsyncGenerator<PlacedLine> {
+  const bodies = readAhead({
+    items,
+    concurrency: CONCURRENCY,
+    signal,
+    read: async (part, aborted) => ({ part, stored: await store.get(part.key, { signal: aborted }) }),
+  });
+  for await (const { part, stored } of bodies) {
+    // Another one has replaced it.
+    if (stored === undefined) throw new SourceChangedError(part.key);
+    let number = 0;
+    for (const line of linesOf(part.key, stored.body)) {
+      number += 1;
+      yield { line: lineOf(withChunk(line, batch, part)), place: `${part.key}, line ${number}` };
+    }
+  }
+}
+
+/** A part has at most a hundred rows. */
+const MOST_UNPACKED_BYTES = 256 * 1024 * 1024;
+
+function* linesOf(key: string, body: Buffer): Generator<Buffer> {
+  let unpacked: Buffer;
+  try {
+    unpacked = gunzipSync(body, { maxOutputLength: MOST_UNPACKED_BYTES });
+  } catch (cause) {
+    throw new StoredObjectError('invalid', `${key}: cannot be decompressed`, { cause });
+  }
+  for (let start = 0; start < unpacked.byteLength; ) {
+    const feed = unpacked.indexOf(LINE_FEED, start);
+    const end = feed === -1 ? unpacked.byteLength : feed;
+    if (end > start) yield unpacked.subarray(start, end);
+    start = end + 1;
+  }
+}
+
+const LINE_FEED = 0x0a;
+
+/** Rows of earlier versions do not say in which batch and chunk they are. */
+function withChunk(line: Buffer, batch: string, { chunk }: ScorePart): Buffer {
+  const end = Buffer.from(`,"batch":${JSON.stringify(batch)},"chunk":${chunk}}`);
+  return line.subarray(-end.byteLength).equals(end) ? line : Buffer.concat([line.subarray(0, -1), end]);
+}

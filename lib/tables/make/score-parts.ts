@@ -1,0 +1,48 @@
+import * as z from 'zod/mini';
+import { chunkOfPart } from '../../jobs/texts/batch/chunk-keys.ts';
+import { idOfSegment } from '../../store/id-in-key.ts';
+import type { Store } from '../../store/store.ts';
+import { findStored, MOST_LIST_BYTES, missingObject } from '../../store/stored-json.ts';
+
+/** A part of a batch. */
+export type ScorePart = { readonly key: string; readonly chunk: number };
+
+/** The parts of a finished batch, in order. */
+export type BatchParts = { readonly batch: string; readonly parts: readonly ScorePart[] };
+
+const summarySchema = z.object({ parts: z.array(z.object({ key: z.string() })) });
+
+/** The names of a summary, now and in earlier versions. */
+const SUMMARIES = ['_summary.json', 'summary.json'];
+
+/**
+ * The parts that the summary of a batch names; undefined if it has none, so is not finished. Once the rows of a batch
+ * have expired, forgetting a text replaces a part but not the summary: then the one part of the same chunk counts.
+ * `folder` ends in a slash. Throws `StoredObjectError` if a part is gone.
+ */
+export async function partsOfBatch(store: Store, folder: string): Promise<BatchParts | undefined> {
+  const listed = new Set<string>();
+  const byChunk = new Map<number, string[]>();
+  const summaries: string[] = [];
+  for await (const { key } of store.list(folder)) {
+    const chunkId = chunkOfPart(key);
+    if (chunkId !== undefined) {
+      listed.add(key);
+      byChunk.set(chunkId.chunk, [...(byChunk.get(chunkId.chunk) ?? []), key]);
+    }
+    if (SUMMARIES.some((name) => key === `${folder}${name}`)) summaries.push(key);
+  }
+  const [summaryKey] = summaries;
+  if (summaryKey === undefined) return undefined;
+  const summary = await findStored(store, summaryKey, summarySchema, MOST_LIST_BYTES);
+  const batch = idOfSegment(folder.split('/').at(-2) ?? '');
+  if (summary === undefined || batch === undefined) return undefined;
+  const parts = summary.value.parts.map(({ key }): ScorePart => {
+    const chunk = chunkOfPart(key)?.chunk;
+    const [only, ...others] = byChunk.get(chunk ?? -1) ?? [];
+    const found = listed.has(key) ? key : others.length === 0 ? only : undefined;
+    if (chunk === undefined || found === undefined) throw missingObject(store, key, 'a part');
+    return { key: found, chunk };
+  });
+  return { batch, parts };
+}
