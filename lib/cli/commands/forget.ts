@@ -8,7 +8,7 @@ import { UsageError } from '../usage-error.ts';
 
 type ForgetFlags = { readonly textHash?: string; readonly batch?: string; readonly json?: true };
 
-/** `forget`: erases a text, or a batch, from cache, staged chunks and scores. Does not need the platform. */
+/** `forget`: erases a text, or a batch, from cache, staged chunks, scores and their Parquet. Does not need the platform. */
 export const addForget: AddCommand = (program, terminal, finish) => {
   program
     .command('forget')
@@ -37,6 +37,8 @@ async function forget({ textHash, batch, json }: ForgetFlags, terminal: Terminal
   const storage = { store, table, newToken: randomUUID, now };
   const erased = await (hash === undefined ? forgetBatch(name, storage) : forgetText(hash, storage));
   await flush();
+  const { forgetBatchParquet, forgetChangedParquet } = await import('../../tables/make/make-scores.ts');
+  await (hash === undefined ? forgetBatchParquet(name, store) : forgetChangedParquet(store));
   // Only now is everything that was erased an old version.
   const oldVersions = await eraseOldVersions(
     hash === undefined ? { batch: name } : { textHash: hash },
