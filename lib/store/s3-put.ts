@@ -22,7 +22,7 @@ export type S3Object = { readonly client: S3Client; readonly bucket: string; rea
 export async function putS3Object(
   place: S3Object,
   body: Uint8Array | Readable,
-  { condition, contentType, signal }: PutOptions,
+  { condition, contentType, tag, signal }: PutOptions,
 ): Promise<PutResult> {
   const write = randomUUID();
   const sizeBytes = body instanceof Uint8Array ? body.byteLength : Number.POSITIVE_INFINITY;
@@ -32,6 +32,7 @@ export async function putS3Object(
     Key: place.key,
     Body: body,
     ...(contentType === undefined ? {} : { ContentType: contentType }),
+    ...(tag === undefined ? {} : { Tagging: new URLSearchParams({ [tag.name]: tag.value }).toString() }),
     ...(condition === undefined ? {} : conditionHeaders(condition)),
     ...(mayLookForIt ? { Metadata: { [WRITE_NAME]: write } } : {}),
   };

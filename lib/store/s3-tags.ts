@@ -1,4 +1,4 @@
-import { PutObjectTaggingCommand } from '@aws-sdk/client-s3';
+import { GetObjectTaggingCommand, PutObjectTaggingCommand } from '@aws-sdk/client-s3';
 import { readAwsFault } from '../aws/fault.ts';
 import type { OwnFolder } from './s3-leftovers.ts';
 import type { Tag } from './store.ts';
@@ -29,6 +29,18 @@ export async function tagObjects(
   await Promise.all(some.map(tag));
 }
 
-function unlessGone(error: unknown): void {
+/** The value of an object's tag; undefined if it has none of this name, or if there is no object. */
+export async function readTag(
+  { client, bucket, folder }: OwnFolder,
+  key: string,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const command = new GetObjectTaggingCommand({ Bucket: bucket, Key: folder + key });
+  const found = await client.send(command, signal ? { abortSignal: signal } : undefined).catch(unlessGone);
+  return found?.TagSet?.find(({ Key }) => Key === name)?.Value;
+}
+
+function unlessGone(error: unknown): undefined {
   if (readAwsFault(error).code !== 'NoSuchKey') throw error;
 }

@@ -9,7 +9,7 @@ import { listOldVersions } from './s3-history.ts';
 import { abortLeftoversOnce, type OwnFolder } from './s3-leftovers.ts';
 import { listFolders, listObjects } from './s3-list.ts';
 import { isSentInParts, onceSentInParts, putS3Object, type S3Object } from './s3-put.ts';
-import { tagObjects } from './s3-tags.ts';
+import { readTag, tagObjects } from './s3-tags.ts';
 import { type ListedObject, MOST_OBJECT_BYTES, type Store, type StoredObject } from './store.ts';
 import { withPieces } from './watched-pieces.ts';
 
@@ -82,7 +82,7 @@ export function createS3Store({
 function besideObjects(
   own: OwnFolder,
   { location, run, each, mostPauseMs }: Boundary & Pick<Store, 'location'> & { readonly mostPauseMs: number },
-): Pick<Store, 'oldVersions' | 'tagAll'> {
+): Pick<Store, 'oldVersions' | 'tagAll' | 'tagOf'> {
   const attempt = attemptsIn(location);
   return {
     oldVersions: (under, { signal } = {}) =>
@@ -93,6 +93,11 @@ function besideObjects(
           run: (act, key, work) => run(attempt(`${act} an old version of`, key, signal), work),
         }),
       ),
+    tagOf: (key, name, { signal } = {}) =>
+      run(attempt('read the tags of', key, signal), () => {
+        checkKey(key);
+        return readTag(own, key, name, signal);
+      }),
     tagAll: (under, tag, { signal } = {}) =>
       run(attempt('tag', `${under}*`, signal), () =>
         tagObjects(own, keysOf(listObjects({ ...own, under, signal })), tag, signal),

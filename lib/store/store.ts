@@ -9,6 +9,8 @@ export type PutOptions = {
   readonly contentType?: string;
   /** The SHA-256 of the body in hex, where the caller knows it: a directory need not compute it again, for the etag. */
   readonly sha256?: string;
+  /** The tag that the object has from the start, if objects of the store have tags. Default: none. */
+  readonly tag?: Tag | undefined;
   readonly signal?: AbortSignal;
 };
 
@@ -86,6 +88,8 @@ export type Store = {
    * throws, some may have it. Absent if the store's objects have no tags.
    */
   tagAll?(prefix: string, tag: Tag, options?: { readonly signal?: AbortSignal }): Promise<void>;
+  /** The value of an object's tag; undefined if it has none of this name, or if there is no object. Absent without tags. */
+  tagOf?(key: string, name: string, options?: { readonly signal?: AbortSignal }): Promise<string | undefined>;
 };
 
 /** A tag of an object, beside its content. */

@@ -97,6 +97,17 @@ describe('in S3', () => {
     expect((await store.get('run=a/part-19'))?.body.toString()).toBe('x');
   });
 
+  test('a tag that an object is stored with can be read, and one that it has not, cannot', async () => {
+    const store = await makeStore();
+    await store.put('tagged', Buffer.from('x'), { tag: { name: 'a-b', value: 'red & blue' } });
+    await store.put('bare', Buffer.from('x'));
+
+    const found = await Promise.all(['tagged', 'bare', 'missing'].map((key) => store.tagOf?.(key, 'a-b')));
+
+    expect(found).toEqual(['red & blue', undefined, undefined]);
+    expect(await store.tagOf?.('tagged', 'other')).toBeUndefined();
+  });
+
   test('an object that is deleted before it is tagged is left out', async () => {
     const store = await makeStore();
     await store.put('run=a/part-0', Buffer.from('x'));
