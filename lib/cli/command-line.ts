@@ -23,6 +23,7 @@ import { addSandbox } from './commands/sandbox.ts';
 import { addScore } from './commands/score.ts';
 import { addSnapshot } from './commands/snapshot.ts';
 import { addSubmit } from './commands/submit.ts';
+import { addTables } from './commands/tables.ts';
 import { addWork } from './commands/work.ts';
 import { processTerminal } from './process-terminal.ts';
 import { exitCodes, shownLines, type Terminal } from './terminal.ts';
@@ -84,6 +85,7 @@ const COMMANDS: readonly AddCommand[] = [
   addWork,
   addJobs,
   addRedrive,
+  addTables,
   addForget,
   addPace,
   addSandbox,

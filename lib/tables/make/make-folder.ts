@@ -55,7 +55,7 @@ export async function makeFolder(folder: FolderToMake): Promise<MadeFolder> {
       if (!(error instanceof SourceChangedError)) throw error;
     }
   }
-  throw new Error(`${folder.folder} was changed by others ${MOST_ROUNDS} times in a row`);
+  throw new SourceChangedError(`${folder.folder} was changed by others ${MOST_ROUNDS} times in a row`);
 }
 
 async function tryToMake(options: FolderToMake): Promise<MadeFolder> {

@@ -2,7 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { once } from '../../../lib/once.ts';
 import type { Store } from '../../../lib/store/store.ts';
+
+/** One for all: to make one takes longer than most queries. */
+const duckdb = once(() => DuckDBInstance.create(':memory:'));
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -13,8 +17,7 @@ export async function queryFolder(
   sql = 'SELECT * FROM parquet',
 ): Promise<readonly Row[]> {
   const copies = mkdtempSync(join(tmpdir(), 'folder-'));
-  const instance = await DuckDBInstance.create(':memory:');
-  const connection = await instance.connect();
+  const connection = await (await duckdb()).connect();
   try {
     let files = 0;
     for await (const { key } of store.list(folder)) {
@@ -29,7 +32,6 @@ export async function queryFolder(
     return (await connection.runAndReadAll(named)).getRowObjectsJson() as readonly Row[];
   } finally {
     connection.closeSync();
-    instance.closeSync();
     rmSync(copies, { recursive: true });
   }
 }

@@ -1,0 +1,91 @@
+import { InvalidArgumentError } from 'commander';
+import { readSyncSettings } from '../../settings.ts';
+import { sources } from '../../snapshot/sources/sources.ts';
+import type { TableGroup, TableOutcome } from '../../tables/make/make-tables.ts';
+import type { AddCommand } from '../command.ts';
+import { openStoreOf } from '../open-store-of.ts';
+import { numberOption } from '../options.ts';
+import { placeArgument } from '../place-argument.ts';
+import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
+
+type TablesFlags = { readonly dryRun?: true; readonly json?: true; readonly resultsDays: number };
+
+/** As the stack has it, unless it is configured. */
+const RESULTS_DAYS = 90;
+
+/** `tables [PLACE…]`: makes the Parquet that is missing. Needs only the store, not the platform. */
+export const addTables: AddCommand = (program, terminal, finish) => {
+  program
+    .command('tables')
+    .description('Make the Parquet that published runs, scored batches and past days of results lack.')
+    .argument(
+      '[place...]',
+      `any of ${sources.join(', ')}, SOURCE.NAME, scores, results (default: all)`,
+      (text: string, before: readonly TableGroup[] | undefined) => [...(before ?? []), groupArgument(text)],
+    )
+    .option('--dry-run', 'only list what is missing')
+    .option(
+      '--results-days <n>',
+      'how long results stay, in days: older days are left as they are',
+      numberOption(1, 100_000),
+      RESULTS_DAYS,
+    )
+    .option('--json', 'print what was done as one JSON value')
+    .action(async (groups: readonly TableGroup[], flags: TablesFlags) =>
+      finish(await writeTables(groups, flags, terminal)),
+    );
+};
+
+function groupArgument(text: string): TableGroup {
+  if (text === 'scores' || text === 'results') return text;
+  try {
+    return placeArgument(text);
+  } catch {
+    const expected = `one of ${sources.join(', ')}, SOURCE.NAME, scores or results`;
+    throw new InvalidArgumentError(`Expected ${expected}, got ${JSON.stringify(text)}.`);
+  }
+}
+
+async function writeTables(
+  groups: readonly TableGroup[],
+  { dryRun, json, resultsDays }: TablesFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const isDry = dryRun === true;
+  const { environment, signal } = terminal;
+  const { SYNC_GLUE_DATABASE: database } = readSyncSettings(environment);
+  const store = await openStoreOf(environment);
+  const { openPartitions } = await import('../../snapshot/publish/open-partitions.ts');
+  const { makeTables } = await import('../../tables/make/make-tables.ts');
+  const outcomes: TableOutcome[] = [];
+  const making = makeTables({
+    store,
+    groups: groups.length === 0 ? undefined : groups,
+    partitions: openPartitions({ database, store, environment }),
+    resultsDays,
+    now: Date.now,
+    isOver: () => signal.aborted,
+    isDry,
+    warn: (what, reason) => terminal.err(shownLines(`warning: ${what}: ${reason.message}`)),
+    signal,
+  });
+  for await (const outcome of making) {
+    outcomes.push(outcome);
+    if (!json) say(outcome, isDry, terminal);
+  }
+  signal.throwIfAborted();
+  const skipped = outcomes.filter(({ kind }) => kind === 'skipped');
+  if (json) terminal.out(JSON.stringify(outcomes, undefined, 2));
+  else if (outcomes.length === 0) terminal.out('nothing is missing');
+  return skipped.length > 0 ? exitCodes.incomplete : exitCodes.done;
+}
+
+function say(outcome: TableOutcome, isDry: boolean, { out, err }: Terminal): void {
+  const name = `${outcome.group} ${outcome.name}`;
+  if (outcome.kind === 'skipped') err(shown(`skipped ${name}: ${outcome.why}`));
+  if (outcome.kind !== 'made') return;
+  const { files, records, other } = outcome;
+  const counted = `${files.toLocaleString('en')} ${files === 1 ? 'file' : 'files'}`;
+  const unfit = other === 0 ? '' : `, ${other.toLocaleString('en')} values in _other`;
+  out(shown(`${name}: ${counted}, ${isDry ? 'missing' : `${records.toLocaleString('en')} rows${unfit}`}`));
+}

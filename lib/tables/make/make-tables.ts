@@ -1,0 +1,123 @@
+import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
+import { type Place, parsePlace } from '../../snapshot/keys.ts';
+import { pointAtLatest } from '../../snapshot/publish/latest-parquet.ts';
+import type { Partitions } from '../../snapshot/publish/partitions.ts';
+import type { Warn } from '../../snapshot/publish/warn.ts';
+import type { Store } from '../../store/store.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
+import type { KnownParquet } from './known-parquet.ts';
+import { type MadeFolder, SourceChangedError } from './make-folder.ts';
+import { endedDays, makeDay } from './make-results.ts';
+import { makeRun } from './make-run.ts';
+import { makeBatch, segmentsOfBatches } from './make-scores.ts';
+
+/** What may lack Parquet: the runs of a place, the batches of scores, or the days of results. */
+export type TableGroup = Place | 'scores' | 'results';
+
+export type TablesToMake = {
+  readonly store: Store;
+  /** Default: all that there are, results and scores first. */
+  readonly groups?: readonly TableGroup[] | undefined;
+  /** The tables over the published runs. Default: none. */
+  readonly partitions?: Partitions | undefined;
+  /** How long results stay, in days: an older day is left as it is. */
+  readonly resultsDays: number;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** Asked after each file that was made: true ends the work. */
+  readonly isOver: () => boolean;
+  /** Only say what is missing. */
+  readonly isDry: boolean;
+  readonly warn: Warn;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** One run, batch or day: `name` is the run, the segment of the batch, or `TYPE DAY`. */
+type Named = { readonly group: TableGroup; readonly name: string };
+
+/** What happened to one that lacked Parquet; `why` is in words. `left`: the time was over. */
+export type TableOutcome =
+  | (Named & { readonly kind: 'made' } & Omit<MadeFolder, 'isLeft'>)
+  | (Named & { readonly kind: 'left' })
+  | (Named & { readonly kind: 'skipped'; readonly why: string });
+
+/**
+ * Makes the Parquet that published runs, finished batches of scores and ended days of results lack, and points the table
+ * of each latest run at its Parquet. Repeating it does only what is missing. One that is damaged is skipped, the others
+ * are made; it ends after the first that is `left`.
+ */
+export async function* makeTables(options: TablesToMake): AsyncGenerator<TableOutcome> {
+  for (const group of options.groups ?? (await groupsIn(options.store))) {
+    for await (const outcome of outcomesOf(group, options)) {
+      yield outcome;
+      if (outcome.kind === 'left') return;
+    }
+  }
+}
+
+/** Everything that a store may have Parquet of. */
+async function groupsIn(store: Store): Promise<readonly TableGroup[]> {
+  const places: Place[] = [];
+  for await (const folder of store.folders('')) {
+    const place = parsePlace(folder);
+    if (place !== undefined) places.push(place);
+  }
+  return ['results', 'scores', ...places.sort()];
+}
+
+async function* outcomesOf(group: TableGroup, options: TablesToMake): AsyncGenerator<TableOutcome> {
+  switch (group) {
+    case 'results':
+      for (const day of await endedDays(options)) {
+        const name = `${day.type} ${day.day}`;
+        yield* outcomeOf({ group, name }, () => makeDay(day, options));
+      }
+      return;
+    case 'scores':
+      for (const name of await segmentsOfBatches(options))
+        yield* outcomeOf({ group, name }, () => makeBatch(name, options));
+      return;
+    default:
+      yield* outcomesOfPlace(group, options);
+  }
+}
+
+async function* outcomesOfPlace(place: Place, options: TablesToMake): AsyncGenerator<TableOutcome> {
+  const { store, signal, isDry } = options;
+  const known: KnownParquet = new Map();
+  const found = await unlessSkipped(() =>
+    publishedRuns(store, place, signal === undefined ? {} : { signal }),
+  );
+  if (typeof found === 'string') {
+    yield { group: place, name: 'latest.json', kind: 'skipped', why: found };
+    return;
+  }
+  // The newest are asked for most; each is copied from as far as the next one is equal.
+  for (const run of found)
+    yield* outcomeOf({ group: place, name: run.run }, () => makeRun(run, { ...options, place, known }));
+  if (found.length > 0 && !isDry) await pointAtLatest(store, place);
+}
+
+/** Yields nothing if nothing was missing. */
+async function* outcomeOf(
+  named: Named,
+  make: () => Promise<MadeFolder | undefined>,
+): AsyncGenerator<TableOutcome> {
+  const made = await unlessSkipped(make);
+  if (typeof made === 'string') yield { ...named, kind: 'skipped', why: made };
+  else if (made !== undefined) {
+    const { isLeft, ...counts } = made;
+    if (counts.files > 0) yield { ...named, kind: 'made', ...counts };
+    if (isLeft) yield { ...named, kind: 'left' };
+  }
+}
+
+/** What is wrong with an object that is damaged, or that others change all the time. */
+async function unlessSkipped<T>(work: () => Promise<T>): Promise<T | string> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof StoredObjectError || error instanceof SourceChangedError) return error.message;
+    throw error;
+  }
+}
