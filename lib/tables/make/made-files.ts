@@ -32,7 +32,7 @@ export type Made = Omit<z.infer<typeof madeSchema>, 'version'>;
 export type RecordedMade = Made & { readonly etag: string | undefined; readonly isKnown: boolean };
 
 /** No SQL engine reads a name that begins with `_`. */
-export const MADE_NAME = '_made.json';
+const MADE_NAME = '_made.json';
 
 /** The name of a file, by its place in the folder: it is replaced at once, so no query sees a row twice. */
 export const fileName = (index: number): string => `part-${String(index).padStart(5, '0')}.parquet`;

@@ -20,7 +20,7 @@ export type ResultsToMake = {
 /** The results of one type and day. */
 export type DayOfResults = { readonly type: string; readonly day: string };
 
-export const RESULTS_PARQUET = 'parquet/results/';
+const RESULTS_PARQUET = 'parquet/results/';
 
 const sourceFolder = ({ type, day }: DayOfResults) => `results/${type}/dt=${day}/`;
 const parquetFolder = ({ type, day }: DayOfResults) => `${RESULTS_PARQUET}type=${type}/dt=${day}/`;

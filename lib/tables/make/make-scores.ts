@@ -17,7 +17,7 @@ export type ScoresToMake = {
 };
 
 /** The folder of all scores as Parquet. */
-export const SCORES_PARQUET = 'parquet/scores/';
+const SCORES_PARQUET = 'parquet/scores/';
 
 /** The segments of the batches that have scores, or Parquet of them. */
 export async function segmentsOfBatches({ store }: Pick<ScoresToMake, 'store'>): Promise<readonly string[]> {

@@ -51,6 +51,10 @@ export const objectCases: readonly CommandCase[] = [
     code: 3,
     says: /^calculations: .{1,600}$/,
   }),
+  ...planted('calculations/latest.json', ['tables', 'calculations'], {
+    code: 3,
+    says: /^skipped calculations latest\.json: .{1,600}$/,
+  }),
   ...planted(`${WORK}/_checkpoint.json`, ['snapshot', 'calculations', '--resume', RUN], INVALID),
   ...planted(`${WORK}/_manifest.json`, ['publish', 'calculations', RUN], INVALID),
   ...planted('formulas/1/20261121T091500123Z.json', ['formula', 'log', '1'], INVALID, {

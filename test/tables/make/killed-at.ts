@@ -1,7 +1,7 @@
 import type { Store } from '../../../lib/store/store.ts';
 
 /** A store that fails from its operation `last` on, before or after that one is done. */
-export function killedAt(store: Store, last: number, when: 'before' | 'after') {
+function killedAt(store: Store, last: number, when: 'before' | 'after') {
   let operations = 0;
   const act = async <T>(perform: () => Promise<T>): Promise<T> => {
     operations += 1;
