@@ -48,6 +48,7 @@ discovery.uri=http://127.0.0.1:${port}
 query.max-memory=1GB
 query.max-memory-per-node=1GB
 memory.heap-headroom-per-node=400MB
+http-server.log.enabled=false
 plugin.dir=${join(fetched, 'plugin')}
 catalog.management=dynamic
 catalog.store=memory
