@@ -50,6 +50,8 @@ export type Worker = {
   readonly reportFinished: (event: JobFinished) => Promise<void>;
   /** Called for each message that is refused. */
   readonly onRefused?: () => void;
+  /** False for a job that this worker leaves to others: its message goes back at once, as it is. Absent: it takes all. */
+  readonly takes?: (job: Job) => boolean;
   readonly logger: Logger;
   /** Holds each message, and each job that runs. Absent: nothing does. */
   readonly inHand?: InHand | undefined;
@@ -74,6 +76,8 @@ export type Lease = {
   readonly writeUntilMs: () => number;
   /** Renews the lease while a job runs; the signal is aborted when the lease is lost. */
   readonly holdLease: (claim: Claim) => AsyncDisposable & { readonly signal: AbortSignal };
+  /** Aborted when the process is to stop, with a `HandBackError`: what has not left goes back. Absent: it never is. */
+  readonly stop?: AbortSignal | undefined;
 };
 
 /**
@@ -100,6 +104,7 @@ export async function handleMessage(message: QueueMessage, worker: Worker, lease
   if (parsed.kind === 'refused') return refuse(message, worker, parsed.faults);
   const { job, contentHash } = parsed;
   const { id, type } = job;
+  if (lease.stop?.aborted || worker.takes?.(job) === false) return { kind: 'later', delayMs: 0 };
   // A worker whose clock is ahead would hold its first jobs for that much longer, whatever happens to it.
   await worker.ledger.setTime();
   const request = { id, type, contentHash, sender: message.sender };
@@ -175,7 +180,7 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
   const turn = createTurn({
     ledger,
     claim,
-    signal: held.signal,
+    signal: lease.stop === undefined ? held.signal : AbortSignal.any([held.signal, lease.stop]),
     deadlineMs,
     mustLastMs,
     now,
@@ -187,9 +192,7 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
   try {
     outcome = await runBy(worker.runners, job, turn);
   } catch (thrown) {
-    // What the platform responded to a request that had left is known all the same, and is judged as always.
-    const isLost = held.signal.aborted && !(thrown instanceof PlatformError);
-    const error = isLost ? new TurnLostError(`job ${job.id}: its lease was lost`) : thrownError(thrown);
+    const error = whyEnded(thrown, job, { held: held.signal, stop: lease.stop });
     const after = afterFailure({
       error,
       attempts: turn.attempts(),
@@ -210,6 +213,31 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
   if (ended.kind === 'lost') return { kind: 'later', delayMs: AFTER_LEASE_MS, isLost: true };
   // Awaited here: a failure while the lease is being given up would be unhandled, and would end the process.
   return await settle(given, ended.row, worker);
+}
+
+/** What ended a job's turn early, for `afterFailure`. */
+function whyEnded(
+  thrown: unknown,
+  { id }: Job,
+  { held, stop }: { readonly held: AbortSignal; readonly stop: AbortSignal | undefined },
+): unknown {
+  // What the platform responded to a request that had left is known all the same, and is judged as always.
+  if (thrown instanceof PlatformError) return thrown;
+  if (held.aborted) return new TurnLostError(`job ${id}: its lease was lost`);
+  const error = thrownError(thrown);
+  return stop?.aborted && isCausedBy(error, stop.reason) ? stop.reason : error;
+}
+
+/** Causes of an error that are looked at: errors may be each other's. */
+const MOST_CAUSES = 10;
+
+function isCausedBy(error: unknown, reason: unknown): boolean {
+  let each = error;
+  for (let depth = 0; depth < MOST_CAUSES && each instanceof Error; depth += 1) {
+    if (each === reason) return true;
+    each = each.cause;
+  }
+  return false;
 }
 
 async function handBack(

@@ -9,12 +9,15 @@ import type { JobStorage } from './job-storage.ts';
 import { jobTimes } from './job-times.ts';
 import { renewLease } from './ledger/lease-renewal.ts';
 import type { Ledger } from './ledger/ledger.ts';
+import { HandBackError } from './turn.ts';
 import { mustLastMs, openRunners } from './types/job-types.ts';
 
 /** For callers that measure a worker. */
 export type WorkerHooks = {
   readonly onFinished?: (event: JobFinished) => void;
   readonly onRefused?: () => void;
+  /** False for a job that is left to other workers. Default: all are taken. */
+  readonly takes?: Worker['takes'];
   /** Called for each text that the platform scored: the response says what that used. */
   readonly onSentiment?: (response: Sentiment) => void;
 };
@@ -53,6 +56,7 @@ export async function openWorker(
       hooks.onFinished?.(event);
     },
     ...(hooks.onRefused === undefined ? {} : { onRefused: hooks.onRefused }),
+    ...(hooks.takes === undefined ? {} : { takes: hooks.takes }),
   };
 }
 
@@ -91,7 +95,7 @@ const GRACE_MS = 20_000;
 export type RenewedLeaseOptions = {
   /** Default: 30 s. */
   readonly leaseMs?: number;
-  /** Aborted when the process is to stop. */
+  /** Aborted when the process is to stop: jobs are handed back, except for requests that have left. */
   readonly stop?: AbortSignal;
 };
 
@@ -101,7 +105,9 @@ export function renewedLease(
   { leaseMs = HELD_LEASE_MS, stop }: RenewedLeaseOptions = {},
 ): Lease {
   let writeUntilMs = Number.POSITIVE_INFINITY;
+  const stopping = new AbortController();
   const stopSoon = () => {
+    stopping.abort(new HandBackError('the worker is stopping', 0));
     writeUntilMs = ledger.now() + GRACE_MS;
   };
   if (stop?.aborted) stopSoon();
@@ -110,6 +116,7 @@ export function renewedLease(
     deadlineMs: undefined,
     leaseMs,
     writeUntilMs: () => writeUntilMs,
+    stop: stopping.signal,
     holdLease: (claim) => renewLease({ ledger, claim, leaseMs, now: ledger.now }),
   };
 }

@@ -81,12 +81,46 @@ test('prints progress in plain lines every few seconds, each only once', async (
   expect(new Set(err.split('\n')).size).toBe(err.split('\n').length);
 });
 
-test('works without SYNC_TABLE, with a warning', async () => {
+const formula = { type: 'update-formula', id: 'formula', calculationId: '1', expression: 'SUM(`a`)' };
+
+test.each([
+  ['run-function', adds('sum')],
+  ['update-formula', formula],
+])('without SYNC_TABLE leaves a %s on the queue as it is, ends, and exits 2', async (type, job) => {
+  await using jobs = await startJobs();
+  const { SYNC_TABLE: _, ...settings } = jobs.settings;
+  await jobs.run(['submit', '-'], lines([job]));
+
+  const { code, err } = await jobs.begin(['work'], settings).ended;
+
+  const { waiting, inFlight } = await countsOf(jobs.queue);
+  const counts = jobs.sandbox.counts();
+  expect(code).toBe(2);
+  expect(err).toContain(
+    `work: expected SYNC_TABLE, the DynamoDB table that holds the ledger of jobs, got nothing: without it, ${type} ${job.id} could run twice. It is back on the queue. To run such jobs all the same: --no-ledger`,
+  );
+  expect({ waiting, inFlight }).toEqual({ waiting: 1, inFlight: 0 });
+  expect([counts.executions, counts.formulaUpdates]).toEqual([[], {}]);
+});
+
+test('without SYNC_TABLE still scores texts, with a warning', async () => {
+  await using jobs = await startJobs();
+  const { SYNC_TABLE: _, ...settings } = jobs.settings;
+  const score = { type: 'score', id: 'texts', texts: [{ id: '1', text: 'This is wonderful.' }] };
+  await jobs.run(['submit', '-'], lines([score]));
+
+  const { code, err } = await jobs.begin(['work', '--drain'], settings).ended;
+
+  expect(code).toBe(0);
+  expect(err).toContain('functions and updates of formulas are left on the queue');
+});
+
+test('with --no-ledger works without SYNC_TABLE, with a warning', async () => {
   await using jobs = await startJobs();
   const { SYNC_TABLE: _, ...settings } = jobs.settings;
   await jobs.run(['submit', '-'], lines([adds('sum')]));
 
-  const { code, err } = await jobs.begin(['work', '--drain'], settings).ended;
+  const { code, err } = await jobs.begin(['work', '--drain', '--no-ledger'], settings).ended;
 
   expect(code).toBe(0);
   expect(err).toContain('SYNC_TABLE is not set: the ledger is in the memory of this process');

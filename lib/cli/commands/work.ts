@@ -1,12 +1,19 @@
 import type { JobFinished } from '../../jobs/handle-message.ts';
 import type { Queue } from '../../jobs/queue/queue.ts';
+import type { Job } from '../../jobs/types/job-types.ts';
 import type { WorkCounts } from '../../jobs/work.ts';
 import type { AddCommand } from '../command.ts';
 import { numberOption } from '../options.ts';
 import { settingFor } from '../setting-for.ts';
-import { exitCodes, type Terminal } from '../terminal.ts';
+import { exitCodes, shown, type Terminal } from '../terminal.ts';
 
-type WorkFlags = { readonly drain?: true; readonly concurrency?: number; readonly json?: true };
+type WorkFlags = {
+  readonly drain?: true;
+  readonly concurrency?: number;
+  /** False for `--no-ledger`. */
+  readonly ledger: boolean;
+  readonly json?: true;
+};
 
 /**
  * `work`: consumes the queue here, as the deployed worker would, until Ctrl-C or, with `--drain`, until it is empty.
@@ -14,12 +21,18 @@ type WorkFlags = { readonly drain?: true; readonly concurrency?: number; readonl
 export const addWork: AddCommand = (program, terminal, finish) => {
   program
     .command('work')
-    .description('Run the jobs on the queue in this process; Ctrl-C finishes the running ones, then stops.')
+    .description(
+      'Run the jobs on the queue in this process; Ctrl-C waits for requests that have left, and puts the other jobs back.',
+    )
     .option('--drain', 'stop when the queue is empty')
     .option(
       '--concurrency <n>',
       'the most jobs to run at once (default: PLATFORM_CONCURRENCY)',
       numberOption(1, 1_000),
+    )
+    .option(
+      '--no-ledger',
+      'without SYNC_TABLE, run functions and update formulas all the same, although a message may run twice',
     )
     .option('--json', 'print the counts as one JSON value')
     .action(async (flags: WorkFlags) => finish(await consume(flags, terminal)));
@@ -41,29 +54,64 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
   const queue = await openQueue(queueUrl, terminal.environment);
   const storage = await openJobStorage(session);
   const { ended, refused, onFinished, onRefused } = createEnds();
-  const worker = await openWorker(session, storage, { onFinished }).catch((error: unknown) => {
+  const hasLedger = settings.SYNC_TABLE !== undefined || !flags.ledger;
+  const { needsLedger } = await import('../../jobs/types/job-types.ts');
+  const left = createLeftJobs(needsLedger);
+  const worker = await openWorker(session, storage, {
+    onFinished,
+    ...(hasLedger ? {} : { takes: left.takes }),
+  }).catch((error: unknown) => {
     throw asSettingsError(error);
   });
-  if (settings.SYNC_TABLE === undefined)
-    terminal.err(
-      'platform-sync: SYNC_TABLE is not set: the ledger is in the memory of this process, so another process may run the same jobs again',
-    );
+  if (settings.SYNC_TABLE === undefined) terminal.err(hasLedger ? WITHOUT_LEDGER : WITHOUT_TABLE);
+  const signal = AbortSignal.any([terminal.signal, left.signal]);
   using _ = everyFewSeconds(progressReporter(ended, queue, terminal.err));
   const counts = await work({
     worker,
     queue,
-    lease: renewedLease(storage.ledger, { stop: terminal.signal }),
+    lease: renewedLease(storage.ledger, { stop: signal }),
     concurrency: flags.concurrency ?? settings.PLATFORM_CONCURRENCY,
     visibilitySeconds: VISIBILITY_SECONDS,
     drain: flags.drain === true,
-    signal: terminal.signal,
+    signal,
     polls: terminal.polls,
     sleep,
     onRefused,
   });
   if (terminal.signal.aborted)
     terminal.err('stopped as requested; jobs that were not started are still on the queue');
-  return show(summarize(counts, ended, refused), flags, terminal);
+  const code = show(summarize(counts, ended, refused), flags, terminal);
+  const fault = left.fault();
+  if (fault === undefined) return code;
+  terminal.err(shown(fault));
+  return exitCodes.usage;
+}
+
+const IN_MEMORY = 'platform-sync: SYNC_TABLE is not set: the ledger is in the memory of this process';
+const WITHOUT_LEDGER = `${IN_MEMORY}, so another process may run the same jobs again`;
+const WITHOUT_TABLE = `${IN_MEMORY}, so functions and updates of formulas are left on the queue`;
+
+/**
+ * Leaves alone the jobs that need a ledger, and stops at the first: it would be received again and again, and meanwhile
+ * be hidden from a worker that has a table.
+ */
+function createLeftJobs(needsLedger: (job: Job) => boolean) {
+  const stop = new AbortController();
+  let left: string | undefined;
+  return {
+    signal: stop.signal,
+    takes(job: Job): boolean {
+      if (!needsLedger(job)) return true;
+      left ??= `${job.type} ${job.id}`;
+      stop.abort();
+      return false;
+    },
+    /** Undefined if there was none. */
+    fault: () =>
+      left === undefined
+        ? undefined
+        : `platform-sync: work: expected SYNC_TABLE, the DynamoDB table that holds the ledger of jobs, got nothing: without it, ${left} could run twice. It is back on the queue. To run such jobs all the same: --no-ledger`,
+  };
 }
 
 type Ended = ReadonlyMap<string, JobFinished['status']>;

@@ -20,6 +20,8 @@ export type JobTypeDefinition<
   readonly checks: MessageChecks<Message, Input>;
   /** True if a send may be repeated when its outcome is unknown: a repeat does no harm, or the job permits it. */
   readonly mayRepeat: (job: JobBy<Message>) => boolean;
+  /** True if a job must not be run without a ledger that all workers share: a message that comes twice would run it twice. */
+  readonly needsLedger: boolean;
   /** True if a job sends many requests, and ends between two of them once a person cancels it. */
   readonly stopsWhenCancelled: boolean;
   /** True for one of many jobs of a batch: its calls let those of others leave first. Default: none is. */
@@ -28,6 +30,8 @@ export type JobTypeDefinition<
   readonly mustLastMs: (timeoutMs: number) => number;
   /** Why the lists of SYNC_ALLOW do not allow a job, or undefined if they do. Its type has been checked already. */
   readonly allowFault: (job: JobBy<Message>, lists: AllowLists) => string | undefined;
+  /** What is wrong with a job although its message is valid, as far as that is known without the platform. Default: nothing. */
+  readonly faultsHere?: (job: JobBy<Message>) => Promise<readonly string[]>;
   /**
    * Makes the runner. Its code is imported only here: checking messages does not need it. Throws if a setting is
    * invalid.

@@ -68,6 +68,10 @@ export const expand = (type: JobType, message: GivenMessage): ExpandedMessage =>
 export const mayRepeat = <Type extends JobType>(job: JobOf<Type>): boolean =>
   definitions[job.type].mayRepeat(job);
 
+/** True if the job must not be run without a ledger that all workers share. */
+export const needsLedger = <Type extends JobType>({ type }: JobOf<Type>): boolean =>
+  definitions[type].needsLedger;
+
 /** True if jobs of the type end between two sends once a person cancels them; false for an unknown type. */
 export const stopsWhenCancelled = (type: string): boolean =>
   isJobType(type) && definitions[type].stopsWhenCancelled;
@@ -86,6 +90,12 @@ export const mustLastMs = <Type extends JobType>({ type }: JobOf<Type>, timeoutM
 /** Why the lists of SYNC_ALLOW do not allow the job, or undefined if they do. */
 export const listFault = <Type extends JobType>(job: JobOf<Type>, lists: AllowLists): string | undefined =>
   definitions[job.type].allowFault(job, lists);
+
+/** What is wrong with the job although its message is valid, as far as that is known without the platform. */
+export async function faultsHere<Type extends JobType>(job: JobOf<Type>): Promise<readonly string[]> {
+  const definition: JobTypeDefinition<Messages[Type]> = definitions[job.type];
+  return (await definition.faultsHere?.(job)) ?? [];
+}
 
 /** Runs the job by the runner of its type. */
 export const runBy = <Type extends JobType>(

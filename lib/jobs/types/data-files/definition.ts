@@ -5,6 +5,7 @@ import { type DataFilesInput, type DataFilesMessage, dataFilesChecks } from './m
 export const dataFiles: JobTypeDefinition<DataFilesMessage, DataFilesInput> = {
   checks: dataFilesChecks,
   mayRepeat: () => true,
+  needsLedger: false,
   stopsWhenCancelled: true,
   mustLastMs: (timeoutMs) => timeoutMs,
   allowFault: () => undefined,

@@ -8,9 +8,18 @@ export const updateFormula: JobTypeDefinition<UpdateFormulaMessage, UpdateFormul
   checks: updateFormulaChecks,
   // A late repeat would undo somebody's newer formula.
   mayRepeat: () => false,
+  needsLedger: true,
   stopsWhenCancelled: false,
   mustLastMs: (timeoutMs) => timeoutMs,
   allowFault: () => undefined,
+  async faultsHere({ expression }) {
+    // Large, and needed only here.
+    const { analyzeFormula } = await import('../../../formula/analyze.ts');
+    const analysis = analyzeFormula(expression);
+    return analysis.status === 'VALID'
+      ? []
+      : analysis.faults.map(({ line, column, message }) => `expression:${line}:${column}: ${message}`);
+  },
   openRunner: async ({ platform }) => (await import('./runner.ts')).formulaRunner(platform),
   /** Adds the formula that was set to the log of formulas. */
   async afterEnd({ calculationId }, { outcome, finishedAt: finishedAtMs }, { store }) {
