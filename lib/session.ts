@@ -7,6 +7,7 @@ import type { Breaker } from './pace/fleet-breaker.ts';
 import { createLocalPace } from './pace/local-pace.ts';
 import { openedLater } from './pace/opened-later.ts';
 import type { Pace, PaceCounts } from './pace/pace.ts';
+import type { HoldLeft } from './platform/attempt.ts';
 import { createPlatform, type Platform } from './platform/client.ts';
 import { countCalls, notifyAll, type Observe } from './platform/events.ts';
 import { createBodyBudget } from './platform/http/body-budget.ts';
@@ -46,6 +47,8 @@ export type SessionOptions = {
   readonly greed?: 'one' | 'block';
   /** Holds what is being done. Default: nothing does. */
   readonly inHand?: InHand;
+  /** Holds each call that has left and is not given up by a stop. Default: nothing does. */
+  readonly holdLeft?: HoldLeft;
   /** Called for every event of every call. */
   readonly observe?: Observe;
   /** Called each time that the fleet's budget becomes unavailable and the safe rate is used. */
@@ -72,6 +75,7 @@ export function openSession(given: SessionOptions): Session {
     maxResponseBytes: settings.PLATFORM_MAX_RESPONSE_BYTES,
     bodies: createBodyBudget(),
     ...(given.inHand === undefined ? {} : { inHand: given.inHand }),
+    ...(given.holdLeft === undefined ? {} : { holdLeft: given.holdLeft }),
     observe: notifyAll([
       observe,
       logCalls(logger),

@@ -25,7 +25,10 @@ import { addSnapshot } from './commands/snapshot.ts';
 import { addSubmit } from './commands/submit.ts';
 import { addTables } from './commands/tables.ts';
 import { addWork } from './commands/work.ts';
+import { hideSecrets } from './hide-secrets.ts';
+import { OutputError } from './process-output.ts';
 import { processTerminal } from './process-terminal.ts';
+import { SentOnceError } from './sent-once.ts';
 import { exitCodes, shownLines, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -37,17 +40,23 @@ export async function runCommandLine(
   argv: readonly string[],
   given: Terminal = processTerminal(),
 ): Promise<number> {
-  const terminal: Terminal = { ...given, err: (text) => given.err(shortened(text, LONGEST_MESSAGE)) };
+  const hide = hideSecrets(given.environment);
+  const terminal: Terminal = {
+    ...given,
+    // A secret at the end must not be cut in two, where nobody would recognize it.
+    err: (text) => given.err(shortened(hide(text.slice(0, 2 * LONGEST_MESSAGE)), LONGEST_MESSAGE)),
+  };
   let code: number = exitCodes.done;
   const program = createProgram(terminal, (finished) => {
     code = finished;
   });
   try {
     await program.parseAsync(argv, { from: 'user' });
-    return code;
   } catch (error) {
-    return explain(error, terminal);
+    code = explain(error, terminal);
   }
+  // Whatever the command made of it, not all of its results are where they were to go.
+  return terminal.outputFault?.()?.kind === 'lost' ? exitCodes.failed : code;
 }
 
 /** A word that is shortened where commander repeats it. */
@@ -112,8 +121,9 @@ function configure(command: Command, terminal: Terminal): void {
 
 function explain(error: unknown, { err, signal }: Terminal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
-  if (signal.aborted) {
-    err('interrupted: stopped as requested');
+  if (signal.aborted && !(error instanceof SentOnceError)) {
+    // Who closed the output knows, and nobody else has stopped it.
+    if (!(signal.reason instanceof OutputError)) err('interrupted: stopped as requested');
     return exitCodes.failed;
   }
   const message = error instanceof Error ? error.message : String(error);
@@ -124,7 +134,7 @@ function explain(error: unknown, { err, signal }: Terminal): number {
 const USAGE_ERRORS = [SettingsError, UsageError, PlaceTakenError, DuckDbMissingError] as const;
 
 function isUsage(error: unknown): boolean {
-  if (error instanceof SnapshotStoppedError) return isUsage(error.cause);
+  if (error instanceof SnapshotStoppedError || error instanceof SentOnceError) return isUsage(error.cause);
   if (USAGE_ERRORS.some((usage) => error instanceof usage)) return true;
   if (error instanceof PlatformError) return error.failure.kind === 'input';
   if (error instanceof QueryError) return error.failure.kind === 'sql';

@@ -1,58 +1,100 @@
-import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { setImmediate } from 'node:timers/promises';
+import { createAwaits } from './awaits.ts';
+import { leftCalls } from './left-calls.ts';
+import { createOutput, OutputError, type OutputFault } from './process-output.ts';
 import type { Terminal } from './terminal.ts';
 
 /** npm forwards a Ctrl-C that the terminal has already sent to this process: a repeat this soon is the same one. */
 const REPEAT_MS = 250;
 
-/** The terminal of this process. The first Ctrl-C asks the command to stop; the second ends the process at once. */
+/** A stop that takes longer than this, without anything that is known to be waited for, is said. */
+const SILENT_MS = 1_000;
+
+/**
+ * The terminal of this process. The first Ctrl-C asks the command to stop, and says what is waited for; the second says
+ * what is lost, and ends the process at once. Output that nobody can have asks the command to stop, too.
+ */
 export function processTerminal(): Terminal {
   const stop = new AbortController();
-  let stoppedMs = Number.NaN;
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    // Stays until the second one: libraries that end the process when they find no other listener must find this one.
-    const onSignal = () => {
-      if (stop.signal.aborted) {
-        if (performance.now() - stoppedMs < REPEAT_MS) return;
-        process.off(signal, onSignal);
-        process.kill(process.pid, signal);
-      }
-      stoppedMs = performance.now();
-      // A process that is exiting cannot catch signals, so it stays alive until the repeat has arrived.
-      setTimeout(() => undefined, REPEAT_MS);
-      stop.abort(new Error(`stopped by ${signal}`));
-    };
-    process.on(signal, onSignal);
-  }
+  const awaits = createAwaits(() => performance.now());
+  let fault: OutputFault | undefined;
+  const err = createOutput(process.stderr, (found) => {
+    // Work goes on without a log that a full disk cannot take.
+    if (found.kind === 'closed') stop.abort(new OutputError(found));
+  });
+  const out = createOutput(process.stdout, (found) => {
+    fault = found;
+    if (found.kind === 'lost')
+      err(
+        `platform-sync: standard output cannot be written: ${found.reason}; what was printed is incomplete\n`,
+      );
+    stop.abort(new OutputError(found));
+  });
+  const say = (line: string) => err(`${line}\n`);
+  stopOnSignals({ stop, say, waitedFor: awaits.waitedFor, lost: awaits.lost });
   return {
     environment: process.env,
-    out: (line) => process.stdout.write(`${line}\n`),
-    err: (line) => process.stderr.write(`${line}\n`),
+    out: (line) => out(`${line}\n`),
+    err: say,
     screen: process.stderr.isTTY ? process.stderr : undefined,
-    readInput: () => text(process.stdin),
+    readInput: () => readInput(stop.signal),
     signal: stop.signal,
-    width: process.stdout.isTTY ? process.stdout.columns : undefined,
-    drained: createDrained(process.stdout),
-    dialog:
-      process.stdin.isTTY && process.stdout.isTTY
-        ? { input: process.stdin, output: process.stdout }
-        : undefined,
+    outputFault: () => fault,
+    awaits: awaits.hold,
+    holdLeft: leftCalls(awaits.hold, () => performance.now()),
   };
 }
 
-/** A reader that has gone is no failure: whoever runs `| head` wants no more. */
-function createDrained(stream: NodeJS.WriteStream): () => Promise<boolean> {
-  let isClosed = false;
-  stream.on('error', (error) => {
-    if (!('code' in error) || error.code !== 'EPIPE') throw error;
-    isClosed = true;
-  });
-  return async () => {
-    // The error of a write comes later.
-    await setImmediate();
-    if (stream.writableNeedDrain && !isClosed)
-      await Promise.race([once(stream, 'drain'), once(stream, 'close')]);
-    return !isClosed;
-  };
+type Stopping = {
+  readonly stop: AbortController;
+  readonly say: (line: string) => void;
+  readonly waitedFor: () => string | undefined;
+  readonly lost: () => string | undefined;
+};
+
+function stopOnSignals({ stop, say, waitedFor, lost }: Stopping): void {
+  let stoppedMs: number | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    // Stays until the second one: libraries that end the process when they find no other listener must find this one.
+    const onSignal = () => {
+      const nowMs = performance.now();
+      if (stoppedMs === undefined) {
+        stoppedMs = nowMs;
+        // A process that is exiting cannot catch signals, so it stays alive until the repeat has arrived.
+        setTimeout(() => undefined, REPEAT_MS);
+        stop.abort(new Error(`stopped by ${signal}`));
+        sayWhy(say, waitedFor);
+        return;
+      }
+      // The shell and the kernel each report a closed terminal, in their own time: nobody insists.
+      if (signal === 'SIGHUP' || nowMs - stoppedMs < REPEAT_MS) return;
+      const words = lost();
+      say(words === undefined ? 'ended at once; nothing is lost' : `ended at once; lost: ${words}`);
+      process.off(signal, onSignal);
+      process.kill(process.pid, signal);
+    };
+    process.on(signal, onSignal);
+  }
+}
+
+/** Says what a stop waits for: at once if that is known, otherwise if it takes a while. */
+function sayWhy(say: Stopping['say'], waitedFor: Stopping['waitedFor']): void {
+  const words = waitedFor();
+  if (words !== undefined) say(`stopping: waiting for ${words}; Ctrl-C again ends at once`);
+  else
+    setTimeout(
+      () => say('stopping: what is in hand is being finished; Ctrl-C again ends at once'),
+      SILENT_MS,
+    ).unref();
+}
+
+/** Standard input as text; a stop ends it, since nobody may ever do so at a terminal. */
+async function readInput(signal: AbortSignal): Promise<string> {
+  const end = () => process.stdin.destroy();
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await text(process.stdin);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
 }

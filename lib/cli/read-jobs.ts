@@ -5,13 +5,22 @@ import { parseMessage } from '../jobs/message/message.ts';
 import { withId } from '../jobs/message/with-id.ts';
 import { MOST_MESSAGE_BYTES } from '../jobs/queue/queue.ts';
 import { sentBytes } from '../jobs/queue/sendable.ts';
+import { faultsHere, type Job } from '../jobs/types/job-types.ts';
 
 /** A job that may be sent, with its id. */
-type ReadJob = { readonly id: string; readonly text: string };
+type ReadJob = { readonly id: string; readonly text: string; readonly job: Job };
 
 export type ReadJobs =
   | { readonly kind: 'jobs'; readonly jobs: readonly ReadJob[] }
   | { readonly kind: 'faults'; readonly faults: readonly string[] };
+
+/** What is wrong with jobs although their messages are valid, such as a formula that does not parse; each named. */
+export async function faultsOfJobs(jobs: readonly ReadJob[]): Promise<readonly string[]> {
+  const faults: string[] = [];
+  for (const [index, { id, job }] of jobs.entries())
+    for (const fault of await faultsHere(job)) faults.push(`job ${index + 1} (${id}): ${fault}`);
+  return firstOf(faults);
+}
 
 /** The jobs in a JOBS.ndjson, each with its id, or every fault in it. */
 export async function readJobs(text: string, allow: Allow): Promise<ReadJobs> {
@@ -42,7 +51,7 @@ function named(text: string, allow: Allow): ReadJob {
   if (parsed.kind === 'refused')
     throw new Error(`a line that was checked is refused: ${parsed.faults.join('; ')}`);
   const { job, isNamed } = parsed;
-  return { id: job.id, text: isNamed ? text : withId(text, job.id) };
+  return { id: job.id, text: isNamed ? text : withId(text, job.id), job };
 }
 
 const MOST_FAULTS = 50;

@@ -1,7 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Polls } from '../jobs/queue/empty-queue.ts';
 import { shortened } from '../json/faults.ts';
+import type { HoldLeft } from '../platform/attempt.ts';
 import type { Environment } from '../settings.ts';
+import type { Awaits } from './awaits.ts';
+import type { OutputFault } from './process-output.ts';
 
 /** Somebody who types. */
 export type Dialog = { readonly input: NodeJS.ReadableStream; readonly output: NodeJS.WritableStream };
@@ -16,7 +19,7 @@ export type Terminal = {
   /** Where a progress bar may be drawn; undefined if nobody is watching. */
   readonly screen: NodeJS.WriteStream | undefined;
   readonly readInput: () => Promise<string>;
-  /** Aborted by Ctrl-C, SIGTERM, or SIGHUP (the terminal was closed). */
+  /** Aborted by Ctrl-C, SIGTERM, SIGHUP (the terminal was closed), and when nobody can have the output any more. */
   readonly signal: AbortSignal;
   /** How many characters a line of standard output has, if it is a screen. */
   readonly width?: number | undefined;
@@ -24,6 +27,12 @@ export type Terminal = {
   readonly drained?: () => Promise<boolean>;
   /** Where people type lines and see them; undefined if nobody is there. */
   readonly dialog?: Dialog | undefined;
+  /** Why nobody can have all of the results; undefined if they were written. Absent: they always are. */
+  readonly outputFault?: () => OutputFault | undefined;
+  /** Holds what a stop waits for, or an end at once would lose. Absent: nothing does. */
+  readonly awaits?: Awaits['hold'];
+  /** The same for calls that have left. */
+  readonly holdLeft?: HoldLeft;
   /** How queues are polled; long polls if absent. */
   readonly polls?: Polls | undefined;
 };

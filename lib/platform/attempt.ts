@@ -24,6 +24,12 @@ export type AttemptOptions = {
   readonly onLeave?: (() => void) | undefined;
 };
 
+/** A call that has left, and that a stop does not give up; it ends within `timeoutMs`. */
+type LeftCall = { readonly operation: string; readonly timeoutMs: number };
+
+/** Holds such a call from the moment it leaves until it has ended. */
+export type HoldLeft = (call: LeftCall) => Disposable;
+
 /** What an attempt needs; whatever leaves the process or is not deterministic is passed in. */
 export type AttemptParts = {
   readonly send: Send;
@@ -31,6 +37,8 @@ export type AttemptParts = {
   readonly observe: Observe;
   /** Milliseconds on a monotonic clock. */
   readonly now: () => number;
+  /** Absent: nothing holds them. */
+  readonly holdLeft?: HoldLeft | undefined;
 };
 
 /** One try of a call; `attempt` 1 is the first. */
@@ -80,14 +88,15 @@ function isAccepted(result: AttemptResult): boolean {
 async function sendIn(
   slot: Slot,
   { request, token, operation, attempt }: Attempt,
-  { send, pace, observe, now }: AttemptParts,
-  { signal, leave, onLeave }: AttemptOptions & { readonly leave: () => void },
+  { send, pace, observe, now, holdLeft }: AttemptParts,
+  { signal, leave, onLeave, finishes }: AttemptOptions & { readonly leave: () => void },
 ): Promise<AttemptResult> {
   if (slot.waitedMs > 0) observe({ kind: 'waited', operation, attempt, waitedMs: slot.waitedMs });
   onLeave?.();
   signal?.throwIfAborted();
   leave();
   const startedMs = now();
+  using _ = finishes ? holdLeft?.({ operation, timeoutMs: request.timeoutMs }) : undefined;
   const result = await send(request, token, signal);
   const { status, sizeBytes } = result;
   const durationMs = now() - startedMs;

@@ -2,6 +2,7 @@ import type { ProxyEnvironment } from '../aws/proxy-environment.ts';
 import type { Pace } from '../pace/pace.ts';
 import type { InHand } from '../time/in-hand.ts';
 import { sleep } from '../time/sleep.ts';
+import type { HoldLeft } from './attempt.ts';
 import { type Call, type CallOptions, createCall } from './call.ts';
 import type { Observe } from './events.ts';
 import { type BodyBudget, createBodyBudget } from './http/body-budget.ts';
@@ -54,6 +55,8 @@ export type PlatformOptions = {
   readonly observe?: Observe;
   /** Holds each call from its beginning to its end. Default: nothing does. */
   readonly inHand?: InHand;
+  /** Holds each call that has left and is not given up by a stop. Default: nothing does. */
+  readonly holdLeft?: HoldLeft;
   /** Where `HTTPS_PROXY` and `NO_PROXY` are looked up. Default: no proxy. */
   readonly proxyEnv?: ProxyEnvironment;
 };
@@ -114,6 +117,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     observe: options.observe ?? (() => undefined),
     limits: { ...defaultRetryLimits, ...options.retry },
     inHand: options.inHand,
+    holdLeft: options.holdLeft,
     timeoutMs: options.timeoutMs ?? 60_000,
     now: () => performance.now(),
     sleep,

@@ -205,12 +205,16 @@ describe('formula set', () => {
     };
 
   test('sets the formula and prints the updated calculation', async () => {
-    const { code, out } = await run(
+    const { code, out, err } = await run(
       ['formula', 'set', String(firstRow().id), '-', '--json'],
       'MAX(`Amount`)\n',
     );
 
-    expect(code).toBe(0);
+    // The dataset has no such column: the platform says so only in the status.
+    expect(code).toBe(3);
+    expect(err).toContain(
+      `the formula of calculation ${firstRow().id} is set, but the platform calls it INVALID`,
+    );
     expect(JSON.parse(out)).toMatchObject({
       id: String(firstRow().id),
       expression: 'MAX(`Amount`)',
@@ -225,12 +229,32 @@ describe('formula set', () => {
     expect(sandbox.counts().formulaUpdates).toEqual({});
   });
 
-  test('with --strict does not send a formula that does not parse', async () => {
-    const { code, err } = await run(['formula', 'set', String(firstRow().id), '-', '--strict'], 'MAX(');
+  test('with --dry-run of a calculation that does not exist fails', async () => {
+    const { code, err } = await run(['formula', 'set', '999999999999', '-', '--dry-run'], 'MAX(`Amount`)');
 
     expect(code).toBe(1);
+    expect(err).toContain('calculation 999999999999: expected a search to find it, got no such row');
+  });
+
+  test.each([[[]], [['--strict']], [['--dry-run']]])(
+    'does not send a formula that does not parse, unless it is forced: %j',
+    async (flags) => {
+      const { code, err } = await run(['formula', 'set', String(firstRow().id), '-', ...flags], 'MAX(');
+
+      expect(code).toBe(2);
+      expect(err).toMatch(/-:1:\d+: /);
+      expect(err).toContain('nothing was sent. To send it all the same: --force');
+      expect(sandbox.counts().formulaUpdates).toEqual({});
+    },
+  );
+
+  test('with --force sends it, and exits 3 since the platform calls it INVALID', async () => {
+    const { code, err } = await run(['formula', 'set', String(firstRow().id), '-', '--force'], 'MAX(');
+
+    expect(code).toBe(3);
     expect(err).toMatch(/-:1:\d+: /);
-    expect(sandbox.counts().formulaUpdates).toEqual({});
+    expect(err).toContain('the platform calls it INVALID');
+    expect(sandbox.counts().formulaUpdates).toEqual({ [String(firstRow().id)]: 1 });
   });
 
   test('stops if the calculation has been changed since, and otherwise continues', async () => {
@@ -248,7 +272,7 @@ describe('formula set', () => {
     expect(stopped.err).toContain(
       `expected no change since ${lastModified - 1}, got one at ${lastModified}; nothing was sent`,
     );
-    expect(gone.code).toBe(0);
+    expect(gone.code).toBe(3);
     expect(sandbox.counts().formulaUpdates).toEqual({ [String(id)]: 1 });
   });
 });

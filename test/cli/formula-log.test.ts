@@ -36,17 +36,52 @@ const set = (input: string) => run(['formula', 'set', id, '-'], { input });
 /** The note about the formula before our first update. */
 const NO_HISTORY = /cannot be recovered: the platform has no history$/;
 
-test('formula set stores the updated calculation, and says how to restore an earlier formula', async () => {
-  const { code, err } = await set('MAX(`Amount`)');
+test('formula set stores the updated calculation; there is nothing to go back to after the first', async () => {
+  const { err } = await set('MAX(`Amount`)');
 
   const { out } = await run(['formula', 'log', id, '--json']);
-  expect(code).toBe(0);
-  expect(err).toBe(
-    `to restore an earlier formula: platform-sync formula log ${id}, then platform-sync formula set ${id} FILE`,
-  );
+  expect(err).not.toContain('to go back');
   expect(JSON.parse(out)).toMatchObject([
     { time: expect.stringMatching(/^\d{8}T\d{9}Z$/), calculation: { id, expression: 'MAX(`Amount`)' } },
   ]);
+});
+
+test('a second formula set says how to go back to the first, and that very command line does', async () => {
+  await set('MAX(`Amount`)');
+  const { err } = await set('SUM(`Amount`)');
+
+  const [, time = ''] =
+    /^to go back to the formula that we set at (\S+): platform-sync formula log (\S+) --at \1 \| platform-sync formula set \2 -$/m.exec(
+      err,
+    ) ?? [];
+  const { out: before } = await run(['formula', 'log', id, '--at', time]);
+  await set(`${before}\n`);
+
+  const log = JSON.parse((await run(['formula', 'log', id, '--json'])).out);
+  expect(
+    log.map(({ calculation }: { calculation: { expression: string } }) => calculation.expression),
+  ).toEqual(['MAX(`Amount`)', 'SUM(`Amount`)', 'MAX(`Amount`)']);
+});
+
+test('formula set --dry-run shows the formula that we set and the one that it would set, and changes nothing', async () => {
+  await set('MAX(`Amount`)');
+
+  const people = await run(['formula', 'set', id, '-', '--dry-run'], { input: 'SUM(`Amount`)' });
+  const same = await run(['formula', 'set', id, '-', '--dry-run'], { input: 'MAX(`Amount`)' });
+  const machines = await run(['formula', 'set', id, '-', '--dry-run', '--json'], { input: 'SUM(`Amount`)' });
+
+  expect(people.code).toBe(0);
+  expect(people.out).toMatch(
+    /^calculation \d+ “.+”: INVALID, changed at \d+\nformula that we set at \d{8}T\d{9}Z:\n {2}MAX\(`Amount`\)\nwould be set to \(VALID here, checksum [0-9a-f]{40}\):\n {2}SUM\(`Amount`\)\nnothing was sent$/,
+  );
+  expect(same.out).toContain('would be set to the same formula again');
+  expect(JSON.parse(machines.out)).toMatchObject({
+    dryRun: true,
+    id,
+    calculation: { id },
+    lastSet: { calculation: { expression: 'MAX(`Amount`)' } },
+  });
+  expect(sandbox.counts().formulaUpdates).toEqual({ [id]: 1 });
 });
 
 test('formula log lists the updates, newest last, and says that the formula before them cannot be recovered', async () => {
@@ -115,7 +150,7 @@ test('warns if the formula was set but could not be stored', async () => {
 
   const { code, out, err } = await run(['formula', 'set', id, '-'], { input: 'MAX(`Amount`)', store: file });
 
-  expect(code).toBe(0);
+  expect(code).toBe(3);
   expect(out).toContain(`calculation ${id}`);
   expect(err).toContain(
     'the formula is set, but could not be stored for formula log: open the store: expected a directory',

@@ -62,6 +62,24 @@ test('with --dry-run nothing is sent, and no queue is needed', async () => {
   expect({ code, out }).toEqual({ code: 0, out: '1 job would be sent; nothing was sent' });
 });
 
+test('--dry-run checks formulas, too', async () => {
+  await using jobs = await startJobs();
+  const set = (id: string, expression: string) => ({
+    type: 'update-formula',
+    id,
+    calculationId: '12',
+    expression,
+  });
+  const given = lines([set('good', 'MAX(`Amount`)'), set('bad', 'MAX(')]);
+
+  const { code, out, err } = await jobs.begin(['submit', '-', '--dry-run'], {}, given).ended;
+
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toMatch(
+    /^platform-sync: -: expected jobs that the platform can do; nothing was sent:\n {2}job 2 \(bad\): expression:1:\d+: [^\n]+$/,
+  );
+});
+
 test('a type that SYNC_ALLOW leaves out is a fault of its line', async () => {
   await using jobs = await startJobs();
   const environment = { ...jobs.shared, SYNC_ALLOW: '{"types": ["data-files"]}' };

@@ -43,11 +43,17 @@ export const addCall: AddCommand = (program, terminal, finish) => {
       const { platform } = openSession(terminal);
       const { inputVariables, settings } = message;
       const call = { packageId, version, functionName, inputVariables, settings };
-      const execution = await platform.functions.run(call, { signal: terminal.signal });
+      const { sendOnce } = await import('../sent-once.ts');
+      const execution = await sendOnce((options) => platform.functions.run(call, options), EFFECT, terminal);
       if (flags.json) terminal.out(printJson(execution, 2));
       else show(execution, terminal);
       finish(execution.status.toUpperCase() === 'SUCCESS' ? exitCodes.done : exitCodes.failed);
     });
+};
+
+const EFFECT = {
+  mayHave: 'the function may have run, or may still be running',
+  lookAt: 'what the function changes, and at its executions on the platform',
 };
 
 /** The arguments and options that set the fields of the message. */

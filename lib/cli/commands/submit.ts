@@ -14,7 +14,7 @@ export const addSubmit: AddCommand = (program, terminal, finish) => {
     .command('submit')
     .description('Put jobs on the queue; every line is checked before any is sent.')
     .argument('<file>', 'the jobs as JSON, one per line; - for standard input')
-    .option('--dry-run', 'check everything, but send nothing')
+    .option('--dry-run', 'check everything, formulas too, but send nothing')
     .option('--json', 'print how many were sent, and their ids, as one JSON value')
     .action(async (file: string, flags: SubmitFlags) => finish(await submit(file, flags, terminal)));
 };
@@ -23,13 +23,18 @@ async function submit(file: string, flags: SubmitFlags, terminal: Terminal): Pro
   const settings = readSyncSettings(terminal.environment);
   const queueUrl = flags.dryRun ? undefined : settingFor('submit', settings, 'SYNC_QUEUE_URL');
   const { allowOf, openQueue } = await import('../open-jobs.ts');
-  const { readJobs } = await import('../read-jobs.ts');
+  const { faultsOfJobs, readJobs } = await import('../read-jobs.ts');
   const read = await readJobs(await readText(file, terminal), allowOf(settings.SYNC_ALLOW));
   if (read.kind === 'faults') {
     const faults = read.faults.map((fault) => `  ${fault}`).join('\n');
     throw new UsageError(`${file}: expected one job per line; nothing was sent:\n${faults}`);
   }
   if (queueUrl === undefined) {
+    const invalid = await faultsOfJobs(read.jobs);
+    if (invalid.length > 0) {
+      const faults = invalid.map((fault) => `  ${fault}`).join('\n');
+      throw new UsageError(`${file}: expected jobs that the platform can do; nothing was sent:\n${faults}`);
+    }
     const ids = read.jobs.map(({ id }) => id);
     if (flags.json) terminal.out(JSON.stringify({ dryRun: true, sent: 0, ids }, undefined, 2));
     else terminal.out(`${jobs(ids.length)} would be sent; nothing was sent`);

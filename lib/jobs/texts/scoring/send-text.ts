@@ -53,7 +53,7 @@ export async function sendText(
     leave();
   };
   try {
-    const options = { signal: waiting.signal, beforeSend, onLeave, once: true };
+    const options = { signal: waiting.signal, beforeSend, onLeave, once: true, finishes: true };
     return { kind: 'result', result: await run.analyze(request, options) };
   } catch (error) {
     // It did not leave after all: its turn was too far off, or it was stopped before.

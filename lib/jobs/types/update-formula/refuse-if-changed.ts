@@ -1,7 +1,6 @@
 import type { Platform } from '../../../platform/client.ts';
-import { compareIds } from '../../../platform/id.ts';
-import type { CalculationRow } from '../../../platform/records.ts';
 import { JobRefusedError } from '../../turn.ts';
+import { findCalculation } from './find-calculation.ts';
 
 export type ChangeGuard = {
   readonly platform: Platform;
@@ -17,7 +16,7 @@ export type ChangeGuard = {
  * the calculation between them.
  */
 export async function refuseIfChanged({ platform, id, name, sinceMs, signal }: ChangeGuard): Promise<void> {
-  const row = await findCalculation({ platform, id, name, signal });
+  const { row } = await findCalculation({ platform, id, name, signal });
   if (row === undefined)
     throw changed(
       `calculation ${id}: expected a search for the name ${JSON.stringify(name)} to find it, got no such row; nothing was sent`,
@@ -29,17 +28,3 @@ export async function refuseIfChanged({ platform, id, name, sinceMs, signal }: C
 }
 
 const changed = (message: string) => new JobRefusedError('changed', message);
-
-async function findCalculation({
-  platform,
-  id,
-  name,
-  signal,
-}: Omit<ChangeGuard, 'sinceMs'>): Promise<CalculationRow | undefined> {
-  const search = { name, sort: { field: 'id', ascending: true } };
-  for await (const page of platform.calculations.pages(search, { signal })) {
-    const row = page.rows.find((each) => compareIds(each.id, id) === 0);
-    if (row !== undefined) return row;
-  }
-  return undefined;
-}

@@ -1,0 +1,132 @@
+import type { Command } from 'commander';
+import { printJson } from '../../json/json.ts';
+import type { Calculation } from '../../platform/records.ts';
+import type { Finish } from '../command.ts';
+import { analyze, describeAnalysis, withoutFinalLineEnd } from '../formula-text.ts';
+import { numberOption, readText } from '../options.ts';
+import { sendOnce } from '../sent-once.ts';
+import { quoted } from '../shell-words.ts';
+import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { calculationId } from './formula-log.ts';
+
+type SetFlags = {
+  readonly strict?: true;
+  readonly dryRun?: true;
+  readonly force?: true;
+  readonly unlessChangedSince?: number;
+  readonly name?: string;
+  readonly json?: true;
+};
+
+/** `formula set ID FILE`: sets the formula of a calculation, or shows what that would change. */
+export function addFormulaSet(formula: Command, terminal: Terminal, finish: Finish): void {
+  formula
+    .command('set')
+    .description('Set the formula of a calculation. The update is sent only once, whatever happens.')
+    .argument('<id>', 'the id of the calculation')
+    .argument('<file>', 'the file that holds the formula; - for standard input')
+    .option('--strict', 'have the platform refuse a formula that it cannot parse')
+    .option('--dry-run', 'look the calculation up and show what would change, but change nothing')
+    .option('--force', 'send a formula that does not parse here')
+    .option(
+      '--unless-changed-since <ms>',
+      'stop if the calculation was changed after this time, in epoch milliseconds; needs --name',
+      numberOption(0, Number.MAX_SAFE_INTEGER),
+    )
+    .option('--name <name>', 'the name of the calculation, which the search finds it by')
+    .option('--json', 'print the updated calculation as one JSON value')
+    .action(async (id: string, file: string, flags: SetFlags) =>
+      finish(await setFormula(id, file, flags, terminal)),
+    );
+}
+
+/** The `update-formula` message that would do the same. Throws `UsageError`. */
+async function messageOf(id: string, file: string, flags: SetFlags, terminal: Terminal) {
+  const { strict, unlessChangedSince, name } = flags;
+  const expression = withoutFinalLineEnd(await readText(file, terminal));
+  const { checkedMessage } = await import('../checked-message.ts');
+  const { updateFormulaChecks } = await import('../../jobs/types/update-formula/message.ts');
+  const { calculationId, ...message } = checkedMessage(
+    updateFormulaChecks,
+    { version: 1, type: 'update-formula', calculationId: id, expression, strict, unlessChangedSince, name },
+    {
+      calculationId: 'id',
+      expression: file === '-' ? 'standard input' : file,
+      unlessChangedSince: '--unless-changed-since',
+      name: '--name',
+    },
+  );
+  return { ...message, id: calculationId };
+}
+
+async function setFormula(given: string, file: string, flags: SetFlags, terminal: Terminal): Promise<number> {
+  const message = await messageOf(calculationId(given), file, flags, terminal);
+  const { id, expression, strict, unlessChangedSince: sinceMs, name } = message;
+  const { openSession } = await import('../../session.ts');
+  const session = openSession(terminal);
+  const { platform } = session;
+  const { signal } = terminal;
+  await checkFormula(expression, file, flags, terminal);
+  if (sinceMs !== undefined && name !== undefined) {
+    const { refuseIfChanged } = await import('../../jobs/types/update-formula/refuse-if-changed.ts');
+    await refuseIfChanged({ platform, id, name, sinceMs, signal });
+  }
+  const { openFormulaHistory, showDryRun } = await import('../formula-history.ts');
+  const history = openFormulaHistory(id, session);
+  if (flags.dryRun) return showDryRun({ id, expression, name, platform, history }, flags, terminal);
+  const effect = {
+    mayHave: 'the formula may be set',
+    lookAt: `calculation ${id} on the platform; platform-sync formula set ${id} ${quoted(file)} --dry-run shows when it was changed last`,
+  };
+  const calculation = await sendOnce(
+    (options) =>
+      platform.calculations.updateFormula(id, expression, {
+        ...options,
+        ...(strict === undefined ? {} : { strict }),
+      }),
+    effect,
+    terminal,
+  );
+  terminal.out(flags.json ? printJson(calculation, 2) : shownLines(describeCalculation(calculation)));
+  await history.store(calculation, terminal.err);
+  return judge(calculation, expression, terminal.err);
+}
+
+/** Throws `UsageError` for a formula that does not parse, unless it is forced; then its faults are shown. */
+async function checkFormula(
+  expression: string,
+  file: string,
+  { force }: SetFlags,
+  { err }: Terminal,
+): Promise<void> {
+  const analysis = await analyze(expression);
+  if (analysis.status !== 'INVALID') return;
+  const faults = describeAnalysis(analysis, file);
+  if (!force)
+    throw new UsageError(
+      `${faults}\nexpected a formula that parses; nothing was sent. To send it all the same: --force`,
+    );
+  err(shownLines(faults));
+}
+
+/** What the response says about the update, as an exit code. */
+function judge(
+  { id, status, ...calculation }: Calculation,
+  expression: string,
+  err: Terminal['err'],
+): number {
+  if (calculation.expression !== expression) {
+    err(
+      'platform-sync: the platform returned a different expression from the one that was sent; check the calculation',
+    );
+    return exitCodes.failed;
+  }
+  if (status?.toUpperCase() !== 'INVALID') return exitCodes.done;
+  err(`platform-sync: the formula of calculation ${id} is set, but the platform calls it INVALID`);
+  return exitCodes.incomplete;
+}
+
+function describeCalculation({ id, name, status, dataType, lastModified }: Calculation): string {
+  return `calculation ${id} “${shown(name)}” set: ${status ?? 'no status'}, ${dataType ?? 'no type'}, changed at ${lastModified ?? 'an unknown time'}`;
+}

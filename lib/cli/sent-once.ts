@@ -1,0 +1,64 @@
+import type { CallOptions } from '../platform/call.ts';
+import { PlatformError } from '../platform/platform-error.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What a call changes, in words, for when nobody knows whether it did. */
+export type SentOnce = {
+  /** What may have happened: `the function may have run`. */
+  readonly mayHave: string;
+  /** What to look at before the command is repeated. */
+  readonly lookAt: string;
+};
+
+/** A call that is never sent twice failed; the message ends with whether it may have taken effect. */
+export class SentOnceError extends Error {
+  override readonly name = 'SentOnceError';
+  override readonly cause: unknown;
+  /** The request had left, and the platform did not refuse it. */
+  readonly mayHaveTakenEffect: boolean;
+
+  constructor(cause: unknown, words: string, mayHaveTakenEffect: boolean) {
+    super(`${cause instanceof Error ? cause.message : String(cause)}\n  ${words}`);
+    this.cause = cause;
+    this.mayHaveTakenEffect = mayHaveTakenEffect;
+  }
+}
+
+/**
+ * Makes a call that is sent only once. A stop gives it up only as long as its request has not left: then its response is
+ * waited for, since nothing else shows what happened. Throws `SentOnceError`.
+ */
+export async function sendOnce<T>(
+  send: (options: CallOptions) => Promise<T>,
+  { mayHave, lookAt }: SentOnce,
+  { signal }: Pick<Terminal, 'signal'>,
+): Promise<T> {
+  try {
+    return await send({ signal, finishes: true });
+  } catch (thrown) {
+    if (thrown instanceof PlatformError && thrown.failure.kind === 'input') throw thrown;
+    const error =
+      signal.aborted && thrown === signal.reason ? new Error('interrupted: stopped as requested') : thrown;
+    switch (effectOf(error)) {
+      case 'none':
+        throw new SentOnceError(error, 'nothing took effect, so the command can be repeated', false);
+      case 'refused':
+        throw new SentOnceError(error, 'the platform refused the request: nothing took effect', false);
+      case 'unknown':
+        throw new SentOnceError(
+          error,
+          `the request had left: ${mayHave}. Before the command is repeated, look at ${lookAt}`,
+          true,
+        );
+    }
+  }
+}
+
+/** Anything but an error of a call, such as a stop, came before the request left. */
+function effectOf(error: unknown): 'none' | 'refused' | 'unknown' {
+  if (!(error instanceof PlatformError) || !error.sent) return 'none';
+  const { failure } = error;
+  const isRefused =
+    failure.kind === 'status' && failure.status >= 400 && failure.status < 500 && failure.status !== 408;
+  return isRefused ? 'refused' : 'unknown';
+}

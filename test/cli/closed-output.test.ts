@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { runInto, spawnCommand } from './spawn-command.ts';
+import { lines, startJobs } from './start-jobs.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'closed-'));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+const COMMANDS: readonly (readonly [readonly string[]])[] = [
+  [['--help']],
+  [['runs']],
+  [['runs', '--json']],
+  [['formula', 'check', 'test/cli/one-formula.txt']],
+  [['sandbox', '--json', '--calculations', '1']],
+];
+
+describe('standard output that nobody reads', () => {
+  test.each(COMMANDS)('is quiet: %j', async (argv) => {
+    const child = spawnCommand(argv, { SYNC_STORE: folder });
+    const said = text(child.stderr);
+    child.stdout.destroy();
+
+    const [code, signal] = await once(child, 'exit');
+
+    expect({ code, signal }).toEqual({ code: 0, signal: null });
+    expect(await said).not.toMatch(/EPIPE|at |Error/);
+  });
+});
+
+describe.runIf(process.platform === 'linux')('standard output on a full disk', () => {
+  test.each(COMMANDS)('is one line, and exits 1: %j', async (argv) => {
+    const { code, said } = await runInto('/dev/full', argv, { SYNC_STORE: folder });
+
+    expect(code).toBe(1);
+    expect(said.replace(/^Running until.*\n/m, '')).toBe(
+      'platform-sync: standard output cannot be written: no space left on device (ENOSPC); what was printed is incomplete\n',
+    );
+  });
+});
+
+const add = (id: number) => ({
+  type: 'run-function',
+  id: `add-${id}`,
+  packageId: codePackages[0]?.id,
+  packageVersion: '1.0.0',
+  functionName: 'addNumbers',
+  inputVariables: { first: 1, second: id },
+});
+
+type Jobs = Awaited<ReturnType<typeof startJobs>>;
+
+/** A worker with jobs whose functions take 1.5 s each, once the first of them have left. */
+async function startWorker(jobs: Jobs) {
+  await jobs.run(['submit', '-'], lines(Array.from({ length: 12 }, (_, id) => add(id))));
+  const environment = { ...jobs.settings, LOG_LEVEL: 'debug', PLATFORM_CONCURRENCY: '4' };
+  const child = spawnCommand(['work', '--drain'], environment);
+  await vi.waitFor(() => expect(jobs.sandbox.counts().requests).toBeGreaterThan(1), {
+    interval: 5,
+    timeout: 20_000,
+  });
+  return child;
+}
+
+/** What the jobs have come to, and how many functions were run. */
+async function endsOf(jobs: Jobs) {
+  const listed: readonly { readonly state: string }[] = JSON.parse(
+    (await jobs.runWithoutPlatform(['jobs', '--json'])).out,
+  );
+  const states = Object.groupBy(listed, ({ state }) => state);
+  return { states, executions: jobs.sandbox.counts().executions.length };
+}
+
+describe('a worker', () => {
+  test('whose output is closed finishes what has left, and puts the other jobs back', async () => {
+    await using jobs = await startJobs({ latencyMs: 1_500 });
+    const child = await startWorker(jobs);
+    child.stderr.destroy();
+    child.stdout.destroy();
+
+    const [code, signal] = await once(child, 'exit');
+
+    const { states, executions } = await endsOf(jobs);
+    expect({ code, signal }).toEqual({ code: 0, signal: null });
+    expect(states).not.toHaveProperty('SENT');
+    expect(states).not.toHaveProperty('UNKNOWN');
+    expect(states['DONE']).toHaveLength(executions);
+    expect(executions).toBeLessThan(12);
+  });
+
+  test('whose terminal is closed, as the shell and the kernel both report, does the same', async () => {
+    await using jobs = await startJobs({ latencyMs: 1_500 });
+    const child = await startWorker(jobs);
+    const said = text(child.stderr);
+    child.kill('SIGHUP');
+    await delay(400);
+    child.kill('SIGHUP');
+
+    const [code, signal] = await once(child, 'exit');
+
+    const { states, executions } = await endsOf(jobs);
+    expect({ code, signal }).toEqual({ code: 0, signal: null });
+    expect(await said).toMatch(
+      /^stopping: waiting for the responses? (?:of \d functions?|of \d functions?), at most 3\d\d s; Ctrl-C again ends at once$/m,
+    );
+    expect(states).not.toHaveProperty('SENT');
+    expect(states).not.toHaveProperty('UNKNOWN');
+    expect(states['DONE']).toHaveLength(executions);
+  });
+
+  test('that is interrupted twice says what is lost, and ends at once', async () => {
+    await using jobs = await startJobs({ latencyMs: 5_000 });
+    const child = await startWorker(jobs);
+    const said = text(child.stderr);
+    child.kill('SIGINT');
+    await delay(400);
+    child.kill('SIGINT');
+
+    const [, signal] = await once(child, 'exit');
+
+    expect(signal).toBe('SIGINT');
+    expect(await said).toMatch(
+      /^ended at once; lost: the responses? of \d functions?, which may have run: look at what /m,
+    );
+  });
+});

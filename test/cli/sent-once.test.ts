@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { spawnCommand } from './spawn-command.ts';
+
+let folder: string;
+let sandbox: Sandbox;
+let id: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sent-once-'));
+  sandbox = await startPlatform({ calculations: 3, fileSets: 0, dataFiles: 0, latencyMs: 3_000 });
+  id = /"id":(\d+)/.exec(sandbox.calculations().next().value ?? '')?.[1] ?? '';
+  await writeFile(join(folder, 'formula'), 'SUM(`a`)');
+});
+
+afterEach(async () => {
+  await sandbox.close();
+  await rm(folder, { recursive: true });
+});
+
+const call = () => [
+  'call',
+  codePackages[0]?.id ?? '',
+  '1.0.0',
+  'addNumbers',
+  '--input',
+  '{"first":1,"second":2}',
+];
+const set = () => ['formula', 'set', id, join(folder, 'formula')];
+
+const start = (argv: readonly string[], settings: Readonly<Record<string, string>> = {}) =>
+  spawnCommand(argv, {
+    PLATFORM_BASE_URL: sandbox.url,
+    PLATFORM_TOKEN: sandbox.token,
+    SYNC_STORE: folder,
+    LOG_LEVEL: 'silent',
+    ...settings,
+  });
+
+const hasLeft = () =>
+  vi.waitFor(() => expect(sandbox.counts().requests).toBe(1), { interval: 5, timeout: 20_000 });
+
+describe.each([
+  [
+    'call',
+    call,
+    /of 1 function, at most 3\d\d s/,
+    'the function may have run, or may still be running',
+    /what the function changes/,
+  ],
+  [
+    'formula set',
+    set,
+    /to 1 update of a formula, at most \d\d s/,
+    'the formula may be set',
+    /calculation \d+ on the platform/,
+  ],
+] as const)('%s', (_, argv, waitedFor, mayHave, lookAt) => {
+  test('whose request has left waits for its response at the first Ctrl-C, and says so', async () => {
+    const child = start(argv());
+    const [said, printed] = [text(child.stderr), text(child.stdout)];
+    await hasLeft();
+    child.kill('SIGINT');
+
+    const [code] = await once(child, 'exit');
+
+    expect(code).toBe(argv === call ? 0 : 3);
+    expect(await said).toMatch(/^stopping: waiting for the response /);
+    expect(await said).toMatch(waitedFor);
+    expect(await printed).not.toBe('');
+  });
+
+  test('ends at once at the second, and says what may have happened', async () => {
+    const child = start(argv());
+    const said = text(child.stderr);
+    await hasLeft();
+    child.kill('SIGINT');
+    await delay(400);
+    child.kill('SIGINT');
+
+    const [, signal] = await once(child, 'exit');
+
+    expect(signal).toBe('SIGINT');
+    expect(await said).toMatch(/^ended at once; lost: the response .+, which may .+: look at /m);
+  });
+
+  test('that times out says that it may have taken effect, and what to look at', async () => {
+    const child = start(argv(), { PLATFORM_TIMEOUT_MS: '500' });
+    const said = text(child.stderr);
+    if (argv === call) {
+      // The time limit of functions is fixed: a connection that breaks shows as little.
+      await hasLeft();
+      await sandbox.close();
+    }
+
+    const [code] = await once(child, 'exit');
+
+    expect(code).toBe(1);
+    expect(await said).toContain(
+      `  the request had left: ${mayHave}. Before the command is repeated, look at `,
+    );
+    expect(await said).toMatch(lookAt);
+  });
+
+  test('that never left says so', async () => {
+    const child = start(argv(), { PLATFORM_BASE_URL: 'http://127.0.0.1:9' });
+    const said = text(child.stderr);
+    await delay(3_000);
+    child.kill('SIGINT');
+
+    const [code] = await once(child, 'exit');
+
+    expect(code).toBe(1);
+    expect(await said).toContain(
+      'interrupted: stopped as requested\n  nothing took effect, so the command can be repeated',
+    );
+  });
+
+  test('that the platform refuses says that nothing took effect', async () => {
+    const child = start(argv(), { PLATFORM_TOKEN: 'another-token' });
+    const said = text(child.stderr);
+
+    const [code] = await once(child, 'exit');
+
+    expect(code).toBe(1);
+    expect(await said).toContain('nothing took effect');
+  });
+});
