@@ -3,7 +3,7 @@ import { proxyFaults } from './aws/proxy-environment.ts';
 import { queueEndpoint } from './aws/queue-endpoint.ts';
 import { preview } from './json/faults.ts';
 import { hideUser } from './json/hide-user.ts';
-import { tokenHeader } from './platform/http/token-header.ts';
+import { isOtherHeader, tokenHeader } from './platform/http/token-header.ts';
 import type { SettingName } from './setting-names.ts';
 
 /** An environment, or a part of one. */
@@ -68,14 +68,17 @@ export function needed<Name extends keyof Settings>(
   return value as Exclude<Settings[Name], undefined>;
 }
 
-/** Settings whose values are never shown. */
-const SECRET: ReadonlySet<SettingName> = new Set(['PLATFORM_TOKEN']);
+/** Settings whose values are never shown: of a header, unless it is a well-known one, since it may be a token by mistake. */
+const SECRET: Readonly<Partial<Record<SettingName, (value: string) => boolean>>> = {
+  PLATFORM_TOKEN: () => true,
+  PLATFORM_TOKEN_HEADER: (value) => !isOtherHeader(value),
+};
 
 function fault(issue: z.core.$ZodIssue, given: Environment): string {
   const name = String(issue.path[0]) as SettingName;
   const value = given[name];
   const got =
-    SECRET.has(name) && value !== undefined
+    value !== undefined && SECRET[name]?.(value)
       ? `${value.length} characters (not shown)`
       : preview(value, hideUser);
   return `${name}: expected ${issue.message}, got ${got}`;

@@ -100,6 +100,7 @@ test.each([
   ['SYNC_DEAD_LETTER_URL', `https://user:${'password'.repeat(20)}@sqs.example.com/1/jobs`],
   ['HTTPS_PROXY', 'socks5://user:password@proxy.example.com:1080'],
   ['https_proxy', 'user:password@proxy.example.com:3128'],
+  ['ALL_PROXY', 'socks5://user:password@proxy.example.com:1080'],
   ['SYNC_STACK', 'https://user:password@acme.example.com'],
 ])('%s is refused without the password in %s', (name, given) => {
   const [fault, ...others] = faultsOf({ ...least, [name]: given });
@@ -120,6 +121,24 @@ test.each(['socks5://proxy.example.com:1080', 'proxy.example.com:3128', 'http://
     }
   },
 );
+
+test.each(['127.0.0.1:8080', 'socks5://127.0.0.1:1080', 'socks5h://proxy'])(
+  'a proxy for everything that cannot be used is refused, unless one for https is named: %s',
+  (proxy) => {
+    for (const read of [readSettings, readSyncSettings, readPaceSettings]) {
+      expect(faultsOf({ ...least, ALL_PROXY: proxy }, read)).toEqual([
+        expect.stringMatching(/^ALL_PROXY: expected the http or https URL of a proxy, got "/),
+      ]);
+      expect(faultsOf({ ...least, all_proxy: proxy, HTTPS_PROXY: 'http://proxy:3128' }, read)).toEqual([]);
+    }
+  },
+);
+
+test('a header that may be a token by mistake is not shown', () => {
+  expect(faultsOf({ ...least, PLATFORM_TOKEN_HEADER: 'X-Token: DDCI0123456789' })).toEqual([
+    'PLATFORM_TOKEN_HEADER: expected a header name, got 23 characters (not shown)',
+  ]);
+});
 
 test.each(['http://proxy:3128', 'https://user:word@proxy.example.com', 'HTTP://[::1]:3128'])(
   'a proxy may be %s',

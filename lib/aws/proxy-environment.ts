@@ -7,26 +7,40 @@ export type ProxyEnvironment = Readonly<Partial<Record<string, string>>>;
 /** Node reads the names in lower case first. */
 const PROXIES = ['https_proxy', 'HTTPS_PROXY'] as const;
 
-const NAMES = [...PROXIES, 'NO_PROXY', 'no_proxy'] as const;
+/** Used where no proxy for https is named, as most programs do; Node itself does not know them. */
+const ALL = ['all_proxy', 'ALL_PROXY'] as const;
+
+const EXCEPTIONS = ['NO_PROXY', 'no_proxy'] as const;
 
 /**
- * The variables that name a proxy for https and its exceptions, for the `proxyEnv` of Node's agents. Throws `TypeError`
+ * The variables that name a proxy for https (or for all, if none is named for https) and its exceptions, for the `proxyEnv` of Node's agents. Throws `TypeError`
  * for a proxy that cannot be used (see `proxyFaults`): reading the settings refuses it before.
  */
 export function proxyEnvironment(environment: ProxyEnvironment): Record<string, string> {
   const [fault] = proxyFaults(environment);
   if (fault !== undefined) throw new TypeError(fault);
-  return Object.fromEntries(NAMES.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));
+  const proxies = namesIn(environment).map((name) => [
+    ALL.some((all) => all === name) ? 'HTTPS_PROXY' : name,
+    environment[name],
+  ]);
+  const exceptions = EXCEPTIONS.flatMap((name) => (environment[name] ? [[name, environment[name]]] : []));
+  return Object.fromEntries([...proxies, ...exceptions]);
 }
 
 /** Proxies that cannot be used: Node would ignore them and send the request directly, or print their passwords. */
 export function proxyFaults(environment: ProxyEnvironment): readonly string[] {
-  return PROXIES.flatMap((name) => {
+  return namesIn(environment).flatMap((name) => {
     const proxy = environment[name];
     return !proxy || isProxyUrl(proxy)
       ? []
       : [`${name}: expected the http or https URL of a proxy, got ${preview(proxy, hideUser)}`];
   });
+}
+
+/** The variables that name the proxy, most important first. */
+function namesIn(environment: ProxyEnvironment): readonly string[] {
+  const named = PROXIES.filter((name) => environment[name]);
+  return named.length > 0 ? named : ALL.filter((name) => environment[name]).slice(0, 1);
 }
 
 const isProxyUrl = (text: string) =>

@@ -1,7 +1,8 @@
+import { readSyncSettings } from '../settings.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The store that is set, for commands that do not need the platform. */
-export const openStoreOf = (environment: Terminal['environment']): Promise<Store> =>
-  openStore(environment['SYNC_STORE'] || './platform-sync-data', { s3: environment });
+/** The store that is set, for commands that do not need the platform. Throws `SettingsError` with every fault. */
+export const openStoreOf = async (environment: Terminal['environment']): Promise<Store> =>
+  openStore(readSyncSettings(environment).SYNC_STORE, { s3: environment });

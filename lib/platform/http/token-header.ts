@@ -20,10 +20,13 @@ const OTHER_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
+/** Whether it names one of the headers that a token would break; upper and lower case are the same. */
+export const isOtherHeader = (name: string): boolean => OTHER_HEADERS.has(name.toLowerCase());
+
 /** The name of the header that carries the token. */
 export const tokenHeader = z.string({ error: 'a header name' }).check(
   z.regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: 'a header name' }),
-  z.refine((name) => !OTHER_HEADERS.has(name.toLowerCase()), {
+  z.refine((name) => !isOtherHeader(name), {
     error: 'a header of its own, not one that the request or its connection needs',
   }),
 );

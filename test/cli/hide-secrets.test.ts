@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { hideSecrets } from '../../lib/cli/hide-secrets.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+const SETTINGS = {
+  PLATFORM_TOKEN: 'token"of\\the-platform',
+  AWS_SECRET_ACCESS_KEY: 'secret/key+of-aws==',
+  AWS_SESSION_TOKEN: 'session-token-of-aws',
+  HTTPS_PROXY: 'http://somebody:pass%2Fword%40home@proxy.example.com:3128',
+};
+const PASSWORD = 'pass/word@home';
+
+describe('what is hidden', () => {
+  test.each([
+    ['the token', 'token"of\\the-platform'],
+    ['the token in JSON', JSON.stringify('token"of\\the-platform')],
+    ['the token in an address', encodeURIComponent('token"of\\the-platform')],
+    ['a secret key', 'secret/key+of-aws=='],
+    ['a session token', 'session-token-of-aws'],
+    ['a password', PASSWORD],
+    ['a password as the setting has it', 'pass%2Fword%40home'],
+    ['a password as a header has it', Buffer.from(`somebody:${PASSWORD}`).toString('base64')],
+    ['a URL with a password', `http://somebody:${PASSWORD}@proxy.example.com:3128`],
+  ])('%s', (_, secret) => {
+    const shown = hideSecrets(SETTINGS)(`connect to ${secret}: failed`);
+
+    expect(shown).toMatch(/^connect to .*\*\*\*.*: failed$/);
+    expect(shown).not.toMatch(/of.the|of-aws|word|home|c29tZWJvZHk/);
+  });
+
+  test('the user information of any URL, and nothing else', () => {
+    const hide = hideSecrets({});
+
+    expect(hide('GET https://a:b@host/path and http://c@d/, mail to x@y.z')).toBe(
+      'GET https://***@host/path and http://***@d/, mail to x@y.z',
+    );
+  });
+
+  test('short secrets stay: they occur in other words', () => {
+    expect(hideSecrets({ PLATFORM_TOKEN: 'test' })('a test')).toBe('a test');
+  });
+
+  test('the longest message takes no time', () => {
+    const startedMs = performance.now();
+
+    hideSecrets(SETTINGS)(`${'a'.repeat(20_000)}${'x://'.repeat(11_000)}@`);
+
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+  });
+});
+
+test('a command that fails prints no secret of its settings', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'hide-'));
+  const { terminal, err } = createFakeTerminal({
+    PLATFORM_BASE_URL: 'https://acme.example.com',
+    PLATFORM_TOKEN_SECRET: 'https://somebody:password-typed@host/secret',
+    AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
+    AWS_REGION: 'eu-central-1',
+    AWS_ACCESS_KEY_ID: 'key',
+    AWS_SECRET_ACCESS_KEY: 'secret-key-of-aws',
+    SYNC_STORE: folder,
+    LOG_LEVEL: 'trace',
+  });
+
+  const code = await runCommandLine(['call', '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403', '1.0.0', 'f'], terminal);
+  await rm(folder, { recursive: true });
+
+  expect(code).toBe(1);
+  expect(err()).toContain('read secret https://***@host/secret');
+  expect(err()).not.toMatch(/password-typed|secret-key/);
+});
+
+test.each([[['runs']], [['diff', 'calculations']], [['formula', 'log', '1']], [['jobs']]])(
+  'a proxy that cannot be used exits 2, whatever the command needs: %j',
+  async (argv) => {
+    const { terminal, err } = createFakeTerminal({ HTTPS_PROXY: '127.0.0.1:8080', SYNC_TABLE: 'x' });
+
+    const code = await runCommandLine(argv, terminal);
+
+    expect(code).toBe(2);
+    expect(err()).toContain('  HTTPS_PROXY: expected the http or https URL of a proxy, got "127.0.0.1:8080"');
+    expect(err()).toContain('  SYNC_TABLE: expected the name of a table');
+  },
+);
