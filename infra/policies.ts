@@ -19,8 +19,13 @@ export type PoliciesProps = {
 export const PUBLISHED = [
   ...sources.flatMap((source) => [`${source}/*`, `${source}.*`]),
   'changes/*',
-  'parquet/*',
+  // Not all of it: that of scores and results is there too.
+  ...sources.map((source) => `parquet/${source}*`),
+  'parquet/latest/*',
 ];
+
+/** Parquet of scores and results. */
+const STORED_PARQUET = ['parquet/scores/*', 'parquet/results/*'];
 
 /**
  * What people may do, as policies to attach to their roles; none of them may read the token. Whoever reads has `reader`
@@ -53,7 +58,14 @@ export class Policies extends Construct {
 }
 
 function grantReader(policy: ManagedPolicy, { storage, catalog }: PoliciesProps): void {
-  storage.grantRead(policy, [...PUBLISHED, 'results/*', 'scores/*', 'formulas/*', 'refused/*']);
+  storage.grantRead(policy, [
+    ...PUBLISHED,
+    ...STORED_PARQUET,
+    'results/*',
+    'scores/*',
+    'formulas/*',
+    'refused/*',
+  ]);
   catalog.grantQuery(policy);
   // Where the workgroup puts what a query found.
   storage.grantRead(policy, ['athena-results/*']);
@@ -87,11 +99,11 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
     'dynamodb:Query',
     'dynamodb:Scan',
   );
-  storage.grantRead(policy, ['results/*', 'scores/*', 'work/*']);
+  storage.grantRead(policy, ['results/*', 'scores/*', 'work/*', 'parquet/scores/*']);
   storage.grantWrite(policy, ['results/*', 'scores/*', 'work/*']);
-  storage.grantDelete(policy, ['scores/*', 'work/*']);
+  storage.grantDelete(policy, ['scores/*', 'work/*', 'parquet/scores/*']);
   // What was erased is an old version of its object, which can be read until it is erased too.
-  storage.grantOldVersions(policy, ['scores/*', 'work/*']);
+  storage.grantOldVersions(policy, ['scores/*', 'work/*', 'parquet/scores/*']);
   Grant.addToPrincipal({
     grantee: policy,
     actions: ['sqs:SendMessage'],

@@ -52,7 +52,7 @@ describe('people may do no more than their commands', () => {
         "glue:GetDatabase, glue:GetPartition, glue:GetPartitions, glue:GetTable, glue:GetTables on arn:Partition:glue:Region:AccountId:catalog, arn:Partition:glue:Region:AccountId:database/platformsyncleast_catalog_ba9d4e91, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/calculations, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/cards, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/changes, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/data_files, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/files, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/jobs, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/latest_calculations, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/latest_cards, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/latest_data_files, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/latest_files, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/refused, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/scores",
         "s3:AbortMultipartUpload, s3:PutObject on StorageBucket/athena-results/*",
         "s3:GetBucketLocation, s3:ListBucket on StorageBucket",
-        "s3:GetObject on StorageBucket/athena-results/*, StorageBucket/calculations.*, StorageBucket/calculations/*, StorageBucket/cards.*, StorageBucket/cards/*, StorageBucket/changes/*, StorageBucket/data-files.*, StorageBucket/data-files/*, StorageBucket/files.*, StorageBucket/files/*, StorageBucket/formulas/*, StorageBucket/parquet/*, StorageBucket/refused/*, StorageBucket/results/*, StorageBucket/scores/*",
+        "s3:GetObject on StorageBucket/athena-results/*, StorageBucket/calculations.*, StorageBucket/calculations/*, StorageBucket/cards.*, StorageBucket/cards/*, StorageBucket/changes/*, StorageBucket/data-files.*, StorageBucket/data-files/*, StorageBucket/files.*, StorageBucket/files/*, StorageBucket/formulas/*, StorageBucket/parquet/calculations*, StorageBucket/parquet/cards*, StorageBucket/parquet/data-files*, StorageBucket/parquet/files*, StorageBucket/parquet/latest/*, StorageBucket/parquet/results/*, StorageBucket/parquet/scores/*, StorageBucket/refused/*, StorageBucket/results/*, StorageBucket/scores/*",
       ]
     `);
   });
@@ -72,12 +72,12 @@ describe('people may do no more than their commands', () => {
         "dynamodb:DeleteItem, dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query, dynamodb:Scan, dynamodb:UpdateItem on StorageTable",
         "events:PutEvents on arn:Partition:events:Region:AccountId:event-bus/default if {"StringEquals":{"events:source":"platform-sync"}}",
         "glue:CreatePartition, glue:DeletePartition, glue:GetTable, glue:UpdatePartition on arn:Partition:glue:Region:AccountId:catalog, arn:Partition:glue:Region:AccountId:database/platformsyncleast_catalog_ba9d4e91, arn:Partition:glue:Region:AccountId:table/platformsyncleast_catalog_ba9d4e91/*",
-        "s3:AbortMultipartUpload, s3:GetObject, s3:PutObject on StorageBucket/results/*, StorageBucket/scores/*, StorageBucket/work/*",
-        "s3:AbortMultipartUpload, s3:PutObject on StorageBucket/calculations*, StorageBucket/cards*, StorageBucket/changes/*, StorageBucket/data-files*, StorageBucket/files*, StorageBucket/parquet/*",
+        "s3:AbortMultipartUpload, s3:PutObject on StorageBucket/calculations*, StorageBucket/cards*, StorageBucket/changes/*, StorageBucket/data-files*, StorageBucket/files*, StorageBucket/parquet/*, StorageBucket/results/*, StorageBucket/scores/*, StorageBucket/work/*",
         "s3:DeleteObject on StorageBucket/calculations*/_manifest*.json, StorageBucket/calculations*/part-*, StorageBucket/cards*/_manifest*.json, StorageBucket/cards*/part-*, StorageBucket/changes/*, StorageBucket/data-files*/_manifest*.json, StorageBucket/data-files*/part-*, StorageBucket/files*/_manifest*.json, StorageBucket/files*/part-*, StorageBucket/parquet/*/part-*",
-        "s3:DeleteObject, s3:DeleteObjectVersion, s3:GetObjectVersion on StorageBucket/scores/*, StorageBucket/work/*",
+        "s3:DeleteObject, s3:DeleteObjectVersion, s3:GetObjectVersion on StorageBucket/parquet/scores/*, StorageBucket/scores/*, StorageBucket/work/*",
+        "s3:GetObject on StorageBucket/parquet/scores/*, StorageBucket/results/*, StorageBucket/scores/*, StorageBucket/work/*",
         "s3:ListBucket on StorageBucket",
-        "s3:ListBucketVersions on StorageBucket if {"StringLike":{"s3:prefix":["scores/*","work/*"]}}",
+        "s3:ListBucketVersions on StorageBucket if {"StringLike":{"s3:prefix":["scores/*","work/*","parquet/scores/*"]}}",
         "s3:PutObjectTagging on StorageBucket/calculations*/dt=*, StorageBucket/cards*/dt=*, StorageBucket/changes/*, StorageBucket/data-files*/dt=*, StorageBucket/files*/dt=*, StorageBucket/parquet/*/dt=*",
         "sqs:ChangeMessageVisibility, sqs:DeleteMessage, sqs:GetQueueAttributes, sqs:ReceiveMessage on JobsDeadLetters, RareDeadLetters",
         "sqs:SendMessage on JobsFunctionsQueue, JobsQueue",
@@ -247,7 +247,11 @@ describe('readers of other accounts', () => {
           'data-files/*',
           'data-files.*',
           'changes/*',
-          'parquet/*',
+          'parquet/calculations*',
+          'parquet/files*',
+          'parquet/cards*',
+          'parquet/data-files*',
+          'parquet/latest/*',
         ]
           .map((folder) => `StorageBucket/${folder}`)
           .sort(),
