@@ -46,21 +46,24 @@ async function createDatabase(tables: readonly TableInput[]) {
   };
 }
 
-describePartitions('the partitions of the stack’s tables', async () => {
+/** Opens a database with two of the stack's tables. */
+async function openStackTables() {
   const tables = tablesOver('bucket').filter(({ Name }) =>
     ['calculations', 'data_files'].includes(`${Name}`),
   );
   const { database, ...rest } = await createDatabase(tables);
   return {
     ...rest,
-    partitionsIn(location) {
+    partitionsIn(location: string) {
       const partitions = openPartitions({ database, store: { location }, environment });
       if (partitions === undefined) throw new Error('expected partitions, got none');
       return partitions;
     },
     [Symbol.asyncDispose]: async () => undefined,
   };
-});
+}
+
+describePartitions('the partitions of the stack’s tables', openStackTables, 'parquet/');
 
 test('each published run is a partition of its table, with the table’s columns', async () => {
   await using platform = await startPlatform({ calculations: 20, datasets: 2, cards: 0, dataFiles: 3 });
@@ -87,7 +90,7 @@ test('each published run is a partition of its table, with the table’s columns
   expect(await stored('calculations')).toEqual(
     manifests.map(({ run, startedAt }) => {
       const day = startedAt.slice(0, 10);
-      const Location = `s3://${bucket}/calculations/dt=${day}/run=${run}/`;
+      const Location = `s3://${bucket}/parquet/calculations/dt=${day}/run=${run}/`;
       return { Values: [day, run], StorageDescriptor: { ...table, Location } };
     }),
   );

@@ -15,20 +15,26 @@ export type GlueUnderTest = {
 export const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
 const values = ['2026-11-16', '20261116T090000Z-aaaaaa'];
 
-/** What publishing does to partitions, on each service that claims to be Glue. `open` makes a new database. */
-export function describePartitions(name: string, open: () => Promise<GlueUnderTest>): void {
+/** Of a run that has Parquet too. */
+const manifest = { parquet: { format: 'any', parts: [], other: 0 } };
+
+/**
+ * What publishing does to partitions, on each service that claims to be Glue. `open` makes a new database; `root` is the
+ * folder that its tables are over: none, or that of Parquet.
+ */
+export function describePartitions(name: string, open: () => Promise<GlueUnderTest>, root = ''): void {
   describe(name, () => {
     test('a partition names the run’s day and name, and describes its parts as the table does, in the run’s folder', async () => {
       await using glue = await open();
 
-      await glue.partitionsIn('s3://bucket/sync').add('data-files', monday, {});
+      await glue.partitionsIn('s3://bucket/sync').add('data-files', monday, manifest);
 
       expect(await glue.stored('data_files')).toEqual([
         {
           Values: values,
           StorageDescriptor: {
             ...(await glue.description('data_files')),
-            Location: 's3://bucket/sync/data-files/dt=2026-11-16/run=20261116T090000Z-aaaaaa/',
+            Location: `s3://bucket/sync/${root}data-files/dt=2026-11-16/run=20261116T090000Z-aaaaaa/`,
           },
         },
       ]);
@@ -38,10 +44,10 @@ export function describePartitions(name: string, open: () => Promise<GlueUnderTe
       await using glue = await open();
       const partitions = glue.partitionsIn('s3://bucket/sync');
 
-      await partitions.add('calculations', monday, {});
+      await partitions.add('calculations', monday, manifest);
       const before = await glue.stored('calculations');
 
-      await partitions.add('calculations', monday, {});
+      await partitions.add('calculations', monday, manifest);
 
       expect(before).toMatchObject([{ Values: values }]);
       expect(await glue.stored('calculations')).toEqual(before);
@@ -49,18 +55,18 @@ export function describePartitions(name: string, open: () => Promise<GlueUnderTe
 
     test('a partition that points elsewhere is moved to the run’s current folder', async () => {
       await using glue = await open();
-      await glue.partitionsIn('s3://old-bucket').add('calculations', monday, {});
+      await glue.partitionsIn('s3://old-bucket').add('calculations', monday, manifest);
 
-      await glue.partitionsIn('s3://bucket').add('calculations', monday, {});
+      await glue.partitionsIn('s3://bucket').add('calculations', monday, manifest);
 
-      const Location = 's3://bucket/calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/';
+      const Location = `s3://bucket/${root}calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/`;
       expect(await glue.stored('calculations')).toMatchObject([{ StorageDescriptor: { Location } }]);
     });
 
     test('a partition is removed, and removing a missing one is not an error', async () => {
       await using glue = await open();
       const partitions = glue.partitionsIn('s3://bucket/sync');
-      await partitions.add('calculations', monday, {});
+      await partitions.add('calculations', monday, manifest);
 
       await partitions.remove('calculations', monday);
       await partitions.remove('calculations', monday);
@@ -71,7 +77,7 @@ export function describePartitions(name: string, open: () => Promise<GlueUnderTe
     test('the error for a missing table says what was tried on what', async () => {
       await using glue = await open();
 
-      const added = glue.partitionsIn('s3://bucket/sync').add('cards', monday, {});
+      const added = glue.partitionsIn('s3://bucket/sync').add('cards', monday, manifest);
 
       const error = await added.catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(PartitionsError);
