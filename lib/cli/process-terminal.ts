@@ -12,9 +12,10 @@ const SILENT_MS = 1_000;
 
 /**
  * The terminal of this process. The first Ctrl-C asks the command to stop, and says what is waited for; the second says
- * what is lost, and ends the process at once. Output that nobody can have asks the command to stop, too.
+ * what is lost, and ends the process at once. Output that nobody can have asks the command to stop, too. `isQuiet`: nothing
+ * is said of a stop, where nothing of value can be lost.
  */
-export function processTerminal(): Terminal {
+export function processTerminal({ isQuiet = false }: { readonly isQuiet?: boolean } = {}): Terminal {
   const stop = new AbortController();
   const awaits = createAwaits(() => performance.now());
   let fault: OutputFault | undefined;
@@ -31,7 +32,8 @@ export function processTerminal(): Terminal {
     stop.abort(new OutputError(found));
   });
   const say = (line: string) => err(`${line}\n`);
-  stopOnSignals({ stop, say, waitedFor: awaits.waitedFor, lost: awaits.lost });
+  const sayOfStop = isQuiet ? () => undefined : say;
+  stopOnSignals({ stop, say: sayOfStop, waitedFor: awaits.waitedFor, lost: awaits.lost });
   return {
     environment: process.env,
     out: (line) => out(`${line}\n`),

@@ -83,7 +83,7 @@ export async function startTourAws(options: TourAwsOptions): Promise<TourAws> {
       for (let waitedMs = 0; waitedMs < LONGEST_MS; waitedMs += LOOK_EVERY_MS) {
         const jobs = await Promise.all(ids.map((id) => ledger.read(id)));
         if (jobs.every((job) => job !== undefined && hasEnded(job))) return;
-        await sleep(LOOK_EVERY_MS);
+        await sleep(LOOK_EVERY_MS, signal);
       }
       throw new Error(`expected the jobs ${ids.join(', ')} to end within ${LONGEST_MS / 1000} s`);
     },

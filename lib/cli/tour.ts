@@ -26,9 +26,10 @@ type Run = (argv: readonly string[], input?: string) => Promise<number>;
 /**
  * The main job on real input: starts the reference platform and the local AWS, takes snapshots of all sources, lets the
  * platform change, takes them again and shows what changed, runs jobs of every type through the queue with the bundle
- * that is deployed, and says where everything is. Returns the exit code.
+ * that is deployed, and says where everything is. Returns the exit code; throws the reason of a stop.
  */
-export async function tour(terminal: Terminal): Promise<number> {
+export async function tour(given: Terminal): Promise<number> {
+  const terminal = untilStopped(given);
   // Loaded here, so that the command line does not pay for the servers.
   const { startPlatform } = await import('../sandbox/platform/start-platform.ts');
   const { startTourAws } = await import('./tour-aws.ts');
@@ -44,10 +45,12 @@ export async function tour(terminal: Terminal): Promise<number> {
   const inTour = terminalOfTour(terminal, platform, aws.settings);
   const codes: number[] = [];
   const run: Run = async (argv, input = '') => {
+    terminal.signal.throwIfAborted();
     terminal.out(
       `\n$ ${input === '' ? '' : `echo ${quoted(input)} | `}platform-sync ${argv.map(quoted).join(' ')}`,
     );
     const code = await runCommandLine(argv, { ...inTour, readInput: async () => input });
+    terminal.signal.throwIfAborted();
     codes.push(code);
     return code;
   };
@@ -65,6 +68,13 @@ export async function tour(terminal: Terminal): Promise<number> {
   terminal.out(`\nEverything is in ${resolve(FOLDER)}. To try more: npx platform-sync sandbox`);
   return codes.find((code) => code !== exitCodes.done) ?? exitCodes.done;
 }
+
+/** The same, but once it is stopped nothing more is said: whoever stopped the tour has seen enough. */
+const untilStopped = (terminal: Terminal): Terminal => ({
+  ...terminal,
+  out: (text) => void (terminal.signal.aborted || terminal.out(text)),
+  err: (text) => void (terminal.signal.aborted || terminal.err(text)),
+});
 
 function terminalOfTour(terminal: Terminal, platform: Sandbox, aws: Terminal['environment']): Terminal {
   return {

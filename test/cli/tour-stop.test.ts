@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+
+test('Ctrl-C ends the tour at once and quietly, and leaves no process behind', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tour-'));
+  const child = spawn(process.execPath, [resolve('lib/cli/start.ts')], {
+    cwd: folder,
+    // A process group of its own, which a terminal would send the signal to.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const group = -(child.pid ?? 0);
+  const said = text(child.stderr);
+  await once(child.stdout, 'data');
+  await delay(1_500);
+  const interruptedMs = performance.now();
+  process.kill(group, 'SIGINT');
+
+  const [code, signal] = await once(child, 'exit');
+  const endedAfterMs = performance.now() - interruptedMs;
+  await delay(500);
+
+  expect({ code, signal }).toEqual({ code: 130, signal: null });
+  expect(endedAfterMs).toBeLessThan(3_000);
+  expect(await said).toBe('');
+  expect(() => process.kill(group, 0)).toThrow('ESRCH');
+  await rm(folder, { recursive: true });
+});
