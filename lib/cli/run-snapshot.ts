@@ -52,6 +52,7 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
     recordsBefore: saved.checkpoint.records,
     now: () => performance.now(),
   });
+  using _ = terminal.awaits?.({ lost: [LOST, LOST] });
   try {
     const publication = await takeRun(saved, scan, {
       ...optionsOf(session, store),
@@ -70,6 +71,9 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
     throw error;
   }
 }
+
+/** What an end at once loses of a run: the rest is resumed. */
+const LOST = 'what was read since the last part was stored, which a resumed run reads again';
 
 /** Takes a while if ids have to be found that another source links to. */
 async function openScan(checkpoint: Checkpoint, { platform }: Session, store: Store, terminal: Terminal) {

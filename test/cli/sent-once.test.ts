@@ -133,3 +133,27 @@ describe.each([
     expect(await said).toContain('nothing took effect');
   });
 });
+
+test('score says at the first Ctrl-C which paid responses it waits for, and pays for none of them again', async () => {
+  const file = join(folder, 'reviews.csv');
+  await writeFile(file, `text\n${Array.from({ length: 12 }, (_, index) => `text ${index}\n`).join('')}`);
+  const argv = ['score', file, '--text', 'text', '--batch', 'reviews'];
+  const settings = { PLATFORM_RATE: '1000', PLATFORM_CONCURRENCY: '2' };
+  const child = start(argv, settings);
+  const said = text(child.stderr);
+  await vi.waitFor(() => expect(sandbox.counts().requests).toBeGreaterThan(0), {
+    interval: 5,
+    timeout: 20_000,
+  });
+  child.kill('SIGINT');
+
+  const [code] = await once(child, 'exit');
+  const [ended] = await once(start(argv, settings), 'exit');
+
+  expect(code).toBe(1);
+  expect(await said).toMatch(
+    /^stopping: waiting for \d paid responses?, at most (?:60|5\d) s; Ctrl-C again ends at once$/m,
+  );
+  expect(ended).toBe(0);
+  expect(sandbox.counts().requests).toBe(12);
+});

@@ -70,6 +70,35 @@ test('Ctrl-C finishes the running jobs, leaves the rest on the queue, and exits 
   expect(waiting + inFlight).toBe(4 - done);
 });
 
+test('Ctrl-C puts a job back whose texts are not all scored; those that had left are, and are not paid for again', async () => {
+  await using jobs = await startJobs({ latencyMs: 1_000 });
+  const texts = Array.from({ length: 30 }, (_, index) => ({ id: `${index}`, text: `text ${index}` }));
+  await jobs.run(['submit', '-'], lines([{ type: 'score', id: 'texts', texts }]));
+
+  const settings = { ...jobs.settings, PLATFORM_CONCURRENCY: '2' };
+  const working = jobs.begin(['work', '--json'], settings);
+  await vi.waitFor(() => expect(jobs.sandbox.counts().requests).toBeGreaterThan(0), {
+    interval: 5,
+    timeout: 10_000,
+  });
+  const interruptedMs = performance.now();
+  working.interrupt();
+  const { code, out } = await working.ended;
+  const endedAfterMs = performance.now() - interruptedMs;
+  const { requests } = jobs.sandbox.counts();
+  const again = await jobs.run(['work', '--drain', '--json']);
+
+  expect(code).toBe(0);
+  // All of its texts would take 15 s.
+  expect(endedAfterMs).toBeLessThan(8_000);
+  expect(JSON.parse(out)).toMatchObject({ done: 0, failed: 0, unknown: 0 });
+  // The poll that was waiting may receive it once more.
+  expect(JSON.parse(out).handedBack).toBeGreaterThan(0);
+  expect(requests).toBeLessThan(10);
+  expect(JSON.parse(again.out)).toMatchObject({ done: 1 });
+  expect(jobs.sandbox.counts().requests).toBe(30);
+});
+
 test('prints progress in plain lines every few seconds, each only once', async () => {
   await using jobs = await startJobs({ latencyMs: 7_000 });
   await jobs.run(['submit', '-'], lines([adds('sum')]));
