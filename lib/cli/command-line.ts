@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { shortened } from '../json/faults.ts';
+import { printJson } from '../json/json.ts';
 import { shownJson } from '../json/shown-json.ts';
 import { PlatformError } from '../platform/platform-error.ts';
 import { SettingsError } from '../settings.ts';
@@ -25,6 +26,7 @@ import { addSnapshot } from './commands/snapshot.ts';
 import { addSubmit } from './commands/submit.ts';
 import { addTables } from './commands/tables.ts';
 import { addWork } from './commands/work.ts';
+import { type ErrorJson, factsOf } from './error-json.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { OutputError } from './process-output.ts';
 import { processTerminal } from './process-terminal.ts';
@@ -45,7 +47,12 @@ export async function runCommandLine(
     ...given,
     // A secret at the end must not be cut in two, where nobody would recognize it.
     err: (text) => given.err(shortened(hide(text.slice(0, 2 * LONGEST_MESSAGE)), LONGEST_MESSAGE)),
+    out: (text) => {
+      hasPrinted = true;
+      given.out(text);
+    },
   };
+  let hasPrinted = false;
   let code: number = exitCodes.done;
   const program = createProgram(terminal, (finished) => {
     code = finished;
@@ -53,7 +60,11 @@ export async function runCommandLine(
   try {
     await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
-    code = explain(error, terminal);
+    const explained = explain(error, terminal);
+    code = explained.code;
+    // Exactly one JSON value: an error is not added to results, whose exit code says enough.
+    if (explained.error !== undefined && argv.includes('--json') && !hasPrinted)
+      terminal.out(shownJson(hide(printJson({ error: explained.error }, 2))));
   }
   // Whatever the command made of it, not all of its results are where they were to go.
   return terminal.outputFault?.()?.kind === 'lost' ? exitCodes.failed : code;
@@ -119,16 +130,29 @@ function configure(command: Command, terminal: Terminal): void {
   for (const each of command.commands) configure(each, terminal);
 }
 
-function explain(error: unknown, { err, signal }: Terminal): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+/** What ended a command: its exit code, and the error as `--json` prints it, if it is one. */
+type Explained = { readonly code: number; readonly error?: ErrorJson };
+
+function explain(error: unknown, { err, signal }: Terminal): Explained {
+  if (error instanceof CommanderError && error.exitCode === 0) return { code: exitCodes.done };
+  // Commander has shown it.
+  if (error instanceof CommanderError)
+    return { code: exitCodes.usage, error: { kind: 'usage', message: shownLines(error.message) } };
   if (signal.aborted && !(error instanceof SentOnceError)) {
     // Who closed the output knows, and nobody else has stopped it.
-    if (!(signal.reason instanceof OutputError)) err('interrupted: stopped as requested');
-    return exitCodes.failed;
+    if (signal.reason instanceof OutputError) return { code: exitCodes.failed };
+    const message = 'interrupted: stopped as requested';
+    err(message);
+    return { code: exitCodes.failed, error: { kind: 'interrupted', message } };
   }
-  const message = error instanceof Error ? error.message : String(error);
-  err(`platform-sync: ${shownLines(shortened(message, LONGEST_MESSAGE))}`);
-  return isUsage(error) ? exitCodes.usage : exitCodes.failed;
+  const given = error instanceof Error ? error.message : String(error);
+  const message = shownLines(shortened(given, LONGEST_MESSAGE));
+  err(`platform-sync: ${message}`);
+  const kind = isUsage(error) ? 'usage' : 'other';
+  return {
+    code: isUsage(error) ? exitCodes.usage : exitCodes.failed,
+    error: { kind, message, ...factsOf(error) },
+  };
 }
 
 const USAGE_ERRORS = [SettingsError, UsageError, PlaceTakenError, DuckDbMissingError] as const;

@@ -1,0 +1,81 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { json, startServer } from '../platform/scripted-server.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'error-json-'));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+async function errorOf(argv: readonly string[], settings: Readonly<Record<string, string>> = {}) {
+  const environment = {
+    PLATFORM_TOKEN: 'token-of-the-test',
+    SYNC_STORE: folder,
+    LOG_LEVEL: 'silent',
+    ...settings,
+  };
+  const { terminal, out, err } = createFakeTerminal(environment);
+  const code = await runCommandLine([...argv, '--json'], terminal);
+  return { code, error: JSON.parse(out()).error, err: err() };
+}
+
+const CALL = ['call', '6f1d2c84-3b7e-4a59-9c0d-8e25b1a7f403', '1.0.0', 'f'];
+
+test('settings: every fault', async () => {
+  const { code, error, err } = await errorOf(CALL, { PLATFORM_RATE: 'x' });
+
+  expect(code).toBe(2);
+  expect(error).toMatchObject({
+    kind: 'settings',
+    faults: [
+      'PLATFORM_BASE_URL: expected the instance’s origin, such as https://acme.example.com, got nothing',
+      'PLATFORM_RATE: expected a number from 0.001 to 10000, got "x"',
+    ],
+  });
+  expect(err).toBe(`platform-sync: ${error.message}`);
+});
+
+test.each([[['call']], [['runs', '--limt', '3']], [['runs', 'calculatons']]])('usage: %j', async (argv) => {
+  const { code, error } = await errorOf(argv);
+
+  expect(code).toBe(2);
+  expect(error).toMatchObject({ kind: 'usage', message: expect.stringMatching(/./) });
+});
+
+test('the platform: what came back, and whether the request may have taken effect', async () => {
+  await using server = await startServer(json({ message: 'no luck', toe: 'ABC-1' }, 500));
+
+  const { code, error } = await errorOf(CALL, { PLATFORM_BASE_URL: server.url });
+
+  expect(code).toBe(1);
+  expect(error).toMatchObject({
+    kind: 'platform',
+    failure: 'status',
+    status: 500,
+    reference: 'ABC-1',
+    mayHaveTakenEffect: true,
+    message: expect.stringContaining('the request had left'),
+  });
+});
+
+test('the store and a service that is away', async () => {
+  const store = await errorOf(['runs'], { SYNC_STORE: 'https://somebody:password@host/' });
+  const table = await errorOf(['jobs'], {
+    SYNC_TABLE: 'jobs',
+    AWS_REGION: 'eu-central-1',
+    AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
+    AWS_ACCESS_KEY_ID: 'key',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+  });
+
+  expect(store).toMatchObject({ code: 2, error: { kind: 'store', failure: 'bad-location' } });
+  expect(JSON.stringify(store)).not.toContain('password');
+  expect(table).toMatchObject({ code: 1, error: { kind: 'table', failure: 'unreachable' } });
+});
