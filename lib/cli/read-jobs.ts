@@ -16,9 +16,12 @@ export type ReadJobs =
 
 /** What is wrong with jobs although their messages are valid, such as a formula that does not parse; each named. */
 export async function faultsOfJobs(jobs: readonly ReadJob[]): Promise<readonly string[]> {
+  // Large, and needed only for a dry run.
+  const { analyzeFormula } = await import('../formula/analyze.ts');
   const faults: string[] = [];
   for (const [index, { id, job }] of jobs.entries())
-    for (const fault of await faultsHere(job)) faults.push(`job ${index + 1} (${id}): ${fault}`);
+    for (const fault of faultsHere(job, { analyzeFormula }))
+      faults.push(`job ${index + 1} (${id}): ${fault}`);
   return firstOf(faults);
 }
 

@@ -1,3 +1,4 @@
+import type { FormulaAnalysis } from '../../formula/analyze.ts';
 import type { Platform } from '../../platform/client.ts';
 import type { Session } from '../../session.ts';
 import type { Store } from '../../store/store.ts';
@@ -31,7 +32,7 @@ export type JobTypeDefinition<
   /** Why the lists of SYNC_ALLOW do not allow a job, or undefined if they do. Its type has been checked already. */
   readonly allowFault: (job: JobBy<Message>, lists: AllowLists) => string | undefined;
   /** What is wrong with a job although its message is valid, as far as that is known without the platform. Default: nothing. */
-  readonly faultsHere?: (job: JobBy<Message>) => Promise<readonly string[]>;
+  readonly faultsHere?: (job: JobBy<Message>, parts: CheckParts) => readonly string[];
   /**
    * Makes the runner. Its code is imported only here: checking messages does not need it. Throws if a setting is
    * invalid.
@@ -58,6 +59,9 @@ export type RunnerParts = {
   /** From 0 up to 1. */
   readonly random: () => number;
 };
+
+/** What `faultsHere` may use. Passed in: the parser is large, and a deployed worker never checks a formula. */
+export type CheckParts = { readonly analyzeFormula: (text: string) => FormulaAnalysis };
 
 /** What `afterEnd` may use. */
 export type EndParts = { readonly store: Store; readonly batches: BatchStorage };

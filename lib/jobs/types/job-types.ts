@@ -13,7 +13,13 @@ import {
 } from '../message/read-job.ts';
 import type { RunJob, Turn } from '../turn.ts';
 import { dataFiles } from './data-files/definition.ts';
-import type { EndParts, JobTypeDefinition, RunnerParts, SampleRecords } from './job-type-definition.ts';
+import type {
+  CheckParts,
+  EndParts,
+  JobTypeDefinition,
+  RunnerParts,
+  SampleRecords,
+} from './job-type-definition.ts';
 import { runFunction } from './run-function/definition.ts';
 import { score } from './score/definition.ts';
 import { snapshot } from './snapshot/definition.ts';
@@ -92,9 +98,9 @@ export const listFault = <Type extends JobType>(job: JobOf<Type>, lists: AllowLi
   definitions[job.type].allowFault(job, lists);
 
 /** What is wrong with the job although its message is valid, as far as that is known without the platform. */
-export async function faultsHere<Type extends JobType>(job: JobOf<Type>): Promise<readonly string[]> {
+export function faultsHere<Type extends JobType>(job: JobOf<Type>, parts: CheckParts): readonly string[] {
   const definition: JobTypeDefinition<Messages[Type]> = definitions[job.type];
-  return (await definition.faultsHere?.(job)) ?? [];
+  return definition.faultsHere?.(job, parts) ?? [];
 }
 
 /** Runs the job by the runner of its type. */

@@ -12,9 +12,7 @@ export const updateFormula: JobTypeDefinition<UpdateFormulaMessage, UpdateFormul
   stopsWhenCancelled: false,
   mustLastMs: (timeoutMs) => timeoutMs,
   allowFault: () => undefined,
-  async faultsHere({ expression }) {
-    // Large, and needed only here.
-    const { analyzeFormula } = await import('../../../formula/analyze.ts');
+  faultsHere({ expression }, { analyzeFormula }) {
     const analysis = analyzeFormula(expression);
     return analysis.status === 'VALID'
       ? []
