@@ -6,8 +6,14 @@ import {
   unexpected,
 } from '../../snapshot/page/json-bytes.ts';
 import { parseColumnType } from './column-type.ts';
-import { type Members, recordReader } from './fit-record.ts';
-import { type Cursor, LONG_TEXT_BYTES, readerOf, readerOfKnown, type Value } from './fit-value.ts';
+import { createNode } from './create-node.ts';
+import type { Cursor } from './cursor.ts';
+import { type Members, type RecordField, recordReader } from './fit-record.ts';
+import { createIntegerLeaf, type IntegerLeaf } from './integer-leaf.ts';
+import type { Leaf } from './leaf.ts';
+import { addLevels } from './levels.ts';
+import { knownNode } from './scalar-nodes.ts';
+import { createTextLeaf } from './text-leaf.ts';
 
 /** The columns of a table, in order: their names as on the platform, and their types in Hive's notation. */
 export type TableColumns = Readonly<Record<string, string>>;
@@ -18,21 +24,13 @@ export type TableColumns = Readonly<Record<string, string>>;
  */
 export type KnownMembers = Readonly<Record<string, string>>;
 
-/** A column's values, one a row. */
-type ColumnValues = {
-  /** In lower case. */
-  readonly name: string;
-  values: Value[];
-  /** True if a text is so long that it is worth nothing as a bound of the others. */
-  hasLong: boolean;
-};
-
 /** Fits lines to the columns of a table: no value is changed, and none is lost. */
 export type LineFitter = {
-  readonly columns: readonly ColumnValues[];
+  /** In the order of the schema, with the rows of the lines that were added. */
+  readonly leaves: readonly Leaf[];
   /**
-   * Adds the row of the line from `start` up to `end`. Returns how many of its members are in `_other`. Throws
-   * `SyntaxError` if it is not JSON; what does not fit is not read beyond its end. Long texts share the line's memory.
+   * Adds the row of the line from `start` up to `end`, of which nothing is used afterwards. Returns how many of its members
+   * are in `_other`. Throws `SyntaxError` if it is not JSON, and adds nothing.
    */
   add(json: JsonBytes, start: number, end: number): number;
   /** Forgets all rows. */
@@ -49,79 +47,103 @@ const OTHER = '_other';
  * has the column, and all are in `_other`. Throws `TypeError` if the columns are not like this.
  */
 export function createLineFitter(table: TableColumns, known: KnownMembers = {}): LineFitter {
-  if (table[OTHER] !== 'string') throw new TypeError(`expected a column ${OTHER} of type string`);
-  const names = Object.keys(table);
-  const columns = names.map(
-    (name): ColumnValues => ({ name: name.toLowerCase(), values: [], hasLong: false }),
-  );
-  const readRecord = recordReader([...fieldsOf(table), ...knownFields(known, names.length)]);
-  const moments = momentsOf(table);
-  const other = names.indexOf(OTHER);
-  const row: Value[] = names.map(() => null);
-  const cursor: Cursor = { json: NO_BYTES, at: 0, fits: true };
+  const { leaves, fields, moments, other } = columnsOf(table, known);
+  const members: Members = { count: 0, starts: [], ends: [], isOther: [] };
+  const readRecord = recordReader(fields, members);
+  const cursor: Cursor = { json: NO_BYTES, at: 0, fits: true, isCareful: false, repeats: false };
+
+  function readLine(start: number, isCareful: boolean): number {
+    const { json } = cursor;
+    cursor.at = skipSpace(json.bytes, start);
+    cursor.isCareful = isCareful;
+    cursor.repeats = false;
+    const from = cursor.at;
+    if (json.bytes[from] === OPEN_OBJECT) {
+      readRecord(cursor);
+      return countOthers(members);
+    }
+    for (const { node } of fields) node.none(0, 0);
+    cursor.at = skipDeepValue(json, from, 0);
+    [members.count, members.starts[0], members.ends[0]] = [0, from, cursor.at];
+    return 1;
+  }
+
+  /** The row of a line, without its moments. Returns how many members are in `_other`. */
+  function addLine(start: number, end: number): number {
+    const { json } = cursor;
+    let others = readLine(start, false);
+    if (cursor.repeats) {
+      for (const leaf of leaves) leaf.rollBack();
+      others = readLine(start, true);
+    }
+    // Not `!==`: the line feed after the line is space too.
+    if (cursor.at > end || skipSpace(json.bytes, cursor.at) < end) throw unexpected(json.bytes, cursor.at);
+    if (others === 0) addLevels(other.levels, 0, 0);
+    else other.addText(0, othersOf(json.bytes, members));
+    return others;
+  }
 
   return {
-    columns,
+    leaves,
     add(json, start, end) {
-      row.fill(null);
       cursor.json = json;
-      cursor.at = skipSpace(json.bytes, start);
-      const from = cursor.at;
-      let others = 1;
-      if (json.bytes[from] === OPEN_OBJECT) {
-        const members = readRecord(cursor, row);
-        others = countOthers(members);
-        if (others > 0) row[other] = othersOf(json.bytes, members);
-      } else {
-        cursor.at = skipDeepValue(json, from, 0);
-        row[other] = textBetween(json.bytes, from, cursor.at);
+      for (let index = 0; index < leaves.length; index += 1) leaves[index]?.mark();
+      try {
+        const others = addLine(start, end);
+        for (let index = 0; index < moments.length; index += 1) moments[index]?.();
+        return others;
+      } catch (error) {
+        for (const leaf of leaves) leaf.rollBack();
+        throw error;
       }
-      // Not `!==`: the line feed after the line is space too.
-      if (cursor.at > end || skipSpace(json.bytes, cursor.at) < end) throw unexpected(json.bytes, cursor.at);
-      for (const { of, column } of moments) row[column] = momentOf(row[of] ?? null);
-      for (let index = 0; index < columns.length; index += 1) addTo(columns[index], row[index] ?? null);
-      return others;
     },
     clear() {
-      for (const column of columns) {
-        column.values = [];
-        column.hasLong = false;
-      }
+      for (const leaf of leaves) leaf.clear();
     },
   };
 }
 
 const NO_BYTES: JsonBytes = { bytes: Buffer.alloc(0), view: new DataView(new ArrayBuffer(0)) };
 
-const fieldsOf = (table: TableColumns) =>
-  Object.entries(table).flatMap(([name, type], column) =>
-    name === OTHER || type === 'timestamp' ? [] : [{ name, read: readerOf(parseColumnType(type)), column }],
-  );
-
-/** They fill places of a row that no column has. */
-const knownFields = (known: KnownMembers, columns: number) =>
-  Object.entries(known).map(([name, json], index) => ({
-    name,
-    read: readerOfKnown(json),
-    column: columns + index,
-  }));
-
-/** The columns of moments, and those of their epoch milliseconds, by their indexes. */
-function momentsOf(table: TableColumns): readonly { readonly column: number; readonly of: number }[] {
-  const names = Object.keys(table);
-  return names.flatMap((name, column) => {
-    if (table[name] !== 'timestamp') return [];
-    const field = name.replace(/_at$/, '');
-    if (table[field] !== 'bigint') throw new TypeError(`${name}: expected a column ${field} of type bigint`);
-    return [{ column, of: names.indexOf(field) }];
-  });
+/** The leaves of a table, and what writes to them. */
+function columnsOf(table: TableColumns, known: KnownMembers) {
+  if (table[OTHER] !== 'string') throw new TypeError(`expected a column ${OTHER} of type string`);
+  const leaves: Leaf[] = [];
+  const fields: RecordField[] = [];
+  const moments: (() => void)[] = [];
+  const integers = new Map<string, IntegerLeaf>();
+  const other = createTextLeaf({ path: [OTHER], definition: 1, repetition: 0 });
+  for (const [name, type] of Object.entries(table)) {
+    const path = [name.toLowerCase()];
+    if (name === OTHER) leaves.push(other);
+    else if (type === 'timestamp') {
+      const field = name.replace(/_at$/, '');
+      const of = integers.get(field);
+      if (of === undefined)
+        throw new TypeError(`${name}: expected a column ${field} of type bigint before it`);
+      const leaf = createIntegerLeaf({ path, definition: 1, repetition: 0 });
+      leaves.push(leaf);
+      moments.push(() => addMoment(leaf, of));
+    } else {
+      const node = createNode(parseColumnType(type), { path, definition: 0, repetition: 0 }, leaves);
+      fields.push({ name, node });
+      const leaf = leaves.at(-1);
+      if (type === 'bigint') integers.set(name, leaf as IntegerLeaf);
+    }
+  }
+  for (const [name, json] of Object.entries(known)) fields.push({ name, node: knownNode(json) });
+  return { leaves, fields, moments, other };
 }
 
 /** The years 1 to 9999 in epoch milliseconds: readers disagree about others. */
-const [FIRST_MS, LAST_MS] = [-62_135_596_800_000n, 253_402_300_799_999n];
+const [FIRST_MS, LAST_MS] = [-62_135_596_800_000, 253_402_300_799_999];
 
-const momentOf = (epochMs: Value): Value =>
-  typeof epochMs === 'bigint' && epochMs >= FIRST_MS && epochMs <= LAST_MS ? epochMs : null;
+/** Adds the moment of the epoch milliseconds in the row that was added last. */
+function addMoment(leaf: IntegerLeaf, of: IntegerLeaf): void {
+  const epochMs = of.last();
+  if (epochMs !== undefined && epochMs >= FIRST_MS && epochMs <= LAST_MS) leaf.add(0, epochMs);
+  else addLevels(leaf.levels, 0, 0);
+}
 
 function countOthers({ count, isOther }: Members): number {
   let others = 0;
@@ -129,23 +151,14 @@ function countOthers({ count, isOther }: Members): number {
   return others;
 }
 
-/** A JSON object of the members that do not fit. */
-function othersOf(bytes: Buffer, { count, starts, ends, isOther }: Members): Value {
+/** A JSON object of the members that do not fit; of a line without members, the line. */
+function othersOf(bytes: Buffer, { count, starts, ends, isOther }: Members): Buffer {
+  if (count === 0) return bytes.subarray(starts[0], ends[0]);
   const pieces: Buffer[] = [];
   for (let member = 0; member < count; member += 1)
     if (isOther[member] === true)
       pieces.push(pieces.length === 0 ? OPEN : BETWEEN, bytes.subarray(starts[member], ends[member]));
-  const object = Buffer.concat([...pieces, CLOSE]);
-  return textBetween(object, 0, object.length);
+  return Buffer.concat([...pieces, CLOSE]);
 }
 
 const [OPEN, BETWEEN, CLOSE] = [Buffer.from('{'), Buffer.from(','), Buffer.from('}')];
-
-const textBetween = (bytes: Buffer, start: number, end: number): Value =>
-  end - start < LONG_TEXT_BYTES ? bytes.toString('utf8', start, end) : bytes.subarray(start, end);
-
-function addTo(column: ColumnValues | undefined, value: Value): void {
-  if (column === undefined) return;
-  column.values.push(value);
-  if (value instanceof Uint8Array) column.hasLong = true;
-}

@@ -1,13 +1,14 @@
-import { constants, zstdCompressSync } from 'node:zlib';
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
-import { ParquetWriter } from 'hyparquet-writer/src/parquet-writer.js';
+import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
 import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
 import { createLineFitter, type KnownMembers, type TableColumns } from './fit-lines.ts';
+import type { Leaf } from './leaf.ts';
 import { parquetSchema } from './parquet-schema.ts';
+import { writeLeaf } from './write-leaf.ts';
 
-/** A row group ends with the line that makes it so large: memory holds one, several times its size. */
+/** A row group ends with the line that makes it so large: memory holds one, and no more. */
 const MOST_ROWS = 20_000;
-const MOST_BYTES = 8_000_000;
+const MOST_BYTES = 16_000_000;
 
 /** One Parquet file that is being written. */
 export type ParquetFile = {
@@ -15,7 +16,7 @@ export type ParquetFile = {
   add(json: JsonBytes, start: number, end: number): void;
   /** True if the rows that were added last are to be written. */
   isFull(): boolean;
-  /** Writes these rows: the next bytes of the file. Only then may the memory of their lines be used for something else. */
+  /** Writes these rows: the next bytes of the file. */
   flush(): Uint8Array;
   /** Writes what is left: the last bytes of the file. */
   end(): Uint8Array;
@@ -29,32 +30,15 @@ type ParquetCounts = { readonly records: number; readonly other: number };
 export function createParquetFile(columns: TableColumns, known: KnownMembers = {}): ParquetFile {
   const fitter = createLineFitter(columns, known);
   const out = new ByteWriter();
-  const writer = new ParquetWriter({
-    writer: out,
-    schema: parquetSchema(columns),
-    codec: 'ZSTD',
-    compressors: { ZSTD: packPage },
-    createdBy: 'platform-sync version 1.0.0',
-  });
+  const groups: RowGroup[] = [];
   let [records, other, rows, bytes] = [0, 0, 0, 0];
+  out.appendUint32(PAR1);
 
   function writeRows(): void {
     if (rows === 0) return;
-    const columnData = fitter.columns.map(({ name, values, hasLong }) => ({
-      name,
-      data: values,
-      // Bounds stay in memory to the end of the file.
-      ...(hasLong ? { statistics: false } : {}),
-    }));
-    writer.write({ columnData, rowGroupSize: rows });
+    groups.push(writeRowGroup(out, fitter.leaves, rows));
     fitter.clear();
     [rows, bytes] = [0, 0];
-  }
-
-  function taken(): Uint8Array {
-    const written = Buffer.from(out.getBytes());
-    out.index = 0;
-    return written;
   }
 
   return {
@@ -67,16 +51,40 @@ export function createParquetFile(columns: TableColumns, known: KnownMembers = {
     isFull: () => rows >= MOST_ROWS || bytes >= MOST_BYTES,
     flush() {
       writeRows();
-      return taken();
+      return takenFrom(out);
     },
     end() {
       writeRows();
-      writer.finish();
-      return taken();
+      const about = { version: 2, created_by: CREATED_BY, num_rows: BigInt(records), metadata_length: 0 };
+      writeMetadata(out, { ...about, schema: parquetSchema(columns), row_groups: groups });
+      out.appendUint32(PAR1);
+      return takenFrom(out);
     },
     counts: () => ({ records, other }),
   };
 }
 
-const packPage = (page: Uint8Array): Uint8Array =>
-  zstdCompressSync(page, { params: { [constants.ZSTD_c_compressionLevel]: 3 } });
+function takenFrom(out: ByteWriter): Uint8Array {
+  const written = Buffer.from(out.getBytes());
+  out.index = 0;
+  return written;
+}
+
+/** What the footer says of a row group. */
+type RowGroup = ReturnType<typeof writeRowGroup>;
+
+function writeRowGroup(out: ByteWriter, leaves: readonly Leaf[], rows: number) {
+  const start = out.offset;
+  const columns = leaves.map((leaf) => writeLeaf(out, leaf, rows));
+  const sizes = columns.map(({ meta_data: about }) => about?.total_uncompressed_size ?? 0n);
+  return {
+    columns,
+    total_byte_size: sizes.reduce((sum, size) => sum + size, 0n),
+    num_rows: BigInt(rows),
+    total_compressed_size: BigInt(out.offset - start),
+  };
+}
+
+/** The letters at both ends of a file. */
+const PAR1 = 0x31_52_41_50;
+const CREATED_BY = 'platform-sync version 1.0.0';

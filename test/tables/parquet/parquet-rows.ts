@@ -2,6 +2,49 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import type { KnownMembers, TableColumns } from '../../../lib/tables/parquet/fit-lines.ts';
+import { createParquetFile } from '../../../lib/tables/parquet/parquet-writer.ts';
+import { jsonOf } from '../../snapshot/page/json-of.ts';
+import { oddTable } from './odd-lines.ts';
+
+/** A Parquet file of these lines, each of which lies between two others, with a row group each time that it is full. */
+export function writeLines(
+  lines: readonly string[],
+  table: TableColumns = oddTable,
+  known: KnownMembers = {},
+) {
+  const file = createParquetFile(table, known);
+  const pieces: Uint8Array[] = [];
+  const before = '{"id":"before"}\n';
+  for (const line of lines) {
+    file.add(
+      jsonOf(`${before}${line}\n{"id":"after"}\n`),
+      before.length,
+      before.length + Buffer.byteLength(line),
+    );
+    if (file.isFull()) pieces.push(file.flush());
+  }
+  pieces.push(file.end());
+  return { bytes: Buffer.concat(pieces), pieces: pieces.length, ...file.counts() };
+}
+
+/** The rows of these lines in `oddTable` as DuckDB reads them, and how many members are in `_other`. */
+export async function fittedRows(lines: readonly string[]) {
+  const { bytes, other } = writeLines(lines);
+  const rows = await queryParquet(
+    bytes,
+    'SELECT * REPLACE (epoch_ms(count_at)::text AS count_at) FROM parquet',
+  );
+  return { rows, other };
+}
+
+/** A fitted value as DuckDB gives it as JSON. */
+export function asRead(value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (Array.isArray(value)) return value.map(asRead);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, asRead(part)]));
+}
 
 /** Runs SQL over one Parquet file, which it names `parquet`, with DuckDB: rows as JSON, long integers as text. */
 export async function queryParquet(

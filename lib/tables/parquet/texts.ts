@@ -1,0 +1,189 @@
+import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
+
+/** Texts in UTF-8: each distinct one once, and which of them comes where. */
+export type Texts = {
+  /** The distinct texts one after another, each after its length in four bytes: as pages of texts are. */
+  bytes: Buffer;
+  view: DataView;
+  sizeBytes: number;
+  /** Where each distinct text begins, its length first. */
+  starts: Int32Array;
+  hashes: Int32Array;
+  distinct: number;
+  /** The distinct texts by their hashes, with open addressing; one more than their number, 0 for none. */
+  table: Int32Array;
+  /** For each text, which of the distinct ones it is. */
+  indexes: Int32Array;
+  count: number;
+  /** True as long as each text is another one: then they are one after another in `bytes`. */
+  isEachOnce: boolean;
+  /** False once it was found that hardly any text comes again: they are no longer looked for. */
+  isShared: boolean;
+  /** What all texts take, each with its length. */
+  plainBytes: number;
+};
+
+const FIRST_BYTES = 16 * 1024;
+const FIRST_COUNT = 1_024;
+const LENGTH_BYTES = 4;
+
+/** A longer text is not looked for: it is hardly ever there twice. */
+const LONGEST_SHARED = 64 * 1024;
+
+/** Below this a loop copies faster than a call does. */
+const SHORT_BYTES = 64;
+
+/** After so many texts, of which more than this share are distinct, the others are stored without being looked for. */
+const SAMPLED = 1_000;
+const MOST_DISTINCT = 0.7;
+
+function memoryOf(sizeBytes: number): Pick<Texts, 'bytes' | 'view'> {
+  const bytes = Buffer.allocUnsafeSlow(sizeBytes);
+  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, sizeBytes) };
+}
+
+export const noTexts = (): Texts => ({
+  ...memoryOf(FIRST_BYTES),
+  isShared: true,
+  sizeBytes: 0,
+  starts: new Int32Array(FIRST_COUNT),
+  hashes: new Int32Array(FIRST_COUNT),
+  distinct: 0,
+  table: new Int32Array(2 * FIRST_COUNT),
+  indexes: new Int32Array(FIRST_COUNT),
+  count: 0,
+  isEachOnce: true,
+  plainBytes: 0,
+});
+
+/** Adds the text that is from `start` up to `end`; `hash` is `hashOf` it. */
+export function addText(texts: Texts, source: JsonBytes, start: number, end: number, hash: number): void {
+  const { count } = texts;
+  if (count === texts.indexes.length) texts.indexes = larger(texts.indexes);
+  if (count === SAMPLED) texts.isShared = texts.distinct < MOST_DISTINCT * SAMPLED;
+  const isFound = texts.isShared && end - start <= LONGEST_SHARED;
+  const index = isFound ? find(texts, source, start, end, hash) : store(texts, source, start, end, hash);
+  if (index !== count) texts.isEachOnce = false;
+  texts.indexes[count] = index;
+  texts.count = count + 1;
+  texts.plainBytes += end - start + LENGTH_BYTES;
+}
+
+/** A hash of the bytes from `start` up to `end`, of 32 bits: of four bytes at a time, then of the rest. */
+export function hashOf({ bytes, view }: JsonBytes, start: number, end: number): number {
+  let hash = 0;
+  let at = start;
+  for (; at + 4 <= end; at += 4) hash = mixed(hash, view.getInt32(at, true));
+  for (; at < end; at += 1) hash = mixed(hash, bytes[at] ?? 0);
+  return hash;
+}
+
+/** A hash of what has this hash, and then these bytes. */
+export function mixed(hash: number, bytes: number): number {
+  const next = Math.imul(hash ^ bytes, 0x9e3779b1);
+  return next ^ (next >>> 15);
+}
+
+/** The bytes of a distinct text: a view. */
+export function textAt({ bytes, starts }: Texts, index: number): Buffer {
+  const start = starts[index] ?? 0;
+  return bytes.subarray(start + LENGTH_BYTES, start + LENGTH_BYTES + bytes.readInt32LE(start));
+}
+
+/** The bytes of a distinct text with its length before it: a view. */
+export function plainAt({ bytes, starts }: Texts, index: number): Buffer {
+  const start = starts[index] ?? 0;
+  return bytes.subarray(start, start + LENGTH_BYTES + bytes.readInt32LE(start));
+}
+
+/** More memory than this is not held for the next texts. */
+const MOST_HELD_BYTES = 16_000_000;
+
+/** Forgets all texts. */
+export function clearTexts(texts: Texts): void {
+  if (texts.bytes.length > MOST_HELD_BYTES) Object.assign(texts, memoryOf(FIRST_BYTES));
+  texts.table.fill(0);
+  texts.sizeBytes = 0;
+  texts.distinct = 0;
+  texts.count = 0;
+  texts.isEachOnce = true;
+  texts.isShared = true;
+  texts.plainBytes = 0;
+}
+
+/** The number of the distinct text with these bytes, which is stored if it is new. */
+function find(texts: Texts, source: JsonBytes, start: number, end: number, hash: number): number {
+  const { table, hashes } = texts;
+  const mask = table.length - 1;
+  for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+    const index = (table[slot] ?? 0) - 1;
+    if (index === -1) {
+      table[slot] = texts.distinct + 1;
+      const stored = store(texts, source, start, end, hash);
+      if (2 * texts.distinct > table.length) rehash(texts);
+      return stored;
+    }
+    if (hashes[index] === hash && isSame(texts, index, source, start, end)) return index;
+  }
+}
+
+function isSame(texts: Texts, index: number, source: JsonBytes, start: number, end: number): boolean {
+  const from = texts.starts[index] ?? 0;
+  const { bytes, view } = texts;
+  if (view.getInt32(from, true) !== end - start) return false;
+  let at = start;
+  let other = from + LENGTH_BYTES;
+  for (; at + 4 <= end; at += 4, other += 4)
+    if (source.view.getInt32(at, true) !== view.getInt32(other, true)) return false;
+  for (; at < end; at += 1, other += 1) if (source.bytes[at] !== bytes[other]) return false;
+  return true;
+}
+
+function store(texts: Texts, source: JsonBytes, start: number, end: number, hash: number): number {
+  const length = end - start;
+  makeRoom(texts, length + LENGTH_BYTES);
+  const { bytes, view, sizeBytes, distinct } = texts;
+  if (distinct === texts.starts.length) {
+    texts.starts = larger(texts.starts);
+    texts.hashes = larger(texts.hashes);
+  }
+  texts.starts[distinct] = sizeBytes;
+  texts.hashes[distinct] = hash;
+  view.setInt32(sizeBytes, length, true);
+  let to = sizeBytes + LENGTH_BYTES;
+  if (length > SHORT_BYTES) source.bytes.copy(bytes, to, start, end);
+  else {
+    let at = start;
+    for (; at + 4 <= end; at += 4, to += 4) view.setInt32(to, source.view.getInt32(at, true), true);
+    for (; at < end; at += 1, to += 1) bytes[to] = source.bytes[at] ?? 0;
+  }
+  texts.sizeBytes = sizeBytes + LENGTH_BYTES + length;
+  texts.distinct = distinct + 1;
+  return distinct;
+}
+
+function makeRoom(texts: Texts, moreBytes: number): void {
+  const needed = texts.sizeBytes + moreBytes;
+  if (needed <= texts.bytes.length) return;
+  const more = memoryOf(Math.max(needed, 2 * texts.bytes.length));
+  texts.bytes.copy(more.bytes, 0, 0, texts.sizeBytes);
+  texts.bytes = more.bytes;
+  texts.view = more.view;
+}
+
+function rehash(texts: Texts): void {
+  const table = new Int32Array(2 * texts.table.length);
+  const mask = table.length - 1;
+  for (let index = 0; index < texts.distinct; index += 1) {
+    let slot = (texts.hashes[index] ?? 0) & mask;
+    while (table[slot] !== 0) slot = (slot + 1) & mask;
+    table[slot] = index + 1;
+  }
+  texts.table = table;
+}
+
+function larger(values: Int32Array): Int32Array {
+  const more = new Int32Array(2 * values.length);
+  more.set(values);
+  return more;
+}
