@@ -104,7 +104,7 @@ const unusedOfParquet: Plugin = {
 /** What a function imports only when something asks for it; everything else it needs for each event, or at its start. */
 const LATER: Readonly<Record<string, RegExp>> = {
   'run-jobs':
-    /(parameter-store-token|event-bridge|start-execution|open-runner-here|glue-partitions|directory|scan)\.ts$/,
+    /(parameter-store-token|event-bridge|start-execution|open-runner-here|glue-partitions|make-parquet|directory|scan)\.ts$/,
   snapshot: /(parameter-store-token|glue-partitions|make-parquet|directory|scan)\.ts$/,
   'split-texts':
     /(secrets-manager-token|parameter-store-token|fleet-pace|dynamo-budget|dynamo-breaker|directory)\.ts$/,
@@ -113,7 +113,7 @@ const LATER: Readonly<Record<string, RegExp>> = {
 
 /** What a function never imports: a stack gives it no use for it, and its role no right. */
 const NEVER: Readonly<Record<string, RegExp>> = {
-  'run-jobs': /(glue-partitions|make-parquet)\.ts$/,
+  'run-jobs': /glue-partitions\.ts$/,
   'split-texts': /(secrets-manager|parameter-store)-token\.ts$/,
 };
 
