@@ -6,7 +6,7 @@ export function once<T>(open: () => T | Promise<T>): () => Promise<Awaited<T>> {
   let opened: Promise<Awaited<T>> | undefined;
   return () => {
     if (opened !== undefined) return opened;
-    const opening = Promise.try(open) as Promise<Awaited<T>>;
+    const opening = started(open);
     opened = opening;
     opening.catch(() => {
       opened = undefined;
@@ -14,3 +14,6 @@ export function once<T>(open: () => T | Promise<T>): () => Promise<Awaited<T>> {
     return opening;
   };
 }
+
+/** As `Promise.try`, which Node 22 lacks. */
+const started = async <T>(open: () => T | Promise<T>): Promise<Awaited<T>> => await open();

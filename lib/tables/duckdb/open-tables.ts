@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from '../../store/store.ts';
+import { createCleanups } from '../../time/cleanups.ts';
 import type { ExactValue } from './exact-value.ts';
 import { type DuckDb, loadDuckDb } from './load-duckdb.ts';
 import { createLocalCopies } from './local-copies.ts';
@@ -69,17 +70,18 @@ export async function openTables(store: Store, options: TablesOptions = {}): Pro
   let queries = 0;
 
   async function query(sql: string, { signal, seconds, onReading }: QueryOptions = {}): Promise<QueryResult> {
-    await using opened = new AsyncDisposableStack();
+    await using opened = createCleanups();
     queries += 1;
     const folder = join(path, `query-${queries}`);
     opened.defer(() => rm(folder, { recursive: true, force: true }));
     await mkdir(folder);
     opened.use(shared.copies.use());
-    const stop = opened.use(stopAfter(seconds, signal));
+    const stop = stopAfter(seconds, signal);
+    opened.use(stop);
     const result = await openQuery(sql, { ...shared, folder, signal: stop.signal, onReading });
     opened.use(result);
     const kept = opened.move();
-    return { ...result, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+    return { ...result, [Symbol.asyncDispose]: () => kept[Symbol.asyncDispose]() };
   }
   return {
     query,

@@ -1,4 +1,5 @@
 import { buildApp } from 'fauxqs';
+import { createCleanups } from '../../../time/cleanups.ts';
 import { createLayer, type OffRules } from '../documented/layer.ts';
 import type { Ask } from '../documented/rule.ts';
 import { serveLayer } from '../documented/serve-layer.ts';
@@ -48,7 +49,7 @@ export type LocalAws = {
 export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   const { buckets = [], queues = [], tables = [], port = 0, seed = 1, off, now = Date.now } = options;
   checkDeadLetters(queues);
-  await using started = new AsyncDisposableStack();
+  await using started = createCleanups();
   const app = buildApp({ logger: false, defaultRegion: REGION });
   started.defer(async () => void (await app.close()));
   const dynamoDb = await startDynamoDb(tables);
@@ -64,8 +65,8 @@ export async function startAws(options: AwsOptions = {}): Promise<LocalAws> {
   const running = started.move();
   return {
     ...describe(endpoint, new Set(queues.map(({ name }) => name))),
-    close: () => running.disposeAsync(),
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
+    close: () => running[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
   };
 }
 
