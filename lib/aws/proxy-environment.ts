@@ -28,13 +28,23 @@ export function proxyEnvironment(environment: ProxyEnvironment): Record<string, 
 }
 
 /** Proxies that cannot be used: Node would ignore them and send the request directly, or print their passwords. */
-export function proxyFaults(environment: ProxyEnvironment): readonly string[] {
+export function proxyFaults(
+  environment: ProxyEnvironment,
+  node: string = process.versions.node,
+): readonly string[] {
   return namesIn(environment).flatMap((name) => {
     const proxy = environment[name];
-    return !proxy || isProxyUrl(proxy)
-      ? []
-      : [`${name}: expected the http or https URL of a proxy, got ${preview(proxy, hideUser)}`];
+    if (!proxy) return [];
+    if (!isProxyUrl(proxy))
+      return [`${name}: expected the http or https URL of a proxy, got ${preview(proxy, hideUser)}`];
+    return knowsProxies(node) ? [] : [`${name}: expected Node 22.21, 24.5 or newer for a proxy, got ${node}`];
   });
+}
+
+/** Whether the agents of this Node take `proxyEnv`: an older one ignores it. */
+function knowsProxies(node: string): boolean {
+  const [major = 0, minor = 0] = node.split('.').map(Number);
+  return major === 22 ? minor >= 21 : major > 24 || (major === 24 && minor >= 5);
 }
 
 /** The variables that name the proxy, most important first. */
