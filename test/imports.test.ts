@@ -31,6 +31,7 @@ const ROOMS = [
   'lib/jobs/ledger',
   'lib/jobs',
   'lib/tables',
+  'lib/entries',
   'lib/contract.ts',
   'lib/sandbox',
   'lib/cli',

@@ -33,6 +33,7 @@ import { processTerminal } from './process-terminal.ts';
 import { SentOnceError } from './sent-once.ts';
 import { exitCodes, shownLines, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
+import { packageVersion } from './version.ts';
 
 /**
  * Runs one command line and returns its exit code: 0 done, 1 failed, 2 wrong usage or settings, 3 incomplete. Never
@@ -81,6 +82,7 @@ function createProgram(terminal: Terminal, finish: Finish): Command {
     .description(
       'Copies the metadata of an analytics platform into S3 or a directory, and sends work back to it.',
     )
+    .version(packageVersion(), '--version', 'print the version')
     .configureHelp({ helpWidth: 100 })
     .showHelpAfterError('(see --help)')
     // An option after a command's name belongs to that command, even if its parent has one of the same name.

@@ -27,6 +27,8 @@ const enginesSchema = z.strictObject({
   /** Python with the packages that read tables. */
   pythonReaders: z.optional(program),
   spark: z.optional(program),
+  /** Folders for `PATH` whose `node` is of the version. */
+  nodes: z.optional(z.array(z.object({ version: z.string(), path: z.string() }))),
 });
 
 /** The engines that take the place of the local AWS in a run of `npm run conformance`, by what they stand for. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -41,4 +41,23 @@ test('an older Node exits 2 and says what to do', async () => {
   expect(said).toContain('platform-sync needs Node 24 or newer, but was started by Node 20.1.0');
   expect(said).toContain('npm ci');
   expect(code).toBe(2);
+});
+
+test.each([
+  ['22.14.0', 2],
+  ['22.15.0', 0],
+  ['23.11.0', 2],
+  ['24.0.0', 0],
+])('where there are no sources, Node %s is started with exit code %i', async (node, expected) => {
+  const folder = await mkdtemp(join(tmpdir(), 'built-'));
+  const file = join(folder, 'require-node.mjs');
+  await cp('lib/cli/require-node.js', file);
+  const script = `Object.defineProperty(process.versions, 'node', { value: '${node}' }); await import('${file}');`;
+
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script]);
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  await rm(folder, { recursive: true });
+
+  expect(code).toBe(expected);
+  expect(said.includes('platform-sync needs Node 22.15, or 24 or newer')).toBe(expected === 2);
 });

@@ -24,7 +24,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The production dependencies of the package in a folder, sorted by name, each with the licence that its own
+ * The production dependencies and the peers of the package in a folder, with what these need, sorted by name, each with the licence that its own
  * `package.json` states; that of one that is not installed, since it is for another platform, is the lockfile's. Needs
  * no network. Throws if a package that must be installed is not.
  */
@@ -33,10 +33,35 @@ export function licencesIn(folder: string): readonly Licensed[] {
   const packages = Object.entries(membersOf(lock['packages'])).map(
     ([path, entry]) => [path, membersOf(entry)] as const,
   );
+  const ofPeers = reachedFromPeers(new Map(packages));
   return packages
-    .filter(([path, entry]) => path !== '' && entry['dev'] !== true)
+    .filter(([path, entry]) => path !== '' && (entry['dev'] !== true || ofPeers.has(path)))
     .map(([path, entry]) => licensed(folder, path, entry))
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+/** The paths of the peers, which a checkout has for its tests alone, and of what they need. */
+function reachedFromPeers(packages: ReadonlyMap<string, Members>): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const visit = (from: string, names: unknown) => {
+    for (const name of Object.keys(membersOf(names))) {
+      const path = pathOf(name, from, packages);
+      const entry = packages.get(path);
+      if (entry === undefined || reached.has(path)) continue;
+      reached.add(path);
+      for (const kind of ['dependencies', 'optionalDependencies']) visit(path, entry[kind]);
+    }
+  };
+  visit('', packages.get('')?.['peerDependencies']);
+  return reached;
+}
+
+/** Where a package finds another: in its own folder, or in the next one further up. */
+function pathOf(name: string, from: string, packages: ReadonlyMap<string, Members>): string {
+  const path = `${from === '' ? '' : `${from}/`}node_modules/${name}`;
+  if (packages.has(path) || from === '') return path;
+  const above = from.lastIndexOf('/node_modules/');
+  return pathOf(name, above < 0 ? '' : from.slice(0, above), packages);
 }
 
 function licensed(folder: string, path: string, entry: Members): Licensed {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { SettingName } from '../../contract.ts';
 import type { AddCommand } from '../command.ts';
 import { numberOption } from '../options.ts';
+import { requireSandboxPackages } from '../sandbox-packages.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
 
 type SandboxFlags = {
@@ -69,6 +70,7 @@ async function serve(
   { latency, json, ...options }: SandboxFlags,
   { out, err, signal }: Terminal,
 ): Promise<void> {
+  requireSandboxPackages();
   // Loaded here: no other command needs the servers.
   const { startPlatform } = await import('../../sandbox/platform/start-platform.ts');
   const { startAws } = await import('../../sandbox/aws/services/start-aws.ts');

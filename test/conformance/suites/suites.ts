@@ -1,6 +1,7 @@
 import { dynamodb } from './dynamodb.ts';
 import { events } from './events.ts';
 import { lambda } from './lambda.ts';
+import { packaged } from './package.ts';
 import { readers } from './readers.ts';
 import { s3 } from './s3.ts';
 import { services } from './services.ts';
@@ -21,6 +22,7 @@ export const suites = {
   templates,
   readers,
   sql,
+  package: packaged,
   whole,
 } as const satisfies Readonly<Record<string, Suite>>;
 

@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { reachable } from './reachable.ts';
+
+const root = dirname(import.meta.dirname);
+
+type Exports = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+
+/** What users start or import, as paths of built files below the project's folder; everything else is there for these. */
+function entries(): readonly string[] {
+  const { exports }: { exports: Exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const imported = Object.values(exports).flatMap((entry) =>
+    typeof entry === 'string' ? [] : Object.values(entry),
+  );
+  return ['dist/lib/cli/require-node.js', 'dist/lib/cli/bin.js', ...imported];
+}
+
+/**
+ * Builds what the package holds into the folder `dist`, which is emptied first: JavaScript with source maps, types, and
+ * the bundles of the functions. `quick`, for tests, makes the same JavaScript, but checks nothing and makes neither types
+ * nor bundles. Needs no network. Throws if a step fails, and then leaves no folder.
+ */
+export function build(dist: string, { quick = false } = {}): void {
+  try {
+    rmSync(dist, { recursive: true, force: true });
+    run('node_modules/.bin/tsc', '-p', quick ? 'build/tsconfig.quick.json' : 'build', '--outDir', dist);
+    for (const file of globSync(join(dist, '**/*.d.ts'))) nameBuiltTypes(file);
+    const needed = reachable(
+      entries()
+        .map((entry) => join(dist, '..', entry))
+        .filter((path) => !quick || existsSync(path)),
+    );
+    for (const file of globSync(join(dist, '**/*.{js,map,ts}')))
+      if (!needed.has(file.replace(/\.map$/, ''))) rmSync(file);
+    // Read when they are asked for, not imported.
+    cpSync(join(root, QUERIES), join(dist, QUERIES), { recursive: true });
+    if (!quick) run(process.execPath, 'infra/build-functions.ts', join(dist, 'functions'));
+  } catch (error) {
+    rmSync(dist, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+const QUERIES = 'lib/tables/queries';
+
+/** The compiler leaves the names of sources in declarations, which are not there. */
+function nameBuiltTypes(file: string): void {
+  const types = readFileSync(file, 'utf8');
+  writeFileSync(file, types.replaceAll(/(\b(?:from|import)\s*\(?\s*['"]\.[^'"]*)\.ts(['"])/g, '$1.js$2'));
+}
+
+function run(command: string, ...args: readonly string[]): void {
+  // `npm pack --json` has standard output for itself.
+  const { status } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed`);
+}

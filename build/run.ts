@@ -1,0 +1,11 @@
+import { dirname, join } from 'node:path';
+import { build } from './build.ts';
+
+/* `npm run build`, which `npm pack` runs first: writes `dist/`. */
+
+try {
+  build(join(dirname(import.meta.dirname), 'dist'));
+} catch (error) {
+  console.error(String(error));
+  process.exitCode = 1;
+}

@@ -1,0 +1,27 @@
+/* What `platform-sync/platform` exports: a client with its pace and its errors. */
+
+export { createLocalPace, type LocalPaceOptions } from '../pace/local-pace.ts';
+export type { Pace, PaceCounts } from '../pace/pace.ts';
+export { createPlatform, type Platform, type PlatformOptions } from '../platform/client.ts';
+export type { Observe, PlatformEvent } from '../platform/events.ts';
+export type { ConnectionPhase, PlatformFailure } from '../platform/failure.ts';
+export type { SentimentRequest } from '../platform/operations/analyze-sentiment.ts';
+export type { FunctionCall } from '../platform/operations/run-function.ts';
+export type { CalculationSearch, CalculationsResponse } from '../platform/operations/search-calculations.ts';
+export type { FileSearch } from '../platform/operations/search-files.ts';
+export type { Page, PagesOptions } from '../platform/pages.ts';
+export { PlatformError } from '../platform/platform-error.ts';
+export type {
+  Calculation,
+  CalculationRow,
+  Card,
+  DataFile,
+  FileRecord,
+  FunctionExecution,
+  Sentiment,
+} from '../platform/records.ts';
+export type { RetryLimits } from '../platform/retry.ts';
+export type { CallOptions } from '../platform/send-until-done.ts';
+export { fixedToken, type SecretTokenOptions, secretToken, type TokenSource } from '../platform/token.ts';
+export { type Environment, SettingsError } from '../settings.ts';
+export { type OpenPlatformOptions, openPlatform } from './open-platform.ts';

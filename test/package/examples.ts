@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+
+const DOCUMENT = 'docs/install.md';
+
+const BLOCK = /<!-- test: (?<name>\w+) -->\n```\w+\n(?<code>[\s\S]*?)```\n/g;
+
+/** The examples of docs/install.md that tests run, by the name in the comment above each. */
+const examples: ReadonlyMap<string, string> = new Map(
+  [...readFileSync(DOCUMENT, 'utf8').matchAll(BLOCK)].map(({ groups }) => [
+    groups?.['name'] ?? '',
+    groups?.['code'] ?? '',
+  ]),
+);
+
+/** An example as it stands in the text. Throws if there is none with the name. */
+export function example(name: string): string {
+  const code = examples.get(name);
+  if (code === undefined) throw new Error(`expected an example ${name} in ${DOCUMENT}`);
+  return code;
+}
+
+/** What each program prints on a platform without a data file 99999999. */
+export const printed = {
+  client: '300 calculations\n',
+  options: 'status 404 after 1 attempt, sent: true\n',
+  formula: [
+    '1:12: Expected ")", but the formula ends here. The "(" at line 1, column 4 is not closed.',
+    "[ 'Sales', 'Customer' ] [ 'COUNT', 'SERVICE_OP_DIVIDE', 'SUM' ]",
+    'SUM(`Sales`)',
+    '',
+  ].join('\n'),
+} as const satisfies Readonly<Record<string, string>>;

@@ -1,0 +1,166 @@
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { build } from '../../build/build.ts';
+import { sandboxPackages } from '../../lib/cli/sandbox-packages.ts';
+import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { example, printed } from './examples.ts';
+import { printedBy, runProgram } from './run-program.ts';
+
+/*
+ * The package as npm makes it, of JavaScript that is built quickly, in a project that has the packages of this checkout.
+ * `npm run conformance -- package` has what this leaves out: types, bundles, an installation, and other Nodes.
+ */
+
+const manifest: Readonly<Record<'dependencies' | 'peerDependencies', Readonly<Record<string, string>>>> & {
+  readonly version: string;
+} = JSON.parse(readFileSync('package.json', 'utf8'));
+
+/** What lies in a checkout and must never leave it. */
+const PRIVATE = [
+  'sandbox.env',
+  '.env',
+  '.npmrc',
+  'test/a.test.ts',
+  'lib/a.ts',
+  'bin/.env',
+  'dist/sandbox.env',
+];
+
+const temporary = mkdtempSync(join(tmpdir(), 'platform-sync-package-'));
+const checkout = join(temporary, 'checkout');
+const project = join(temporary, 'project');
+const installed = join(project, 'node_modules', 'platform-sync');
+let files: readonly string[] = [];
+
+beforeAll(async () => {
+  mkdirSync(checkout);
+  for (const path of ['package.json', 'README.md', 'LICENSE', 'bin'])
+    cpSync(path, join(checkout, path), { recursive: true });
+  build(join(checkout, 'dist'), { quick: true });
+  for (const path of PRIVATE) {
+    mkdirSync(dirname(join(checkout, path)), { recursive: true });
+    writeFileSync(join(checkout, path), 'export PLATFORM_TOKEN=secret');
+  }
+  const packing = ['npm', 'pack', '--dry-run', '--json', '--ignore-scripts'] as const;
+  const [packed] = JSON.parse(await printedBy(packing, { folder: checkout }));
+  files = packed.files.map(({ path }: { readonly path: string }) => path);
+  for (const path of files) cpSync(join(checkout, path), join(installed, path));
+  for (const name of Object.keys(manifest.dependencies)) {
+    mkdirSync(dirname(join(project, 'node_modules', name)), { recursive: true });
+    symlinkSync(resolve('node_modules', name), join(project, 'node_modules', name));
+  }
+}, 120_000);
+
+afterAll(() => rmSync(temporary, { recursive: true }));
+
+const platformSync = (...argv: readonly string[]) =>
+  [process.execPath, join(installed, 'bin', 'platform-sync.js'), ...argv] as const;
+
+test('the package holds the command, what is built, and nothing else', () => {
+  const belongs = /^(LICENSE|README\.md|package\.json|bin\/platform-sync\.js|dist\/.+\.(js|js\.map|sql))$/;
+
+  expect(files.filter((path) => !belongs.test(path))).toEqual([]);
+  expect(files).toEqual(
+    expect.arrayContaining(['dist/lib/cli/bin.js', 'dist/lib/entries/platform.js', 'dist/infra/index.js']),
+  );
+  expect(files.filter((path) => path.endsWith('.sql'))).toHaveLength(
+    globSync('lib/tables/queries/*.sql').length,
+  );
+});
+
+describe('what is built', () => {
+  const sources = () => globSync(`${installed}/dist/**/*.js`).map((path) => readFileSync(path, 'utf8'));
+
+  test('imports what users get with the package, or are asked to install', () => {
+    const named = sources().flatMap((source) => [
+      ...source.matchAll(/^(?:import|export)\b[^;]*?from '([@a-z][^']*)'|\bimport\('([@a-z][^']*)'\)/gm),
+    ]);
+    const imported = new Set(
+      named
+        .map(([, name, later]) => name ?? later ?? '')
+        .map((name) =>
+          name
+            .split('/')
+            .slice(0, name.startsWith('@') ? 2 : 1)
+            .join('/'),
+        ),
+    );
+    // It is in a bundle, so that an audit where the package is installed must know of it.
+    imported.add('@aws/durable-execution-sdk-js');
+    const given = { ...manifest.dependencies, ...manifest.peerDependencies };
+
+    expect([...imported].filter((name) => !name.startsWith('node:')).sort()).toEqual(
+      Object.keys(given).sort(),
+    );
+  });
+
+  test('uses nothing that Node 22.15 lacks', () => {
+    const newer =
+      /\b(await )?using \w+ =|\bRegExp\.escape\b|\bPromise\.try\(|\bnew URLPattern\b|\bimport\.meta\.main\b|\bError\.isError\b|\bnew (Async)?DisposableStack\b|\bUint8Array\.from(Hex|Base64)\b|\bFloat16Array\b|\bnode:sqlite\b/;
+    // Comments may name them.
+    const code = sources().map((source) => source.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, ''));
+
+    expect(code.flatMap((source) => newer.exec(source)?.[0] ?? [])).toEqual([]);
+  });
+});
+
+test('the command may be executed as it is committed, so that npm need not change its mode', () => {
+  expect(statSync('bin/platform-sync.js').mode & 0o777).toBe(0o755);
+});
+
+test('the command runs', async () => {
+  const version = await printedBy(platformSync('--version'), { folder: project });
+  const help = await printedBy(platformSync('--help'), { folder: project });
+
+  expect(version).toBe(`${manifest.version}\n`);
+  expect(help).toContain('snapshot');
+});
+
+test('`sandbox` names the packages that are missing, as the manual does', async () => {
+  const { code, err } = await runProgram(platformSync('sandbox'), { folder: project });
+
+  expect(err.trim().split('\n')).toEqual([expect.stringContaining(example('sandbox').trim())]);
+  expect(code).toBe(2);
+});
+
+test('the sandbox’s packages are the versions that the tests run with', () => {
+  const { devDependencies, peerDependenciesMeta } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+  expect(devDependencies).toMatchObject(sandboxPackages);
+  expect(manifest.peerDependencies).toMatchObject(sandboxPackages);
+  for (const name of Object.keys(manifest.peerDependencies))
+    expect(peerDependenciesMeta[name]).toEqual({ optional: true });
+});
+
+test('the examples of the manual print what they should, and a snapshot is taken', async () => {
+  const platform = await startPlatform({ calculations: 300 });
+  const environment = {
+    PLATFORM_BASE_URL: platform.url,
+    PLATFORM_TOKEN: platform.token,
+    PLATFORM_RATE: '50',
+  };
+  const of = { folder: project, environment };
+  const names = Object.keys(printed);
+  for (const name of names) writeFileSync(join(project, `${name}.mjs`), example(name));
+
+  const outputs = await Promise.all(
+    names.map((name) => printedBy([process.execPath, join(project, `${name}.mjs`)], of)),
+  );
+  const snapshot = await printedBy(platformSync('snapshot', 'calculations', '--json'), of);
+  await platform.close();
+
+  expect(outputs).toEqual(Object.values(printed));
+  expect(JSON.parse(snapshot)).toMatchObject({ records: 300 });
+});
