@@ -20,9 +20,10 @@ import { severityOf } from './severities.ts';
 import type { SyncFunction } from './sync-function.ts';
 
 export type AlarmsProps = Pick<Instance, 'alarms' | 'allow'> & {
-  /** The snapshots that must be published again and again, and what looks for them each hour. */
+  /** The snapshots that must be published again and again. */
   readonly expected: readonly ExpectedSnapshot[];
-  readonly watch: SyncFunction | undefined;
+  /** What is started once an hour, or once a day: nothing waits for them if they are throttled. */
+  readonly rare: readonly SyncFunction[];
   /** Of the app around, besides those of the settings. */
   readonly topics?: GivenTopics;
   readonly metrics: OwnMetrics;
@@ -172,15 +173,13 @@ const jobWatches = ({ metrics, alarms, queues, ...allowed }: AlarmsProps): Watch
   },
 });
 
-const functionWatches = ({ functions, watch }: AlarmsProps): Watches => ({
+const functionWatches = ({ functions, rare }: AlarmsProps): Watches => ({
   FunctionErrors: {
     says: 'A function of the stack is failing.',
     metric: sumOf(
-      [...functions, ...(watch === undefined ? [] : [watch])].map(({ function: each }) =>
-        each.metricErrors({ period: FIVE_MINUTES }),
-      ),
+      [...functions, ...rare].map(({ function: each }) => each.metricErrors({ period: FIVE_MINUTES })),
     ),
-    of: periodsOfInvocation(functions),
+    of: periodsOfInvocation([...functions, ...rare]),
   },
   FunctionThrottles: {
     says: 'Lambda throttles a function of the stack.',

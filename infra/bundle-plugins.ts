@@ -109,6 +109,7 @@ const LATER: Readonly<Record<string, RegExp>> = {
   'split-texts':
     /(secrets-manager-token|parameter-store-token|fleet-pace|dynamo-budget|dynamo-breaker|directory)\.ts$/,
   'watch-snapshots': /(directory|scan)\.ts$/,
+  'write-tables': /(directory|scan)\.ts$/,
 };
 
 /** What a function never imports: a stack gives it no use for it, and its role no right. */

@@ -9,9 +9,11 @@ import {
   PARQUET_SERDE,
   type Place,
   partsOf,
+  resultColumns,
   type Source,
   type StoredTable,
   type StoredTableName,
+  scoreColumns,
   sourceDefinitions,
   sources,
   storedTables,
@@ -34,6 +36,8 @@ export const tablesOf = (props: TablesProps): readonly TableInput[] => [
   ...sources.map((source) => runsTable(source, props)),
   ...props.places.map((place) => latestTable(place, props)),
   ...(Object.keys(storedTables) as StoredTableName[]).map((name) => storedTable(name, props)),
+  resultsParquet(props),
+  scoresParquet(props),
 ];
 
 const IDS = "Ids are text: WHERE id = '1036'.";
@@ -49,8 +53,7 @@ function runsTable(source: Source, { location }: TablesProps): TableInput {
     storageDescriptor: {
       columns: columnsOf(sourceDefinitions[source].columns),
       location: `${location}parquet/${source}/`,
-      inputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat',
-      outputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat',
+      ...PARQUET_FILES,
       serdeInfo: PARQUET,
     },
   };
@@ -97,9 +100,6 @@ function storedTable(name: StoredTableName, props: TablesProps): TableInput {
   const location = `${props.location}${folder}`;
   const template = partitions.map((each) => `${each.prefix}\${${each.name}}/`).join('');
   const projections = projectionsOf(props)[name];
-  const projected = Object.entries(projections).flatMap(([partition, projection]) =>
-    Object.entries(projection).map(([key, value]) => [`projection.${partition}.${key}`, value]),
-  );
   return {
     name,
     description: `${description} ${IDS}`,
@@ -110,7 +110,7 @@ function storedTable(name: StoredTableName, props: TablesProps): TableInput {
       ...(partitions.length > 0 && {
         'projection.enabled': 'true',
         'storage.location.template': `${location}${template}`,
-        ...Object.fromEntries(projected),
+        ...parametersOf(projections),
       }),
     },
     partitionKeys: partitions.map((partition) => ({ name: partition.name, type: 'string' })),
@@ -133,6 +133,14 @@ const FIRST_CHANGES = '2026-11-01';
 
 type Projection = Readonly<Record<string, string>>;
 
+/** Projections as parameters of a table. */
+const parametersOf = (projections: Readonly<Record<string, Projection>>): Projection =>
+  Object.fromEntries(
+    Object.entries(projections).flatMap(([partition, projection]) =>
+      Object.entries(projection).map(([key, value]) => [`projection.${partition}.${key}`, value]),
+    ),
+  );
+
 /** The values that partitions may have, in the words of Athena: nobody has to add a partition. */
 const projectionsOf = ({
   places,
@@ -154,6 +162,54 @@ const days = (first: string): Projection => ({
   range: `${first},NOW+1DAYS`,
   interval: '1',
   'interval.unit': 'DAYS',
+});
+
+const PARQUET_FILES = {
+  inputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat',
+  outputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat',
+} as const;
+
+const DAY_AFTER =
+  'Written in the night after, or by the command tables. Values that do not fit their column are in _other.';
+
+/** The days that have ended, of the same types and days as `jobs`. */
+function resultsParquet(props: TablesProps): TableInput {
+  const { description, partitions } = storedTables.jobs;
+  const location = `${props.location}parquet/results/`;
+  return {
+    name: 'results_parquet',
+    description: `${description} Past days as Parquet; jobs has today too. ${DAY_AFTER} ${IDS}`,
+    tableType: 'EXTERNAL_TABLE',
+    parameters: {
+      EXTERNAL: 'TRUE',
+      classification: 'parquet',
+      'projection.enabled': 'true',
+      'storage.location.template': `${location}type=\${type}/dt=\${dt}/`,
+      ...parametersOf(projectionsOf(props).jobs),
+    },
+    partitionKeys: partitions.map(({ name }) => ({ name, type: 'string' })),
+    storageDescriptor: {
+      columns: columnsOf(resultColumns),
+      location,
+      ...PARQUET_FILES,
+      serdeInfo: PARQUET,
+    },
+  };
+}
+
+/** A batch has its name in each row, and needs no partition: a projection would ask for it in each query. */
+const scoresParquet = ({ location }: TablesProps): TableInput => ({
+  name: 'scores_parquet',
+  description: `${storedTables.scores.description} As Parquet, once the batch has finished; scores has the others too. ${DAY_AFTER} ${IDS}`,
+  tableType: 'EXTERNAL_TABLE',
+  parameters: { EXTERNAL: 'TRUE', classification: 'parquet' },
+  partitionKeys: [],
+  storageDescriptor: {
+    columns: columnsOf(scoreColumns),
+    location: `${location}parquet/scores/`,
+    ...PARQUET_FILES,
+    serdeInfo: PARQUET,
+  },
 });
 
 const PARQUET = {
@@ -180,5 +236,9 @@ const jsonOf = (name: StoredTableName) => ({
   },
 });
 
+/** JSON is text there. */
 const columnsOf = (columns: Columns) =>
-  Object.entries(columns).map(([name, type]) => ({ name: name.toLowerCase(), type: type.toLowerCase() }));
+  Object.entries(columns).map(([name, type]) => ({
+    name: name.toLowerCase(),
+    type: type === 'json' ? 'string' : type.toLowerCase(),
+  }));

@@ -154,6 +154,8 @@ const instanceSchema = z.strictObject(
     eventRules: z._default(z.array(eventRuleSchema, { error: 'a list of event rules' }), []),
     /** Whether code functions have a queue of their own, which event rules need. Default: whether there are event rules. */
     functionsQueue: z.optional(z.boolean({ error: 'true or false' })),
+    /** Whether the scores and results of each day become Parquet in the night after it, and older runs that are not. */
+    writeTables: z._default(z.boolean({ error: 'true or false' }), true),
     /** Calls leave from one address that does not change, through a NAT gateway: a new one, or one that exists. */
     fixedAddress: z._default(fixedAddress, false),
     lifetimes: z._default(lifetimes, lifetimes.parse({})),

@@ -28,6 +28,7 @@ import { createDeadLetterQueue } from './queues.ts';
 import { followersOf, narrowedPlaces, Schedules } from './schedules.ts';
 import { Snapshots } from './snapshots.ts';
 import { Storage } from './storage.ts';
+import { Tables } from './tables.ts';
 import { Texts } from './texts.ts';
 import { TokenSecret } from './token-secret.ts';
 
@@ -60,7 +61,9 @@ export class PlatformSync extends Construct {
   };
   /** Each by what it does; `runFunctions` runs code functions. */
   readonly functions: Readonly<Record<'runJobs' | 'snapshot', LambdaFunction>> &
-    Readonly<Partial<Record<'runFunctions' | 'splitTexts' | 'watchSnapshots', LambdaFunction>>>;
+    Readonly<
+      Partial<Record<'runFunctions' | 'splitTexts' | 'watchSnapshots' | 'writeTables', LambdaFunction>>
+    >;
   /** What people may do, to attach to their roles. */
   readonly policies: Policies;
   readonly alarms: Readonly<Record<string, Alarm>>;
@@ -146,7 +149,13 @@ export class PlatformSync extends Construct {
     const expected = new ExpectedSnapshots(this, 'ExpectedSnapshots', {
       ...{ ...parts, schedules, group, rareDeadLetters },
     });
-    return { jobs, texts, snapshot, expected, rareDeadLetters };
+    const tables = instance.writeTables
+      ? new Tables(this, 'Tables', {
+          ...{ ...parts, catalog, group, rareDeadLetters },
+          resultsDays: instance.lifetimes.results,
+        })
+      : undefined;
+    return { jobs, texts, snapshot, expected, tables, rareDeadLetters };
   }
 
   /** The settings, checked; what the stack knows of its place counts in these checks. */
@@ -181,7 +190,7 @@ export class PlatformSync extends Construct {
       readonly workGroupName: string;
     },
   ): Readonly<Record<string, Alarm>> {
-    const { jobs, expected, rareDeadLetters, serviceName, topics = {}, workGroupName } = watched;
+    const { jobs, expected, tables, rareDeadLetters, serviceName, topics = {}, workGroupName } = watched;
     const metrics = ownMetrics(serviceName);
     const { queues, functions } = labelled(watched);
     const deadLetters = {
@@ -191,7 +200,7 @@ export class PlatformSync extends Construct {
     const alarms = new Alarms(this, 'Alarms', {
       ...instance,
       expected: expected.expected,
-      watch: expected.watch,
+      rare: [expected.watch, tables?.write].filter((each) => each !== undefined),
       topics,
       metrics,
       queues: Object.values(queues),
@@ -204,7 +213,11 @@ export class PlatformSync extends Construct {
       metrics,
       alarms: alarms.all,
       queues,
-      functions: { ...functions, ...(expected.watch && { 'watch-snapshots': expected.watch }) },
+      functions: {
+        ...functions,
+        ...(expected.watch && { 'watch-snapshots': expected.watch }),
+        ...(tables && { 'write-tables': tables.write }),
+      },
     });
     return Object.fromEntries(alarms.all.map((alarm) => [alarm.node.id, alarm]));
   }
@@ -220,6 +233,7 @@ type Work = {
   readonly texts: Texts | undefined;
   readonly snapshot: Snapshots;
   readonly expected: ExpectedSnapshots;
+  readonly tables: Tables | undefined;
   readonly rareDeadLetters: Queue;
 };
 
@@ -237,11 +251,18 @@ const queueUrls = ({ jobs, functions, deadLetters, rareDeadLetters }: PlatformSy
   RareDeadLetterUrl: rareDeadLetters.queueUrl,
 });
 
-const functionsOf = ({ jobs, texts, snapshot, expected: { watch } }: Work): PlatformSync['functions'] => ({
+const functionsOf = ({
+  jobs,
+  texts,
+  snapshot,
+  tables,
+  expected: { watch },
+}: Work): PlatformSync['functions'] => ({
   runJobs: jobs.runJobs.function,
   ...(jobs.functions && { runFunctions: jobs.functions.worker.function }),
   ...(texts && { splitTexts: texts.splitTexts.function }),
   ...(watch && { watchSnapshots: watch.function }),
+  ...(tables && { writeTables: tables.write.function }),
   snapshot: snapshot.snapshot.function,
 });
 

@@ -28,6 +28,7 @@ export { REPLACED, RUN_TAG } from './snapshot/publish/run-tag.ts';
 export { linkedSource, requestFields, requestRules } from './snapshot/sources/request.ts';
 export type { Columns } from './snapshot/sources/source-definition.ts';
 export { type Source, sourceDefinitions, sources } from './snapshot/sources/sources.ts';
+export { resultColumns, scoreColumns } from './tables/make/columns.ts';
 export { savedQueries } from './tables/saved-queries.ts';
 export { type StoredTable, type StoredTableName, storedTables } from './tables/stored-tables.ts';
 

@@ -232,7 +232,7 @@ test('what is only in the logs is found by a saved query, which the dashboard sh
   for (const { Name, LogGroupNames } of queries) {
     expect(Name).toMatch(/^platform-sync-full\/./);
     expect(body).toContain(Name.split('/')[1]);
-    expect(LogGroupNames).toHaveLength(5);
+    expect(LogGroupNames).toHaveLength(6);
   }
 });
 

@@ -54,7 +54,7 @@ test('the tables are those of runs, of their latest, and of what else is stored'
   expect(tablesOf(synthesized().template).map(({ Name }) => Name)).toEqual([
     ...['calculations', 'files', 'cards', 'data_files'],
     ...['latest_calculations', 'latest_files', 'latest_cards', 'latest_data_files'],
-    ...['jobs', 'refused', 'scores', 'changes'],
+    ...['jobs', 'refused', 'scores', 'changes', 'results_parquet', 'scores_parquet'],
   ]);
 });
 

@@ -255,6 +255,8 @@ describe('a bucket that exists', () => {
     for (const { Action, Resource, Condition } of statements)
       if (Action === 's3:ListBucket')
         expect(Condition).toEqual({ StringLike: { 's3:prefix': 'teams/acme/*' } });
+      else if (Action === 's3:ListBucketVersions')
+        expect(Condition).toEqual({ StringLike: { 's3:prefix': ['teams/acme/parquet/scores/*'] } });
       else
         for (const resource of [Resource].flat())
           expect(JSON.stringify(resource)).toContain(':s3:::their-bucket/teams/acme/');
@@ -385,6 +387,7 @@ describe('a key of the app', () => {
     'SyncPoliciesReader',
     'SyncPoliciesSubmitter',
     'SyncSnapshotsSnapshotRole',
+    'SyncTablesWriteRole',
     'SyncTextsSplitTextsRole',
   ];
 
@@ -441,6 +444,7 @@ test('what others build on is public', () => {
     'runFunctions',
     'splitTexts',
     'watchSnapshots',
+    'writeTables',
     'snapshot',
   ]);
   expect(sync.alarms['JobsFailed']?.alarmArn).toBeDefined();

@@ -93,6 +93,7 @@ function objectNeeds({ method, path, headers, status }: ServiceRequest): readonl
       return [{ action: query.has('versions') ? 's3:ListBucketVersions' : 's3:ListBucket', ...listed }];
     case 'GET object':
     case 'HEAD object':
+      if (query.has('tagging')) return [{ action: 's3:GetObjectTagging', resource: object }];
       // Without the right to list, AWS does not say that an object does not exist.
       return status === 404 ? [read, list] : [read];
     case 'PUT object':
@@ -102,7 +103,9 @@ function objectNeeds({ method, path, headers, status }: ServiceRequest): readonl
       const copied = { action: 's3:GetObject', resource: `arn:aws:s3:::${sourceOf(String(source))}` };
       // AWS compares an ETag only for callers who may read the object.
       const compared = headers['if-match'] === undefined ? [] : [read];
-      return [write, ...compared, ...(source === undefined ? [] : [copied])];
+      const tagged =
+        headers['x-amz-tagging'] === undefined ? [] : [{ action: 's3:PutObjectTagging', resource: object }];
+      return [write, ...compared, ...tagged, ...(source === undefined ? [] : [copied])];
     }
     case 'DELETE object':
       return [

@@ -53,6 +53,8 @@ describe('the bucket', () => {
           rule('results/', 60),
           rule('inbox/', 40),
           rule('scores/', 100),
+          rule('parquet/scores/', 100),
+          rule('parquet/results/', 60),
           rule('refused/', 50),
           ofReplaced('calculations/dt=', 400),
           ofReplaced('changes/calculations/dt=', 400),
@@ -271,12 +273,25 @@ describe('what an instance does not use, it does not have', () => {
     large.hasOutput('FunctionsQueueUrl', {});
   });
 
+  test('a function that writes tables, unless that is turned off', () => {
+    const without = templateOf({ ...least, writeTables: false });
+
+    expect(descriptions(small)).toContain('Writes tables as Parquet');
+    expect(descriptions(without)).not.toContain('Writes tables as Parquet');
+    small.hasResourceProperties('AWS::Scheduler::Schedule', {
+      ScheduleExpression: 'cron(30 1 * * ? *)',
+      Target: Match.objectLike({ Input: '{"resultsDays":90}' }),
+    });
+    expect(JSON.stringify(resourcesOf(without))).not.toContain('TablesWrite');
+  });
+
   test('an inbox of texts only where texts may be scored', () => {
     const onlySnapshots = templateOf({ ...least, allow: { types: ['snapshot'] } });
 
     expect(descriptions(onlySnapshots)).toEqual([
       'Takes snapshots, each a durable execution',
       'Runs jobs of all types',
+      'Writes tables as Parquet',
     ]);
     onlySnapshots.resourceCountIs('AWS::Events::Rule', 0);
   });
@@ -358,8 +373,8 @@ describe('snapshots', () => {
         }),
       }),
     });
-    // And one that looks for missing ones.
-    large.resourceCountIs('AWS::Scheduler::Schedule', 6);
+    // And one that looks for missing ones, and one that writes tables.
+    large.resourceCountIs('AWS::Scheduler::Schedule', 7);
   });
 
   test('that are expected are looked for every hour', () => {
@@ -424,7 +439,7 @@ describe('every function', () => {
   const functions = [...all(small, 'AWS::Lambda::Function'), ...all(large, 'AWS::Lambda::Function')];
 
   test('runs on Node.js 24 and arm64, and writes a log that expires', () => {
-    expect(functions).toHaveLength(8);
+    expect(functions).toHaveLength(10);
     for (const each of functions)
       expect(each).toMatchObject({
         Runtime: 'nodejs24.x',

@@ -74,7 +74,7 @@ describe('npx cdk synth', { timeout: 120_000 }, () => {
 
     expect([...first.templates.keys()]).toEqual(['platform-sync-example.template.json']);
     expect(second.written()).toEqual(first);
-    expect(first.assets).toHaveLength(4);
+    expect(first.assets).toHaveLength(5);
   });
 
   test('names every fault of the configuration, and fails', async () => {
@@ -118,7 +118,7 @@ test('cdk-nag finds nothing that is not acknowledged with a reason', () => {
   ).toEqual([]);
 });
 
-test.each(['run-jobs', 'snapshot', 'split-texts', 'watch-snapshots'])(
+test.each(['run-jobs', 'snapshot', 'split-texts', 'watch-snapshots', 'write-tables'])(
   'the bundle of %s is below 900 KB',
   (name) => {
     const sizes = Object.values(bundleOf(name)).map(({ length }) => length);

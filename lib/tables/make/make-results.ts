@@ -8,6 +8,8 @@ export type ResultsToMake = {
   readonly store: Store;
   /** How long results stay, in days: of an older day some may be gone already, so its Parquet is left as it is. */
   readonly resultsDays: number;
+  /** Days older than a week only on one day of the week. Default: false. */
+  readonly isSparse?: boolean | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly isOver: () => boolean;
@@ -29,6 +31,7 @@ const parquetFolder = ({ type, day }: DayOfResults) => `${RESULTS_PARQUET}type=$
 export async function endedDays({
   store,
   resultsDays,
+  isSparse = false,
   now,
 }: ResultsToMake): Promise<readonly DayOfResults[]> {
   const found = new Map<string, DayOfResults>();
@@ -45,9 +48,15 @@ export async function endedDays({
   const first = dayOf(nowMs - (resultsDays - 1) * DAY_MS);
   const today = dayOf(nowMs);
   return [...found.entries()]
-    .filter(([, { day }]) => day >= first && day < today)
+    .filter(([, { day }]) => day >= first && day < today && (!isSparse || isDue(day, today)))
     .sort(([a], [b]) => (a < b ? 1 : -1))
     .map(([, day]) => day);
+}
+
+/** Jobs may end late, and may be reopened for a month. */
+function isDue(day: string, today: string): boolean {
+  const age = Math.round((Date.parse(today) - Date.parse(day)) / DAY_MS);
+  return age <= 7 || age % 7 === 0;
 }
 
 const DAY_MS = 24 * 3_600_000;

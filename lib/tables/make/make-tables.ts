@@ -18,10 +18,14 @@ export type TablesToMake = {
   readonly store: Store;
   /** Default: all that there are, results and scores first. */
   readonly groups?: readonly TableGroup[] | undefined;
+  /** Where an earlier call left. Default: the beginning. */
+  readonly from?: Named | undefined;
   /** The tables over the published runs. Default: none. */
   readonly partitions?: Partitions | undefined;
   /** How long results stay, in days: an older day is left as it is. */
   readonly resultsDays: number;
+  /** Look at days older than a week only once a week: a listing of all results costs time. Default: false. */
+  readonly isSparse?: boolean | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** Asked after each file that was made: true ends the work. */
@@ -33,7 +37,7 @@ export type TablesToMake = {
 };
 
 /** One run, batch or day: `name` is the run, the segment of the batch, or `TYPE DAY`. */
-type Named = { readonly group: TableGroup; readonly name: string };
+export type Named = { readonly group: TableGroup; readonly name: string };
 
 /** What happened to one that lacked Parquet; `why` is in words. `left`: the time was over. */
 export type TableOutcome =
@@ -44,13 +48,25 @@ export type TableOutcome =
 /**
  * Makes the Parquet that published runs, finished batches of scores and ended days of results lack, and points the table
  * of each latest run at its Parquet. Repeating it does only what is missing. One that is damaged is skipped, the others
- * are made; it ends after the first that is `left`.
+ * are made; it ends with the first that is `left`, from which the next call may continue.
  */
 export async function* makeTables(options: TablesToMake): AsyncGenerator<TableOutcome> {
-  for (const group of options.groups ?? (await groupsIn(options.store))) {
-    for await (const outcome of outcomesOf(group, options)) {
-      yield outcome;
-      if (outcome.kind === 'left') return;
+  const { from, isOver } = options;
+  const groups = options.groups ?? (await groupsIn(options.store));
+  const begin = from === undefined ? 0 : Math.max(0, groups.indexOf(from.group));
+  for (const group of groups.slice(begin)) {
+    const found = await unlessSkipped(() => itemsOf(group, options));
+    if (typeof found === 'string') {
+      yield { group, name: 'latest.json', kind: 'skipped', why: found };
+      continue;
+    }
+    const first = group === from?.group ? found.findIndex(({ name }) => name === from.name) : 0;
+    for (const { name, make } of found.slice(Math.max(0, first))) {
+      if (isOver()) return yield { group, name, kind: 'left' };
+      for await (const outcome of outcomeOf({ group, name }, make)) {
+        yield outcome;
+        if (outcome.kind === 'left') return;
+      }
     }
   }
 }
@@ -65,37 +81,38 @@ async function groupsIn(store: Store): Promise<readonly TableGroup[]> {
   return ['results', 'scores', ...places.sort()];
 }
 
-async function* outcomesOf(group: TableGroup, options: TablesToMake): AsyncGenerator<TableOutcome> {
+type Item = { readonly name: string; readonly make: () => Promise<MadeFolder | undefined> };
+
+async function itemsOf(group: TableGroup, options: TablesToMake): Promise<readonly Item[]> {
   switch (group) {
     case 'results':
-      for (const day of await endedDays(options)) {
-        const name = `${day.type} ${day.day}`;
-        yield* outcomeOf({ group, name }, () => makeDay(day, options));
-      }
-      return;
+      return (await endedDays(options)).map((day) => ({
+        name: `${day.type} ${day.day}`,
+        make: () => makeDay(day, options),
+      }));
     case 'scores':
-      for (const name of await segmentsOfBatches(options))
-        yield* outcomeOf({ group, name }, () => makeBatch(name, options));
-      return;
+      return (await segmentsOfBatches(options)).map((name) => ({
+        name,
+        make: () => makeBatch(name, options),
+      }));
     default:
-      yield* outcomesOfPlace(group, options);
+      return itemsOfPlace(group, options);
   }
 }
 
-async function* outcomesOfPlace(place: Place, options: TablesToMake): AsyncGenerator<TableOutcome> {
+/** The newest come first: they are asked for most. Each is copied from as far as a later one is equal. */
+async function itemsOfPlace(place: Place, options: TablesToMake): Promise<readonly Item[]> {
   const { store, signal, isDry } = options;
   const known: KnownParquet = new Map();
-  const found = await unlessSkipped(() =>
-    publishedRuns(store, place, signal === undefined ? {} : { signal }),
-  );
-  if (typeof found === 'string') {
-    yield { group: place, name: 'latest.json', kind: 'skipped', why: found };
-    return;
-  }
-  // The newest are asked for most; each is copied from as far as the next one is equal.
-  for (const run of found)
-    yield* outcomeOf({ group: place, name: run.run }, () => makeRun(run, { ...options, place, known }));
-  if (found.length > 0 && !isDry) await pointAtLatest(store, place);
+  const runs = await publishedRuns(store, place, signal === undefined ? {} : { signal });
+  return runs.map((run, index) => ({
+    name: run.run,
+    async make() {
+      const made = await makeRun(run, { ...options, place, known });
+      if (index === 0 && !isDry && made?.isLeft !== true) await pointAtLatest(store, place);
+      return made;
+    },
+  }));
 }
 
 /** Yields nothing if nothing was missing. */

@@ -23,6 +23,11 @@ export const counts = {
   logBytesInRun: 10_000,
   /** Of each look for missing snapshots. By rule: what is read of each place, and since when; it is written once a day. */
   look: { seconds: 1, readsOfPlace: 1, reads: 1, logBytes: 1_500 },
+  /**
+   * Of each night in which tables are written, besides what is read of jobs and chunks. Estimated: seconds without any,
+   * files with their records, and listings.
+   */
+  tables: { seconds: 20, secondsOfObject: 0.002, puts: 20, lists: 200, logBytes: 2_000 },
   /** By rule: records in a response of each list, in the definitions of the sources. */
   pageRecords: { calculations: 5_000, files: 1_000 },
   /** By rule of Lambda: five pollers of a mapping, each with three long polls a minute. */

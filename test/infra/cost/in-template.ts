@@ -7,6 +7,8 @@ export type InTemplate = {
   readonly alarms: number;
   /** Functions that are started every hour. */
   readonly hourlyFunctions: number;
+  /** Functions that are started every night. */
+  readonly nightlyFunctions: number;
   readonly secrets: number;
   readonly mappings: number;
   /** Places of snapshots. */
@@ -26,13 +28,17 @@ export function countIn(instance: object): InTemplate {
     all.filter(({ Type }) => Type === type).map(({ Properties }) => Properties);
   const alarms = ofType('AWS::CloudWatch::Alarm');
   const functions = ofType('AWS::Lambda::Function');
+  const started = (cron: string) =>
+    ofType('AWS::Scheduler::Schedule').filter(
+      ({ ScheduleExpression, Target }) =>
+        ScheduleExpression === cron && JSON.stringify(Target).includes('Function'),
+    ).length;
   const [{ ScalingConfig: scaling } = {}] = ofType('AWS::Lambda::EventSourceMapping');
   return {
     alarmMetrics: alarms.reduce((sum, alarm) => sum + metricsOf(alarm), 0),
     alarms: alarms.length,
-    hourlyFunctions: ofType('AWS::Scheduler::Schedule').filter(
-      ({ ScheduleExpression }) => ScheduleExpression === 'cron(0 * * * ? *)',
-    ).length,
+    hourlyFunctions: started('cron(0 * * * ? *)'),
+    nightlyFunctions: started('cron(30 1 * * ? *)'),
     secrets: ofType('AWS::SecretsManager::Secret').length,
     mappings: ofType('AWS::Lambda::EventSourceMapping').length,
     schedules: (instance as { readonly schedules: readonly unknown[] }).schedules.length,

@@ -39,12 +39,17 @@ function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
   const records = load.nightly.calculations + load.nightly.files + load.nightly.datasets;
   // All processes that take jobs share the rate, so each of them takes as long as all texts do.
   const textSeconds = (texts / rate) * template.workers;
+  const tableNights = template.nightlyFunctions * NIGHTS;
+  // Each result and part is read once for the tables.
+  const tableObjects = template.nightlyFunctions * (jobs + 2 * chunks);
+  const tableSeconds = tableNights * counts.tables.seconds + tableObjects * counts.tables.secondsOfObject;
   const puts =
     parts * counts.putsInPart +
     runs * counts.putsInRun +
     jobs * counts.job.puts +
     chunks * counts.putsInChunk +
-    template.hourlyFunctions * NIGHTS;
+    template.hourlyFunctions * NIGHTS +
+    tableNights * counts.tables.puts;
   const looks = template.hourlyFunctions * HOURS;
   const rows = jobs + 3 * texts;
   return {
@@ -55,15 +60,17 @@ function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
       (jobs * counts.job.logBytes +
         texts * counts.text.logBytes +
         runs * counts.logBytesInRun +
-        looks * counts.look.logBytes) /
+        looks * counts.look.logBytes +
+        tableNights * counts.tables.logBytes) /
       1e9,
     secret: template.secrets,
     lambdaGbSecond:
       snapshotSeconds * memoryGb('Takes snapshots') +
       (jobs * counts.job.lambdaSeconds + textSeconds) * memoryGb('Runs jobs of all types') +
       (chunks / 100) * memoryGb('Splits requests') +
-      looks * counts.look.seconds * memoryGb('Looks for snapshots'),
-    lambdaRequest: jobs + chunks + 2 * runs + snapshotSeconds / counts.sliceSeconds + looks,
+      looks * counts.look.seconds * memoryGb('Looks for snapshots') +
+      tableSeconds * memoryGb('Writes tables'),
+    lambdaRequest: jobs + chunks + 2 * runs + snapshotSeconds / counts.sliceSeconds + looks + tableNights,
     durableOperation: snapshotSeconds / counts.sliceSeconds + runs * counts.operationsInRun,
     sqsRequest: template.mappings * counts.pollsInMonth + (jobs + chunks + runs) * counts.job.sqsRequests,
     dynamoWrite:
@@ -71,9 +78,13 @@ function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
     dynamoRead: texts * counts.text.reads,
     dynamoGb: (rows * counts.bytesInRow) / 1e9,
     recoveryGb: (rows * counts.bytesInRow) / 1e9,
-    s3Write: puts,
+    // A listing costs as much as a write.
+    s3Write: puts + tableNights * counts.tables.lists,
     s3Read:
-      parts * 2 + chunks * 2 + looks * (counts.look.reads + counts.look.readsOfPlace * template.schedules),
+      parts * 2 +
+      chunks * 2 +
+      looks * (counts.look.reads + counts.look.readsOfPlace * template.schedules) +
+      tableObjects,
     s3Gb: (records * NIGHTS * counts.bytesInRecord) / 1e9,
     event: puts + jobs * counts.job.events + chunks,
   };

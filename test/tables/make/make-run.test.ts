@@ -145,10 +145,16 @@ describe('published runs without Parquet', () => {
   test('are continued when the time was over', async () => {
     await publish(store, monday, linesOf(1, 2, 3));
 
-    const first = await make(store, { isOver: () => true });
+    let asked = 0;
+    const isOver = () => {
+      asked += 1;
+      return asked > 1;
+    };
+    const first = await make(store, { isOver });
     const second = await make(store);
 
     expect(first).toMatchObject([{ kind: 'left', name: monday.id }]);
+    expect([...store.objects.keys()].filter((key) => key.endsWith('.parquet'))).toHaveLength(2);
     expect(second).toMatchObject([{ kind: 'made', files: 2, records: 3 }]);
   });
 

@@ -1,0 +1,48 @@
+import type { Context } from 'aws-lambda';
+import { createLogger } from '../../lib/logger.ts';
+import { once } from '../../lib/once.ts';
+import { readSettings } from '../../lib/settings.ts';
+import { openPartitions } from '../../lib/snapshot/publish/open-partitions.ts';
+import { openStore } from '../../lib/store/open.ts';
+import { storeUntil } from '../../lib/store/until.ts';
+import { writeTables, writeTablesEvent } from '../../lib/tables/make/write-tables.ts';
+import { createInvocations } from '../invocations.ts';
+import { openAtStart } from '../open-at-start.ts';
+import { writeLine } from '../write-line.ts';
+
+/** A file takes seconds; what it takes longer for is begun again the next time. */
+const ENOUGH_MS = 120_000;
+
+/** Makes the Parquet that runs, scores and results lack. Its event says how long results stay. */
+export async function handler(event: unknown, context: Context) {
+  return invocations.run(context, async (nearEnd) => {
+    const { store, partitions, logger } = await ready();
+    const written = await writeTables({
+      ...writeTablesEvent.parse(event),
+      store: storeUntil(store, nearEnd),
+      partitions,
+      now: Date.now,
+      isOver: () => context.getRemainingTimeInMillis() < ENOUGH_MS,
+      warn: (what, err) => logger.warn({ err }, what),
+      signal: nearEnd,
+    });
+    logger.info(written, 'tables written');
+    return written;
+  });
+}
+
+const invocations = createInvocations();
+
+/** Opened when the process starts and shared by all events; if opening fails, the next event tries again. */
+const ready = once(open);
+await openAtStart(ready);
+
+async function open() {
+  const { SYNC_STORE, SYNC_GLUE_DATABASE: database, LOG_LEVEL } = readSettings(process.env);
+  const store = await openStore(SYNC_STORE, { s3: process.env });
+  return {
+    store,
+    partitions: openPartitions({ database, store, environment: process.env }),
+    logger: createLogger(LOG_LEVEL, writeLine),
+  };
+}

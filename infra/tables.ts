@@ -1,0 +1,94 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  type IScheduleGroup,
+  ScheduleExpression,
+  Schedule as SchedulerSchedule,
+  ScheduleTargetInput,
+  TimeWindow,
+} from 'aws-cdk-lib/aws-scheduler';
+import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
+import { Construct } from 'constructs';
+import { type CommonEnvironment, type FunctionEnvironment, sources } from '../lib/contract.ts';
+import type { Catalog } from './catalog.ts';
+import { acknowledgeWildcard, belowArn } from './nag.ts';
+import type { RareDeadLetters } from './queues.ts';
+import type { Storage } from './storage.ts';
+import { type FunctionDefaults, LONGEST, SyncFunction } from './sync-function.ts';
+
+type TablesProps = FunctionDefaults &
+  RareDeadLetters & {
+    readonly group: IScheduleGroup;
+    readonly environment: CommonEnvironment;
+    readonly storage: Storage;
+    readonly catalog: Catalog;
+    /** How long results of jobs stay, in days. */
+    readonly resultsDays: number;
+  };
+
+/** Makes, every night, the Parquet of the scores and results of the day before, and of runs that were published without. */
+export class Tables extends Construct {
+  readonly write: SyncFunction;
+
+  constructor(scope: Construct, id: string, props: TablesProps) {
+    super(scope, id);
+    const { logs, network, environment, storage, catalog } = props;
+    this.write = new SyncFunction(this, 'Write', {
+      logs,
+      network,
+      handler: 'write-tables',
+      description: 'Writes tables as Parquet',
+      timeout: LONGEST,
+      // A result may have 100 MB.
+      memoryMb: 2_048,
+      // It continues tomorrow.
+      retryAttempts: 1,
+      environment: { ...environment, SYNC_GLUE_DATABASE: catalog.databaseName } satisfies FunctionEnvironment,
+    });
+    grantObjects(storage, this.write.role);
+    catalog.grantPublish(this.write.role);
+    this.startDaily(props);
+  }
+
+  private startDaily({ group, rareDeadLetters, resultsDays }: TablesProps): void {
+    const { account } = Stack.of(this);
+    const conditions = { StringEquals: { 'aws:SourceAccount': account } };
+    const role = new Role(this, 'Role', {
+      assumedBy: new ServicePrincipal('scheduler.amazonaws.com', { conditions }),
+    });
+    const reason = 'Any version of one function; CDK grants it beside the function itself.';
+    acknowledgeWildcard(role, belowArn(this.write.function, ':*'), reason);
+    new SchedulerSchedule(this, 'Daily', {
+      description: 'Writes tables as Parquet',
+      // The day has ended, in UTC.
+      schedule: ScheduleExpression.cron({ minute: '30', hour: '1' }),
+      timeWindow: TimeWindow.off(),
+      scheduleGroup: group,
+      target: new LambdaInvoke(this.write.function, {
+        role,
+        deadLetterQueue: rareDeadLetters,
+        maxEventAge: Duration.hours(6),
+        input: ScheduleTargetInput.fromObject({ resultsDays }),
+      }),
+    });
+  }
+}
+
+function grantObjects(storage: Storage, role: SyncFunction['role']): void {
+  const ofRuns = sources.flatMap((source) => [`${source}/*`, `${source}.*`]);
+  storage.grantRead(role, ['results/*', 'scores/*', 'parquet/*', 'work/*', ...ofRuns]);
+  storage.grantWrite(role, [
+    'parquet/*',
+    'work/*',
+    ...sources.flatMap((source) => [`${source}/*/_manifest*.json`, `${source}.*/_manifest*.json`]),
+  ]);
+  storage.grantDelete(role, ['parquet/*']);
+  // A text that was forgotten may be in what was replaced.
+  storage.grantOldVersions(role, ['parquet/scores/*']);
+  // A run expires, or does not, as before.
+  storage.grantTag(role, [
+    'changes/*',
+    'parquet/*/dt=*',
+    ...sources.flatMap((source) => [`${source}/dt=*`, `${source}.*/dt=*`]),
+  ]);
+}

@@ -1,0 +1,58 @@
+import * as z from 'zod/mini';
+import { findStored, printStored, StoredObjectError } from '../../store/stored-json.ts';
+import { makeTables, type Named, type TableGroup, type TablesToMake } from './make-tables.ts';
+
+/** What the function is started with. */
+export const writeTablesEvent = z.object({ resultsDays: z.number().check(z.positive()) });
+
+/** What one call has done. `left` is where the next one continues. */
+export type WrittenTables = {
+  readonly made: number;
+  readonly files: number;
+  readonly records: number;
+  /** The first of those that are damaged, with the reason. */
+  readonly skipped: readonly string[];
+  readonly left: Named | undefined;
+};
+
+/** Where the last call stopped. Below `work/`, where what nobody writes any more expires. */
+const LEFT_KEY = 'work/tables-left.json';
+
+const leftSchema = z.object({
+  version: z.literal(1),
+  left: z.optional(
+    z.object({ group: z.custom<TableGroup>((value) => typeof value === 'string'), name: z.string() }),
+  ),
+});
+
+/** The most that a line of the log names. */
+const MOST_SKIPPED = 20;
+
+/** Does as much of `makeTables` as there is time for, from where the last call stopped. */
+export async function writeTables(options: Omit<TablesToMake, 'isDry' | 'from'>): Promise<WrittenTables> {
+  const { store } = options;
+  const from = await lastLeft(store);
+  const written = { made: 0, files: 0, records: 0 };
+  const skipped: string[] = [];
+  let left: Named | undefined;
+  for await (const outcome of makeTables({ ...options, from, isDry: false, isSparse: true })) {
+    const { group, name, kind } = outcome;
+    if (kind === 'left') left = { group, name };
+    if (kind === 'skipped' && skipped.length < MOST_SKIPPED) skipped.push(`${group} ${name}: ${outcome.why}`);
+    if (kind !== 'made') continue;
+    written.made += 1;
+    written.files += outcome.files;
+    written.records += outcome.records;
+  }
+  if (left !== undefined || from !== undefined) await store.put(LEFT_KEY, printStored({ version: 1, left }));
+  return { ...written, skipped, left };
+}
+
+async function lastLeft(store: TablesToMake['store']): Promise<Named | undefined> {
+  try {
+    return (await findStored(store, LEFT_KEY, leftSchema))?.value.left;
+  } catch (error) {
+    if (error instanceof StoredObjectError) return undefined;
+    throw error;
+  }
+}
