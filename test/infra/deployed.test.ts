@@ -316,7 +316,10 @@ test('each published run has a partition in the table of the template, and parts
     const partition = stack.glue.partitions(glueTableOf(source)).find(({ Values }) => Values[1] === run);
 
     expect(partition).toMatchObject({
-      StorageDescriptor: { Location: `${stack.output('Store')}/parquet/${folder}`, SerdeInfo: expect.anything() },
+      StorageDescriptor: {
+        Location: `${stack.output('Store')}/parquet/${folder}`,
+        SerdeInfo: expect.anything(),
+      },
     });
     expect(parts[0].key).toMatch(/\.ndjson\.zst$/);
   }
