@@ -9,31 +9,35 @@ import type { PartToRead } from '../changes/part-chunks.ts';
 type MadeParquet = { readonly body: Buffer; readonly records: number; readonly other: number };
 
 /**
- * Makes Parquet of a part. Memory holds one row group besides the result. Throws `StoredObjectError` if the part is
- * missing or altered, or a line of it is not JSON.
+ * Makes a function that makes Parquet of one part after another, in the same memory: one row group, besides the result.
+ * It throws `StoredObjectError` if a part is missing or altered, or a line of it is not JSON.
  */
-export async function makeParquet(
-  { store, part, signal }: PartToRead,
-  columns: TableColumns,
-): Promise<MadeParquet> {
-  const lines = readLines({ store, parts: [part], signal });
+export function createParquetMaker(columns: TableColumns): (part: PartToRead) => Promise<MadeParquet> {
   const file = createParquetFile(columns);
-  const gathered = gatherBytes();
-  try {
-    for (;;) {
-      const next = lines.next();
-      if (!(typeof next === 'boolean' ? next : await next)) break;
-      addLine(lines, file);
-      if (!file.isFull()) continue;
-      gathered.add(file.flush());
-      lines.release();
+  return async ({ store, part, signal }) => {
+    const lines = readLines({ store, parts: [part], signal });
+    const gathered = gatherBytes();
+    file.restart();
+    try {
+      for (;;) {
+        const next = lines.next();
+        if (!(typeof next === 'boolean' ? next : await next)) break;
+        addLine(lines, file);
+        // Its own memory has all of the lines so far.
+        if (typeof next !== 'boolean') lines.release();
+        if (file.isFull()) gathered.add(file.flush());
+      }
+      gathered.add(file.end());
+    } finally {
+      await lines.close();
     }
-    gathered.add(file.end());
-  } finally {
-    await lines.close();
-  }
-  return { body: gathered.bytes(), ...file.counts() };
+    return { body: gathered.bytes(), ...file.counts() };
+  };
 }
+
+/** Makes Parquet of one part. */
+export const makeParquet = (part: PartToRead, columns: TableColumns): Promise<MadeParquet> =>
+  createParquetMaker(columns)(part);
 
 function addLine({ line, place }: LineReader, file: ReturnType<typeof createParquetFile>): void {
   try {

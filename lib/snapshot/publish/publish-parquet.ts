@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { once } from '../../once.ts';
 import { StoreError } from '../../store/error.ts';
 import type { Store } from '../../store/store.ts';
 import { parquetFormat } from '../../tables/parquet/parquet-format.ts';
@@ -34,6 +35,8 @@ export async function publishParquet(
 ): Promise<NonNullable<Manifest['parquet']> | undefined> {
   const { store, source, parts, folder, records, series, isOver } = options;
   const { columns } = sourceDefinitions[source];
+  // Only what publishes needs the writer.
+  const maker = once(async () => (await import('./make-parquet.ts')).createParquetMaker(columns));
   const format = parquetFormat(columns);
   const earlier = await earlierParquet(options, format);
   const sizes = await sizesIn(store, folder);
@@ -45,7 +48,9 @@ export async function publishParquet(
       store,
       record,
       parquetPartSchema,
-      async () => (await copied(options, earlier.get(part.sha256), nameOf)) ?? made(options, part, nameOf),
+      async () =>
+        (await copied(options, earlier.get(part.sha256), nameOf)) ??
+        made(options, await maker(), part, nameOf),
       ({ key, bytes }) => parquetSeriesOf(key) === series && sizes.get(key) === bytes,
     );
     stored.push(outcome);
@@ -79,6 +84,8 @@ async function sizesIn(store: Store, folder: string): Promise<ReadonlyMap<string
   return sizes;
 }
 
+type ParquetMaker = ReturnType<typeof import('./make-parquet.ts').createParquetMaker>;
+
 type NameOf = (sha256: string) => string;
 
 /** Undefined if there is nothing to copy. */
@@ -100,14 +107,12 @@ async function copied(
 }
 
 async function made(
-  { store, source, signal }: ParquetToPublish,
+  { store, signal }: ParquetToPublish,
+  make: ParquetMaker,
   part: Part,
   nameOf: NameOf,
 ): Promise<ParquetPart> {
-  // Only what publishes needs the writer.
-  const { makeParquet } = await import('./make-parquet.ts');
-  const { columns } = sourceDefinitions[source];
-  const { body, records, other } = await makeParquet({ store, part, signal }, columns);
+  const { body, records, other } = await make({ store, part, signal });
   const sha256 = createHash('sha256').update(body).digest('hex');
   const key = nameOf(sha256);
   await store.put(key, body, { sha256, contentType: 'application/vnd.apache.parquet' });

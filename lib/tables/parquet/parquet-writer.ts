@@ -20,6 +20,8 @@ export type ParquetFile = {
   flush(): Uint8Array;
   /** Writes what is left: the last bytes of the file. */
   end(): Uint8Array;
+  /** Forgets everything: what comes next is another file, in the same memory. */
+  restart(): void;
   /** How many rows it has, and how many members of their lines are in `_other`. */
   counts(): ParquetCounts;
 };
@@ -30,7 +32,7 @@ type ParquetCounts = { readonly records: number; readonly other: number };
 export function createParquetFile(columns: TableColumns, known: KnownMembers = {}): ParquetFile {
   const fitter = createLineFitter(columns, known);
   const out = new ByteWriter();
-  const groups: RowGroup[] = [];
+  let groups: RowGroup[] = [];
   let [records, other, rows, bytes] = [0, 0, 0, 0];
   out.appendUint32(PAR1);
 
@@ -59,6 +61,12 @@ export function createParquetFile(columns: TableColumns, known: KnownMembers = {
       writeMetadata(out, { ...about, schema: parquetSchema(columns), row_groups: groups });
       out.appendUint32(PAR1);
       return takenFrom(out);
+    },
+    restart() {
+      fitter.clear();
+      groups = [];
+      [records, other, rows, bytes, out.offset, out.index] = [0, 0, 0, 0, 0, 0];
+      out.appendUint32(PAR1);
     },
     counts: () => ({ records, other }),
   };

@@ -80,13 +80,24 @@ function indexPage({ indexes, count }: Texts, bits: number): Uint8Array {
 
 function boundsOf(texts: Texts): EncodedValues['bounds'] {
   if (texts.count === 0) return undefined;
-  let min = textAt(texts, 0);
-  let max = min;
+  let [min, max] = [0, 0];
   for (let index = 1; index < texts.distinct; index += 1) {
-    const text = textAt(texts, index);
-    if (text.compare(min) < 0) min = text;
-    else if (text.compare(max) > 0) max = text;
+    if (isBefore(texts, index, min)) min = index;
+    else if (isBefore(texts, max, index)) max = index;
   }
-  if (min.length > LONGEST_BOUND || max.length > LONGEST_BOUND) return undefined;
-  return { min: min.toString('utf8'), max: max.toString('utf8') };
+  const bounds = { min: textAt(texts, min), max: textAt(texts, max) };
+  if (bounds.min.length > LONGEST_BOUND || bounds.max.length > LONGEST_BOUND) return undefined;
+  return { min: bounds.min.toString('utf8'), max: bounds.max.toString('utf8') };
+}
+
+/** True if a distinct text comes before another one, in the order of their bytes. */
+function isBefore({ bytes, view, starts }: Texts, index: number, other: number): boolean {
+  const [start, otherStart] = [starts[index] ?? 0, starts[other] ?? 0];
+  const [length, otherLength] = [view.getInt32(start, true), view.getInt32(otherStart, true)];
+  const shorter = 4 + Math.min(length, otherLength);
+  for (let at = 4; at < shorter; at += 1) {
+    const [byte, otherByte] = [bytes[start + at] ?? 0, bytes[otherStart + at] ?? 0];
+    if (byte !== otherByte) return byte < otherByte;
+  }
+  return length < otherLength;
 }

@@ -60,13 +60,27 @@ export const noTexts = (): Texts => ({
 export function addText(texts: Texts, source: JsonBytes, start: number, end: number, hash: number): void {
   const { count } = texts;
   if (count === texts.indexes.length) texts.indexes = larger(texts.indexes);
-  if (count === SAMPLED) texts.isShared = texts.distinct < MOST_DISTINCT * SAMPLED;
+  if (count === SAMPLED && texts.isShared && texts.distinct > MOST_DISTINCT * SAMPLED) unshare(texts);
   const isFound = texts.isShared && end - start <= LONGEST_SHARED;
   const index = isFound ? find(texts, source, start, end, hash) : store(texts, source, start, end, hash);
   if (index !== count) texts.isEachOnce = false;
   texts.indexes[count] = index;
   texts.count = count + 1;
   texts.plainBytes += end - start + LENGTH_BYTES;
+}
+
+/** Stores each text once more for each time that it was added: from now on none is looked for. */
+function unshare(texts: Texts): void {
+  const { indexes, count, plainBytes } = texts;
+  const memory = memoryOf(Math.max(texts.bytes.length, 2 * plainBytes));
+  const starts = new Int32Array(texts.starts.length);
+  let sizeBytes = 0;
+  for (let index = 0; index < count; index += 1) {
+    starts[index] = sizeBytes;
+    sizeBytes += plainAt(texts, indexes[index] ?? 0).copy(memory.bytes, sizeBytes);
+    indexes[index] = index;
+  }
+  Object.assign(texts, memory, { starts, sizeBytes, distinct: count, isEachOnce: true, isShared: false });
 }
 
 /** A hash of the bytes from `start` up to `end`, of 32 bits: of four bytes at a time, then of the rest. */

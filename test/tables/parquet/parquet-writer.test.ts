@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { createParquetFile } from '../../../lib/tables/parquet/parquet-writer.ts';
 import { scaled, scaledTimeout } from '../../scale.ts';
+import { jsonOf } from '../../snapshot/page/json-of.ts';
 import { oddLine, oddTable } from './odd-lines.ts';
 import { asRead, fittedRows, queryParquet, writeLines } from './parquet-rows.ts';
 import { fitSlowly } from './slow-fit.ts';
@@ -84,5 +86,41 @@ describe('a Parquet file', () => {
     const lines = ['{"id":1,"more":true}', '{"id":2,"tags":[]}'];
 
     expect(writeLines(lines).bytes).toEqual(writeLines(lines).bytes);
+  });
+
+  test.each([
+    ['hardly any', 1],
+    ['some', 3],
+    ['many', 200],
+  ])('has each of thousands of texts at its place where %s are the same', async (_what, same) => {
+    const ids = Array.from({ length: 5_000 }, (_, row) => `${(row * 7_919) % Math.ceil(5_000 / same)} ä`);
+
+    const { bytes } = writeLines(ids.map((id) => JSON.stringify({ id, tags: [id, 'x'] })));
+
+    const rows = await queryParquet(bytes, 'SELECT id, tags FROM parquet');
+    expect(rows).toEqual(ids.map((id) => ({ id, tags: [id, 'x'] })));
+    expect(
+      await queryParquet(
+        bytes,
+        'SELECT count(*)::int AS n FROM parquet WHERE id = (SELECT min(id) FROM parquet)',
+      ),
+    ).toEqual([{ n: ids.filter((id) => id === ids.toSorted()[0]).length }]);
+  });
+
+  test('that is begun again, even in the middle, has the bytes of a new one', () => {
+    const lines = ['{"id":1,"more":true}', '{"id":2,"tags":["a","a"],"count":3,"isSet":true}'];
+    const file = createParquetFile(oddTable);
+    const write = () => {
+      for (const line of lines) file.add(jsonOf(line), 0, line.length);
+    };
+    write();
+    file.flush();
+    write();
+
+    file.restart();
+    write();
+
+    expect(Buffer.from(file.end())).toEqual(writeLines(lines).bytes);
+    expect(file.counts()).toEqual({ records: 2, other: 1 });
   });
 });
