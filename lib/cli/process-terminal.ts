@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { createAwaits } from './awaits.ts';
 import { leftCalls } from './left-calls.ts';
 import { createOutput, OutputError, type OutputFault } from './process-output.ts';
@@ -41,10 +43,32 @@ export function processTerminal({ isQuiet = false }: { readonly isQuiet?: boolea
     screen: process.stderr.isTTY ? process.stderr : undefined,
     readInput: () => readInput(stop.signal),
     signal: stop.signal,
+    width: process.stdout.isTTY ? process.stdout.columns : undefined,
+    drained: async () => {
+      await untilDrained(process.stdout, stop.signal);
+      return fault === undefined;
+    },
+    dialog:
+      process.stdin.isTTY && process.stdout.isTTY
+        ? { input: process.stdin, output: process.stdout }
+        : undefined,
     outputFault: () => fault,
     awaits: awaits.hold,
     holdLeft: leftCalls(awaits.hold, () => performance.now()),
   };
+}
+
+/** Resolves when the stream has room, or never will have. */
+async function untilDrained(stream: NodeJS.WriteStream, stop: AbortSignal): Promise<void> {
+  // The error of a write comes later.
+  await setImmediate();
+  if (!stream.writableNeedDrain || stop.aborted) return;
+  const ended = new AbortController();
+  const signal = AbortSignal.any([stop, ended.signal]);
+  await Promise.race([once(stream, 'drain', { signal }), once(stream, 'close', { signal })]).catch(
+    () => undefined,
+  );
+  ended.abort();
 }
 
 type Stopping = {

@@ -69,7 +69,10 @@ async function runOne(
     seconds: flags.seconds,
     onReading: terminal.err,
   });
-  await printResult(result, flags, terminal);
+  await printResult(result, flags, terminal).catch((error: unknown) => {
+    // Whoever runs `| head` wants no more.
+    if (terminal.outputFault?.()?.kind !== 'closed') throw error;
+  });
   for (const note of result.notes) terminal.err(shown(note));
   for (const fault of result.faults) terminal.err(`not in the result: ${shown(fault)}`);
   return result.faults.length > 0 ? exitCodes.incomplete : exitCodes.done;
