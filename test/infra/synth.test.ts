@@ -66,7 +66,7 @@ function written(folder: string) {
   };
 }
 
-describe('npx cdk synth', { timeout: 120_000 }, () => {
+describe('npx cdk synth', { timeout: 240_000 }, () => {
   test('needs neither account nor network, and produces the same bytes each time', async () => {
     const first = await synth();
     const second = synthHere();
