@@ -103,7 +103,10 @@ const MOST_PLACES = 20;
 export const printStored = (value: unknown): Buffer =>
   Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);
 
-/** The same for an object that is read again: throws `StoredObjectError` if `parseStored` would refuse it. */
+/** The bytes of a JSON object in one line, for what lies beside lines of JSON: Spark takes several lines for broken records. */
+export const printStoredLine = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
+
+/** As `printStored`, for an object that is read again: throws `StoredObjectError` if `parseStored` would refuse it. */
 export function printBounded(key: string, value: unknown, mostBytes = MOST_STORED_BYTES): Buffer {
   const body = printStored(value);
   if (body.byteLength > mostBytes) throw tooLarge(key, body.byteLength, mostBytes);

@@ -1,5 +1,11 @@
 import type { Store } from '../../store/store.ts';
-import { MOST_LIST_BYTES, printBounded, printStored, StoredObjectError } from '../../store/stored-json.ts';
+import {
+  MOST_LIST_BYTES,
+  printBounded,
+  printStored,
+  printStoredLine,
+  StoredObjectError,
+} from '../../store/stored-json.ts';
 import type { GateName } from '../gate-names.ts';
 import { latestKey, MANIFEST_NAME, type Place, sourceOf, workFolder } from '../keys.ts';
 import { type Latest, type Manifest, manifestOf, readLatest } from '../manifest.ts';
@@ -247,7 +253,7 @@ async function moveLatest(
   if (leftovers.length > 0) await tagLatestAgain(contextOf(options), run);
   const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
   const condition = last.etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: last.etag };
-  const moved = await store.put(latestKey(source), printStored(next), { condition });
+  const moved = await store.put(latestKey(source), printStoredLine(next), { condition });
   // The response to a move that happened may have been lost, and the move repeated.
   const latest = moved.kind === 'stored' ? next : await readLatest(store, source);
   if (latest?.manifest === key) {

@@ -55,6 +55,14 @@ test('a finished run is copied to its folder, described by its manifest, and nam
   );
 });
 
+test('latest.json is one line, since readers of JSON lines meet it beside the runs', async () => {
+  await publish(monday);
+
+  const text = String(store.objects.get('calculations/latest.json'));
+  expect(text.match(/\n/g)).toHaveLength(1);
+  expect(JSON.parse(text)).toMatchObject({ run: monday.id });
+});
+
 test('a run after the first has its changes against the one before', async () => {
   await publish(monday);
 
