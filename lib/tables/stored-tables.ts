@@ -6,7 +6,10 @@ export type StoredTable = {
   readonly description: string;
   /** The folder of the store that it lies in. Ends in a slash. */
   readonly folder: string;
-  /** By the names that the members have in the objects. Only ever appended to. */
+  /**
+   * By the names that the members have in the objects. Only ever appended to. A column of type `json` has any value that
+   * the platform or a user sent.
+   */
   readonly columns: Columns;
   /** The columns that come from the folders in it, in their order: text, which follows `prefix` in the folder's name. */
   readonly partitions: readonly { readonly name: string; readonly prefix: string }[];
@@ -14,7 +17,8 @@ export type StoredTable = {
 
 /**
  * The tables over jobs, refused messages, scores and changes, by their names in SQL. What the platform or a user sent is
- * text, as JSON where it is not text itself, so that no value breaks a query; what only this program writes has its type.
+ * text there, as JSON where it is not text itself, so that no value breaks a query; what only this program writes has its
+ * type.
  */
 export const storedTables = {
   jobs: {
@@ -29,8 +33,8 @@ export const storedTables = {
       finishedAt: 'string',
       sender: 'string',
       note: 'string',
-      error: 'string',
-      response: 'string',
+      error: 'json',
+      response: 'json',
     },
     partitions: [
       { name: 'type', prefix: '' },
@@ -58,7 +62,7 @@ export const storedTables = {
       line: 'bigint',
       columns: 'map<string,string>',
       textHash: 'string',
-      topicSentiments: 'string',
+      topicSentiments: 'json',
       sentiment: 'string',
       model: 'string',
       error: 'string',

@@ -5,6 +5,7 @@ const SCALARS: Readonly<Record<string, string>> = {
   bigint: 'BIGINT',
   boolean: 'BOOLEAN',
   timestamp: 'TIMESTAMP',
+  json: 'VARCHAR',
 };
 
 /** A type of Hive's as DuckDB writes it. Throws `TypeError` on one that is not understood. */

@@ -10,6 +10,8 @@ const SCALARS: Readonly<Record<string, string>> = {
   boolean: 'BOOLEAN',
   double: 'DOUBLE',
   timestamp: 'TIMESTAMP',
+  // As text, since its numbers may be of any size.
+  json: 'VARCHAR',
 };
 
 /** A type in Hive's notation as one of DuckDB's; fields of structs are in lower case. Throws `TypeError` for one that no table here has. */

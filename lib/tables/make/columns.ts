@@ -1,31 +1,14 @@
 import type { TableColumns } from '../parquet/fit-lines.ts';
+import { storedTables } from '../stored-tables.ts';
 
-/** The columns of results as Parquet, by the names of their members. Only ever appended to. */
+/** The columns of results as Parquet: those of `jobs`, and what does not fit them. A value of type `json` is its JSON. */
 export const resultColumns = {
-  id: 'string',
-  status: 'string',
-  attempts: 'bigint',
-  startedAt: 'string',
-  finishedAt: 'string',
-  sender: 'string',
-  note: 'string',
-  error: 'json',
-  response: 'json',
+  ...storedTables.jobs.columns,
   _other: 'string',
 } as const satisfies TableColumns;
 
-/** The columns of scored texts as Parquet. Only ever appended to. */
+/** The columns of scored texts as Parquet, likewise. */
 export const scoreColumns = {
-  batch: 'string',
-  chunk: 'bigint',
-  line: 'bigint',
-  id: 'string',
-  columns: 'map<string,string>',
-  sentiment: 'string',
-  topicSentiments: 'json',
-  model: 'string',
-  error: 'string',
-  erased: 'boolean',
-  textHash: 'string',
+  ...storedTables.scores.columns,
   _other: 'string',
 } as const satisfies TableColumns;

@@ -46,6 +46,6 @@ function recordOf(line: string): Readonly<Record<string, unknown>> {
 function read(value: unknown, type: string): unknown {
   if (value === undefined || value === null) return null;
   if (typeof value === 'string') return value.replaceAll(/\p{Surrogate}/gu, '?');
-  if (type === 'string') return printExact(value).replaceAll(/\\ud[89a-f]../gi, '?');
+  if (type === 'string' || type === 'json') return printExact(value).replaceAll(/\\ud[89a-f]../gi, '?');
   return Array.isArray(value) ? value.map((part) => read(part, 'string')) : value;
 }
