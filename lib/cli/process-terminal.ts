@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createAwaits } from './awaits.ts';
 import { leftCalls } from './left-calls.ts';
 import { createOutput, OutputError, type OutputFault } from './process-output.ts';
+import { createScreen } from './screen.ts';
 import type { Terminal } from './terminal.ts';
 
 /** npm forwards a Ctrl-C that the terminal has already sent to this process: a repeat this soon is the same one. */
@@ -12,12 +13,15 @@ const REPEAT_MS = 250;
 /** A stop that takes longer than this, without anything that is known to be waited for, is said. */
 const SILENT_MS = 1_000;
 
+/** With nothing left out: what is absent from a `Terminal` is done without, so that nothing else would show its loss. */
+export type ProcessTerminal = Required<Omit<Terminal, 'polls'>>;
+
 /**
  * The terminal of this process. The first Ctrl-C asks the command to stop, and says what is waited for; the second says
  * what is lost, and ends the process at once. Output that nobody can have asks the command to stop, too. `isQuiet`: nothing
  * is said of a stop, where nothing of value can be lost.
  */
-export function processTerminal({ isQuiet = false }: { readonly isQuiet?: boolean } = {}): Terminal {
+export function processTerminal({ isQuiet = false }: { readonly isQuiet?: boolean } = {}): ProcessTerminal {
   const stop = new AbortController();
   const awaits = createAwaits(() => performance.now());
   let fault: OutputFault | undefined;
@@ -28,19 +32,19 @@ export function processTerminal({ isQuiet = false }: { readonly isQuiet?: boolea
   const out = createOutput(process.stdout, (found) => {
     fault = found;
     if (found.kind === 'lost')
-      err(
-        `platform-sync: standard output cannot be written: ${found.reason}; what was printed is incomplete\n`,
+      say(
+        `platform-sync: standard output cannot be written: ${found.reason}; what was printed is incomplete`,
       );
     stop.abort(new OutputError(found));
   });
-  const say = (line: string) => err(`${line}\n`);
+  const { screen, say } = createScreen(process.stderr, err);
   const sayOfStop = isQuiet ? () => undefined : say;
   stopOnSignals({ stop, say: sayOfStop, waitedFor: awaits.waitedFor, lost: awaits.lost });
   return {
     environment: process.env,
     out: (line) => out(`${line}\n`),
     err: say,
-    screen: process.stderr.isTTY ? process.stderr : undefined,
+    screen: process.stderr.isTTY ? screen : undefined,
     readInput: () => readInput(stop.signal),
     signal: stop.signal,
     width: process.stdout.isTTY ? process.stdout.columns : undefined,

@@ -1,106 +1,94 @@
-import { SingleBar } from 'cli-progress';
 import type { CallCounts } from '../platform/events.ts';
 import type { SnapshotProgress } from '../snapshot/run/take-slice.ts';
+import { type Far, progressLine, screenLine } from './progress-line.ts';
+import type { Screen } from './screen.ts';
 
-/** Without a terminal, a line of progress is printed at most this often, in milliseconds. */
-const LINE_EVERY_MS = 3_000;
+/** Without a terminal, a line of progress is printed this often, in milliseconds. */
+const LINE_EVERY_MS = 30_000;
+
+/** How often a terminal's line is drawn: rate and time left change by themselves. */
+const DRAWN_EVERY_MS = 200;
 
 export type ProgressOptions = {
-  /** The terminal to draw a bar on; undefined for plain lines. */
-  readonly screen: NodeJS.WriteStream | undefined;
+  /** Where the line is drawn; undefined for plain lines. */
+  readonly screen: Screen | undefined;
   readonly err: (text: string) => void;
   readonly callCounts: () => CallCounts;
   /** Records that earlier processes took in the same run; they do not count towards the rate. Default 0. */
   readonly recordsBefore?: number;
   /** What is counted. Default: records, requests. */
-  readonly nouns?: Nouns;
+  readonly nouns?: Far['nouns'];
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;
+  /** Calls `act` so often until it is disposed of. Default: a timer that keeps no process alive. */
+  readonly every?: (ms: number, act: () => void) => Disposable;
 };
-
-/** The words for what is received and for what is sent. */
-type Nouns = readonly [records: string, requests: string];
 
 export type Progress = {
   readonly update: (progress: SnapshotProgress) => void;
-  /** Takes the bar off the screen. */
+  /** Everything has been read, and is published now. */
+  readonly publishing: () => void;
+  /** Takes the line off the screen. */
   readonly end: () => void;
 };
 
-/** Shows the progress of a snapshot: as a bar on a terminal, otherwise in plain lines that suit a log. */
-export function createProgress(source: string, options: ProgressOptions): Progress {
-  return options.screen === undefined ? plainLines(source, options) : bar(source, options.screen, options);
-}
-
-function plainLines(
-  source: string,
-  { err, callCounts, now, recordsBefore = 0, nouns }: ProgressOptions,
-): Progress {
+/**
+ * Shows the progress of a command: as the last line of a terminal, otherwise in plain lines that suit a log, one each
+ * half minute, so that a reader sees that it is alive even if nothing has been received since.
+ */
+export function createProgress(name: string, options: ProgressOptions): Progress {
+  const { screen, err, callCounts, now, recordsBefore = 0, every = onTimer } = options;
+  const nouns = options.nouns ?? ['records', 'requests'];
   const startedMs = now();
-  let nextMs = startedMs + LINE_EVERY_MS;
+  let known: SnapshotProgress | undefined;
+  let isPublishing = false;
+  const line = () => {
+    if (known === undefined) return screen === undefined ? `${name}: starting` : `${name}  starting`;
+    if (isPublishing) return `${name}: ${known.records.toLocaleString('en')} ${nouns[0]}; publishing`;
+    const far = { name, nouns, ...callCounts(), ...farBy(known, recordsBefore, now() - startedMs) };
+    return screen === undefined ? progressLine(far) : screenLine(far, screen.columns());
+  };
+  const draw = () => (screen === undefined ? err(line()) : screen.show(line()));
+  const drawing = every(screen === undefined ? LINE_EVERY_MS : DRAWN_EVERY_MS, draw);
+  screen?.show(line());
   return {
     update(progress) {
-      const nowMs = now();
-      if (nowMs < nextMs) return;
-      nextMs = nowMs + LINE_EVERY_MS;
-      const pace = { elapsedMs: nowMs - startedMs, recordsBefore, nouns };
-      err(`${source}: ${describeProgress(progress, callCounts(), pace)}`);
+      known = progress;
     },
-    end: () => undefined,
+    publishing() {
+      isPublishing = true;
+      screen?.show(line());
+    },
+    end() {
+      drawing[Symbol.dispose]();
+      screen?.show(undefined);
+    },
   };
 }
 
-function bar(
-  source: string,
-  screen: NodeJS.WriteStream,
-  { callCounts, now, recordsBefore = 0, nouns }: ProgressOptions,
-): Progress {
-  const startedMs = now();
-  const drawn = new SingleBar({
-    stream: screen,
-    format: `${source} {bar} {percentage}% | {words}`,
-    clearOnComplete: true,
-    hideCursor: true,
-    gracefulExit: false,
-  });
-  drawn.start(1, 0, { words: 'starting' });
+/** What the numbers say of the time. What earlier processes did took none of this one's. */
+function farBy({ records, total, share: given }: SnapshotProgress, before: number, elapsedMs: number) {
+  const share = given ?? (total === null ? undefined : Math.min(1, total === 0 ? 1 : records / total));
+  const seconds = Math.max(1, elapsedMs) / 1_000;
+  const own = Math.max(0, records - before);
+  const ownShare = share === undefined ? 0 : records === 0 ? share : (share * own) / records;
+  const isKnown = share !== undefined && share < 1 && ownShare > 0;
   return {
-    update(progress) {
-      drawn.setTotal(Math.max(progress.total ?? 0, progress.records, 1));
-      const pace = { elapsedMs: now() - startedMs, recordsBefore, nouns };
-      drawn.update(progress.records, { words: describeProgress(progress, callCounts(), pace) });
-    },
-    end: () => drawn.stop(),
+    records,
+    share,
+    total: total ?? (share === undefined || records === 0 ? undefined : roundedUp(records / share)),
+    rate: own / seconds,
+    secondsLeft: isKnown ? ((1 - share) / ownShare) * seconds : undefined,
   };
 }
 
-export type PaceOfProgress = {
-  readonly elapsedMs: number;
-  readonly recordsBefore: number;
-  readonly nouns?: Nouns | undefined;
-};
-
-/** Records, requests, rate, throttling and the time left, in one line. */
-export function describeProgress(
-  { records, total }: SnapshotProgress,
-  counts: CallCounts,
-  { elapsedMs, recordsBefore, nouns = ['records', 'requests'] }: PaceOfProgress,
-): string {
-  const perSecond = (Math.max(0, records - recordsBefore) * 1000) / Math.max(1, elapsedMs);
-  const left =
-    total === null || total <= records ? undefined : (total - records) / Math.max(perSecond, 0.001);
-  return [
-    `${number(records)}${total === null ? '' : ` of about ${number(total)}`} ${nouns[0]}`,
-    `${number(counts.requests)} ${nouns[1]}`,
-    `${number(Math.round(perSecond))} a second`,
-    ...(counts.throttled === 0 ? [] : [`${number(counts.throttled)} throttled`]),
-    ...(left === undefined ? [] : [`${duration(left)} left`]),
-  ].join(', ');
+/** An estimate to two digits: more of them would only flicker. */
+function roundedUp(value: number): number {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) - 1);
+  return Math.ceil(value / unit) * unit;
 }
 
-const number = (value: number) => value.toLocaleString('en');
-
-function duration(seconds: number): string {
-  if (seconds < 60) return `${Math.ceil(seconds)} s`;
-  return seconds < 3600 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+function onTimer(ms: number, act: () => void): Disposable {
+  const timer = setInterval(act, ms).unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }

@@ -59,6 +59,7 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
       platform,
       force: flags.force === true,
       onProgress: progress.update,
+      onRead: progress.publishing,
       warn: (what, reason) => terminal.err(shownLines(`warning: ${what}: ${reason.message}`)),
       signal: terminal.signal,
     });

@@ -5,6 +5,7 @@ import type { HoldLeft } from '../platform/attempt.ts';
 import type { Environment } from '../settings.ts';
 import type { Awaits } from './awaits.ts';
 import type { OutputFault } from './process-output.ts';
+import type { Screen } from './screen.ts';
 
 /** Somebody who types. */
 export type Dialog = { readonly input: NodeJS.ReadableStream; readonly output: NodeJS.WritableStream };
@@ -16,8 +17,8 @@ export type Terminal = {
   readonly out: (text: string) => void;
   /** Progress, hints, faults. */
   readonly err: (text: string) => void;
-  /** Where a progress bar may be drawn; undefined if nobody is watching. */
-  readonly screen: NodeJS.WriteStream | undefined;
+  /** Where a line shows how far the command is; undefined if nobody is watching. */
+  readonly screen: Screen | undefined;
   readonly readInput: () => Promise<string>;
   /** Aborted by Ctrl-C, SIGTERM, SIGHUP (the terminal was closed), and when nobody can have the output any more. */
   readonly signal: AbortSignal;

@@ -17,6 +17,8 @@ export type ScanStep<Position> = {
   readonly missing?: readonly MissingId[] | undefined;
   /** How many records there are in total, if the platform reports it; a hint. */
   readonly total: number | null;
+  /** The part of the scan that is done, from 0 to 1, where the number of records does not show it; a hint. */
+  readonly share?: number | undefined;
   /**
    * For a scan that may read something again: `begins` means that this step's records begin a new segment, and all
    * records before them stay; `restarts` that all records since the segment began are dropped, and the step itself has

@@ -1,114 +1,208 @@
-import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { createProgress, describeProgress } from '../../lib/cli/progress.ts';
+import { createProgress, type ProgressOptions } from '../../lib/cli/progress.ts';
+import type { SnapshotProgress } from '../../lib/snapshot/run/take-slice.ts';
+import { createFakeScreen } from './fake-screen.ts';
 
 const calls = { requests: 1_234, retries: 0, throttled: 0, waitedMs: 0 };
 
-describe('off a terminal', () => {
-  const startPlain = (recordsBefore?: number) => {
-    const clock = { ms: 0 };
-    const lines: string[] = [];
-    const progress = createProgress('files', {
-      screen: undefined,
-      err: (line) => void lines.push(line),
-      callCounts: () => calls,
-      now: () => clock.ms,
-      ...(recordsBefore === undefined ? {} : { recordsBefore }),
-    });
-    const at = (ms: number, records: number, total: number | null = null) => {
-      clock.ms = ms;
-      progress.update({ records, total });
-    };
-    return { at, lines, end: progress.end };
+/** A progress whose time passes as a test says. */
+function start(options: Partial<ProgressOptions> & { readonly name?: string } = {}) {
+  const lines: string[] = [];
+  let nowMs = 0;
+  let act = () => {};
+  let everyMs = 0;
+  let isTicking = true;
+  const progress = createProgress(options.name ?? 'files', {
+    screen: undefined,
+    err: (line) => void lines.push(line),
+    callCounts: () => calls,
+    now: () => nowMs,
+    every(ms, tick) {
+      [everyMs, act] = [ms, tick];
+      return {
+        [Symbol.dispose]: () => {
+          isTicking = false;
+        },
+      };
+    },
+    ...options,
+  });
+  return {
+    ...progress,
+    lines,
+    isTicking: () => isTicking,
+    /** So much time passes, with this progress at its end; the timer fires as often as it should. */
+    pass(ms: number, done: SnapshotProgress) {
+      progress.update(done);
+      const ticks = Math.floor((nowMs + ms) / everyMs) - Math.floor(nowMs / everyMs);
+      nowMs += ms;
+      for (let tick = 0; tick < ticks; tick += 1) act();
+    },
   };
+}
 
-  test('a line is printed at most every 3 seconds, however often there is an update', () => {
-    const { at, lines } = startPlain();
+describe('off a terminal', () => {
+  test('a line is printed each half minute, however often there is an update', () => {
+    const { pass, lines } = start();
 
-    at(100, 1);
-    at(2_999, 2);
-    at(3_000, 3);
-    at(5_999, 4);
-    at(9_000, 5);
-    at(11_999, 6);
+    pass(29_999, { records: 3, total: null });
+    expect(lines).toEqual([]);
+    pass(1, { records: 4, total: null });
+    pass(1_000, { records: 5, total: null });
+    pass(28_000, { records: 6, total: null });
+    pass(1_000, { records: 7, total: null });
 
-    expect(lines.map((line) => line.split(' records')[0])).toEqual(['files: 3', 'files: 5']);
+    expect(lines.map((line) => line.split(' records')[0])).toEqual(['files: 4', 'files: 7']);
   });
 
-  test('a line shows records, requests, rate and the time left', () => {
-    const { at, lines } = startPlain();
+  test('a line is printed even if nothing has been received since, or at all', () => {
+    const waiting = start();
 
-    at(4_000, 8_000, 20_000);
+    waiting.pass(60_000, { records: 4, total: null });
 
-    expect(lines).toEqual(['files: 8,000 of about 20,000 records, 1,234 requests, 2,000 a second, 6 s left']);
+    expect(waiting.lines).toHaveLength(2);
   });
 
-  test('the rate of a resumed run counts only what has been read since', () => {
-    const { at, lines } = startPlain(10_000);
+  test('a line has the total, the percentage, the rate and the time left', () => {
+    const { pass, lines } = start();
 
-    at(4_000, 10_400, 11_000);
+    pass(30_000, { records: 8_000, total: 20_000 });
 
-    expect(lines).toEqual(['files: 10,400 of about 11,000 records, 1,234 requests, 100 a second, 6 s left']);
+    expect(lines).toEqual([
+      'files: 40%, 8,000 of about 20,000 records, 1,234 requests, 267 a second, 45 s left',
+    ]);
   });
 
-  test('a run that ends sooner prints nothing', () => {
-    const { at, lines, end } = startPlain();
+  test('the rate and the time left of a resumed run count only what has been read since', () => {
+    const { pass, lines } = start({ recordsBefore: 10_000 });
 
-    at(2_000, 200, 200);
+    pass(30_000, { records: 10_300, total: 11_000 });
+
+    expect(lines[0]).toContain('10 a second, 2 min left');
+  });
+
+  test('a run that ends sooner prints nothing, and its timer ends', () => {
+    const { pass, lines, end, isTicking } = start();
+
+    pass(2_000, { records: 200, total: 200 });
     end();
 
     expect(lines).toEqual([]);
+    expect(isTicking()).toBe(false);
+  });
+
+  test('throttled requests are counted if there are any', () => {
+    const { pass, lines } = start({ callCounts: () => ({ ...calls, throttled: 7 }) });
+
+    pass(30_000, { records: 50, total: null });
+
+    expect(lines).toEqual(['files: 50 records, 1,234 requests, 1.7 a second, 7 throttled']);
   });
 });
 
-describe('in words', () => {
-  const pace = { elapsedMs: 10_000, recordsBefore: 0 };
+describe('percentages', () => {
+  const percentOf = (done: SnapshotProgress) => {
+    const { pass, lines } = start({ name: 'cards' });
+    pass(30_000, done);
+    return /\d+%/.exec(lines[0] ?? '')?.[0];
+  };
 
-  test('an unknown total is left out, and so is the time left', () => {
-    expect(describeProgress({ records: 50, total: null }, calls, pace)).toBe(
-      '50 records, 1,234 requests, 5 a second',
-    );
+  test.each<[string | undefined, SnapshotProgress]>([
+    ['0%', { records: 15, total: null, share: 2 / 400 }],
+    ['49%', { records: 1_480, total: null, share: 197 / 400 }],
+    ['99%', { records: 3_000, total: null, share: 1 }],
+    [undefined, { records: 15, total: null }],
+    ['0%', { records: 0, total: 3_000 }],
+    ['99%', { records: 19_999, total: 20_000 }],
+    ['99%', { records: 30, total: 20 }],
+    ['99%', { records: 0, total: 0 }],
+    ['50%', { records: 0, total: 2, share: 0.5 }],
+  ])('%s for %j', (percent, done) => {
+    expect(percentOf(done)).toBe(percent);
   });
 
-  test('throttled requests are shown if there are any', () => {
-    expect(describeProgress({ records: 50, total: null }, { ...calls, throttled: 7 }, pace)).toBe(
-      '50 records, 1,234 requests, 5 a second, 7 throttled',
+  test('a total that nobody reports is estimated by the share that is done', () => {
+    const { pass, lines } = start({ name: 'cards' });
+
+    pass(30_000, { records: 15, total: null, share: 2 / 400 });
+
+    expect(lines).toEqual(['cards: 0%, 15 of about 3,000 records, 1,234 requests, 0.5 a second, 1.7 h left']);
+  });
+
+  test('nothing received gives neither a time left nor an infinite rate', () => {
+    const { pass, lines } = start();
+
+    pass(30_000, { records: 0, total: 20 });
+
+    expect(lines).toEqual(['files: 0%, 0 of about 20 records, 1,234 requests, 0 a second']);
+  });
+});
+
+describe('on a terminal', () => {
+  const drawnAt = (columns: number, done: SnapshotProgress, name = 'cards') => {
+    const { screen, line } = createFakeScreen(columns);
+    const progress = start({ screen, name });
+    progress.pass(10_000, done);
+    return line();
+  };
+
+  test.each([
+    [40, 'cards 49% =====------  148/s, 11 s left'],
+    [80, 'cards 49% ======--------  1,480 of about 3,100 records, 148 a second, 11 s left'],
+    [
+      200,
+      'cards 49% ===================---------------------  1,480 of about 3,100 records, 1,234 requests, 148 a second, 11 s left',
+    ],
+  ])('%i columns show percentage, rate and time left', (columns, expected) => {
+    const drawn = drawnAt(columns, { records: 1_480, total: null, share: 0.49 });
+
+    expect(drawn).toBe(expected);
+    expect(drawn.length).toBeLessThan(columns);
+  });
+
+  test('a name that leaves no room for them is shortened', () => {
+    const drawn = drawnAt(
+      40,
+      { records: 1_480, total: null, share: 0.49 },
+      'calculations.everything-of-ours',
     );
+
+    expect(drawn).toBe('calculations.eve… 49%  148/s, 11 s left');
+  });
+
+  test('without a share the number of records is shown, at 40 columns too', () => {
+    expect(drawnAt(40, { records: 1_480, total: null })).toBe('cards  1,480 records, 148 a second');
+    expect(drawnAt(20, { records: 1_480, total: null })).toBe('cards  1,480, 148/s');
   });
 
   test.each([
     [6_000, '50 s left'],
     [31_000, '5 min left'],
     [6_001_000, '16.7 h left'],
-  ])('at 100 a second, the time left of %d records is rounded to what matters: %s', (total, expected) => {
-    expect(describeProgress({ records: 1_000, total }, calls, pace)).toContain(expected);
+  ])('the time left of %d records is rounded to what matters', (total, expected) => {
+    expect(drawnAt(200, { records: 1_000, total })).toContain(expected);
   });
 
-  test('more records than the total leave no time, and no elapsed time gives no infinite rate', () => {
-    expect(describeProgress({ records: 30, total: 20 }, calls, pace)).toBe(
-      '30 of about 20 records, 1,234 requests, 3 a second',
-    );
-    expect(describeProgress({ records: 0, total: 0 }, calls, { elapsedMs: 0, recordsBefore: 0 })).toBe(
-      '0 of about 0 records, 1,234 requests, 0 a second',
-    );
-  });
-});
+  test('it says that it starts, that it publishes, and takes its line off at the end', () => {
+    const { screen, line } = createFakeScreen(80);
+    const { pass, publishing, end, isTicking } = start({ screen });
 
-test('on a terminal a bar is drawn, and taken off the screen at the end', () => {
-  const screen = Object.assign(new PassThrough(), { isTTY: true, columns: 200 });
-  const progress = createProgress('cards', {
-    screen: screen as unknown as NodeJS.WriteStream,
-    err: () => undefined,
-    callCounts: () => calls,
-    now: () => 0,
+    expect(line()).toBe('files  starting');
+    pass(400, { records: 2_000, total: 2_000 });
+    publishing();
+    expect(line()).toBe('files: 2,000 records; publishing');
+    end();
+    expect(line()).toBe('');
+    expect(isTicking()).toBe(false);
   });
 
-  progress.update({ records: 30, total: 60 });
-  progress.end();
+  test('rate and time left change while nothing is received', () => {
+    const { screen, line } = createFakeScreen(80);
+    const { pass } = start({ screen });
 
-  const drawn = String(screen.read());
-  expect(drawn).toContain('cards');
-  expect(drawn).toContain('50% | 30 of about 60 records');
-  // Show the cursor again.
-  expect(drawn).toContain('\u001b[?25h');
+    pass(1_000, { records: 500, total: 1_000 });
+    pass(9_000, { records: 500, total: 1_000 });
+
+    expect(line()).toContain('50 a second, 10 s left');
+  });
 });

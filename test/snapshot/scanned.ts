@@ -40,6 +40,7 @@ export async function scanned<Position>(
   let segment = passed?.segment ?? 0;
   let restarts = 0;
   const totals: (number | null)[] = [];
+  const shares: (number | undefined)[] = [];
   const positions: Passed<Position>[] = [];
   async function* takenKeys() {
     yield [...taken, ...keys.slice(segment)];
@@ -49,7 +50,7 @@ export async function scanned<Position>(
     const { done, value } = await steps.next();
     if (done) {
       const outcome = { ...(value satisfies ScanOutcome), missing };
-      return { keys, lines, totals, positions, restarts, outcome };
+      return { keys, lines, totals, shares, positions, restarts, outcome };
     }
     if (value.segment === 'begins') segment = keys.length;
     if (value.segment === 'restarts') {
@@ -62,6 +63,7 @@ export async function scanned<Position>(
     lines.push(...read.lines);
     missing.push(...(value.missing ?? []));
     totals.push(value.total);
+    shares.push(value.share);
     const position: Position = JSON.parse(JSON.stringify(value.position));
     positions.push({
       position,

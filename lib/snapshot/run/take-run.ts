@@ -40,6 +40,8 @@ export type SnapshotOptions = {
   /** Called with what a publication could not do, although it ended as it should. Default: nobody. */
   readonly warn?: Warn | undefined;
   readonly onProgress?: ((progress: SnapshotProgress) => void) | undefined;
+  /** Called once everything has been read, before it is published. */
+  readonly onRead?: (() => void) | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** From 0 up to 1. */
@@ -110,6 +112,7 @@ export async function takeRun(
     checkPlatform(started.checkpoint, options.platform);
     const { checkpoint } =
       started.checkpoint.outcome === null ? await takeSlice(started, { ...options, scan }) : started;
+    options.onRead?.();
     return await publishTaken(checkpoint, options);
   } catch (error) {
     throw new SnapshotStoppedError(source, run, error);

@@ -23,7 +23,12 @@ export type SliceOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-export type SnapshotProgress = { readonly records: number; readonly total: number | null };
+export type SnapshotProgress = {
+  readonly records: number;
+  readonly total: number | null;
+  /** The part that is done, from 0 to 1, where the total does not say it. */
+  readonly share?: number | undefined;
+};
 
 const PART_BYTES = 16_000_000;
 const PART_MS = 30_000;
@@ -56,7 +61,8 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
       if (segment === 'begins') await progress.begin();
       if (segment === 'restarts') await progress.restart(position);
       else await progress.add(step.value);
-      onProgress?.({ records: progress.records(), total: step.value.total });
+      const { total, share } = step.value;
+      onProgress?.({ records: progress.records(), total, share });
       const ends = isOver();
       if (!ends && progress.compressedBytes() < partBytes && progress.unsavedMs() < partMs) continue;
       const now = await progress.save(null);

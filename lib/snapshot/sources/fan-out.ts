@@ -59,7 +59,7 @@ export function fanOut(options: FanOutOptions): Scan<FanOutPosition> {
     const items = ids.slice(from.next);
     for await (const one of readAhead({ items, read, concurrency, memory, signal })) {
       position = after(position, one);
-      yield { ...one, position, total };
+      yield { ...one, position, total, share: position.next / ids.length };
     }
     return {
       consistency: 'proved',

@@ -279,3 +279,17 @@ test('a response for which there is no memory before its turn is released, and r
   expect(read).toEqual(['id0', 'id1', 'id2', 'id1', 'id2']);
   expect(released).toEqual(['id1']);
 });
+
+test('each step says which part of the ids is done, also in a scan that is resumed', async () => {
+  const read = async (id: string) => recordsOf(id);
+  const scan = fanOutOf({ ids: ids(4), read });
+
+  const shares = async (from: Parameters<typeof scan>[0]) => {
+    const found = [];
+    for await (const { share } of scan(from)) found.push(share);
+    return found;
+  };
+
+  expect(await shares(fromBeginning)).toEqual([0.25, 0.5, 0.75, 1]);
+  expect(await shares({ ...fromBeginning, from: { next: 2, records: 2, missing: 0 } })).toEqual([0.75, 1]);
+});

@@ -85,9 +85,7 @@ export function filesScan({
         read: (startOfRead, isLast) => readFileset(options, startOfRead, !isLast),
         judge: (end) => judgeRead(end, isWhole),
       });
-      // The total number of files is unknown until the last FileSet has been requested.
-      const isLast = position.fileset === ids.length - 1;
-      position = yield* stepsOf(id, reads, { ...start, from: position, isLast });
+      position = yield* stepsOf(id, reads, { ...start, from: position, filesets: ids.length });
     }
     return outcomeOf(position, ids.length);
   };
@@ -103,35 +101,49 @@ const START: FilesPosition = {
   cut: false,
 };
 
-type Start = ScanStart<FilesPosition> & { readonly from: FilesPosition; readonly isLast: boolean };
+type Start = ScanStart<FilesPosition> & {
+  readonly from: FilesPosition;
+  /** How many there are. */
+  readonly filesets: number;
+};
 type Reads = ReturnType<typeof rereading<FilesetPosition, FilesetResult, FilesetOutcome, string>>;
 
 /** The steps of one FileSet, and the position after it. */
 async function* stepsOf(
   filesetId: string,
   reads: Reads,
-  { from, isLast, ...start }: Start,
+  { from, filesets, ...start }: Start,
 ): AsyncGenerator<ScanStep<FilesPosition>, FilesPosition, undefined> {
   let position = from;
+  // The total number of files is unknown until the last FileSet has been requested.
+  const isLast = from.fileset === filesets - 1;
+  const shareOf = (part: number) => (from.fileset + part) / filesets;
   const steps = reads({ ...start, from: from.at ?? undefined });
   try {
     for (;;) {
       const { done, value } = await steps.next();
       if (done) {
         const after = nextFileset(position, value);
-        yield { batch: value.batch, position: after, total: isLast ? after.totals.end : null };
+        yield {
+          batch: value.batch,
+          position: after,
+          total: isLast ? after.totals.end : null,
+          share: shareOf(1),
+        };
         return after;
       }
       const begins = !position.hasBegun && value.batch.records > 0;
       position = { ...position, at: value.position, hasBegun: position.hasBegun || begins };
       const total = isLast ? sumOf(position.totals.end, value.total) : null;
-      yield { ...value, position, total, segment: begins ? 'begins' : value.segment };
+      const share = shareOf(value.total ? Math.min(1, value.position.records / value.total) : 0);
+      yield { ...value, position, total, share, segment: begins ? 'begins' : value.segment };
     }
   } catch (error) {
     const missing = missingId(filesetId, error);
     if (missing === undefined) throw error;
     const after = afterMissing(position);
-    yield { batch: emptyBatch, missing: [missing], position: after, total: isLast ? after.totals.end : null };
+    const total = isLast ? after.totals.end : null;
+    yield { batch: emptyBatch, missing: [missing], position: after, total, share: shareOf(1) };
     return after;
   } finally {
     await steps.return(undefined as never);

@@ -30,7 +30,7 @@ test('reads every file of each FileSet in turn, and puts the FileSet’s id firs
   const [first = '', second = ''] = sandbox.ids().fileSets;
   const call = callOf(sandbox);
 
-  const { keys, lines, totals, outcome } = await scanned(
+  const { keys, lines, totals, shares, outcome } = await scanned(
     filesScan({ now, call, filesetIds: [second, first.toUpperCase(), second], search: {}, limit: 100 }),
   );
 
@@ -41,6 +41,7 @@ test('reads every file of each FileSet in turn, and puts the FileSet’s id firs
   expect(keys).toEqual(lines.map((line) => `${JSON.parse(line)._filesetId}/${JSON.parse(line).id}`));
   expect(keys.slice(0, 250).every((key) => key.startsWith(`${second}/`))).toBe(true);
   expect(totals).toEqual([null, null, null, 500, 500, 500]);
+  expect(shares).toEqual([0.2, 0.4, 0.5, 0.7, 0.9, 1]);
   expect(outcome).toEqual({
     consistency: 'proved',
     assumes: ['exact-totals', 'exact-creation-times'],
