@@ -11,6 +11,9 @@ export function runArgument(text: string): string {
   );
 }
 
+/** The same, or `last`. */
+export const runOrLast = (text: string): string => (text === 'last' ? text : runArgument(text));
+
 /** `SOURCE` or `SOURCE.NAME` as an argument. */
 export function placeArgument(text: string): Place {
   const place = parsePlace(text);

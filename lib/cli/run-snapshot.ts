@@ -1,5 +1,6 @@
 import { PlatformError } from '../platform/platform-error.ts';
 import { openSession, type Session } from '../session.ts';
+import { lastStopped } from '../snapshot/history/last-stopped.ts';
 import type { Place } from '../snapshot/keys.ts';
 import { openPartitions } from '../snapshot/publish/open-partitions.ts';
 import { beginRun } from '../snapshot/run/begin-run.ts';
@@ -13,7 +14,7 @@ import type { SnapshotRequest } from '../snapshot/sources/request.ts';
 import type { Store } from '../store/store.ts';
 import { sleep } from '../time/sleep.ts';
 import { createProgress } from './progress.ts';
-import { showPublication } from './show-publication.ts';
+import { type ShowFlags, showPublication } from './show-publication.ts';
 import { shownLines, type Terminal } from './terminal.ts';
 import { asUsage, UsageError } from './usage-error.ts';
 import { snapshotCommand, withWayOut } from './with-way-out.ts';
@@ -24,7 +25,7 @@ export type RunToTake =
   | { readonly kind: 'resumed'; readonly place: Place; readonly run: string };
 
 /** The flags that say how a run is taken, not what it takes. */
-export type RunFlags = { readonly force?: true; readonly json?: true };
+export type RunFlags = ShowFlags & { readonly force?: true };
 
 /** Takes or resumes a run, publishes it, shows it, and returns the exit code. */
 export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: Terminal): Promise<number> {
@@ -34,7 +35,7 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
   const platform = new URL(session.settings.PLATFORM_BASE_URL).host;
   const saved =
     taken.kind === 'resumed'
-      ? await resume(store, taken, platform)
+      ? await resume(store, await namedRun(store, taken), platform)
       : await beginRun(taken.request, {
           store,
           compression: session.settings.SYNC_COMPRESSION,
@@ -43,7 +44,9 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
           now: Date.now,
           random: Math.random,
         });
-  const { source: place } = saved.checkpoint;
+  const { source: place, run } = saved.checkpoint;
+  // Said before the first request, so that whoever kills the process knows what to resume.
+  terminal.err(`${place}: ${taken.kind === 'resumed' ? 'resuming run' : 'run'} ${run}`);
   const scan = await openScan(saved.checkpoint, session, store, terminal);
   const progress = createProgress(place, {
     screen: terminal.screen,
@@ -117,6 +120,17 @@ const optionsOf = ({ settings, callCounts, paceCounts, environment }: Session, s
 });
 
 type ResumedRun = Extract<RunToTake, { readonly kind: 'resumed' }>;
+
+/** The run with its own name, where `last` was typed. */
+async function namedRun(store: Store, resumed: ResumedRun): Promise<ResumedRun> {
+  if (resumed.run !== 'last') return resumed;
+  const run = await lastStopped(store, resumed.place);
+  if (run !== undefined) return { ...resumed, run };
+  const expected = `a run of ${resumed.place} in ${store.location} that was stopped`;
+  throw new UsageError(
+    `--resume last: expected ${expected}, got none; to take a new run: ${snapshotCommand(resumed.place)} …`,
+  );
+}
 
 async function resume(store: Store, { place, run }: ResumedRun, platform: string): Promise<Saved> {
   const newRun = `to take a new run: ${snapshotCommand(place)} …`;

@@ -4,22 +4,52 @@ import type { Publication } from '../snapshot/publish/publish.ts';
 import type { Store } from '../store/store.ts';
 import { exitCodes, shownLines, type Terminal } from './terminal.ts';
 
-/** Shows a finished run, as its manifest or in words, and returns the exit code. */
+/** How a finished run is shown, and which ids may be missing of it. */
+export type ShowFlags = {
+  readonly json?: true;
+  /** True for an id that may be missing: it makes no run incomplete. Default: missing ids are only named. */
+  readonly isExpected?: ((id: string) => boolean) | undefined;
+};
+
+/**
+ * Shows a finished run, in words or as one JSON value, and returns the exit code: 3 if the run was not published, or if
+ * an id could not be read that was not expected to be missing.
+ */
 export function showPublication(
   publication: Publication,
   store: Pick<Store, 'location'>,
-  flags: { readonly json?: true },
+  { json, isExpected }: ShowFlags,
   { out, err }: Pick<Terminal, 'out' | 'err'>,
 ): number {
-  const { kind, manifest } = publication;
-  const words = shownLines(describePublication(publication, store));
-  out(flags.json ? JSON.stringify(manifest, undefined, 2) : words);
-  if (flags.json && kind !== 'published') err(words);
-  return kind === 'published' ? exitCodes.done : exitCodes.incomplete;
+  const { missing } = publication.manifest;
+  const unexpected = isExpected && missing.filter(({ id }) => !isExpected(id)).length;
+  const words = shownLines(describePublication(publication, store, unexpected));
+  out(json ? JSON.stringify(toJson(publication, store), undefined, 2) : words);
+  const isDone = publication.kind === 'published' && !unexpected;
+  if (json && !isDone) err(words);
+  return isDone ? exitCodes.done : exitCodes.incomplete;
+}
+
+/** The manifest, and what happened to the run: its manifest lies in `store` under the key `manifest`. */
+function toJson(publication: Publication, { location }: Pick<Store, 'location'>) {
+  const { kind, key, manifest } = publication;
+  const instead = kind === 'superseded' ? { supersededBy: publication.latest.run } : {};
+  return {
+    ...manifest,
+    published: kind === 'published',
+    outcome: kind,
+    ...instead,
+    store: location,
+    manifest: key,
+  };
 }
 
 /** A finished run in a few lines, for people. */
-function describePublication(publication: Publication, store: Pick<Store, 'location'>): string {
+function describePublication(
+  publication: Publication,
+  store: Pick<Store, 'location'>,
+  unexpected: number | undefined,
+): string {
   const { manifest, key } = publication;
   const bytes = manifest.parts.reduce((sum, part) => sum + part.bytes, 0);
   const seconds = (Date.parse(manifest.finishedAt) - Date.parse(manifest.startedAt)) / 1000;
@@ -29,7 +59,7 @@ function describePublication(publication: Publication, store: Pick<Store, 'locat
     `consistency: ${manifest.consistency}, in the order of ${manifest.order}`,
     `calls: ${count(requests, 'request')}, ${count(retries, 'retry', 'retries')}, ${throttled} throttled`,
     ...(manifest.idsFrom === undefined ? [] : [`ids from: ${manifest.idsFrom}`]),
-    ...missing(manifest),
+    ...describeMissing(manifest, unexpected),
     ...(manifest.changes === null ? [] : [changed(manifest.changes)]),
     ...outcome(publication),
     `manifest: ${store.location}/${key}`,
@@ -39,12 +69,17 @@ function describePublication(publication: Publication, store: Pick<Store, 'locat
 /** The most ids that a line names; the manifest names all. */
 const SHOWN_MISSING = 5;
 
-function missing({ missing: ids }: Manifest): readonly string[] {
+/** `unexpected`: how many of them were not expected to be missing; undefined if that does not matter. */
+function describeMissing({ missing: ids }: Manifest, unexpected: number | undefined): readonly string[] {
   if (ids.length === 0) return [];
-  const shown = ids.slice(0, SHOWN_MISSING).map(({ id, status }) => `${id} (${status})`);
-  return [
-    `missing: ${[...shown, ...(ids.length > SHOWN_MISSING ? [`and ${ids.length - SHOWN_MISSING} more`] : [])].join(', ')}`,
-  ];
+  const named = ids.slice(0, SHOWN_MISSING).map(({ id, status }) => `${id} (${status})`);
+  const more = ids.length > SHOWN_MISSING ? [`and ${ids.length - SHOWN_MISSING} more`] : [];
+  const line = `missing: ${[...named, ...more].join(', ')}`;
+  if (unexpected === undefined) return [line];
+  if (unexpected === 0) return [`${line}, all expected`];
+  const which = unexpected === ids.length ? '' : `, ${unexpected} not expected`;
+  const what = `${count(unexpected, 'id')} could not be read`;
+  return [`${line}${which}`, `incomplete: ${what}; if that is expected: --expect-missing ID`];
 }
 
 const changed = ({ against, added, removed, changed: different }: NonNullable<Manifest['changes']>) =>

@@ -205,7 +205,7 @@ const commands: readonly (() => readonly string[])[] = [
 
 /** Lines that say the same whatever the state. */
 const USUAL =
-  /^(?:\w+: [\d,]+ (?:of|records?)\b.*|consistency: .*|calls: .*|ids from: .*|changes: .*|manifest: .*|SOURCE .*|stopped; .*|calculations {2}.*| {2}\w+: .*|\s*)$/;
+  /^(?:\w+: [\d,]+ (?:of|records?)\b.*|\w+: (?:resuming )?run .*|consistency: .*|calls: .*|ids from: .*|changes: .*|manifest: .*|SOURCE .*|stopped; .*|calculations {2}.*| {2}\w+: .*|\s*)$/;
 
 type Ended = { readonly code: number; readonly out: string; readonly err: string };
 

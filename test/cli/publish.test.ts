@@ -183,7 +183,14 @@ describe('names from the platform cannot move the cursor', () => {
 
     expect(code).toBe(0);
     const parquet = { format: expect.any(String), parts: [], other: 0 };
-    expect(JSON.parse(out)).toEqual({ ...manifest, parquet });
+    expect(JSON.parse(out)).toEqual({
+      ...manifest,
+      parquet,
+      published: true,
+      outcome: 'published',
+      store: folder,
+      manifest: expect.stringMatching(/_manifest\.json$/),
+    });
     expect(out).not.toMatch(unsafe);
   });
 });

@@ -94,7 +94,7 @@ test.each([
   [['snapshot', 'data-files', '--ids-from', '-'], '-: expected at least one id, one per line, got none'],
   [['snapshot', 'cards', '--datasets-from', 'no/such'], 'no/such: expected a file that can be read'],
   [['snapshot', 'cards', '--dataset', '..'], 'datasetId: expected a name that is not empty, "." or ".."'],
-  [['snapshot', 'calculations', '--resume', 'last'], badRun('last')],
+  [['snapshot', 'calculations', '--resume', 'last'], '--resume last: expected a run of calculations in '],
   [['snapshot', 'calculations', '--resume', '../../calculations'], badRun('../../calculations')],
   [['snapshot', 'calculations', '--resume', RUN], `--resume: run ${RUN} of calculations in `],
   [['snapshot', 'calculations', '--resume', RUN], ': expected a checkpoint, got none'],

@@ -18,7 +18,7 @@ export const addPublish: AddCommand = (program, terminal, finish) => {
     .argument('<source>', 'the source of the run, or SOURCE.NAME if it has a place of its own', placeArgument)
     .argument('<run>', 'the run, such as 20261121T091500Z-3fa9c1', runArgument)
     .option('--force', 'publish even if a gate refuses; the manifest says so')
-    .option('--json', 'print the manifest as one JSON value')
+    .option('--json', 'print the manifest, and whether the run was published, as one JSON value')
     .action(async (source: Place, run: string, flags: PublishFlags) =>
       finish(await publish(source, run, flags, terminal)),
     );

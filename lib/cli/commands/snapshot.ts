@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { placeOf } from '../../snapshot/keys.ts';
 import { type Source, sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
 import type { AddCommand, Finish } from '../command.ts';
-import { runArgument } from '../place-argument.ts';
+import { addExpectMissing, type ExpectFlags, readExpected } from '../expected-missing.ts';
+import { runOrLast } from '../place-argument.ts';
 import { addRequestOptions, checkPlaceName, optionsGiven, readRequest } from '../request-options.ts';
 import type { RunFlags, RunToTake } from '../run-snapshot.ts';
 import type { Terminal } from '../terminal.ts';
@@ -16,21 +17,23 @@ export const addSnapshot: AddCommand = (program, terminal, finish) => {
   for (const source of sources) addSource(snapshot.command(source), source, terminal, finish);
 };
 
-type SnapshotFlags = RunFlags & { readonly as?: string; readonly resume?: string };
+type SnapshotFlags = Pick<RunFlags, 'force' | 'json'> &
+  ExpectFlags & { readonly as?: string; readonly resume?: string };
 
 function addSource(command: Command, source: Source, terminal: Terminal, finish: Finish): void {
   command.description(sourceDefinitions[source].takes);
   addRequestOptions(command, source);
-  command
+  addExpectMissing(command)
     .option('--as <name>', 'give a narrowed snapshot a place of its own: SOURCE.NAME/')
-    .option('--resume <run>', 'resume a run that was stopped', runArgument)
+    .option('--resume <run>', 'resume a run that was stopped; last: the one that started last', runOrLast)
     .option('--force', 'publish even if a gate refuses; the manifest says so')
-    .option('--json', 'print the manifest as one JSON value')
+    .option('--json', 'print the manifest, and whether the run was published, as one JSON value')
     .action(async (flags: SnapshotFlags) => {
+      const isExpected = await readExpected(flags, terminal);
       const taken = await runToTake(command, source, flags, terminal);
       // Loaded only when it is needed, so that the other commands start without it.
       const { runSnapshot } = await import('../run-snapshot.ts');
-      finish(await runSnapshot(taken, flags, terminal));
+      finish(await runSnapshot(taken, { ...flags, isExpected }, terminal));
     });
 }
 

@@ -1,0 +1,18 @@
+import type { Store } from '../../store/store.ts';
+import { type Place, parsePlace, sourceOf } from '../keys.ts';
+import { sources } from '../sources/sources.ts';
+
+/** Every place that has a run in the store, published or not: source by source, its own place first. */
+export async function placesIn(store: Store): Promise<readonly Place[]> {
+  const found: Place[] = [];
+  for (const source of sources) {
+    const names = new Set<string>();
+    for (const folder of ['', 'work/'])
+      for await (const key of store.folders(`${folder}${source}`)) names.add(key.slice(folder.length));
+    for (const name of [...names].sort()) {
+      const place = parsePlace(name);
+      if (place !== undefined && sourceOf(place) === source) found.push(place);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,126 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { beginRun } from '../../lib/snapshot/run/begin-run.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+let sandbox: Sandbox;
+let folder: string;
+
+beforeAll(async () => {
+  sandbox = await startPlatform({ calculations: 5, datasets: 2, cards: 2, fileSets: 0, dataFiles: 3 });
+});
+
+afterAll(() => sandbox.close());
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'resume-last-'));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+async function run(argv: readonly string[], input = '') {
+  const { terminal, out, err } = createFakeTerminal(
+    {
+      PLATFORM_BASE_URL: sandbox.url,
+      PLATFORM_TOKEN: sandbox.token,
+      PLATFORM_RATE: '1000',
+      SYNC_STORE: folder,
+    },
+    input,
+  );
+  const code = await runCommandLine(argv, terminal);
+  return { code, out: out(), err: err() };
+}
+
+/** A run that was stopped at its beginning. */
+async function begin(nowMs: number, as?: string): Promise<string> {
+  const { checkpoint } = await beginRun(
+    { source: 'data-files', ids: sandbox.ids().dataFiles.slice(0, 1), as },
+    {
+      store: createDirectoryStore(folder),
+      compression: 'gzip',
+      platform: new URL(sandbox.url).host,
+      now: () => nowMs,
+      random: Math.random,
+    },
+  );
+  return checkpoint.run;
+}
+
+const [MONDAY, TUESDAY] = [Date.parse('2026-11-16T09:00:00.100Z'), Date.parse('2026-11-17T09:00:00.200Z')];
+
+test('the run is named before anything is requested', async () => {
+  const [id = ''] = sandbox.ids().dataFiles;
+
+  const { err } = await run(['snapshot', 'data-files', '--id', id]);
+
+  const { run: name } = JSON.parse(await readFile(join(folder, 'data-files/latest.json'), 'utf8'));
+  expect(err.split('\n')[0]).toBe(`data-files: run ${name}`);
+});
+
+test('--resume last resumes the run that was started last, and says which', async () => {
+  const first = await begin(MONDAY);
+  const last = await begin(TUESDAY + 1);
+  await begin(TUESDAY);
+  await begin(TUESDAY + 2, 'mine');
+
+  const { code, err, out } = await run(['snapshot', 'data-files', '--resume', 'last', '--json']);
+
+  expect(code).toBe(0);
+  expect(err).toBe(`data-files: resuming run ${last}`);
+  expect(JSON.parse(out)).toMatchObject({ run: last, published: true });
+  expect(first).not.toBe(last);
+});
+
+test('--resume last leaves out runs that ended, and says if none is left', async () => {
+  const [id = ''] = sandbox.ids().dataFiles;
+  await run(['snapshot', 'data-files', '--id', id]);
+  const refused = await run(['snapshot', 'data-files', '--id', '99999999']);
+
+  const { code, err } = await run(['snapshot', 'data-files', '--resume', 'last']);
+
+  expect(refused.code).toBe(3);
+  expect(code).toBe(2);
+  expect(err).toBe(
+    `platform-sync: --resume last: expected a run of data-files in ${folder} that was stopped, got none; to take a new run: platform-sync snapshot data-files …`,
+  );
+});
+
+test('--json says whether the run was published, and where its manifest lies', async () => {
+  const [id = '', other = ''] = sandbox.ids().dataFiles;
+
+  const published = JSON.parse((await run(['snapshot', 'data-files', '--id', id, '--json'])).out);
+  const refused = JSON.parse((await run(['snapshot', 'data-files', '--id', other, '--json'])).out);
+
+  expect(published).toMatchObject({ published: true, outcome: 'published', store: folder });
+  expect(JSON.parse(await readFile(join(published.store, published.manifest), 'utf8'))).toMatchObject({
+    run: published.run,
+    records: 1,
+  });
+  expect(refused).toMatchObject({ published: false, outcome: 'refused', refused: ['selection'] });
+  expect(refused.manifest).toBe(`work/data-files/${refused.run}/_manifest.json`);
+});
+
+test('ids that could not be read exit 3, unless they are expected to be missing', async () => {
+  const [id = ''] = sandbox.ids().dataFiles;
+  const argv = ['snapshot', 'data-files', ...[id, '99999998', '99999999'].flatMap((each) => ['--id', each])];
+  const list = join(folder, 'expected.txt');
+  await writeFile(list, '\n 99999998 \n');
+
+  const incomplete = await run(argv);
+  const half = await run([...argv, '--expect-missing', '099999998']);
+  const expected = await run([...argv, '--expect-missing-from', list, '--expect-missing', '99999999']);
+
+  expect([incomplete.code, half.code, expected.code]).toEqual([3, 3, 0]);
+  expect(incomplete.out).toContain(
+    'missing: 99999998 (404), 99999999 (404)\nincomplete: 2 ids could not be read; if that is expected: --expect-missing ID\n',
+  );
+  expect(half.out).toContain('99999999 (404), 1 not expected\nincomplete: 1 id could not be read');
+  expect(expected.out).toContain('99999999 (404), all expected\n');
+  expect(incomplete.out).toContain('\npublished\n');
+});
