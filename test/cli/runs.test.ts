@@ -2,11 +2,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { addRuns } from '../../lib/cli/commands/runs.ts';
+import type { Place } from '../../lib/snapshot/keys.ts';
+import type { Manifest } from '../../lib/snapshot/manifest.ts';
+import { startRun } from '../../lib/snapshot/run/take-run.ts';
+import type { Run } from '../../lib/snapshot/run-id.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
+import { printStored } from '../../lib/store/stored-json.ts';
 import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/publish-lines.ts';
+import { publishedManifest } from '../snapshot/published-manifest.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 let folder: string;
@@ -153,4 +159,93 @@ test('a damaged latest.json is named', async () => {
   expect(code).toBe(3);
   expect(out).toBe('');
   expect(err).toContain('calculations: calculations/latest.json is not what platform-sync writes there');
+});
+
+describe('--all', () => {
+  const stopped: Run = { id: '20261118T080000Z-111111', startedAt: '2026-11-18T08:00:00.100Z' };
+  const refused: Run = { id: '20261116T100000Z-222222', startedAt: '2026-11-16T10:00:00.000Z' };
+
+  /** A run under `work/` whose scan has ended, as the gates judged it. */
+  const storeJudged = (place: Place, { id, startedAt }: Run, judged: Partial<Manifest>) =>
+    store.put(
+      `work/${place}/${id}/_manifest.json`,
+      printStored(
+        publishedManifest({
+          source: place,
+          run: id,
+          startedAt,
+          finishedAt: startedAt,
+          records: 5,
+          ...judged,
+        }),
+      ),
+    );
+
+  const begin = (place: Place, { startedAt }: Run) =>
+    startRun(
+      { source: place, compression: 'gzip', selection: {}, platform: 'example.com' },
+      { store, now: () => Date.parse(startedAt), random: () => 1 / 15 },
+    );
+
+  test('lists unfinished, refused and superseded runs among the published ones, of every place', async () => {
+    await publishTwo();
+    await storeJudged('calculations', monday, {});
+    await storeJudged('calculations', refused, { publishable: false, refused: ['shrunk', 'type'] });
+    await storeJudged('calculations', { ...monday, id: '20261116T080000Z-333333' }, { begunAfter: null });
+    await begin('calculations', stopped);
+    await begin('cards.mine', stopped);
+
+    const { code, out } = await runs('--all');
+    const machines = await runs('--all', '--json');
+
+    expect(code).toBe(0);
+    expect(out.split('\n').map((line) => line.replaceAll(/ +/g, ' '))).toEqual([
+      'SOURCE RUN STATE STARTED SECONDS RECORDS ADDED REMOVED CHANGED CONSISTENCY',
+      'calculations 20261118T080000Z-111111 unfinished 2026-11-18T08:00:00.100Z - 0 - - - -',
+      'calculations 20261117T090000Z-bbbbbb published 2026-11-17T09:00:00.000Z 12.3 20,000 3 1,200 0 best-effort forced over: unproved',
+      'calculations 20261116T100000Z-222222 refused 2026-11-16T10:00:00.000Z 0.0 5 - - - proved refused as: shrunk, type',
+      'calculations 20261116T090000Z-aaaaaa published 2026-11-16T09:00:00.000Z 0.0 2 - - - proved',
+      'calculations 20261116T080000Z-333333 superseded 2026-11-16T09:00:00.000Z 0.0 5 - - - proved',
+      'cards.mine 20261118T080000Z-111111 unfinished 2026-11-18T08:00:00.100Z - 0 - - - -',
+    ]);
+    expect(JSON.parse(machines.out)).toMatchObject([
+      { state: 'unfinished', finishedAt: null, records: 0, consistency: null, fault: null },
+      { state: 'published' },
+      { state: 'refused', refused: ['shrunk', 'type'] },
+      { state: 'published' },
+      { state: 'superseded' },
+      { source: 'cards.mine' },
+    ]);
+  });
+
+  test('names a run that cannot be read, and lists the others: exit 3', async () => {
+    await publishTwo();
+    await begin('calculations', stopped);
+    await store.put(`work/calculations/${refused.id}/_checkpoint.json`, Buffer.from('{'));
+    const old = 'calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/_manifest.json';
+    await store.put(old, Buffer.from('{'));
+
+    const { code, out, err } = await runs('--all', '--json');
+
+    expect(code).toBe(3);
+    expect(JSON.parse(out)).toMatchObject([
+      { run: stopped.id, state: 'unfinished' },
+      { run: tuesday.id, fault: null },
+      { run: refused.id, state: 'damaged', fault: expect.stringContaining('_checkpoint.json is not what') },
+      { run: monday.id, state: 'published', fault: expect.stringContaining(`${old} is not what`) },
+    ]);
+    expect(err.match(/no other run is affected/g)).toHaveLength(2);
+  });
+
+  test('limits each place, and says so if there are no runs at all', async () => {
+    const none = await runs('--all');
+    await publishTwo();
+    await begin('calculations', stopped);
+
+    const { out, err } = await runs('--all', '--limit', '1', '--json');
+
+    expect(none.out).toBe(`no runs in ${folder}`);
+    expect(JSON.parse(out)).toMatchObject([{ run: stopped.id }]);
+    expect(err).toBe('2 earlier runs not listed; use --limit to list more');
+  });
 });

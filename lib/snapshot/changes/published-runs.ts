@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Store } from '../../store/store.ts';
-import { findStored, MOST_LIST_BYTES } from '../../store/stored-json.ts';
+import { findStored, MOST_LIST_BYTES, StoredObjectError } from '../../store/stored-json.ts';
 import { isManifestKey, type Place } from '../keys.ts';
 import { type Latest, readLatest } from '../manifest.ts';
 
@@ -10,7 +10,8 @@ export type PublishedRun = { readonly run: string; readonly manifest: string };
 /**
  * The published runs of a place, newest first; none before the first publication. A run is published once `latest.json`
  * has been moved to it or past it. Any other run in the folder that did not start before the one named now is either
- * being published or was left by a publisher that was killed, so it is left out. Throws `StoredObjectError`.
+ * being published or was left by a publisher that was killed, so it is left out. Throws `StoredObjectError` if
+ * `latest.json` is damaged.
  */
 export async function publishedRuns(
   store: Store,
@@ -43,8 +44,14 @@ const startSchema = z.object({ startedAt: z.string() });
 async function isPublished(store: Store, { run, manifest }: PublishedRun, latest: Latest): Promise<boolean> {
   if (second(run) !== second(latest.run)) return second(run) < second(latest.run);
   // Names end in random digits: within a second only the manifest shows which run started first.
-  const stored = await findStored(store, manifest, startSchema, MOST_LIST_BYTES);
-  return stored !== undefined && stored.value.startedAt < latest.startedAt;
+  try {
+    const stored = await findStored(store, manifest, startSchema, MOST_LIST_BYTES);
+    return stored !== undefined && stored.value.startedAt < latest.startedAt;
+  } catch (error) {
+    // A damaged manifest must not hide the other runs: whoever reads it names it.
+    if (error instanceof StoredObjectError) return true;
+    throw error;
+  }
 }
 
 function newestFirst(a: PublishedRun, b: PublishedRun, latest: Latest): number {

@@ -1,0 +1,168 @@
+import { type PublishedRun, publishedRuns } from '../snapshot/changes/published-runs.ts';
+import { placesIn } from '../snapshot/history/places.ts';
+import { type UnpublishedRun, unpublishedRuns } from '../snapshot/history/unpublished-runs.ts';
+import type { Place } from '../snapshot/keys.ts';
+import { type Manifest, readManifest } from '../snapshot/manifest.ts';
+import { readLastPublication } from '../snapshot/publish/last-publication.ts';
+import { runOfId } from '../snapshot/run-id.ts';
+import { sources } from '../snapshot/sources/sources.ts';
+import type { Store } from '../store/store.ts';
+import { StoredObjectError } from '../store/stored-json.ts';
+import type { Terminal } from './terminal.ts';
+import { snapshotCommand } from './with-way-out.ts';
+
+/** A run as `runs --json` prints it: null where nobody knows, or where there is nothing to say. */
+export type ListedRun = {
+  readonly source: Place;
+  readonly run: string;
+  readonly state: 'published' | UnpublishedRun['state'];
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+  readonly durationMs: number | null;
+  readonly records: number | null;
+  /** Null for a first run, which was not compared with any. */
+  readonly against: string | null;
+  readonly added: number | null;
+  readonly removed: number | null;
+  readonly changed: number | null;
+  readonly consistency: Manifest['consistency'] | null;
+  readonly forced: boolean;
+  readonly refused: readonly string[];
+  /** What is missing or damaged of it, in words. */
+  readonly fault: string | null;
+};
+
+export type RunsToList = {
+  readonly store: Store;
+  /** Default: every source, or with `all` every place. */
+  readonly place: Place | undefined;
+  /** Also runs that are not published. */
+  readonly all: boolean;
+  /** The most of each place. */
+  readonly limit: number;
+};
+
+export type FoundRuns = {
+  readonly listed: readonly ListedRun[];
+  /** What is missing or damaged, in words. */
+  readonly broken: readonly string[];
+  /** How many runs there are above the limit. */
+  readonly left: number;
+};
+
+/** The runs of each place, newest first. What is missing or damaged of one run is named, and spoils no other. */
+export async function findRuns(options: RunsToList, terminal: Pick<Terminal, 'signal'>): Promise<FoundRuns> {
+  const { store, place, all, limit } = options;
+  const places = place !== undefined ? [place] : all ? await placesIn(store) : sources;
+  const [listed, broken]: [ListedRun[], string[]] = [[], []];
+  let left = 0;
+  for (const each of places) {
+    const last = await readLastPublication(store, each);
+    if (last.broken !== undefined) broken.push(`${each}: ${last.broken}; ${toRepair(each)}`);
+    // Without `latest.json` nobody knows which runs were published.
+    const published = last.latest === undefined ? [] : await publishedRuns(store, each, terminal);
+    const names = new Set(published.map(({ run }) => run));
+    const { latest } = last;
+    const unpublished = all
+      ? await Array.fromAsync(
+          unpublishedRuns({ store, place: each, published: names, latest, signal: terminal.signal }),
+        )
+      : [];
+    const runs = merged(published, unpublished);
+    left += Math.max(0, runs.length - limit);
+    for (const run of runs.slice(0, limit)) {
+      terminal.signal.throwIfAborted();
+      const found = 'state' in run ? ofUnpublished(each, run) : await ofPublished(store, each, run);
+      listed.push(found);
+      // What is wrong with the last published run was said above.
+      if (found.fault !== null && found.run !== last.latest?.run)
+        broken.push(`${each}: ${found.fault}; no other run is affected`);
+    }
+  }
+  return { listed, broken, left };
+}
+
+/** How a place is published again whose last run is missing or damaged. */
+function toRepair(place: Place): string {
+  return `to publish a new run without comparing: ${snapshotCommand(place)} … --force, or platform-sync publish ${place} RUN --force`;
+}
+
+type Found = PublishedRun | UnpublishedRun;
+
+/** Newest first by their names; each list is already, and the published runs stay in their order. */
+function merged(
+  published: readonly PublishedRun[],
+  unpublished: readonly UnpublishedRun[],
+): readonly Found[] {
+  const left = [...unpublished];
+  const runs: Found[] = [];
+  for (const each of published) {
+    while (left[0] !== undefined && left[0].run > each.run) runs.push(...left.splice(0, 1));
+    runs.push(each);
+  }
+  return [...runs, ...left];
+}
+
+async function ofPublished(store: Store, source: Place, { run, manifest }: PublishedRun): Promise<ListedRun> {
+  try {
+    return { ...ofManifest(source, await readManifest(store, manifest)), state: 'published' };
+  } catch (error) {
+    if (!(error instanceof StoredObjectError)) throw error;
+    return { ...unknownRun(source, runOfId(run)), state: 'published', fault: error.message };
+  }
+}
+
+function ofUnpublished(source: Place, found: UnpublishedRun): ListedRun {
+  const { run: id, startedAt, state } = found;
+  switch (found.state) {
+    case 'refused':
+    case 'superseded':
+      return { ...ofManifest(source, found.manifest), state };
+    case 'unfinished':
+      return { ...unknownRun(source, { id, startedAt }), state, records: found.records };
+    case 'damaged':
+      return { ...unknownRun(source, { id, startedAt }), state, fault: found.fault };
+    default:
+      return found satisfies never;
+  }
+}
+
+function ofManifest(source: Place, manifest: Manifest): Omit<ListedRun, 'state'> {
+  const { run, startedAt, finishedAt, records, changes, consistency, forced, refused } = manifest;
+  return {
+    source,
+    run,
+    startedAt,
+    finishedAt,
+    durationMs: Date.parse(finishedAt) - Date.parse(startedAt),
+    records,
+    against: changes?.against ?? null,
+    added: changes?.added ?? null,
+    removed: changes?.removed ?? null,
+    changed: changes?.changed ?? null,
+    consistency,
+    forced,
+    refused,
+    fault: null,
+  };
+}
+
+const unknownRun = (
+  source: Place,
+  { id, startedAt }: { readonly id: string; readonly startedAt: string },
+): Omit<ListedRun, 'state'> => ({
+  source,
+  run: id,
+  startedAt,
+  finishedAt: null,
+  durationMs: null,
+  records: null,
+  against: null,
+  added: null,
+  removed: null,
+  changed: null,
+  consistency: null,
+  forced: false,
+  refused: [],
+  fault: null,
+});
