@@ -8,20 +8,27 @@ import type { ComparisonEvent, RunSide } from '../snapshot/changes/comparison-ev
 import type { ChangeCounts } from '../snapshot/changes/count-changes.ts';
 import { describeChanges } from '../snapshot/changes/describe-changes.ts';
 import { type PublishedRun, publishedRuns } from '../snapshot/changes/published-runs.ts';
-import { findRunPair } from '../snapshot/changes/run-pair.ts';
+import { type EarlierRun, findRunPair } from '../snapshot/changes/run-pair.ts';
 import { storedChanges } from '../snapshot/changes/stored-changes.ts';
 import { type Place, sourceOf } from '../snapshot/keys.ts';
-import type { Manifest } from '../snapshot/manifest.ts';
+import { type Manifest, readManifest } from '../snapshot/manifest.ts';
 import { sources } from '../snapshot/sources/sources.ts';
 import { createDirectoryStore } from '../store/directory.ts';
 import type { Store } from '../store/store.ts';
+import { StoredObjectError } from '../store/stored-json.ts';
 import { LISTED, LISTED_JSON } from './listed.ts';
 import { openStoreOf } from './open-store-of.ts';
 import { exitCodes, shown, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 import { withWayOut } from './with-way-out.ts';
 
-export type DiffFlags = { readonly limit?: number; readonly memory: number; readonly json?: true };
+export type DiffFlags = {
+  readonly limit?: number;
+  readonly memory: number;
+  /** Epoch milliseconds: compare with the run that was the last one then. */
+  readonly since?: number;
+  readonly json?: true;
+};
 
 type Requested = {
   readonly place: Place | undefined;
@@ -29,30 +36,44 @@ type Requested = {
   readonly now: string | undefined;
 };
 
-/** Prints what changed between two published runs of a place, or of every published source; returns the exit code. */
-export async function runDiff(
-  { place, old, now }: Requested,
-  flags: DiffFlags,
-  terminal: Terminal,
-): Promise<number> {
+/**
+ * Prints what changed between two published runs of a place, or of every published source; returns the exit code. What is
+ * missing or damaged of one source is named, and the others are compared all the same.
+ */
+export async function runDiff(requested: Requested, flags: DiffFlags, terminal: Terminal): Promise<number> {
+  const { place, old } = requested;
+  if (flags.since !== undefined && old !== undefined)
+    throw new UsageError(`--since: expected no run to compare with, since it names one, got ${old}`);
   const store = await openStoreOf(terminal.environment);
   const values: string[] = [];
-  let published = false;
+  let isPublished = false;
+  let isBroken = false;
   for (const each of place === undefined ? sources : [place]) {
-    const finding = findDifference({ store, place: each, old, now }, flags, terminal);
-    const difference = await withWayOut(`to see which runs are sound: platform-sync runs ${each}`, finding);
-    if (difference === undefined) continue;
-    published = true;
+    const finding = findDifference({ ...requested, store, place: each }, flags, terminal);
+    const hinted = withWayOut(`to see which runs are sound: platform-sync runs ${each}`, finding);
+    const difference = await (place === undefined ? hinted.catch(namedBy(each, terminal)) : hinted);
+    isBroken ||= difference === 'broken';
+    if (difference === undefined || difference === 'broken') continue;
+    isPublished = true;
     if (flags.json) values.push(printDifference(difference));
     else for (const line of describeDifference(difference)) terminal.out(shown(line));
   }
-  if (!published) {
+  if (!isPublished && !isBroken) {
     terminal.err(`${place ?? 'platform-sync'}: nothing has been published in ${shown(store.location)}`);
     return exitCodes.failed;
   }
   if (flags.json) terminal.out(place === undefined ? `[${values.join(',\n')}]` : values.join(''));
-  return exitCodes.done;
+  return isBroken ? exitCodes.incomplete : exitCodes.done;
 }
+
+/** Names what is missing or damaged of one of several places. */
+const namedBy =
+  (place: Place, { err }: Terminal) =>
+  (error: unknown): 'broken' => {
+    if (!(error instanceof StoredObjectError)) throw error;
+    err(shown(`${place}: ${error.message}`));
+    return 'broken';
+  };
 
 /** What changed between two runs of a place; undefined if none has been published. */
 async function findDifference(
@@ -62,7 +83,7 @@ async function findDifference(
 ): Promise<Difference | undefined> {
   const runs = await publishedRuns(store, place, terminal);
   if (runs.length === 0) return undefined;
-  const pair = await findRunPair({ store, runs, old, now });
+  const pair = await findRunPair({ store, runs, old, now, sinceMs: flags.since });
   if (pair.kind === 'unknown-run') throw unknownRun(place, pair.run, runs);
   return compare({ store, place, ...pair }, flags, terminal);
 }
@@ -79,7 +100,7 @@ function unknownRun(place: Place, run: string, runs: readonly PublishedRun[]): U
 type Compared = {
   readonly store: Store;
   readonly place: Place;
-  readonly before: Manifest | undefined;
+  readonly before: EarlierRun | undefined;
   readonly after: Manifest;
 };
 
@@ -95,27 +116,42 @@ type Difference = {
 async function compare(
   { store, place, before, after }: Compared,
   flags: DiffFlags,
-  { signal, err }: Terminal,
+  terminal: Terminal,
 ): Promise<Difference> {
-  if (before === undefined) return { place, old: null, now: after.run, counts: undefined, changes: [] };
+  const first = { place, old: null, now: after.run, counts: undefined, changes: [] };
+  if (before === undefined) return first;
   const limit = flags.limit ?? (flags.json ? LISTED_JSON : LISTED);
   const isStored = after.changes?.against === before.run;
-  const stored = isStored ? await storedChanges({ store, place, run: after, signal }) : undefined;
+  const stored = isStored
+    ? await storedChanges({ store, place, run: after, signal: terminal.signal })
+    : undefined;
   if (stored !== undefined)
     return { place, old: before.run, now: after.run, ...(await collectChanges(stored, limit)) };
+  const manifest = before.manifest ?? before.instead?.manifest;
+  if (manifest === undefined) return first;
+  const older = await readManifest(store, manifest);
+  const found = await compareAll({ store, place, before: older, after }, { ...flags, limit }, terminal);
+  return { place, old: older.run, now: after.run, ...found };
+}
+
+/** Compares the records of two runs. */
+async function compareAll(
+  { store, place, before, after }: Omit<Compared, 'before'> & { readonly before: Manifest },
+  { memory, limit }: DiffFlags & { readonly limit: number },
+  { signal, err }: Terminal,
+) {
   await using scratch = await openScratch();
   const steps = compareRuns({
     store,
     source: sourceOf(place),
     before,
     after,
-    memoryBytes: flags.memory * 1_000_000,
+    memoryBytes: memory * 1_000_000,
     scratch,
     signal,
     observe: warnOfRepeats(place, { before: before.run, after: after.run }, err),
   });
-  const found = await collectChanges(steps, limit);
-  return { place, old: before.run, now: after.run, ...found };
+  return await collectChanges(steps, limit);
 }
 
 /** A folder of this machine for records that do not fit into memory, removed when it is disposed. */

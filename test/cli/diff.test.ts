@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { Command } from 'commander';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { addDiff } from '../../lib/cli/commands/diff.ts';
+import { changesKey } from '../../lib/snapshot/keys.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/publish-lines.ts';
@@ -192,3 +194,79 @@ test('an unknown run is wrong usage; the message names the published runs', asyn
 test.each(['reports', 'files.', 'files/../x', '../files'])('%s is not a source', async (source) => {
   await expect(diff(source)).rejects.toThrow(/Expected one of calculations, files, cards, data-files/);
 });
+
+describe('--since compares with the run that was the last one then', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test.each([
+    ['2026-11-17T09:00:00Z', tuesday.id],
+    ['2026-11-17', monday.id],
+    ['1d', tuesday.id],
+    ['48h', monday.id],
+    ['1w', monday.id],
+    ['2026-11-19', wednesday.id],
+  ])('%s', async (since, old) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-19T08:00:00Z') });
+    await publishThree();
+
+    const { code, out } = await diff('calculations', '--since', since, '--json');
+
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ old, new: wednesday.id });
+  });
+
+  test('a time that has not passed, or is none, or beside a run, is wrong usage', async () => {
+    await publishThree();
+
+    await expect(diff('--since', '2099-01-01')).rejects.toThrow(
+      'Expected a time that has passed, got "2099-',
+    );
+    await expect(diff('--since', 'yesterday')).rejects.toThrow(
+      'Expected a time ago such as 12h, 7d or 4w, or',
+    );
+    await expect(diff('calculations', monday.id, '--since', '1d')).rejects.toMatchObject({
+      name: 'UsageError',
+      message: `--since: expected no run to compare with, since it names one, got ${monday.id}`,
+    });
+  });
+});
+
+describe('one broken manifest spoils nothing but itself', () => {
+  test('of several sources, the others are compared, and it is named: exit 3', async () => {
+    await publishThree();
+    await publishLines(store, { place: 'cards', run: monday, lines: [] });
+    await store.put('cards/dt=2026-11-16/run=20261116T090000Z-aaaaaa/_manifest.json', Buffer.from('{'));
+
+    const { code, out, err } = await diff();
+    const machines = await diff('--json');
+
+    expect([code, machines.code]).toEqual([3, 3]);
+    expect(out).toContain(`calculations: ${tuesday.id} → ${wednesday.id}`);
+    expect(JSON.parse(machines.out)).toHaveLength(1);
+    expect(err).toContain(
+      'cards: cards/dt=2026-11-16/run=20261116T090000Z-aaaaaa/_manifest.json is not what',
+    );
+    expect(err).toContain('to see which runs are sound: platform-sync runs cards');
+  });
+
+  test.each([
+    ['damaged', () => store.put(MANIFEST_OF_MONDAY, Buffer.from('{'))],
+    ['gone', () => store.delete(MANIFEST_OF_MONDAY)],
+  ])('stored changes are shown, although the manifest of the run before is %s', async (_, breaks) => {
+    await publishLines(store, { run: monday });
+    const changes = { against: monday.id, added: 1, removed: 0, changed: 0 };
+    await publishLines(store, { run: tuesday, lines: [line(1, 'one')], manifest: { changes } });
+    const change = `{"change":"added","key":"1","after":${line(1, 'one')}}\n`;
+    await store.put(changesKey('calculations', tuesday), gzipSync(change));
+    await breaks();
+
+    const { code, out } = await diff('calculations');
+
+    expect(code).toBe(0);
+    expect(out).toBe(
+      `calculations: ${monday.id} → ${tuesday.id}: 1 added, 0 removed, 0 changed\n  added one (1)`,
+    );
+  });
+});
+
+const MANIFEST_OF_MONDAY = 'calculations/dt=2026-11-16/run=20261116T090000Z-aaaaaa/_manifest.json';

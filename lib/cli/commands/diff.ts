@@ -2,6 +2,7 @@ import type { Place } from '../../snapshot/keys.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import type { AddCommand } from '../command.ts';
 import { LISTED, LISTED_JSON } from '../listed.ts';
+import { momentOption } from '../moment-option.ts';
 import { numberOption } from '../options.ts';
 import { placeArgument } from '../place-argument.ts';
 import type { DiffFlags } from '../run-diff.ts';
@@ -18,6 +19,11 @@ export const addDiff: AddCommand = (program, terminal, finish) => {
     )
     .argument('[old]', 'the earlier run (default: the one that NEW was compared with when it was published)')
     .argument('[new]', 'the later run (default: the last published one)')
+    .option(
+      '--since <time>',
+      'compare with the run that was the last one then: so long ago (12h, 7d, 4w), or a date',
+      momentOption(),
+    )
     .option(
       '--limit <n>',
       `the most changes to list (default: ${LISTED}; with --json: ${LISTED_JSON})`,

@@ -1,5 +1,6 @@
 import type { Store } from '../../store/store.ts';
 import { type Manifest, readManifest } from '../manifest.ts';
+import { runOfId } from '../run-id.ts';
 import type { PublishedRun } from './published-runs.ts';
 
 export type RunPairOptions = {
@@ -10,22 +11,46 @@ export type RunPairOptions = {
   readonly old: string | undefined;
   /** Default: the last published run. */
   readonly now: string | undefined;
+  /**
+   * Epoch milliseconds, in place of `old`: the last run that had started by then; if none had, the first one that is
+   * published.
+   */
+  readonly sinceMs?: number | undefined;
+};
+
+/** An earlier run to compare with. Its manifest is not read: with stored changes nobody needs it. */
+export type EarlierRun = {
+  readonly run: string;
+  /** Undefined if the run was removed: only changes that are stored can be shown. */
+  readonly manifest: string | undefined;
+  /** The run to compare with if those are gone as well. */
+  readonly instead: PublishedRun | undefined;
 };
 
 /** Two runs to compare; `before` is undefined if nothing was published before `after`. */
 export type RunPair =
-  | { readonly kind: 'found'; readonly before: Manifest | undefined; readonly after: Manifest }
+  | { readonly kind: 'found'; readonly before: EarlierRun | undefined; readonly after: Manifest }
   | { readonly kind: 'unknown-run'; readonly run: string };
 
-/** Finds the manifests of two published runs by their names. */
-export async function findRunPair({ store, runs, old, now }: RunPairOptions): Promise<RunPair> {
+/** Finds two published runs by their names or by when they started. Throws `StoredObjectError` if the later one is damaged. */
+export async function findRunPair({ store, runs, old, now, sinceMs }: RunPairOptions): Promise<RunPair> {
   const find = (name: string) => runs.find(({ run }) => run === name);
   const newer = now === undefined ? runs[0] : find(now);
-  const older = old === undefined ? undefined : find(old);
+  const older = old !== undefined ? find(old) : sinceMs === undefined ? undefined : startedBy(runs, sinceMs);
   if (newer === undefined) return { kind: 'unknown-run', run: now ?? '' };
   if (old !== undefined && older === undefined) return { kind: 'unknown-run', run: old };
   const after = await readManifest(store, newer.manifest);
-  const against = older ?? find(after.changes?.against ?? '') ?? runs[runs.indexOf(newer) + 1];
-  const before = against === undefined ? undefined : await readManifest(store, against.manifest);
+  if (older !== undefined) return { kind: 'found', before: { ...older, instead: undefined }, after };
+  const previous = runs[runs.indexOf(newer) + 1];
+  const against = after.changes?.against;
+  const before =
+    against === undefined
+      ? previous && { ...previous, instead: undefined }
+      : { run: against, manifest: find(against)?.manifest, instead: previous };
   return { kind: 'found', before, after };
+}
+
+/** The last run that had started by a moment, to the second; the first one if none had. */
+function startedBy(runs: readonly PublishedRun[], momentMs: number): PublishedRun | undefined {
+  return runs.find(({ run }) => Date.parse(runOfId(run).startedAt) <= momentMs) ?? runs.at(-1);
 }
