@@ -77,7 +77,8 @@ const LONG_WORD = /(\S{200})\S{100,}/g;
 /** The most characters of one message: more than 50 faults or a line of the log have. */
 const LONGEST_MESSAGE = 32_768;
 
-function createProgram(terminal: Terminal, finish: Finish): Command {
+/** The program with all commands, which write to the terminal and throw where commander would end the process. */
+export function createProgram(terminal: Terminal, finish: Finish): Command {
   const program = new Command('platform-sync')
     .description(
       'Copies the metadata of an analytics platform into S3 or a directory, and sends work back to it.',

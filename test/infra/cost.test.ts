@@ -14,11 +14,15 @@ test.each(sizes.filter(({ mostUsd }) => mostUsd !== undefined))(
   },
 );
 
-test('the README says the same', () => {
-  const readme = readFileSync('README.md', 'utf8');
+test('docs/deploy.md says the same, and README the least', () => {
+  const table = readFileSync('docs/deploy.md', 'utf8');
 
   for (const size of sizes) {
     const { onDemand, afterFree } = costOf(size);
-    expect(readme).toContain(`| $${onDemand.toFixed(2)} | $${afterFree.toFixed(2)} |`);
+    expect(table).toContain(`| $${onDemand.toFixed(2)} | $${afterFree.toFixed(2)} |`);
   }
+  const [least] = sizes;
+  expect(readFileSync('README.md', 'utf8')).toContain(
+    `from $${least && costOf(least).onDemand.toFixed(2)} a month`,
+  );
 });

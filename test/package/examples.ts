@@ -1,21 +1,22 @@
 import { readFileSync } from 'node:fs';
 
-const DOCUMENT = 'docs/install.md';
+const PAGES = ['docs/install.md', 'docs/operations.md'] as const;
 
 const BLOCK = /<!-- test: (?<name>\w+) -->\n```\w+\n(?<code>[\s\S]*?)```\n/g;
 
-/** The examples of docs/install.md that tests run, by the name in the comment above each. */
+/** The examples of these pages that tests run, by the name in the comment above each. */
 const examples: ReadonlyMap<string, string> = new Map(
-  [...readFileSync(DOCUMENT, 'utf8').matchAll(BLOCK)].map(({ groups }) => [
-    groups?.['name'] ?? '',
-    groups?.['code'] ?? '',
-  ]),
+  PAGES.flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(BLOCK)].map(
+      ({ groups }) => [groups?.['name'] ?? '', groups?.['code'] ?? ''] as const,
+    ),
+  ),
 );
 
 /** An example as it stands in the text. Throws if there is none with the name. */
 export function example(name: string): string {
   const code = examples.get(name);
-  if (code === undefined) throw new Error(`expected an example ${name} in ${DOCUMENT}`);
+  if (code === undefined) throw new Error(`expected an example ${name} in ${PAGES.join(' or ')}`);
   return code;
 }
 

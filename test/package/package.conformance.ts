@@ -35,7 +35,7 @@ beforeAll(async () => {
   await install('@types/node@22.15.35', 'typescript@5.9.3');
   for (const name of ['aws-cdk-lib', 'constructs'])
     symlinkSync(resolve('node_modules', name), join(project, 'node_modules', name));
-  for (const name of [...PROGRAMS, 'infra'])
+  for (const name of [...PROGRAMS, 'infra', 'adopt'])
     for (const extension of ['ts', 'mjs'])
       writeFileSync(join(project, `${name}.${extension}`), example(name));
 }, 600_000);
@@ -103,9 +103,12 @@ describe.each([
 });
 
 test('the construct has the right types, and so have all declarations that it reaches', async () => {
-  const { code, out } = await runProgram([checkoutProgram('tsc'), ...CHECKED, ...MODULES, 'infra.ts'], {
-    folder: project,
-  });
+  const { code, out } = await runProgram(
+    [checkoutProgram('tsc'), ...CHECKED, ...MODULES, 'infra.ts', 'adopt.ts'],
+    {
+      folder: project,
+    },
+  );
 
   expect(out).toBe('');
   expect(code).toBe(0);

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+
+/** A docstring, and the declaration that it stands above. */
+export type Documented = { readonly doc: string; readonly signature: string };
+
+/** Numbers of sections of a document that readers do not have. */
+const SECTION = /\s*\(contract [\d.]+\)/g;
+
+const joined = (comment: string) =>
+  comment
+    .replaceAll(/^\s*(?:\/\*\*|\*\/|\*) ?|\s*\*\/$/gm, '')
+    .split(/\s*\n\s*/)
+    .join(' ')
+    .replaceAll(SECTION, '')
+    .trim();
+
+/** The docstring of an exported constant or type of a file. Throws if it has none. */
+export function docOf(file: string, name: string): string {
+  const source = readFileSync(file, 'utf8');
+  const pattern = new RegExp(`(/\\*\\*(?:(?!\\*/)[\\s\\S])*\\*/)\\nexport (?:const|type) ${name}\\b`);
+  const [, comment] = pattern.exec(source) ?? [];
+  if (comment === undefined) throw new Error(`${file}: expected a docstring of ${name}, got none`);
+  return joined(comment);
+}
+
+/** A member of a group in an exported type, such as `calculations.search` of `Platform`. Throws if there is none. */
+export function memberOf(file: string, type: string, path: string): Documented {
+  const source = readFileSync(file, 'utf8');
+  const [group = '', name = ''] = path.split('.');
+  const [, body = ''] = new RegExp(`export type ${type} = \\{\\n([\\s\\S]*?)\\n\\};`).exec(source) ?? [];
+  const [, members = ''] = new RegExp(`readonly ${group}: \\{\\n([\\s\\S]*?)\\n {2}\\};`).exec(body) ?? [];
+  const found = new RegExp(
+    `(?:/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\s*)?^ {4}(${name}\\([\\s\\S]*?);$`,
+    'm',
+  ).exec(members);
+  if (found === null) throw new Error(`${file}: expected ${path} in ${type}, got none`);
+  const [, comment = '', signature = ''] = found;
+  return {
+    doc: joined(comment),
+    signature: signature
+      .replaceAll(/\s*\n\s*/g, ' ')
+      .replaceAll('( ', '(')
+      .replaceAll(', )', ')'),
+  };
+}

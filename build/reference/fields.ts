@@ -1,0 +1,73 @@
+import * as z from 'zod/mini';
+import { idSchema } from '../../lib/platform/id.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** A field of an object, in words. */
+export type Field = {
+  /** With dots for what is inside, and `[]` for each of a list. */
+  readonly name: string;
+  readonly type: string;
+  /** False if it may be absent. */
+  readonly isRequired: boolean;
+};
+
+/** The fields of a schema, those of objects inside after the object. */
+export function fieldsOf(schema: z.ZodMiniType): readonly Field[] {
+  const converted = z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+    override({ zodSchema, jsonSchema }) {
+      if ((zodSchema as unknown) === idSchema) Object.assign(jsonSchema, { type: 'id' });
+      // The records that keep names as they were received are checked by a function.
+      else if (zodSchema._zod.def.type === 'custom') Object.assign(jsonSchema, { type: 'object' });
+    },
+  });
+  return inside(converted as Schema, '');
+}
+
+function inside(schema: Schema, prefix: string): readonly Field[] {
+  const required = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
+  return Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, Schema>>).flatMap(
+    ([name, member]) => {
+      const { plain, isList } = unwrapped(member);
+      const at = `${prefix}${name}${isList ? '[]' : ''}`;
+      return [
+        { name: `${prefix}${name}`, type: typeOf(member), isRequired: required.has(name) },
+        ...inside(plain, `${at}.`),
+      ];
+    },
+  );
+}
+
+/** What a member is when it is not null, and each item of it if it is a list. */
+function unwrapped(member: Schema): { readonly plain: Schema; readonly isList: boolean } {
+  const plain = alternatives(member).find(({ type }) => type !== 'null') ?? member;
+  const items = plain['items'] as Schema | undefined;
+  return items === undefined ? { plain, isList: false } : { plain: unwrapped(items).plain, isList: true };
+}
+
+const alternatives = (schema: Schema): readonly Schema[] =>
+  Array.isArray(schema['anyOf']) ? schema['anyOf'].flatMap(alternatives) : [schema];
+
+const WORDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  boolean: 'true or false',
+  integer: 'whole number',
+  id: 'id',
+  number: 'number',
+  object: 'object',
+  null: 'null',
+};
+
+function typeOf(schema: Schema): string {
+  const words = alternatives(schema).flatMap((each) => {
+    const items = each['items'] as Schema | undefined;
+    if (each['type'] === 'array') return [`list of ${typeOf(items ?? {})}`];
+    return [each['type']].flat().map((type) => WORDS[String(type)] ?? 'any');
+  });
+  const [least, most] = [schema['minimum'], schema['maximum']];
+  const range = typeof least === 'number' && typeof most === 'number' && most < Number.MAX_SAFE_INTEGER;
+  const fallback = schema['default'] === undefined ? '' : `, by default ${JSON.stringify(schema['default'])}`;
+  return `${[...new Set(words)].join(' or ')}${range ? ` from ${least} to ${most}` : ''}${fallback}`;
+}

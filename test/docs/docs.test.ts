@@ -1,0 +1,140 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../infra/config.ts';
+import { parseMessage } from '../../lib/jobs/message/message.ts';
+import { parseInboxRequest } from '../../lib/jobs/texts/batch/inbox-request.ts';
+import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { startTestAws } from '../aws/start-test-aws.ts';
+import { example } from '../package/examples.ts';
+import { type Block, blocks, blocksOf } from './blocks.ts';
+import { checkElsewhere, REASON } from './check-elsewhere.ts';
+import { runLine } from './run-line.ts';
+import { linesOf } from './shell.ts';
+import { typeFaults } from './type-faults.ts';
+
+/*
+ * Every fenced block of README and docs, run from the text itself: commands in this process against one sandbox, JSON
+ * through the schemas, TypeScript through the compiler. A block that cannot run here says so in its fence, with the
+ * reason (`sh elsewhere: REASON`), and what can be checked of it is; one that nobody runs fails.
+ */
+
+const folder = mkdtempSync(join(tmpdir(), 'docs-'));
+const running = new AsyncDisposableStack();
+running.defer(() => rmSync(folder, { recursive: true }));
+let environment: Readonly<Record<string, string>> = {};
+
+beforeAll(async () => {
+  const platform = running.use(
+    await startPlatform({ calculations: 200, datasets: 5, cards: 20, filesPerSet: 30, dataFiles: 20 }),
+  );
+  const aws = await startTestAws({ queues: [{ name: 'jobs' }, { name: 'dead' }], tables: ['ledger'] });
+  running.defer(aws.close);
+  environment = {
+    ...aws.settings,
+    PLATFORM_BASE_URL: platform.url,
+    PLATFORM_TOKEN: platform.token,
+    PLATFORM_RATE: '1000',
+    SYNC_STORE: join(folder, 'store'),
+    SYNC_TABLE: 'ledger',
+    SYNC_QUEUE_URL: aws.queueUrl('jobs'),
+    SYNC_DEAD_LETTER_URL: aws.queueUrl('dead'),
+    LOG_LEVEL: 'silent',
+  };
+  // What pages look at: two runs with changes between them, as any reader has who comes back.
+  for (const line of [
+    'platform-sync snapshot calculations',
+    'platform-sync snapshot files --fileset 5ab50524-9b3d-4a75-b88a-f20ea274b5d8',
+    'platform-sync snapshot cards --dataset cd27b9a0-a9d4-446b-9b16-02103df7f112',
+  ])
+    await runLine(line, { environment, folder });
+  platform.churn(20);
+  await runLine('platform-sync snapshot calculations', { environment, folder });
+}, 60_000);
+
+afterAll(() => running.disposeAsync());
+
+/** How blocks are run, by what kind their language and words make them. */
+const kinds = {
+  'sh elsewhere': ({ text, words }) => checkElsewhere(text, words),
+  sh: (block) => runShell(block),
+  'ndjson FILE': (block) => {
+    writeFileSync(join(folder, block.words), block.text);
+    checkJobs(block);
+  },
+  'csv FILE': ({ text, words }) => writeFileSync(join(folder, words), text),
+  'json instances': ({ text }) => void readConfig(JSON.parse(text)),
+  'json event rule': ({ text }) =>
+    void readConfig({
+      instances: [{ name: 'a', baseUrl: 'https://a.example.com', eventRules: [JSON.parse(text)] }],
+    }),
+  'json jobs': (block) => checkJobs(block),
+  'json inbox': ({ text }) => checkInbox(text),
+  sql: async ({ text }) => {
+    for (const statement of linesOf(text.replaceAll(/ *--.*$/gm, '')))
+      await runLine(`platform-sync query "${statement.replace(/;$/, '')}"`, { environment, folder });
+  },
+  // Both are looked at, not run.
+  text: () => undefined,
+  mermaid: () => undefined,
+  'ts elsewhere': ({ words }) => expect(words).toMatch(REASON),
+  // All at once, below.
+  ts: () => undefined,
+  python: () => expect(existsSync('test/tables/readers.conformance.ts')).toBe(true),
+} as const satisfies Readonly<Record<string, (block: Block) => unknown>>;
+
+function kindOf({ language, words }: Block): keyof typeof kinds | undefined {
+  const isFile = /^[\w-]+\.\w+$/.test(words) && language !== 'sh';
+  const kind = [language, isFile ? 'FILE' : words.replace(/:.*$/, '')].join(' ').trim();
+  const found = language === 'sh' && isScript(words) ? 'sh' : kind;
+  return found in kinds ? (found as keyof typeof kinds) : undefined;
+}
+
+const isScript = (words: string) => /^[\w-]+\.sh$/.test(words);
+
+async function runShell({ text }: Block): Promise<void> {
+  for (const line of linesOf(text)) await runLine(line, { environment, folder });
+}
+
+function checkJobs({ text }: Block): void {
+  for (const line of linesOf(text))
+    expect(parseMessage(line, { messageId: 'm-1', allow: {} })).toMatchObject({ kind: 'job' });
+}
+
+function checkInbox(text: string): void {
+  expect(parseInboxRequest('inbox/reviews.json', Buffer.from(text))).toMatchObject({ kind: 'request' });
+}
+
+describe('the fenced block at', () => {
+  test.each(blocks.filter(({ test }) => test === undefined))('$at', async (block) => {
+    const kind = kindOf(block);
+    if (kind === undefined) expect.fail(`nobody runs a block of ${block.language} ${block.words}`);
+
+    await kinds[kind](block);
+  });
+});
+
+test('the TypeScript of all pages compiles against the entry points', () => {
+  // aws-cdk-lib alone takes seconds: what imports it is checked where the package is installed.
+  const checked = ({ language, words, text }: Block) =>
+    language === 'ts' && words === '' && !text.includes('aws-cdk-lib');
+
+  expect(typeFaults(blocks.filter(checked))).toEqual([]);
+});
+
+test('a block with a test of its own is among the examples there', () => {
+  for (const { test, text } of blocks) if (test !== undefined) expect(example(test)).toBe(text);
+});
+
+test('a block that nobody runs is found', () => {
+  const source = ['```', 'platform-sync runs', '```', '```sh deploy', 'ls', '```', ''].join('\n');
+
+  expect(blocksOf('a.md', source).map(kindOf)).toEqual([undefined, undefined]);
+});
+
+test('a line that fails is found', async () => {
+  await expect(runLine('platform-sync runs --none', { environment, folder })).rejects.toThrow(
+    'expected exit code 0, got 2',
+  );
+});

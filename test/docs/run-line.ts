@@ -1,0 +1,59 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { settingNames } from '../../lib/setting-names.ts';
+import { createFakeTerminal } from '../cli/fake-terminal.ts';
+import { argumentsOf, parseLine, type Stage } from './shell.ts';
+
+/** Where lines run: the settings, and the folder that their files are in. */
+export type Place = { readonly environment: Readonly<Record<string, string>>; readonly folder: string };
+
+/** What sets the environment, which a test does in its own way. */
+const SETS = /^set -a; \. \.\/[\w.-]+; set \+a$/;
+
+/** Runs a line of a page, and checks that it ends as the page says. */
+export async function runLine(line: string, place: Place): Promise<void> {
+  if (SETS.test(line)) return;
+  const { stages, code } = parseLine(line);
+  if (stages[0]?.words[0] === 'export') return checkExport(stages[0]);
+  let input = '';
+  let ended = 0;
+  for (const stage of stages) {
+    const { code: of, out, err } = await runStage(stage, input, place);
+    input = out;
+    ended = of;
+    if (of !== code) expect.fail(`${line}: expected exit code ${code}, got ${of}\n${err}\n${out}`);
+    if (stage.to !== undefined) writeFileSync(join(place.folder, stage.to), out);
+  }
+  expect(ended).toBe(code);
+}
+
+type Ended = { readonly code: number; readonly out: string; readonly err: string };
+
+async function runStage(stage: Stage, input: string, { environment, folder }: Place): Promise<Ended> {
+  const [program, ...words] = stage.words;
+  const ended = { code: 0, err: '' };
+  if (program === 'echo') return { ...ended, out: `${words.join(' ')}\n` };
+  if (program === 'cat')
+    return { ...ended, out: words.map((file) => readFileSync(join(folder, file), 'utf8')).join('') };
+  const argv = argumentsOf(stage);
+  if (argv === undefined)
+    throw new Error(`expected platform-sync, echo or cat, got ${stage.words.join(' ')}`);
+  const { terminal, out, err } = createFakeTerminal(environment, input);
+  const code = await runCommandLine(
+    argv.map((word) => inFolder(word, folder)),
+    terminal,
+  );
+  return { code, out: out(), err: err() };
+}
+
+/** A file that is named without a folder is in the reader's: here, in the test's. */
+const inFolder = (word: string, folder: string) =>
+  /^[\w-]+\.(csv|ndjson|json|parquet|html|txt|env)$/.test(word) ? join(folder, word) : word;
+
+function checkExport({ words }: Stage): void {
+  const names = words.slice(1).map((word) => /^([A-Z_]+)=/.exec(word)?.[1] ?? word);
+  const known = (name: string) => name.startsWith('AWS_') || settingNames.some((each) => each === name);
+  expect(names.filter((name) => !known(name))).toEqual([]);
+}

@@ -1,0 +1,50 @@
+/** One program of a pipeline: its words, and the file that its output goes to. */
+export type Stage = { readonly words: readonly string[]; readonly to: string | undefined };
+
+/** A line of a shell block that can be run: its pipeline, and the exit code that the page promises. */
+export type ShellLine = { readonly line: string; readonly stages: readonly Stage[]; readonly code: number };
+
+const TOKEN = /\s*(?:(?<comment>#.*$)|(?<operator>&&|[|>])|(?<word>(?:'[^']*'|"[^"]*"|[^\s'"|>&#])+))/y;
+
+/** The lines of a block: without empty ones and comments, and with those that end in `\` joined. */
+export const linesOf = (text: string): readonly string[] =>
+  text
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !line.startsWith('#'));
+
+/**
+ * Reads a line of the small part of the shell's language that the pages use: words, quotes, `|` and `>`. A comment
+ * `# exits 3` says how it ends. Throws for anything else.
+ */
+export function parseLine(line: string): ShellLine {
+  const stages: { words: string[]; to: string | undefined }[] = [{ words: [], to: undefined }];
+  let code = 0;
+  let isFile = false;
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < line.trimEnd().length) {
+    const { groups } = TOKEN.exec(line) ?? {};
+    const { comment, operator, word } = groups ?? {};
+    const stage = stages.at(-1);
+    if (groups === undefined || stage === undefined || operator === '&&')
+      throw new Error(`expected words, quotes, | and >, got ${line}`);
+    if (comment !== undefined) {
+      code = Number(/exits (\d)/.exec(comment)?.[1] ?? 0);
+      break;
+    }
+    if (operator === '|') stages.push({ words: [], to: undefined });
+    else if (operator === '>') isFile = true;
+    else if (isFile) [stage.to, isFile] = [unquoted(word ?? ''), false];
+    else stage.words.push(unquoted(word ?? ''));
+  }
+  return { line, stages, code };
+}
+
+const unquoted = (word: string) =>
+  word.replaceAll(/'([^']*)'|"([^"]*)"/g, (_, single, double) => single ?? double);
+
+/** The arguments of `platform-sync`, or undefined for another program. */
+export function argumentsOf({ words }: Stage): readonly string[] | undefined {
+  const [first, ...rest] = words[0] === 'npx' ? words.slice(1) : words;
+  return first === 'platform-sync' ? rest : undefined;
+}
