@@ -48,12 +48,35 @@ function* daysOf(years: readonly number[]) {
 
 /** From the time that clocks of a zone show, in minutes since 1970, to minutes since 1970 in UTC. */
 function utcOf(timeZone: string): (shown: number) => number {
+  const offsetAt = zones.get(timeZone) ?? offsetsOf(timeZone);
+  zones.set(timeZone, offsetAt);
+  return (shown) => shown - offsetAt(shown - offsetAt(shown));
+}
+
+/** How many minutes clocks are ahead of UTC at a minute since 1970 in UTC. */
+type OffsetAt = (minute: number) => number;
+
+/** By time zone: a configuration may have a hundred schedules in one. */
+const zones = new Map<string, OffsetAt>();
+
+/** The formatter is slow, and clocks are rarely changed: a day that begins and ends with one offset has no other. */
+function offsetsOf(timeZone: string): OffsetAt {
   const format = new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'longOffset' });
-  const offsetAt = (minute: number) => {
+  const formatted = (minute: number) => {
     const { value = '' } =
       format.formatToParts(minute * MINUTE_MS).find(({ type }) => type === 'timeZoneName') ?? {};
     const [, sign, hours = 0, minutes = 0] = /([+-])(\d\d):(\d\d)/.exec(value) ?? [];
     return (sign === '-' ? -1 : 1) * (60 * Number(hours) + Number(minutes));
   };
-  return (shown) => shown - offsetAt(shown - offsetAt(shown));
+  const days = new Map<number, number>();
+  const atMidnight = (day: number) => {
+    const offset = days.get(day) ?? formatted(day * DAY_MINUTES);
+    days.set(day, offset);
+    return offset;
+  };
+  return (minute) => {
+    const day = Math.floor(minute / DAY_MINUTES);
+    const offset = atMidnight(day);
+    return offset === atMidnight(day + 1) ? offset : formatted(minute);
+  };
 }
