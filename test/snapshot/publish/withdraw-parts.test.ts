@@ -7,7 +7,7 @@ import { type FinishedRun, publishRun } from '../../../lib/snapshot/publish/publ
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import { StoreError } from '../../../lib/store/error.ts';
 import type { Store } from '../../../lib/store/store.ts';
-import { scaled, scaledTimeout } from '../../scale.ts';
+import { sampled, scaled, scaledTimeout } from '../../scale.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
 
 const sunday: Run = { id: '20261115T090000Z-999999', startedAt: '2026-11-15T09:00:00.000Z' };
@@ -232,7 +232,7 @@ const WRITES = Array.from({ length: 34 }, (_, index) => index + 1);
 
 describe('a run is superseded while another publisher forces it', () => {
   test.each(WRITES)('at write %i of the one, the other does all its work', async (write) => {
-    for (let next = write; next <= WRITES.length; next += 1) {
+    for (const next of sampled(4, WRITES.slice(write - 1))) {
       store = newStore();
       await publishSunday();
       const force = () => publish(monday, { force: true });
@@ -293,7 +293,7 @@ describe('a run is superseded while another publisher forces it', () => {
           expect(await partsOf(monday)).toEqual(parts.map(({ key }) => key));
           expect(await parquetOf(monday)).toEqual(parquet?.parts.map(({ key }) => key) ?? []);
         }),
-        { numRuns: scaled(100, 3_000) },
+        { numRuns: scaled(30, 3_000) },
       );
     },
     scaledTimeout(300_000),
