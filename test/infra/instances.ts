@@ -101,7 +101,15 @@ function stackOf(instance: object): Stack {
   return stack;
 }
 
-export const templateOf = (instance: object): Template => Template.fromStack(stackOf(instance));
+/** Synthesized once: most tests read the same few. */
+export function templateOf(instance: object): Template {
+  const asJson = JSON.stringify(instance);
+  const template = templates.get(asJson) ?? Template.fromStack(stackOf(instance));
+  templates.set(asJson, template);
+  return template;
+}
+
+const templates = new Map<string, Template>();
 
 export type Resource = { readonly Type: string; readonly Properties: Readonly<Record<string, unknown>> };
 
