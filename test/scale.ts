@@ -15,6 +15,9 @@ function readScale(text = ''): number {
 /** `whole` multiplied by the scale, but at least `small`. */
 export const scaled = (small: number, whole: number): number => Math.max(small, Math.ceil(whole * SCALE));
 
+/** Whether this is the full run, which also writes pages that a sample cannot. */
+export const isWhole = SCALE >= 1;
+
 /** Milliseconds that a scaled test may take: `wholeMs` for the full run, and never less than four minutes. */
 export const scaledTimeout = (wholeMs: number): number => scaled(240_000, wholeMs);
 

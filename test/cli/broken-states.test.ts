@@ -8,6 +8,7 @@ import { type Manifest, readLatest, readManifest } from '../../lib/snapshot/mani
 import { readLastPublication } from '../../lib/snapshot/publish/last-publication.ts';
 import { beginRun } from '../../lib/snapshot/run/begin-run.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { isWhole, sampled } from '../scale.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 const PLACE = 'calculations';
@@ -243,36 +244,48 @@ async function broken({ breaks }: State): Promise<string> {
   return folder;
 }
 
-test('what each command says in each state, and its exit code, is what docs/broken-states.md says', async () => {
-  const sections: string[] = [];
-  for (const each of states) {
-    const rows = new Map<string, string[]>();
-    for (const command of commands) {
-      const folder = await broken(each);
-      const ended = await run(folder, command());
-      const says = `${ended.code} | ${saidIn(folder, ended) || '(the list)'}`;
-      rows.set(says, [...(rows.get(says) ?? []), `\`${shownCommand(command())}\``]);
-    }
-    sections.push(
-      [
-        `## ${each.state[0]?.toUpperCase()}${each.state.slice(1)}`,
-        '',
-        `Way out: \`${shownCommand(each.wayOut())}\``,
-        '',
-        '| command | exit | says |',
-        '|---|---|---|',
-        ...[...rows].map(([says, named]) => `| ${named.join(', ')} | ${says} |`),
-      ].join('\n'),
-    );
+/** The section of the page on one state. */
+async function sectionOf(each: State): Promise<string> {
+  const rows = new Map<string, string[]>();
+  for (const command of commands) {
+    const folder = await broken(each);
+    const ended = await run(folder, command());
+    const says = `${ended.code} | ${saidIn(folder, ended) || '(the list)'}`;
+    rows.set(says, [...(rows.get(says) ?? []), `\`${shownCommand(command())}\``]);
   }
+  return [
+    `## ${each.state[0]?.toUpperCase()}${each.state.slice(1)}`,
+    '',
+    `Way out: \`${shownCommand(each.wayOut())}\``,
+    '',
+    '| command | exit | says |',
+    '|---|---|---|',
+    ...[...rows].map(([says, named]) => `| ${named.join(', ')} | ${says} |`),
+  ].join('\n');
+}
 
-  const page = `${HEAD}\n\n${sections.join('\n\n')}\n`;
-  expect(page).not.toMatch(/\bat \S+:\d+:\d+|TypeError|SyntaxError/);
-  await expect(page).toMatchFileSnapshot('../../docs/broken-states.md');
+const PAGE = 'docs/broken-states.md';
+
+test('what each command says in some states, and its exit code, is what docs/broken-states.md says', async () => {
+  const page = await readFile(PAGE, 'utf8');
+  const [head, ...sections] = page.trimEnd().split(/\n\n(?=## )/);
+
+  expect(head).toBe(HEAD);
+  expect(sections).toHaveLength(states.length);
+  for (const each of sampled(3, states)) expect(sections).toContain(await sectionOf(each));
 }, 240_000);
 
+test.runIf(isWhole)(`${PAGE} has all states`, { timeout: 600_000 }, async () => {
+  const sections: string[] = [];
+  for (const each of states) sections.push(await sectionOf(each));
+  const page = `${HEAD}\n\n${sections.join('\n\n')}\n`;
+
+  expect(page).not.toMatch(/\bat \S+:\d+:\d+|TypeError|SyntaxError/);
+  await expect(page).toMatchFileSnapshot(`../../${PAGE}`);
+});
+
 describe('the way out ends with a published run, if', () => {
-  test.each(states.map((each) => [each.state, each] as const))('%s', async (_state, each) => {
+  test.each(sampled(6, states).map((each) => [each.state, each] as const))('%s', async (_state, each) => {
     const folder = await broken(each);
 
     const { code } = await run(folder, each.wayOut());

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { sampled } from '../scale.ts';
 import { runInto, spawnCommand } from './spawn-command.ts';
 import { lines, startJobs } from './start-jobs.ts';
 
@@ -26,7 +27,7 @@ const COMMANDS: readonly (readonly [readonly string[]])[] = [
 ];
 
 describe('standard output that nobody reads', () => {
-  test.each(COMMANDS)('is quiet: %j', async (argv) => {
+  test.each(sampled(2, COMMANDS))('is quiet: %j', async (argv) => {
     const child = spawnCommand(argv, { SYNC_STORE: folder });
     const said = text(child.stderr);
     child.stdout.destroy();
@@ -39,7 +40,7 @@ describe('standard output that nobody reads', () => {
 });
 
 describe.runIf(process.platform === 'linux')('standard output on a full disk', () => {
-  test.each(COMMANDS)('is one line, and exits 1: %j', async (argv) => {
+  test.each(sampled(2, COMMANDS))('is one line, and exits 1: %j', async (argv) => {
     const { code, said } = await runInto('/dev/full', argv, { SYNC_STORE: folder });
 
     expect(code).toBe(1);

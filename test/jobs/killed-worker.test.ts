@@ -15,8 +15,8 @@ import { scaled, scaledTimeout } from '../scale.ts';
  * with -9 in the middle of them, and a platform that loses responses after it has done the work.
  */
 
-const JOBS = scaled(120, 2_000);
-const KILLS = scaled(3, 12);
+const JOBS = scaled(70, 2_000);
+const KILLS = scaled(2, 12);
 const CONCURRENCY = 20;
 const packageId = codePackages[0]?.id ?? '';
 

@@ -11,8 +11,8 @@ import { openStore } from '../../lib/store/open.ts';
 import { scaled, scaledTimeout } from '../scale.ts';
 
 const STORE = 's3://killed/runs';
-const RECORDS = scaled(1_500, 20_000);
-const KILLS = scaled(4, 20);
+const RECORDS = scaled(800, 20_000);
+const KILLS = scaled(2, 20);
 
 type Run = { readonly sandbox: Sandbox; readonly aws: LocalAws; readonly run: string | undefined };
 

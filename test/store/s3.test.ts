@@ -99,12 +99,12 @@ describe('in S3', () => {
 
   test('a tag that an object is stored with can be read, and one that it has not, cannot', async () => {
     const store = await makeStore();
-    await store.put('tagged', Buffer.from('x'), { tag: { name: 'a-b', value: 'red & blue' } });
+    await store.put('tagged', Buffer.from('x'), { tag: { name: 'a-b', value: 'red + blue = a@b' } });
     await store.put('bare', Buffer.from('x'));
 
     const found = await Promise.all(['tagged', 'bare', 'missing'].map((key) => store.tagOf?.(key, 'a-b')));
 
-    expect(found).toEqual(['red & blue', undefined, undefined]);
+    expect(found).toEqual(['red + blue = a@b', undefined, undefined]);
     expect(await store.tagOf?.('tagged', 'other')).toBeUndefined();
   });
 
