@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
 import { spawnCommand } from './spawn-command.ts';
 
 let folder: string;
@@ -43,6 +45,18 @@ const start = (argv: readonly string[], settings: Readonly<Record<string, string
     LOG_LEVEL: 'silent',
     ...settings,
   });
+
+/** The command in this process, and what stops it. */
+function startHere(argv: readonly string[], settings: Readonly<Record<string, string>> = {}) {
+  const { terminal, out, err, interrupt } = createFakeTerminal({
+    PLATFORM_BASE_URL: sandbox.url,
+    PLATFORM_TOKEN: sandbox.token,
+    SYNC_STORE: folder,
+    LOG_LEVEL: 'silent',
+    ...settings,
+  });
+  return { ended: runCommandLine(argv, terminal), out, err, interrupt };
+}
 
 const hasLeft = () =>
   vi.waitFor(() => expect(sandbox.counts().requests).toBe(1), { interval: 5, timeout: 20_000 });
@@ -92,51 +106,40 @@ describe.each([
   });
 
   test('that times out says that it may have taken effect, and what to look at', async () => {
-    const child = start(argv(), { PLATFORM_TIMEOUT_MS: '500' });
-    const said = text(child.stderr);
+    const { ended, err } = startHere(argv(), { PLATFORM_TIMEOUT_MS: '500' });
     if (argv === call) {
       // The time limit of functions is fixed: a connection that breaks shows as little.
       await hasLeft();
       await sandbox.close();
     }
 
-    const [code] = await once(child, 'exit');
-
-    expect(code).toBe(1);
-    expect(await said).toContain(
-      `  the request had left: ${mayHave}. Before the command is repeated, look at `,
-    );
-    expect(await said).toMatch(lookAt);
+    expect(await ended).toBe(1);
+    expect(err()).toContain(`  the request had left: ${mayHave}. Before the command is repeated, look at `);
+    expect(err()).toMatch(lookAt);
   });
 
   test('that never left says so', async () => {
-    const child = start(argv(), { PLATFORM_BASE_URL: 'http://127.0.0.1:9' });
-    const said = text(child.stderr);
-    await delay(3_000);
-    child.kill('SIGINT');
+    const { ended, err, interrupt } = startHere(argv(), { PLATFORM_BASE_URL: 'http://127.0.0.1:9' });
+    await delay(500);
+    interrupt();
 
-    const [code] = await once(child, 'exit');
-
-    expect(code).toBe(1);
-    expect(await said).toContain(
+    expect(await ended).toBe(1);
+    expect(err()).toContain(
       'interrupted: stopped as requested\n  nothing took effect, so the command can be repeated',
     );
   });
 
   test('that the platform refuses says that nothing took effect', async () => {
-    const child = start(argv(), { PLATFORM_TOKEN: 'another-token' });
-    const said = text(child.stderr);
+    const { ended, err } = startHere(argv(), { PLATFORM_TOKEN: 'another-token' });
 
-    const [code] = await once(child, 'exit');
-
-    expect(code).toBe(1);
-    expect(await said).toContain('nothing took effect');
+    expect(await ended).toBe(1);
+    expect(err()).toContain('nothing took effect');
   });
 });
 
 test('score says at the first Ctrl-C which paid responses it waits for, and pays for none of them again', async () => {
   const file = join(folder, 'reviews.csv');
-  await writeFile(file, `text\n${Array.from({ length: 12 }, (_, index) => `text ${index}\n`).join('')}`);
+  await writeFile(file, `text\n${Array.from({ length: 6 }, (_, index) => `text ${index}\n`).join('')}`);
   const argv = ['score', file, '--text', 'text', '--batch', 'reviews'];
   const settings = { PLATFORM_RATE: '1000', PLATFORM_CONCURRENCY: '2' };
   const child = start(argv, settings);
@@ -155,5 +158,5 @@ test('score says at the first Ctrl-C which paid responses it waits for, and pays
     /^stopping: waiting for \d paid responses?, at most (?:60|5\d) s; Ctrl-C again ends at once$/m,
   );
   expect(ended).toBe(0);
-  expect(sandbox.counts().requests).toBe(12);
+  expect(sandbox.counts().requests).toBe(6);
 });
