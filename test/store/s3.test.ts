@@ -97,6 +97,20 @@ describe('in S3', () => {
     expect((await store.get('run=a/part-19'))?.body.toString()).toBe('x');
   });
 
+  test('a list of more than one page loses nothing', async () => {
+    const store = await makeStore();
+    const keys = Array.from({ length: 1_050 }, (_, index) => `${index % 2 === 0 ? 'a' : 'B'}${index}`);
+    const left = [...keys];
+    const putting = Array.from({ length: 20 }, async () => {
+      for (let key = left.pop(); key !== undefined; key = left.pop()) await store.put(key, Buffer.from(key));
+    });
+    await Promise.all(putting);
+
+    const listed = await Array.fromAsync(store.list(''));
+
+    expect(listed.map(({ key }) => key)).toEqual(keys.toSorted());
+  });
+
   test('a tag that an object is stored with can be read, and one that it has not, cannot', async () => {
     const store = await makeStore();
     await store.put('tagged', Buffer.from('x'), { tag: { name: 'a-b', value: 'red + blue = a@b' } });
