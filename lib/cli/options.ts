@@ -43,16 +43,30 @@ export function topicOption(text: string, before: readonly TopicGiven[] = []): r
   return collected(given, before);
 }
 
-/** An option's value as a JSON object. */
-export function objectOption(text: string): Readonly<Record<string, unknown>> {
+/** Where the value of an option is: in it, in the file `@FILE`, or on standard input (`-`). */
+const textOf = (given: string, terminal: Pick<Terminal, 'readInput'>) =>
+  given === '-' || given.startsWith('@') ? readText(given.replace(/^@/, ''), terminal) : given;
+
+/** An option's value as a JSON object, given as such, as `@FILE`, or as `-` for standard input. Throws `UsageError`. */
+export async function readObject(
+  option: string,
+  given: string,
+  terminal: Pick<Terminal, 'readInput'>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const text = (await textOf(given, terminal)).replace(/^\uFEFF/, '');
   const value = tryParse(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InvalidArgumentError(
-      `Expected a JSON object such as '{"name": "value"}', got ${JSON.stringify(text)}.`,
-    );
-  }
-  return value as Readonly<Record<string, unknown>>;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Readonly<Record<string, unknown>>;
+  const from = given === '-' ? 'on standard input ' : given.startsWith('@') ? `in ${given.slice(1)} ` : '';
+  // A file may hold what nobody wants in a log.
+  const got = from === '' ? JSON.stringify(given) : value === undefined ? 'invalid JSON' : kindOf(value);
+  throw new UsageError(
+    `${option}: expected a JSON object ${from}such as '{"name": "value"}', got ${got}. A file is given as @FILE, standard input as -`,
+  );
 }
+
+const kindOf = (value: unknown) =>
+  Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`;
 
 /** The text of a file, or of standard input for `-`. */
 export async function readText(file: string, { readInput }: Pick<Terminal, 'readInput'>): Promise<string> {

@@ -24,7 +24,12 @@ test.each([
   [['nonsense'], "unknown command 'nonsense'"],
   [['snapshot', 'kalkulations'], "unknown command 'kalkulations'"],
   [['call', 'only-one'], "missing required argument 'version'"],
-  [['call', 'a', 'b', 'c', '--input', '[1]'], 'Expected a JSON object'],
+  [
+    ['call', 'a', 'b', 'c', '--input', '[1]'],
+    '--input: expected a JSON object such as \'{"name": "value"}\', got "[1]"',
+  ],
+  [['call', 'a', 'b', 'c', '--input', '-'], '--input: expected a JSON object on standard input such as'],
+  [['call', 'a', 'b', 'c', '--input', '@no/such'], 'no/such: expected a file that can be read'],
   [['sandbox', '--rate', 'fast'], 'Expected a number from 0.01 to 100000, got "fast".'],
   [['sandbox', '--calculations', '1.5'], 'Expected a whole number from 0'],
   [

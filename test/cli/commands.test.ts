@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -98,6 +98,17 @@ describe('call', () => {
     ]);
 
     expect({ code, out }).toEqual({ code: 0, out: '42' });
+  });
+
+  test('takes its input from a file or from standard input', async () => {
+    const file = join(folder, 'input.json');
+    await writeFile(file, '\uFEFF{"first": 40, "second": 2}\n');
+    const add = ['call', packageId, '1.0.0', 'addNumbers', '--input'];
+
+    const fromFile = await run([...add, `@${file}`]);
+    const fromInput = await run([...add, '-'], '{"first": 1, "second": 2}');
+
+    expect([fromFile.out, fromInput.out]).toEqual(['42', '3']);
   });
 
   test('with --json prints the whole execution', async () => {

@@ -2,11 +2,11 @@ import { printJson } from '../../json/json.ts';
 import { shownJson } from '../../json/shown-json.ts';
 import type { FunctionExecution } from '../../platform/records.ts';
 import type { AddCommand } from '../command.ts';
-import { objectOption } from '../options.ts';
+import { readObject } from '../options.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
 
 type CallFlags = {
-  readonly input?: Readonly<Record<string, unknown>>;
+  readonly input?: string;
   readonly logs?: true;
   readonly json?: true;
 };
@@ -19,7 +19,10 @@ export const addCall: AddCommand = (program, terminal, finish) => {
     .argument('<package>', 'the id of the package, a UUID')
     .argument('<version>', 'a released version of the package')
     .argument('<function>', 'the name of the function')
-    .option('--input <json>', 'the input variables, as a JSON object', objectOption)
+    .option(
+      '--input <json>',
+      'the input variables: a JSON object, @FILE for one in a file, - for standard input',
+    )
     .option('--logs', 'show what the function logged')
     .option('--json', 'print the whole execution as one JSON value')
     .action(async (packageId: string, packageVersion: string, functionName: string, flags: CallFlags) => {
@@ -27,6 +30,8 @@ export const addCall: AddCommand = (program, terminal, finish) => {
       const { runFunctionChecks } = await import('../../jobs/types/run-function/message.ts');
       const { checkedMessage } = await import('../checked-message.ts');
       const { openSession } = await import('../../session.ts');
+      const inputVariables =
+        flags.input === undefined ? undefined : await readObject('--input', flags.input, terminal);
       const { packageVersion: version, ...message } = checkedMessage(
         runFunctionChecks,
         {
@@ -35,14 +40,14 @@ export const addCall: AddCommand = (program, terminal, finish) => {
           packageId,
           packageVersion,
           functionName,
-          inputVariables: flags.input,
+          inputVariables,
           settings: { getLogs: flags.logs === true },
         },
         TYPED_AS,
       );
       const { platform } = openSession(terminal);
-      const { inputVariables, settings } = message;
-      const call = { packageId, version, functionName, inputVariables, settings };
+      const { inputVariables: sent, settings } = message;
+      const call = { packageId, version, functionName, inputVariables: sent, settings };
       const { sendOnce } = await import('../sent-once.ts');
       const execution = await sendOnce((options) => platform.functions.run(call, options), EFFECT, terminal);
       if (flags.json) terminal.out(printJson(execution, 2));
