@@ -60,7 +60,7 @@ async function textsToScore(
 }
 
 /** What a job requests for each of its texts. */
-const requestOf = ({
+export const requestOf = ({
   topics,
   instructions,
   model,

@@ -1,6 +1,7 @@
 import { PlatformError } from '../../../platform/platform-error.ts';
 import { backoffMs } from '../../../time/backoff.ts';
 import type { ScoreJob } from '../../types/score/message.ts';
+import { createRefusals } from '../scoring/refusals.ts';
 import type { ScoreTextsOptions } from '../scoring/score-texts-options.ts';
 import { createTextGate } from '../scoring/text-gate.ts';
 import type { BatchRequest } from './batch-request.ts';
@@ -38,14 +39,18 @@ export async function scoreFile(request: BatchRequest, options: ScoreFileOptions
   if (checked.kind === 'refused') return checked;
   let rowsScored = 0;
   const gate = options.gate ?? createTextGate();
+  const refusals = options.refusals ?? createRefusals();
   const score = async (message: ScoreJob) => {
-    await scoreInTime(message, { ...options, gate });
+    await scoreInTime(message, { ...options, gate, refusals });
     rowsScored += message.texts.length;
     options.progress?.({ rowsScored, rows: checked.rows });
   };
   const send = (messages: readonly ScoreJob[]) =>
     eachOf(messages, score, options.chunksAtOnce ?? CHUNKS_AT_ONCE);
-  const { summary, chunks } = await splitChecked(request, { ...options, send });
+  const hadEnded = ({ scored }: { readonly scored: number }) => {
+    if (scored > 0) refusals.hasScored();
+  };
+  const { summary, chunks } = await splitChecked(request, { ...options, send, hadEnded });
   if (summary === undefined)
     throw new Error(
       `batch ${request.batch}: expected all ${chunks} chunks to have ended, but some are still open`,

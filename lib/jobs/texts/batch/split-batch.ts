@@ -4,7 +4,7 @@ import { writeHeader } from './batch-header.ts';
 import type { BatchRequest } from './batch-request.ts';
 import { type CheckOptions, checkBatch, type Refusal } from './check-batch.ts';
 import { chunkMessage } from './chunk-message.ts';
-import { type ChunkRow, isEnded, readChunkRow, writeChunkRow } from './chunk-row.ts';
+import { type ChunkCounts, type ChunkRow, isEnded, readChunkRow, writeChunkRow } from './chunk-row.ts';
 import { type Chunk, cutChunks, isBad, type SourceRow } from './chunks.ts';
 import { endChunk } from './end-chunk.ts';
 import { finishBatch, type Summary } from './finish-batch.ts';
@@ -18,6 +18,8 @@ export type SplitOptions = BatchStorage &
      * may be sent all the same. The ids of a job’s texts are the lines of their rows.
      */
     readonly send: (messages: readonly ScoreJob[]) => Promise<void>;
+    /** Is called with each chunk that had ended before. */
+    readonly hadEnded?: ((counts: ChunkCounts) => void) | undefined;
   };
 
 export type Split = SplitBatch | Refusal;
@@ -59,7 +61,7 @@ export async function splitBatch(request: BatchRequest, options: SplitOptions): 
 /** Splits a batch that has been checked. */
 export async function splitChecked(
   request: BatchRequest,
-  options: Pick<SplitOptions, keyof BatchStorage | 'send' | 'signal'>,
+  options: Pick<SplitOptions, keyof BatchStorage | 'send' | 'signal' | 'hadEnded'>,
 ): Promise<SplitBatch> {
   const header = { chunks: 0, rows: 0, badRows: 0 };
   const unsent = createUnsentChunks(request.batch, options.send);
@@ -84,7 +86,7 @@ export async function splitChecked(
 async function stageChunk(
   { index, rows }: Chunk,
   { batch, request, host }: BatchRequest,
-  options: BatchStorage,
+  options: BatchStorage & Pick<SplitOptions, 'hadEnded'>,
 ): Promise<ScoreJob | undefined> {
   const chunkId = { batch, chunk: index };
   const chunk: StagedChunk = { version: 1, host, request, rows: rows.map(stagedRow) };
@@ -96,7 +98,10 @@ async function stageChunk(
   if (stored === undefined && !isStaged) throw new BatchConflictError(chunkId);
   const now = stored ?? (await writeChunkRow(chunkId, open, null, options));
   if (now?.row.staged !== sha256) throw new BatchConflictError(chunkId);
-  if (isEnded(now.row)) return undefined;
+  if (isEnded(now.row)) {
+    options.hadEnded?.(now.row.counts);
+    return undefined;
+  }
   const message = chunkMessage(chunkId, chunk);
   if (message.texts.length > 0) return message;
   await endChunk(chunkId, [], options);

@@ -1,6 +1,7 @@
 import type { PlatformError } from '../../../platform/platform-error.ts';
+import { createRefusals } from './refusals.ts';
 import type { ScoreTextsOptions } from './score-texts-options.ts';
-import { type Alike, afterFailedText, mustStop, noneAlike } from './stopping.ts';
+import { type Alike, afterFailedText, isRefusedText, mustStop, noneAlike } from './stopping.ts';
 import { createTextGate, type Enter } from './text-gate.ts';
 
 /** Why a run stopped before all of its texts were tried. */
@@ -24,16 +25,18 @@ export type Run = Omit<ScoreTextsOptions, 'signal'> & {
   readonly departures: () => number;
   /** Records that a call has scored a text. */
   readonly succeeded: () => void;
+  /** Records that the cache had a result: the request is right, whatever else is wrong now. */
+  readonly foundCached: () => void;
   /** How many texts calls have scored. */
   readonly successes: () => number;
   /** Records a text that failed after its tries; stops the run if it was one too many. */
-  readonly failed: (error: PlatformError) => void;
+  readonly failed: (text: string, error: PlatformError) => void;
   /** Whether time is up. */
   readonly isOver: () => boolean;
 };
 
 export function startRun(options: ScoreTextsOptions): Run {
-  const { gate = createTextGate(), signal: caller, deadlineMs, now } = options;
+  const { gate = createTextGate(), refusals = createRefusals(), signal: caller, deadlineMs, now } = options;
   const stopping = new AbortController();
   let stopped: Stop | undefined;
   let departures = 0;
@@ -57,10 +60,14 @@ export function startRun(options: ScoreTextsOptions): Run {
     succeeded: () => {
       successes += 1;
       alike = noneAlike;
+      refusals.succeeded();
     },
-    failed: (error) => {
+    foundCached: refusals.hasScored,
+    failed: (text, error) => {
       alike = afterFailedText(alike, error.failure);
-      if (mustStop(alike, error.failure)) stop({ kind: 'error', error, alike: true });
+      const isRefused = isRefusedText(error.failure);
+      if (isRefused ? refusals.refused(text) : mustStop(alike, error.failure))
+        stop({ kind: 'error', error, alike: true });
     },
     isOver: () => deadlineMs !== undefined && now() >= deadlineMs,
   };

@@ -34,6 +34,7 @@ export async function scoreText(request: SentimentRequest, run: Run): Promise<Te
   try {
     if (run.isOver()) return heldNow(run);
     const looked = await run.cache.look(request, run.payer);
+    if (looked.kind === 'scored') run.foundCached();
     if (looked.kind !== 'open') return outcomeOf(looked);
     claim = looked.claim;
     return await tryUntilDone(request, claim, run);
@@ -85,7 +86,7 @@ async function tryUntilDone(
         break;
       case 'failure': {
         const delayMs = delayBeforeRetry(tried.error, tries, run);
-        if (delayMs === undefined) return giveUp(tried.error, claim, run);
+        if (delayMs === undefined) return giveUp(request.text, tried.error, claim, run);
         const untilMs = run.now() + delayMs;
         if (untilMs >= (run.deadlineMs ?? Number.POSITIVE_INFINITY)) {
           await claim.release();
@@ -152,10 +153,10 @@ function delayBeforeRetry({ failure }: PlatformError, tries: Tries, run: Run): n
 }
 
 /** Ends a text without a result. Its calls stay in the cache until the failure is recorded. */
-async function giveUp(error: PlatformError, claim: TextClaim, run: Run): Promise<TextOutcome> {
+async function giveUp(text: string, error: PlatformError, claim: TextClaim, run: Run): Promise<TextOutcome> {
   const calls = claim.sends();
   await claim.release();
-  run.failed(error);
+  run.failed(text, error);
   return isOfText(error)
     ? { kind: 'failed', error: error.message, calls, forget: claim.forget }
     : { kind: 'unsettled', error, calls };

@@ -3,6 +3,7 @@ import type { SentimentRequest } from '../../../platform/operations/analyze-sent
 import type { Sentiment } from '../../../platform/records.ts';
 import type { RetryLimits } from '../../../platform/retry.ts';
 import type { ScoreCache } from '../cache/score-cache.ts';
+import type { Refusals } from './refusals.ts';
 import type { TextGate } from './text-gate.ts';
 
 /** Calls the platform: `platform.sentiment.analyze`. */
@@ -14,6 +15,8 @@ export type ScoreTextsOptions = {
   readonly analyze: Analyze;
   /** What all chunks of the process pass through. Default: one of its own. */
   readonly gate?: TextGate | undefined;
+  /** What is known of this request's refusals, over all chunks of the process. Default: of this chunk alone. */
+  readonly refusals?: Refusals | undefined;
   /** The most texts in work at once, those that wait for another try included. Default 8. */
   readonly atOnce?: number | undefined;
   /** The job that the texts belong to: what it paid for in an earlier try is counted as its own. */

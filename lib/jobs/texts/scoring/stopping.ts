@@ -12,8 +12,8 @@ export type Alike = { readonly name: string | undefined; readonly texts: number 
 
 export const noneAlike: Alike = { name: undefined, texts: 0 };
 
-/** How many texts must fail alike: where each costs a call or several, and where a refusal costs nothing. */
-const MOST_ALIKE = { failed: 3, refused: 10 };
+/** How many texts must fail alike in one chunk. Refusals of texts have limits of their own: `refusals.ts`. */
+const MOST_ALIKE = 3;
 
 /** The row of failures after another text has failed. */
 export function afterFailedText({ name, texts }: Alike, failure: PlatformFailure): Alike {
@@ -23,7 +23,11 @@ export function afterFailedText({ name, texts }: Alike, failure: PlatformFailure
 
 /** Whether a text that failed like this was one too many. */
 export const mustStop = ({ texts }: Alike, failure: PlatformFailure): boolean =>
-  texts >= MOST_ALIKE[wasRefused(failure) && !isShared(failure) ? 'refused' : 'failed'];
+  !isRefusedText(failure) && texts >= MOST_ALIKE;
+
+/** True if the platform refused the text itself, as far as the status says: any 4xx but those that all texts share. */
+export const isRefusedText = (failure: PlatformFailure): boolean =>
+  failure.kind === 'status' && failure.status >= 400 && failure.status < 500 && !isShared(failure);
 
 /** Statuses of a 4xx that say nothing about the text: they are about the token, the address, or the load. */
 const SHARED_STATUSES: readonly number[] = [401, 403, 404, 408, 429];

@@ -93,3 +93,57 @@ test('a chunk that is opened again meanwhile is reported, not taken for scored',
 
   await expect(scored).rejects.toThrow('batch b1: expected all 1 chunks to have ended');
 });
+
+/** 400 rows in four chunks, of which the platform refuses those from one line to another. */
+function withRefused(from: number, to: number) {
+  const rows = Array.from({ length: 400 }, (_, at) => row(at + 1, `text ${at + 1}`));
+  const status = [400, 402, 409, 413, 422, 451];
+  const script = Object.fromEntries(
+    rows
+      .slice(from - 1, to)
+      .map(({ line }) => [
+        `text ${line}`,
+        always({ kind: 'status', status: status[line % status.length] ?? 400 } as const),
+      ]),
+  );
+  const { analyze, paid } = scriptedAnalyze(script);
+  let calls = 0;
+  const counted: Analyze = (...given) => {
+    calls += 1;
+    return analyze(...given);
+  };
+  const one = world({}, { analyze: counted, paid });
+  const score = () => scoreFile(batchOf(rows), { ...optionsOf(one), chunksAtOnce: 1, atOnce: 1 });
+  return { one, score, calls: () => calls };
+}
+
+test('ninety refused texts in a row fail their rows alone: the request has scored others', async () => {
+  const { score } = withRefused(150, 239);
+
+  expect(await score()).toMatchObject({ summary: { scored: 310, failed: 90 } });
+});
+
+test('texts that are refused from the start stop the file after ten of them', async () => {
+  const { score, calls } = withRefused(1, 400);
+
+  await expect(score()).rejects.toMatchObject({ failure: { kind: 'status' } });
+  expect(calls()).toBe(10);
+});
+
+test('once the platform refuses every text, the file stops after a hundred, over all chunks', async () => {
+  const { one, score, calls } = withRefused(151, 400);
+
+  await expect(score()).rejects.toMatchObject({ failure: { kind: 'status' } });
+  expect(calls()).toBe(250);
+  expect(partLines(one.store)).toHaveLength(200);
+});
+
+test('a batch that is resumed knows that its request is right', async () => {
+  const { score, calls } = withRefused(151, 400);
+  await expect(score()).rejects.toThrow();
+  const before = calls();
+
+  await expect(score()).rejects.toThrow();
+
+  expect(calls() - before).toBe(100);
+});
