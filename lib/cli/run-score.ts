@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import type { BatchRequest } from '../jobs/texts/batch/batch-request.ts';
 import { refusals } from '../jobs/texts/batch/check-batch.ts';
 import { type BadRow, checkedRows, isBad } from '../jobs/texts/batch/chunks.ts';
@@ -8,18 +7,21 @@ import { previewBatch } from '../jobs/texts/batch/preview.ts';
 import { scoreFile } from '../jobs/texts/batch/score-file.ts';
 import { BatchConflictError } from '../jobs/texts/batch/split-batch.ts';
 import { createScoreCache } from '../jobs/texts/cache/score-cache.ts';
-import { RowsError, readRows } from '../jobs/texts/rows/read-rows.ts';
+import type { OutputFormat } from '../jobs/texts/output/scored-file.ts';
+import { createInput } from '../jobs/texts/rows/input.ts';
+import { RowsError } from '../jobs/texts/rows/rows-error.ts';
 import { bulkRequestChecks } from '../jobs/types/score/message.ts';
 import { openSession, type Session } from '../session.ts';
-import { errorCode } from '../store/error-code.ts';
 import { sleep } from '../time/sleep.ts';
 import { checkedMessage } from './checked-message.ts';
 import { countSentiments } from './count-sentiments.ts';
+import { describeInput } from './describe-input.ts';
 import { openScoreTable } from './open-score-table.ts';
 import type { TopicGiven } from './options.ts';
 import { createProgress } from './progress.ts';
+import { resumeCommandOf, rowsOptions } from './score-command.ts';
+import { checkedOutput, checkFile, writeOutput } from './score-files.ts';
 import { batchNameOf, checkedBatch } from './score-names.ts';
-import { quoted } from './shell-words.ts';
 import { NAMED_BAD_ROWS, showPreview, showRefusal, showSummary } from './show-score.ts';
 import { shown, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -36,6 +38,8 @@ export type ScoreFlags = {
   readonly batch?: string;
   readonly encoding?: string;
   readonly separator?: string;
+  readonly skipEmpty?: true;
+  readonly output?: string;
   readonly json?: true;
 };
 
@@ -43,31 +47,24 @@ export type ScoreFlags = {
 export async function runScore(file: string, flags: ScoreFlags, terminal: Terminal): Promise<number> {
   const session = openSession(terminal);
   await checkFile(file);
+  const output = await checkedOutput(file, flags.output);
   const batch = checkedBatch(flags.batch ?? batchNameOf(file, Date.now()));
   const parts = await openParts(session, terminal);
+  const input = createInput(() => createReadStream(file), rowsOptions(file, flags));
   const request: BatchRequest = {
     batch,
     request: requestOf(flags),
-    rows: () => rowsOf(file, flags),
+    rows: input.rows,
+    input: input.found,
     host: parts.host,
   };
   try {
     return await (flags.dryRun
       ? preview(request, parts, flags, terminal)
-      : score(request, parts, { ...flags, file }, terminal));
+      : score(request, parts, { ...flags, file, outputFormat: output }, terminal));
   } catch (error) {
     throw asUsageOf(file, error);
   }
-}
-
-/** The rows are read more than once, so a pipe cannot be used. */
-async function checkFile(file: string): Promise<void> {
-  const got = await stat(file).then(
-    (stats) => (stats.isFile() ? undefined : 'something else'),
-    (error: unknown) => errorCode(error) ?? 'unknown',
-  );
-  if (got !== undefined)
-    throw new UsageError(`${file}: expected a file that can be read more than once, got ${got}`);
 }
 
 /** The request for every text. Throws `UsageError` with every fault, before anything is sent. */
@@ -82,9 +79,6 @@ function requestOf({ topic: topics, instructions, model }: ScoreFlags): BatchReq
 
 /** The options that set the fields of a bulk request. */
 const TYPED_AS = { topics: '--topic', instructions: '--instructions', model: '--model' };
-
-const rowsOf = (file: string, { text, id, columns, encoding, separator }: ScoreFlags) =>
-  readRows(createReadStream(file), { name: file, text, id, columns, encoding, separator });
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
@@ -118,18 +112,20 @@ async function preview(
   }
   const found = await previewBatch({ rows, request: request.request, cache, rate, signal });
   const reasons = refusals(found, { rate, maxCalls: flags.maxCalls });
-  return showPreview({ ...found, bad: [...badRows.values()], reasons, rate }, flags, terminal);
+  const input = request.input?.();
+  return showPreview({ ...found, bad: [...badRows.values()], reasons, rate, input }, flags, terminal);
 }
 
-type ScoredFlags = ScoreFlags & { readonly file: string };
+type ScoredFlags = ScoreFlags & { readonly file: string; readonly outputFormat: OutputFormat | undefined };
 
 async function score(
-  request: BatchRequest,
+  given: BatchRequest,
   { session, flush, ...parts }: Parts,
   flags: ScoredFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const resumeCommand = shown(resumeCommandOf(flags, request.batch));
+  const resumeCommand = shown(resumeCommandOf(flags, given.batch));
+  const request = { ...given, rows: describedOnce(given, terminal) };
   terminal.err(`batch ${request.batch}; to resume it after a stop: ${resumeCommand}`);
   const progress = createProgress('score', {
     screen: terminal.screen,
@@ -150,8 +146,11 @@ async function score(
       progress: ({ rowsScored, rows }) => progress.update({ records: rowsScored, total: rows }),
     });
     progress.end();
-    if (scored.kind === 'scored') return showSummary(scored.summary, parts.store, flags, terminal);
-    return showRefusal(scored, flags, terminal);
+    if (scored.kind === 'refused') return showRefusal(scored, flags, terminal);
+    // What was paid for is safe before a file is written that may fail.
+    await flush();
+    const output = await writeOutput(scored.summary, parts, flags, terminal);
+    return showSummary(scored.summary, parts.store, { ...flags, output }, terminal);
   } catch (error) {
     progress.end();
     terminal.err(paid());
@@ -163,26 +162,16 @@ async function score(
   }
 }
 
-/** The command line that resumes the batch: what has been scored is not paid for again. */
-function resumeCommandOf(flags: ScoredFlags, batch: string): string {
-  const { file, text, id, topic = [], instructions, model, columns, maxCalls, encoding, separator } = flags;
-  const given: readonly (readonly [string, string | number | undefined])[] = [
-    ['--text', text],
-    ['--id', id],
-    ...topic.map(
-      ({ topic: name, description }) =>
-        ['--topic', description === undefined ? name : `${name}=${description}`] as const,
-    ),
-    ['--instructions', instructions],
-    ['--model', model],
-    ['--columns', columns?.join(',')],
-    ['--max-calls', maxCalls],
-    ['--encoding', encoding],
-    ['--separator', separator],
-    ['--batch', batch],
-  ];
-  const words = given.flatMap(([name, value]) => (value === undefined ? [] : [name, quoted(String(value))]));
-  return ['platform-sync score', quoted(file), ...words].join(' ');
+/** The rows, which are described when they were read for the first time: before anything is sent. */
+function describedOnce({ rows, input }: BatchRequest, { err }: Terminal): BatchRequest['rows'] {
+  let isDescribed = false;
+  return async function* describedRows() {
+    yield* rows();
+    const found = input?.();
+    if (isDescribed || found === undefined) return;
+    isDescribed = true;
+    for (const line of describeInput(found)) err(shown(line));
+  };
 }
 
 /** Turns a file that cannot be read as requested, or a batch of other rows, into wrong usage of what was typed. */

@@ -3,21 +3,30 @@ import type { Refusal } from '../jobs/texts/batch/check-batch.ts';
 import type { BadRow } from '../jobs/texts/batch/chunks.ts';
 import type { Summary } from '../jobs/texts/batch/finish-batch.ts';
 import type { Preview } from '../jobs/texts/batch/preview.ts';
+import type { InputFound } from '../jobs/texts/rows/input.ts';
 import type { Store } from '../store/store.ts';
+import { describeInput, inputLine } from './describe-input.ts';
+import type { WrittenOutput } from './score-files.ts';
 import { exitCodes, shown, shownLines, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 type Flags = { readonly json?: true };
+type SummaryFlags = Flags & { readonly output?: WrittenOutput | undefined };
 type Output = Pick<Terminal, 'out' | 'err'>;
 
 /** Shows the outcome of a batch, as its summary or in words, and returns the exit code. */
 export function showSummary(
   summary: Summary,
   store: Pick<Store, 'location'>,
-  { json }: Flags,
+  { json, output }: SummaryFlags,
   { out }: Output,
 ): number {
-  out(json ? JSON.stringify(summary, undefined, 2) : shownLines(describeSummary(summary, store)));
+  const written = output === undefined ? {} : { output };
+  const lines = [
+    describeSummary(summary, store),
+    ...(output === undefined ? [] : [`output: ${output.file}: ${number(output.rows)} rows`]),
+  ];
+  out(json ? JSON.stringify({ ...summary, ...written }, undefined, 2) : shownLines(lines.join('\n')));
   return summary.failed + summary.bad === 0 ? exitCodes.done : exitCodes.incomplete;
 }
 
@@ -31,6 +40,7 @@ function describeSummary(summary: Summary, { location }: Pick<Store, 'location'>
     ...sentimentLines({ overall: sentiments.overall }),
     ...sentimentLines(sentiments.topics),
     ...badLines(summary.badRows, bad),
+    ...(summary.input === undefined ? [] : [inputLine(summary.input)]),
     `parts: ${summary.parts.length} in ${location}/${scoresFolder(batch)}`,
     `summary: ${location}/${summaryKey(batch)}`,
   ].join('\n');
@@ -48,22 +58,28 @@ const sentimentLines = (topics: Summary['sentiments']['topics']) =>
 export const NAMED_BAD_ROWS = 20;
 
 const badLines = (bad: readonly BadRow[], all: number) => [
-  ...bad.slice(0, NAMED_BAD_ROWS).map(({ line, fault }) => `  line ${line}: ${shown(fault)}`),
+  ...bad
+    .slice(0, NAMED_BAD_ROWS)
+    .map(
+      ({ line, id, fault }) =>
+        `  line ${line}${id === undefined ? '' : ` (id ${shown(id)})`}: ${shown(fault)}`,
+    ),
   ...(all > NAMED_BAD_ROWS ? [`  and ${number(all - NAMED_BAD_ROWS)} more bad rows`] : []),
 ];
 
 /** Shows why a batch did not start, and returns the exit code. Throws `UsageError` if the request is at fault. */
 export function showRefusal({ reasons, preview }: Refusal, { json }: Flags, { out, err }: Output): number {
   if (preview === undefined) throw new UsageError(reasons.join('\n'));
-  if (json) out(JSON.stringify({ refused: reasons, preview }, undefined, 2));
+  if (json) out(JSON.stringify({ refused: reasons, preview: forMachines(preview) }, undefined, 2));
   for (const reason of reasons) err(`platform-sync: refused: ${reason}`);
   err('nothing was sent');
   return exitCodes.incomplete;
 }
 
-/** What a batch would take. `bad`: its bad rows. */
+/** What a batch would take. `bad`: its bad rows. `input`: what its source was found to be. */
 export type Previewed = Preview & {
   readonly bad: readonly BadRow[];
+  readonly input: InputFound | undefined;
   /** Why it would be refused. */
   readonly reasons: readonly string[];
   /** Requests a second. */
@@ -72,15 +88,16 @@ export type Previewed = Preview & {
 
 /** Shows what a batch would take, and returns the exit code. */
 export function showPreview(
-  { bad, reasons, ...preview }: Previewed,
+  { bad, reasons, input, ...preview }: Previewed,
   { json }: Flags,
   { out }: Output,
 ): number {
   const { rows, badRows, texts, cached, calls, seconds, rate } = preview;
-  const named = bad.slice(0, NAMED_BAD_ROWS);
+  const named = bad.slice(0, NAMED_BAD_ROWS).map(({ isEmpty: _, ...row }) => row);
   const words = [
     `${number(rows)} rows, ${number(badRows)} of them bad`,
     ...badLines(bad, badRows),
+    ...(input === undefined ? [] : describeInput(input)),
     `${number(texts)} distinct texts, ${number(cached)} of them cached`,
     `${number(calls)} calls to make, which take ${duration(seconds)} at ${rate} a second`,
     ...reasons.map((reason) => `would be refused: ${reason}`),
@@ -88,11 +105,18 @@ export function showPreview(
   ];
   out(
     json
-      ? JSON.stringify({ dryRun: true, ...preview, bad: named, refused: reasons }, undefined, 2)
+      ? JSON.stringify(
+          { dryRun: true, ...forMachines(preview), badRows: named, input, refused: reasons },
+          undefined,
+          2,
+        )
       : shownLines(words.join('\n')),
   );
   return reasons.length === 0 && badRows === 0 ? exitCodes.done : exitCodes.incomplete;
 }
+
+/** The same names as in a summary: `bad` counts, `badRows` lists. */
+const forMachines = ({ badRows, ...preview }: Preview) => ({ ...preview, bad: badRows });
 
 const number = (value: number) => value.toLocaleString('en');
 

@@ -6,7 +6,8 @@ import type { JobStorage } from './job-storage.ts';
 import { MOST_MESSAGE_BYTES, type Queue } from './queue/queue.ts';
 import { parseInboxRequest, writeRefusedInbox } from './texts/batch/inbox-request.ts';
 import { splitBatch } from './texts/batch/split-batch.ts';
-import { RowsError, readRows } from './texts/rows/read-rows.ts';
+import { createInput } from './texts/rows/input.ts';
+import { RowsError } from './texts/rows/rows-error.ts';
 
 export type InboxOptions = {
   readonly storage: JobStorage;
@@ -46,9 +47,9 @@ export async function splitInbox(key: string, options: InboxOptions): Promise<Sp
       `object: expected the key of an object in ${store.location}, got ${JSON.stringify(object)}, which does not exist`,
     ]);
   try {
-    const rows = () => readRows(source.read(), { ...columns, name: object });
+    const { rows, found: input } = createInput(source.read, { ...columns, name: object });
     const split = await splitBatch(
-      { batch, request, rows, host: storage.host },
+      { batch, request, rows, input, host: storage.host },
       {
         ...storage.batches,
         cache: storage.cache,
@@ -58,7 +59,8 @@ export async function splitInbox(key: string, options: InboxOptions): Promise<Sp
       },
     );
     if (split.kind === 'refused') return refuse(split.reasons);
-    logger.info({ batch, chunks: split.chunks, rows: split.rows, badRows: split.badRows }, 'request split');
+    const { chunks, rows: count, badRows } = split;
+    logger.info({ batch, chunks, rows: count, badRows, input: input() }, 'request split');
     return { kind: 'split', batch, chunks: split.chunks, rows: split.rows };
   } catch (error) {
     if (error instanceof RowsError) return refuse([error.message]);

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -87,7 +87,8 @@ describe('score', () => {
       expect.stringMatching(/^tokens: [\d,]+ in, [\d,]+ out, [\d,]+ in total/),
       'delivery: 1 negative, 2 not_applicable',
       'support: 1 not_applicable, 2 positive',
-      '  line 4: review: expected text, got an empty value',
+      '  line 4 (id 3): review: expected text, got an empty value',
+      'input: CSV in utf-8, separated by ","',
       `parts: 1 in ${store()}/scores/mine/`,
       `summary: ${store()}/scores/mine/_summary.json`,
     ]);
@@ -98,7 +99,7 @@ describe('score', () => {
     expect(rows).toMatchObject([
       { id: '1', columns: { shop: 'A' }, topicSentiments: { support: 'POSITIVE' } },
       { id: '2', topicSentiments: { delivery: 'NEGATIVE' } },
-      { line: 4 },
+      { id: '3', line: 4, columns: { shop: 'C' }, error: 'review: expected text, got an empty value' },
       { id: '4' },
     ]);
     expect(Object.values(sandbox.counts().sentimentCalls)).toEqual([1, 1]);
@@ -167,13 +168,48 @@ describe('score', () => {
     expect(people.out.split('\n')).toEqual([
       '4 rows, 1 of them bad',
       '  line 4: review: expected text, got an empty value',
+      'input: CSV in utf-8, separated by ","',
       '2 distinct texts, 0 of them cached',
       '2 calls to make, which take 1 s at 1000 a second',
       'nothing was sent',
     ]);
-    expect(JSON.parse(machines.out)).toMatchObject({ dryRun: true, rows: 4, badRows: 1, texts: 2, calls: 2 });
+    expect(JSON.parse(machines.out)).toMatchObject({ dryRun: true, rows: 4, bad: 1, texts: 2, calls: 2 });
     expect(sandbox.counts().requests).toBe(0);
     await expect(readdir(store())).rejects.toThrow('ENOENT');
+  });
+
+  test('--output writes all rows with their scores; what was found of the file is said before it is paid for', async () => {
+    const file = await write('reviews.csv', `${REVIEWS}2,awful,E\n`);
+    const output = join(folder, 'scored.csv');
+    const argv = ['score', file, '--text', 'review', '--id', 'id', '--skip-empty', '--output', output];
+
+    const { code, out, err } = await run(...argv, '--batch', 'mine');
+    await rm(output);
+    const again = await run(...argv, '--batch', 'mine', '--json');
+
+    expect(code).toBe(0);
+    expect(err.split('\n')).toEqual([
+      `batch mine; to resume it after a stop: platform-sync score ${file} --skip-empty --text review --id id --output ${output} --batch mine`,
+      'input: CSV in utf-8, separated by ","; 1 row without a text skipped; 1 row has the id of an earlier row',
+      '  line 6: the id 2 is that of line 3',
+      `all rows are scored; writing ${output}`,
+    ]);
+    expect(out).toContain(`\noutput: ${output}: 5 rows`);
+    expect((await readFile(output, 'utf8')).split('\n')).toEqual([
+      'id,review,shop,sentiment,model,error',
+      expect.stringMatching(/^1,The support team was wonderful!,A,POSITIVE,\S+,$/),
+      expect.stringMatching(/^2,The delivery .*,B,NEGATIVE,/),
+      '3,,C,,,',
+      expect.stringMatching(/^4,.*,D,POSITIVE,/),
+      expect.stringMatching(/^2,awful,E,NEGATIVE,/),
+      '',
+    ]);
+    expect(JSON.parse(again.out)).toMatchObject({
+      calls: 3,
+      output: { file: output, rows: 5 },
+      input: { skipped: 1, repeatedIds: { rows: 1, first: [{ id: '2', lines: [3, 6] }] } },
+    });
+    expect(Object.values(sandbox.counts().sentimentCalls)).toEqual([1, 1, 1]);
   });
 
   test('the first 20 bad rows are named, and the others counted', async () => {
@@ -215,6 +251,11 @@ describe('score', () => {
     [['--text', 'review', '--batch', 'a/b'], '--batch: expected 1 to 114 of A-Z a-z 0-9 . _ : -'],
     [['--text', 'review', '--topic', '2nd'], '--topic.0.topic: expected a topic name'],
     [['--text', 'review', '--encoding', 'x'], 'encoding: expected an encoding such as utf-8'],
+    [['--text', 'review', '--output', 'scored.xlsx'], 'expected a name that ends in .csv, .tsv, .ndjson'],
+    [
+      ['--text', 'review', '--output', 'no/such/scored.csv'],
+      'expected a file in a folder that can be written',
+    ],
     [['--text', 'review', '--max-calls', 'x'], 'Expected a whole number from 0'],
     [[], "required option '--text <column>' not specified"],
   ] as const)('%j exits 2 and sends nothing', async ([flags, expected]) => {
@@ -225,6 +266,17 @@ describe('score', () => {
     expect(code).toBe(2);
     expect(err).toContain(expected);
     expect(sandbox.counts().requests).toBe(0);
+  });
+
+  test('the file that is scored is never the one that is written', async () => {
+    const file = await write('reviews.csv', REVIEWS);
+    await link(file, join(folder, 'same.csv'));
+
+    const { code, err } = await run('score', file, '--text', 'review', '--output', join(folder, 'same.csv'));
+
+    expect(code).toBe(2);
+    expect(err).toContain('expected another file than the one that is scored, got the same');
+    expect(await readFile(file, 'utf8')).toBe(REVIEWS);
   });
 
   test('a file that does not exist exits 2', async () => {

@@ -6,7 +6,9 @@ import type { ScoreFlags } from '../run-score.ts';
 export const addScore: AddCommand = (program, terminal, finish) => {
   program
     .command('score')
-    .description('Score the sentiment of every text in a CSV or NDJSON file; each text is paid for once.')
+    .description(
+      'Score the sentiment of every text in a CSV, NDJSON or JSON file; each text is paid for once.',
+    )
     .argument('<file>', 'the file of texts; may be gzipped')
     .requiredOption('--text <column>', 'the column that holds the text')
     .option('--id <column>', 'the column that holds the row’s id (default: its line number)')
@@ -26,6 +28,11 @@ export const addScore: AddCommand = (program, terminal, finish) => {
       'the encoding of the file, such as utf-8 or windows-1252 (default: detected)',
     )
     .option('--separator <character>', 'the separator of a CSV file (default: detected from its header)')
+    .option('--skip-empty', 'leave out rows without a text, which are bad rows otherwise')
+    .option(
+      '--output <file>',
+      'write all rows with their scores: .csv, .tsv, .ndjson or .jsonl, with .gz or without',
+    )
     .option('--json', 'print the summary as one JSON value')
     .action(async (file: string, flags: ScoreFlags) => {
       const { runScore } = await import('../run-score.ts');

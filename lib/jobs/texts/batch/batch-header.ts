@@ -2,10 +2,35 @@ import * as z from 'zod/mini';
 import { canonicalJson } from '../../../json/canonical-json.ts';
 import { type BatchStorage, batchPartition, HEADER_SORT, RETENTION_MS } from './batch.ts';
 
-const headerSchema = z.object({ chunks: z.number(), rows: z.number(), badRows: z.number() });
+const count = z.number();
+
+const inputSchema = z.object({
+  format: z.enum(['csv', 'ndjson', 'json']),
+  encoding: z.string(),
+  separator: z.optional(z.string()),
+  skipped: count,
+  repeatedIds: z.optional(
+    z.object({
+      rows: count,
+      first: z.readonly(z.array(z.object({ id: z.string(), lines: z.readonly(z.tuple([count, count])) }))),
+      compared: z.optional(count),
+    }),
+  ),
+});
+
+const headerSchema = z.object({
+  chunks: count,
+  rows: count,
+  badRows: count,
+  /** Absent if an earlier version split the batch. */
+  input: z.optional(inputSchema),
+});
 
 /** What the splitter stores last: how many chunks there are, and the rows in them, including bad ones. */
 export type BatchHeader = z.infer<typeof headerSchema>;
+
+/** The chunks hold the rows: what else is known of their source may be known by one version only. */
+const sizeOf = ({ chunks, rows, badRows }: BatchHeader) => canonicalJson({ chunks, rows, badRows });
 
 const headerKey = (batch: string) => ({ partition: batchPartition(batch), sort: HEADER_SORT });
 
@@ -24,5 +49,5 @@ export async function writeHeader(
   const put = await table.put(headerKey(batch), header, { expected: null, token: newToken(), expiresAtMs });
   if (put.kind === 'stored') return true;
   const { row } = put.current ?? {};
-  return canonicalJson(headerSchema.parse(row)) === canonicalJson(header);
+  return sizeOf(headerSchema.parse(row)) === sizeOf(header);
 }

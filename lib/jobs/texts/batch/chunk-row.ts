@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { recordOf } from '../../../json/record-schema.ts';
 import type { StoredRow } from '../../../table/table.ts';
 import { type BatchStorage, batchPartition, type ChunkId, chunkSort, RETENTION_MS } from './batch.ts';
 
@@ -34,7 +35,14 @@ const chunkRowSchema = z.object({
   state: z.enum(['open', 'ended']),
   /** SHA-256 of the staged object as it was split. */
   staged: z.string(),
-  badRows: z.array(z.object({ line: z.number(), fault: z.string() })),
+  badRows: z.array(
+    z.object({
+      line: z.number(),
+      fault: z.string(),
+      id: z.optional(z.string()),
+      columns: z.optional(recordOf(z.string())),
+    }),
+  ),
   /**
    * Key of the part; set with the counts once the chunk has ended, and left in place if it is reopened: its scored rows
    * are not paid for again, and its costs are counted on.

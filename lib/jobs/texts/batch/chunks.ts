@@ -40,10 +40,13 @@ export async function* checkedRows(rows: AsyncIterable<SourceRow>): AsyncGenerat
 
 function measured(row: SourceRow): { readonly row: SourceRow; readonly sizeBytes: number } {
   if (isBad(row)) return { row, sizeBytes: 0 };
-  const { line, text } = row;
-  if (!/\S/.test(text)) return { row: { line, fault: 'the text is blank' }, sizeBytes: 0 };
+  const { line, id, text, columns } = row;
+  const bad = (fault: string) => {
+    const own = Object.keys(columns).length === 0 ? {} : { columns };
+    return { row: { line, fault, id, ...own }, sizeBytes: 0 };
+  };
+  if (!/\S/.test(text)) return bad('the text is blank');
   const sizeBytes = sentBytes(JSON.stringify(text));
   if (sizeBytes <= MOST_TEXT_BYTES) return { row, sizeBytes };
-  const fault = `the text takes ${sizeBytes} bytes as JSON, more than ${MOST_TEXT_BYTES}`;
-  return { row: { line, fault }, sizeBytes: 0 };
+  return bad(`the text takes ${sizeBytes} bytes as JSON, more than ${MOST_TEXT_BYTES}`);
 }

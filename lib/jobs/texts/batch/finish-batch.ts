@@ -1,7 +1,15 @@
 import { printStored } from '../../../store/stored-json.ts';
+import type { InputFound } from '../rows/input.ts';
 import { type BatchStorage, batchPartition, earlierSummaryKey, HEADER_SORT, summaryKey } from './batch.ts';
 import { type BatchHeader, readHeader } from './batch-header.ts';
-import { type ChunkCounts, type EndedChunkRow, isEnded, parseChunkRow, readChunkRow } from './chunk-row.ts';
+import {
+  type ChunkCounts,
+  type ChunkRow,
+  type EndedChunkRow,
+  isEnded,
+  parseChunkRow,
+  readChunkRow,
+} from './chunk-row.ts';
 
 /** How many bad rows a summary lists; all of them are in the parts. */
 const MOST_BAD_ROWS = 1_000;
@@ -20,9 +28,11 @@ export type Summary = {
       readonly overall: Readonly<Record<string, number>>;
       readonly topics: Readonly<Record<string, Readonly<Record<string, number>>>>;
     };
-    /** The first 1,000, in source order. */
-    readonly badRows: readonly { readonly line: number; readonly fault: string }[];
+    /** The first 1,000, in source order. Of a row with long values, the part alone has its id and columns. */
+    readonly badRows: ChunkRow['badRows'];
     readonly parts: readonly { readonly key: string; readonly rows: number }[];
+    /** What the source of the texts was found to be; absent if an earlier version split it. */
+    readonly input?: InputFound;
   };
 
 /**
@@ -47,7 +57,7 @@ async function readSummary(batch: string, options: BatchStorage): Promise<Summar
   if (header === undefined || !(await lastHaveEnded(batch, header, options))) return undefined;
   const ended = await readEnded(batch, options);
   if (ended === undefined || ended.chunks.length !== header.chunks) return undefined;
-  return summarize(batch, ended);
+  return summarize(batch, ended, header.input);
 }
 
 /** The summary that an earlier version wrote would be read as rows by whoever reads all scores. */
@@ -92,7 +102,7 @@ async function readEnded(batch: string, { table }: BatchStorage): Promise<Ended 
   return { chunks: chunks.sort(([a], [b]) => a - b).map(([, row]) => row), badRows };
 }
 
-function summarize(batch: string, { chunks, badRows }: Ended): Summary {
+function summarize(batch: string, { chunks, badRows }: Ended, input: InputFound | undefined): Summary {
   const total = (count: (counts: ChunkCounts) => number) =>
     chunks.reduce((sum, { counts }) => sum + count(counts), 0);
   const cancelled = total((counts) => counts.cancelled ?? 0);
@@ -118,6 +128,7 @@ function summarize(batch: string, { chunks, badRows }: Ended): Summary {
     sentiments: sumSentiments(chunks),
     badRows,
     parts: chunks.map(({ part, counts }) => ({ key: part, rows: counts.rows })),
+    ...(input === undefined ? {} : { input }),
   };
 }
 

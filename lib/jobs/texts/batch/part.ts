@@ -28,7 +28,7 @@ export type ScoredRow = {
 /** A row with its result, which is undefined if its job did not score it. */
 export function scoredRow(row: StagedRow, scored: Score | undefined): ScoredRow {
   const { line } = row;
-  if ('fault' in row) return { line, error: row.fault };
+  if ('fault' in row) return { id: row.id, line, columns: row.columns, error: row.fault };
   const { id } = row;
   if ('erased' in row) return { id, line, erased: true };
   const columns = Object.keys(row.columns).length === 0 ? undefined : row.columns;

@@ -5,7 +5,7 @@ import type { BatchRequest } from './batch-request.ts';
 import { type CheckOptions, checkBatch, type Refusal } from './check-batch.ts';
 import { chunkMessage } from './chunk-message.ts';
 import { type ChunkCounts, type ChunkRow, isEnded, readChunkRow, writeChunkRow } from './chunk-row.ts';
-import { type Chunk, cutChunks, isBad, type SourceRow } from './chunks.ts';
+import { type BadRow, type Chunk, cutChunks, isBad, type SourceRow } from './chunks.ts';
 import { endChunk } from './end-chunk.ts';
 import { finishBatch, type Summary } from './finish-batch.ts';
 import { printStaged, type StagedChunk } from './staged-chunk.ts';
@@ -77,7 +77,9 @@ export async function splitChecked(
     }
   }
   unsent.check();
-  if (!(await writeHeader(request.batch, header, options)))
+  const input = request.input?.();
+  const whole = { ...header, ...(input === undefined ? {} : { input }) };
+  if (!(await writeHeader(request.batch, whole, options)))
     throw new BatchConflictError({ batch: request.batch, chunk: header.chunks });
   return { kind: 'split', ...header, summary: await finishBatch(request.batch, options) };
 }
@@ -93,11 +95,11 @@ async function stageChunk(
   const { body, sha256 } = printStaged(chunk);
   const stored = await readChunkRow(chunkId, options);
   const isStaged = stored?.row.state === 'ended' || (await stage(chunkId, body, options));
-  const badRows = rows.filter(isBad).map(({ line, fault }) => ({ line, fault: fault.toWellFormed() }));
-  const open: ChunkRow = { state: 'open', staged: sha256, badRows };
+  const open: ChunkRow = { state: 'open', staged: sha256, badRows: rows.filter(isBad).map(tableRow) };
   if (stored === undefined && !isStaged) throw new BatchConflictError(chunkId);
   const now = stored ?? (await writeChunkRow(chunkId, open, null, options));
-  if (now?.row.staged !== sha256) throw new BatchConflictError(chunkId);
+  if (now === undefined || (now.row.staged !== sha256 && now.row.staged !== earlierSha256(chunk)))
+    throw new BatchConflictError(chunkId);
   if (isEnded(now.row)) {
     options.hadEnded?.(now.row.counts);
     return undefined;
@@ -120,10 +122,39 @@ async function stage(chunkId: ChunkId, body: Buffer, { store }: BatchStorage): P
 }
 
 function stagedRow(row: SourceRow): StagedChunk['rows'][number] {
-  if (isBad(row)) return { line: row.line, fault: row.fault };
+  if (isBad(row)) {
+    const { line, fault, id, columns } = row;
+    return {
+      line,
+      fault,
+      ...(id === undefined ? {} : { id }),
+      ...(columns === undefined ? {} : { columns }),
+    };
+  }
   const { line, id, text, columns } = row;
   return { line, id, text, columns };
 }
+
+/** What earlier versions staged of the same rows: bad rows without their ids and columns. */
+const earlierSha256 = (chunk: StagedChunk) =>
+  printStaged({
+    ...chunk,
+    rows: chunk.rows.map((row) => ('fault' in row ? { line: row.line, fault: row.fault } : row)),
+  }).sha256;
+
+/** The most characters of a bad row's id and columns in the table, whose row for a chunk holds up to a hundred of them. */
+const MOST_OF_BAD_ROW = 1_000;
+
+/** A bad row as the table holds it, which accepts only well-formed text. */
+function tableRow({ line, fault, id, columns }: BadRow): ChunkRow['badRows'][number] {
+  const own = { ...(id === undefined ? {} : { id }), ...(columns === undefined ? {} : { columns }) };
+  const text = JSON.stringify(own);
+  const isFit = text.length <= MOST_OF_BAD_ROW && isWellFormed(own);
+  return { line, fault: fault.toWellFormed(), ...(isFit ? own : {}) };
+}
+
+const isWellFormed = ({ id = '', columns = {} }: Pick<BadRow, 'id' | 'columns'>) =>
+  [id, ...Object.entries(columns).flat()].every((text) => text.isWellFormed());
 
 async function* inGroups<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<readonly T[]> {
   let group: T[] = [];

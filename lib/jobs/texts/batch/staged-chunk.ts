@@ -9,7 +9,12 @@ import { type ChunkId, type ScoreRequest, stagedKeys } from './batch.ts';
 const line = z.number();
 
 const stagedRowSchema = z.union([
-  z.strictObject({ line, fault: z.string() }),
+  z.strictObject({
+    line,
+    fault: z.string(),
+    id: z.optional(z.string()),
+    columns: z.optional(recordOf(z.string())),
+  }),
   z.strictObject({ line, id: z.string(), erased: z.literal(true) }),
   z.strictObject({
     line,

@@ -4,7 +4,13 @@ import { parse } from 'csv-parse/sync';
 /** The fields of a row, or why they cannot be split. `isStrayQuote`: there is a quote inside an unquoted field. */
 export type CsvFields =
   | { readonly kind: 'fields'; readonly fields: readonly string[] }
-  | { readonly kind: 'broken'; readonly fault: string; readonly isStrayQuote?: boolean };
+  | {
+      readonly kind: 'broken';
+      readonly fault: string;
+      readonly isStrayQuote?: boolean;
+      /** Those of a row that has too many or too few. */
+      readonly fields?: readonly string[];
+    };
 
 const broken = (fault: string, isStrayQuote = false): CsvFields => ({ kind: 'broken', fault, isStrayQuote });
 

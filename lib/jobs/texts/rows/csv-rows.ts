@@ -5,7 +5,12 @@ import { LONGEST_ROW, type SourceLine } from './source-lines.ts';
 /** A row of a CSV file and the line where it starts; or the line of a broken row, and what is wrong with it. */
 type CsvRow =
   | { readonly line: number; readonly fields: readonly string[] }
-  | { readonly line: number; readonly fault: string };
+  | {
+      readonly line: number;
+      readonly fault: string;
+      /** Those of a row that has too many or too few. */
+      readonly fields?: readonly string[] | undefined;
+    };
 
 /** Reads rows, which may span several lines. Blank lines are skipped. */
 export type CsvReader = {
@@ -59,7 +64,11 @@ const UNCLOSED: CsvFields = {
 
 function withCount(parsed: CsvFields, expected: number): CsvFields {
   if (parsed.kind === 'broken' || parsed.fields.length === expected) return parsed;
-  return { kind: 'broken', fault: `the row: expected ${expected} fields, got ${parsed.fields.length}` };
+  return {
+    kind: 'broken',
+    fault: `the row: expected ${expected} fields, got ${parsed.fields.length}`,
+    fields: parsed.fields,
+  };
 }
 
 function rowOf(row: GatheredRow, skippedLines: number, parsed: CsvFields | string): CsvRow {
@@ -67,7 +76,8 @@ function rowOf(row: GatheredRow, skippedLines: number, parsed: CsvFields | strin
   const fault = typeof parsed === 'string' ? parsed : parsed.kind === 'broken' ? parsed.fault : undefined;
   if (fault === undefined) return { line, fields: (parsed as Extract<CsvFields, { kind: 'fields' }>).fields };
   const skipped = skippedLines > 1 ? ` (lines ${line} to ${line + skippedLines - 1} are skipped)` : '';
-  return { line, fault: `${fault}${skipped}` };
+  const fields = typeof parsed === 'string' ? undefined : parsed.fields;
+  return { line, fault: `${fault}${skipped}`, ...(fields === undefined ? {} : { fields }) };
 }
 
 /**

@@ -1,5 +1,7 @@
 import { analyse } from 'chardet';
+import { notRows } from './file-kind.ts';
 import { RowsError } from './rows-error.ts';
+import { unmarkedUtf16 } from './utf16.ts';
 
 /** How many bytes of a source its encoding is detected from. */
 export const SAMPLE_BYTES = 256 * 1024;
@@ -14,8 +16,9 @@ const MARKS: readonly (Encoding & { readonly mark: readonly number[] })[] = [
 ];
 
 /**
- * The encoding of a source: the requested one, otherwise that of its byte order mark, otherwise UTF-8 if most of its
- * non-ASCII content is valid UTF-8, otherwise the likeliest by byte frequency.
+ * The encoding of a source: the requested one, otherwise that of its byte order mark, otherwise UTF-16 if it holds zero
+ * bytes, UTF-8 if most of its non-ASCII content is valid UTF-8, and the likeliest by byte frequency if not. Throws
+ * `RowsError` for an unknown encoding, and for zero bytes that are not UTF-16.
  */
 export function findEncoding(sample: Uint8Array, requested?: string): Encoding {
   const marked = MARKS.find(({ mark }) => mark.every((byte, index) => sample[index] === byte));
@@ -41,6 +44,12 @@ function supported(label: string): string | undefined {
 const FALLBACK = 'windows-1252';
 
 function guess(sample: Uint8Array): string {
+  if (sample.includes(0)) {
+    const utf16 = unmarkedUtf16(sample);
+    if (utf16 === undefined)
+      throw notRows('zero bytes, which no text has: if it is one, name its encoding by --encoding');
+    return utf16;
+  }
   if (isMostlyUtf8(sample)) return 'utf-8';
   const [likeliest] = analyse(sample)
     .filter(({ name }) => !/ASCII|UTF-/.test(name))

@@ -1,7 +1,7 @@
 import { preview } from '../../../json/faults.ts';
 import { parseJson, printJson } from '../../../json/json.ts';
 import { JsonLimitError } from '../../../json/json-limits.ts';
-import { type BadRow, type Row, type RowColumns, requestedColumns, rowFrom } from './row-fields.ts';
+import { type BadRow, badRow, type Row, type RowColumns, requestedColumns, rowFrom } from './row-fields.ts';
 import type { SourceLine } from './source-lines.ts';
 
 /** Parses a line of NDJSON into a row; undefined for a blank line. */
@@ -20,7 +20,11 @@ export function ndjsonRow(
     };
   const fields = new Map(Object.entries(value));
   const wrong = requestedColumns(columns).flatMap((name) => faultOf(name, fields, columns) ?? []);
-  if (wrong.length > 0) return { line, fault: wrong.join('; ') };
+  if (wrong.length > 0) {
+    const isEmpty = wrong.length === 1 && fields.get(columns.text) === null;
+    const known = (name: string) => (isKnown(name, fields, columns) ? printed(fields.get(name)) : undefined);
+    return badRow({ line, fault: wrong.join('; '), ...(isEmpty ? { isEmpty } : {}) }, columns, known);
+  }
   return rowFrom(line, columns, (name) => printed(fields.get(name)));
 }
 
@@ -48,6 +52,9 @@ function faultOf(
   return undefined;
 }
 
+const isKnown = (name: string, fields: ReadonlyMap<string, unknown>, columns: RowColumns) =>
+  name === columns.text ? fields.has(name) : faultOf(name, fields, columns) === undefined;
+
 /** A value as a CSV would hold it: strings as they are, null as nothing, anything else as JSON. */
-const printed = (value: unknown) =>
+export const printed = (value: unknown) =>
   typeof value === 'string' ? value : value === null ? '' : printJson(value);

@@ -1,8 +1,10 @@
 import { readHeader } from './csv-header.ts';
 import { createCsvReader } from './csv-rows.ts';
 import { findEncoding, SAMPLE_BYTES } from './encoding.ts';
+import { notRows, refuseOtherKinds } from './file-kind.ts';
+import { arrayElements } from './json-array.ts';
 import { ndjsonRow } from './ndjson-row.ts';
-import { type BadRow, type Row, type RowColumns, requestedColumns, rowFrom } from './row-fields.ts';
+import { type BadRow, badRow, type Row, type RowColumns, requestedColumns, rowFrom } from './row-fields.ts';
 import { RowsError } from './rows-error.ts';
 import { openSource } from './source-bytes.ts';
 import { type SourceLine, sourceLines } from './source-lines.ts';
@@ -11,7 +13,7 @@ export type { BadRow, Row } from './row-fields.ts';
 export { RowsError } from './rows-error.ts';
 
 export type RowsOptions = RowColumns & {
-  /** By default as `name` says, otherwise NDJSON if the first character is `{`. */
+  /** By default as `name` says, otherwise by the first character: NDJSON for `{`, a JSON array for `[`. */
   readonly format?: 'csv' | 'ndjson' | undefined;
   /** The source's file name or key. */
   readonly name?: string | undefined;
@@ -21,50 +23,137 @@ export type RowsOptions = RowColumns & {
   readonly separator?: string | undefined;
 };
 
+/** What a source was found to be. */
+export type SourceFormat = {
+  readonly format: 'csv' | 'ndjson' | 'json';
+  /** By its name in `TextDecoder`. */
+  readonly encoding: string;
+  /** Whether it begins with a byte order mark. */
+  readonly isMarked: boolean;
+  /** Of a CSV, with its columns in order. */
+  readonly separator?: string;
+  readonly names?: readonly string[];
+};
+
+/** What a row is in its source: the fields of a CSV, JSON as text, or nothing that can be read. */
+export type SourceRecord =
+  | { readonly kind: 'fields'; readonly fields: readonly string[] }
+  | { readonly kind: 'json'; readonly text: string }
+  | { readonly kind: 'broken' };
+
+/** A row, and all that its source says of it. */
+export type RowOfSource = { readonly row: Row | BadRow; readonly record: SourceRecord };
+
+export type OpenRows = AsyncDisposable & {
+  readonly format: SourceFormat;
+  /** All rows in order, once. */
+  readonly rows: () => AsyncGenerator<RowOfSource>;
+};
+
 /**
- * The rows of a CSV (RFC 4180, with a header) or NDJSON source, gzipped or not, in order. A bad row is reported and
+ * Opens a CSV (RFC 4180, with a header), NDJSON, or a JSON array of objects, gzipped or not. A bad row is reported and
  * does not stop the rest; blank lines are skipped. Memory holds the sample for detecting the encoding, and one row.
- * Throws `RowsError` for invalid options, a header that is broken or lacks a column, and broken gzip.
+ * Throws `RowsError` for invalid options, a header that is broken or lacks a column, a file of another kind, and broken
+ * gzip or JSON arrays.
  */
+export async function openRows(bytes: AsyncIterable<Uint8Array>, options: RowsOptions): Promise<OpenRows> {
+  checkSeparator(options.separator);
+  const source = await openSource(bytes, SAMPLE_BYTES);
+  try {
+    refuseOtherKinds(source.head);
+    const encoding = findEncoding(source.head.subarray(0, SAMPLE_BYTES), options.encoding);
+    const found = { encoding: encoding.name, isMarked: encoding.markBytes > 0 };
+    const close = () => source[Symbol.asyncDispose]();
+    const format = formatOf(source.head.subarray(encoding.markBytes), options);
+    if (format === 'csv') {
+      const csv = await openCsv(sourceLines(source.all(), encoding), options);
+      return { ...csv, format: { format, ...found, ...csv.format }, [Symbol.asyncDispose]: close };
+    }
+    const lines = format === 'json' ? arrayElements : sourceLines;
+    return {
+      format: { format, ...found },
+      rows: () => jsonRows(lines(source.all(), encoding), format, options),
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await source[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** The rows of a source, in order. Throws `RowsError`, as `openRows` does. */
 export async function* readRows(
   bytes: AsyncIterable<Uint8Array>,
   options: RowsOptions,
 ): AsyncGenerator<Row | BadRow> {
-  checkSeparator(options.separator);
-  await using source = await openSource(bytes, SAMPLE_BYTES);
-  const encoding = findEncoding(source.head.subarray(0, SAMPLE_BYTES), options.encoding);
-  const lines = sourceLines(source.all(), encoding);
-  yield* isNdjson(source.head.subarray(encoding.markBytes), options)
-    ? ndjsonRows(lines, options)
-    : csvRows(lines, options);
+  await using source = await openRows(bytes, options);
+  for await (const { row } of source.rows()) yield row;
 }
 
-async function* ndjsonRows(lines: AsyncIterable<SourceLine>, columns: RowColumns) {
+async function* jsonRows(
+  lines: AsyncIterable<SourceLine>,
+  format: 'ndjson' | 'json',
+  columns: RowColumns,
+): AsyncGenerator<RowOfSource> {
+  let isFirst = true;
   for await (const line of lines) {
+    if (isFirst && format === 'ndjson' && line.text.trim() === '{')
+      throw notRows('one JSON object over several lines');
     const row = ndjsonRow(line, columns);
-    if (row !== undefined) yield row;
+    if (row === undefined) continue;
+    isFirst = false;
+    yield { row, record: line.fault === undefined ? { kind: 'json', text: line.text } : BROKEN };
   }
 }
 
-async function* csvRows(lines: AsyncIterator<SourceLine>, options: RowsOptions) {
+const BROKEN = { kind: 'broken' } as const;
+
+async function openCsv(lines: AsyncIterator<SourceLine>, options: RowsOptions) {
   const reader = createCsvReader(lines);
-  const separator = options.separator ?? (/\.tsv(\.gz)?$/i.test(options.name ?? '') ? '\t' : undefined);
-  const header = await readHeader(reader, { requested: requestedColumns(options), separator });
-  const indexes = new Map(header.names.map((name, index) => [name, index]));
-  const fieldCount = header.names.length;
-  for await (const row of reader.rows({ separator: header.separator, fieldCount })) {
-    if ('fault' in row) yield row;
-    else yield rowFrom(row.line, options, (name) => row.fields[indexes.get(name) ?? -1] ?? '');
+  const given = options.separator ?? (/\.tsv(\.gz)?$/i.test(options.name ?? '') ? '\t' : undefined);
+  const { separator, names } = await readHeader(reader, {
+    requested: requestedColumns(options),
+    separator: given,
+  });
+  async function* rows(): AsyncGenerator<RowOfSource> {
+    const indexes = new Map(names.map((name, index) => [name, index]));
+    const fieldCount = names.length;
+    for await (const row of reader.rows({ separator, fieldCount })) {
+      const { line, fields } = row;
+      const record: SourceRecord = fields === undefined ? BROKEN : { kind: 'fields', fields };
+      if ('fault' in row) yield { row: withKnown(row, fields, indexes, options), record };
+      else yield { row: rowFrom(line, options, (name) => row.fields[indexes.get(name) ?? -1] ?? ''), record };
+    }
   }
+  return { format: { separator, names }, rows };
 }
 
-function isNdjson(head: Uint8Array, { format, name = '' }: RowsOptions): boolean {
-  if (format !== undefined) return format === 'ndjson';
+/**
+ * A broken row with what can be read of it. One with too many or too few fields most likely has a separator or a line
+ * end in its text, so the fields before that are where they belong.
+ */
+function withKnown(
+  { line, fault }: BadRow,
+  fields: readonly string[] | undefined,
+  indexes: ReadonlyMap<string, number>,
+  options: RowColumns,
+): BadRow {
+  const end = Math.min(indexes.get(options.text) ?? 0, fields?.length ?? 0);
+  return badRow({ line, fault }, options, (name) => {
+    const index = indexes.get(name);
+    return index !== undefined && index < end ? fields?.[index] : undefined;
+  });
+}
+
+function formatOf(head: Uint8Array, { format, name = '' }: RowsOptions): SourceFormat['format'] {
+  if (format !== undefined) return format;
   const [, ending = ''] = /\.(csv|tsv|ndjson|jsonl)(?:\.gz)?$/i.exec(name) ?? [];
-  if (ending !== '') return ['ndjson', 'jsonl'].includes(ending.toLowerCase());
+  if (/^[ct]sv$/i.test(ending)) return 'csv';
   // Zero bytes are skipped: in UTF-16 they are the other half of an ASCII character.
   const first = head.find((byte) => ![0, 0x20, 0x09, 0x0a, 0x0d].includes(byte));
-  return first === 0x7b;
+  // A line of NDJSON with a row is an object.
+  if (first === 0x5b) return 'json';
+  return ending !== '' || first === 0x7b ? 'ndjson' : 'csv';
 }
 
 function checkSeparator(separator: string | undefined): void {

@@ -5,6 +5,7 @@ export type RowsFailure =
   | { readonly kind: 'option'; readonly option: string; readonly expected: string; readonly got: string }
   | { readonly kind: 'header'; readonly expected: string; readonly got: string }
   | { readonly kind: 'columns'; readonly missing: readonly string[]; readonly present: readonly string[] }
+  | { readonly kind: 'format'; readonly expected: string; readonly got: string }
   | { readonly kind: 'gzip'; readonly got: string };
 
 /** A source of texts cannot be read: none of it or, for `gzip`, nothing after the rows already returned. */
@@ -26,6 +27,8 @@ function describe(failure: RowsFailure): string {
       return `the header line: expected ${failure.expected}, got ${failure.got}`;
     case 'columns':
       return `columns: expected ${listed(failure.missing)}, got a header with ${listed(failure.present)}`;
+    case 'format':
+      return `the file: expected ${failure.expected}, got ${failure.got}`;
     case 'gzip':
       return `gzip: expected a complete file, got ${failure.got}`;
     default:

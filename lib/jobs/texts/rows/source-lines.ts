@@ -43,7 +43,7 @@ const isUtf16 = (name: string) => name.startsWith('utf-16');
  * encoding uses the bytes of CR and LF inside a character, so each line can be decoded alone, and a broken line does
  * not affect the others.
  */
-async function* unitsOf(bytes: AsyncIterable<Uint8Array>, { name, markBytes }: Encoding) {
+export async function* unitsOf(bytes: AsyncIterable<Uint8Array>, { name, markBytes }: Encoding) {
   let skip = markBytes;
   let half: Uint8Array = new Uint8Array(0);
   for await (const piece of bytes) {
@@ -68,7 +68,7 @@ async function* unitsOf(bytes: AsyncIterable<Uint8Array>, { name, markBytes }: E
 const bufferOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /** Turns the units of a line into text, with a fault if they are invalid. */
-function lineDecoder(name: string): (units: string) => Pick<SourceLine, 'text' | 'fault'> {
+export function lineDecoder(name: string): (units: string) => Pick<SourceLine, 'text' | 'fault'> {
   const fault = `the line: expected ${name}, got invalid bytes`;
   if (isUtf16(name))
     return (units) => (units.isWellFormed() ? { text: units } : { text: units.toWellFormed(), fault });

@@ -38,6 +38,7 @@ test('a chunk has room for the escapes of characters that SQS refuses', async ()
   expect(chunks.map(({ rows }) => rows.length)).toEqual([2, 2]);
   expect(chunks[1]?.rows[1]).toEqual({
     line: 4,
+    id: 'user-4',
     fault: 'the text takes 204806 bytes as JSON, more than 204800',
   });
 });
@@ -53,9 +54,9 @@ test('a text that is blank, or too large as JSON, becomes a bad row with its lin
   const [chunk] = await cut(rows);
 
   expect(chunk?.rows.slice(0, 3)).toEqual([
-    { line: 1, fault: 'the text takes 204801 bytes as JSON, more than 204800' },
-    { line: 2, fault: 'the text is blank' },
-    { line: 3, fault: 'the text takes 204802 bytes as JSON, more than 204800' },
+    { line: 1, id: 'user-1', fault: 'the text takes 204801 bytes as JSON, more than 204800' },
+    { line: 2, id: 'user-2', fault: 'the text is blank' },
+    { line: 3, id: 'user-3', fault: 'the text takes 204802 bytes as JSON, more than 204800' },
   ]);
   expect(chunk?.rows[3]).toBe(rows[3]);
 });

@@ -6,7 +6,7 @@ import { forgetText } from '../../../../lib/jobs/texts/forget.ts';
 import type { Store } from '../../../../lib/store/store.ts';
 import type { Table } from '../../../../lib/table/table.ts';
 import { row } from '../fakes.ts';
-import { batchOf, runBatch, world } from './batch-suite.ts';
+import { batchOf, partLines, runBatch, summaryOf, world } from './batch-suite.ts';
 
 const ROWS = [row(1, 'good'), row(2, 'bad')];
 const [STAGED] = stagedKeys({ batch: 'b1', chunk: 0 });
@@ -43,6 +43,50 @@ test('a chunk that an earlier try staged, but stored no row for, is taken if it 
   const split = splitBatch(batchOf([row(1, 'another')]), other.split);
   await expect(split).rejects.toThrow(BatchConflictError);
   expect(other.messages).toEqual([]);
+});
+
+test('bad rows have their id and columns in the summary, and in the part; long ones in the part alone', async () => {
+  const one = world();
+  const own = { id: 'x', columns: { shop: 'A' } };
+  const long = { id: 'y', columns: { note: 'n'.repeat(2_000) } };
+  const rows = [
+    row(1, 'good'),
+    { line: 2, fault: 'no text', ...own },
+    { line: 3, fault: 'no text', ...long },
+  ];
+
+  await runBatch(batchOf(rows), one);
+
+  expect(summaryOf(one.store).badRows).toEqual([
+    { line: 2, fault: 'no text', ...own },
+    { line: 3, fault: 'no text' },
+  ]);
+  expect(partLines(one.store).slice(1)).toEqual([
+    { line: 2, error: 'no text', ...own },
+    { line: 3, error: 'no text', ...long },
+  ]);
+});
+
+test('a batch that an earlier version split is resumed, though its bad rows had no ids', async () => {
+  const [one, other] = [world(), world()];
+  const bad = { line: 2, fault: 'no text' };
+  const now = batchOf([row(1, 'good'), { ...bad, id: 'x', columns: { shop: 'A' } }]);
+  await splitBatch(batchOf([row(1, 'good'), bad]), one.split);
+
+  expect(await splitBatch(now, one.split)).toMatchObject({ kind: 'split', badRows: 1 });
+
+  await splitBatch(batchOf([row(1, 'good'), { ...bad, fault: 'another' }]), other.split);
+  await expect(splitBatch(now, other.split)).rejects.toThrow(BatchConflictError);
+});
+
+test('what the source was found to be is in the summary, as the first splitter saw it', async () => {
+  const one = world();
+  const input = { format: 'csv', encoding: 'utf-8', separator: ',', skipped: 1 } as const;
+
+  await splitBatch(batchOf(ROWS, { input: () => input }), one.split);
+  await runBatch(batchOf(ROWS), one);
+
+  expect(summaryOf(one.store).input).toEqual(input);
 });
 
 test('a chunk or row that another process erases in between is a conflict', async () => {

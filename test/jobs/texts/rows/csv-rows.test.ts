@@ -56,7 +56,7 @@ describe('a header', () => {
 describe('a broken row', () => {
   test('of one line names no others', async () => {
     expect(await read('id,text\n1,a,b\n2,c')).toEqual([
-      { line: 2, fault: 'the row: expected 2 fields, got 3' },
+      { line: 2, fault: 'the row: expected 2 fields, got 3', id: '1' },
       { line: 3, id: '2', text: 'c', columns: {} },
     ]);
   });

@@ -9,7 +9,13 @@ const read = (bytes: Uint8Array | string, options: Partial<RowsOptions> = {}) =>
   Array.fromAsync(readRows(inPieces(Buffer.from(bytes), 7), { text: 'text', id: 'id', ...options }));
 
 const good = (line: number, id: string, text: string) => ({ line, id, text, columns: {} });
-const bad = (line: number, fault: string) => ({ line, fault: expect.stringContaining(fault) });
+const bad = (line: number, fault: string, more: object = {}) => ({
+  line,
+  fault: expect.stringContaining(fault),
+  ...more,
+});
+const empty = { isEmpty: true };
+const withId = { id: '1' };
 
 describe('a CSV file', () => {
   test('is read by its header, with the lines where its rows start', async () => {
@@ -86,7 +92,7 @@ describe('files as programs write them', () => {
   test('separators at the ends of all lines, from empty columns', async () => {
     expect(await read('id;text;;\n1;one;;\n;;;\n')).toEqual([
       good(2, '1', 'one'),
-      bad(3, 'text: expected text'),
+      bad(3, 'text: expected text', empty),
     ]);
   });
 
@@ -161,17 +167,17 @@ describe('a header that cannot be used', () => {
 });
 
 describe('a bad row does not stop the rest', () => {
-  test.each([
-    ['too few fields', '1', 'expected 2 fields, got 1'],
-    ['too many fields', '1,one,two', 'expected 2 fields, got 3'],
-    ['an empty text', '1, ', 'text: expected text, got an empty value'],
+  test.each<[string, string, string, object?]>([
+    ['too few fields', '1', 'expected 2 fields, got 1', withId],
+    ['too many fields', '1,one,two', 'expected 2 fields, got 3', withId],
+    ['an empty text', '1, ', 'text: expected text, got an empty value', { ...withId, ...empty }],
     ['an empty id', ',one', 'id: expected an id, got an empty value'],
     ['a quote inside an unquoted field', '1,5" disk', 'a broken quote'],
     ['a quote inside a quoted field', '1,"one "two" three"', 'a broken quote'],
     ['a quote that never closes', '1,"one', 'expected it to be closed'],
-  ])('%s', async (_, row, fault) => {
+  ])('%s', async (_, row, fault, more) => {
     expect(await read(`id,text\n${row}\n2,two\n3,three\n`)).toEqual([
-      bad(2, fault),
+      bad(2, fault, more),
       good(3, '2', 'two'),
       good(4, '3', 'three'),
     ]);
@@ -317,20 +323,124 @@ describe('an NDJSON file', () => {
     await expect(read(line, { format: 'csv' })).rejects.toThrow('column names');
   });
 
-  test.each([
+  test.each<[string, string, string, object?]>([
     ['invalid JSON', '{"id":1,"text":', 'expected a JSON object, got invalid JSON'],
     ['a list', '[1]', 'expected a JSON object, got a list of 1'],
-    ['no text', '{"id":1}', 'text: expected a field, got none'],
-    ['a text that is not a string', '{"id":1,"text":5}', 'text: expected text, got 5'],
-    ['an empty text', '{"id":1,"text":" "}', 'text: expected text, got an empty value'],
+    ['no text', '{"id":1}', 'text: expected a field, got none', withId],
+    ['a text that is not a string', '{"id":1,"text":5}', 'text: expected text, got 5', withId],
+    ['null as its text', '{"id":1,"text":null}', 'text: expected text, got null', { ...withId, ...empty }],
+    ['neither id nor text', '{"text":null}', 'text: expected text, got null; id: expected a field'],
+    [
+      'an empty text',
+      '{"id":1,"text":" "}',
+      'text: expected text, got an empty value',
+      { ...withId, ...empty },
+    ],
     ['no id', '{"text":"one"}', 'id: expected a field, got none'],
     ['an invalid id', '{"id":true,"text":"one"}', 'id: expected an id, got true'],
-    ['a name that every object inherits', '{"id":1,"toString":"one"}', 'text: expected a field, got none'],
-  ])('continues after %s', async (_, line, fault) => {
+    [
+      'a name that every object inherits',
+      '{"id":1,"toString":"one"}',
+      'text: expected a field, got none',
+      withId,
+    ],
+  ])('continues after %s', async (_, line, fault, more) => {
     expect(await read(`${line}\n{"id":"2","text":"two"}\n`, { format: 'ndjson' })).toEqual([
-      bad(1, fault),
+      bad(1, fault, more),
       good(2, '2', 'two'),
     ]);
+  });
+
+  test('a bad row has those of its columns that can be read', async () => {
+    const columns = ['shop', 'note'];
+
+    expect(await read('{"id":7,"shop":{"n":1},"text":null}\n', { columns })).toEqual([
+      bad(1, 'text: expected text, got null; note: expected a field', {
+        id: '7',
+        columns: { shop: '{"n":1}' },
+      }),
+    ]);
+    expect(await read('shop,id,text,note\nA,1,good, but late,x\nB,2,,y\n', { columns })).toEqual([
+      bad(2, 'expected 4 fields, got 5', { id: '1', columns: { shop: 'A' } }),
+      bad(3, 'text: expected text', { id: '2', columns: { shop: 'B', note: 'y' }, ...empty }),
+    ]);
+  });
+
+  test('one object over several lines is named, before its lines are called rows', async () => {
+    await expect(read('\n{\n  "data": []\n}\n')).rejects.toThrow(
+      'expected CSV, NDJSON or a JSON array of objects, got one JSON object over several lines',
+    );
+  });
+});
+
+describe('a JSON array', () => {
+  const ARRAY =
+    '\uFEFF [\n {"id": 1, "text": "one, [\\"two\\"]}"}, {"text": "x"},7 ,{"id":"2",\n"text":"👍"}\n]\n';
+  const rows = [
+    good(1, '1', 'one, ["two"]}'),
+    bad(2, 'id: expected a field, got none'),
+    bad(3, 'expected a JSON object, got 7'),
+    good(4, '2', '👍'),
+  ];
+
+  test.each([
+    ['UTF-8', Buffer.from(ARRAY)],
+    ['UTF-16', utf16le(ARRAY.slice(1))],
+    ['gzip', gzipSync(ARRAY)],
+  ])('as %s is read like NDJSON, with the numbers of its elements for lines', async (_, bytes) => {
+    expect(await read(bytes)).toEqual(rows);
+    expect(await read(bytes, { name: 'export.ndjson' })).toEqual(rows);
+  });
+
+  test('may be empty', async () => {
+    expect(await read('[ ]')).toEqual([]);
+  });
+
+  test.each([
+    ['[{"id":1,"text":"one"}', 'a JSON array that does not end'],
+    ['[{"id":1,"text":"one"}] {"id":2}', 'a JSON array with something after it'],
+    ['[{"id":1,"text":"one"}][]', 'a JSON array with something after it'],
+  ])('%s is refused', async (text, got) => {
+    await expect(read(text)).rejects.toThrow(
+      `the file: expected CSV, NDJSON or a JSON array of objects, got ${got}`,
+    );
+  });
+
+  test('holds one element at a time, and names one that is too long', async () => {
+    const long = JSON.stringify({ id: 1, text: 'x'.repeat(1_100_000) });
+
+    expect(await read(gzipSync(`[${long},{"id":2,"text":"two"}]`))).toEqual([
+      bad(1, 'the element: expected at most 1048576 bytes, got more'),
+      good(2, '2', 'two'),
+    ]);
+  });
+});
+
+describe('files that hold no text are named', () => {
+  test.each([
+    ['PK\x03\x04…', 'a ZIP archive or an Excel workbook: save its sheet as CSV'],
+    ['PAR1…', 'a Parquet file'],
+    ['\x28\xb5\x2f\xfd…', 'a file compressed by zstd'],
+    ['%PDF-1.7', 'a PDF'],
+    ['\xff\xfe\x00\x00i\x00\x00\x00', 'UTF-32'],
+    ['id,text\n1,\x00\x00\x00\x00', 'zero bytes, which no text has'],
+  ])('%j', async (head, got) => {
+    await expect(read(Buffer.from(head, 'latin1'))).rejects.toThrow(got);
+  });
+});
+
+describe('UTF-16 without a byte order mark', () => {
+  const unmarked = (text: string) => Buffer.from(text, 'utf16le');
+
+  test.each([
+    ['Latin', 'id,text\n1,good\n'],
+    ['Chinese, whose letters may have zero bytes too', 'id;text\n1;一丁七，一一一\n'],
+    ['Cyrillic, with an emoji', 'id\ttext\r\n1\tхорошо 👍\r\n'],
+  ])('is recognized in both byte orders: %s', async (_, text) => {
+    const [, word = ''] = /1[,;\t]([^\r\n]*)/.exec(text) ?? [];
+
+    expect(await read(unmarked(text))).toEqual([good(2, '1', word)]);
+    expect(await read(unmarked(text).swap16())).toEqual([good(2, '1', word)]);
   });
 });
 

@@ -1,0 +1,163 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { scoreFile } from '../../../../lib/jobs/texts/batch/score-file.ts';
+import { outputFormat, writeScoredFile } from '../../../../lib/jobs/texts/output/scored-file.ts';
+import { createInput, type InputOptions } from '../../../../lib/jobs/texts/rows/input.ts';
+import { batchOf, world } from '../batch/batch-suite.ts';
+import { inPieces } from '../bytes-of.ts';
+import { refusedText, scriptedAnalyze } from '../fakes.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'scored-file-'));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+type Plan = Partial<InputOptions> & { readonly topics?: readonly string[]; readonly thenIs?: string };
+
+/** Scores a source, and writes its rows with their scores to a file of this name; `thenIs`: what it was changed to. */
+async function scored(source: string, name: string, { topics = [], thenIs = source, ...more }: Plan = {}) {
+  const rows = { text: 'text', ...more };
+  const one = world({}, scriptedAnalyze({ refused: [refusedText] }));
+  const input = createInput(() => inPieces(Buffer.from(source), 100), rows);
+  const request = {
+    rows: input.rows,
+    input: input.found,
+    request: { topics: topics.map((topic) => ({ topic })) },
+  };
+  const done = await scoreFile(batchOf([], request), { ...one.split, ...one.scoring });
+  if (done.kind !== 'scored') throw new Error('refused');
+  const file = join(folder, name);
+  const format = outputFormat(name);
+  if (format === undefined) throw new Error('no format');
+  const open = () => inPieces(Buffer.from(thenIs), 100);
+  const count = await writeScoredFile(done.summary, { file, format, open, rows, topics, store: one.store });
+  const body = await readFile(file);
+  return { count, text: (format.isGzipped ? gunzipSync(body) : body).toString() };
+}
+
+const REVIEWS = `\uFEFFid;text;sentiment
+007;"good; ""fast""";old
+8;"line
+break";
+9;refused;x
+10; ;y
+11;a;b;c
+"12" x;bad
+13;good;
+`;
+
+test('the rows of a CSV get columns, in its own form, and bad and refused ones say why', async () => {
+  const { count, text } = await scored(REVIEWS, 'scored.csv', { id: 'id' });
+
+  expect(count).toBe(7);
+  expect(text.split('\n').map((line) => line.replace(/acme\S+/, 'HOST'))).toEqual([
+    '\uFEFFid;text;sentiment;sentiment_2;model;error',
+    '007;"good; ""fast""";old;POSITIVE;m1;',
+    '8;"line',
+    'break";;negative;m1;',
+    expect.stringMatching(/^9;refused;x;;;line 5: .*400/),
+    '10;" ";y;;;line 6: text: expected text, got an empty value',
+    '11;a;b;;;line 7: the row: expected 3 fields, got 4',
+    expect.stringMatching(/^;;;;;line 8: a broken quote/),
+    '13;good;;POSITIVE;m1;',
+    '',
+  ]);
+});
+
+test('rows that were left out are there, without a score', async () => {
+  const { text } = await scored('text,n\ngood,1\n,2\nbad,3\n', 'scored.csv', { skipEmpty: true });
+
+  expect(text).toBe('text,n,sentiment,model,error\ngood,1,POSITIVE,m1,\n,2,,,\nbad,3,negative,m1,\n');
+});
+
+test('each topic has its column', async () => {
+  const { text } = await scored('text\ngood\n', 'scored.tsv', { topics: ['price', 'service'] });
+
+  expect(text).toBe(
+    'text\tsentiment\tsentiment_price\tsentiment_service\tmodel\terror\ngood\t\tPOSITIVE\tPOSITIVE\tm1\t\n',
+  );
+});
+
+test('objects stay as they were sent, with one member more', async () => {
+  const source =
+    '{"id":12345678901234567890,"text":"good","score":1.50}\nnone\n{ "text" : "bad" , "a":[1, 2] }\n{}\n';
+
+  const { text } = await scored(source, 'scored.ndjson.gz', { format: 'ndjson' });
+
+  expect(text.trimEnd().split('\n')).toEqual([
+    '{"id":12345678901234567890,"text":"good","score":1.50,"score_2":{"line":1,"sentiment":"POSITIVE","model":"m1"}}',
+    '{"score_2":{"line":2,"error":"line 2: the line: expected a JSON object, got invalid JSON"}}',
+    '{ "text" : "bad" , "a":[1, 2],"score_2":{"line":3,"sentiment":"negative","model":"m1"}}',
+    '{"score_2":{"line":4,"error":"line 4: text: expected a field, got none"}}',
+  ]);
+});
+
+test('from a CSV to NDJSON, and from a JSON array to CSV', async () => {
+  const toNdjson = await scored('2,text\n1,good\n', 'scored.jsonl');
+  const toCsv = await scored(
+    '[{"text":"good","n":12345678901234567890,\n"o":{"a":null}},{"z":null,"text":"bad"}]',
+    'scored.csv',
+  );
+
+  expect(toNdjson.text).toBe(
+    '{"2":"1","text":"good","score":{"line":2,"sentiment":"POSITIVE","model":"m1"}}\n',
+  );
+  expect(toCsv.text).toBe(
+    'text,n,o,z,sentiment,model,error\ngood,12345678901234567890,"{""a"":null}",,POSITIVE,m1,\nbad,,,,negative,m1,\n',
+  );
+});
+
+test.each([
+  [
+    'another text',
+    'id,text\n1,good\n2,worse\n',
+    'line 3: expected the row that was scored, got another text',
+  ],
+  ['another id', 'id,text\n1,good\n3,bad\n', 'got another id'],
+  [
+    'a row more',
+    'id,text\n1,good\n2,bad\n3,x\n',
+    'line 4: expected the row that was scored, got a row after the last one',
+  ],
+  ['a row less', 'id,text\n1,good\n', 'line 3: expected the row that was scored, got no such row'],
+  [
+    'a line more',
+    'id,text\n1,good\n\n2,bad\n',
+    'line 3: expected the row that was scored, got one on line 4',
+  ],
+])(
+  'a source with %s is not joined with the scores of the old one: the old file stays',
+  async (_, thenIs, error) => {
+    await writeFile(join(folder, 'scored.csv'), 'old');
+
+    await expect(scored('id,text\n1,good\n2,bad\n', 'scored.csv', { id: 'id', thenIs })).rejects.toThrow(
+      error,
+    );
+
+    expect(await readFile(join(folder, 'scored.csv'), 'utf8')).toBe('old');
+    expect(await readdir(folder)).toEqual(['scored.csv']);
+  },
+);
+
+test('a file that cannot be written is named', async () => {
+  await expect(scored('text\ngood\n', 'none/scored.csv')).rejects.toThrow(
+    /none\/scored\.csv: expected a file that can be written, got ENOENT$/,
+  );
+});
+
+test('many rows are joined over many parts', async () => {
+  const lines = Array.from({ length: 2_500 }, (_, at) => `${at},${at % 3 === 0 ? 'good' : 'bad'} ${at % 7}`);
+
+  const { count, text } = await scored(`id,text\n${lines.join('\n')}\n`, 'scored.csv', { id: 'id' });
+
+  expect(count).toBe(2_500);
+  expect(text.trimEnd().split('\n').slice(1)).toEqual(
+    lines.map((line) => `${line},${line.includes('good') ? 'POSITIVE' : 'negative'},m1,`),
+  );
+});
