@@ -17,31 +17,13 @@ import { checkedMessage } from './checked-message.ts';
 import { countSentiments } from './count-sentiments.ts';
 import { describeInput } from './describe-input.ts';
 import { openScoreTable } from './open-score-table.ts';
-import type { TopicGiven } from './options.ts';
 import { createProgress } from './progress.ts';
-import { resumeCommandOf, rowsOptions } from './score-command.ts';
+import { resumeCommandOf, rowsOptions, type ScoreFlags } from './score-command.ts';
 import { checkedOutput, checkFile, writeOutput } from './score-files.ts';
 import { batchNameOf, checkedBatch } from './score-names.ts';
 import { NAMED_BAD_ROWS, showPreview, showRefusal, showSummary } from './show-score.ts';
 import { shown, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
-
-export type ScoreFlags = {
-  readonly text: string;
-  readonly id?: string;
-  readonly topic?: readonly TopicGiven[];
-  readonly instructions?: string;
-  readonly model?: string;
-  readonly columns?: readonly string[];
-  readonly maxCalls?: number;
-  readonly dryRun?: true;
-  readonly batch?: string;
-  readonly encoding?: string;
-  readonly separator?: string;
-  readonly skipEmpty?: true;
-  readonly output?: string;
-  readonly json?: true;
-};
 
 /** Scores a file, or reports what that would take; returns the exit code. */
 export async function runScore(file: string, flags: ScoreFlags, terminal: Terminal): Promise<number> {

@@ -1,6 +1,24 @@
 import type { InputOptions } from '../jobs/texts/rows/input.ts';
-import type { ScoreFlags } from './run-score.ts';
+import type { TopicGiven } from './options.ts';
 import { quoted } from './shell-words.ts';
+
+/** The options of `score`. */
+export type ScoreFlags = {
+  readonly text: string;
+  readonly id?: string;
+  readonly topic?: readonly TopicGiven[];
+  readonly instructions?: string;
+  readonly model?: string;
+  readonly columns?: readonly string[];
+  readonly maxCalls?: number;
+  readonly dryRun?: true;
+  readonly batch?: string;
+  readonly encoding?: string;
+  readonly separator?: string;
+  readonly skipEmpty?: true;
+  readonly output?: string;
+  readonly json?: true;
+};
 
 /** How the rows of a file are read. */
 export const rowsOptions = (

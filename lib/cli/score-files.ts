@@ -5,8 +5,7 @@ import type { Summary } from '../jobs/texts/batch/finish-batch.ts';
 import { type OutputFormat, outputFormat, writeScoredFile } from '../jobs/texts/output/scored-file.ts';
 import { errorCode } from '../store/error-code.ts';
 import type { Store } from '../store/store.ts';
-import type { ScoreFlags } from './run-score.ts';
-import { rowsOptions } from './score-command.ts';
+import { rowsOptions, type ScoreFlags } from './score-command.ts';
 import { shown, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 

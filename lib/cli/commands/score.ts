@@ -1,6 +1,6 @@
 import type { AddCommand } from '../command.ts';
 import { collected, numberOption, topicOption } from '../options.ts';
-import type { ScoreFlags } from '../run-score.ts';
+import type { ScoreFlags } from '../score-command.ts';
 
 /** `score FILE`: the sentiment of every text in a file, scored in this process. Each text is paid for once. */
 export const addScore: AddCommand = (program, terminal, finish) => {

@@ -9,7 +9,7 @@ import type { RowOfSource } from '../rows/read-rows.ts';
 export type JoinedRow = RowOfSource & { readonly score: ScoredRow | undefined };
 
 /** The rows of a source are not those that were scored: the source has changed. */
-export class SourceChangedError extends Error {
+class SourceChangedError extends Error {
   override readonly name = 'SourceChangedError';
 
   constructor(line: number, got: string) {
