@@ -6,11 +6,16 @@ export function explainFileError(error: unknown): StoreFailure {
   const code = errorCode(error) ?? 'unknown';
   switch (code) {
     case 'ENOENT':
-      return { kind: 'missing', what: 'object' };
+      // Where nothing can be made, nothing is missing.
+      return isOfMkdir(error) ? { kind: 'denied', code } : { kind: 'missing', what: 'object' };
     case 'EACCES':
     case 'EPERM':
-    case 'EROFS':
       return { kind: 'denied', code };
+    case 'EROFS':
+      return { kind: 'read-only', code };
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return { kind: 'full', code };
     case 'ENOTDIR':
     case 'EISDIR':
     case 'EEXIST':
@@ -20,3 +25,6 @@ export function explainFileError(error: unknown): StoreFailure {
       return { kind: 'other', code };
   }
 }
+
+const isOfMkdir = (error: unknown): boolean =>
+  error instanceof Error && 'syscall' in error && error.syscall === 'mkdir';

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, statSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lock } from 'proper-lockfile';
 import { StoreError } from './error.ts';
 import { errorCode } from './error-code.ts';
 import { RESERVED_FOLDER } from './key.ts';
+import { makeFolder } from './make-folder.ts';
 
 export type HeldLock = {
   /** Runs `act` immediately if the lock is certainly still ours; otherwise the whole work starts again. */
@@ -59,7 +59,7 @@ class LockLost extends Error {
 async function acquire(path: string, giveUpAt: number, signal: AbortSignal | undefined) {
   for (;;) {
     signal?.throwIfAborted();
-    await mkdir(dirname(path), { recursive: true });
+    await makeFolder(dirname(path));
     const release = await tryLock(path);
     if (release !== undefined) return release;
     if (performance.now() > giveUpAt) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, renameSync, rmSync } from 'node:fs';
-import { mkdir, open, rmdir } from 'node:fs/promises';
+import { open, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { once } from '../once.ts';
@@ -9,6 +9,7 @@ import { checkOwnFolder, checkRoom, findOccupant } from './directory-occupant.ts
 import { StoreError } from './error.ts';
 import { errorCode, unlessCode } from './error-code.ts';
 import { checkKey, RESERVED_FOLDER } from './key.ts';
+import { makeFolder } from './make-folder.ts';
 import type { PutCondition, PutOptions, PutResult } from './store.ts';
 import { copyToTemporary, sweepTemporary, type TemporaryFile, writeTemporary } from './temporary-file.ts';
 
@@ -129,7 +130,7 @@ async function hashFile(path: string): Promise<string> {
 
 async function moveInto(from: string, to: string, held: HeldLock): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
-    await mkdir(dirname(to), { recursive: true });
+    await makeFolder(dirname(to));
     try {
       return held.commit(() => renameSync(from, to));
     } catch (error) {

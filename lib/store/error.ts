@@ -13,6 +13,8 @@ export type StoreFailure =
   /** The SDK has no region or no credentials: `expected` names the settings. Nothing was sent. */
   | { readonly kind: 'unconfigured'; readonly code: string; readonly expected: string }
   | { readonly kind: 'denied'; readonly code: string }
+  /** Of a directory: its file system takes no writes, or has no room for more. */
+  | { readonly kind: 'read-only' | 'full'; readonly code: string }
   /** Others wrote to the key, or the service was overloaded or failed, for longer than a caller should wait. */
   | { readonly kind: 'busy'; readonly code: string }
   | { readonly kind: 'unreachable'; readonly code: string }
@@ -44,6 +46,10 @@ function describe(failure: StoreFailure): string {
       return `expected at most ${failure.mostBytes} bytes, got ${failure.sizeBytes}`;
     case 'missing':
       return `there is no such ${failure.what}`;
+    case 'read-only':
+      return 'its file system is read-only';
+    case 'full':
+      return 'its file system is full';
     case 'denied':
     case 'busy':
     case 'unreachable':

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, lstat, mkdir, open, readdir, rm } from 'node:fs/promises';
+import { copyFile, lstat, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from './make-folder.ts';
 
 /** A file that is complete and on disk, but not yet visible to readers; disposing removes it unless it was moved. */
 export type TemporaryFile = { readonly path: string } & AsyncDisposable;
@@ -47,7 +48,7 @@ async function createTemporary(
   folder: string,
   fill: (path: string) => Promise<void>,
 ): Promise<TemporaryFile> {
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const path = join(folder, randomUUID());
   const remove = () => rm(path, { force: true });
   try {

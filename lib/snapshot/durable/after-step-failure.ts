@@ -81,6 +81,8 @@ function retriesFor(error: unknown): number {
     case 'too-large':
     case 'missing':
     case 'denied':
+    case 'read-only':
+    case 'full':
     case 'unconfigured':
       return 0;
     default:

@@ -1,0 +1,85 @@
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { explainFileError } from '../../lib/store/directory-failure.ts';
+import { StoreError } from '../../lib/store/error.ts';
+import { makeFolder } from '../../lib/store/make-folder.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'make-folder-'));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+const failure = (code: string, path: string) =>
+  Object.assign(new Error(`${code}: mkdir '${path}'`), { code, syscall: 'mkdir' });
+
+test('makes a folder with those above it, and leaves one that is there', async () => {
+  const deep = join(folder, 'a', 'b', 'c');
+
+  await makeFolder(deep);
+  await makeFolder(deep);
+
+  expect((await stat(deep)).isDirectory()).toBe(true);
+});
+
+test('leaves a file in its place to whoever uses the folder', async () => {
+  await writeFile(join(folder, 'file'), '');
+
+  await makeFolder(join(folder, 'file'));
+
+  await expect(makeFolder(join(folder, 'file', 'below'))).rejects.toMatchObject({ code: 'ENOTDIR' });
+});
+
+test('reports a read-only file system as what it is, however deep the folder', async () => {
+  const readOnly = async (path: string) => {
+    if (path === '/mount') throw failure('EEXIST', path);
+    throw failure(dirname(path) === '/mount' ? 'EROFS' : 'ENOENT', path);
+  };
+
+  await expect(makeFolder('/mount/a/b/c', readOnly)).rejects.toMatchObject({ code: 'EROFS' });
+});
+
+test('makes it although another process removes the folder above in between', async () => {
+  const there = new Set(['/']);
+  let removals = 3;
+  const contended = async (path: string) => {
+    if (there.has(path)) throw failure('EEXIST', path);
+    if (path === '/a/b' && removals > 0) {
+      removals -= 1;
+      there.delete('/a');
+    }
+    if (!there.has(dirname(path))) throw failure('ENOENT', path);
+    there.add(path);
+  };
+
+  await makeFolder('/a/b', contended);
+
+  expect(there).toContain('/a/b');
+});
+
+test.runIf(process.platform === 'linux')(
+  'ends where no folder can be made, and names the place',
+  async () => {
+    const put = createDirectoryStore('/proc/nothing/store').put('a', Buffer.from('1'));
+
+    await expect(put).rejects.toThrow(
+      /^put a in \/proc\/nothing\/store: denied, ENOENT \(.*\/proc\/nothing'\)$/,
+    );
+  },
+);
+
+test.each([
+  ['EROFS', 'put a in /store: its file system is read-only (EROFS: read-only file system, open)'],
+  ['ENOSPC', 'put a in /store: its file system is full (ENOSPC: no space left on device, write)'],
+  ['EDQUOT', 'put a in /store: its file system is full (EDQUOT: quota exceeded, write)'],
+])('%s is said in words', (code, message) => {
+  const words = message.slice(message.indexOf('(') + 1, -1);
+  const cause = Object.assign(new Error(words), { code });
+
+  expect(new StoreError('put a in /store', explainFileError(cause), { cause }).message).toBe(message);
+});
