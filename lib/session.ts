@@ -43,6 +43,8 @@ export type SessionOptions = {
   readonly environment: Environment;
   /** Receives the lines of the log. */
   readonly err: (line: string) => void;
+  /** Anything if somebody watches, and waits for it. Default: nobody does. */
+  readonly screen?: object | undefined;
   /** How much of the fleet's budget is reserved at once: `one` slot by callers that can wait, such as a snapshot. */
   readonly greed?: 'one' | 'block';
   /** Holds what is being done. Default: nothing does. */
@@ -54,6 +56,9 @@ export type SessionOptions = {
   /** Called each time that the fleet's budget becomes unavailable and the safe rate is used. */
   readonly onSafeRate?: () => void;
 };
+
+/** How long somebody waits to learn that the platform cannot be reached at its address. */
+const LONGEST_UNREACHED_MS = 8_000;
 
 /** Makes a session from the environment. Throws `SettingsError` before anything is opened. */
 export function openSession(given: SessionOptions): Session {
@@ -83,6 +88,7 @@ export function openSession(given: SessionOptions): Session {
       ...(given.observe === undefined ? [] : [given.observe]),
     ]),
     proxyEnv: environment,
+    retry: given.screen === undefined ? {} : { unreachedMs: LONGEST_UNREACHED_MS },
   };
   const platform = createPlatform(options);
   const breaker = breakerOf(settings, { client: budgetClient, call: platform.call, logger });
@@ -91,7 +97,7 @@ export function openSession(given: SessionOptions): Session {
     settings,
     platform,
     breaker,
-    platformWith: (retry) => createPlatform({ ...options, retry }),
+    platformWith: (retry) => createPlatform({ ...options, retry: { ...options.retry, ...retry } }),
     paceCounts: pace.counts,
     callCounts: counts,
     logger,

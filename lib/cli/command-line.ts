@@ -34,6 +34,7 @@ import { SentOnceError } from './sent-once.ts';
 import { exitCodes, shownLines, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 import { packageVersion } from './version.ts';
+import { whatToDo } from './what-to-do.ts';
 
 /**
  * Runs one command line and returns its exit code: 0 done, 1 failed, 2 wrong usage or settings, 3 incomplete. Never
@@ -136,7 +137,7 @@ function configure(command: Command, terminal: Terminal): void {
 /** What ended a command: its exit code, and the error as `--json` prints it, if it is one. */
 type Explained = { readonly code: number; readonly error?: ErrorJson };
 
-function explain(error: unknown, { err, signal }: Terminal): Explained {
+function explain(error: unknown, { err, signal, environment }: Terminal): Explained {
   if (error instanceof CommanderError && error.exitCode === 0) return { code: exitCodes.done };
   // Commander has shown it.
   if (error instanceof CommanderError)
@@ -146,15 +147,20 @@ function explain(error: unknown, { err, signal }: Terminal): Explained {
     if (signal.reason instanceof OutputError) return { code: exitCodes.failed };
     const message = 'interrupted: stopped as requested';
     err(message);
-    return { code: exitCodes.failed, error: { kind: 'interrupted', message } };
+    const { run } = factsOf(error);
+    return {
+      code: exitCodes.failed,
+      error: { kind: 'interrupted', message, ...(run === undefined ? {} : { run }) },
+    };
   }
   const given = error instanceof Error ? error.message : String(error);
   const message = shownLines(shortened(given, LONGEST_MESSAGE));
-  err(`platform-sync: ${message}`);
+  const advice = whatToDo(error, environment);
+  err([`platform-sync: ${message}`, ...(advice === undefined ? [] : [`  ${shownLines(advice)}`])].join('\n'));
   const kind = isUsage(error) ? 'usage' : 'other';
   return {
     code: isUsage(error) ? exitCodes.usage : exitCodes.failed,
-    error: { kind, message, ...factsOf(error) },
+    error: { kind, message, ...factsOf(error), ...(advice === undefined ? {} : { advice }) },
   };
 }
 

@@ -1,15 +1,19 @@
 import { AwsError } from '../aws/aws-error.ts';
+import { RowsError } from '../jobs/texts/rows/rows-error.ts';
 import { PlatformError } from '../platform/platform-error.ts';
 import { SettingsError } from '../settings.ts';
+import { PartitionsError } from '../snapshot/publish/partitions.ts';
 import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
 import { StoreError } from '../store/error.ts';
 import { StoredObjectError } from '../store/stored-json.ts';
 import { TableError } from '../table/table-error.ts';
+import { QueryError } from '../tables/duckdb/query-error.ts';
 import { SentOnceError } from './sent-once.ts';
+import { UsageError } from './usage-error.ts';
 
 /** An error of a command as `--json` prints it: `{error: …}`. `message` is what people read; all else is for machines. */
 export type ErrorJson = {
-  /** Whose error it is: the command line's, the settings', the platform's, a service's, or our own. */
+  /** Whose error it is: the command line's, the settings', the platform's, a service's, the SQL's, a file of texts', or our own. */
   readonly kind:
     | 'usage'
     | 'settings'
@@ -19,8 +23,12 @@ export type ErrorJson = {
     | 'object'
     | 'table'
     | 'aws'
+    | 'query'
+    | 'file'
     | 'other';
   readonly message: string;
+  /** What can be done about it, where the message does not say it. */
+  readonly advice?: string;
   /** What went wrong, by the kind that `lib` gives it, such as `timeout`, `status`, `unreachable`. */
   readonly failure?: string;
   /** Of the platform's response. */
@@ -35,18 +43,45 @@ export type ErrorJson = {
   readonly run?: string;
 };
 
-/** What machines may want to know of an error, besides its message. */
+/** What machines may want to know of an error, besides its message: of what caused it, where it says nothing itself. */
 export function factsOf(error: unknown): Partial<ErrorJson> {
+  const causes = new Set<unknown>();
+  for (let each = error; each instanceof Error && !causes.has(each); each = causeOf(each)) {
+    causes.add(each);
+    const facts = ownFactsOf(each);
+    if (facts !== undefined) return facts;
+  }
+  return {};
+}
+
+const causeOf = (error: Error): unknown => (error instanceof AggregateError ? error.errors[0] : error.cause);
+
+function ownFactsOf(error: Error): Partial<ErrorJson> | undefined {
   if (error instanceof SentOnceError)
     return { ...factsOf(error.cause), mayHaveTakenEffect: error.mayHaveTakenEffect };
   if (error instanceof SnapshotStoppedError) return { ...factsOf(error.cause), run: error.run };
   if (error instanceof SettingsError) return { kind: 'settings', faults: error.faults };
+  if (error instanceof UsageError) return { kind: 'usage' };
   if (error instanceof StoredObjectError) return { kind: 'object', failure: error.kind };
-  if (error instanceof StoreError) return { kind: 'store', failure: error.failure.kind };
-  if (error instanceof TableError) return { kind: 'table', failure: error.failure.kind };
-  if (error instanceof AwsError) return { kind: 'aws', failure: error.failure.kind };
-  return error instanceof PlatformError ? factsOfPlatform(error) : {};
+  if (error instanceof PlatformError) return factsOfPlatform(error);
+  const found = BOUNDARIES.find(({ of }) => error instanceof of);
+  return found === undefined ? undefined : { kind: found.kind, failure: kindOf(error) };
 }
+
+/** The errors of what a command works with; each says by the kind of its `failure` what went wrong. */
+const BOUNDARIES = [
+  { of: StoreError, kind: 'store' },
+  { of: TableError, kind: 'table' },
+  { of: AwsError, kind: 'aws' },
+  { of: PartitionsError, kind: 'aws' },
+  { of: QueryError, kind: 'query' },
+  { of: RowsError, kind: 'file' },
+] as const;
+
+const kindOf = (error: Error): string =>
+  'failure' in error && typeof error.failure === 'object' && error.failure !== null && 'kind' in error.failure
+    ? String(error.failure.kind)
+    : 'other';
 
 function factsOfPlatform({ failure }: PlatformError): Partial<ErrorJson> {
   if (failure.kind === 'input') return { kind: 'usage', failure: failure.kind };

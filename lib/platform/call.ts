@@ -46,7 +46,7 @@ export type CallParts = SendParts & {
 
 /** Makes the one function that all operations go through. */
 export function createCall(given: CallParts): Call {
-  const parts = { ...given, observe: notifyAll([given.observe]) };
+  const parts = { ...given, observe: notifyAll([given.observe]), contact: { wasReached: false } };
   const send = async <Input extends EndpointInput, T>(
     endpoint: Endpoint<Input, unknown>,
     input: EndpointInput,

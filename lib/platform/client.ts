@@ -116,6 +116,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     pace: options.pace,
     observe: options.observe ?? (() => undefined),
     limits: { ...defaultRetryLimits, ...options.retry },
+    host: new URL(options.baseUrl).host,
     inHand: options.inHand,
     holdLeft: options.holdLeft,
     timeoutMs: options.timeoutMs ?? 60_000,

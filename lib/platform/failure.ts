@@ -75,6 +75,12 @@ export function wasSent(failure: PlatformFailure): boolean {
   }
 }
 
+/** True if there was no connection to the platform, and nothing responded in its place. */
+export const isUnreached = (failure: PlatformFailure): boolean =>
+  failure.kind === 'connection'
+    ? failure.phase !== 'exchange' && failure.proxyStatus === undefined
+    : failure.kind === 'timeout' && failure.phase !== 'exchange';
+
 /** Describes the failure for people: what came back, and what it usually means. */
 export function describeFailure(failure: PlatformFailure): string {
   switch (failure.kind) {

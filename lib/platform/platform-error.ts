@@ -1,8 +1,14 @@
 import { messageOf } from '../json/faults.ts';
 import { describeFailure, type PlatformFailure, wasSent } from './failure.ts';
 
-/** Where an error came from: the operation, what it was about, and how many attempts were made. */
-export type CallContext = { readonly operation: string; readonly about: string; readonly attempts: number };
+/** Where an error came from: the operation, what it was about, the host, and how many attempts were made. */
+export type CallContext = {
+  readonly operation: string;
+  readonly about: string;
+  /** Absent if nothing was to be sent. */
+  readonly host?: string | undefined;
+  readonly attempts: number;
+};
 
 /**
  * The one error of the client. `failure` says what happened, `sent` whether the platform may have acted on any of
@@ -21,7 +27,9 @@ export class PlatformError extends Error {
     options?: { readonly cause?: unknown; readonly sent?: boolean },
   ) {
     const tries = context.attempts > 1 ? ` after ${context.attempts} attempts` : '';
-    super(messageOf(`${context.operation} (${context.about}) failed${tries}: ${describeFailure(failure)}`), {
+    const at = context.host === undefined ? '' : ` at ${context.host}`;
+    const tried = `${context.operation} (${context.about})${at} failed${tries}`;
+    super(messageOf(`${tried}: ${describeFailure(failure)}`), {
       ...(options?.cause === undefined ? {} : { cause: options.cause }),
     });
     this.failure = failure;

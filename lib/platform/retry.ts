@@ -1,5 +1,5 @@
 import { type BackoffLimits, backoffMs } from '../time/backoff.ts';
-import { type PlatformFailure, wasSent } from './failure.ts';
+import { isUnreached, type PlatformFailure, wasSent } from './failure.ts';
 
 /** How far retries go. Defaults: `defaultRetryLimits`. */
 export type RetryLimits = BackoffLimits & {
@@ -9,6 +9,11 @@ export type RetryLimits = BackoffLimits & {
   readonly maxMisdirectedRetries: number;
   /** All attempts and waits of one call together, in milliseconds. */
   readonly budgetMs: number;
+  /**
+   * The same of a platform that cannot be connected to and never could be by this client, most likely since its address
+   * is wrong: for callers that somebody waits for. No attempt takes longer to connect either. Default: `budgetMs`.
+   */
+  readonly unreachedMs?: number | undefined;
 };
 
 export const defaultRetryLimits: RetryLimits = {
@@ -27,6 +32,8 @@ export type RetryFacts = {
   readonly attempt: number;
   /** Time since the call began, in milliseconds. */
   readonly elapsedMs: number;
+  /** The platform has been connected to by this client. Default: true. */
+  readonly wasReached?: boolean;
   /** From 0 up to 1. */
   readonly random: number;
   readonly limits: RetryLimits;
@@ -41,13 +48,14 @@ export type RetryDecision =
  * or where a repeat does no harm. `Retry-After` beats backoff, and a wait that would end past the budget is not begun.
  */
 export function decideRetry(facts: RetryFacts): RetryDecision {
-  const { failure, mayRepeat, attempt, elapsedMs, random, limits } = facts;
+  const { failure, mayRepeat, attempt, elapsedMs, wasReached = true, random, limits } = facts;
   const retries = retriesFor(failure, limits);
   if (retries === 0) return { kind: 'stop', why: 'permanent' };
   if (wasSent(failure) && !mayRepeat) return { kind: 'stop', why: 'harmful' };
   if (attempt > retries) return { kind: 'stop', why: 'exhausted' };
   const delayMs = requiredWaitMs(failure) ?? backoffMs(attempt, random, limits);
-  if (elapsedMs + delayMs > limits.budgetMs) return { kind: 'stop', why: 'over-budget' };
+  const budgetMs = isUnreached(failure) && !wasReached ? limits.unreachedMs : undefined;
+  if (elapsedMs + delayMs > (budgetMs ?? limits.budgetMs)) return { kind: 'stop', why: 'over-budget' };
   return { kind: 'retry', delayMs };
 }
 

@@ -1,5 +1,5 @@
-import { type AttemptOptions, type AttemptParts, makeAttempt } from './attempt.ts';
-import { isStatus, wasSent } from './failure.ts';
+import { type Attempted, type AttemptOptions, type AttemptParts, makeAttempt } from './attempt.ts';
+import { isStatus, isUnreached, wasSent } from './failure.ts';
 import { type CallContext, PlatformError } from './platform-error.ts';
 import type { PreparedCall } from './prepare-call.ts';
 import { decideRetry, type RetryLimits } from './retry.ts';
@@ -14,28 +14,37 @@ export type CallOptions = AttemptOptions & {
 export type SendParts = AttemptParts & {
   readonly token: TokenSource;
   readonly limits: RetryLimits;
+  /** The platform's host, as errors name it. Absent: they do not. */
+  readonly host?: string | undefined;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** From 0 up to 1. */
   readonly random: () => number;
 };
+
+/** Whether the platform has been connected to, by any call of a client. */
+export type Contact = { wasReached: boolean };
 
 /** What was read from a response, with the token that fetched it and the context of the call. */
 export type Done<T> = { readonly response: T; readonly token: string; readonly context: CallContext };
 
 /** Makes attempts until one succeeds or the retry policy ends them. Throws `PlatformError`, or the caller's abort. */
 export async function sendUntilDone(
-  { request, context: { operation, about } }: PreparedCall,
-  parts: SendParts,
+  { request: prepared, context: { operation, about } }: PreparedCall,
+  parts: SendParts & { readonly contact: Contact },
   options: CallOptions,
 ): Promise<Done<unknown>> {
   const startedMs = parts.now();
   let sent = false;
   let tokenRenewed = false;
+  const { limits, host, contact } = parts;
   for (let attempt = 1; ; attempt += 1) {
-    const context = { operation, about, attempts: attempt };
+    const context = { operation, about, host, attempts: attempt };
+    const connectMs = contact.wasReached ? undefined : limits.unreachedMs;
+    const request = connectMs === undefined ? prepared : { ...prepared, connectMs };
     // Read before the turn: a slow secret store must not waste a slot.
     const token = await readToken(parts.token, context);
     const result = await makeAttempt({ request, token, operation, attempt }, parts, options);
+    contact.wasReached ||= showsContact(result);
     if (result.kind === 'response') return { response: result.response, token, context };
     const { failure, cause } = result;
     sent ||= wasSent(failure);
@@ -45,14 +54,18 @@ export async function sendUntilDone(
     }
     const { mayRepeat } = request;
     const elapsedMs = parts.now() - startedMs;
-    const { limits } = parts;
-    const decision = decideRetry({ failure, mayRepeat, attempt, elapsedMs, random: parts.random(), limits });
+    const { wasReached } = contact;
+    const facts = { failure, mayRepeat, attempt, elapsedMs, wasReached, limits };
+    const decision = decideRetry({ ...facts, random: parts.random() });
     if (decision.kind === 'stop' || options.once) throw new PlatformError(failure, context, { cause, sent });
     const { delayMs } = decision;
     parts.observe({ kind: 'retry', operation, attempt, delayMs, failure });
     await parts.sleep(delayMs, options.signal);
   }
 }
+
+const showsContact = (result: Attempted): boolean =>
+  result.kind === 'response' || (result.failure.kind !== 'wait' && !isUnreached(result.failure));
 
 async function readToken(source: TokenSource, context: CallContext): Promise<string> {
   const token = await source.read();

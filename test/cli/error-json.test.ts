@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { factsOf } from '../../lib/cli/error-json.ts';
+import { TableError } from '../../lib/table/table-error.ts';
 import { json, startServer } from '../platform/scripted-server.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
@@ -75,7 +77,20 @@ test('the store and a service that is away', async () => {
     AWS_SECRET_ACCESS_KEY: 'secret',
   });
 
+  const query = await errorOf(['query', 'SELECT nothing FROM nowhere']);
+
+  expect(query).toMatchObject({ code: 2, error: { kind: 'query', failure: 'sql' } });
   expect(store).toMatchObject({ code: 2, error: { kind: 'store', failure: 'bad-location' } });
   expect(JSON.stringify(store)).not.toContain('password');
   expect(table).toMatchObject({ code: 1, error: { kind: 'table', failure: 'unreachable' } });
+});
+
+test('an error of another kind says what caused it, and a circle of causes ends', () => {
+  const away = new TableError('read', { kind: 'unreachable', code: 'ECONNREFUSED' });
+  const circle = new Error('one');
+  circle.cause = new Error('other', { cause: circle });
+
+  expect(factsOf(new Error('wrapped', { cause: away }))).toEqual({ kind: 'table', failure: 'unreachable' });
+  expect(factsOf(new AggregateError([away, new Error('unsaved')]))).toMatchObject({ kind: 'table' });
+  expect(factsOf(circle)).toEqual({});
 });

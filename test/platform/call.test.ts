@@ -68,6 +68,20 @@ describe('a call', () => {
     });
   });
 
+  test('gives a platform that was never reached only the time that somebody waits for it', async () => {
+    const limits = { unreachedMs: 3_000 };
+    const never = fakeCall([refused], { limits });
+    const once = fakeCall([status(503), refused], { limits });
+
+    await caught(never.platform.calculations.search({ sort }));
+    await caught(once.platform.calculations.search({ sort }));
+
+    expect(never.slept).toEqual([125, 250, 500, 1_000]);
+    expect(never.sent.map(({ request }) => request.connectMs)).toEqual(Array(5).fill(3_000));
+    expect(once.slept).toHaveLength(8);
+    expect(once.sent.at(-1)?.request.connectMs).toBeUndefined();
+  });
+
   test('gives up before a wait that would end past its time budget', async () => {
     const { platform, slept } = fakeCall([status(429, 200_000)]);
 

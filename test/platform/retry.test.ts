@@ -18,6 +18,8 @@ const refusedByProxy = (proxyStatus: number): PlatformFailure => ({
   proxyStatus,
 });
 
+const unreached: PlatformFailure = { kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' };
+
 const phase = fc.constantFrom('resolve', 'connect', 'tls', 'exchange');
 const code = fc.constantFrom('ECONNRESET', 'ECONNREFUSED', 'ENOTFOUND', 'EPROTO', 'CERT_HAS_EXPIRED');
 const retryAfterMs = fc.option(fc.integer({ min: 0, max: 400_000 }), { nil: undefined });
@@ -218,5 +220,29 @@ describe('the policy', () => {
 
     expect(decide(busy, { elapsedMs: 200_000 })).toEqual({ kind: 'retry', delayMs: 100_000 });
     expect(decide(busy, { elapsedMs: 200_001 })).toEqual({ kind: 'stop', why: 'over-budget' });
+  });
+});
+
+describe('a platform that somebody waits for', () => {
+  const waited = { ...limits, unreachedMs: 8_000 };
+
+  test('is given up soon if it never could be connected to', () => {
+    const facts = { limits: waited, wasReached: false, elapsedMs: 7_990 };
+
+    expect(decide(unreached, facts)).toEqual({ kind: 'stop', why: 'over-budget' });
+    expect(decide({ kind: 'timeout', timeoutMs: 8_000, phase: 'tls' }, facts)).toMatchObject({
+      kind: 'stop',
+    });
+    expect(decide(unreached, { ...facts, elapsedMs: 1_000 })).toMatchObject({ kind: 'retry' });
+  });
+
+  test.each<[string, PlatformFailure, boolean]>([
+    ['was connected to before', unreached, true],
+    ['responds that it is away', status(503), false],
+    ['is behind a proxy that responds', refusedByProxy(503), false],
+    ['is waited for because of the pace', { kind: 'wait', waitMs: 60_000, maxWaitMs: 20_000 }, false],
+    ['breaks the connection', lost, false],
+  ])('is waited for as always if it %s', (_, failure, wasReached) => {
+    expect(decide(failure, { limits: waited, wasReached, elapsedMs: 60_000 }).kind).toBe('retry');
   });
 });

@@ -6,7 +6,7 @@ import { JsonLimitError, refuseManyValues } from '../../json/json-limits.ts';
 import type { ConnectionPhase, PlatformFailure } from '../failure.ts';
 import { redact } from '../redact.ts';
 import type { BodyBudget } from './body-budget.ts';
-import { createDeadline } from './deadline.ts';
+import { createDeadline, type Deadline } from './deadline.ts';
 import { type ErrorBody, pageTitle, readErrorBody } from './error-body.ts';
 import type { Exchange, ExchangeResponse } from './exchange.ts';
 import { type MakeRoom, readBody } from './read-body.ts';
@@ -20,6 +20,8 @@ export type PlatformRequest = {
   /** JSON text. */
   readonly body?: string | undefined;
   readonly timeoutMs: number;
+  /** The limit for connecting, in milliseconds. Absent: `timeoutMs` alone. */
+  readonly connectMs?: number;
   /** A repeat does no harm, so a reused connection that breaks costs no more than a retry. */
   readonly mayRepeat: boolean;
   /** What is sent is private, and a response may quote it: no failure quotes the response. */
@@ -84,12 +86,15 @@ export function createTransport(options: TransportOptions): Send {
   return async (request, token, signal) => {
     signal?.throwIfAborted();
     const deadline = createDeadline(request.timeoutMs);
-    const stop = signal === undefined ? deadline.signal : AbortSignal.any([signal, deadline.signal]);
+    const connecting = request.connectMs === undefined ? undefined : createDeadline(request.connectMs);
+    const stops = [deadline.signal, signal, connecting?.signal].filter((each) => each !== undefined);
+    const stop = stops.length === 1 ? deadline.signal : AbortSignal.any(stops);
     const share = options.bodies.open();
     const reached: { phase: ConnectionPhase; status?: number } = { phase: 'connect' };
     try {
       const onPhase = (phase: ConnectionPhase) => {
         reached.phase = phase;
+        if (phase === 'exchange') connecting?.clear();
       };
       const head = await options.exchange(toExchange(request, token, options), stop, onPhase);
       reached.status = head.status;
@@ -107,15 +112,27 @@ export function createTransport(options: TransportOptions): Send {
       return result;
     } catch (error) {
       signal?.throwIfAborted();
-      const failure: PlatformFailure = deadline.signal.aborted
-        ? { kind: 'timeout', timeoutMs: request.timeoutMs, phase: reached.phase }
-        : brokenConnection(error, reached.phase);
+      const timeoutMs = timedOut(request, { deadline, connecting });
+      const failure: PlatformFailure =
+        timeoutMs === undefined
+          ? brokenConnection(error, reached.phase)
+          : { kind: 'timeout', timeoutMs, phase: reached.phase };
       return { kind: 'failure', status: reached.status, sizeBytes: 0, failure, cause: withoutPacket(error) };
     } finally {
       deadline.clear();
+      connecting?.clear();
       share.close();
     }
   };
+}
+
+/** The limit that an attempt has reached; undefined if it has reached none. */
+function timedOut(
+  { timeoutMs, connectMs }: PlatformRequest,
+  { deadline, connecting }: { readonly deadline: Deadline; readonly connecting: Deadline | undefined },
+): number | undefined {
+  if (connecting?.signal.aborted) return connectMs;
+  return deadline.signal.aborted ? timeoutMs : undefined;
 }
 
 function toExchange(request: PlatformRequest, token: string, { baseUrl, tokenHeader }: TransportOptions) {

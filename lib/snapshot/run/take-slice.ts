@@ -75,10 +75,10 @@ export async function takeSlice(saved: Saved, options: SliceOptions): Promise<Sa
     try {
       await progress.save(null);
     } catch (unsaved) {
-      throw new AggregateError(
-        [error, unsaved],
-        `${messageOf(error)} (and the checkpoint was not saved: ${messageOf(unsaved)})`,
-      );
+      const words = [messageOf(error), `(and the checkpoint was not saved: ${messageOf(unsaved)})`];
+      // What is full or away fails alike twice.
+      const isSame = messageOf(error) === messageOf(unsaved);
+      throw new AggregateError([error, unsaved], isSame ? words[0] : words.join(' '));
     }
     throw error;
   }

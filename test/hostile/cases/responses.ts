@@ -375,11 +375,12 @@ const settings = {
 
 /** The first line for a message, whole if it is a text. */
 function failed(says: string | RegExp, requests: number): RegExp {
-  const message = typeof says === 'string' ? `${RegExp.escape(says)}$` : says.source.replace(/^\^/, '');
+  const message =
+    typeof says === 'string' ? `${RegExp.escape(says)}(\\n  [^\\n]+)?$` : says.source.replace(/^\^/, '');
   const start = typeof says === 'string' || says.source.startsWith('^') ? '' : '.*';
   const tries = requests > 1 ? ` after ${requests} attempts` : '';
   return new RegExp(
-    `^platform-sync: searchCalculations \\(calculations from 0\\) failed${tries}: ${start}${message}`,
+    `^platform-sync: searchCalculations \\(calculations from 0\\) at \\S+ failed${tries}: ${start}${message}`,
   );
 }
 

@@ -289,6 +289,20 @@ describe('one time limit', () => {
     expect(result).toMatchObject({ failure: { kind: 'timeout', phase: 'tls' }, sent: false });
   });
 
+  test('may be shorter until there is a connection', async () => {
+    await using mute = await startMute();
+    await using silent = await startServer(silence);
+
+    const handshake = await sendOnce(`https://127.0.0.1:${mute.port}`, { timeoutMs: 60_000, connectMs: 50 });
+    const connected = await sendOnce(silent.url, { timeoutMs: 250, connectMs: 50 });
+
+    expect(handshake).toMatchObject({
+      failure: { kind: 'timeout', timeoutMs: 50, phase: 'tls' },
+      sent: false,
+    });
+    expect(connected).toMatchObject({ failure: { kind: 'timeout', timeoutMs: 250, phase: 'exchange' } });
+  });
+
   test('covers the connection to a proxy, before which nothing is sent', async () => {
     await using mute = await startMute();
 

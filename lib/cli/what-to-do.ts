@@ -1,0 +1,132 @@
+import { AwsError, type AwsFailure } from '../aws/aws-error.ts';
+import type { SettingName } from '../contract.ts';
+import { hideUser } from '../json/hide-user.ts';
+import { isStatus, isUnreached } from '../platform/failure.ts';
+import { PlatformError } from '../platform/platform-error.ts';
+import type { Environment } from '../settings.ts';
+import { StoreError, type StoreFailure } from '../store/error.ts';
+import { TableError, type TableFailure } from '../table/table-error.ts';
+
+/** Causes that are looked at: errors may be each other's. */
+const MOST_CAUSES = 10;
+
+/**
+ * What a person can do about an error of the platform, the store, the table or another service of AWS, or about one that
+ * it has caused: by the names of the settings that led there. Undefined where its message says all.
+ */
+export function whatToDo(error: unknown, environment: Environment): string | undefined {
+  let each = error;
+  for (let depth = 0; depth < MOST_CAUSES; depth += 1) {
+    if (each instanceof PlatformError) return aboutPlatform(each, environment);
+    if (each instanceof StoreError) return aboutStore(each.failure, environment);
+    if (each instanceof TableError) return aboutTable(each.failure, environment);
+    if (each instanceof AwsError) return aboutAws(each, environment);
+    if (each instanceof AggregateError) each = each.errors[0];
+    else if (each instanceof Error && each.cause !== undefined) each = each.cause;
+    else return undefined;
+  }
+  return undefined;
+}
+
+function aboutPlatform({ failure }: PlatformError, environment: Environment): string | undefined {
+  if (isUnreached(failure))
+    return `check PLATFORM_BASE_URL (${environment['PLATFORM_BASE_URL']}), and that this machine can reach it${proxy(environment)}`;
+  if (!isStatus(failure, 401)) return undefined;
+  const secret = environment['PLATFORM_TOKEN_SECRET'];
+  return environment['PLATFORM_TOKEN'] || !secret
+    ? 'the token is the one in PLATFORM_TOKEN'
+    : `the token is the one in ${secret}, which PLATFORM_TOKEN_SECRET names`;
+}
+
+function aboutStore(failure: StoreFailure, environment: Environment): string | undefined {
+  const store = environment['SYNC_STORE'] ?? '';
+  const isDirectory = !store.startsWith('s3:');
+  switch (failure.kind) {
+    case 'missing':
+      return failure.what === 'bucket' ? missing('the bucket', 'SYNC_STORE', environment) : undefined;
+    case 'denied':
+      return isDirectory ? 'check that you may write there, or change SYNC_STORE' : denied('SYNC_STORE');
+    case 'read-only':
+      return 'set SYNC_STORE to a folder that can be written to';
+    case 'full':
+      return 'make room there, or change SYNC_STORE; what has been stored stays valid';
+    case 'unreachable':
+      return unreachable('S3', environment);
+    default:
+      return undefined;
+  }
+}
+
+function aboutTable(failure: TableFailure, environment: Environment): string | undefined {
+  switch (failure.kind) {
+    case 'bad-table':
+      return failure.got === 'none' ? missing('the table', 'SYNC_TABLE', environment) : undefined;
+    case 'denied':
+      return denied('SYNC_TABLE');
+    case 'unreachable':
+      return unreachable('DYNAMODB', environment);
+    default:
+      return undefined;
+  }
+}
+
+/** The settings that name something in AWS, and how its address is set. */
+const NAMING = {
+  SYNC_QUEUE_URL: { noun: 'the queue', service: 'SQS' },
+  SYNC_DEAD_LETTER_URL: { noun: 'the queue', service: 'SQS' },
+  PLATFORM_TOKEN_SECRET: { noun: 'the secret', service: 'SECRETS_MANAGER' },
+  SYNC_EVENT_BUS: { noun: 'the event bus', service: 'EVENTBRIDGE' },
+  SYNC_SNAPSHOT_FUNCTION: { noun: 'the function', service: 'LAMBDA' },
+} as const satisfies Partial<Record<SettingName, { readonly noun: string; readonly service: string }>>;
+
+const NAMES = Object.keys(NAMING) as readonly (keyof typeof NAMING)[];
+
+function aboutAws({ failure, message }: AwsError, environment: Environment): string | undefined {
+  const name = NAMES.find((each) => environment[each] && message.includes(environment[each]));
+  return name === undefined ? undefined : aboutNamed(failure, name, environment);
+}
+
+function aboutNamed(
+  failure: AwsFailure,
+  name: keyof typeof NAMING,
+  environment: Environment,
+): string | undefined {
+  const { noun, service } = NAMING[name];
+  switch (failure.kind) {
+    case 'missing':
+      return missing(noun, name, environment);
+    case 'denied':
+      return denied(name);
+    case 'unreachable':
+      return `check ${name}; ${unreachable(service, environment)}`;
+    default:
+      return undefined;
+  }
+}
+
+const missing = (noun: string, setting: SettingName, environment: Environment): string =>
+  `create ${noun}, or change ${setting}: it must be in ${regionOf(environment)} of the account of your credentials`;
+
+const denied = (setting: SettingName): string =>
+  `check that your AWS credentials are valid, and may use what ${setting} names`;
+
+function unreachable(service: string, environment: Environment): string {
+  const name = [`AWS_ENDPOINT_URL_${service}`, 'AWS_ENDPOINT_URL'].find((each) => environment[each]);
+  const place =
+    name === undefined
+      ? `the endpoint in ${regionOf(environment)}`
+      : `${hideUser(environment[name] ?? '')}, which ${name} names`;
+  return `check that this machine can reach ${place}${proxy(environment)}`;
+}
+
+function regionOf(environment: Environment): string {
+  const name = ['AWS_REGION', 'AWS_DEFAULT_REGION'].find((each) => environment[each]);
+  return name === undefined ? 'the region of your profile' : `${environment[name]} (${name})`;
+}
+
+const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'] as const;
+
+function proxy(environment: Environment): string {
+  const name = PROXIES.find((each) => environment[each]);
+  return name === undefined ? '' : `; ${name} is set`;
+}

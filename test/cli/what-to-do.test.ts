@@ -1,0 +1,138 @@
+import { expect, test } from 'vitest';
+import { AwsError } from '../../lib/aws/aws-error.ts';
+import { whatToDo } from '../../lib/cli/what-to-do.ts';
+import type { PlatformFailure } from '../../lib/platform/failure.ts';
+import { PlatformError } from '../../lib/platform/platform-error.ts';
+import { SnapshotStoppedError } from '../../lib/snapshot/run/snapshot-stopped-error.ts';
+import { StoreError, type StoreFailure } from '../../lib/store/error.ts';
+import { TableError, type TableFailure } from '../../lib/table/table-error.ts';
+
+const QUEUE = 'https://sqs.eu-central-1.amazonaws.com/123456789012/jobs';
+
+const environment = {
+  PLATFORM_BASE_URL: 'https://acme.example.com',
+  PLATFORM_TOKEN_SECRET: 'sync/token',
+  SYNC_STORE: 's3://acme-sync',
+  SYNC_TABLE: 'sync',
+  SYNC_QUEUE_URL: QUEUE,
+  AWS_REGION: 'eu-central-1',
+};
+
+const platform = (failure: PlatformFailure) =>
+  new PlatformError(failure, {
+    operation: 'listCards',
+    about: 'cards',
+    host: 'acme.example.com',
+    attempts: 1,
+  });
+const store = (failure: StoreFailure) => new StoreError('put a', failure);
+const table = (failure: TableFailure) => new TableError('read a', failure);
+const aws = (tried: string, code: string) =>
+  new AwsError(tried, Object.assign(new Error('no'), { name: code, $metadata: { httpStatusCode: 400 } }));
+const away = (tried: string) =>
+  new AwsError(tried, Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }));
+
+const REGION = 'it must be in eu-central-1 (AWS_REGION) of the account of your credentials';
+
+test.each<[string, unknown, string | undefined]>([
+  [
+    'a platform that is away',
+    platform({ kind: 'connection', phase: 'connect', code: 'ECONNREFUSED' }),
+    'check PLATFORM_BASE_URL (https://acme.example.com), and that this machine can reach it',
+  ],
+  [
+    'a handshake without end',
+    platform({ kind: 'timeout', phase: 'tls', timeoutMs: 8_000 }),
+    'check PLATFORM_BASE_URL (https://acme.example.com), and that this machine can reach it',
+  ],
+  ['a connection that broke', platform({ kind: 'connection', phase: 'exchange', code: 'EPIPE' }), undefined],
+  [
+    'a refused token',
+    platform({ kind: 'status', status: 401 }),
+    'the token is the one in sync/token, which PLATFORM_TOKEN_SECRET names',
+  ],
+  ['a refused request', platform({ kind: 'status', status: 404 }), undefined],
+  [
+    'a missing bucket',
+    store({ kind: 'missing', what: 'bucket' }),
+    `create the bucket, or change SYNC_STORE: ${REGION}`,
+  ],
+  ['a missing object', store({ kind: 'missing', what: 'object' }), undefined],
+  [
+    'a denied store',
+    store({ kind: 'denied', code: 'AccessDenied' }),
+    'check that your AWS credentials are valid, and may use what SYNC_STORE names',
+  ],
+  [
+    'a store that is away',
+    store({ kind: 'unreachable', code: 'ENOTFOUND' }),
+    'check that this machine can reach the endpoint in eu-central-1 (AWS_REGION)',
+  ],
+  [
+    'a full disk',
+    store({ kind: 'full', code: 'ENOSPC' }),
+    'make room there, or change SYNC_STORE; what has been stored stays valid',
+  ],
+  [
+    'a read-only store',
+    store({ kind: 'read-only', code: 'EROFS' }),
+    'set SYNC_STORE to a folder that can be written to',
+  ],
+  [
+    'a missing table',
+    table({ kind: 'bad-table', table: 'sync', expected: 'a table', got: 'none' }),
+    `create the table, or change SYNC_TABLE: ${REGION}`,
+  ],
+  [
+    'a missing secret',
+    aws('read secret sync/token', 'ResourceNotFoundException'),
+    `create the secret, or change PLATFORM_TOKEN_SECRET: ${REGION}`,
+  ],
+  [
+    'a secret that may not be read',
+    aws('read secret sync/token', 'AccessDeniedException'),
+    'check that your AWS credentials are valid, and may use what PLATFORM_TOKEN_SECRET names',
+  ],
+  [
+    'a missing queue',
+    aws(`receive from ${QUEUE}`, 'QueueDoesNotExist'),
+    `create the queue, or change SYNC_QUEUE_URL: ${REGION}`,
+  ],
+  [
+    'a queue that is away',
+    away(`receive from ${QUEUE}`),
+    'check SYNC_QUEUE_URL; check that this machine can reach the endpoint in eu-central-1 (AWS_REGION)',
+  ],
+  ['what no setting names', aws('do something', 'QueueDoesNotExist'), undefined],
+  ['any other error', new Error('no'), undefined],
+])('%s', (_, error, advice) => {
+  expect(whatToDo(error, environment)).toBe(advice);
+});
+
+test('what caused an error counts, also the first of several', () => {
+  const cause = store({ kind: 'full', code: 'ENOSPC' });
+
+  const stopped = new SnapshotStoppedError('files', 'run', new AggregateError([cause, new Error('other')]));
+
+  expect(whatToDo(stopped, environment)).toContain('make room');
+});
+
+test('an endpoint and a proxy are named where they are set, without their passwords', () => {
+  const given = {
+    ...environment,
+    AWS_ENDPOINT_URL_SQS: 'https://me:secret@sqs.example.com',
+    HTTPS_PROXY: 'http://me:secret@proxy:3128',
+  };
+
+  expect(whatToDo(away(`receive from ${QUEUE}`), given)).toBe(
+    'check SYNC_QUEUE_URL; check that this machine can reach https://***@sqs.example.com, which AWS_ENDPOINT_URL_SQS names; HTTPS_PROXY is set',
+  );
+});
+
+test('a folder that may not be written to is no matter of AWS', () => {
+  const denied = store({ kind: 'denied', code: 'EACCES' });
+
+  expect(whatToDo(denied, { SYNC_STORE: './data' })).toBe(
+    'check that you may write there, or change SYNC_STORE',
+  );
+});
