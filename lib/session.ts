@@ -58,7 +58,7 @@ export type SessionOptions = {
 };
 
 /** How long somebody waits to learn that the platform cannot be reached at its address. */
-const LONGEST_UNREACHED_MS = 8_000;
+const LONGEST_UNREACHED_MS = 6_000;
 
 /** Makes a session from the environment. Throws `SettingsError` before anything is opened. */
 export function openSession(given: SessionOptions): Session {
