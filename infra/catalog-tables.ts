@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { CfnTable } from 'aws-cdk-lib/aws-glue';
 import {
   type Columns,
@@ -6,16 +5,15 @@ import {
   glueTableOf,
   jobTypes,
   latestParquetFolder,
+  otherGlueTableOf,
   PARQUET_SERDE,
   type Place,
   partsOf,
   resultColumns,
-  type Source,
   type StoredTable,
   type StoredTableName,
   scoreColumns,
   sourceDefinitions,
-  sources,
   storedTables,
 } from '../lib/contract.ts';
 
@@ -33,7 +31,7 @@ type TableInput = CfnTable.TableInputProperty & { readonly name: string };
 
 /** All tables of a store, each with a name of its own. */
 export const tablesOf = (props: TablesProps): readonly TableInput[] => [
-  ...sources.map((source) => runsTable(source, props)),
+  ...props.places.map((place) => runsTable(place, props)),
   ...props.places.map((place) => latestTable(place, props)),
   ...(Object.keys(storedTables) as StoredTableName[]).map((name) => storedTable(name, props)),
   resultsParquet(props),
@@ -43,16 +41,16 @@ export const tablesOf = (props: TablesProps): readonly TableInput[] => [
 const IDS = "Ids are text: WHERE id = '1036'.";
 
 /** Publishing adds a partition for each run, which has the place of its Parquet. */
-function runsTable(source: Source, { location }: TablesProps): TableInput {
+function runsTable(place: Place, { location, places }: TablesProps): TableInput {
   return {
-    name: glueTableOf(source),
-    description: `The records of ${source} in all published runs, one partition for each. ${IDS} Values that do not fit their column are in _other.`,
+    name: tableOf(place, places),
+    description: `The records of ${place} in all published runs, one partition for each. ${IDS} Values that do not fit their column are in _other.`,
     tableType: 'EXTERNAL_TABLE',
     parameters: { EXTERNAL: 'TRUE', classification: 'parquet' },
     partitionKeys: gluePartitionKeys.map((name) => ({ name, type: 'string' })),
     storageDescriptor: {
-      columns: columnsOf(sourceDefinitions[source].columns),
-      location: `${location}parquet/${source}/`,
+      columns: columnsOf(sourceDefinitions[partsOf(place).source].columns),
+      location: `${location}parquet/${place}/`,
       ...PARQUET_FILES,
       serdeInfo: PARQUET,
     },
@@ -63,7 +61,7 @@ function runsTable(source: Source, { location }: TablesProps): TableInput {
 function latestTable(place: Place, { location, places }: TablesProps): TableInput {
   const { source } = partsOf(place);
   return {
-    name: latestTableOf(place, places),
+    name: `latest_${tableOf(place, places)}`,
     description: `The records of ${place} in the latest published run. ${IDS} Values that do not fit their column are in _other.`,
     tableType: 'EXTERNAL_TABLE',
     parameters: { EXTERNAL: 'TRUE' },
@@ -79,20 +77,13 @@ function latestTable(place: Place, { location, places }: TablesProps): TableInpu
 }
 
 /**
- * The table of a place's latest run. Names in SQL are in lower case and have no `-`: where several places would have the
- * same, those whose own name is another one end in digits of a hash.
+ * The name of a place's table, by which publishing finds it. Names in SQL are in lower case and have no `-`: where several
+ * places would have the same, those whose own name is another one end in digits of a hash.
  */
-function latestTableOf(place: Place, places: readonly Place[]): string {
-  const plain = plainTableOf(place);
-  const isAlone = places.every((other) => other === place || plainTableOf(other) !== plain);
-  if (isAlone || plain.endsWith(`_${partsOf(place).name}`)) return plain;
-  return `${plain}_${createHash('sha256').update(place).digest('hex').slice(0, 6)}`;
-}
-
-function plainTableOf(place: Place): string {
-  const { source, name } = partsOf(place);
-  const words = ['latest', glueTableOf(source), ...(name === undefined ? [] : [name])];
-  return words.join('_').replaceAll('-', '_').toLowerCase();
+function tableOf(place: Place, places: readonly Place[]): string {
+  const plain = glueTableOf(place);
+  const isAlone = places.every((other) => other === place || glueTableOf(other) !== plain);
+  return isAlone || plain.endsWith(`_${partsOf(place).name}`) ? plain : otherGlueTableOf(place);
 }
 
 function storedTable(name: StoredTableName, props: TablesProps): TableInput {

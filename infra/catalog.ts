@@ -3,9 +3,10 @@ import { CfnNamedQuery, CfnWorkGroup } from 'aws-cdk-lib/aws-athena';
 import { CfnDatabase, CfnTable } from 'aws-cdk-lib/aws-glue';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
-import { Construct } from 'constructs';
+import { Construct, type IConstruct } from 'constructs';
 import { glueTableOf, type Place, savedQueries, sources } from '../lib/contract.ts';
 import { tablesOf } from './catalog-tables.ts';
+import { acknowledgeWildcard, arnText } from './nag.ts';
 
 export type CatalogProps = {
   /** Where the published runs are, and where query results go. */
@@ -35,8 +36,6 @@ export class Catalog extends Construct {
   readonly databaseName: string;
   /** The workgroup that the saved queries are in. */
   readonly workGroupName: string;
-  /** Of all tables. */
-  readonly #tables: readonly string[];
 
   constructor(
     scope: Construct,
@@ -60,8 +59,8 @@ export class Catalog extends Construct {
       },
     });
     const location = `s3://${bucket.bucketName}/${root}`;
-    const tables = tablesOf({ location, places: [...sources, ...narrowed], resultsDays });
-    this.#tables = tables.map(({ name }) => name);
+    const places = [...sources, ...narrowed];
+    const tables = tablesOf({ location, places, resultsDays });
     for (const tableInput of tables)
       new CfnTable(this, `Table-${tableInput.name}`, {
         catalogId: Stack.of(this).account,
@@ -81,8 +80,8 @@ export class Catalog extends Construct {
   }
 
   /** Lets somebody query these tables in this workgroup. */
-  grantQuery(grantee: IGrantable): void {
-    const { databaseName, workGroupName } = this;
+  grantQuery(grantee: IGrantable & IConstruct): void {
+    const { workGroupName } = this;
     const arn = (service: string, resource: string, resourceName?: string) =>
       Stack.of(this).formatArn({ service, resource, ...(resourceName && { resourceName }) });
     Grant.addToPrincipal({
@@ -109,29 +108,32 @@ export class Catalog extends Construct {
         'glue:GetPartition',
         'glue:GetPartitions',
       ],
-      resourceArns: [
-        arn('glue', 'catalog'),
-        arn('glue', 'database', databaseName),
-        ...this.#tables.map((table) => arn('glue', 'table', `${databaseName}/${table}`)),
-      ],
+      resourceArns: this.#glueArns(grantee, ['*']),
     });
   }
 
   /** Lets publishing add, update and remove partitions of these tables, and read how a table describes its parts. */
-  grantPublish(grantee: IGrantable): Grant {
-    const { databaseName } = this;
-    const arn = (resource: string, resourceName?: string) =>
-      Stack.of(this).formatArn({ service: 'glue', resource, ...(resourceName && { resourceName }) });
+  grantPublish(grantee: IGrantable & IConstruct): Grant {
     return Grant.addToPrincipal({
       grantee,
       actions: ['glue:GetTable', 'glue:CreatePartition', 'glue:UpdatePartition', 'glue:DeletePartition'],
-      // Glue requires the permission on all three: the catalog, the database and the table.
-      resourceArns: [
-        arn('catalog'),
-        arn('database', databaseName),
-        ...sources.map(glueTableOf).map((table) => arn('table', `${databaseName}/${table}`)),
-      ],
+      // Also those of narrowed snapshots: one that has no table is looked for.
+      resourceArns: this.#glueArns(
+        grantee,
+        sources.map(glueTableOf).flatMap((table) => [table, `${table}_*`]),
+      ),
     });
+  }
+
+  /** Glue requires a permission on all three: the catalog, the database and the table. */
+  #glueArns(grantee: IConstruct, tables: readonly string[]): string[] {
+    const { databaseName } = this;
+    const arn = (resource: string, resourceName?: string) =>
+      Stack.of(this).formatArn({ service: 'glue', resource, ...(resourceName && { resourceName }) });
+    const arns = tables.map((table) => arn('table', `${databaseName}/${table}`));
+    for (const each of arns.filter((text) => text.endsWith('*')))
+      acknowledgeWildcard(grantee, arnText(grantee, each), 'Tables of one database, which is of this stack.');
+    return [arn('catalog'), arn('database', databaseName), ...arns];
   }
 
   #addWorkGroup(bucket: IBucket, resultsFolder: string): CfnWorkGroup {

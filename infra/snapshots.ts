@@ -96,21 +96,21 @@ function grantObjects(storage: Storage, role: IRole): void {
   storage.grantWrite(role, [
     'work/*',
     'changes/*',
-    'parquet/*',
-    ...sources.flatMap((source) => [`${source}/*`, `${source}.*`]),
+    'parquet/latest/*',
+    ...OF_RUNS.map((place) => `${place}/*`),
   ]);
   // Manifests and parts are deleted again if another publisher was faster.
   storage.grantDelete(role, [
     'changes/*',
-    'parquet/*/part-*',
-    ...sources.flatMap((source) =>
-      ['_manifest*.json', 'part-*'].flatMap((name) => [`${source}/*/${name}`, `${source}.*/${name}`]),
-    ),
+    ...OF_RUNS.map((place) => `${place}/part-*`),
+    ...sources.map((source) => `${source}*/_manifest*.json`),
   ]);
   // Of the runs that it replaces.
-  storage.grantTag(role, [
-    'changes/*',
-    'parquet/*/dt=*',
-    ...sources.flatMap((source) => [`${source}/dt=*`, `${source}.*/dt=*`]),
-  ]);
+  storage.grantTag(role, ['changes/*', ...OF_RUNS.map((place) => `${place}/dt=*`)]);
 }
+
+/**
+ * Where runs are, and their Parquet: not that of scores and results. One pattern is for a source and its narrowed
+ * snapshots; with two, the statements would be too long for one policy.
+ */
+const OF_RUNS = sources.flatMap((source) => [`${source}*`, `parquet/${source}*`]);

@@ -23,7 +23,12 @@ export { tokenHeader } from './platform/http/token-header.ts';
 export { type SettingName, settingNames } from './setting-names.ts';
 export { latestParquetFolder, type Place, partsOf, placeOf } from './snapshot/keys.ts';
 export type { ExpectedSnapshot } from './snapshot/missing-snapshots.ts';
-export { gluePartitionKeys, glueTableOf, PARQUET_SERDE } from './snapshot/publish/glue-tables.ts';
+export {
+  gluePartitionKeys,
+  glueTableOf,
+  otherGlueTableOf,
+  PARQUET_SERDE,
+} from './snapshot/publish/glue-tables.ts';
 export { REPLACED, RUN_TAG } from './snapshot/publish/run-tag.ts';
 export { linkedSource, requestFields, requestRules } from './snapshot/sources/request.ts';
 export type { Columns } from './snapshot/sources/source-definition.ts';

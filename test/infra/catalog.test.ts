@@ -5,7 +5,7 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import { describe, expect, test } from 'vitest';
 import { Catalog } from '../../infra/catalog.ts';
-import type { Place } from '../../lib/contract.ts';
+import { otherGlueTableOf, type Place } from '../../lib/contract.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { savedQueries } from '../../lib/tables/saved-queries.ts';
 
@@ -103,7 +103,7 @@ describe('the tables of runs', () => {
     }
   });
 
-  test('have one of the latest run of each narrowed place, under names that differ in lower case', () => {
+  test('have one of all runs, and one of the latest, of each narrowed place, under names that differ in lower case', () => {
     const { template } = synthesized('narrowed', '', [
       'calculations.Sales-North',
       'files.a-b',
@@ -116,6 +116,12 @@ describe('the tables of runs', () => {
     expect(names).toContain('latest_calculations_sales_north');
     expect(names).toContain('latest_files_a_b');
     expect(names.filter((name) => /^latest_files_a_b_[0-9a-f]{6}$/.test(name))).toHaveLength(2);
+    expect(names).toContain('calculations_sales_north');
+    expect(names).toContain(otherGlueTableOf('files.a-b'));
+    expect(names).toContain(otherGlueTableOf('files.A_B'));
+    const history = tableOf(template, 'files_a_b');
+    expect(JSON.stringify(history.StorageDescriptor.Location)).toContain('"/parquet/files.a_b/"');
+    expect(history.PartitionKeys.map(({ Name }) => Name)).toEqual(['dt', 'run']);
     const { StorageDescriptor } = tableOf(template, 'latest_calculations_sales_north');
     expect(JSON.stringify(StorageDescriptor.Location)).toContain(
       '"/parquet/latest/calculations.Sales-North/"',
@@ -235,7 +241,7 @@ describe('the workgroup', () => {
 });
 
 describe('the right to publish', () => {
-  test('covers the partitions of these tables, and nothing else', () => {
+  test('covers the partitions of the tables of runs, and nothing else', () => {
     const { template, catalog } = synthesized();
 
     const [policy] = Object.values(template.findResources('AWS::IAM::Policy'));
@@ -248,9 +254,9 @@ describe('the right to publish', () => {
     expect(statement.Resource.map(resourceOf)).toEqual([
       ':catalog',
       `:database/${catalog.databaseName}`,
-      ...['calculations', 'files', 'cards', 'data_files'].map(
-        (table) => `:table/${catalog.databaseName}/${table}`,
-      ),
+      ...['calculations', 'files', 'cards', 'data_files']
+        .flatMap((table) => [table, `${table}_*`])
+        .map((table) => `:table/${catalog.databaseName}/${table}`),
     ]);
   });
 });

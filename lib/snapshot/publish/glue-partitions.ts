@@ -39,25 +39,27 @@ export function gluePartitions({
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
     }),
   );
-  const named = ({ table }: PartitionOfRun) => ({ DatabaseName: database, TableName: table });
-
+  const searched = { client, database, location };
+  const named = (table: string) => ({ DatabaseName: database, TableName: table });
   async function put(partition: PartitionOfRun, hasParquet: boolean): Promise<void> {
     const values = [...partition.values];
-    const table = await describeTable(client, named(partition));
+    const found = await findTable(partition, searched);
+    if (found === undefined) return;
+    const { name, description: table } = found;
     const format = table.SerdeInfo?.SerializationLibrary === PARQUET_SERDE ? 'parquet' : 'json';
     if (format === 'parquet' && !hasParquet) return;
     const Location = `${location}/${partition.folders[format]}`;
     const PartitionInput = { Values: values, StorageDescriptor: { ...table, Location } };
     for (let round = 1; ; round += 1) {
       const mayContinue = ignoring(round < MOST_ROUNDS);
-      const create = new CreatePartitionCommand({ ...named(partition), PartitionInput });
+      const create = new CreatePartitionCommand({ ...named(name), PartitionInput });
       const created = await retryingConflicts(() => client.send(create), sleep).catch(
         mayContinue('AlreadyExistsException'),
       );
       if (created !== undefined) return;
       // It may point elsewhere. Updating it needs one permission fewer than looking first.
       const update = new UpdatePartitionCommand({
-        ...named(partition),
+        ...named(name),
         PartitionValueList: values,
         PartitionInput,
       });
@@ -70,7 +72,11 @@ export function gluePartitions({
 
   async function drop(partition: PartitionOfRun): Promise<void> {
     const PartitionValues = [...partition.values];
-    const remove = new DeletePartitionCommand({ ...named(partition), PartitionValues });
+    // The table of a source has one name: it is not looked at first.
+    const table =
+      partition.narrowed === undefined ? partition.table : (await findTable(partition, searched))?.name;
+    if (table === undefined) return;
+    const remove = new DeletePartitionCommand({ ...named(table), PartitionValues });
     await retryingConflicts(() => client.send(remove), sleep).catch(
       ignoring(true)('EntityNotFoundException'),
     );
@@ -87,14 +93,31 @@ export function gluePartitions({
   return {
     async add(place, run, { parquet }) {
       const partition = partitionOf(place, run);
-      if (partition === undefined) return;
       await put(partition, parquet !== undefined).catch(failedTo('add the partition', partition));
     },
     async remove(place, run) {
       const partition = partitionOf(place, run);
-      if (partition !== undefined) await drop(partition).catch(failedTo('remove the partition', partition));
+      await drop(partition).catch(failedTo('remove the partition', partition));
     },
   };
+}
+
+type FoundTable = { readonly name: string; readonly description: StorageDescriptor };
+
+type Searched = Pick<GluePartitionsOptions, 'database' | 'location'> & { readonly client: GlueClient };
+
+/** The table of a partition; undefined for a narrowed snapshot that has none. */
+async function findTable(
+  { table, narrowed }: PartitionOfRun,
+  { client, database: DatabaseName, location }: Searched,
+): Promise<FoundTable | undefined> {
+  const find = (TableName: string) => describeTable(client, { DatabaseName, TableName });
+  if (narrowed === undefined) return { name: table, description: await find(table) };
+  for (const name of [table, narrowed.otherTable]) {
+    const description = await find(name).catch(ignoring(true)('EntityNotFoundException'));
+    if (description?.Location === `${location}/${narrowed.placeFolder}`) return { name, description };
+  }
+  return undefined;
 }
 
 /** Athena reads a partition by its own description of the parts, so it gets a copy of the table's current one. */

@@ -3,12 +3,12 @@ import { type Place, parquetFolder, publishedFolder } from '../keys.ts';
 import type { Manifest } from '../manifest.ts';
 import type { Run } from '../run-id.ts';
 import { isSource } from '../sources/sources.ts';
-import { type gluePartitionKeys, glueTableOf } from './glue-tables.ts';
+import { type gluePartitionKeys, glueTableOf, otherGlueTableOf } from './glue-tables.ts';
 
 /**
  * The partitions of the tables over published runs: one a run, so a run without a partition is in no table. Both
- * functions may be repeated. A narrowed snapshot (`SOURCE.NAME`) has no table: for its place they do nothing. They
- * throw `PartitionsError`.
+ * functions may be repeated. A narrowed snapshot (`SOURCE.NAME`) has a table if a schedule of the stack names it: for any
+ * other place they do nothing. They throw `PartitionsError`.
  */
 export type Partitions = {
   /**
@@ -23,20 +23,25 @@ export type Partitions = {
 /** Where a run is in the tables. `folders` are keys in the store, and end in a slash. */
 export type PartitionOfRun = {
   readonly table: string;
+  /**
+   * Of a narrowed snapshot: it may have no table, or this one, since `table` may be that of another place. Its own is the
+   * one over its Parquet, whose folder is `placeFolder`.
+   */
+  readonly narrowed: { readonly otherTable: string; readonly placeFolder: string } | undefined;
   /** In the order of `gluePartitionKeys`. */
   readonly values: readonly string[] & { readonly length: (typeof gluePartitionKeys)['length'] };
   readonly folders: { readonly json: string; readonly parquet: string };
 };
 
-/** The partition of a run; undefined for a place that has no table. */
-export function partitionOf(place: Place, run: Run): PartitionOfRun | undefined {
-  if (!isSource(place)) return undefined;
-  return {
-    table: glueTableOf(place),
-    values: [run.startedAt.slice(0, 10), run.id],
-    folders: { json: publishedFolder(place, run), parquet: parquetFolder(place, run) },
-  };
-}
+/** The partition of a run. */
+export const partitionOf = (place: Place, run: Run): PartitionOfRun => ({
+  table: glueTableOf(place),
+  narrowed: isSource(place)
+    ? undefined
+    : { otherTable: otherGlueTableOf(place), placeFolder: `parquet/${place}/` },
+  values: [run.startedAt.slice(0, 10), run.id],
+  folders: { json: publishedFolder(place, run), parquet: parquetFolder(place, run) },
+});
 
 /** Why a partition could not be added or removed; `code` is the service's own. */
 export type PartitionsFailure =

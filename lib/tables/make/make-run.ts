@@ -15,7 +15,7 @@ import { LATEST_AGAIN, RUN_TAG } from '../../snapshot/publish/run-tag.ts';
 import { tagReplaced } from '../../snapshot/publish/tag-runs.ts';
 import type { Warn } from '../../snapshot/publish/warn.ts';
 import type { Run } from '../../snapshot/run-id.ts';
-import { sourceDefinitions } from '../../snapshot/sources/sources.ts';
+import { isSource, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
 import { findStored, MOST_LIST_BYTES, printBounded, StoredObjectError } from '../../store/stored-json.ts';
 import { parquetFormat } from '../parquet/parquet-format.ts';
@@ -33,6 +33,11 @@ export type RunToMake = {
   readonly isOver: () => boolean;
   /** Only count what is missing. */
   readonly isDry: boolean;
+  /**
+   * Default: false. If not, a run of a narrowed snapshot that has Parquet gets its partition again: it may have been
+   * published before the snapshot had a table.
+   */
+  readonly isSparse?: boolean | undefined;
   readonly warn: Warn;
   readonly signal?: AbortSignal | undefined;
 };
@@ -47,14 +52,15 @@ export async function makeRun(
   { run: id, manifest: key }: PublishedRun,
   options: RunToMake,
 ): Promise<MadeFolder | undefined> {
-  const { store, place, isDry } = options;
+  const { store, place, isDry, isSparse = false } = options;
   const manifest = await manifestOf(store, key, { place, run: id });
+  const run = { id, startedAt: manifest.startedAt };
   if (manifest.parquet !== undefined) {
     remember(options.known, manifest);
+    if (!isSource(place) && !isDry && !isSparse) await options.partitions?.add(place, run, manifest);
     return undefined;
   }
   if (isDry) return { ...NOTHING, files: manifest.parts.length };
-  const run = { id, startedAt: manifest.startedAt };
   try {
     return await storeParquet({ ...options, run, key }, manifest);
   } catch (error) {

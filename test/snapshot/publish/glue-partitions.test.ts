@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type GlueOptions, startGlue } from '../../../lib/sandbox/aws/services/start-glue.ts';
-import { PARQUET_SERDE } from '../../../lib/snapshot/publish/glue-tables.ts';
+import { otherGlueTableOf, PARQUET_SERDE } from '../../../lib/snapshot/publish/glue-tables.ts';
 import { openPartitions } from '../../../lib/snapshot/publish/open-partitions.ts';
 import type { Partitions } from '../../../lib/snapshot/publish/partitions.ts';
 import { describePartitions, monday } from './partitions-suite.ts';
@@ -54,14 +54,44 @@ test('a partition is removed without looking first', async () => {
   expect(glue.operations()).toEqual(['GetTable', 'CreatePartition', 'DeletePartition']);
 });
 
-test('a narrowed snapshot has no table: no request is sent', async () => {
-  await using glue = await openGlue();
-  const partitions = glue.partitionsIn('s3://bucket/sync');
+describe('a narrowed snapshot', () => {
+  const PLACE = 'calculations.Finance-North';
+  const over = (folder: string) => ({
+    Location: `s3://bucket/sync/parquet/${folder}/`,
+    SerdeInfo: { SerializationLibrary: PARQUET_SERDE },
+  });
+  const published = { parquet: { format: '', parts: [], other: 0 } };
 
-  await partitions.add('calculations.finance', monday, {});
-  await partitions.remove('calculations.finance', monday);
+  test.each([
+    ['its name', 'calculations_finance_north', {}],
+    [
+      'a name of its own, if another snapshot has that one',
+      otherGlueTableOf(PLACE),
+      { calculations_finance_north: over('calculations.finance-north') },
+    ],
+  ])('has its partitions in the table of %s', async (_name, table, others) => {
+    await using glue = await openGlue({ ...others, [table]: over(PLACE) });
+    const partitions = glue.partitionsIn('s3://bucket/sync');
 
-  expect(glue.operations()).toEqual([]);
+    await partitions.add(PLACE, monday, published);
+    const added = await glue.stored(table);
+    await partitions.remove(PLACE, monday);
+
+    const Location = `s3://bucket/sync/parquet/${PLACE}/dt=2026-11-16/run=20261116T090000Z-aaaaaa/`;
+    expect(added).toMatchObject([{ StorageDescriptor: { ...over(PLACE), Location } }]);
+    expect(await glue.stored(table)).toEqual([]);
+    for (const other of Object.keys(others)) expect(await glue.stored(other)).toEqual([]);
+  });
+
+  test('without a table is looked for, and nothing else is sent', async () => {
+    await using glue = await openGlue({ calculations_finance_north: over('calculations.finance-north') });
+    const partitions = glue.partitionsIn('s3://bucket/sync');
+
+    await partitions.add(PLACE, monday, published);
+    await partitions.remove(PLACE, monday);
+
+    expect(glue.operations()).toEqual(['GetTable', 'GetTable', 'GetTable', 'GetTable']);
+  });
 });
 
 describe('a table of Parquet', () => {

@@ -6,6 +6,7 @@ import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { printStored } from '../../../lib/store/stored-json.ts';
 import { makeTables, type TablesToMake } from '../../../lib/tables/make/make-tables.ts';
+import { publishLines } from '../../snapshot/changes/publish-lines.ts';
 import { storeRun } from '../../snapshot/changes/stored-run.ts';
 import { publishedManifest } from '../../snapshot/published-manifest.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
@@ -132,6 +133,27 @@ describe('published runs without Parquet', () => {
     await make(store, { partitions });
 
     expect(added).toEqual([['calculations', monday.id, 1, undefined]]);
+  });
+
+  test('of a narrowed snapshot get their partitions, even those that had Parquet before there was a table', async () => {
+    await publishLines(store, { place: 'calculations.mine', run: monday, lines: linesOf(1) });
+    const added: unknown[] = [];
+    const partitions: TablesToMake['partitions'] = {
+      add: async (place, run, { parquet }) => void added.push([place, run.id, parquet?.parts.length]),
+      remove: () => Promise.reject(new Error('removed')),
+    };
+    const groups = ['calculations.mine'] as const;
+    await make(store, { groups });
+
+    await make(store, { groups, partitions, isDry: true });
+    await make(store, { groups, partitions, isSparse: true });
+    const before = added.length;
+
+    expect([await make(store, { groups, partitions }), before, added]).toEqual([
+      [],
+      0,
+      [['calculations.mine', monday.id, 1]],
+    ]);
   });
 
   test('are only counted in a dry run', async () => {
