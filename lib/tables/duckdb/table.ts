@@ -7,6 +7,8 @@ export type DataFile = {
   readonly sizeBytes: number;
   /** The most bytes of a line, for lines of JSON whose values are text, lists of text, or null; absent: it is Parquet. */
   readonly longestLine?: number;
+  /** Columns of Parquet with any JSON, of which the table has a text as it is. Default: none. */
+  readonly jsonColumns?: readonly string[];
 };
 
 /**

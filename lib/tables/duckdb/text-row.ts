@@ -5,8 +5,8 @@ import type { Columns, HiveType } from '../../snapshot/sources/source-definition
 import type { TextRow, TextValue } from './row-file.ts';
 
 /**
- * A JSON object as a row of texts: a text as it is, any other value of a text column as its JSON, byte for byte. Members
- * without a column are left out, columns without a member are null. Throws `SyntaxError` if it is no object.
+ * A JSON object as a row of texts: a text as it is, any other value of a text column as its JSON, byte for byte, and so is
+ * a text with half of a surrogate pair. Members without a column are left out, columns without a member are null. Throws `SyntaxError` if it is no object.
  */
 export function textRowOf(json: Buffer, columns: Columns): TextRow {
   const line = lineOf(json);
@@ -30,17 +30,28 @@ function textValue(json: string | undefined, type: HiveType): TextValue {
   return textOf(json);
 }
 
-const textOf = (json: string): string => (json.startsWith('"') ? (parseOwnJson(json) as string) : json);
+/** DuckDB has no text with half of a surrogate pair: it stays JSON. */
+function textOf(json: string): string {
+  const text = json.startsWith('"') ? (parseOwnJson(json) as string) : json;
+  return text.isWellFormed() ? text : json;
+}
 
 const listOf = (json: string): readonly string[] =>
-  (parseOwnJson(json) as readonly unknown[]).map((each) =>
-    typeof each === 'string' ? each : JSON.stringify(each),
-  );
+  (parseOwnJson(json) as readonly unknown[]).map(plainOrJson);
 
 const mapOf = (json: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(parseOwnJson(json) as object).map(([name, each]) => [
-      name,
-      typeof each === 'string' ? each : JSON.stringify(each),
+      plainOrJson(name),
+      plainOrJson(each),
     ]),
   );
+
+const plainOrJson = (value: unknown): string =>
+  typeof value === 'string' && value.isWellFormed() ? value : JSON.stringify(value);
+
+/** The columns with any JSON, by their names in SQL. */
+export const jsonColumnsOf = (columns: Columns): readonly string[] =>
+  Object.keys(columns)
+    .filter((name) => columns[name] === 'json')
+    .map((name) => name.toLowerCase());

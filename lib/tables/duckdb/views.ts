@@ -52,14 +52,28 @@ function createPiece(
 
 /** Queries over files: those of Parquet together, and those of lines one by one. */
 function readFiles(columns: readonly Column[], files: readonly DataFile[]): readonly string[] {
-  const parquet = files.filter(({ longestLine }) => longestLine === undefined).map(({ path }) => path);
+  const parquet = files.filter(({ longestLine }) => longestLine === undefined);
+  const byJson = Map.groupBy(parquet, ({ jsonColumns = [] }) => jsonColumns.join());
   return [
-    ...(parquet.length === 0 ? [] : [`FROM read_parquet(${literals(parquet)}, union_by_name = true)`]),
+    ...[...byJson.values()].map(readParquet),
     ...files.flatMap(({ path, longestLine }) =>
       longestLine === undefined ? [] : [readLines(columns, path, longestLine)],
     ),
   ];
 }
+
+/** Files with the same columns of JSON. */
+function readParquet(files: readonly DataFile[]): string {
+  const replaced = (files[0]?.jsonColumns ?? []).map(
+    (name) => `${plainText(identifier(name))} AS ${identifier(name)}`,
+  );
+  const all = replaced.length === 0 ? '*' : `* REPLACE (${replaced.join(', ')})`;
+  return `SELECT ${all} FROM read_parquet(${literals(files.map(({ path }) => path))}, union_by_name = true)`;
+}
+
+/** JSON that is a text without its quotes, if DuckDB can have that text: half of a surrogate pair stays JSON. */
+const plainText = (column: string) =>
+  `CASE WHEN ${column} LIKE '"%' THEN coalesce(TRY(json_extract_string(${column}, '$')), ${column}) ELSE ${column} END`;
 
 /** DuckDB reads blocks of this size at least. */
 const LEAST_LINE_BYTES = 1_000_000;

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Store } from '../../store/store.ts';
+import type { ListedObject, Store } from '../../store/store.ts';
 import { parseStored, printStored, StoredObjectError } from '../../store/stored-json.ts';
 
 const madeFile = z.object({
@@ -11,6 +11,7 @@ const madeFile = z.object({
   upTo: z.optional(z.string()),
   records: z.number(),
   bytes: z.number(),
+  sha256: z.nullable(z.string()),
   /** How many members of its records are in `_other`. */
   other: z.number(),
 });
@@ -36,6 +37,33 @@ const MADE_NAME = '_made.json';
 
 /** The name of a file, by its place in the folder: it is replaced at once, so no query sees a row twice. */
 export const fileName = (index: number): string => `part-${String(index).padStart(5, '0')}.parquet`;
+
+/**
+ * True if a file is there as it was recorded, made of the same. In S3 its etag shows that no process has stored another
+ * one which was stopped before it recorded that.
+ */
+export function isMade(
+  { location }: Pick<Store, 'location'>,
+  known: MadeFile | undefined,
+  now: { readonly of: string; readonly stored: ListedObject | undefined },
+): boolean {
+  const { of, stored } = now;
+  if (known?.of !== of) return false;
+  if (known.etag === null || stored === undefined) return known.etag === null && stored === undefined;
+  const mayDiffer = location.startsWith('s3://') && stored.mark !== known.etag;
+  return stored.sizeBytes === known.bytes && !mayDiffer;
+}
+
+/** The files of Parquet in a folder, by their keys. */
+export async function filesIn(
+  store: Pick<Store, 'list'>,
+  folder: string,
+): Promise<ReadonlyMap<string, ListedObject>> {
+  const found = new Map<string, ListedObject>();
+  for await (const object of store.list(folder))
+    if (object.key.endsWith('.parquet')) found.set(object.key, object);
+  return found;
+}
 
 const NOTHING: Made = { isWhole: false, files: [] };
 

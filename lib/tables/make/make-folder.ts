@@ -1,6 +1,16 @@
+import { createHash } from 'node:crypto';
 import type { ListedObject, PutCondition, Store } from '../../store/store.ts';
 import type { KnownMembers, TableColumns } from '../parquet/fit-lines.ts';
-import { fileName, type Made, type MadeFile, type RecordedMade, readMade, writeMade } from './made-files.ts';
+import {
+  fileName,
+  filesIn,
+  isMade,
+  type Made,
+  type MadeFile,
+  type RecordedMade,
+  readMade,
+  writeMade,
+} from './made-files.ts';
 import { type PlacedLine, parquetOfLines } from './parquet-of-lines.ts';
 
 /** A file that a folder is to have. */
@@ -69,7 +79,7 @@ async function tryToMake(options: FolderToMake): Promise<MadeFolder> {
   for await (const file of files(recorded)) {
     const key = `${folder}${fileName(index)}`;
     const known = recorded.files[index];
-    if (!isMade(options, { known, of: file.of, stored: stored.get(key) })) {
+    if (!isMade(store, known, { of: file.of, stored: stored.get(key) })) {
       counts.files += 1;
       if (!isDry) {
         const made = await putFile(options, file, { key, known, recorded });
@@ -84,31 +94,6 @@ async function tryToMake(options: FolderToMake): Promise<MadeFolder> {
   }
   if (!isDry) await finish(options, recorded, { index, stored });
   return { ...counts, isLeft: false };
-}
-
-async function filesIn(store: Store, folder: string): Promise<ReadonlyMap<string, ListedObject>> {
-  const found = new Map<string, ListedObject>();
-  for await (const object of store.list(folder))
-    if (object.key.endsWith('.parquet')) found.set(object.key, object);
-  return found;
-}
-
-/**
- * True if a file is there as it was recorded, made of the same. In S3 its etag shows that no process has stored another
- * one which was stopped before it recorded that.
- */
-function isMade(
-  { store: { location } }: FolderToMake,
-  {
-    known,
-    of,
-    stored,
-  }: { readonly known: MadeFile | undefined; readonly of: string; readonly stored: ListedObject | undefined },
-): boolean {
-  if (known?.of !== of) return false;
-  if (known.etag === null || stored === undefined) return known.etag === null && stored === undefined;
-  const mayDiffer = location.startsWith('s3://') && stored.mark !== known.etag;
-  return stored.sizeBytes === known.bytes && !mayDiffer;
 }
 
 type FileInFolder = {
@@ -128,7 +113,7 @@ async function putFile(
   const about = { of, ...(upTo === undefined ? {} : { upTo }) };
   if (made === undefined) {
     await store.delete(key);
-    return { ...about, etag: null, records: 0, bytes: 0, other: 0 };
+    return { ...about, etag: null, records: 0, bytes: 0, sha256: null, other: 0 };
   }
   const { body, records, other } = made;
   const put = (etag: string | undefined) => store.put(key, body, { ...asItWas(etag), contentType: PARQUET });
@@ -144,7 +129,8 @@ async function putFile(
     await store.delete(key);
     throw new SourceChangedError(folder);
   }
-  return { ...about, etag: stored.etag, records, bytes: body.byteLength, other };
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  return { ...about, etag: stored.etag, records, bytes: body.byteLength, sha256, other };
 }
 
 const PARQUET = 'application/vnd.apache.parquet';

@@ -1,8 +1,9 @@
-import type { Store } from '../../store/store.ts';
+import type { ListedObject, Store } from '../../store/store.ts';
 import { parquetFormat } from '../parquet/parquet-format.ts';
 import { resultColumns } from './columns.ts';
 import { type MadeFolder, makeFolder } from './make-folder.ts';
-import { type ResultFilesOptions, resultFiles } from './result-files.ts';
+import { type ResultFile, type ResultFilesOptions, resultFiles } from './result-files.ts';
+import { type WithParquet, withParquet } from './with-parquet.ts';
 
 export type ResultsToMake = {
   readonly store: Store;
@@ -24,7 +25,8 @@ export type DayOfResults = { readonly type: string; readonly day: string };
 
 const RESULTS_PARQUET = 'parquet/results/';
 
-const sourceFolder = ({ type, day }: DayOfResults) => `results/${type}/dt=${day}/`;
+/** The folder of a day's results. */
+export const sourceFolder = ({ type, day }: DayOfResults) => `results/${type}/dt=${day}/`;
 const parquetFolder = ({ type, day }: DayOfResults) => `${RESULTS_PARQUET}type=${type}/dt=${day}/`;
 
 /** The days of all types that have ended, and whose results are all still there; the newest first. */
@@ -65,15 +67,26 @@ const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10
 /** Makes the Parquet of one day. Throws `StoredObjectError` if a result is damaged. */
 export async function makeDay(day: DayOfResults, options: ResultsToMake): Promise<MadeFolder> {
   const { store, isOver, isDry, signal, most } = options;
-  const reading = { store, folder: sourceFolder(day), format: parquetFormat(resultColumns), signal, most };
+  const listed = () => store.list(sourceFolder(day), signal === undefined ? {} : { signal });
+  const reading = { store, format: parquetFormat(resultColumns), signal, most };
   return makeFolder({
     store,
     folder: parquetFolder(day),
     columns: resultColumns,
     // The folders say so.
     known: { version: '1', type: JSON.stringify(day.type) },
-    files: (recorded) => resultFiles(reading, recorded),
+    files: (recorded) => resultFiles({ ...reading, objects: listed() }, recorded),
     isOver,
     isDry,
   });
 }
+
+/** The results of a day that are stored now, by the files of Parquet that they go into, with those that have them. */
+export const storedResults = (
+  day: DayOfResults,
+  objects: readonly ListedObject[],
+  { store, signal }: Pick<ResultsToMake, 'store' | 'signal'>,
+): Promise<readonly WithParquet<ResultFile>[]> =>
+  withParquet(store, parquetFolder(day), (recorded) =>
+    resultFiles({ store, objects, format: parquetFormat(resultColumns), signal }, recorded),
+  );

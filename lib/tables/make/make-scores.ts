@@ -4,10 +4,12 @@ import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import { parquetFormat } from '../parquet/parquet-format.ts';
 import { scoreColumns } from './columns.ts';
+import { renameEarlierSummary } from './earlier-summary.ts';
 import { readMade } from './made-files.ts';
 import { type MadeFolder, makeFolder } from './make-folder.ts';
-import { scoreFiles } from './score-files.ts';
+import { type ScoreFile, scoreFiles } from './score-files.ts';
 import { type BatchParts, partsOfBatch } from './score-parts.ts';
+import { type WithParquet, withParquet } from './with-parquet.ts';
 
 export type ScoresToMake = {
   readonly store: Store;
@@ -38,6 +40,7 @@ export async function makeBatch(segment: string, options: ScoresToMake): Promise
   const source = `${SCORES_FOLDER}${segment}/`;
   const folder = `${SCORES_PARQUET}${segment}/`;
   const format = parquetFormat(scoreColumns);
+  if (!isDry) await renameEarlierSummary(store, source);
   let used = await partsOfBatch(store, source);
   if (used === undefined) {
     if (!isDry) await deleteFolder(store, folder);
@@ -60,6 +63,16 @@ export async function makeBatch(segment: string, options: ScoresToMake): Promise
   else if (made.files > 0 && !isDry) await eraseOld(store, folder);
   return made;
 }
+
+/** The parts of a finished batch by the files of Parquet that they go into, with those that have them. */
+export const storedScores = (
+  segment: string,
+  parts: BatchParts,
+  { store, signal }: Pick<ScoresToMake, 'store' | 'signal'>,
+): Promise<readonly WithParquet<ScoreFile>[]> =>
+  withParquet(store, `${SCORES_PARQUET}${segment}/`, () =>
+    scoreFiles({ store, format: parquetFormat(scoreColumns), signal }, parts),
+  );
 
 const NOTHING: MadeFolder = { files: 0, records: 0, bytes: 0, other: 0, isLeft: false };
 

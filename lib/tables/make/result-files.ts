@@ -7,10 +7,13 @@ import type { RecordedMade } from './made-files.ts';
 import type { FileToMake } from './make-folder.ts';
 import type { PlacedLine } from './parquet-of-lines.ts';
 
+/** A file, and the results that go into it. */
+export type ResultFile = FileToMake & { readonly objects: readonly ListedObject[] };
+
 export type ResultFilesOptions = {
-  readonly store: Pick<Store, 'get' | 'list'>;
-  /** The folder of a day's results. Ends in a slash. */
-  readonly folder: string;
+  readonly store: Pick<Store, 'get'>;
+  /** A day's results, in the order of their keys. */
+  readonly objects: AsyncIterable<ListedObject> | Iterable<ListedObject>;
   /** Names what a file depends on besides the results. */
   readonly format: string;
   readonly signal?: AbortSignal | undefined;
@@ -27,22 +30,22 @@ const MOST = { results: 20_000, bytes: 64_000_000 } as const;
  * comes later goes in between, or at the end.
  */
 export async function* resultFiles(
-  { store, folder, format, signal, most = MOST }: ResultFilesOptions,
+  { store, objects: all, format, signal, most = MOST }: ResultFilesOptions,
   { files, isWhole }: RecordedMade,
-): AsyncGenerator<FileToMake> {
+): AsyncGenerator<ResultFile> {
   // The last file of all has no end.
   const ends = (isWhole ? files.slice(0, -1) : files).map(({ upTo = '' }) => upTo);
   const isEndless = (file: number) => isWhole && file === files.length - 1;
   let [index, bytes] = [0, 0];
   let objects: ListedObject[] = [];
-  const cut = (): FileToMake => {
-    const file = fileOf(objects, ends[index], { store, folder, format, signal });
+  const cut = (): ResultFile => {
+    const file = fileOf(objects, ends[index], { store, format, signal });
     index += 1;
     bytes = 0;
     objects = [];
     return file;
   };
-  for await (const object of store.list(folder, signal === undefined ? {} : { signal })) {
+  for await (const object of all) {
     for (let end = ends[index]; end !== undefined && compareKeys(object.key, end) > 0; end = ends[index])
       yield cut();
     objects.push(object);
@@ -53,9 +56,9 @@ export async function* resultFiles(
   while (objects.length > 0 || index < ends.length || isEndless(index)) yield cut();
 }
 
-type Reading = Pick<ResultFilesOptions, 'store' | 'folder' | 'format' | 'signal'>;
+type Reading = Pick<ResultFilesOptions, 'store' | 'format' | 'signal'>;
 
-function fileOf(objects: readonly ListedObject[], end: string | undefined, reading: Reading): FileToMake {
+function fileOf(objects: readonly ListedObject[], end: string | undefined, reading: Reading): ResultFile {
   const hash = createHash('sha256').update(`${reading.format}\n`);
   for (const { key, mark } of objects) hash.update(`${key} ${mark}\n`);
   const upTo = end ?? objects.at(-1)?.key;
@@ -63,6 +66,7 @@ function fileOf(objects: readonly ListedObject[], end: string | undefined, readi
     of: hash.digest('hex'),
     ...(upTo === undefined ? {} : { upTo }),
     lines: () => readResults(objects, reading),
+    objects,
   };
 }
 

@@ -8,6 +8,9 @@ import { type FileToMake, SourceChangedError } from './make-folder.ts';
 import type { PlacedLine } from './parquet-of-lines.ts';
 import type { BatchParts, ScorePart } from './score-parts.ts';
 
+/** A file, and the parts that go into it. */
+export type ScoreFile = FileToMake & { readonly parts: readonly ScorePart[] };
+
 export type ScoreFilesOptions = {
   readonly store: Store;
   /** Names what a file depends on besides the parts. */
@@ -22,7 +25,7 @@ const CHUNKS_OF_FILE = 500;
 const CONCURRENCY = 16;
 
 /** The files of a batch: many small parts are one, and a chunk is always in the same one. */
-export function* scoreFiles(options: ScoreFilesOptions, { batch, parts }: BatchParts): Generator<FileToMake> {
+export function* scoreFiles(options: ScoreFilesOptions, { batch, parts }: BatchParts): Generator<ScoreFile> {
   for (let first = 0; first < parts.length; first += CHUNKS_OF_FILE) {
     const items = parts.slice(first, first + CHUNKS_OF_FILE);
     // The name of a part has its hash.
@@ -30,6 +33,7 @@ export function* scoreFiles(options: ScoreFilesOptions, { batch, parts }: BatchP
     yield {
       of: createHash('sha256').update(named).digest('hex'),
       lines: () => readParts(items, batch, options),
+      parts: items,
     };
   }
 }

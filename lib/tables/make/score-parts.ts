@@ -3,6 +3,7 @@ import { chunkOfPart } from '../../jobs/texts/batch/chunk-keys.ts';
 import { idOfSegment } from '../../store/id-in-key.ts';
 import type { Store } from '../../store/store.ts';
 import { findStored, MOST_LIST_BYTES, missingObject } from '../../store/stored-json.ts';
+import { SUMMARY_NAMES } from './earlier-summary.ts';
 
 /** A part of a batch. */
 export type ScorePart = { readonly key: string; readonly chunk: number };
@@ -11,9 +12,6 @@ export type ScorePart = { readonly key: string; readonly chunk: number };
 export type BatchParts = { readonly batch: string; readonly parts: readonly ScorePart[] };
 
 const summarySchema = z.object({ parts: z.array(z.object({ key: z.string() })) });
-
-/** The names of a summary, now and in earlier versions. */
-const SUMMARIES = ['_summary.json', 'summary.json'];
 
 /**
  * The parts that the summary of a batch names; undefined if it has none, so is not finished. Once the rows of a batch
@@ -30,7 +28,7 @@ export async function partsOfBatch(store: Store, folder: string): Promise<BatchP
       listed.add(key);
       byChunk.set(chunkId.chunk, [...(byChunk.get(chunkId.chunk) ?? []), key]);
     }
-    if (SUMMARIES.some((name) => key === `${folder}${name}`)) summaries.push(key);
+    if (SUMMARY_NAMES.some((name) => key === `${folder}${name}`)) summaries.push(key);
   }
   const [summaryKey] = summaries;
   if (summaryKey === undefined) return undefined;

@@ -1,8 +1,9 @@
+import { storedResults } from '../../make/make-results.ts';
 import { storedTables } from '../../stored-tables.ts';
 import { duckDbColumns } from '../record-columns.ts';
 import type { Session } from '../session.ts';
 import type { Piece, Table } from '../table.ts';
-import { pieceOfObjects } from './object-pieces.ts';
+import { fileOf, pieceOfObjects } from './object-pieces.ts';
 
 const { jobs, refused } = storedTables;
 
@@ -19,7 +20,15 @@ async function* jobPieces(session: Session): AsyncGenerator<Piece> {
   for await (const ofType of session.store.folders(jobs.folder, session)) {
     for await (const ofDay of session.store.folders(`${ofType}/dt=`, session)) {
       const [type = '', dt = ''] = ofDay.slice(jobs.folder.length).split('/dt=');
-      yield pieceOfObjects(session, { prefix: `${ofDay}/`, values: [type, dt], columns: jobs.columns });
+      yield pieceOfObjects(session, {
+        prefix: `${ofDay}/`,
+        values: [type, dt],
+        columns: jobs.columns,
+        parquetOf: async (objects) =>
+          (await storedResults({ type, day: dt }, objects, session)).map(({ file, parquet }) =>
+            fileOf(file.objects, parquet),
+          ),
+      });
     }
   }
 }
