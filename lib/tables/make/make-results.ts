@@ -25,8 +25,7 @@ export type DayOfResults = { readonly type: string; readonly day: string };
 
 const RESULTS_PARQUET = 'parquet/results/';
 
-/** The folder of a day's results. */
-export const sourceFolder = ({ type, day }: DayOfResults) => `results/${type}/dt=${day}/`;
+const sourceFolder = ({ type, day }: DayOfResults) => `results/${type}/dt=${day}/`;
 const parquetFolder = ({ type, day }: DayOfResults) => `${RESULTS_PARQUET}type=${type}/dt=${day}/`;
 
 /** The days of all types that have ended, and whose results are all still there; the newest first. */

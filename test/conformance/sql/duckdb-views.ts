@@ -50,13 +50,8 @@ export async function fittedView(
 }
 
 function viewOf(place: Place, which: Which, selects: readonly string[]): string {
-  const { source, name } = partsOf(place);
-  const words = [
-    ...(which === 'latest' ? ['latest'] : []),
-    glueTableOf(source),
-    ...(name === undefined ? [] : [name]),
-  ];
-  return `CREATE OR REPLACE VIEW ${words.join('_')} AS ${selects.join(' UNION ALL ')}`;
+  const name = `${which === 'latest' ? 'latest_' : ''}${glueTableOf(place)}`;
+  return `CREATE OR REPLACE VIEW ${name} AS ${selects.join(' UNION ALL ')}`;
 }
 
 /** A line with the columns of its table, in JSON. */

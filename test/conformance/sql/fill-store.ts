@@ -1,6 +1,8 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
 import type { AwsEnvironment } from '../../../lib/aws/client-config.ts';
 import { storeRefused } from '../../../lib/jobs/refused.ts';
 import { type TypedJobRow, writeResult } from '../../../lib/jobs/result.ts';
+import { earlierSummaryKey, summaryKey } from '../../../lib/jobs/texts/batch/batch.ts';
 import { printPart } from '../../../lib/jobs/texts/batch/part.ts';
 import { printJson } from '../../../lib/json/json.ts';
 import { startPlatform } from '../../../lib/sandbox/platform/start-platform.ts';
@@ -9,6 +11,8 @@ import { gluePartitions } from '../../../lib/snapshot/publish/glue-partitions.ts
 import { readLastPublication } from '../../../lib/snapshot/publish/last-publication.ts';
 import { type Source, sources } from '../../../lib/snapshot/sources/sources.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { printStored } from '../../../lib/store/stored-json.ts';
+import { makeTables } from '../../../lib/tables/make/make-tables.ts';
 import { truthOf } from '../../tables/runs.ts';
 import { oddRecords } from './odd-records.ts';
 import { publishLines } from './publish-lines.ts';
@@ -74,6 +78,21 @@ export async function fillStore({ store, database, environment, seed }: StoreToF
   return filled;
 }
 
+/** Makes the Parquet of results and scores, as the command `tables` does. Throws if anything is damaged. */
+export async function makeStoredParquet(store: Store): Promise<void> {
+  const making = makeTables({
+    store,
+    groups: ['results', 'scores'],
+    resultsDays: 90,
+    now: Date.now,
+    isOver: () => false,
+    isDry: false,
+    warn: () => undefined,
+  });
+  for await (const outcome of making)
+    if (outcome.kind === 'skipped') throw new Error(`${outcome.name}: ${outcome.why}`);
+}
+
 type Records = Readonly<Record<Source, readonly string[]>>;
 
 function recordsOf(sandbox: Awaited<ReturnType<typeof startPlatform>>): Records {
@@ -137,6 +156,12 @@ async function storeJobs(store: Store): Promise<void> {
     ]);
 }
 
+/** The batch that an earlier version scored: its rows do not name it, and its summary has another name. */
+export const EARLIER = 'earlier';
+
+/** The batch that has not finished: it has no summary. */
+export const UNFINISHED = 'by-command';
+
 async function storeScores(store: Store): Promise<void> {
   const about = (line: number) => ({
     id: `Row ${line}`,
@@ -144,7 +169,7 @@ async function storeScores(store: Store): Promise<void> {
     columns: { Channel: 'ünï', channel: '' },
     textHash: 'h',
   });
-  const parts = [
+  const may = [
     printPart({ batch: 'May', chunk: 0 }, [
       { ...about(1), topicSentiments: { delivery: 'NEGATIVE', price: 'VERY_NEGATIVE' }, model: 'm' },
       { ...about(2), topicSentiments: { delivery: 'POSITIVE', odd: { a: 1 }, number: 1 } },
@@ -156,13 +181,23 @@ async function storeScores(store: Store): Promise<void> {
       { ...about(6), topicSentiments: [1], sentiment: { odd: true } },
       { ...about(7), sentiment: 'Positive' },
     ]),
-    printPart({ batch: 'by-command', chunk: 0 }, [{ ...about(1), sentiment: 'NEGATIVE', model: null }]),
   ];
-  for (const { key, body } of parts) await store.put(key, body);
-  // The second is where an earlier version put it: its lines are no rows, and must not break a query.
-  for (const key of ['scores/May/_summary.json', 'scores/earlier/summary.json'])
-    await store.put(key, Buffer.from('{\n  "version": 1,\n  "sentiments": {\n  }\n}\n'));
+  const { key, body } = printPart({ batch: EARLIER, chunk: 0 }, [{ ...about(8), sentiment: 'NEUTRAL' }]);
+  const lines = gunzipSync(body).toString().replace(`,"batch":"${EARLIER}","chunk":0`, '');
+  const earlier = { key, body: gzipSync(lines) };
+  const parts = [
+    ...may,
+    earlier,
+    printPart({ batch: UNFINISHED, chunk: 0 }, [{ ...about(1), sentiment: 'NEGATIVE', model: null }]),
+  ];
+  for (const part of parts) await store.put(part.key, part.body);
+  await store.put(summaryKey('May'), summaryOf(may));
+  // Its lines are no rows, and must not break a query.
+  await store.put(earlierSummaryKey(EARLIER), summaryOf([earlier]));
 }
+
+const summaryOf = (parts: readonly { readonly key: string }[]): Buffer =>
+  printStored({ version: 1, sentiments: {}, parts: parts.map(({ key }) => ({ key, rows: 1 })) });
 
 const DAY_MS = 86_400_000;
 const now = Date.now();

@@ -75,6 +75,26 @@ function typeIn({ arguments: within }: TrinoType, at: number): TrinoType {
 export const asData = (row: string): string =>
   JSON.stringify(JSON.parse(row), (_name, value) => (typeof value === 'string' ? dataOf(value) : value));
 
+/**
+ * Sorted rows of DuckDB with the numbers of Trino's where DuckDB has the nearest double: of JSON that a query looks into, it
+ * reads a number with a fraction or an exponent as a double, and Trino exactly.
+ */
+export const withExactNumbers = (duckDb: readonly string[], trino: readonly string[]): readonly string[] =>
+  duckDb.map((row, at) => {
+    const cells = JSON.parse(trino[at] ?? '[]') as readonly unknown[];
+    return JSON.stringify(
+      (JSON.parse(row) as readonly unknown[]).map((cell, column) =>
+        isNearest(cell, cells[column]) ? cells[column] : cell,
+      ),
+    );
+  });
+
+const isNearest = (double: unknown, exact: unknown): boolean =>
+  typeof double === 'string' &&
+  typeof exact === 'string' &&
+  /^-?\d+(?=[.e])(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(double) &&
+  Number(double) === Number(exact);
+
 const NUMBER = /^-?\d+(?:\.\d+)?e[+-]?\d+$/i;
 
 function dataOf(text: string): string {
