@@ -1,10 +1,14 @@
 import { PlatformError } from '../platform/platform-error.ts';
 import { openSession, type Session } from '../session.ts';
+import { clearAfter } from '../snapshot/history/clear-work.ts';
+import { findPublished } from '../snapshot/history/find-published.ts';
 import { lastStopped } from '../snapshot/history/last-stopped.ts';
 import type { Place } from '../snapshot/keys.ts';
 import { openPartitions } from '../snapshot/publish/open-partitions.ts';
+import type { Publication } from '../snapshot/publish/publish.ts';
+import type { Warn } from '../snapshot/publish/warn.ts';
 import { beginRun } from '../snapshot/run/begin-run.ts';
-import type { Checkpoint } from '../snapshot/run/checkpoint.ts';
+import { type Checkpoint, hasCheckpoint } from '../snapshot/run/checkpoint.ts';
 import { checkPlatform, OtherPlatformError } from '../snapshot/run/same-platform.ts';
 import { scanOfRun } from '../snapshot/run/scan-of-run.ts';
 import type { Saved } from '../snapshot/run/slice-progress.ts';
@@ -33,17 +37,9 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
   const session = openSession({ ...terminal, greed: 'one' });
   const store = await session.store();
   const platform = new URL(session.settings.PLATFORM_BASE_URL).host;
-  const saved =
-    taken.kind === 'resumed'
-      ? await resume(store, await namedRun(store, taken), platform)
-      : await beginRun(taken.request, {
-          store,
-          compression: session.settings.SYNC_COMPRESSION,
-          platform,
-          idsFrom: taken.idsFrom,
-          now: Date.now,
-          random: Math.random,
-        });
+  const saved = await openRun(taken, session, store);
+  // Published before.
+  if ('kind' in saved) return showPublication(saved, store, flags, terminal);
   const { source: place, run } = saved.checkpoint;
   // Said before the first request, so that whoever kills the process knows what to resume.
   terminal.err(`${place}: ${taken.kind === 'resumed' ? 'resuming run' : 'run'} ${run}`);
@@ -55,6 +51,7 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
     recordsBefore: saved.checkpoint.records,
     now: () => performance.now(),
   });
+  const warn: Warn = (what, reason) => terminal.err(shownLines(`warning: ${what}: ${reason.message}`));
   using _ = terminal.awaits?.({ lost: [LOST, LOST] });
   try {
     const publication = await takeRun(saved, scan, {
@@ -63,10 +60,11 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
       force: flags.force === true,
       onProgress: progress.update,
       onRead: progress.publishing,
-      warn: (what, reason) => terminal.err(shownLines(`warning: ${what}: ${reason.message}`)),
+      warn,
       signal: terminal.signal,
     });
     progress.end();
+    if (publication.kind === 'published') await clearAfter(store, place, warn);
     return showPublication(publication, store, flags, terminal);
   } catch (error) {
     progress.end();
@@ -74,6 +72,23 @@ export async function runSnapshot(taken: RunToTake, flags: RunFlags, terminal: T
       terminal.err(`stopped; to resume: ${resumeCommand(place, error.run)}`);
     throw error;
   }
+}
+
+/** Begins the run or reads how far it came; its publication if that has ended. */
+async function openRun(taken: RunToTake, { settings }: Session, store: Store): Promise<Saved | Publication> {
+  const platform = new URL(settings.PLATFORM_BASE_URL).host;
+  if (taken.kind === 'resumed') {
+    const named = await namedRun(store, taken);
+    return (await alreadyPublished(store, named)) ?? (await resume(store, named, platform));
+  }
+  return beginRun(taken.request, {
+    store,
+    compression: settings.SYNC_COMPRESSION,
+    platform,
+    idsFrom: taken.idsFrom,
+    now: Date.now,
+    random: Math.random,
+  });
 }
 
 /** What an end at once loses of a run: the rest is resumed. */
@@ -130,6 +145,16 @@ async function namedRun(store: Store, resumed: ResumedRun): Promise<ResumedRun> 
   throw new UsageError(
     `--resume last: expected ${expected}, got none; to take a new run: ${snapshotCommand(resumed.place)} …`,
   );
+}
+
+/** A run that was published leaves no checkpoint in a directory: resuming it finds that it is done. */
+async function alreadyPublished(store: Store, { place, run }: ResumedRun): Promise<Publication | undefined> {
+  if (await hasCheckpoint(store, place, run)) return undefined;
+  try {
+    return await findPublished(store, place, run);
+  } catch (error) {
+    throw asUsage('--resume', error);
+  }
 }
 
 async function resume(store: Store, { place, run }: ResumedRun, platform: string): Promise<Saved> {

@@ -1,5 +1,9 @@
 import { readSyncSettings } from '../../settings.ts';
+import { clearAfter } from '../../snapshot/history/clear-work.ts';
+import { findPublished } from '../../snapshot/history/find-published.ts';
 import type { Place } from '../../snapshot/keys.ts';
+import type { Warn } from '../../snapshot/publish/warn.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
 import type { AddCommand } from '../command.ts';
 import { openStoreOf } from '../open-store-of.ts';
 import { placeArgument, runArgument } from '../place-argument.ts';
@@ -29,11 +33,17 @@ async function publish(source: Place, run: string, flags: PublishFlags, terminal
   const store = await openStoreOf(terminal.environment);
   const { openPartitions } = await import('../../snapshot/publish/open-partitions.ts');
   const { publishRun, readFinishedRun } = await import('../../snapshot/publish/publish.ts');
+  const warn: Warn = (what, reason) => terminal.err(shownLines(`warning: ${what}: ${reason.message}`));
   const resumed = `to finish a run that was stopped: ${snapshotCommand(source)} --resume ${run}`;
   const found = withWayOut(resumed, readFinishedRun(store, source, run));
-  const finished = await found.catch((error: unknown) => {
-    throw asUsage('run', error);
+  const finished = await found.catch(async (error: unknown) => {
+    const published = isMissing(error)
+      ? await findPublished(store, source, run).catch(asRunUsage)
+      : undefined;
+    return published ?? asRunUsage(error);
   });
+  // In a directory nothing else is left of it.
+  if ('kind' in finished) return showPublication(finished, store, flags, terminal);
   const publishing = publishRun({
     store,
     source,
@@ -41,9 +51,16 @@ async function publish(source: Place, run: string, flags: PublishFlags, terminal
     finished,
     force: flags.force === true,
     partitions: openPartitions({ database, store, environment: terminal.environment }),
-    warn: (what, reason) => terminal.err(shownLines(`warning: ${what}: ${reason.message}`)),
+    warn,
   });
   const newRun = `if it is gone for good, take a new run: ${snapshotCommand(source)} …`;
   const publication = await withWayOut(newRun, publishing);
+  if (publication.kind === 'published') await clearAfter(store, source, warn);
   return showPublication(publication, store, flags, terminal);
+}
+
+const isMissing = (error: unknown) => error instanceof StoredObjectError && error.kind === 'missing';
+
+function asRunUsage(error: unknown): never {
+  throw asUsage('run', error);
 }

@@ -67,7 +67,16 @@ export class CheckpointConflictError extends Error {
   override readonly name = 'CheckpointConflictError';
 }
 
-const checkpointKey = (source: Place, run: string) => `${workFolder(source, { id: run })}_checkpoint.json`;
+export const CHECKPOINT_NAME = '_checkpoint.json';
+
+const checkpointKey = (source: Place, run: string) => `${workFolder(source, { id: run })}${CHECKPOINT_NAME}`;
+
+/** True if a run has a checkpoint, in whatever state. */
+export async function hasCheckpoint(store: Store, source: Place, run: string): Promise<boolean> {
+  const wanted = checkpointKey(source, run);
+  for await (const { key } of store.list(wanted)) if (key === wanted) return true;
+  return false;
+}
 
 /** The checkpoint of a run, with its etag. Throws `StoredObjectError` if there is none, or an earlier version's, or another run's. */
 export async function readCheckpoint(

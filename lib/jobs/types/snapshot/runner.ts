@@ -3,6 +3,7 @@ import type { PaceCounts } from '../../../pace/pace.ts';
 import type { Call } from '../../../platform/call.ts';
 import type { CallCounts } from '../../../platform/events.ts';
 import { PlatformError } from '../../../platform/platform-error.ts';
+import { clearAfter } from '../../../snapshot/history/clear-work.ts';
 import { type Compression, type Place, placeOf } from '../../../snapshot/keys.ts';
 import { PlaceTakenError } from '../../../snapshot/place-taken.ts';
 import type { Partitions } from '../../../snapshot/publish/partitions.ts';
@@ -66,6 +67,8 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
       throw error;
     });
     await forgetRun(store, job.id);
+    // Not before: another attempt would find no run to resume.
+    if (publication.kind === 'published') await clearAfter(store, place, options.warn ?? (() => undefined));
     return outcomeOf(publication, place);
   };
 }

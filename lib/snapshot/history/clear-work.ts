@@ -1,0 +1,37 @@
+import { StoreError } from '../../store/error.ts';
+import type { Store } from '../../store/store.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
+import { publishedRuns } from '../changes/published-runs.ts';
+import { MANIFEST_NAME, type Place, workFolder } from '../keys.ts';
+import type { Warn } from '../publish/warn.ts';
+import { CHECKPOINT_NAME } from '../run/checkpoint.ts';
+
+/** Does what `clearPublished` does, but what cannot be deleted costs a warning: the runs are published, and the next one deletes it. */
+export async function clearAfter(store: Store, place: Place, warn: Warn): Promise<void> {
+  try {
+    await clearPublished(store, place);
+  } catch (error) {
+    if (!(error instanceof StoreError || error instanceof StoredObjectError)) throw error;
+    warn(`what published runs of ${place} have left under work/ could not be deleted`, error);
+  }
+}
+
+/**
+ * Deletes what the published runs of a place have left under `work/`, where nothing expires: in a store of files. Does
+ * nothing in S3, whose lifecycle does it. May be stopped and repeated. Another process that publishes one of these runs
+ * at the moment fails; it is published all the same.
+ */
+async function clearPublished(store: Store, place: Place): Promise<void> {
+  if (store.fileOf === undefined) return;
+  const left = new Set<string>();
+  for await (const folder of store.folders(`work/${place}/`)) left.add(folder);
+  for (const { run } of left.size === 0 ? [] : await publishedRuns(store, place))
+    if (left.has(workFolder(place, { id: run }).slice(0, -1))) await deleteWork(store, place, run);
+}
+
+/** Deletes the work folder of a run. First what others could resume or publish it by. */
+async function deleteWork(store: Store, place: Place, run: string): Promise<void> {
+  const folder = workFolder(place, { id: run });
+  for (const name of [CHECKPOINT_NAME, MANIFEST_NAME]) await store.delete(`${folder}${name}`);
+  for await (const { key } of store.list(folder)) await store.delete(key);
+}

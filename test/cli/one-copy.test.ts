@@ -1,0 +1,121 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { clearAfter } from '../../lib/snapshot/history/clear-work.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { monday, publishLines, tuesday } from '../snapshot/changes/publish-lines.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+let sandbox: Sandbox;
+let folder: string;
+
+beforeAll(async () => {
+  sandbox = await startPlatform({ calculations: 5, datasets: 2, cards: 2, fileSets: 0, dataFiles: 3 });
+});
+
+afterAll(() => sandbox.close());
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'one-copy-'));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+async function run(...argv: readonly string[]) {
+  const { terminal, out, err } = createFakeTerminal({
+    PLATFORM_BASE_URL: sandbox.url,
+    PLATFORM_TOKEN: sandbox.token,
+    PLATFORM_RATE: '1000',
+    SYNC_STORE: folder,
+  });
+  const code = await runCommandLine(argv, terminal);
+  return { code, out: out(), err: err() };
+}
+
+const take = (...ids: readonly string[]) =>
+  run('snapshot', 'data-files', '--json', ...ids.flatMap((id) => ['--id', id]));
+
+const keysUnder = async (store: Store, prefix: string) =>
+  (await Array.fromAsync(store.list(prefix))).map(({ key }) => key);
+
+test('a published run leaves nothing under work/ of a directory, and resuming or publishing it finds it published', async () => {
+  const [id = ''] = sandbox.ids().dataFiles;
+
+  const { run: name } = JSON.parse((await take(id)).out);
+  const resumed = await run('snapshot', 'data-files', '--resume', name, '--json');
+  const published = await run('publish', 'data-files', name, '--json');
+
+  expect(await readdir(folder)).not.toContain('work');
+  for (const again of [resumed, published]) {
+    expect(again.code).toBe(0);
+    expect(JSON.parse(again.out)).toMatchObject({ run: name, published: true, records: 1 });
+  }
+});
+
+test('a refused run stays there until it is published', async () => {
+  const [id = '', other = ''] = sandbox.ids().dataFiles;
+  await take(id);
+
+  const { run: refused } = JSON.parse((await take(other)).out);
+  const before = await keysUnder(createDirectoryStore(folder), `work/data-files/${refused}/`);
+  const forced = await run('publish', 'data-files', refused, '--force');
+
+  expect(before.length).toBeGreaterThan(0);
+  expect(forced.code).toBe(0);
+  expect(await readdir(folder)).not.toContain('work');
+});
+
+test('a run that was published before the last one cannot be published again, and says so', async () => {
+  const [id = ''] = sandbox.ids().dataFiles;
+  const { run: first } = JSON.parse((await take(id)).out);
+  const { run: second } = JSON.parse((await take(id)).out);
+
+  const again = await run('publish', 'data-files', first, '--force');
+  const resumed = await run('snapshot', 'data-files', '--resume', first);
+
+  const said = `run ${first} of data-files was published, run ${second} has been published since, and what it takes to publish it again is gone`;
+  expect(again).toMatchObject({ code: 2, err: `platform-sync: run: ${said}` });
+  expect(resumed).toMatchObject({ code: 2, err: `platform-sync: --resume: ${said}` });
+});
+
+test('a published run that is damaged is not said to be published', async () => {
+  const [id = ''] = sandbox.ids().dataFiles;
+  const { run: name, parts } = JSON.parse((await take(id)).out);
+  await rm(join(folder, parts[0].key));
+
+  const again = await run('publish', 'data-files', name);
+
+  expect(again.code).toBe(2);
+  expect(again.err).toContain('expected a manifest, got nothing');
+});
+
+test('what earlier versions, or a process that was killed, left of published runs goes with the next', async () => {
+  const store = createDirectoryStore(folder);
+  await publishLines(store, { run: monday });
+  await publishLines(store, { run: tuesday });
+  for (const { id } of [monday, tuesday]) await store.put(`work/calculations/${id}/part-0`, Buffer.from('x'));
+  await store.put('work/calculations/20261116T090000Z-999999/part-0', Buffer.from('x'));
+  await store.put('work/calculations.mine/20261116T090000Z-aaaaaa/part-0', Buffer.from('x'));
+
+  await clearAfter(store, 'calculations', () => undefined);
+
+  expect(await keysUnder(store, 'work/')).toEqual([
+    'work/calculations.mine/20261116T090000Z-aaaaaa/part-0',
+    'work/calculations/20261116T090000Z-999999/part-0',
+  ]);
+});
+
+test('a store whose objects are no files is left to its lifecycle', async () => {
+  const store = createMemoryStore();
+  await publishLines(store, { run: monday });
+  await store.put(`work/calculations/${monday.id}/part-0`, Buffer.from('x'));
+
+  await clearAfter(store, 'calculations', () => undefined);
+
+  expect(await keysUnder(store, 'work/')).toHaveLength(1);
+});
