@@ -183,26 +183,49 @@ describe('snapshot files', () => {
     expect(manifest.changes).toMatchObject({ added: 0, removed: 0, changed: 0 });
   });
 
-  test('by a filter that the platform does not know exits 1 with the platform’s words', async () => {
+  test.each([
+    ['colour:EQUALS:red', '--where.0.field: expected a field of a file (id, path, name, '],
+    ['filetype:EQUALS:TEXT', 'indexReason), such as fileType, got "filetype"'],
+    ['size:GRATER_THAN:1', 'LESS_THAN_OR_EQUAL), such as GREATER_THAN, got "GRATER_THAN"'],
+    ['size:GREATER_THAN:big', '--where.0.value.0: expected a whole number, which size is, got "big"'],
+    ['created:LESS_THAN:June', 'or 2026-11-21T09:15:00Z, which created is, got "June"'],
+    ['size:IN:1,2,x', '--where.0.value.2: expected a whole number, which size is, got "x"'],
+  ])('by %s, which the platform would refuse, exits 2 before anything is sent', async (where, expected) => {
     const [fileset = ''] = sandbox.ids().fileSets;
+    const { requests } = sandbox.counts();
 
-    const { code, err } = await run([
-      'snapshot',
-      'files',
-      '--fileset',
-      fileset,
-      '--where',
-      'colour:EQUALS:red',
-    ]);
+    const { code, err } = await run(['snapshot', 'files', '--fileset', fileset, '--where', where]);
 
-    expect(code).toBe(1);
-    expect(err).toContain('responded with 400');
-    expect(err).toContain('unknown filter field colour');
-    expect(err).not.toContain('to resume');
+    expect(code).toBe(2);
+    expect(err).toContain(expected);
+    expect(sandbox.counts().requests).toBe(requests);
+  });
+
+  test('since a time after until exits 2 before anything is sent; the same time is no fault', async () => {
+    const [fileset = ''] = sandbox.ids().fileSets;
+    const files = ['snapshot', 'files', '--fileset', fileset];
+
+    const { code, err } = await run([...files, '--since', '2026-02-01', '--until', '2026-01-31']);
+    const same = await run([...files, '--since', '2026-02-01', '--until', '2026-02-01T00:00:00Z']);
+
+    expect(code).toBe(2);
+    expect(err).toContain('--since: expected a time that is not after --until, got "2026-02-01"');
+    expect(same.code).toBe(0);
   });
 });
 
 describe('snapshot calculations, narrowed', () => {
+  test.each([
+    ['archivd', 'variable; or one with not before it, as notarchived), such as archived, got "archivd"'],
+    ['notlokced', 'such as notlocked, got "notlokced"'],
+    ['colour', '--filter.0: expected a filter field (active, archived, card, '],
+  ])('by %s, which is no filter field, exits 2 before anything is sent', async (field, expected) => {
+    const { code, err } = await run(['snapshot', 'calculations', '--as', 'x', '--filter', field]);
+
+    expect(code).toBe(2);
+    expect(err).toContain(expected);
+  });
+
   test('goes to a place of its own, and leaves the whole one alone', async () => {
     await run(['snapshot', 'calculations']);
     const expected = [...sandbox.calculations()].filter((line) => JSON.parse(line).locked === true);

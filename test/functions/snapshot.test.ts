@@ -145,7 +145,8 @@ test('a run that is stopped leaves one line too, with its error', async () => {
   const execution = await run(await deployed(), {
     ...job,
     as: 'narrow',
-    filters: ['noSuchField'],
+    // More than the platform takes.
+    name: 'x'.repeat(10 * 1024 * 1024),
   });
 
   expect(execution.getStatus()).toBe('FAILED');
@@ -155,7 +156,7 @@ test('a run that is stopped leaves one line too, with its error', async () => {
       kind: 'failed',
       place: 'calculations.narrow',
       run: expect.any(String),
-      err: { type: 'SnapshotStoppedError', message: expect.stringContaining('400') },
+      err: { type: 'SnapshotStoppedError', message: expect.stringContaining('413') },
     },
   ]);
 });

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
-import { filledText, type ListOf } from '../../../json/inputs.ts';
+import type { ListOf } from '../../../json/inputs.ts';
 import { defineSource, present } from '../define-source.ts';
 import { resumable } from '../resumable.ts';
 import { calculationColumns } from './columns.ts';
+import { filterField } from './filter-field.ts';
 
 /** The most rows that the platform allows in a page. */
 const PAGE_ROWS = 5_000;
@@ -13,7 +14,7 @@ export const calculations = defineSource(
     operation: 'searchCalculations',
     fields: (list: ListOf) => ({
       name: z.optional(z.string({ error: 'text' })),
-      filters: z.optional(list(filledText, { error: 'a list of filter fields', most: 100 })),
+      filters: z.optional(list(filterField, { error: 'a list of filter fields', most: 100 })),
     }),
     selection: z.strictObject({ name: z.optional(z.string()), filters: z.optional(z.array(z.string())) }),
     columns: calculationColumns,

@@ -47,6 +47,12 @@ export const files = defineSource(
     takes: 'All files of each FileSet, or only those that match a search.',
     rules: [
       {
+        at: 'since',
+        expected: (named) => `a time that is not after ${named('until')}`,
+        // A date that cannot be read is reported as such.
+        holds: ({ since, until }) => !(Date.parse(String(since)) > Date.parse(String(until))),
+      },
+      {
         at: 'directory',
         expected: (named) => `a directory, since ${named('immediate')} is given`,
         holds: ({ directory, immediate }) => immediate === undefined || directory !== undefined,
