@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scaled } from '../../scale.ts';
+import { sampled, scaled } from '../../scale.ts';
 import { breaks } from './breaks.ts';
 import { planOf } from './plan.ts';
 import { simulate } from './simulate.ts';
@@ -10,7 +10,11 @@ import { simulate } from './simulate.ts';
  */
 
 /** Short schedules, with faults of all kinds among them, and in a full run those after them. */
-const SEEDS = [29, 31, ...Array.from({ length: scaled(0, 40) }, (_, index) => 1_000 + index)];
+const SEEDS = [
+  29,
+  ...(scaled(0, 1) > 0 ? [31] : []),
+  ...Array.from({ length: scaled(0, 40) }, (_, index) => 1_000 + index),
+];
 
 test.for(SEEDS)('the whole keeps its promises: npm run simulate -- --seeds %i --log', async (seed) => {
   const { violations } = await simulate(seed);
@@ -30,7 +34,7 @@ const taken = Object.entries(breaks).filter(([, { isSlow }]) => isSlow !== true 
 /** Each schedule meets most of the rules; another change of the code may make one that does not. */
 const TRIES = 5;
 
-test.for(taken)('the whole notices %s', async ([, { parts, among, seed: first, shows }]) => {
+test.for(sampled(4, taken))('the whole notices %s', async ([, { parts, among, seed: first, shows }]) => {
   const found: string[] = [];
   for (let seed = first; seed < first + TRIES && found.length === 0; seed += 1) {
     const { violations } = await simulate(seed, parts(), among?.(planOf(seed)));
