@@ -6,17 +6,17 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * clone Vitest has no durations, and guesses by size.
  */
 const LONGEST: readonly string[] = [
-  'infra/deployed.test.ts',
-  'infra/synth.test.ts',
-  'jobs/killed-worker.test.ts',
+  'infra/deployed.process.test.ts',
+  'infra/synth.process.test.ts',
+  'jobs/killed-worker.process.test.ts',
   'cli/jobs.test.ts',
-  'sandbox/aws/functions/event-source-mapping.test.ts',
+  'sandbox/aws/functions/event-source-mapping.process.test.ts',
   'cli/work.test.ts',
-  'snapshot/killed.test.ts',
-  'functions/split-texts.test.ts',
+  'snapshot/killed.process.test.ts',
+  'functions/split-texts.process.test.ts',
   'cli/broken-states.test.ts',
   'store/directory.test.ts',
-  'sandbox/aws/functions/create-handler-process.test.ts',
+  'sandbox/aws/functions/create-handler.process.test.ts',
 ];
 
 /** Begins with the files that take longest, so that no worker is idle while another runs the last of them. */

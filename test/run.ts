@@ -6,28 +6,40 @@ import { text } from 'node:stream/consumers';
 import { countsOf, type Outcome } from './counts.ts';
 
 /*
- * Everything that CI checks: types, lint, and all tests. Types and lint count as one check each, so that the last line
- * covers everything. They run one after another beside the tests, while those wait.
+ * `npm test`: types, lint, and the tests that run in their own process. Types and lint count as one check each, so that
+ * the last line covers everything. They run one after another beside the tests, while those wait.
+ *
+ * `--processes` (`npm run test:processes`) runs the other tests, in files named `*.process.test.ts`: they start the
+ * command, deployed functions and workers, and kill some of them. CI runs both.
  *
  * Tests that repeat something are scaled by one variable, `TEST_SCALE` (see scale.ts): here they do the least that
- * still shows each promise. `--long` (`npm run test:long`) sets it to 1, so that they run in full. `--storm` (`npm run
+ * still shows each promise. `--long` (`npm run test:long`) sets it to 1, so that all run, in full. `--storm` (`npm run
  * test:storm`) runs one storm of 8 s and nothing else.
  */
 
 const TEST_SCALE = process.argv.includes('--long') ? '1' : process.env['TEST_SCALE'];
+
+/** How files end whose tests start processes. */
+const PROCESSES = '.process.test.ts';
 
 /** The compiler's threads check the types that they share each for itself: alone, one needs a third less of the cores. */
 const FEWEST_SECONDS = ['--singleThreaded'];
 /** Its memory is collected a quarter as often, at 1.1 GB instead of half of it. */
 const FEWER_COLLECTIONS = { GOGC: '400' };
 
-const outcomes = process.argv.includes('--storm')
-  ? [await tests({ only: ['test/jobs/storm'], environment: { STORM_SECONDS: '8' } })]
-  : (await Promise.all([checks(), tests()])).flat();
+const outcomes = await outcomesOf(process.argv.slice(2));
 const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0);
 const failed = outcomes.reduce((sum, outcome) => sum + outcome.failed, 0);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
+
+async function outcomesOf(words: readonly string[]): Promise<readonly Outcome[]> {
+  if (words.includes('--storm'))
+    return [await tests({ only: ['test/jobs/storm'], environment: { STORM_SECONDS: '8' } })];
+  if (words.includes('--processes')) return [await tests({ only: [PROCESSES] })];
+  const without = words.includes('--long') ? [] : [`**/*${PROCESSES}`];
+  return (await Promise.all([checks(), tests({ without })])).flat();
+}
 
 async function checks(): Promise<readonly Outcome[]> {
   return [
@@ -55,16 +67,23 @@ async function check(
 type Tests = {
   /** The files to run. Default: all. */
   readonly only?: readonly string[];
+  /** Patterns of files that are not run. Default: none. */
+  readonly without?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
 };
 
-async function tests({ only = [], environment = {} }: Tests = {}): Promise<Outcome> {
+async function tests({ only = [], without = [], environment = {} }: Tests): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'platform-sync-test-'));
   const report = join(folder, 'report.json');
   const settings = ['--config', 'test/vitest.config.ts', '--root', '.'];
+  const excluded = without.map((pattern) => `--exclude=${pattern}`);
   const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`];
-  const status = await start('vitest', ['run', ...settings, ...reporters, ...only], 'inherit', environment)
-    .ended;
+  const status = await start(
+    'vitest',
+    ['run', ...settings, ...reporters, ...excluded, ...only],
+    'inherit',
+    environment,
+  ).ended;
   try {
     return countsOf(JSON.parse(readFileSync(report, 'utf8')), status);
   } catch (error) {

@@ -12,9 +12,9 @@ export const dynamodb: Suite = [
       'test/jobs/ledger/ledger-dynamo.test.ts',
       'test/pace/dynamo-budget.test.ts',
       'test/cli/score.test.ts',
-      'test/functions/run-jobs.test.ts',
-      'test/functions/split-texts.test.ts',
-      'test/jobs/killed-worker.test.ts',
+      'test/functions/run-jobs.process.test.ts',
+      'test/functions/split-texts.process.test.ts',
+      'test/jobs/killed-worker.process.test.ts',
     ],
   },
 ];
