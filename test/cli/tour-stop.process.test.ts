@@ -17,8 +17,7 @@ test('Ctrl-C ends the tour at once and quietly, and leaves no process behind', a
   });
   const group = -(child.pid ?? 0);
   const said = text(child.stderr);
-  await once(child.stdout, 'data');
-  await delay(1_500);
+  for await (const shown of child.stdout) if (String(shown).includes('$ platform-sync')) break;
   const interruptedMs = performance.now();
   process.kill(group, 'SIGINT');
 

@@ -16,5 +16,11 @@ export const snapshot: JobTypeDefinition<SnapshotMessage> = {
   },
   afterEnd: async () => undefined,
   beforeReopen: async () => undefined,
-  sample: () => ({ version: 1, type: 'snapshot', id: 'tour-snapshot', source: 'cards' }),
+  sample: ({ datasetIds }) => ({
+    version: 1,
+    type: 'snapshot',
+    id: 'tour-snapshot',
+    source: 'cards',
+    datasets: [...datasetIds.slice(0, 3)],
+  }),
 };

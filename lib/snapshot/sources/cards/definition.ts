@@ -57,6 +57,6 @@ export const cards = defineSource(
       },
     ],
     // Without ids: the datasets that the calculations, taken before, link to.
-    sample: () => [],
+    sample: ({ datasetIds }) => datasetIds.slice(0, 3).flatMap((id) => ['--dataset', id]),
   },
 );

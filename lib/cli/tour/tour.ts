@@ -1,0 +1,207 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
+import { exitCodes, type Terminal } from '../terminal.ts';
+import { startTourAws, type TourAws } from './aws.ts';
+import { type Instance, startInstance } from './instance.ts';
+import { TOUR_STEPS } from './introduction.ts';
+import { tellJobs } from './jobs.ts';
+import { killRun } from './killed-run.ts';
+import { createNarration, type Narration } from './narration.ts';
+import { sampleRecords } from './samples.ts';
+
+/** Not the store that commands use by default, so that a tour never touches a user's own runs. */
+const FOLDER = './platform-sync-data/tour';
+
+/** Requests a second, for commands and for the function. */
+const RATE = 200;
+
+/** Records that the platform changes between two runs. */
+const CHANGES = 300;
+
+/**
+ * The main job on real input, as a story: all sources copied, a run killed and resumed, what changed, a run refused, a 429
+ * obeyed, texts scored, jobs of every type run by the bundle that is deployed. Returns the exit code: 0 if every command
+ * ended as the story says. Throws the reason of a stop.
+ */
+export async function tour(given: Terminal): Promise<number> {
+  const terminal = untilStopped(given);
+  const { out, signal } = terminal;
+  signal.throwIfAborted();
+  // The tour before left its runs there, against which these would be compared.
+  await rm(FOLDER, { recursive: true, force: true });
+  await mkdir(FOLDER, { recursive: true });
+  await using instance = await startInstance();
+  // Meanwhile, since it takes longest.
+  const starting = startTourAws({ platform: instance.platform, store: FOLDER, rate: RATE, signal });
+  starting.catch(() => undefined);
+  await using _ = {
+    [Symbol.asyncDispose]: () =>
+      starting.then(
+        (aws) => aws[Symbol.asyncDispose](),
+        () => undefined,
+      ),
+  };
+
+  const inTour = { ...terminal, environment: environmentOf(terminal, instance) };
+  const narration = createNarration(inTour, TOUR_STEPS);
+  await tellCopy(narration, instance);
+  await tellCrash(narration, instance, inTour);
+  await tellChanges(narration);
+  await tellRefusal(narration, instance);
+  await tellLimit(narration, instance);
+  await tellScores(narration);
+  await tellFunction(narration, instance, starting);
+  for (const line of ending()) out(line);
+  for (const { command, code } of narration.unexpected)
+    terminal.err(`the tour: ${command} ended with ${code}, which is not how the story goes`);
+  return narration.unexpected[0]?.code ?? exitCodes.done;
+}
+
+/** The same, but once it is stopped nothing more is said: whoever stopped the tour has seen enough. */
+const untilStopped = (terminal: Terminal): Terminal => ({
+  ...terminal,
+  out: (text) => void (terminal.signal.aborted || terminal.out(text)),
+  err: (text) => void (terminal.signal.aborted || terminal.err(text)),
+});
+
+function environmentOf({ environment }: Terminal, { platform }: Instance): Terminal['environment'] {
+  return {
+    ...environment,
+    PLATFORM_BASE_URL: platform.url,
+    PLATFORM_TOKEN: platform.token,
+    PLATFORM_TOKEN_SECRET: '',
+    PLATFORM_TOKEN_HEADER: platform.tokenHeader,
+    PLATFORM_RATE: String(RATE),
+    SYNC_STORE: FOLDER,
+    SYNC_COMPRESSION: 'gzip',
+    LOG_LEVEL: 'error',
+    // What users have set for their own platform must not affect the tour.
+    SYNC_TABLE: '',
+    SYNC_QUEUE_URL: '',
+    SYNC_DEAD_LETTER_URL: '',
+    SYNC_GLUE_DATABASE: '',
+    SYNC_SNAPSHOT_FUNCTION: '',
+    SYNC_EVENT_BUS: '',
+    SYNC_ALLOW: '',
+  };
+}
+
+async function tellCopy({ step, run }: Narration, { platform }: Instance): Promise<void> {
+  step(
+    'Copy all four sources',
+    'Each is read so that a row that is lost between two pages would be noticed, and read again.',
+  );
+  const records = sampleRecords(platform);
+  for (const source of sources)
+    await run(['snapshot', source, ...sourceDefinitions[source].sample(records)], { shows: false });
+  await run(['runs']);
+}
+
+async function tellCrash(
+  { step, run, say }: Narration,
+  { platform }: Instance,
+  terminal: Terminal,
+): Promise<void> {
+  step(
+    'Survive a crash',
+    `Meanwhile people changed ${CHANGES} records. The next run is killed in the middle, and continues from its last stored part.`,
+  );
+  platform.churn(CHANGES);
+  say('\n$ platform-sync snapshot calculations');
+  const records = await killRun(terminal, FOLDER);
+  say(`Killed (kill -9) with ${records.toLocaleString('en')} records stored.`);
+  await run(['snapshot', 'calculations', '--resume', 'last']);
+}
+
+async function tellChanges({ step, run }: Narration): Promise<void> {
+  step('See what changed', 'Every run is compared with the one before it, record by record.');
+  await run(['diff', 'calculations', '--limit', '4']);
+}
+
+/** What a token that has lost its rights to most calculations would see of them. */
+const FEW_CALCULATIONS = 6_000;
+
+async function tellRefusal({ step, run }: Narration, instance: Instance): Promise<void> {
+  step(
+    'Refuse a run that cannot be trusted',
+    'The token has lost its rights to most calculations: the run is not published, and yesterday’s stays.',
+  );
+  await instance.restart({ calculations: FEW_CALCULATIONS });
+  await run(['snapshot', 'calculations'], { expected: exitCodes.incomplete });
+}
+
+/** Requests a second that the platform allows, and those that the settings claim it does. */
+const ALLOWED_RATE = 4;
+const CLAIMED_RATE = 8;
+
+async function tellLimit({ step, run }: Narration, instance: Instance): Promise<void> {
+  step(
+    'Obey a 429',
+    `PLATFORM_RATE says ${CLAIMED_RATE} requests a second, but the platform allows ${ALLOWED_RATE}: all senders stop, then send more slowly.`,
+  );
+  await instance.restart({ rate: ALLOWED_RATE, retryAfter: 'seconds' });
+  const ids = instance.platform.state.dataFileIds.slice(0, 8).flatMap((id) => ['--id', id]);
+  await run(['snapshot', 'data-files', ...ids, '--as', 'eight'], {
+    settings: { PLATFORM_RATE: String(CLAIMED_RATE) },
+  });
+  await instance.restart();
+}
+
+const REVIEWS = [
+  'id,comment',
+  '1,The delivery was late and the box was damaged.',
+  '2,The support team was wonderful!',
+  '3,The price is fine and the delivery was quick.',
+  '4,The support team was wonderful!',
+] as const;
+
+const SCORES =
+  "SELECT id, columns['comment'] AS comment, topicsentiments->>'delivery' AS delivery, topicsentiments->>'support' AS support FROM scores ORDER BY id";
+
+async function tellScores({ step, run, say }: Narration): Promise<void> {
+  step(
+    'Score texts from a file',
+    'Each text is paid for once (2 and 4 are equal), and the same command resumes a batch that was interrupted.',
+  );
+  const file = join(FOLDER, 'reviews.csv');
+  await writeFile(file, `${REVIEWS.join('\n')}\n`);
+  say(`\n${file}:`);
+  for (const line of REVIEWS) say(`  ${line}`);
+  const topics = ['delivery', 'support', 'price'].flatMap((topic) => ['--topic', topic]);
+  await run([
+    'score',
+    file,
+    '--text',
+    'comment',
+    '--id',
+    'id',
+    ...topics,
+    '--columns',
+    'comment',
+    '--batch',
+    'reviews',
+  ]);
+  await run(['query', SCORES]);
+}
+
+async function tellFunction(
+  narration: Narration,
+  { platform }: Instance,
+  starting: Promise<TourAws>,
+): Promise<void> {
+  narration.step(
+    'Run jobs from a queue',
+    'One of each type, by the Lambda function as `cdk synth` bundles it. Each ends in one outcome, and none is sent twice.',
+  );
+  await tellJobs(narration, platform, FOLDER, await starting);
+}
+
+const ending = (): readonly string[] => [
+  `\n${'─'.repeat(100)}\nTry this next`,
+  `     ${'SYNC_STORE=platform-sync-data/tour npx platform-sync query'.padEnd(62)}SQL over what you have just seen`,
+  `     ${'npx platform-sync sandbox > sandbox.env'.padEnd(62)}a platform and an AWS of your own to play with`,
+  `     ${'npx platform-sync --help'.padEnd(62)}all commands`,
+  `     ${'docs/recipes.md'.padEnd(62)}a copy every night, a CSV, a function on an event, a fleet`,
+  `\nEverything is in ${resolve(FOLDER)}.`,
+];
