@@ -19,12 +19,28 @@ export const createLogger = (level: string, write: (line: string) => void): Logg
 
 /**
  * Pino's own facts of an error, with the name that its class gives it as `type`: pino's is the constructor's, which is
- * `e` in a minified bundle. Anything else stays as it is.
+ * `e` in a minified bundle. A refusal has no stack: its message says all. Anything else stays as it is.
  */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   // The name is an own property of our errors.
   const { name: _name, ...facts }: Record<string, unknown> = { ...pino.stdSerializers.err(error) };
+  if (isRefusal(error)) {
+    const { stack: _stack, cause: _cause, ...rest } = facts;
+    return { ...rest, message: error.message, type: error.name };
+  }
   const errors = error instanceof AggregateError ? { aggregateErrors: error.errors.map(describeError) } : {};
   return { ...facts, type: error.name, ...errors };
+}
+
+/**
+ * True for an error that says what somebody else responded, or did not: of the platform and of a service, by the kind of
+ * its `failure`, unless that is unknown; and of a job that is refused or handed back. Also for one that only carries it.
+ */
+function isRefusal(error: Error): boolean {
+  if (error.cause instanceof Error && error.cause !== error && error.cause.message === error.message)
+    return isRefusal(error.cause);
+  if ('isRefusal' in error) return error.isRefusal === true;
+  if (!('failure' in error) || typeof error.failure !== 'object' || error.failure === null) return false;
+  return 'kind' in error.failure && error.failure.kind !== 'other';
 }

@@ -41,8 +41,9 @@ export type Session = {
 
 export type SessionOptions = {
   readonly environment: Environment;
-  /** Receives the lines of the log. */
+  /** Receives the lines of the log, unless `log` does. */
   readonly err: (line: string) => void;
+  readonly log?: ((line: string) => void) | undefined;
   /** Anything if somebody watches, and waits for it. Default: nobody does. */
   readonly screen?: object | undefined;
   /** How much of the fleet's budget is reserved at once: `one` slot by callers that can wait, such as a snapshot. */
@@ -53,6 +54,8 @@ export type SessionOptions = {
   readonly holdLeft?: HoldLeft;
   /** Called for every event of every call. */
   readonly observe?: Observe;
+  /** Called when jobs are stopped since the platform is away, or refuses the token. */
+  readonly onAway?: ((open: OpenBreaker) => void) | undefined;
   /** Called each time that the fleet's budget becomes unavailable and the safe rate is used. */
   readonly onSafeRate?: () => void;
 };
@@ -62,14 +65,16 @@ const LONGEST_UNREACHED_MS = 6_000;
 
 /** Makes a session from the environment. Throws `SettingsError` before anything is opened. */
 export function openSession(given: SessionOptions): Session {
-  const { environment, err, greed = 'block', onSafeRate = () => undefined } = given;
+  const { environment, err, greed = 'block', onSafeRate = () => undefined, onAway } = given;
   const settings = readSettings(environment);
-  const logger = createLogger(settings.LOG_LEVEL, err);
+  const logger = createLogger(settings.LOG_LEVEL, given.log ?? err);
   const { observe, counts } = countCalls();
   const budgetClient = once(async () =>
     (await import('./pace/dynamo-budget.ts')).createBudgetClient(environment),
   );
   const onBreaker = (seen: OpenBreaker | undefined) => breaker.seen(seen);
+  const ended: Observe = (event) =>
+    event.kind === 'request' && breaker.ended(callOutcome(event.failure), event.durationMs);
   const pace = paceOf(settings, { environment, logger, greed, onSafeRate, budgetClient, onBreaker });
   const options = {
     baseUrl: settings.PLATFORM_BASE_URL,
@@ -79,19 +84,14 @@ export function openSession(given: SessionOptions): Session {
     timeoutMs: settings.PLATFORM_TIMEOUT_MS,
     maxResponseBytes: settings.PLATFORM_MAX_RESPONSE_BYTES,
     bodies: createBodyBudget(),
-    ...(given.inHand === undefined ? {} : { inHand: given.inHand }),
-    ...(given.holdLeft === undefined ? {} : { holdLeft: given.holdLeft }),
-    observe: notifyAll([
-      observe,
-      logCalls(logger),
-      (event) => event.kind === 'request' && breaker.ended(callOutcome(event.failure), event.durationMs),
-      ...(given.observe === undefined ? [] : [given.observe]),
-    ]),
+    inHand: given.inHand,
+    holdLeft: given.holdLeft,
+    observe: notifyAll([observe, logCalls(logger), ended, ...(given.observe ? [given.observe] : [])]),
     proxyEnv: environment,
     retry: given.screen === undefined ? {} : { unreachedMs: LONGEST_UNREACHED_MS },
   };
   const platform = createPlatform(options);
-  const breaker = breakerOf(settings, { client: budgetClient, call: platform.call, logger });
+  const breaker = breakerOf(settings, { client: budgetClient, call: platform.call, logger, onAway });
   return {
     environment,
     settings,
@@ -106,16 +106,24 @@ export function openSession(given: SessionOptions): Session {
   };
 }
 
-type BreakerParts = Pick<OpenBreakerOptions, 'client' | 'call'> & { readonly logger: Logger };
+type BreakerParts = Pick<OpenBreakerOptions, 'client' | 'call'> & {
+  readonly logger: Logger;
+  readonly onAway: SessionOptions['onAway'];
+};
 
-const breakerOf = (settings: Settings, { logger, ...parts }: BreakerParts): Breaker =>
-  openBreaker({
+function breakerOf(settings: Settings, { logger, onAway, ...parts }: BreakerParts): Breaker {
+  const { host } = new URL(settings.PLATFORM_BASE_URL);
+  return openBreaker({
     ...parts,
     tableName: settings.SYNC_TABLE,
-    host: new URL(settings.PLATFORM_BASE_URL).host,
-    onOpen: (open) => logger.warn({ open }, 'the platform is away: no jobs are taken'),
-    onClosed: (open) => logger.info({ open }, 'the platform is back'),
+    host,
+    onOpen(open) {
+      logger.warn({ host, open }, 'the platform is away: no jobs are taken');
+      onAway?.(open);
+    },
+    onClosed: (open) => logger.info({ host, open }, 'the platform is back'),
   });
+}
 
 type PaceParts = {
   readonly environment: Environment;

@@ -1,6 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { HandBackError, JobCancelledError, JobRefusedError, UnfinishedError } from '../lib/jobs/turn.ts';
 import { createLogger } from '../lib/logger.ts';
+import { PlatformError } from '../lib/platform/platform-error.ts';
 import { StoreError } from '../lib/store/error.ts';
 
 function lineOf(log: (logger: ReturnType<typeof createLogger>) => void) {
@@ -45,6 +47,34 @@ test('the errors within an error have their types too', () => {
     { type: 'StoreError', failure: { kind: 'busy' } },
     { type: 'ExecutionInputError', message: 'x' },
   ]);
+});
+
+test.each<[string, Error]>([
+  [
+    'of the platform',
+    new PlatformError(
+      { kind: 'status', status: 401 },
+      { operation: 'runFunction', about: 'f', attempts: 1 },
+      { cause: new Error('c') },
+    ),
+  ],
+  ['of a service', busy],
+  ['of a job', new JobRefusedError('no-such-row', 'no row has this name')],
+  ['that hands a job back', new HandBackError('the worker is stopping', 0)],
+  ['that cancels a job', new JobCancelledError('cancelled')],
+  ['that another error carries', new UnfinishedError(busy, '{}')],
+])('a refusal %s has no stack, and its own message', (_, error) => {
+  const { err } = lineOf((logger) => logger.warn({ err: error }, 'job not done'));
+
+  expect(err).toMatchObject({ type: error.name, message: error.message });
+  expect(Object.keys(err)).not.toContain('stack');
+  expect(Object.keys(err)).not.toContain('isRefusal');
+});
+
+test('a failure that nobody can name has its stack', () => {
+  const unnamed = new StoreError('get a', { kind: 'other', code: 'EIO' }, { cause: new Error('c') });
+
+  expect(lineOf((logger) => logger.warn({ err: unnamed }, 'm')).err.stack).toContain('caused by');
 });
 
 test('what was thrown and is no error is logged as it is', () => {

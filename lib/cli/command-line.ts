@@ -28,6 +28,7 @@ import { addTables } from './commands/tables.ts';
 import { addWork } from './commands/work.ts';
 import { type ErrorJson, factsOf } from './error-json.ts';
 import { hideSecrets } from './hide-secrets.ts';
+import { createLogLines } from './log-lines.ts';
 import { OutputError } from './process-output.ts';
 import { processTerminal } from './process-terminal.ts';
 import { SentOnceError } from './sent-once.ts';
@@ -45,10 +46,13 @@ export async function runCommandLine(
   given: Terminal = processTerminal(),
 ): Promise<number> {
   const hide = hideSecrets(given.environment);
+  // A secret at the end must not be cut in two, where nobody would recognize it.
+  const err = (text: string) =>
+    given.err(shortened(hide(text.slice(0, 2 * LONGEST_MESSAGE)), LONGEST_MESSAGE));
   const terminal: Terminal = {
     ...given,
-    // A secret at the end must not be cut in two, where nobody would recognize it.
-    err: (text) => given.err(shortened(hide(text.slice(0, 2 * LONGEST_MESSAGE)), LONGEST_MESSAGE)),
+    err,
+    ...(given.screen === undefined ? {} : { log: createLogLines({ err, now: Date.now }) }),
     out: (text) => {
       hasPrinted = true;
       given.out(text);

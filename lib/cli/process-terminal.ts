@@ -14,7 +14,7 @@ const REPEAT_MS = 250;
 const SILENT_MS = 1_000;
 
 /** With nothing left out: what is absent from a `Terminal` is done without, so that nothing else would show its loss. */
-export type ProcessTerminal = Required<Omit<Terminal, 'polls'>>;
+export type ProcessTerminal = Required<Omit<Terminal, 'polls' | 'log'>>;
 
 /**
  * The terminal of this process. The first Ctrl-C asks the command to stop, and says what is waited for; the second says

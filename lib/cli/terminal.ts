@@ -17,6 +17,8 @@ export type Terminal = {
   readonly out: (text: string) => void;
   /** Progress, hints, faults. */
   readonly err: (text: string) => void;
+  /** Receives the lines of the log, as JSON, where people read them in words. Absent: `err` does. */
+  readonly log?: ((line: string) => void) | undefined;
   /** Where a line shows how far the command is; undefined if nobody is watching. */
   readonly screen: Screen | undefined;
   readonly readInput: () => Promise<string>;

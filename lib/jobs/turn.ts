@@ -30,6 +30,11 @@ export type RunJob<Job> = (job: Job, turn: Turn) => Promise<Outcome>;
 /** Another worker has the job now. */
 export class TurnLostError extends Error {
   override readonly name = 'TurnLostError';
+
+  /** For the log: where it was thrown says nothing. */
+  get isRefusal(): boolean {
+    return true;
+  }
 }
 
 /** The job cannot continue here and now; it is handed back, and no attempt is counted. */
@@ -40,6 +45,11 @@ export class HandBackError extends Error {
   constructor(message: string, delayMs: number) {
     super(message);
     this.delayMs = delayMs;
+  }
+
+  /** For the log: where it was thrown says nothing. */
+  get isRefusal(): boolean {
+    return true;
   }
 }
 
@@ -62,6 +72,11 @@ export class UnfinishedError extends Error {
 /** A person cancelled the job while it was under way: it ends with what it has. */
 export class JobCancelledError extends Error {
   override readonly name = 'JobCancelledError';
+
+  /** For the log: where it was thrown says nothing. */
+  get isRefusal(): boolean {
+    return true;
+  }
 }
 
 /** The job must not be done as things stand, and nothing was sent: it ends as failed, with an error of this kind. */
@@ -72,6 +87,11 @@ export class JobRefusedError extends Error {
   constructor(kind: string, message: string) {
     super(message);
     this.kind = kind;
+  }
+
+  /** For the log: where it was thrown says nothing. */
+  get isRefusal(): boolean {
+    return true;
   }
 }
 

@@ -7,14 +7,20 @@ export class PaceWaitError extends Error {
   /** Milliseconds until the call's turn; if the budget is paused, until it is worth trying again. */
   readonly waitMs: number;
   readonly maxWaitMs: number;
+  /** A person paused the budget. */
+  readonly isPaused: boolean;
 
   constructor(waitMs: number, maxWaitMs: number, why: 'far' | 'paused' = 'far') {
     super(
       why === 'paused'
-        ? `the budget is paused and grants no calls: try again in ${Math.ceil(waitMs)} ms`
+        ? PAUSED
         : `the call would wait ${Math.ceil(waitMs)} ms for its turn, longer than the limit of ${maxWaitMs} ms`,
     );
     this.waitMs = waitMs;
     this.maxWaitMs = maxWaitMs;
+    this.isPaused = why === 'paused';
   }
 }
+
+/** Why nothing leaves, and what ends that. */
+export const PAUSED = 'paused by `pace --pause`: nothing is sent until `pace --resume`';

@@ -72,7 +72,9 @@ export async function makeAttempt(
     return await parts.pace.run(send, { signal: ends.signal, isAccepted, prepare, share });
   } catch (error) {
     if (!(error instanceof PaceWaitError)) throw error;
-    return { kind: 'failure', failure: { kind: 'wait', waitMs: error.waitMs, maxWaitMs: error.maxWaitMs } };
+    const { waitMs, maxWaitMs, isPaused } = error;
+    const paused = isPaused ? { isPaused } : {};
+    return { kind: 'failure', failure: { kind: 'wait', waitMs, maxWaitMs, ...paused } };
   } finally {
     leave();
   }

@@ -54,9 +54,9 @@ export type PlatformOptions = {
   /** Called for everything that happens to a call; errors that it throws are ignored. */
   readonly observe?: Observe;
   /** Holds each call from its beginning to its end. Default: nothing does. */
-  readonly inHand?: InHand;
+  readonly inHand?: InHand | undefined;
   /** Holds each call that has left and is not given up by a stop. Default: nothing does. */
-  readonly holdLeft?: HoldLeft;
+  readonly holdLeft?: HoldLeft | undefined;
   /** Where `HTTPS_PROXY` and `NO_PROXY` are looked up. Default: no proxy. */
   readonly proxyEnv?: ProxyEnvironment;
 };

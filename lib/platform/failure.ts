@@ -1,9 +1,16 @@
+import { PAUSED } from '../pace/pace-wait-error.ts';
+
 /** Everything that can go wrong with a call, as data. Closed: a switch over `kind` covers it. */
 export type PlatformFailure =
   /** The caller's own input was refused before anything was sent; every fault is listed. */
   | { readonly kind: 'input'; readonly faults: readonly string[] }
-  /** The pace would not let the call leave within the longest wait allowed. */
-  | { readonly kind: 'wait'; readonly waitMs: number; readonly maxWaitMs: number }
+  /** The pace would not let the call leave within the longest wait allowed. `isPaused`: a person paused it. */
+  | {
+      readonly kind: 'wait';
+      readonly waitMs: number;
+      readonly maxWaitMs: number;
+      readonly isPaused?: boolean;
+    }
   /** The platform responded with an error. `reference` is its own (`toe`), `detail` its message, shortened. */
   | {
       readonly kind: 'status';
@@ -87,6 +94,7 @@ export function describeFailure(failure: PlatformFailure): string {
     case 'input':
       return `invalid input, nothing was sent: ${failure.faults.join('; ')}`;
     case 'wait':
+      if (failure.isPaused) return PAUSED;
       return `it would wait ${seconds(failure.waitMs)} for its turn, longer than the limit of ${seconds(failure.maxWaitMs)}`;
     case 'status':
       return describeStatus(failure);

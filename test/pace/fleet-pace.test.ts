@@ -203,7 +203,7 @@ describe('a paused budget', () => {
     const call = pace.run(async () => 'left');
 
     await expect(call).rejects.toMatchObject({ name: 'PaceWaitError', waitMs: 60_000 });
-    await expect(call).rejects.toThrow('the budget is paused');
+    await expect(call).rejects.toThrow('paused by `pace --pause`');
     expect(pace.counts().granted).toBe(0);
   });
 

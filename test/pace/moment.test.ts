@@ -33,5 +33,7 @@ test('the error of a call that would wait too long differs from that of a paused
   expect(new PaceWaitError(1_500.2, 1_000).message).toBe(
     'the call would wait 1501 ms for its turn, longer than the limit of 1000 ms',
   );
-  expect(new PaceWaitError(1_500, 1_000, 'paused').message).toContain('the budget is paused');
+  expect(new PaceWaitError(1_500, 1_000, 'paused').message).toBe(
+    'paused by `pace --pause`: nothing is sent until `pace --resume`',
+  );
 });

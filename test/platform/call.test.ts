@@ -116,6 +116,19 @@ describe('a call', () => {
     expect(error.message).toContain('it would wait 300 s for its turn, longer than the limit of 1 s');
   });
 
+  test('says that a person paused it, not for how long it would wait', async () => {
+    const paused = new PaceWaitError(60_000, 20_000, 'paused');
+    const { platform } = fakeCall([good], { turns: [paused] });
+
+    const error = await caught(platform.calculations.search({ sort }, { once: true }));
+
+    expect(error).toMatchObject({
+      failure: { kind: 'wait', waitMs: 60_000, isPaused: true },
+      message:
+        'searchCalculations (calculations from 0) failed: paused by `pace --pause`: nothing is sent until `pace --resume`',
+    });
+  });
+
   test('rethrows any other error of the pace', async () => {
     const reason = new Error('the table is gone');
     const { platform, sent } = fakeCall([good], { turns: [reason] });

@@ -1,0 +1,96 @@
+import { describeFailure, type PlatformFailure } from '../platform/failure.ts';
+import { shownLines } from './terminal.ts';
+
+/** What a line of the log says besides its message. Its values come from JSON: they may be anything. */
+type Facts = Readonly<Record<string, unknown>>;
+
+/** A text that was shown so recently, in milliseconds, is not repeated: a pause is reported by each job that meets it. */
+const REPEATED_MS = 60_000;
+
+export type LogLinesOptions = {
+  readonly err: (text: string) => void;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+};
+
+/** Takes the lines of a log, which are JSON, and shows them as people read them: the time, the level, and words. */
+export function createLogLines({ err, now }: LogLinesOptions): (line: string) => void {
+  const shownAtMs = new Map<string, number>();
+  return (line) => {
+    const { level, timestamp: _, msg, ...facts } = JSON.parse(line) as Facts;
+    const words = wordsOf(String(msg), facts);
+    if (words === undefined) return;
+    const nowMs = now();
+    if (nowMs - (shownAtMs.get(words) ?? Number.NEGATIVE_INFINITY) < REPEATED_MS) return;
+    if (shownAtMs.size >= MOST_REMEMBERED) shownAtMs.clear();
+    shownAtMs.set(words, nowMs);
+    err(shownLines(`${clockTime(nowMs)} ${LEVELS[String(level)] ?? level}: ${words}`));
+  };
+}
+
+const MOST_REMEMBERED = 1_000;
+
+/** The time of day here, `19:41:07`. */
+export const clockTime = (atMs: number): string => new Date(atMs).toTimeString().slice(0, 8);
+
+const LEVELS: Readonly<Record<string, string>> = { warn: 'warning' };
+
+/** Undefined for what people see elsewhere. */
+function wordsOf(message: string, facts: Facts): string | undefined {
+  const described = WORDS[message];
+  return described === undefined ? `${message}${restOf(facts)}` : described(facts);
+}
+
+/** The messages whose facts make a sentence. */
+const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
+  retry({ operation, failure, delayMs }) {
+    const failed = failure as PlatformFailure;
+    // Without the operation, so that calls that wait alike say it once.
+    if (failed.kind === 'wait') return describeFailure(failed);
+    return `${operation}: ${describeFailure(failed)}; trying again in ${seconds(delayMs)}`;
+  },
+  // The retry says it, or the job that is put back.
+  throttled: () => undefined,
+  'job not done'({ job, type, after, err }) {
+    const failure = failureOf(err);
+    if (isWait(failure)) return describeFailure(failure);
+    // How it ended is shown with the other jobs.
+    if (after === 'end') return undefined;
+    const then = after === 'leave' ? 'another worker has it' : 'back on the queue';
+    return `${type} ${job}: ${messageOf(err)}; ${then}`;
+  },
+  'job ended': () => undefined,
+  JobFinished: () => undefined,
+  'message refused': ({ refused, faults }) => `a message was refused (${refused}): ${listOf(faults)}`,
+  'the platform is away: no jobs are taken': ({ host, open }) =>
+    `${host} is away (${factOf(open, 'cause')}): no jobs are taken until it is back`,
+  'the platform is back': ({ host }) => `${host} is back`,
+  'safe rate': ({ cause, rate }) =>
+    `the table with the fleet’s budget cannot be used (${cause}): all calls of this process leave at ${rate} a second`,
+  'fleet rate': () => 'the table with the fleet’s budget is back: calls leave at the full rate',
+};
+
+const isWait = (failure: PlatformFailure | undefined): failure is PlatformFailure => failure?.kind === 'wait';
+
+/** The platform's failure in an error as the log has it. */
+function failureOf(err: unknown): PlatformFailure | undefined {
+  const failure = factOf(err, 'failure');
+  return typeof failure === 'object' && failure !== null ? (failure as PlatformFailure) : undefined;
+}
+
+const factOf = (of: unknown, name: string): unknown =>
+  typeof of === 'object' && of !== null ? Reflect.get(of, name) : undefined;
+
+const messageOf = (err: unknown): string => String(factOf(err, 'message') ?? err);
+
+const listOf = (faults: unknown): string => (Array.isArray(faults) ? faults.join('; ') : String(faults));
+
+const seconds = (ms: unknown): string => `${(Number(ms) / 1_000).toFixed(1)} s`;
+
+/** What a message without a sentence of its own says: its error, and the other facts in brackets. */
+function restOf({ err, ...facts }: Facts): string {
+  const named = Object.entries(facts).map(([name, value]) => `${name} ${plain(value)}`);
+  return `${err === undefined ? '' : `: ${messageOf(err)}`}${named.length === 0 ? '' : ` (${named.join(', ')})`}`;
+}
+
+const plain = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
