@@ -109,7 +109,7 @@ const PARSERS = [
   'lib/snapshot/changes/line-members.ts',
   'lib/snapshot/page/value-at.ts',
   'lib/table/memory-table.ts',
-  'lib/tables/parquet/cursor.ts',
+  'lib/tables/parquet/reading.ts',
   'lib/tables/parquet/text-node.ts',
 ];
 

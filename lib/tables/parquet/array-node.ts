@@ -1,26 +1,27 @@
-import { CLOSE_ARRAY, OPEN_ARRAY, skipSpace } from '../../snapshot/page/json-bytes.ts';
-import { isMore } from './cursor.ts';
-import { type FittedNode, skipOther } from './fitted-node.ts';
-import type { LeafPlace } from './leaf.ts';
+import { CLOSE_ARRAY, OPEN_ARRAY } from '../../snapshot/page/json-bytes.ts';
+import type { FittedNode, ReadNode } from './fitted-node.ts';
+import { addToEach } from './levels.ts';
+import { firstItem, nextItem } from './members.ts';
+import type { Reading } from './reading.ts';
+import { skipOther } from './skip-other.ts';
 
-/** Lists of what `element` writes; `place` is that of the list. */
-export function arrayNode(element: FittedNode, { definition, repetition: above }: LeafPlace): FittedNode {
-  return {
-    read(cursor, repetition) {
-      const { bytes } = cursor.json;
-      if (bytes[cursor.at] !== OPEN_ARRAY) {
-        skipOther(cursor, element, repetition, definition - 1);
-        return;
-      }
-      cursor.at = skipSpace(bytes, cursor.at + 1);
-      if (bytes[cursor.at] === CLOSE_ARRAY) {
-        cursor.at += 1;
-        element.none(repetition, definition);
-        return;
-      }
-      element.read(cursor, repetition);
-      while (isMore(cursor, CLOSE_ARRAY)) element.read(cursor, above + 1);
-    },
-    none: element.none,
-  };
+/** Reads a list of what its element writes. */
+export function readArray(
+  { levels, parts: { element, place } }: Extract<FittedNode, { kind: 'array' }>,
+  reading: Reading,
+  start: number,
+  repetition: number,
+  read: ReadNode,
+): number {
+  const { bytes } = reading.json;
+  const { definition } = place;
+  if (bytes[start] !== OPEN_ARRAY) return skipOther({ levels }, reading, start, repetition, definition - 1);
+  let at = firstItem(bytes, start, CLOSE_ARRAY);
+  if (at < 0) addToEach(levels, repetition, definition);
+  let level = repetition;
+  while (at >= 0) {
+    at = nextItem(bytes, read(element, reading, at, level), CLOSE_ARRAY);
+    level = place.repetition + 1;
+  }
+  return ~at;
 }

@@ -1,52 +1,35 @@
 import type { EncodedValues, Leaf, LeafPlace } from './leaf.ts';
-import { addLevels, noLevels } from './levels.ts';
+import { forgetting, noValues, placeValue, type SizedValues } from './sized-values.ts';
+
+/** A byte a value: 0 or 1. */
+export type Booleans = SizedValues<Uint8Array>;
+
+const bytesOf = (length: number): Uint8Array => new Uint8Array(length);
 
 /** A leaf of booleans. */
-export type BooleanLeaf = Leaf & { add(repetition: number, value: boolean): void };
-
-const FIRST_COUNT = 1_024;
-
-export function createBooleanLeaf(place: LeafPlace): BooleanLeaf {
-  const levels = noLevels();
-  /** A byte a value. */
-  let values = new Uint8Array(FIRST_COUNT);
-  let count = 0;
-  const mark = { places: 0, count: 0 };
+export function createBooleanLeaf(place: LeafPlace): Leaf & { readonly values: Booleans } {
+  const values = noValues(bytesOf, place.definition);
   return {
     ...place,
+    ...forgetting(values, 1),
     type: 'BOOLEAN',
-    levels,
-    add(repetition, value) {
-      addLevels(levels, repetition, place.definition);
-      if (count === values.length) {
-        const more = new Uint8Array(2 * count);
-        more.set(values);
-        values = more;
-      }
-      values[count] = value ? 1 : 0;
-      count += 1;
-    },
-    mark() {
-      mark.places = levels.count;
-      mark.count = count;
-    },
-    rollBack() {
-      levels.count = mark.places;
-      count = mark.count;
-    },
-    clear() {
-      levels.count = 0;
-      count = 0;
-    },
-    encoded: () => encodedBooleans(values.subarray(0, count)),
+    levels: values.levels,
+    values,
+    encoded: () => encodedBooleans(values.numbers.subarray(0, values.size)),
   };
+}
+
+export function addBoolean(values: Booleans, repetition: number, value: boolean): void {
+  const at = placeValue(values, bytesOf, repetition, 1);
+  values.numbers[at] = value ? 1 : 0;
 }
 
 /** A bit a value, the lowest first. */
 function encodedBooleans(values: Uint8Array): EncodedValues {
-  const page = new Uint8Array(Math.ceil(values.length / 8));
-  for (let index = 0; index < values.length; index += 1)
+  const count = values.length;
+  const page = new Uint8Array(Math.ceil(count / 8));
+  for (let index = 0; index < count; index += 1)
     page[index >> 3] = (page[index >> 3] ?? 0) | ((values[index] ?? 0) << (index & 7));
-  if (values.length === 0) return { page };
-  return { page, bounds: { min: !values.includes(0), max: values.includes(1) } };
+  if (count === 0) return { count, page };
+  return { count, page, bounds: { min: !values.includes(0), max: values.includes(1) } };
 }

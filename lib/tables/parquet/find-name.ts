@@ -1,43 +1,45 @@
-import { type JsonBytes, skipName } from '../../snapshot/page/json-bytes.ts';
-import { type Cursor, readName } from './cursor.ts';
+import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
+import { type Reading, readName } from './reading.ts';
 
-const COLON = 0x3a;
+/** The names of members that have a place. */
+export type Names = {
+  readonly quoted: readonly QuotedName[];
+  readonly indexes: ReadonlyMap<string, number>;
+};
 
-/**
- * Makes a function that reads a member's name, moves to its value, and returns which of the names it is; -1 if it is
- * none. Names mostly come in the same order, so `expected` is tried first.
- */
-export function finderOf(names: readonly string[]): (cursor: Cursor, expected: number) => number {
-  const quoted = names.map(quotedName);
-  const indexes = new Map(names.map((name, index) => [name, index]));
-  return (cursor, expected) => {
-    const { json, at } = cursor;
-    const wanted = quoted[expected];
-    if (wanted !== undefined && isAt(wanted, json, at)) {
-      const colon = at + wanted.length;
-      const isTight = json.bytes[colon] === COLON && (json.bytes[colon + 1] ?? 0) > 0x20;
-      cursor.at = isTight ? colon + 1 : skipName(json, at);
-      return expected;
-    }
-    const name = readName(cursor);
-    return name === undefined ? -1 : (indexes.get(name) ?? -1);
-  };
-}
+/** A name in its quotes, with its colon: four bytes at a time, the last of which may be those of the last but one too. */
+type QuotedName = { readonly length: number; readonly words: readonly number[]; readonly last: number };
 
-/** A name in its quotes: four bytes at a time, then the rest. */
-type QuotedName = { readonly length: number; readonly words: Int32Array; readonly rest: Uint8Array };
+export const namesOf = (names: readonly string[]): Names => ({
+  quoted: names.map(quotedName),
+  indexes: new Map(names.map((name, index) => [name, index])),
+});
 
 function quotedName(name: string): QuotedName {
-  const bytes = Buffer.from(JSON.stringify(name));
-  const words = Int32Array.from({ length: bytes.length >> 2 }, (_, index) => bytes.readInt32LE(4 * index));
-  return { length: bytes.length, words, rest: Uint8Array.from(bytes.subarray(4 * words.length)) };
+  const bytes = Buffer.from(`${JSON.stringify(name)}:`.padEnd(4));
+  const { length } = bytes;
+  const words = Array.from({ length: Math.ceil(length / 4) - 1 }, (_, index) => bytes.readInt32LE(4 * index));
+  return { length, words, last: bytes.readInt32LE(length - 4) };
 }
 
-function isAt({ length, words, rest }: QuotedName, { bytes, view }: JsonBytes, start: number): boolean {
-  if (start + length > bytes.length) return false;
-  let at = start;
-  for (let index = 0; index < words.length; index += 1, at += 4)
-    if (view.getInt32(at, true) !== words[index]) return false;
-  for (let index = 0; index < rest.length; index += 1) if (bytes[at + index] !== rest[index]) return false;
-  return true;
+/**
+ * True if the name of this index is at `at`, right before its colon and its value: then the value is `lengthOf` the name
+ * behind it. If false, it may be there nevertheless, with space.
+ */
+export function isNameAt(names: Names, index: number, { bytes, view }: JsonBytes, at: number): boolean {
+  const name = names.quoted[index];
+  if (name === undefined || at + name.length >= bytes.length) return false;
+  const { words, length, last } = name;
+  if (view.getInt32(at + length - 4, true) !== last) return false;
+  for (let word = 0; word < words.length; word += 1)
+    if (view.getInt32(at + 4 * word, true) !== words[word]) return false;
+  return (bytes[at + length] ?? 0) > 0x20;
+}
+
+export const lengthOf = ({ quoted }: Names, index: number): number => quoted[index]?.length ?? 0;
+
+/** Reads a member's name, and returns which of the names it is; -1 if it is none. Its value is at `behindName`. */
+export function findName({ indexes }: Names, reading: Reading, at: number): number {
+  const name = readName(reading, at);
+  return name === undefined ? -1 : (indexes.get(name) ?? -1);
 }

@@ -7,13 +7,12 @@ import {
 } from '../../snapshot/page/json-bytes.ts';
 import { parseColumnType } from './column-type.ts';
 import { createNode } from './create-node.ts';
-import type { Cursor } from './cursor.ts';
-import { type Members, type RecordField, recordReader } from './fit-record.ts';
-import { createIntegerLeaf, type IntegerLeaf } from './integer-leaf.ts';
+import { type Members, type RecordField, readRecord, recordReader } from './fit-record.ts';
+import { addInteger, createIntegerLeaf, type IntegerLeaf, lastInteger } from './integer-leaf.ts';
 import type { Leaf } from './leaf.ts';
-import { addLevels } from './levels.ts';
-import { knownNode } from './scalar-nodes.ts';
-import { createTextLeaf } from './text-leaf.ts';
+import { addLevels, addToEach } from './levels.ts';
+import type { Reading } from './reading.ts';
+import { addUtf8, createTextLeaf } from './text-leaf.ts';
 
 /** The columns of a table, in order: their names as on the platform, and their types in Hive's notation. */
 export type TableColumns = Readonly<Record<string, string>>;
@@ -48,52 +47,53 @@ const OTHER = '_other';
  */
 export function createLineFitter(table: TableColumns, known: KnownMembers = {}): LineFitter {
   const { leaves, fields, moments, other } = columnsOf(table, known);
-  const members: Members = { count: 0, starts: [], ends: [], isOther: [] };
-  const readRecord = recordReader(fields, members);
-  const cursor: Cursor = { json: NO_BYTES, at: 0, fits: true, isCareful: false, repeats: false };
+  const reader = recordReader(fields);
+  const { members } = reader;
+  /** How many places each leaf has before the line. */
+  const places = new Int32Array(leaves.length);
+  const levels = leaves.map((leaf) => leaf.levels);
+  const reading: Reading = { json: NO_BYTES, fits: true, isCareful: false, repeats: false, behindName: 0 };
 
-  function readLine(start: number, isCareful: boolean): number {
-    const { json } = cursor;
-    cursor.at = skipSpace(json.bytes, start);
-    cursor.isCareful = isCareful;
-    cursor.repeats = false;
-    const from = cursor.at;
-    if (json.bytes[from] === OPEN_OBJECT) {
-      readRecord(cursor);
-      return countOthers(members);
-    }
-    for (const { node } of fields) node.none(0, 0);
-    cursor.at = skipDeepValue(json, from, 0);
-    [members.count, members.starts[0], members.ends[0]] = [0, from, cursor.at];
-    return 1;
+  /** Reads the value of a line, and returns the index behind it. */
+  function readLine(at: number, isCareful: boolean): number {
+    const { json } = reading;
+    reading.isCareful = isCareful;
+    reading.repeats = false;
+    if (json.bytes[at] === OPEN_OBJECT) return readRecord(reader, reading, at);
+    for (const { node } of fields) addToEach(node.levels, 0, 0);
+    const end = skipDeepValue(json, at, 0);
+    [members.count, members.starts[0], members.ends[0]] = [0, at, end];
+    return end;
   }
 
   /** The row of a line, without its moments. Returns how many members are in `_other`. */
   function addLine(start: number, end: number): number {
-    const { json } = cursor;
-    let others = readLine(start, false);
-    if (cursor.repeats) {
-      for (const leaf of leaves) leaf.rollBack();
-      others = readLine(start, true);
+    const { bytes } = reading.json;
+    const from = skipSpace(bytes, start);
+    let at = readLine(from, false);
+    if (reading.repeats) {
+      rollBack(leaves, places);
+      at = readLine(from, true);
     }
     // Not `!==`: the line feed after the line is space too.
-    if (cursor.at > end || skipSpace(json.bytes, cursor.at) < end) throw unexpected(json.bytes, cursor.at);
+    if (at > end || skipSpace(bytes, at) < end) throw unexpected(bytes, at);
+    const others = bytes[from] === OPEN_OBJECT ? countOthers(members) : 1;
     if (others === 0) addLevels(other.levels, 0, 0);
-    else other.addText(0, othersOf(json.bytes, members));
+    else addUtf8(other, 0, othersOf(bytes, members));
     return others;
   }
 
   return {
     leaves,
     add(json, start, end) {
-      cursor.json = json;
-      for (let index = 0; index < leaves.length; index += 1) leaves[index]?.mark();
+      reading.json = json;
+      for (let index = 0; index < levels.length; index += 1) places[index] = levels[index]?.count ?? 0;
       try {
         const others = addLine(start, end);
         for (let index = 0; index < moments.length; index += 1) moments[index]?.();
         return others;
       } catch (error) {
-        for (const leaf of leaves) leaf.rollBack();
+        rollBack(leaves, places);
         throw error;
       }
     },
@@ -101,6 +101,10 @@ export function createLineFitter(table: TableColumns, known: KnownMembers = {}):
       for (const leaf of leaves) leaf.clear();
     },
   };
+}
+
+function rollBack(leaves: readonly Leaf[], places: Int32Array): void {
+  for (const [index, leaf] of leaves.entries()) leaf.rollBack(places[index] ?? 0);
 }
 
 const NO_BYTES: JsonBytes = { bytes: Buffer.alloc(0), view: new DataView(new ArrayBuffer(0)) };
@@ -112,10 +116,10 @@ function columnsOf(table: TableColumns, known: KnownMembers) {
   const fields: RecordField[] = [];
   const moments: (() => void)[] = [];
   const integers = new Map<string, IntegerLeaf>();
-  const other = createTextLeaf({ path: [OTHER], definition: 1, repetition: 0 });
+  const otherLeaf = createTextLeaf({ path: [OTHER], definition: 1, repetition: 0 });
   for (const [name, type] of Object.entries(table)) {
     const path = [name.toLowerCase()];
-    if (name === OTHER) leaves.push(other);
+    if (name === OTHER) leaves.push(otherLeaf);
     else if (type === 'timestamp') {
       const field = name.replace(/_at$/, '');
       const of = integers.get(field);
@@ -131,8 +135,9 @@ function columnsOf(table: TableColumns, known: KnownMembers) {
       if (type === 'bigint') integers.set(name, leaf as IntegerLeaf);
     }
   }
-  for (const [name, json] of Object.entries(known)) fields.push({ name, node: knownNode(json) });
-  return { leaves, fields, moments, other };
+  for (const [name, json] of Object.entries(known))
+    fields.push({ name, node: { kind: 'known', levels: [], parts: Buffer.from(json) } });
+  return { leaves, fields, moments, other: otherLeaf.column };
 }
 
 /** The years 1 to 9999 in epoch milliseconds: readers disagree about others. */
@@ -140,8 +145,8 @@ const [FIRST_MS, LAST_MS] = [-62_135_596_800_000, 253_402_300_799_999];
 
 /** Adds the moment of the epoch milliseconds in the row that was added last. */
 function addMoment(leaf: IntegerLeaf, of: IntegerLeaf): void {
-  const epochMs = of.last();
-  if (epochMs !== undefined && epochMs >= FIRST_MS && epochMs <= LAST_MS) leaf.add(0, epochMs);
+  const epochMs = lastInteger(of.values);
+  if (epochMs !== undefined && epochMs >= FIRST_MS && epochMs <= LAST_MS) addInteger(leaf.values, 0, epochMs);
   else addLevels(leaf.levels, 0, 0);
 }
 

@@ -1,7 +1,10 @@
 import { CLOSE_OBJECT, skipDeepValue } from '../../snapshot/page/json-bytes.ts';
-import { type Cursor, isFilled, isMore } from './cursor.ts';
-import { finderOf } from './find-name.ts';
+import { findName, isNameAt, lengthOf, type Names, namesOf } from './find-name.ts';
 import type { FittedNode } from './fitted-node.ts';
+import { addToEach } from './levels.ts';
+import { firstItem, nextItem } from './members.ts';
+import { readNode } from './read-node.ts';
+import type { Reading } from './reading.ts';
 
 /** A field with a column: its name as on the platform. */
 export type RecordField = { readonly name: string; readonly node: FittedNode };
@@ -15,67 +18,89 @@ export type Members = {
   readonly isOther: boolean[];
 };
 
-/** Writes a record, an object that begins at the cursor, as a row, and moves the cursor behind it. */
-export type ReadRecord = (cursor: Cursor) => void;
-
-/**
- * Makes a function that reads records into `members`. Of members with the same name the last one has the column: a record
- * that has such members sets `repeats`, and is read again with care, which reads each column's member after all others.
- */
-export function recordReader(fields: readonly RecordField[], members: Members): ReadRecord {
-  const find = finderOf(fields.map(({ name }) => name));
-  const nodes = fields.map(({ node }) => node);
+/** What reads records, and what it has found of the one that was read last. */
+export type RecordReader = {
+  readonly nodes: readonly FittedNode[];
+  readonly names: Names;
   /** The member of each field, and where its value is. */
-  const memberOf = nodes.map(() => NONE);
-  const places = nodes.map(() => 0);
-  // Records of one platform mostly have their members in one order, which need not be that of the columns.
-  const after = nodes.map((_, index) => index + 1);
-
-  function readMembers(cursor: Cursor): void {
-    let last = NONE;
-    for (let isIn = isFilled(cursor); isIn; isIn = isMore(cursor, CLOSE_OBJECT)) {
-      const member = members.count;
-      members.count += 1;
-      members.starts[member] = cursor.at;
-      const index = find(cursor, last === NONE ? 0 : (after[last] ?? 0));
-      const node = nodes[index];
-      const earlier = memberOf[index] ?? NONE;
-      cursor.fits = node !== undefined && earlier === NONE;
-      if (earlier !== NONE) [members.isOther[earlier], cursor.repeats] = [true, true];
-      if (node !== undefined) {
-        [memberOf[index], places[index]] = [member, cursor.at];
-        if (last !== NONE) after[last] = index;
-        last = index;
-      }
-      if (node !== undefined && earlier === NONE && !cursor.isCareful) node.read(cursor, 0);
-      else cursor.at = skipDeepValue(cursor.json, cursor.at, 0);
-      members.ends[member] = cursor.at;
-      members.isOther[member] = !cursor.fits;
-    }
-  }
-
-  /** The columns that the members did not write. */
-  function readColumns(cursor: Cursor): void {
-    for (let index = 0; index < nodes.length; index += 1) {
-      const member = memberOf[index] ?? NONE;
-      if (member === NONE) nodes[index]?.none(0, 0);
-      else if (cursor.isCareful) {
-        cursor.at = places[index] ?? 0;
-        cursor.fits = true;
-        nodes[index]?.read(cursor, 0);
-        if (!cursor.fits) members.isOther[member] = true;
-      }
-    }
-  }
-
-  return (cursor) => {
-    members.count = 0;
-    memberOf.fill(NONE);
-    readMembers(cursor);
-    const end = cursor.at;
-    readColumns(cursor);
-    cursor.at = end;
-  };
-}
+  readonly memberOf: number[];
+  readonly places: number[];
+  /** Records of one platform mostly have their members in one order, which need not be that of the columns. */
+  readonly after: number[];
+  readonly members: Members;
+};
 
 const NONE = -1;
+
+export const recordReader = (fields: readonly RecordField[]): RecordReader => ({
+  nodes: fields.map(({ node }) => node),
+  names: namesOf(fields.map(({ name }) => name)),
+  memberOf: fields.map(() => NONE),
+  places: fields.map(() => 0),
+  after: fields.map((_, index) => index + 1),
+  members: { count: 0, starts: [], ends: [], isOther: [] },
+});
+
+/**
+ * Writes a record, an object that begins at `open`, as a row, and returns the index behind it. Of members with the same
+ * name the last one has the column: a record that has such members sets `repeats`, and is read again with care, which reads
+ * each column's member after all others.
+ */
+export function readRecord(reader: RecordReader, reading: Reading, open: number): number {
+  reader.members.count = 0;
+  reader.memberOf.fill(NONE);
+  const end = readMembers(reader, reading, open);
+  readColumns(reader, reading);
+  return end;
+}
+
+function readMembers(reader: RecordReader, reading: Reading, open: number): number {
+  const { nodes, names, memberOf, places, after, members } = reader;
+  const { json, isCareful } = reading;
+  let expected = 0;
+  let last = NONE;
+  let at = firstItem(json.bytes, open, CLOSE_OBJECT);
+  while (at >= 0) {
+    const member = members.count;
+    members.count += 1;
+    members.starts[member] = at;
+    let index = expected;
+    if (isNameAt(names, index, json, at)) at += lengthOf(names, index);
+    else {
+      index = findName(names, reading, at);
+      at = reading.behindName;
+    }
+    const node = nodes[index];
+    const earlier = memberOf[index] ?? NONE;
+    reading.fits = node !== undefined && earlier === NONE;
+    if (earlier !== NONE) [members.isOther[earlier], reading.repeats] = [true, true];
+    if (node !== undefined) {
+      memberOf[index] = member;
+      places[index] = at;
+      if (last !== NONE) after[last] = index;
+      last = index;
+      expected = after[index] ?? 0;
+    }
+    if (node !== undefined && earlier === NONE && !isCareful) at = readNode(node, reading, at, 0);
+    else at = skipDeepValue(json, at, 0);
+    members.ends[member] = at;
+    members.isOther[member] = !reading.fits;
+    at = nextItem(json.bytes, at, CLOSE_OBJECT);
+  }
+  return ~at;
+}
+
+/** The columns that the members did not write. */
+function readColumns({ nodes, memberOf, places, members }: RecordReader, reading: Reading): void {
+  for (let index = 0; index < nodes.length; index += 1) {
+    const node = nodes[index];
+    const member = memberOf[index] ?? NONE;
+    if (node === undefined) continue;
+    if (member === NONE) addToEach(node.levels, 0, 0);
+    else if (reading.isCareful) {
+      reading.fits = true;
+      readNode(node, reading, places[index] ?? 0, 0);
+      if (!reading.fits) members.isOther[member] = true;
+    }
+  }
+}

@@ -1,3 +1,4 @@
+import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
 import type { Levels } from './levels.ts';
 
 /** Where a leaf column is in the schema. */
@@ -14,20 +15,20 @@ export type LeafPlace = {
 export type Leaf = LeafPlace & {
   readonly type: 'BYTE_ARRAY' | 'INT64' | 'BOOLEAN';
   readonly levels: Levels;
-  /** Remembers how much there is, for a line that may have to be read again. */
-  mark(): void;
-  /** Forgets what came after the mark. */
-  rollBack(): void;
+  /** Forgets all places but the first ones, of a line that has to be read again. */
+  rollBack(places: number): void;
   /** Forgets everything. */
   clear(): void;
-  /** The values as Parquet has them. Views, until the next one is added. */
-  encoded(): EncodedValues;
+  /** The values as Parquet has them: views, until the next one is added, of its own memory or of `memory`, which is empty. */
+  encoded(memory: ByteWriter): EncodedValues;
 };
 
 type Bound = string | bigint | boolean;
 
 /** The values of a leaf without their places. */
 export type EncodedValues = {
+  /** How many there are. */
+  readonly count: number;
   /** What all values take in the plain encoding, as one page. */
   readonly page: Uint8Array;
   /** The distinct values as a page, of which `page` has the indexes. Default: `page` has the values. */

@@ -5,84 +5,99 @@ import {
   skipName,
   skipText,
 } from '../../snapshot/page/json-bytes.ts';
-import { type Cursor, isFilled, isMore, readName } from './cursor.ts';
-import { type FittedNode, skipOther } from './fitted-node.ts';
-import type { LeafPlace } from './leaf.ts';
-import { addLevels } from './levels.ts';
-import type { TextLeaf } from './text-leaf.ts';
-import { hashOf } from './texts.ts';
+import type { FittedNode, MapParts, ReadNode } from './fitted-node.ts';
+import { addToEach } from './levels.ts';
+import { firstItem, nextItem } from './members.ts';
+import { type Reading, readName } from './reading.ts';
+import { skipOther } from './skip-other.ts';
+import { addSpan, addUtf8 } from './text-leaf.ts';
 
-/** What a map consists of, and where it is. */
-type MapParts = { readonly key: TextLeaf; readonly value: FittedNode; readonly place: LeafPlace };
+type MapNode = Extract<FittedNode, { kind: 'map' }>;
 
 /** A map with more keys, or with escapes in them, is read with care. */
 const MOST_COMPARED = 16;
 
 const BACKSLASH = 0x5c;
 
-/** Maps of texts to what `value` writes; `place` is that of the map. */
-export function mapNode(parts: MapParts): FittedNode {
-  const { definition } = parts.place;
-  return {
-    read(cursor, repetition) {
-      if (cursor.json.bytes[cursor.at] !== OPEN_OBJECT)
-        skipOther(cursor, { none: (...levels) => writeNone(parts, ...levels) }, repetition, definition - 1);
-      else if (cursor.isCareful) readCarefully(parts, cursor, repetition);
-      else readQuickly(parts, cursor, repetition);
-    },
-    none: (repetition, level) => writeNone(parts, repetition, level),
-  };
+/** Reads a map of texts to what its value writes. */
+export function readMap(
+  node: MapNode,
+  reading: Reading,
+  at: number,
+  repetition: number,
+  read: ReadNode,
+): number {
+  if (reading.json.bytes[at] !== OPEN_OBJECT)
+    return skipOther(node, reading, at, repetition, node.parts.place.definition - 1);
+  return (reading.isCareful ? readCarefully : readQuickly)(node, reading, at, repetition, read);
 }
 
-function writeNone({ key, value }: MapParts, repetition: number, definition: number): void {
-  addLevels(key.levels, repetition, definition);
-  value.none(repetition, definition);
-}
-
-function readQuickly(parts: MapParts, cursor: Cursor, repetition: number): void {
+function readQuickly(
+  { levels, parts }: MapNode,
+  reading: Reading,
+  open: number,
+  repetition: number,
+  read: ReadNode,
+): number {
   const { key, value, place } = parts;
-  const { json } = cursor;
-  const starts: number[] = [];
-  const ends: number[] = [];
-  let isIn = isFilled(cursor);
-  if (!isIn) writeNone(parts, repetition, place.definition);
-  for (; isIn; isIn = isMore(cursor, CLOSE_OBJECT)) {
-    const start = cursor.at;
-    const end = skipText(json, start);
-    cursor.at = skipName(json, start);
-    const level = starts.length === 0 ? repetition : place.repetition + 1;
-    if (starts.length === MOST_COMPARED || hasEscape(json.bytes, start, end)) cursor.repeats = true;
-    for (let index = 0; index < starts.length; index += 1)
-      if (isSame(json.bytes, starts[index] ?? 0, ends[index] ?? 0, start, end)) cursor.repeats = true;
-    if (starts.length < MOST_COMPARED) {
-      starts.push(start);
-      ends.push(end);
-    }
-    key.add(level, json, start + 1, end - 1, hashOf(json, start + 1, end - 1));
-    value.read(cursor, level);
+  const { json } = reading;
+  let count = 0;
+  let at = firstItem(json.bytes, open, CLOSE_OBJECT);
+  if (at < 0) addToEach(levels, repetition, place.definition);
+  while (at >= 0) {
+    const end = skipText(json, at);
+    const level = count === 0 ? repetition : place.repetition + 1;
+    if (mayRepeat(parts, json.bytes, count, at, end)) reading.repeats = true;
+    count += 1;
+    const valueAt = skipName(json, at);
+    addSpan(key, level, json, at + 1, end - 1);
+    at = nextItem(json.bytes, read(value, reading, valueAt, level), CLOSE_OBJECT);
   }
+  return ~at;
+}
+
+/** True unless a key is certainly none of the `count` ones before it. */
+function mayRepeat(
+  { starts, ends }: MapParts,
+  bytes: Buffer,
+  count: number,
+  start: number,
+  end: number,
+): boolean {
+  if (count >= MOST_COMPARED) return true;
+  starts[count] = start;
+  ends[count] = end;
+  for (let index = 0; index < count; index += 1)
+    if (isSame(bytes, starts[index] ?? 0, ends[index] ?? 0, start, end)) return true;
+  return hasEscape(bytes, start, end);
 }
 
 /** Of entries with the same key, the first has the place and the last the value. */
-function readCarefully(parts: MapParts, cursor: Cursor, repetition: number): void {
-  const { key, value, place } = parts;
+function readCarefully(
+  { levels, parts: { key, value, place } }: MapNode,
+  reading: Reading,
+  open: number,
+  repetition: number,
+  read: ReadNode,
+): number {
+  const { json } = reading;
   const places = new Map<string, number>();
-  for (let isIn = isFilled(cursor); isIn; isIn = isMore(cursor, CLOSE_OBJECT)) {
-    const name = readName(cursor);
-    if (name === undefined || places.has(name)) cursor.fits = false;
-    if (name !== undefined) places.set(name, cursor.at);
-    cursor.at = skipDeepValue(cursor.json, cursor.at, 0);
+  let at = firstItem(json.bytes, open, CLOSE_OBJECT);
+  while (at >= 0) {
+    const name = readName(reading, at);
+    const valueAt = reading.behindName;
+    if (name === undefined || places.has(name)) reading.fits = false;
+    if (name !== undefined) places.set(name, valueAt);
+    at = nextItem(json.bytes, skipDeepValue(json, valueAt, 0), CLOSE_OBJECT);
   }
-  const end = cursor.at;
-  if (places.size === 0) writeNone(parts, repetition, place.definition);
+  if (places.size === 0) addToEach(levels, repetition, place.definition);
   let level = repetition;
-  for (const [name, at] of places) {
-    key.addText(level, Buffer.from(name));
-    cursor.at = at;
-    value.read(cursor, level);
+  for (const [name, valueAt] of places) {
+    addUtf8(key, level, Buffer.from(name));
+    read(value, reading, valueAt, level);
     level = place.repetition + 1;
   }
-  cursor.at = end;
+  return ~at;
 }
 
 function hasEscape(bytes: Buffer, start: number, end: number): boolean {

@@ -4,7 +4,7 @@ import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
 import { createLineFitter, type KnownMembers, type TableColumns } from './fit-lines.ts';
 import type { Leaf } from './leaf.ts';
 import { parquetSchema } from './parquet-schema.ts';
-import { writeLeaf } from './write-leaf.ts';
+import { type LeafMemory, writeLeaf } from './write-leaf.ts';
 
 /** A row group ends with the line that makes it so large: memory holds one, and no more. */
 const MOST_ROWS = 20_000;
@@ -16,9 +16,9 @@ export type ParquetFile = {
   add(json: JsonBytes, start: number, end: number): void;
   /** True if the rows that were added last are to be written. */
   isFull(): boolean;
-  /** Writes these rows: the next bytes of the file. */
+  /** Writes these rows: the next bytes of the file, a view until more is written. */
   flush(): Uint8Array;
-  /** Writes what is left: the last bytes of the file. */
+  /** Writes what is left: the last bytes of the file, a view. */
   end(): Uint8Array;
   /** Forgets everything: what comes next is another file, in the same memory. */
   restart(): void;
@@ -32,13 +32,14 @@ type ParquetCounts = { readonly records: number; readonly other: number };
 export function createParquetFile(columns: TableColumns, known: KnownMembers = {}): ParquetFile {
   const fitter = createLineFitter(columns, known);
   const out = new ByteWriter();
+  const memory = { page: new ByteWriter(), levels: new ByteWriter() };
   let groups: RowGroup[] = [];
   let [records, other, rows, bytes] = [0, 0, 0, 0];
   out.appendUint32(PAR1);
 
   function writeRows(): void {
     if (rows === 0) return;
-    groups.push(writeRowGroup(out, fitter.leaves, rows));
+    groups.push(writeRowGroup(out, fitter.leaves, rows, memory));
     fitter.clear();
     [rows, bytes] = [0, 0];
   }
@@ -73,7 +74,7 @@ export function createParquetFile(columns: TableColumns, known: KnownMembers = {
 }
 
 function takenFrom(out: ByteWriter): Uint8Array {
-  const written = Buffer.from(out.getBytes());
+  const written = out.getBytes();
   out.index = 0;
   return written;
 }
@@ -81,9 +82,9 @@ function takenFrom(out: ByteWriter): Uint8Array {
 /** What the footer says of a row group. */
 type RowGroup = ReturnType<typeof writeRowGroup>;
 
-function writeRowGroup(out: ByteWriter, leaves: readonly Leaf[], rows: number) {
+function writeRowGroup(out: ByteWriter, leaves: readonly Leaf[], rows: number, memory: LeafMemory) {
   const start = out.offset;
-  const columns = leaves.map((leaf) => writeLeaf(out, leaf, rows));
+  const columns = leaves.map((leaf) => writeLeaf(out, leaf, rows, memory));
   const sizes = columns.map(({ meta_data: about }) => about?.total_uncompressed_size ?? 0n);
   return {
     columns,

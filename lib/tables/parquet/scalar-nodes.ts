@@ -1,9 +1,11 @@
 import { skipDeepValue, skipValue } from '../../snapshot/page/json-bytes.ts';
-import type { BooleanLeaf } from './boolean-leaf.ts';
+import { addBoolean } from './boolean-leaf.ts';
 import { exactInteger } from './exact-integer.ts';
-import { type FittedNode, skipOther } from './fitted-node.ts';
-import type { IntegerLeaf } from './integer-leaf.ts';
+import type { FittedNode } from './fitted-node.ts';
+import { addInteger } from './integer-leaf.ts';
 import { addLevels } from './levels.ts';
+import type { Reading } from './reading.ts';
+import { skipOther } from './skip-other.ts';
 
 const MINUS = 0x2d;
 const ZERO = 0x30;
@@ -15,65 +17,52 @@ export const startsNumber = (byte: number): boolean => byte === MINUS || isDigit
 
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= 0x39;
 
-export function integerNode(leaf: IntegerLeaf): FittedNode {
-  const nothing = leaf.definition - 1;
-  const node: FittedNode = {
-    read(cursor, repetition) {
-      const { json, at } = cursor;
-      const { bytes } = json;
-      const first = bytes[at] === MINUS ? at + 1 : at;
-      let end = first;
-      let value = 0;
-      for (let byte = bytes[end] ?? 0; isDigit(byte); byte = bytes[end] ?? 0) {
-        value = value * 10 + byte - ZERO;
-        end += 1;
-      }
-      if (end === first) {
-        skipOther(cursor, node, repetition, nothing);
-        return;
-      }
-      cursor.at = skipValue(json, at, 0);
-      const isPlain = cursor.at === end && end - first <= SAFE_DIGITS;
-      const exact = isPlain
-        ? first === at
-          ? value
-          : -value
-        : exactInteger(bytes.toString('latin1', at, cursor.at));
-      if (exact !== undefined) leaf.add(repetition, exact);
-      else {
-        cursor.fits = false;
-        node.none(repetition, nothing);
-      }
-    },
-    none: (repetition, definition) => addLevels(leaf.levels, repetition, definition),
-  };
-  return node;
+export function readInteger(
+  node: Extract<FittedNode, { kind: 'integer' }>,
+  reading: Reading,
+  at: number,
+  repetition: number,
+): number {
+  const { json } = reading;
+  const { bytes } = json;
+  const values = node.parts;
+  const first = bytes[at] === MINUS ? at + 1 : at;
+  let digitsEnd = first;
+  let value = 0;
+  for (let byte = bytes[digitsEnd] ?? 0; isDigit(byte); byte = bytes[digitsEnd] ?? 0) {
+    value = value * 10 + byte - ZERO;
+    digitsEnd += 1;
+  }
+  if (digitsEnd === first) return skipOther(node, reading, at, repetition, values.definition - 1);
+  const end = skipValue(json, at, 0);
+  const isPlain = end === digitsEnd && end - first <= SAFE_DIGITS;
+  const plain = first === at ? value : -value;
+  const exact = isPlain ? plain : exactInteger(bytes.toString('latin1', at, end));
+  if (exact !== undefined) addInteger(values, repetition, exact);
+  else {
+    reading.fits = false;
+    addLevels(values.levels, repetition, values.definition - 1);
+  }
+  return end;
 }
 
-export function booleanNode(leaf: BooleanLeaf): FittedNode {
-  const node: FittedNode = {
-    read(cursor, repetition) {
-      const { json, at } = cursor;
-      const first = json.bytes[at];
-      if (first === 0x74 || first === 0x66) {
-        cursor.at = skipValue(json, at, 0);
-        leaf.add(repetition, first === 0x74);
-      } else skipOther(cursor, node, repetition, leaf.definition - 1);
-    },
-    none: (repetition, definition) => addLevels(leaf.levels, repetition, definition),
-  };
-  return node;
+export function readBoolean(
+  node: Extract<FittedNode, { kind: 'boolean' }>,
+  reading: Reading,
+  at: number,
+  repetition: number,
+): number {
+  const { json } = reading;
+  const first = json.bytes[at];
+  if (first !== 0x74 && first !== 0x66)
+    return skipOther(node, reading, at, repetition, node.parts.definition - 1);
+  const end = skipValue(json, at, 0);
+  addBoolean(node.parts, repetition, first === 0x74);
+  return end;
 }
 
-/** A value that is known, by its JSON: it has no column, and any other value does not fit. */
-export function knownNode(json: string): FittedNode {
-  const known = Buffer.from(json);
-  return {
-    read(cursor) {
-      const { at } = cursor;
-      cursor.at = skipDeepValue(cursor.json, at, 0);
-      if (!known.equals(cursor.json.bytes.subarray(at, cursor.at))) cursor.fits = false;
-    },
-    none: () => undefined,
-  };
+export function readKnown(known: Buffer, reading: Reading, at: number): number {
+  const end = skipDeepValue(reading.json, at, 0);
+  if (!known.equals(reading.json.bytes.subarray(at, end))) reading.fits = false;
+  return end;
 }

@@ -1,102 +1,148 @@
-import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
-import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
+import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
 import type { JsonBytes } from '../../snapshot/page/json-bytes.ts';
 import type { EncodedValues, Leaf, LeafPlace } from './leaf.ts';
-import { addLevels, noLevels } from './levels.ts';
-import { addText, clearTexts, hashOf, noTexts, plainAt, type Texts, textAt } from './texts.ts';
+import { addLevels, type Levels, noLevels, takeBack } from './levels.ts';
+import { bitsOf, writePackedRuns } from './packed-runs.ts';
+import { addQuoted } from './quoted-texts.ts';
+import { addText, clearTexts, hashOf, noTexts, plainAt, rollBackTexts, type Texts, textAt } from './texts.ts';
 
-/** A leaf of texts. */
-export type TextLeaf = Leaf & {
-  /** Adds the text that is from `start` up to `end`; `hash` is `hashOf` it. */
-  add(repetition: number, source: JsonBytes, start: number, end: number, hash: number): void;
-  /** Adds a text in UTF-8. */
-  addText(repetition: number, text: Buffer): void;
+/** The texts of a leaf, and their places. */
+export type TextColumn = {
+  readonly levels: Levels;
+  /** The level of a text. */
+  readonly definition: number;
+  readonly texts: Texts;
 };
 
 /** A longer text is no bound: bounds stay in memory to the end of the file. */
 const LONGEST_BOUND = 4_096;
 
-export function createTextLeaf(place: LeafPlace): TextLeaf {
+/** A leaf of texts. */
+export function createTextLeaf(place: LeafPlace): Leaf & { readonly column: TextColumn } {
   const levels = noLevels();
   const texts = noTexts();
-  const mark = { places: 0, texts: 0, plainBytes: 0 };
   return {
     ...place,
     type: 'BYTE_ARRAY',
     levels,
-    add(repetition, source, start, end, hash) {
-      addLevels(levels, repetition, place.definition);
-      addText(texts, source, start, end, hash);
-    },
-    addText(repetition, text) {
-      const source = { bytes: text, view: new DataView(text.buffer, text.byteOffset, text.length) };
-      addLevels(levels, repetition, place.definition);
-      addText(texts, source, 0, text.length, hashOf(source, 0, text.length));
-    },
-    mark() {
-      mark.places = levels.count;
-      mark.texts = texts.count;
-      mark.plainBytes = texts.plainBytes;
-    },
-    rollBack() {
-      levels.count = mark.places;
-      // What is distinct stays: it has no index, and is a bound at most.
-      texts.count = mark.texts;
-      texts.plainBytes = mark.plainBytes;
-    },
+    column: { levels, definition: place.definition, texts },
+    rollBack: (places) => rollBackTexts(texts, texts.count - takeBack(levels, places, place.definition)),
     clear() {
       levels.count = 0;
       clearTexts(texts);
     },
-    encoded: () => encodedTexts(texts),
+    encoded: (memory) => encodedTexts(texts, memory),
   };
 }
 
+/** Adds the text that is from `start` up to `end`. */
+export function addSpan(
+  { levels, definition, texts }: TextColumn,
+  repetition: number,
+  source: JsonBytes,
+  start: number,
+  end: number,
+): void {
+  addLevels(levels, repetition, definition);
+  addText(texts, source, start, end, hashOf(source, start, end));
+}
+
+/** Adds a text in UTF-8. */
+export function addUtf8(column: TextColumn, repetition: number, text: Buffer): void {
+  const view = new DataView(text.buffer, text.byteOffset, text.length);
+  addSpan(column, repetition, { bytes: text, view }, 0, text.length);
+}
+
+/** Adds the string that begins at `start`, behind its quote, as `addQuoted` does. */
+export function addString(
+  { levels, definition, texts }: TextColumn,
+  repetition: number,
+  source: JsonBytes,
+  start: number,
+): number {
+  const end = addQuoted(texts, source, start);
+  if (end !== -1) addLevels(levels, repetition, definition);
+  return end;
+}
+
 /** As a dictionary where that at least halves the bytes. */
-function encodedTexts(texts: Texts): EncodedValues {
+function encodedTexts(texts: Texts, memory: ByteWriter): EncodedValues {
   const { bytes, sizeBytes, distinct, count, plainBytes } = texts;
   const bounds = boundsOf(texts);
-  const bits = Math.ceil(Math.log2(Math.max(distinct, 1)));
+  const bits = bitsOf(Math.max(distinct, 1) - 1);
   if (2 * (sizeBytes + (count * bits) / 8) <= plainBytes)
     return {
-      page: indexPage(texts, bits),
+      count,
+      page: indexPage(texts, bits, memory),
       dictionary: { page: bytes.subarray(0, sizeBytes), count: distinct },
       bounds,
     };
-  if (texts.isEachOnce && distinct === count) return { page: bytes.subarray(0, sizeBytes), bounds };
-  const page = Buffer.allocUnsafeSlow(plainBytes);
-  let at = 0;
+  if (texts.isEachOnce && distinct === count) return { count, page: bytes.subarray(0, sizeBytes), bounds };
+  memory.ensure(plainBytes);
   for (let index = 0; index < count; index += 1)
-    at += plainAt(texts, texts.indexes[index] ?? 0).copy(page, at);
-  return { page, bounds };
+    memory.appendBytes(plainAt(texts, texts.indexes[index] ?? 0));
+  return { count, page: memory.getBytes(), bounds };
 }
 
-function indexPage({ indexes, count }: Texts, bits: number): Uint8Array {
-  const writer = new ByteWriter();
-  writer.appendUint8(bits);
-  writeRleBitPackedHybrid(writer, indexes.subarray(0, count), bits);
-  return writer.getBytes();
+function indexPage({ indexes: values, count }: Texts, bits: number, memory: ByteWriter): Uint8Array {
+  memory.appendUint8(bits);
+  writePackedRuns(memory, { values, count, shift: 0, bits });
+  return memory.getBytes();
 }
 
 function boundsOf(texts: Texts): EncodedValues['bounds'] {
   if (texts.count === 0) return undefined;
-  let [min, max] = [0, 0];
-  for (let index = 1; index < texts.distinct; index += 1) {
-    if (isBefore(texts, index, min)) min = index;
-    else if (isBefore(texts, max, index)) max = index;
-  }
-  const bounds = { min: textAt(texts, min), max: textAt(texts, max) };
-  if (bounds.min.length > LONGEST_BOUND || bounds.max.length > LONGEST_BOUND) return undefined;
-  return { min: bounds.min.toString('utf8'), max: bounds.max.toString('utf8') };
+  const [min, max] = [textAt(texts, firstOf(texts)), textAt(texts, lastOf(texts))];
+  if (min.length > LONGEST_BOUND || max.length > LONGEST_BOUND) return undefined;
+  return { min: min.toString('utf8'), max: max.toString('utf8') };
 }
 
-/** True if a distinct text comes before another one, in the order of their bytes. */
+/** The distinct text that comes before all others, in the order of their bytes. */
+function firstOf(texts: Texts): number {
+  let first = 0;
+  let prefix = prefixAt(texts, 0);
+  for (let index = 1; index < texts.distinct; index += 1) {
+    const other = prefixAt(texts, index);
+    if (other > prefix || (other === prefix && !isBefore(texts, index, first))) continue;
+    [first, prefix] = [index, other];
+  }
+  return first;
+}
+
+/** The one that comes after all others. */
+function lastOf(texts: Texts): number {
+  let last = 0;
+  let prefix = prefixAt(texts, 0);
+  for (let index = 1; index < texts.distinct; index += 1) {
+    const other = prefixAt(texts, index);
+    if (other < prefix || (other === prefix && !isBefore(texts, last, index))) continue;
+    [last, prefix] = [index, other];
+  }
+  return last;
+}
+
+/** The first four bytes of a distinct text as a number: that of an earlier text is not above that of a later one. */
+function prefixAt({ bytes, view, starts }: Texts, index: number): number {
+  const start = starts[index] ?? 0;
+  const length = view.getInt32(start, true);
+  if (length >= 4) return view.getUint32(start + 4);
+  let prefix = 0;
+  for (let at = 0; at < 4; at += 1) prefix = 256 * prefix + (at < length ? (bytes[start + 4 + at] ?? 0) : 0);
+  return prefix;
+}
+
+/** True if a distinct text comes before another one. */
 function isBefore({ bytes, view, starts }: Texts, index: number, other: number): boolean {
-  const [start, otherStart] = [starts[index] ?? 0, starts[other] ?? 0];
-  const [length, otherLength] = [view.getInt32(start, true), view.getInt32(otherStart, true)];
-  const shorter = 4 + Math.min(length, otherLength);
-  for (let at = 4; at < shorter; at += 1) {
-    const [byte, otherByte] = [bytes[start + at] ?? 0, bytes[otherStart + at] ?? 0];
+  const start = starts[index] ?? 0;
+  const otherStart = starts[other] ?? 0;
+  const length = view.getInt32(start, true);
+  const otherLength = view.getInt32(otherStart, true);
+  const end = 4 + Math.min(length, otherLength);
+  let at = 4;
+  while (at + 4 <= end && view.getInt32(start + at) === view.getInt32(otherStart + at)) at += 4;
+  for (; at < end; at += 1) {
+    const byte = bytes[start + at] ?? 0;
+    const otherByte = bytes[otherStart + at] ?? 0;
     if (byte !== otherByte) return byte < otherByte;
   }
   return length < otherLength;

@@ -58,16 +58,30 @@ export const noTexts = (): Texts => ({
 
 /** Adds the text that is from `start` up to `end`; `hash` is `hashOf` it. */
 export function addText(texts: Texts, source: JsonBytes, start: number, end: number, hash: number): void {
-  const { count } = texts;
-  if (count === texts.indexes.length) texts.indexes = larger(texts.indexes);
-  if (count === SAMPLED && texts.isShared && texts.distinct > MOST_DISTINCT * SAMPLED) unshare(texts);
+  if (texts.count === SAMPLED && texts.isShared && texts.distinct > MOST_DISTINCT * SAMPLED) unshare(texts);
   const isFound = texts.isShared && end - start <= LONGEST_SHARED;
   const index = isFound ? find(texts, source, start, end, hash) : store(texts, source, start, end, hash);
+  addIndex(texts, index, end - start);
+}
+
+function addIndex(texts: Texts, index: number, length: number): void {
+  const { count } = texts;
+  if (count === texts.indexes.length) texts.indexes = larger(texts.indexes);
   if (index !== count) texts.isEachOnce = false;
   texts.indexes[count] = index;
   texts.count = count + 1;
-  texts.plainBytes += end - start + LENGTH_BYTES;
+  texts.plainBytes += length + LENGTH_BYTES;
 }
+
+/** Room for a text of this length: where its bytes go. It is added by `addCopied` once they are there. */
+export function roomFor(texts: Texts, length: number): number {
+  makeRoom(texts, length + LENGTH_BYTES);
+  return texts.sizeBytes + LENGTH_BYTES;
+}
+
+/** Adds the text whose bytes are where `roomFor` said. None is looked for: `isShared` must be false. */
+export const addCopied = (texts: Texts, length: number): void =>
+  addIndex(texts, addDistinct(texts, length, 0), length);
 
 /** Stores each text once more for each time that it was added: from now on none is looked for. */
 function unshare(texts: Texts): void {
@@ -83,13 +97,14 @@ function unshare(texts: Texts): void {
   Object.assign(texts, memory, { starts, sizeBytes, distinct: count, isEachOnce: true, isShared: false });
 }
 
-/** A hash of the bytes from `start` up to `end`, of 32 bits: of four bytes at a time, then of the rest. */
+/** A hash of the bytes from `start` up to `end`, of 32 bits: of four at a time, then of the rest. */
 export function hashOf({ bytes, view }: JsonBytes, start: number, end: number): number {
   let hash = 0;
   let at = start;
   for (; at + 4 <= end; at += 4) hash = mixed(hash, view.getInt32(at, true));
-  for (; at < end; at += 1) hash = mixed(hash, bytes[at] ?? 0);
-  return hash;
+  let rest = 0;
+  for (let shift = 0; at < end; at += 1, shift += 8) rest |= (bytes[at] ?? 0) << shift;
+  return mixed(hash, rest);
 }
 
 /** A hash of what has this hash, and then these bytes. */
@@ -112,6 +127,13 @@ export function plainAt({ bytes, starts }: Texts, index: number): Buffer {
 
 /** More memory than this is not held for the next texts. */
 const MOST_HELD_BYTES = 16_000_000;
+
+/** Forgets all texts but the first `count`. What is distinct stays: it has no index, and is a bound at most. */
+export function rollBackTexts(texts: Texts, count: number): void {
+  for (let index = count; index < texts.count; index += 1)
+    texts.plainBytes -= plainAt(texts, texts.indexes[index] ?? 0).length;
+  texts.count = count;
+}
 
 /** Forgets all texts. */
 export function clearTexts(texts: Texts): void {
@@ -155,8 +177,19 @@ function isSame(texts: Texts, index: number, source: JsonBytes, start: number, e
 
 function store(texts: Texts, source: JsonBytes, start: number, end: number, hash: number): number {
   const length = end - start;
-  makeRoom(texts, length + LENGTH_BYTES);
-  const { bytes, view, sizeBytes, distinct } = texts;
+  let to = roomFor(texts, length);
+  const { bytes, view } = texts;
+  if (length > SHORT_BYTES) source.bytes.copy(bytes, to, start, end);
+  else {
+    let at = start;
+    for (; at + 4 <= end; at += 4, to += 4) view.setInt32(to, source.view.getInt32(at, true), true);
+    for (; at < end; at += 1, to += 1) bytes[to] = source.bytes[at] ?? 0;
+  }
+  return addDistinct(texts, length, hash);
+}
+
+function addDistinct(texts: Texts, length: number, hash: number): number {
+  const { view, sizeBytes, distinct } = texts;
   if (distinct === texts.starts.length) {
     texts.starts = larger(texts.starts);
     texts.hashes = larger(texts.hashes);
@@ -164,13 +197,6 @@ function store(texts: Texts, source: JsonBytes, start: number, end: number, hash
   texts.starts[distinct] = sizeBytes;
   texts.hashes[distinct] = hash;
   view.setInt32(sizeBytes, length, true);
-  let to = sizeBytes + LENGTH_BYTES;
-  if (length > SHORT_BYTES) source.bytes.copy(bytes, to, start, end);
-  else {
-    let at = start;
-    for (; at + 4 <= end; at += 4, to += 4) view.setInt32(to, source.view.getInt32(at, true), true);
-    for (; at < end; at += 1, to += 1) bytes[to] = source.bytes[at] ?? 0;
-  }
   texts.sizeBytes = sizeBytes + LENGTH_BYTES + length;
   texts.distinct = distinct + 1;
   return distinct;

@@ -1,22 +1,28 @@
 import { constants, zstdCompressSync } from 'node:zlib';
-import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
+import type { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
 import type { writeColumn } from 'hyparquet-writer/src/column.js';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
-import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
-
+import { freeMemory } from '../../bytes/free-memory.ts';
 import type { EncodedValues, Leaf } from './leaf.ts';
+import { SHIFTS } from './levels.ts';
+import { bitsOf, writePackedRuns } from './packed-runs.ts';
 
 /** What the footer says of a leaf in a row group. */
 type ColumnChunk = ReturnType<typeof writeColumn>['chunk'];
 
-/** Writes the values of a leaf in `rows` rows: a dictionary, if it has one, and one page. Returns what the footer says of it. */
-export function writeLeaf(out: ByteWriter, leaf: Leaf, rows: number): ColumnChunk {
+/** Memory in which one leaf after another is encoded: its page, and its levels. */
+export type LeafMemory = { readonly page: ByteWriter; readonly levels: ByteWriter };
+
+/**
+ * Writes the values of a leaf in `rows` rows: a dictionary, if it has one, and one page. Returns what the footer says of it.
+ */
+export function writeLeaf(out: ByteWriter, leaf: Leaf, rows: number, memory: LeafMemory): ColumnChunk {
   const start = out.offset;
-  const encoded = leaf.encoded();
+  const encoded = leaf.encoded(emptied(memory.page));
   const { dictionary } = encoded;
   const dictionaryBytes = dictionary === undefined ? 0 : writeDictionary(out, dictionary);
   const dataStart = out.offset;
-  const dataBytes = writeData(out, leaf, encoded, rows);
+  const dataBytes = writeData(out, leaf, { encoded, rows, levels: emptied(memory.levels) });
   const encoding = dictionary === undefined ? 'PLAIN' : 'RLE_DICTIONARY';
   return {
     file_offset: BigInt(start),
@@ -53,15 +59,24 @@ function writeDictionary(out: ByteWriter, { page, count }: NonNullable<EncodedVa
   });
   const headerBytes = out.offset - start;
   out.appendBytes(packed);
+  freeMemory(packed);
   return headerBytes + page.byteLength;
 }
 
+function emptied(writer: ByteWriter): ByteWriter {
+  writer.index = 0;
+  writer.offset = 0;
+  return writer;
+}
+
+type PageToWrite = { readonly encoded: EncodedValues; readonly rows: number; readonly levels: ByteWriter };
+
 /** The same for the page of the values and their places. */
-function writeData(out: ByteWriter, leaf: Leaf, { page, dictionary }: EncodedValues, rows: number): number {
-  const { count, definitions, repetitions } = leaf.levels;
-  const levels = new ByteWriter();
-  const repetitionBytes = writeLevels(levels, repetitions.subarray(0, count), leaf.repetition);
-  const definitionBytes = writeLevels(levels, definitions.subarray(0, count), leaf.definition);
+function writeData(out: ByteWriter, leaf: Leaf, { encoded, rows, levels }: PageToWrite): number {
+  const { page, dictionary } = encoded;
+  const { count } = leaf.levels;
+  const repetitionBytes = writeLevels(levels, leaf, 'repetition');
+  const definitionBytes = writeLevels(levels, leaf, 'definition');
   const packed = pack(page);
   const start = out.offset;
   writePageHeader(out, {
@@ -70,7 +85,7 @@ function writeData(out: ByteWriter, leaf: Leaf, { page, dictionary }: EncodedVal
     compressed_page_size: levels.offset + packed.byteLength,
     data_page_header_v2: {
       num_values: count,
-      num_nulls: nullsOf(leaf),
+      num_nulls: count - encoded.count,
       num_rows: rows,
       encoding: dictionary === undefined ? 'PLAIN' : 'RLE_DICTIONARY',
       definition_levels_byte_length: definitionBytes,
@@ -81,26 +96,24 @@ function writeData(out: ByteWriter, leaf: Leaf, { page, dictionary }: EncodedVal
   const headerBytes = out.offset - start;
   out.appendBytes(levels.getBytes());
   out.appendBytes(packed);
+  freeMemory(packed);
   return headerBytes + levels.offset + page.byteLength;
 }
 
-/** Levels up to `most`; nothing if there is but one. */
-function writeLevels(out: ByteWriter, levels: Uint8Array, most: number): number {
-  return most === 0 ? 0 : writeRleBitPackedHybrid(out, levels, Math.ceil(Math.log2(most + 1)));
+/** Nothing if there is but one level. */
+function writeLevels(out: ByteWriter, leaf: Leaf, which: keyof typeof SHIFTS): number {
+  const { places: values, count } = leaf.levels;
+  const most = leaf[which];
+  return most === 0 ? 0 : writePackedRuns(out, { values, count, shift: SHIFTS[which], bits: bitsOf(most) });
 }
 
-function nullsOf({ levels: { definitions, count }, definition }: Leaf): number {
-  let nulls = 0;
-  for (let place = 0; place < count; place += 1) if (definitions[place] !== definition) nulls += 1;
-  return nulls;
-}
-
-const statisticsOf = (leaf: Leaf, { bounds }: EncodedValues) => ({
-  null_count: BigInt(nullsOf(leaf)),
+const statisticsOf = ({ levels }: Leaf, { count, bounds }: EncodedValues) => ({
+  null_count: BigInt(levels.count - count),
   ...(bounds === undefined ? {} : { min_value: bounds.min, max_value: bounds.max }),
 });
 
-const pack = (page: Uint8Array): Uint8Array =>
-  zstdCompressSync(page, { params: { [constants.ZSTD_c_compressionLevel]: LEVEL } });
+/** In one step and without copies on the way, since there is room for all of it: zstd needs 1/256 more at most, and a bit. */
+const pack = (page: Uint8Array): Buffer =>
+  zstdCompressSync(page, { chunkSize: page.byteLength + (page.byteLength >> 8) + 1_024, params: PARAMS });
 
-const LEVEL = 1;
+const PARAMS = { [constants.ZSTD_c_compressionLevel]: 1 };

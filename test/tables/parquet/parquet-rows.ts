@@ -22,7 +22,7 @@ export function writeLines(
       before.length,
       before.length + Buffer.byteLength(line),
     );
-    if (file.isFull()) pieces.push(file.flush());
+    if (file.isFull()) pieces.push(Buffer.from(file.flush()));
   }
   pieces.push(file.end());
   return { bytes: Buffer.concat(pieces), pieces: pieces.length, ...file.counts() };
