@@ -193,6 +193,33 @@ const states: readonly State[] = [
   },
 ];
 
+const firstParquet = () => last.parquet?.parts[0]?.key ?? '';
+
+const TABLES = ['tables', PLACE] as const;
+
+/** What only those commands meet that read or write Parquet. */
+const parquetStates: readonly State[] = [
+  {
+    state: 'a file of Parquet of the last run is missing',
+    breaks: (folder) => remove(folder, firstParquet()),
+    wayOut: () => TABLES,
+  },
+  {
+    state: 'a file of Parquet of the last run is cut short',
+    breaks: (folder) => edit(folder, firstParquet(), () => 'PAR1'),
+    wayOut: () => TABLES,
+  },
+];
+
+const allStates = [...states, ...parquetStates];
+
+const parquetCommands: readonly (() => readonly string[])[] = [
+  () => ['query', 'SELECT count(*) FROM calculations'],
+  () => [...TABLES, '--dry-run'],
+  () => TABLES,
+  () => NEW,
+];
+
 const commands: readonly (() => readonly string[])[] = [
   () => NEW,
   () => FORCED,
@@ -227,13 +254,15 @@ function saidIn(folder: string, { code, out, err }: Ended): string {
 }
 
 const shownCommand = (argv: readonly string[]) =>
-  argv.map((word) => (/^\d{8}T/.test(word) ? 'RUN' : word)).join(' ');
+  argv.map((word) => (/^\d{8}T/.test(word) ? 'RUN' : word.includes(' ') ? `"${word}"` : word)).join(' ');
 
 const HEAD = `# Broken states
 
 What each command says if \`latest.json\`, a manifest, a checkpoint or a part is missing, damaged, dated in the future or of another host: its exit code, its messages, and the command that ends in a published run again. In each state, one calculations run was published before the last one, one was finished and refused, and one was stopped: \`publish … RUN\` is of the refused run, \`--resume RUN\` of the stopped one, but where the way out of a damaged refused run names that one. \`snapshot cards\` takes its datasets from the last calculations. A test makes this page (\`test/cli/broken-states.test.ts\`).
 
-No command reads the parts of the last run unless it compares or takes ids from them. So other bytes of the same size are found only then; once they are, they count as a missing part does.`;
+No command reads the parts of the last run unless it compares or takes ids from them. So other bytes of the same size are found only then; once they are, they count as a missing part does.
+
+Parquet is made of the parts, so nothing is lost with it: \`query\` reads the parts instead, and \`tables\` writes it again. In the account, queries fail or have fewer rows until the function does so in the night. Parquet with other bytes of the same size is found by \`query\` alone: delete it, and \`tables\` writes it again.`;
 
 let copies = 0;
 async function broken({ breaks }: State): Promise<string> {
@@ -247,7 +276,7 @@ async function broken({ breaks }: State): Promise<string> {
 /** The section of the page on one state. */
 async function sectionOf(each: State): Promise<string> {
   const rows = new Map<string, string[]>();
-  for (const command of commands) {
+  for (const command of parquetStates.includes(each) ? parquetCommands : commands) {
     const folder = await broken(each);
     const ended = await run(folder, command());
     const says = `${ended.code} | ${saidIn(folder, ended) || '(the list)'}`;
@@ -271,13 +300,13 @@ test('what each command says in some states, and its exit code, is what docs/bro
   const [head, ...sections] = page.trimEnd().split(/\n\n(?=## )/);
 
   expect(head).toBe(HEAD);
-  expect(sections).toHaveLength(states.length);
-  for (const each of sampled(3, states)) expect(sections).toContain(await sectionOf(each));
+  expect(sections).toHaveLength(allStates.length);
+  for (const each of sampled(3, allStates)) expect(sections).toContain(await sectionOf(each));
 }, 240_000);
 
 test.runIf(isWhole)(`${PAGE} has all states`, { timeout: 600_000 }, async () => {
   const sections: string[] = [];
-  for (const each of states) sections.push(await sectionOf(each));
+  for (const each of allStates) sections.push(await sectionOf(each));
   const page = `${HEAD}\n\n${sections.join('\n\n')}\n`;
 
   expect(page).not.toMatch(/\bat \S+:\d+:\d+|TypeError|SyntaxError/);
@@ -301,4 +330,15 @@ describe('the way out ends with a published run, if', () => {
     expect(fault).toBeUndefined();
     expect(manifest?.records).toBe([...sandbox.calculations()].length);
   });
+});
+
+test.each(sampled(1, parquetStates))('if $state, the way out makes it as it was', async (each) => {
+  const folder = await broken(each);
+  const made = await readFile(join(sound, firstParquet()));
+
+  const { code } = await run(folder, each.wayOut());
+  const again = await run(folder, TABLES);
+
+  expect([code, again.out]).toEqual([0, expect.stringContaining('nothing is missing')]);
+  expect(await readFile(join(folder, firstParquet()))).toEqual(made);
 });

@@ -96,6 +96,7 @@ async function copied(
 ): Promise<ParquetPart | undefined> {
   if (earlier === undefined) return undefined;
   const key = nameOf(earlier.sha256);
+  if (key === earlier.key) return earlier;
   try {
     await store.copy(earlier.key, key);
     return { ...earlier, key };

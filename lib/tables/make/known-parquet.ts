@@ -3,7 +3,13 @@ import type { Manifest, ParquetPart, Part } from '../../snapshot/manifest.ts';
 /** The Parquet of the parts of runs: by its format, and the sha256 of the part. */
 export type KnownParquet = Map<string, { readonly part: Part; readonly parquet: ParquetPart }>;
 
-type WithParts = Pick<Manifest, 'parts' | 'parquet'>;
+/** The Parquet of a run, in the order of its parts, as far as it is there. */
+export type ParquetThere = {
+  readonly format: string;
+  readonly parts: readonly (ParquetPart | undefined)[];
+};
+
+type WithParts = Pick<Manifest, 'parts'> & { readonly parquet?: ParquetThere | undefined };
 
 /** Adds the Parquet of a run. */
 export function remember(known: KnownParquet, { parts, parquet }: WithParts): void {

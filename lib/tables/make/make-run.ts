@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import { anyRecord } from '../../json/record-schema.ts';
 import type { PublishedRun } from '../../snapshot/changes/published-runs.ts';
 import { type Place, parquetFolder, seriesOf, sourceOf, workFolder } from '../../snapshot/keys.ts';
@@ -19,7 +20,7 @@ import { isSource, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
 import { findStored, MOST_LIST_BYTES, printBounded, StoredObjectError } from '../../store/stored-json.ts';
 import { parquetFormat } from '../parquet/parquet-format.ts';
-import { type KnownParquet, remember, withKnown } from './known-parquet.ts';
+import { type KnownParquet, type ParquetThere, remember, withKnown } from './known-parquet.ts';
 import { type MadeFolder, SourceChangedError } from './make-folder.ts';
 
 export type RunToMake = {
@@ -43,10 +44,10 @@ export type RunToMake = {
 };
 
 /**
- * Makes the Parquet of a run that was published without: its files, then its partition, then the manifest that names
- * them, which is replaced as it was read. Whoever is killed leaves the rest to the next call; the partition comes before
- * the manifest, since a run with Parquet is not looked at again. Undefined if the run has Parquet, or is gone. Throws
- * `StoredObjectError` if a part is damaged: then none of its Parquet stays.
+ * Makes the Parquet of a run that was published without, or what it has lost of it: its files, then its partition, then
+ * the manifest that names them, which is replaced as it was read. Whoever is killed leaves the rest to the next call; the
+ * partition comes before the manifest, since a run with all of its Parquet needs nothing else. Undefined if the run has
+ * it, or is gone. Throws `StoredObjectError` if a part is damaged: then no Parquet stays that no manifest names.
  */
 export async function makeRun(
   { run: id, manifest: key }: PublishedRun,
@@ -55,26 +56,47 @@ export async function makeRun(
   const { store, place, isDry, isSparse = false } = options;
   const manifest = await manifestOf(store, key, { place, run: id });
   const run = { id, startedAt: manifest.startedAt };
-  if (manifest.parquet !== undefined) {
-    remember(options.known, manifest);
+  const there = await parquetThere({ store, place, run }, manifest);
+  remember(options.known, { ...manifest, parquet: there });
+  const sound = new Set(there?.parts.flatMap((part) => part?.key ?? []));
+  const lost = manifest.parts.length - sound.size;
+  if (manifest.parquet !== undefined && lost === 0) {
     if (!isSource(place) && !isDry && !isSparse) await options.partitions?.add(place, run, manifest);
     return undefined;
   }
-  if (isDry) return { ...NOTHING, files: manifest.parts.length };
+  if (isDry) return { ...NOTHING, files: lost };
   try {
-    return await storeParquet({ ...options, run, key }, manifest);
+    return await storeParquet({ ...options, run, key, sound }, manifest);
   } catch (error) {
-    if (error instanceof StoredObjectError) await withdraw({ ...options, run, key });
+    if (error instanceof StoredObjectError) await withdraw({ ...options, run });
     throw error;
   }
 }
 
+/** The Parquet that the manifest of a run names, without what is lost or has another size. */
+async function parquetThere(
+  { store, place, run }: Pick<Making, 'store' | 'place' | 'run'>,
+  { parquet }: Manifest,
+): Promise<ParquetThere | undefined> {
+  if (parquet === undefined) return undefined;
+  const sizes = new Map<string, number>();
+  for await (const { key, sizeBytes } of store.list(parquetFolder(place, run))) sizes.set(key, sizeBytes);
+  const parts = parquet.parts.map((part) => (sizes.get(part.key) === part.bytes ? part : undefined));
+  return { ...parquet, parts };
+}
+
 const NOTHING: MadeFolder = { files: 0, records: 0, bytes: 0, other: 0, isLeft: false };
 
-type Making = RunToMake & { readonly run: Run; readonly key: string };
+type Making = RunToMake & {
+  readonly run: Run;
+  /** Of its manifest. */
+  readonly key: string;
+  /** The keys of its Parquet that is there. */
+  readonly sound: ReadonlySet<string>;
+};
 
 async function storeParquet(options: Making, manifest: Manifest): Promise<MadeFolder | undefined> {
-  const { store, place, run, partitions, known, isOver, signal } = options;
+  const { store, place, run, partitions, known, sound, isOver, signal } = options;
   const [first] = manifest.parts;
   const series = seriesOf(first?.key ?? '') ?? 1;
   const tag = first && (await store.tagOf?.(first.key, RUN_TAG));
@@ -99,19 +121,19 @@ async function storeParquet(options: Making, manifest: Manifest): Promise<MadeFo
   // Copies have the tags of what they were copied from.
   await store.tagAll?.(parquetFolder(place, run), { name: RUN_TAG, value: tag ?? LATEST_AGAIN });
   await partitions?.add(place, run, { parquet });
-  if (!(await nameParquet(options, parquet, tag))) {
-    await withdraw(options);
-    return undefined;
-  }
+  const isNamed = await nameParquet(options, { before: manifest.parquet, parquet, tag });
+  // What was made anew may have another name.
+  if (!isNamed || manifest.parquet !== undefined) await withdraw(options);
+  if (!isNamed) return undefined;
   remember(known, { ...manifest, parquet });
   if (wasLatest) await tagIfReplaced(options);
-  const { parts, other } = parquet;
+  const parts = parquet.parts.filter(({ key }) => !sound.has(key));
   const total = (count: (part: ParquetPart) => number) => parts.reduce((sum, part) => sum + count(part), 0);
   return {
     files: parts.length,
     records: total(({ records }) => records),
     bytes: total(({ bytes }) => bytes),
-    other,
+    other: total(({ other }) => other),
     isLeft: false,
   };
 }
@@ -122,14 +144,15 @@ const MOST_ROUNDS = 10;
 /** Puts the Parquet into the manifest, with all else that is in it; false if the manifest is gone. */
 async function nameParquet(
   { store, place, run, key }: Making,
-  parquet: NonNullable<Manifest['parquet']>,
-  tag: string | undefined,
+  { before, parquet, tag }: ParquetToName,
 ): Promise<boolean> {
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     // Also what later versions may have put there.
     const stored = await findStored(store, key, anyRecord(), MOST_LIST_BYTES);
     if (stored === undefined) return false;
-    if ('parquet' in stored.value) return true;
+    const named = keysIn(stored.value['parquet']);
+    // Another one may have made it, or what was lost of it.
+    if (named !== keysIn(before) || named === keysIn(parquet)) return true;
     const body = printBounded(key, { ...stored.value, parquet }, MOST_LIST_BYTES);
     const put = await store.put(key, body, {
       condition: { ifMatch: stored.etag },
@@ -140,8 +163,28 @@ async function nameParquet(
   throw new SourceChangedError(`${key} of run ${run.id} of ${place} was replaced ${MOST_ROUNDS} times`);
 }
 
+type ParquetToName = {
+  /** What the manifest had when the run was looked at. */
+  readonly before: Manifest['parquet'];
+  readonly parquet: NonNullable<Manifest['parquet']>;
+  readonly tag: string | undefined;
+};
+
+const parquetKeys = z.object({ parts: z.array(z.object({ key: z.string() })) });
+
+/** The keys that a manifest names as Parquet, as one text; undefined if it names none. */
+function keysIn(parquet: unknown): string | undefined {
+  const { data } = z.safeParse(parquetKeys, parquet);
+  return data?.parts.map(({ key }) => key).join(' ');
+}
+
 /** Deletes what is there of a run's Parquet, unless a manifest names it, and the partition of a run that is gone. */
-async function withdraw({ store, place, run, partitions }: Making): Promise<void> {
+async function withdraw({
+  store,
+  place,
+  run,
+  partitions,
+}: Pick<Making, 'store' | 'place' | 'run' | 'partitions'>): Promise<void> {
   const manifests = await manifestKeys(store, place, run);
   const named = new Set<string>();
   for (const key of manifests)

@@ -39,3 +39,44 @@ export async function atEachOperation(
     }
   return counted.operations();
 }
+
+/** A store of which one listing fails: at the object or folder `last`, of all that they find together. */
+function listingUntil(store: Store, last: number) {
+  let found = 0;
+  async function* counted<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
+    for await (const item of items) {
+      found += 1;
+      if (found === last) throw new Error('killed');
+      yield item;
+    }
+  }
+  const failing: Store = {
+    ...store,
+    list: (...given) => counted(store.list(...given)),
+    folders: (...given) => counted(store.folders(...given)),
+  };
+  return { failing, found: () => found };
+}
+
+/**
+ * Runs something over a store whose listings break off after each object in turn: it must fail, since whoever took what
+ * was found for all would lose the rest. Then over the whole store. Returns how many were found.
+ */
+export async function atEachListed(
+  begin: () => Promise<Store>,
+  work: (store: Store) => Promise<unknown>,
+  check: (store: Store, at: string) => Promise<void>,
+): Promise<number> {
+  const counted = listingUntil(await begin(), Number.POSITIVE_INFINITY);
+  await work(counted.failing);
+  for (let last = 1; last <= counted.found(); last += 1) {
+    const store = await begin();
+    const ended = await work(listingUntil(store, last).failing).then(
+      () => 'done',
+      (error: unknown) => (error instanceof Error ? error.message : error),
+    );
+    if (ended !== 'killed') throw new Error(`expected the error of a listing at ${last}, got ${ended}`);
+    await check(store, `listed ${last}`);
+  }
+  return counted.found();
+}

@@ -4,7 +4,7 @@ import type { Store } from '../../../lib/store/store.ts';
 import { endedDays, makeDay, type ResultsToMake } from '../../../lib/tables/make/make-results.ts';
 import { scaled, scaledTimeout } from '../../scale.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
-import { atEachOperation } from './killed-at.ts';
+import { atEachListed, atEachOperation } from './killed-at.ts';
 import { queryFolder } from './parquet-of-folder.ts';
 
 const DAY = { type: 'run-function', day: '2026-11-21' };
@@ -169,6 +169,22 @@ describe('a day of results', () => {
     },
     scaledTimeout(600_000),
   );
+
+  test('of which a listing breaks off has each result once, and the next finishes', async () => {
+    const begin = async () => {
+      const store = await storeWith(many(4));
+      await makeDay(DAY, optionsFor(store, { most: FEW }));
+      await store.put(keyOf('job-004'), Buffer.from(resultOf('job-004')));
+      return store;
+    };
+    const work = (store: Store) => makeDay(DAY, optionsFor(store, { most: FEW }));
+
+    await atEachListed(begin, work, async (store, at) => {
+      expect((await idsIn(store)).slice(0, 4), at).toEqual(many(4));
+      await work(store);
+      expect(await idsIn(store), at).toEqual(many(5));
+    });
+  });
 
   test('made by two at once is as if one had made it', async () => {
     const store = await storeWith(many(9));
