@@ -1,3 +1,4 @@
+import { parseOwnJson } from '../json/json.ts';
 import { describeFailure, type PlatformFailure } from '../platform/failure.ts';
 import { shownLines } from './terminal.ts';
 
@@ -17,7 +18,7 @@ export type LogLinesOptions = {
 export function createLogLines({ err, now }: LogLinesOptions): (line: string) => void {
   const shownAtMs = new Map<string, number>();
   return (line) => {
-    const { level, timestamp: _, msg, ...facts } = JSON.parse(line) as Facts;
+    const { level, timestamp: _, msg, ...facts } = factsIn(line);
     const words = wordsOf(String(msg), facts);
     if (words === undefined) return;
     const nowMs = now();
@@ -26,6 +27,15 @@ export function createLogLines({ err, now }: LogLinesOptions): (line: string) =>
     shownAtMs.set(words, nowMs);
     err(shownLines(`${clockTime(nowMs)} ${LEVELS[String(level)] ?? level}: ${words}`));
   };
+}
+
+/** A line whose facts are nested too deeply is shown as it is: to log something never fails. */
+function factsIn(line: string): Facts {
+  try {
+    return parseOwnJson(line) as Facts;
+  } catch {
+    return { level: 'log', msg: line };
+  }
 }
 
 const MOST_REMEMBERED = 1_000;

@@ -104,6 +104,15 @@ describe('people read', () => {
     ]);
   });
 
+  test('a line that is nested too deeply as it is', () => {
+    const { logger, shown } = startLog();
+    const deep = JSON.parse(`${'['.repeat(600)}${']'.repeat(600)}`);
+
+    logger.warn({ deep }, 'odd');
+
+    expect(shown[0]).toMatch(/^12:00:00 log: \{"level":"warn".*\[\[/);
+  });
+
   test('nothing that could move the cursor, and a line of bounded length', () => {
     const { logger, shown } = startLog();
 
