@@ -16,6 +16,7 @@ import { addForget } from './commands/forget.ts';
 import { addFormula } from './commands/formula.ts';
 import { addJobs } from './commands/jobs.ts';
 import { addPace } from './commands/pace.ts';
+import { addPrune } from './commands/prune.ts';
 import { addPublish } from './commands/publish.ts';
 import { addQuery } from './commands/query.ts';
 import { addRedrive } from './commands/redrive.ts';
@@ -105,6 +106,7 @@ const COMMANDS: readonly AddCommand[] = [
   addPublish,
   addRuns,
   addDiff,
+  addPrune,
   addQuery,
   addScore,
   addCall,

@@ -105,6 +105,9 @@ export const MANIFEST_NAME = '_manifest.json';
 /** True for the key of a run's manifest. A run that was published more than once may have `_manifest-TOKEN.json`. */
 export const isManifestKey = (key: string): boolean => /(?:^|\/)_manifest(?:-[0-9a-f]+)?\.json$/.test(key);
 
+/** The mark of a run that is being removed (`pruneRuns`). No manifest, and no record for SQL engines. */
+export const PRUNED_NAME = '_manifest-pruned.json';
+
 /** Where the changes of a run against another lie until `latest.json` names it. */
 export const workChangesKey = (place: Place, run: Pick<Run, 'id'>, against: string) =>
   `${workFolder(place, run)}publish/against-${against}/changes.ndjson.gz`;

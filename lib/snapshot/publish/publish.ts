@@ -7,7 +7,15 @@ import {
   StoredObjectError,
 } from '../../store/stored-json.ts';
 import type { GateName } from '../gate-names.ts';
-import { latestKey, MANIFEST_NAME, type Place, sourceOf, workFolder } from '../keys.ts';
+import {
+  latestKey,
+  MANIFEST_NAME,
+  type Place,
+  PRUNED_NAME,
+  publishedFolder,
+  sourceOf,
+  workFolder,
+} from '../keys.ts';
 import { type Latest, type Manifest, manifestOf, readLatest } from '../manifest.ts';
 import { refuseTakenPlace } from '../place-taken.ts';
 import type { Run } from '../run-id.ts';
@@ -249,6 +257,13 @@ async function moveLatest(
     await store.delete(key);
     return 'lost-race';
   }
+  if (await isBeingPruned(store, source, run)) {
+    await store.delete(key);
+    throw new StoredObjectError(
+      'invalid',
+      `run ${run.id} of ${source} is being removed by platform-sync prune`,
+    );
+  }
   await partitions?.add(source, run, manifest);
   if (leftovers.length > 0) await tagLatestAgain(contextOf(options), run);
   const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
@@ -265,6 +280,11 @@ async function moveLatest(
   if (latest?.run !== run.id) await partitions?.remove(source, run);
   await store.delete(key);
   return 'lost-race';
+}
+
+/** Looked at after the manifest was stored: `pruneRuns` marks a run before it looks whether the run is published again. */
+async function isBeingPruned(store: Store, source: Place, run: Run): Promise<boolean> {
+  return (await store.get(`${publishedFolder(source, run)}${PRUNED_NAME}`)) !== undefined;
 }
 
 /** Tags the run that was replaced, and the one before, whose publisher may have been stopped before it did. */

@@ -27,11 +27,11 @@ const FILTER_FIELDS = [
 
 const NOT = /^not[ _-]?/;
 
-const isKnown = (text: string): boolean => {
+function isKnown(text: string): boolean {
   const name = text.trim().toLowerCase();
   const plain = name.replace(NOT, '');
   return FILTER_FIELDS.some((field) => field === name || field === plain);
-};
+}
 
 function expected(text: unknown): string {
   const fields = `a filter field (${FILTER_FIELDS.join(', ')}; or one with not before it, as notarchived)`;

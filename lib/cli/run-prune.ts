@@ -1,0 +1,126 @@
+import { readSyncSettings } from '../settings.ts';
+import { publishedRuns } from '../snapshot/changes/published-runs.ts';
+import { placesIn } from '../snapshot/history/places.ts';
+import {
+  type PrunePlan,
+  type PruneRule,
+  planPrune,
+  type RunToPrune,
+} from '../snapshot/history/plan-prune.ts';
+import { pruneRuns, type StillNeeded } from '../snapshot/history/prune-runs.ts';
+import { unpublishedRuns } from '../snapshot/history/unpublished-runs.ts';
+import type { Place } from '../snapshot/keys.ts';
+import { readLastPublication } from '../snapshot/publish/last-publication.ts';
+import { openPartitions } from '../snapshot/publish/open-partitions.ts';
+import type { Store } from '../store/store.ts';
+import { openStoreOf } from './open-store-of.ts';
+import { exitCodes, shown, type Terminal } from './terminal.ts';
+
+export type PruneFlags = {
+  readonly keep?: number;
+  /** Epoch milliseconds. */
+  readonly olderThan?: number;
+  readonly dryRun?: true;
+  readonly json?: true;
+};
+
+/** A run that was needed and stays, with the reason in words. */
+type Kept = StillNeeded & { readonly source: Place };
+
+/**
+ * Removes old runs, or lists those that would be removed, and returns the exit code: 3 if something of a place is missing
+ * or damaged, so that nothing of it was removed.
+ */
+export async function runPrune(
+  place: Place | undefined,
+  flags: PruneFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const { SYNC_GLUE_DATABASE: database } = readSyncSettings(terminal.environment);
+  const { signal, environment } = terminal;
+  const store = await openStoreOf(environment);
+  const partitions = openPartitions({ database, store, environment });
+  const plans = await plansOf(store, place, ruleOf(flags), signal);
+  const dryRun = flags.dryRun === true;
+  const [removed, kept]: [RunToPrune[], Kept[]] = [[], []];
+  const onRemoved = (run: RunToPrune) => {
+    removed.push(run);
+    if (!flags.json) terminal.out(shown(`${dryRun ? 'would remove' : 'removed'} ${describe(run)}`));
+  };
+  for (const { place: source, runs, kept: needed, broken } of plans) {
+    if (broken !== undefined) terminal.err(shown(`${source}: nothing removed: ${broken}`));
+    if (dryRun) for (const run of runs) onRemoved(run);
+    const still = dryRun
+      ? []
+      : await pruneRuns({ store, place: source, runs, partitions, signal, onRemoved });
+    for (const each of [...needed, ...still]) kept.push({ source, ...each });
+  }
+  for (const { source, run, reason } of kept) terminal.err(shown(`${source}: ${run} stays: ${reason}`));
+  if (flags.json) terminal.out(JSON.stringify(toJson(removed, kept, dryRun), undefined, 2));
+  else terminal.out(total(removed, dryRun));
+  return plans.some(({ broken }) => broken !== undefined) ? exitCodes.incomplete : exitCodes.done;
+}
+
+const ruleOf = ({ keep, olderThan }: PruneFlags): PruneRule =>
+  keep === undefined ? { kind: 'older', beforeMs: olderThan ?? 0 } : { kind: 'keep', keep };
+
+async function plansOf(
+  store: Store,
+  place: Place | undefined,
+  rule: PruneRule,
+  signal: AbortSignal,
+): Promise<readonly PrunePlan[]> {
+  const all = await placesIn(store);
+  const linked = await linkedManifests(store, all, signal);
+  const plans: PrunePlan[] = [];
+  for (const each of place === undefined ? all : [place])
+    plans.push(await planPrune({ store, place: each, rule, nowMs: Date.now(), linked, signal }));
+  return plans;
+}
+
+/** The keys of manifests from whose runs unfinished runs take their ids. */
+async function linkedManifests(
+  store: Store,
+  places: readonly Place[],
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const keys = new Set<string>();
+  for (const place of places) {
+    const { latest } = await readLastPublication(store, place);
+    const runs = latest === undefined ? [] : await publishedRuns(store, place, { signal });
+    const published = new Set(runs.map(({ run }) => run));
+    for await (const run of unpublishedRuns({ store, place, published, latest, signal }))
+      if (run.state === 'unfinished' && run.linked !== undefined) keys.add(run.linked);
+  }
+  return keys;
+}
+
+const describe = ({ place, run, state, objects, bytes }: RunToPrune) =>
+  `${place} ${run} (${state}): ${count(objects, 'object')}, ${size(bytes)}`;
+
+const sumOf = (runs: readonly RunToPrune[], of: 'objects' | 'bytes') =>
+  runs.reduce((sum, run) => sum + run[of], 0);
+
+const total = (runs: readonly RunToPrune[], dryRun: boolean) =>
+  `${count(runs.length, 'run')}, ${count(sumOf(runs, 'objects'), 'object')}, ${size(sumOf(runs, 'bytes'))}${dryRun ? '; nothing was removed' : ''}`;
+
+const toJson = (runs: readonly RunToPrune[], kept: readonly Kept[], dryRun: boolean) => ({
+  dryRun,
+  runs: runs.map(({ place: source, run, startedAt, state, objects, bytes }) => ({
+    source,
+    run,
+    startedAt,
+    state,
+    objects,
+    bytes,
+  })),
+  kept,
+  objects: sumOf(runs, 'objects'),
+  bytes: sumOf(runs, 'bytes'),
+});
+
+const count = (number: number, one: string) =>
+  `${number.toLocaleString('en')} ${number === 1 ? one : `${one}s`}`;
+
+const size = (bytes: number) =>
+  bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;

@@ -1,0 +1,116 @@
+import type { Store } from '../../store/store.ts';
+import { type PublishedRun, publishedRuns } from '../changes/published-runs.ts';
+import { type Place, PRUNED_NAME, workFolder } from '../keys.ts';
+import { readLastPublication } from '../publish/last-publication.ts';
+import { runOfId } from '../run-id.ts';
+import { foldersOf } from './run-folders.ts';
+import { type UnpublishedRun, unpublishedRuns } from './unpublished-runs.ts';
+
+/** Which runs of a place go: all but the newest `keep` published ones, or those that started before a moment (epoch ms). */
+export type PruneRule =
+  | { readonly kind: 'keep'; readonly keep: number }
+  | { readonly kind: 'older'; readonly beforeMs: number };
+
+/** A run that goes. `half-pruned`: an earlier prune was stopped while it removed it. */
+export type RunToPrune = {
+  readonly place: Place;
+  readonly run: string;
+  readonly startedAt: string;
+  readonly state: 'published' | 'half-pruned' | UnpublishedRun['state'];
+  /** The folder of a published run; undefined for one that is only under `work/`. */
+  readonly folder: string | undefined;
+  readonly objects: number;
+  readonly bytes: number;
+};
+
+/** What goes of a place, and what would, but is needed: by its name, with the reason in words. */
+export type PrunePlan = {
+  readonly place: Place;
+  readonly runs: readonly RunToPrune[];
+  readonly kept: readonly { readonly run: string; readonly reason: string }[];
+  /** What is missing or damaged of the last published run, in words: then nothing goes. */
+  readonly broken: string | undefined;
+};
+
+export type PlanOptions = {
+  readonly store: Store;
+  readonly place: Place;
+  readonly rule: PruneRule;
+  readonly nowMs: number;
+  /** The keys of manifests from whose runs unfinished runs, of whatever place, take their ids. */
+  readonly linked: ReadonlySet<string>;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** A run that has not finished may still be taken: it goes only if it started this long ago. */
+const UNFINISHED_MS = 7 * 86_400_000;
+
+/** Says which runs of a place go. Changes nothing. */
+export async function planPrune(options: PlanOptions): Promise<PrunePlan> {
+  const { store, place, linked, signal } = options;
+  const last = await readLastPublication(store, place);
+  // What was published before may be all that is left.
+  if (last.broken !== undefined) return { place, runs: [], kept: [], broken: last.broken };
+  const published = await publishedRuns(store, place, signal === undefined ? {} : { signal });
+  const going = published.slice(1).filter((run, at) => isPast(options.rule, run.run, at + 1));
+  const needed = going.filter(({ manifest }) => linked.has(manifest));
+  const kept = needed.map(({ run }) => ({ run, reason: 'an unfinished run takes its ids from it' }));
+  const found: Omit<RunToPrune, 'objects' | 'bytes'>[] = going
+    .filter((run) => !needed.includes(run))
+    .map(({ run, manifest }) => ({
+      place,
+      run,
+      state: 'published',
+      folder: folderIn(manifest),
+      ...startOf(run),
+    }));
+  for (const { run, folder } of await halfPruned(store, place))
+    if (!found.some((each) => each.run === run))
+      found.push({ place, run, state: 'half-pruned', folder, ...startOf(run) });
+  const names = new Set(published.map(({ run }) => run));
+  const { latest } = last;
+  for await (const each of unpublishedRuns({ store, place, published: names, latest, signal }))
+    if (!found.some(({ run }) => run === each.run) && mayGo(each, options, published))
+      found.push({ place, run: each.run, state: each.state, folder: undefined, startedAt: each.startedAt });
+  const runs: RunToPrune[] = [];
+  for (const run of found) runs.push({ ...run, ...(await sizeOf(store, run)) });
+  return { place, runs, kept, broken: undefined };
+}
+
+const startOf = (run: string) => ({ startedAt: runOfId(run).startedAt });
+
+/** `at`: how many published runs are newer. */
+const isPast = (rule: PruneRule, run: string, at: number): boolean =>
+  rule.kind === 'keep' ? at >= rule.keep : Date.parse(runOfId(run).startedAt) < rule.beforeMs;
+
+/** A run that is not published goes if it started before all published runs that stay, or before the moment. */
+function mayGo(
+  { run, state, startedAt }: UnpublishedRun,
+  { rule, nowMs }: PlanOptions,
+  published: readonly PublishedRun[],
+): boolean {
+  if (state === 'unfinished' && Date.parse(startedAt) > nowMs - UNFINISHED_MS) return false;
+  if (rule.kind === 'older') return Date.parse(startedAt) < rule.beforeMs;
+  const oldest = published.slice(0, rule.keep).at(-1);
+  return oldest !== undefined && run < oldest.run;
+}
+
+const folderIn = (manifest: string) => manifest.slice(0, manifest.lastIndexOf('/') + 1);
+
+/** Runs that an earlier prune has begun to remove. */
+async function halfPruned(store: Store, place: Place) {
+  const found: { readonly run: string; readonly folder: string }[] = [];
+  for await (const { key } of store.list(`${place}/`)) {
+    const run = new RegExp(`/run=([^/]+)/${PRUNED_NAME.replaceAll('.', '\\.')}$`).exec(key)?.[1];
+    if (run !== undefined) found.push({ run, folder: folderIn(key) });
+  }
+  return found;
+}
+
+async function sizeOf(store: Store, run: Pick<RunToPrune, 'place' | 'run' | 'folder'>) {
+  let [objects, bytes] = [0, 0];
+  const folders = run.folder === undefined ? [] : foldersOf(run.folder, run);
+  for (const prefix of [...folders, workFolder(run.place, { id: run.run })])
+    for await (const { sizeBytes } of store.list(prefix)) [objects, bytes] = [objects + 1, bytes + sizeBytes];
+  return { objects, bytes };
+}

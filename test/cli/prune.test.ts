@@ -1,0 +1,324 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { publishedRuns } from '../../lib/snapshot/changes/published-runs.ts';
+import { planPrune } from '../../lib/snapshot/history/plan-prune.ts';
+import { pruneRuns } from '../../lib/snapshot/history/prune-runs.ts';
+import { changesKey, parquetFolder, publishedFolder } from '../../lib/snapshot/keys.ts';
+import type { Partitions } from '../../lib/snapshot/publish/partitions.ts';
+import { publishRun } from '../../lib/snapshot/publish/publish.ts';
+import { startRun } from '../../lib/snapshot/run/take-run.ts';
+import type { Run } from '../../lib/snapshot/run-id.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/publish-lines.ts';
+import { finishedRun } from '../snapshot/publish/finished-run.ts';
+import { createMemoryStore, type MemoryStore } from '../store/memory-store.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+const NOW = Date.parse('2026-12-01T00:00:00Z');
+const PLACE = 'calculations';
+const thursday: Run = { id: '20261119T090000Z-dddddd', startedAt: '2026-11-19T09:00:00.000Z' };
+
+let store: MemoryStore;
+const opened = vi.hoisted(() => ({ store: undefined as unknown }));
+vi.mock('../../lib/cli/open-store-of.ts', () => ({ openStoreOf: async () => opened.store }));
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: NOW });
+  store = createMemoryStore();
+  opened.store = store;
+  for (const run of [monday, tuesday, wednesday]) await publishWhole(run);
+});
+
+afterEach(() => void vi.useRealTimers());
+
+/** A published run with all that one may have. */
+async function publishWhole(run: Run): Promise<void> {
+  await publishLines(store, { run, lines: ['{"id":1}'] });
+  await store.put(`${parquetFolder(PLACE, run)}part-00000-aa.parquet`, Buffer.from('x'));
+  await store.put(changesKey(PLACE, run), Buffer.from('x'));
+  await store.put(`work/${PLACE}/${run.id}/publish/part-00000.json`, Buffer.from('{}'));
+}
+
+const keysOf = ({ id }: Run) => [...store.objects.keys()].filter((key) => key.includes(id));
+const published = async () => (await publishedRuns(store, PLACE)).map(({ run }) => run);
+
+async function prune(...argv: readonly string[]) {
+  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: 's3://no-bucket' });
+  const code = await runCommandLine(['prune', ...argv], terminal);
+  return { code, out: out(), err: err() };
+}
+
+const plan = (keep = 1) =>
+  planPrune({ store, place: PLACE, rule: { kind: 'keep', keep }, nowMs: NOW, linked: new Set() });
+
+/** Removes what a plan says. */
+const execute = async (differences: { readonly store?: Store; readonly partitions?: Partitions } = {}) =>
+  pruneRuns({
+    store,
+    place: PLACE,
+    runs: (await plan()).runs,
+    partitions: undefined,
+    signal: new AbortController().signal,
+    onRemoved: () => undefined,
+    ...differences,
+  });
+
+test('--keep N leaves the newest, and removes all that the others have', async () => {
+  const { code, out } = await prune('--keep', '2', '--json');
+
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({
+    dryRun: false,
+    runs: [{ source: PLACE, run: monday.id, state: 'published', objects: 5 }],
+    kept: [],
+    objects: 5,
+  });
+  expect(keysOf(monday)).toEqual([]);
+  expect(keysOf(tuesday)).toHaveLength(5);
+  expect(await published()).toEqual([wednesday.id, tuesday.id]);
+});
+
+test('--older-than removes those that started before; the newest stays, however old it is', async () => {
+  const some = await prune(PLACE, '--older-than', '2026-11-17');
+  const all = await prune(PLACE, '--older-than', '1d');
+
+  expect([some.code, all.code]).toEqual([0, 0]);
+  expect(some.out).toMatch(
+    /^removed calculations 20261116\S+ \(published\): 5 objects, .* kB\n1 run, 5 objects/,
+  );
+  expect(all.out).toContain(tuesday.id);
+  expect(await published()).toEqual([wednesday.id]);
+});
+
+test('--dry-run says what would be removed, and removes nothing', async () => {
+  const before = [...store.objects.keys()];
+
+  const { code, out } = await prune('--keep', '1', '--dry-run');
+
+  expect(code).toBe(0);
+  expect(out.split('\n')).toEqual([
+    expect.stringContaining(`would remove calculations ${tuesday.id} (published): 5 objects`),
+    expect.stringContaining(`would remove calculations ${monday.id}`),
+    expect.stringMatching(/^2 runs, 10 objects, .* kB; nothing was removed$/),
+  ]);
+  expect([...store.objects.keys()]).toEqual(before);
+});
+
+test.each([
+  [[], 'expected either --keep or --older-than, got none'],
+  [['--keep', '1', '--older-than', '1d'], 'expected either --keep or --older-than, got both'],
+  [['--keep', '0'], 'Expected a whole number from 1 to 100000'],
+])('%j is wrong usage', async (argv, expected) => {
+  const { code, err } = await prune(...argv);
+
+  expect(code).toBe(2);
+  expect(err).toContain(expected);
+  expect(await published()).toHaveLength(3);
+});
+
+test.each([
+  ['latest.json', `${PLACE}/latest.json`],
+  ['the manifest of the newest run', `${publishedFolder(PLACE, wednesday)}_manifest.json`],
+])('if %s is damaged, nothing of the place goes: exit 3', async (_, key) => {
+  await store.put(key, Buffer.from('{'));
+  const before = [...store.objects.keys()];
+
+  const { code, err } = await prune('--keep', '1');
+
+  expect(code).toBe(3);
+  expect(err).toContain(`${PLACE}: nothing removed: ${key} is not what platform-sync writes there`);
+  expect([...store.objects.keys()]).toEqual(before);
+});
+
+describe('runs that are not published', () => {
+  const begin = (startedAt: string, linked?: string) =>
+    startRun(
+      {
+        source: linked === undefined ? PLACE : 'cards',
+        compression: 'gzip',
+        selection: {},
+        platform: 'example.com',
+        ...(linked === undefined ? {} : { linked: { manifest: linked } }),
+      },
+      { store, now: () => Date.parse(startedAt), random: Math.random },
+    );
+
+  test('go if they started before those that stay; one that may still be taken after a week', async () => {
+    const old = (await begin('2026-11-17T10:00:00Z')).checkpoint.run;
+    const recent = (await begin('2026-11-30T00:00:00Z')).checkpoint.run;
+
+    const kept = await prune('--keep', '2', '--json');
+    const past = await prune('--older-than', '1h', '--json');
+
+    expect(JSON.parse(kept.out).runs.map(({ run }: { run: string }) => run)).toEqual([monday.id]);
+    expect(JSON.parse(past.out).runs).toMatchObject([{ run: tuesday.id }, { run: old, state: 'unfinished' }]);
+    expect([...store.objects.keys()].join()).toContain(recent);
+    expect([...store.objects.keys()].join()).not.toContain(old);
+  });
+
+  test('keep the run that they take their ids from', async () => {
+    await begin('2026-11-30T00:00:00Z', `${publishedFolder(PLACE, monday)}_manifest.json`);
+
+    const { out, err } = await prune(PLACE, '--keep', '1', '--json');
+
+    expect(JSON.parse(out)).toMatchObject({ runs: [{ run: tuesday.id }], kept: [{ run: monday.id }] });
+    expect(err).toBe(`${PLACE}: ${monday.id} stays: an unfinished run takes its ids from it`);
+    expect(keysOf(monday)).toHaveLength(5);
+  });
+});
+
+test('what leads to a run goes before its records, the mark last', async () => {
+  store = createMemoryStore();
+  for (const run of [monday, wednesday]) await publishWhole(run);
+  const done: string[] = [];
+  const partitions: Partitions = {
+    add: async () => undefined,
+    remove: async (_place, { id, startedAt }) => void done.push(`partition ${startedAt.slice(0, 10)} ${id}`),
+  };
+  const watched: Store = {
+    ...store,
+    delete: async (key) => {
+      done.push(key);
+      await store.delete(key);
+    },
+  };
+
+  await execute({ store: watched, partitions });
+
+  const folder = publishedFolder(PLACE, monday);
+  expect(done.slice(0, 2)).toEqual([`partition 2026-11-16 ${monday.id}`, `${folder}_manifest.json`]);
+  expect(done.at(-1)).toBe(`${folder}_manifest-pruned.json`);
+  expect(done.filter((key) => key.includes('part-')).length).toBeGreaterThan(1);
+});
+
+test('killed at any of its changes, it continues when it is repeated, and no half of a run is listed', async () => {
+  let changes = 0;
+  for (let killedAt = 1; killedAt < 100; killedAt += 1) {
+    store = createMemoryStore();
+    for (const run of [monday, wednesday]) await publishWhole(run);
+    changes = 0;
+    const step = () => {
+      changes += 1;
+      if (changes === killedAt) throw new Error('killed');
+    };
+    const dying: Store = {
+      ...store,
+      put: async (...args) => {
+        step();
+        return store.put(...args);
+      },
+      delete: async (...args) => {
+        step();
+        return store.delete(...args);
+      },
+    };
+    const first = await execute({ store: dying }).then(
+      () => 'done',
+      (error: Error) => error.message,
+    );
+    const listed = await published();
+    if (listed.includes(monday.id))
+      expect(keysOf(monday).filter((key) => !key.includes('pruned'))).toHaveLength(5);
+    await execute();
+
+    expect(keysOf(monday)).toEqual([]);
+    expect(await published()).toEqual([wednesday.id]);
+    expect(keysOf(wednesday)).toHaveLength(5);
+    if (first === 'done') break;
+  }
+  expect(changes).toBeGreaterThan(5);
+});
+
+test.each(['before latest.json is stored again', 'after it'])(
+  'a run that is published again meanwhile, %s, is not lost',
+  async (when) => {
+    store = createMemoryStore();
+    await publish(monday);
+    await publish(thursday);
+    const { runs } = await plan();
+    const force = () => publish(monday, true).catch((error: Error) => error.message);
+    let forced: unknown;
+    const racing: Store = {
+      ...store,
+      put: async (key, ...rest) => {
+        const isLatest = key === `${PLACE}/latest.json`;
+        if (isLatest && when.startsWith('before')) forced = await force();
+        const result = await store.put(key, ...rest);
+        if (isLatest && when.startsWith('after')) forced = await force();
+        return result;
+      },
+    };
+
+    await pruneRuns({
+      store: racing,
+      place: PLACE,
+      runs,
+      partitions: undefined,
+      signal: new AbortController().signal,
+      onRemoved: () => undefined,
+    });
+
+    expect(forced).toContain('is being removed by platform-sync prune');
+    expect(await published()).toEqual([thursday.id]);
+    expect(keysOf(monday).filter((key) => key.startsWith('work/') === false)).toEqual([]);
+  },
+);
+
+test('a run whose publisher moved latest.json before it was looked at stays, without its mark', async () => {
+  store = createMemoryStore();
+  await publish(monday);
+  await publish(thursday);
+  const { runs } = await plan();
+  await publish(monday, true);
+
+  const needed = await pruneRuns({
+    store,
+    place: PLACE,
+    runs,
+    partitions: undefined,
+    signal: new AbortController().signal,
+    onRemoved: () => undefined,
+  });
+
+  expect(needed).toEqual([{ run: monday.id, reason: 'it has been published again' }]);
+  expect((await publishedRuns(store, PLACE))[0]?.run).toBe(monday.id);
+  expect(keysOf(monday).filter((key) => key.includes('pruned'))).toEqual([]);
+  await expect(publish(monday, true)).resolves.toMatchObject({ kind: 'published' });
+});
+
+test('a publisher that read latest.json before the mark was there cannot move it afterwards', async () => {
+  store = createMemoryStore();
+  await publish(monday);
+  await publish(thursday);
+  const { runs } = await plan();
+  let pruned = false;
+  // It has stored its manifest and seen no mark, and is slow.
+  const slow: Store = {
+    ...store,
+    put: async (key, ...rest) => {
+      if (key === `${PLACE}/latest.json` && !pruned) {
+        pruned = true;
+        const signal = new AbortController().signal;
+        await pruneRuns({
+          store,
+          place: PLACE,
+          runs,
+          partitions: undefined,
+          signal,
+          onRemoved: () => undefined,
+        });
+      }
+      return store.put(key, ...rest);
+    },
+  };
+
+  const forced = publish(monday, true, slow);
+
+  await expect(forced).rejects.toThrow();
+  expect((await publishedRuns(store, PLACE)).map(({ run }) => run)).toEqual([thursday.id]);
+});
+
+async function publish(run: Run, force = false, to: Store = store) {
+  const finished = await finishedRun(store, run, {});
+  return publishRun({ store: to, source: PLACE, run, finished, force, now: () => NOW });
+}
