@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Allow } from '../jobs/allow.ts';
-import { readJobLines } from '../jobs/message/job-lines.ts';
+import { checkJobLines, type JobLine, type JobLines, readJobLines } from '../jobs/message/job-lines.ts';
 import { parseMessage } from '../jobs/message/message.ts';
 import { withId } from '../jobs/message/with-id.ts';
 import { MOST_MESSAGE_BYTES } from '../jobs/queue/queue.ts';
 import { sentBytes } from '../jobs/queue/sendable.ts';
-import { faultsHere, type Job } from '../jobs/types/job-types.ts';
+import { faultsHere } from '../jobs/types/job-types.ts';
 
 /** A job that may be sent, with its id. */
-type ReadJob = { readonly id: string; readonly text: string; readonly job: Job };
+export type ReadJob = { readonly id: string; readonly text: string };
 
 export type ReadJobs =
   | { readonly kind: 'jobs'; readonly jobs: readonly ReadJob[] }
@@ -19,15 +19,21 @@ export async function faultsOfJobs(jobs: readonly ReadJob[]): Promise<readonly s
   // Large, and needed only for a dry run.
   const { analyzeFormula } = await import('../formula/analyze.ts');
   const faults: string[] = [];
-  for (const [index, { id, job }] of jobs.entries())
-    for (const fault of faultsHere(job, { analyzeFormula }))
+  for (const [index, { id, text }] of jobs.entries())
+    for (const fault of faultsHere(parsed(text, {}).job, { analyzeFormula }))
       faults.push(`job ${index + 1} (${id}): ${fault}`);
   return firstOf(faults);
 }
 
 /** The jobs in a JOBS.ndjson, each with its id, or every fault in it. */
-export async function readJobs(text: string, allow: Allow): Promise<ReadJobs> {
-  const read = await readJobLines(linesOf(text), { allow });
+export const readJobs = async (text: string, allow: Allow): Promise<ReadJobs> =>
+  withIds(await readJobLines(linesOf(text), { allow }), allow);
+
+/** The same for jobs that come with their lines. */
+export const readRowJobs = async (lines: AsyncIterable<JobLine>, allow: Allow): Promise<ReadJobs> =>
+  withIds(await checkJobLines(lines, { allow }), allow);
+
+function withIds(read: JobLines, allow: Allow): ReadJobs {
   if (read.kind === 'faults') return read;
   if (read.messages.length === 0) return { kind: 'faults', faults: ['expected at least one job, got none'] };
   const jobs = read.messages.map((message) => named(message, allow));
@@ -49,12 +55,15 @@ async function* linesOf(text: string): AsyncGenerator<string> {
  * a send that is repeated after its response was lost would run a function twice.
  */
 function named(text: string, allow: Allow): ReadJob {
-  const made = randomUUID();
-  const parsed = parseMessage(text, { messageId: made, allow });
-  if (parsed.kind === 'refused')
-    throw new Error(`a line that was checked is refused: ${parsed.faults.join('; ')}`);
-  const { job, isNamed } = parsed;
-  return { id: job.id, text: isNamed ? text : withId(text, job.id), job };
+  const { job, isNamed } = parsed(text, allow);
+  return { id: job.id, text: isNamed ? text : withId(text, job.id) };
+}
+
+function parsed(text: string, allow: Allow) {
+  const read = parseMessage(text, { messageId: randomUUID(), allow });
+  if (read.kind === 'refused')
+    throw new Error(`a line that was checked is refused: ${read.faults.join('; ')}`);
+  return read;
 }
 
 const MOST_FAULTS = 50;

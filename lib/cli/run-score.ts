@@ -7,7 +7,7 @@ import { previewBatch } from '../jobs/texts/batch/preview.ts';
 import { scoreFile } from '../jobs/texts/batch/score-file.ts';
 import { BatchConflictError } from '../jobs/texts/batch/split-batch.ts';
 import { createScoreCache } from '../jobs/texts/cache/score-cache.ts';
-import type { OutputFormat } from '../jobs/texts/output/scored-file.ts';
+import type { OutputFormat } from '../jobs/texts/output/text-file.ts';
 import { createInput } from '../jobs/texts/rows/input.ts';
 import { RowsError } from '../jobs/texts/rows/rows-error.ts';
 import { bulkRequestChecks } from '../jobs/types/score/message.ts';

@@ -1,10 +1,11 @@
-import { constants, createReadStream } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { Summary } from '../jobs/texts/batch/finish-batch.ts';
-import { type OutputFormat, outputFormat, writeScoredFile } from '../jobs/texts/output/scored-file.ts';
+import { writeScoredFile } from '../jobs/texts/output/scored-file.ts';
+import type { OutputFormat } from '../jobs/texts/output/text-file.ts';
 import { errorCode } from '../store/error-code.ts';
 import type { Store } from '../store/store.ts';
+import { checkedOutputFile } from './output-file.ts';
 import { rowsOptions, type ScoreFlags } from './score-command.ts';
 import { shown, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -25,19 +26,12 @@ export async function checkedOutput(
   output: string | undefined,
 ): Promise<OutputFormat | undefined> {
   if (output === undefined) return undefined;
-  const refuse = (expected: string, got: string) =>
-    new UsageError(`--output ${output}: expected ${expected}, got ${got}`);
-  const format = outputFormat(output);
-  if (format === undefined)
-    throw refuse('a name that ends in .csv, .tsv, .ndjson or .jsonl, with .gz or without', 'another one');
+  const format = await checkedOutputFile(output);
   const [input, there] = await Promise.all([stat(file), stat(output).catch(() => undefined)]);
   if (there !== undefined && there.ino === input.ino && there.dev === input.dev)
-    throw refuse('another file than the one that is scored', 'the same');
-  if (there !== undefined && !there.isFile()) throw refuse('a file', 'something else');
-  const folder = dirname(output);
-  await access(folder, constants.W_OK).catch((error: unknown) => {
-    throw refuse('a file in a folder that can be written', errorCode(error) ?? 'unknown');
-  });
+    throw new UsageError(
+      `--output ${output}: expected another file than the one that is scored, got the same`,
+    );
   return format;
 }
 

@@ -55,6 +55,12 @@ test('jobs are listed as a table, newest first, without the platform', async () 
     /^thrown +run-function +FAILED +1 +\d{4}-\S+Z +\d{4}-\S+Z +execution: execution \S+ ended with FAILED$/,
   );
   expect(rows[2]).toMatch(/^old +sco {0,2}re +SENT +1 +2026-11-20T09:00:00.000Z +-$/);
+  expect(rows.slice(3)).toEqual([
+    expect.stringMatching(
+      /^on the queue: (nothing|.* queued, \d+ in hand or put back for later, \d+ sent with a delay)$/,
+    ),
+    expect.stringMatching(/^dead letters: \d+$/),
+  ]);
   expect(out).not.toContain('\u001b');
 });
 

@@ -63,6 +63,7 @@ const kinds = {
     writeFileSync(join(folder, block.words), block.text);
     checkJobs(block);
   },
+  'json FILE': ({ text, words }) => writeFileSync(join(folder, words), text),
   'csv FILE': ({ text, words }) => writeFileSync(join(folder, words), text),
   'json instances': ({ text }) => void readConfig(JSON.parse(text)),
   'json event rule': ({ text }) =>

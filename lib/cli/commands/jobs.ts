@@ -8,6 +8,7 @@ import { choiceOption, numberOption } from '../options.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { addCancel } from './jobs-cancel.ts';
 import { addResolve } from './jobs-resolve.ts';
+import { addResults } from './jobs-results.ts';
 
 type JobsFlags = { readonly limit: number; readonly state?: JobState; readonly json?: true };
 
@@ -17,7 +18,9 @@ const STATES = ['CLAIMED', 'SENT', 'DONE', 'FAILED', 'UNKNOWN'] as const satisfi
 export const addJobs: AddCommand = (program, terminal, finish) => {
   const jobs = program
     .command('jobs')
-    .description('List the jobs in the ledger, newest first, or show the result of one.')
+    .description(
+      'List the jobs in the ledger, newest first, and count those on the queue; or show the result of one.',
+    )
     .enablePositionalOptions()
     .argument('[id]', 'the job to show: its result, or its row in the ledger if it has no result yet')
     .option('--limit <n>', 'the most jobs to list', numberOption(1, 10_000), 20)
@@ -26,12 +29,16 @@ export const addJobs: AddCommand = (program, terminal, finish) => {
     .action(async (id: string | undefined, flags: JobsFlags) =>
       finish(await (id === undefined ? listJobs(flags, terminal) : showJob(id, terminal))),
     );
+  addResults(jobs, terminal, finish);
   addCancel(jobs, terminal, finish);
   addResolve(jobs, terminal, finish);
 };
 
 async function listJobs({ limit, state, json }: JobsFlags, terminal: Terminal): Promise<number> {
   const ledger = await openLedgerFor('jobs', terminal);
+  // Meanwhile, since neither needs the other.
+  const { queueLines } = await import('../queue-counts.ts');
+  const queued = queueLines(terminal);
   let newest: JobRow[] = [];
   let found = 0;
   for await (const row of ledger.list()) {
@@ -45,7 +52,8 @@ async function listJobs({ limit, state, json }: JobsFlags, terminal: Terminal): 
   const listed = newestOf(newest, limit).map(toListed);
   if (json) terminal.out(JSON.stringify(listed, undefined, 2));
   else if (listed.length === 0) terminal.out(`no jobs${state === undefined ? '' : ` are ${state}`}`);
-  else for (const line of inColumns(HEADER, listed.map(cells))) terminal.out(line);
+  else for (const line of inColumns(HEADER, listed.map(cells), terminal)) terminal.out(line);
+  for (const line of await queued) (json ? terminal.err : terminal.out)(line);
   const left = found - listed.length;
   if (left > 0)
     terminal.err(`${left} earlier ${left === 1 ? 'job' : 'jobs'} not listed; use --limit to list more`);

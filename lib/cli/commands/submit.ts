@@ -1,33 +1,51 @@
 import type { Queue } from '../../jobs/queue/queue.ts';
 import { readSyncSettings } from '../../settings.ts';
 import type { AddCommand } from '../command.ts';
+import type { CsvFlags } from '../csv-jobs.ts';
 import { readText } from '../options.ts';
+import type { ReadJob } from '../read-jobs.ts';
 import { settingFor } from '../setting-for.ts';
-import { exitCodes, type Terminal } from '../terminal.ts';
+import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
-type SubmitFlags = { readonly dryRun?: true; readonly json?: true };
+type SubmitFlags = Partial<CsvFlags> & { readonly dryRun?: true; readonly json?: true };
 
-/** `submit JOBS.ndjson`: puts jobs on the queue, one per line; all of them are checked before any is sent. */
+/**
+ * `submit JOBS.ndjson`: puts jobs on the queue, one per line; `--from-csv`: one for each row. All of them are checked before
+ * any is sent.
+ */
 export const addSubmit: AddCommand = (program, terminal, finish) => {
   program
     .command('submit')
     .description('Put jobs on the queue; every line is checked before any is sent.')
-    .argument('<file>', 'the jobs as JSON, one per line; - for standard input')
+    .argument('[file]', 'the jobs as JSON, one per line; - for standard input')
+    .option('--from-csv <file>', 'make a job of each row of this CSV, by --template')
+    .option('--template <file>', 'a job as JSON, in which {{column}} stands for a cell; - for standard input')
+    .option('--encoding <label>', 'the encoding of the CSV (default: detected)')
+    .option('--separator <character>', 'the separator of the CSV (default: detected from its header)')
     .option('--dry-run', 'check everything, formulas too, but send nothing')
     .option('--json', 'print how many were sent, and their ids, as one JSON value')
-    .action(async (file: string, flags: SubmitFlags) => finish(await submit(file, flags, terminal)));
+    .action(async (file: string | undefined, flags: SubmitFlags) =>
+      finish(await submit(file, flags, terminal)),
+    );
 };
 
-async function submit(file: string, flags: SubmitFlags, terminal: Terminal): Promise<number> {
+async function submit(given: string | undefined, flags: SubmitFlags, terminal: Terminal): Promise<number> {
+  const csv = csvFlags(given, flags);
+  const file = csv?.fromCsv ?? given ?? '-';
   const settings = readSyncSettings(terminal.environment);
   const queueUrl = flags.dryRun ? undefined : settingFor('submit', settings, 'SYNC_QUEUE_URL');
   const { allowOf, openQueue } = await import('../open-jobs.ts');
   const { faultsOfJobs, readJobs } = await import('../read-jobs.ts');
-  const read = await readJobs(await readText(file, terminal), allowOf(settings.SYNC_ALLOW));
+  const allow = allowOf(settings.SYNC_ALLOW);
+  const read =
+    csv === undefined
+      ? await readJobs(await readText(file, terminal), allow)
+      : await (await import('../csv-jobs.ts')).readCsvJobs(csv, allow, terminal);
   if (read.kind === 'faults') {
     const faults = read.faults.map((fault) => `  ${fault}`).join('\n');
-    throw new UsageError(`${file}: expected one job per line; nothing was sent:\n${faults}`);
+    const what = csv === undefined ? 'one job per line' : 'a job for each row';
+    throw new UsageError(`${file}: expected ${what}; nothing was sent:\n${faults}`);
   }
   if (queueUrl === undefined) {
     const invalid = await faultsOfJobs(read.jobs);
@@ -35,12 +53,43 @@ async function submit(file: string, flags: SubmitFlags, terminal: Terminal): Pro
       const faults = invalid.map((fault) => `  ${fault}`).join('\n');
       throw new UsageError(`${file}: expected jobs that the platform can do; nothing was sent:\n${faults}`);
     }
-    const ids = read.jobs.map(({ id }) => id);
-    if (flags.json) terminal.out(JSON.stringify({ dryRun: true, sent: 0, ids }, undefined, 2));
-    else terminal.out(`${jobs(ids.length)} would be sent; nothing was sent`);
-    return exitCodes.done;
+    return showDryRun(read.jobs, flags, terminal);
   }
   return send(read.jobs, await openQueue(queueUrl, terminal.environment), flags, terminal);
+}
+
+/** The options of a CSV, or undefined for a file of jobs. Throws `UsageError` unless it is one of the two. */
+function csvFlags(
+  file: string | undefined,
+  { fromCsv, template, ...flags }: SubmitFlags,
+): CsvFlags | undefined {
+  if ((file === undefined) === (fromCsv === undefined))
+    throw new UsageError(
+      `submit: expected a file of jobs, or --from-csv, got ${file === undefined ? 'neither' : 'both'}`,
+    );
+  if ((fromCsv === undefined) !== (template === undefined))
+    throw new UsageError(
+      `submit: expected --from-csv and --template together, got ${fromCsv === undefined ? '--template' : '--from-csv'} alone`,
+    );
+  return fromCsv === undefined || template === undefined ? undefined : { ...flags, fromCsv, template };
+}
+
+/** How many jobs a dry run shows. */
+const SHOWN = 3;
+
+function showDryRun(all: readonly ReadJob[], { json, fromCsv }: SubmitFlags, { out }: Terminal): number {
+  const ids = all.map(({ id }) => id);
+  const first = all.slice(0, SHOWN).map(({ text }) => text);
+  if (json)
+    out(
+      `${JSON.stringify({ dryRun: true, sent: 0, ids }, undefined, 2).slice(0, -2)},\n  "first": [${first.join(', ')}]\n}`,
+    );
+  else {
+    if (fromCsv !== undefined) for (const text of first) out(shown(text));
+    if (fromCsv !== undefined && all.length > SHOWN) out(`and ${jobs(all.length - SHOWN)} more`);
+    out(`${jobs(ids.length)} would be sent; nothing was sent`);
+  }
+  return exitCodes.done;
 }
 
 async function send(

@@ -3,6 +3,11 @@ import type { Allow } from '../allow.ts';
 import { type ParsedMessage, parseMessage } from './message.ts';
 import { readMessageJson } from './message-json.ts';
 
+/** A job as text, or why there is none; `line`: where it is in its file. */
+export type JobLine =
+  | { readonly line: number; readonly text: string }
+  | { readonly line: number; readonly faults: readonly string[] };
+
 /** All lines of a JOBS.ndjson as messages to be sent, or everything that is wrong with them. */
 export type JobLines =
   /** Each message as compact JSON, in the order of the lines. */
@@ -15,19 +20,34 @@ export type JobLines =
  * twice is a fault, even with the same content. A `run-function` or `update-formula` line without an id has none to
  * compare, since the queue gives it one.
  */
-export async function readJobLines(
+export const readJobLines = (
   lines: AsyncIterable<string>,
+  options: { readonly allow?: Allow } = {},
+): Promise<JobLines> => checkJobLines(numbered(lines), options);
+
+async function* numbered(lines: AsyncIterable<string>): AsyncGenerator<JobLine> {
+  let line = 0;
+  for await (const text of lines) {
+    line += 1;
+    yield { line, text };
+  }
+}
+
+/** The same for jobs that come with their lines. */
+export async function checkJobLines(
+  lines: AsyncIterable<JobLine>,
   { allow = {} }: { readonly allow?: Allow } = {},
 ): Promise<JobLines> {
   const messages: string[] = [];
   const faults: string[] = [];
   const seen: Seen = new Map();
-  let [number, count] = [0, 0];
-  for await (const raw of lines) {
-    number += 1;
-    const line = raw.replace(/^\uFEFF/, '').trim();
+  let count = 0;
+  for await (const given of lines) {
+    const { line: number } = given;
+    const line = 'text' in given ? given.text.replace(/^\uFEFF/, '').trim() : undefined;
     if (line === '') continue;
-    const read = readLine(line, allow);
+    const read: Read =
+      'text' in given ? readLine(line ?? '', allow) : { kind: 'refused', faults: given.faults };
     const found = read.kind === 'refused' ? read.faults : repetitions(read, number, seen);
     for (const fault of found.slice(0, MOST_FAULTS - faults.length)) faults.push(`line ${number}: ${fault}`);
     count += found.length;

@@ -3,6 +3,7 @@ import { printed } from '../rows/ndjson-row.ts';
 import type { SourceFormat, SourceRecord } from '../rows/read-rows.ts';
 import type { JoinedRow } from './joined-rows.ts';
 import { scoreColumns } from './score-columns.ts';
+import { csvCell } from './text-file.ts';
 
 export type CsvOptions = {
   readonly format: Pick<SourceFormat, 'isMarked'>;
@@ -22,18 +23,13 @@ export async function* csvOutput(
 ): AsyncGenerator<string> {
   const added = scoreColumns(names, topics);
   const line = (cells: readonly string[]) =>
-    `${cells.map((text) => cell(text, separator)).join(separator)}\n`;
+    `${cells.map((text) => csvCell(text, separator)).join(separator)}\n`;
   yield `${format.isMarked ? '\uFEFF' : ''}${line([...names, ...added.map(({ name }) => name)])}`;
   for await (const { record, score } of rows) {
     const scored = added.map(({ textIn }) => (score === undefined ? '' : textIn(score)));
     yield line([...cellsOf(record, names), ...scored]);
   }
 }
-
-const cell = (text: string, separator: string) =>
-  text.includes(separator) || /["\r\n]/.test(text) || /^\s|\s$/.test(text)
-    ? `"${text.replaceAll('"', '""')}"`
-    : text;
 
 /** As many cells as there are names. */
 function cellsOf(record: SourceRecord, names: readonly string[]): readonly string[] {

@@ -1,29 +1,10 @@
-import { open, rename, rm } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
-import { errorCode } from '../../../store/error-code.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Summary } from '../batch/finish-batch.ts';
 import { openRows, type RowsOptions } from '../rows/read-rows.ts';
 import { csvOutput, membersOf } from './csv-output.ts';
 import { joinedRows, scoresOf } from './joined-rows.ts';
 import { ndjsonOutput } from './ndjson-output.ts';
-
-/** The formats of a file of rows with their scores, by its ending. */
-export type OutputFormat = {
-  readonly format: 'csv' | 'ndjson';
-  readonly isTabbed: boolean;
-  readonly isGzipped: boolean;
-};
-
-/** The format that the name of a file says: `.csv`, `.tsv`, `.ndjson`, `.jsonl`, and `.gz` after it. */
-export function outputFormat(file: string): OutputFormat | undefined {
-  const [, ending, gz] = /\.(csv|tsv|ndjson|jsonl)(\.gz)?$/i.exec(file) ?? [];
-  if (ending === undefined) return undefined;
-  const isCsv = /^[ct]sv$/i.test(ending);
-  return { format: isCsv ? 'csv' : 'ndjson', isTabbed: /^tsv$/i.test(ending), isGzipped: gz !== undefined };
-}
+import { type OutputFormat, writeTextFile } from './text-file.ts';
 
 export type ScoredFileOptions = {
   readonly file: string;
@@ -42,25 +23,9 @@ export type ScoredFileOptions = {
  */
 export async function writeScoredFile(summary: Summary, options: ScoredFileOptions): Promise<number> {
   const { file, format, signal } = options;
-  const partial = `${file}.${process.pid}.partial`;
   const counts = { rows: 0 };
-  try {
-    const handle = await open(partial, 'w');
-    const lines = Readable.from(inBlocks(linesOf(summary, options, counts)));
-    const stages = format.isGzipped ? [createGzip()] : [];
-    // Flushed, since the name must not appear before the bytes are safe.
-    const target = handle.createWriteStream({ flush: true });
-    await pipeline([lines, ...stages, target], signal === undefined ? {} : { signal });
-    await rename(partial, file);
-    return counts.rows;
-  } catch (error) {
-    await rm(partial, { force: true });
-    const code = errorCode(error);
-    // Of the file system: its own message may not name the file.
-    if (error instanceof Error && 'syscall' in error && code !== undefined)
-      throw new Error(`${file}: expected a file that can be written, got ${code}`, { cause: error });
-    throw error;
-  }
+  await writeTextFile(file, linesOf(summary, options, counts), { isGzipped: format.isGzipped, signal });
+  return counts.rows;
 }
 
 async function* linesOf(
@@ -106,18 +71,4 @@ async function namesOf(
       );
   }
   return [...names];
-}
-
-const BLOCK_CHARACTERS = 65_536;
-
-/** Joins lines, since a write for each would take most of the time. */
-async function* inBlocks(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
-  let held = '';
-  for await (const line of lines) {
-    held += line;
-    if (held.length < BLOCK_CHARACTERS) continue;
-    yield Buffer.from(held);
-    held = '';
-  }
-  if (held !== '') yield Buffer.from(held);
 }

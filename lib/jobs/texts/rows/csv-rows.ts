@@ -3,7 +3,7 @@ import { createLookahead, type Lookahead } from './lookahead.ts';
 import { LONGEST_ROW, type SourceLine } from './source-lines.ts';
 
 /** A row of a CSV file and the line where it starts; or the line of a broken row, and what is wrong with it. */
-type CsvRow =
+export type CsvRow =
   | { readonly line: number; readonly fields: readonly string[] }
   | {
       readonly line: number;

@@ -1,5 +1,4 @@
-import { readHeader } from './csv-header.ts';
-import { createCsvReader } from './csv-rows.ts';
+import { openTable } from './csv-table.ts';
 import { findEncoding, SAMPLE_BYTES } from './encoding.ts';
 import { notRows, refuseOtherKinds } from './file-kind.ts';
 import { arrayElements } from './json-array.ts';
@@ -109,16 +108,17 @@ async function* jsonRows(
 const BROKEN = { kind: 'broken' } as const;
 
 async function openCsv(lines: AsyncIterator<SourceLine>, options: RowsOptions) {
-  const reader = createCsvReader(lines);
-  const given = options.separator ?? (/\.tsv(\.gz)?$/i.test(options.name ?? '') ? '\t' : undefined);
-  const { separator, names } = await readHeader(reader, {
+  const {
+    separator,
+    names,
+    rows: read,
+  } = await openTable(lines, {
+    ...options,
     requested: requestedColumns(options),
-    separator: given,
   });
   async function* rows(): AsyncGenerator<RowOfSource> {
     const indexes = new Map(names.map((name, index) => [name, index]));
-    const fieldCount = names.length;
-    for await (const row of reader.rows({ separator, fieldCount })) {
+    for await (const row of read()) {
       const { line, fields } = row;
       const record: SourceRecord = fields === undefined ? BROKEN : { kind: 'fields', fields };
       if ('fault' in row) yield { row: withKnown(row, fields, indexes, options), record };

@@ -1,0 +1,60 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Allow } from '../jobs/allow.ts';
+import { rowJobs } from '../jobs/from-csv/row-jobs.ts';
+import { readTemplate } from '../jobs/from-csv/template.ts';
+import { openTableFile } from '../jobs/texts/rows/csv-table.ts';
+import { RowsError } from '../jobs/texts/rows/rows-error.ts';
+import { parseJson } from '../json/json.ts';
+import { errorCode } from '../store/error-code.ts';
+import { readText } from './options.ts';
+import { type ReadJobs, readRowJobs } from './read-jobs.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+export type CsvFlags = {
+  readonly fromCsv: string;
+  readonly template: string;
+  readonly encoding?: string;
+  readonly separator?: string;
+};
+
+/** A job for each row of a CSV, or every fault in them. Throws `UsageError` for a file or template that cannot be used. */
+export async function readCsvJobs(
+  { fromCsv: file, template: templateFile, ...options }: CsvFlags,
+  allow: Allow,
+  terminal: Pick<Terminal, 'readInput'>,
+): Promise<ReadJobs> {
+  const json = await readTemplateFile(templateFile, terminal);
+  await stat(file).catch((error: unknown) => {
+    throw new UsageError(`${file}: expected a file that can be read, got ${errorCode(error) ?? 'unknown'}`);
+  });
+  try {
+    await using table = await openTableFile(createReadStream(file), {
+      name: file,
+      requested: [],
+      ...options,
+    });
+    const template = readTemplate(json, table.names);
+    if ('faults' in template)
+      throw new UsageError(
+        `${templateFile}: expected a job with columns of ${file}; nothing was sent:\n${template.faults.map((fault) => `  ${fault}`).join('\n')}`,
+      );
+    return await readRowJobs(rowJobs(table.rows(), { file, names: table.names, template }), allow);
+  } catch (error) {
+    if (error instanceof RowsError) throw new UsageError(`${file}: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+async function readTemplateFile(file: string, terminal: Pick<Terminal, 'readInput'>): Promise<unknown> {
+  const text = (await readText(file, terminal)).replace(/^\uFEFF/, '');
+  try {
+    return parseJson(text);
+  } catch (cause) {
+    throw new UsageError(
+      `--template ${file}: expected a job as JSON, such as {"type": "run-function", …}, got invalid JSON`,
+      { cause },
+    );
+  }
+}

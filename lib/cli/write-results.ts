@@ -1,0 +1,82 @@
+import type { StoredResult } from '../jobs/stored-results.ts';
+import { storedResults } from '../jobs/stored-results.ts';
+import { csvCell, type OutputFormat, writeTextFile } from '../jobs/texts/output/text-file.ts';
+import { printJson } from '../json/json.ts';
+import { openStoreOf } from './open-store-of.ts';
+import { checkedOutputFile } from './output-file.ts';
+import { exitCodes, shown, type Terminal } from './terminal.ts';
+
+export type ResultsFlags = {
+  readonly output: string;
+  readonly type?: string;
+  /** Epoch milliseconds. */
+  readonly since?: number;
+  readonly json?: true;
+};
+
+/** Writes the results that are wanted to a file, and returns the exit code: 3 if one of them cannot be read. */
+export async function writeResults(flags: ResultsFlags, terminal: Terminal): Promise<number> {
+  const { output: file, type, since: sinceMs, json } = flags;
+  const { signal, out, err } = terminal;
+  const format = await checkedOutputFile(file);
+  const store = await openStoreOf(terminal.environment);
+  const counts = { results: 0, byStatus: new Map<string, number>(), broken: 0 };
+  async function* results(): AsyncGenerator<StoredResult> {
+    for await (const result of storedResults(store, { type, sinceMs, signal })) {
+      if (result.value === undefined) {
+        counts.broken += 1;
+        err(
+          shown(
+            `platform-sync: ${result.key}: expected the result of a job, got something else; it is left out`,
+          ),
+        );
+        continue;
+      }
+      counts.results += 1;
+      const status = String(result.value['status']);
+      counts.byStatus.set(status, (counts.byStatus.get(status) ?? 0) + 1);
+      yield result;
+    }
+  }
+  await writeTextFile(file, linesOf(results(), format), { isGzipped: format.isGzipped, signal });
+  const byStatus = Object.fromEntries([...counts.byStatus].toSorted());
+  const words = Object.entries(byStatus).map(([status, count]) => `${count.toLocaleString('en')} ${status}`);
+  const { results: written, broken } = counts;
+  if (json) out(JSON.stringify({ file, results: written, byStatus, broken }, undefined, 2));
+  else
+    out(
+      shown(
+        `${file}: ${written.toLocaleString('en')} ${written === 1 ? 'result' : 'results'}${words.length === 0 ? '' : `: ${words.join(', ')}`}`,
+      ),
+    );
+  return broken === 0 ? exitCodes.done : exitCodes.incomplete;
+}
+
+const COLUMNS = [
+  'id',
+  'type',
+  'status',
+  'attempts',
+  'startedAt',
+  'finishedAt',
+  'sender',
+  'note',
+  'error',
+  'response',
+];
+
+async function* linesOf(
+  results: AsyncIterable<StoredResult>,
+  { format, isTabbed }: OutputFormat,
+): AsyncGenerator<string> {
+  const separator = isTabbed ? '\t' : ',';
+  if (format === 'csv') yield `${COLUMNS.join(separator)}\n`;
+  for await (const { text, value } of results) {
+    const cells = () => COLUMNS.map((name) => csvCell(cellOf(value[name]), separator)).join(separator);
+    yield `${format === 'csv' ? cells() : text}\n`;
+  }
+}
+
+/** A text as it is, nothing for null, and JSON for anything else. */
+const cellOf = (value: unknown) =>
+  typeof value === 'string' ? value : value === undefined || value === null ? '' : printJson(value);

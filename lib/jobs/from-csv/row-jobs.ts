@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
+import { canonicalJson } from '../../json/canonical-json.ts';
+import { printJson } from '../../json/json.ts';
+import type { JobLine } from '../message/job-lines.ts';
+import type { CsvRow } from '../texts/rows/csv-rows.ts';
+import type { Template } from './template.ts';
+
+/**
+ * Makes a job of each row. One without an id gets one that depends on the file's name, on what the job says, and on how
+ * many equal rows come before it, but neither on the file's folder nor on other rows: submitting the file again, with
+ * rows added, removed or sorted, gives each row that is as it was the id that it had.
+ */
+export async function* rowJobs(
+  rows: AsyncIterable<CsvRow>,
+  {
+    file,
+    names,
+    template,
+  }: { readonly file: string; readonly names: readonly string[]; readonly template: Template },
+): AsyncGenerator<JobLine> {
+  const indexes = new Map(names.map((name, index) => [name, index]));
+  const idOf = stableIds(file);
+  for await (const row of rows) {
+    const { line } = row;
+    if ('fault' in row) {
+      yield { line, faults: [row.fault] };
+      continue;
+    }
+    const filled = template.fill((column) => row.fields[indexes.get(column) ?? -1] ?? '');
+    if ('faults' in filled) yield { line, faults: filled.faults };
+    else yield { line, text: printJson(named(filled.value, idOf)) };
+  }
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A version is the same for all of them. Anything but an object is refused when it is checked. */
+function named(value: unknown, idOf: (message: object) => string): unknown {
+  if (!isRecord(value)) return value;
+  const message = { version: 1, ...value };
+  return 'id' in message ? message : { ...message, id: idOf(message) };
+}
+
+/** The most characters of a file's name in an id, which has at most 128. */
+const MOST_OF_FILE = 80;
+
+function stableIds(file: string): (message: object) => string {
+  const name = basename(file);
+  const stem = name.replace(/\.(csv|tsv)(\.gz)?$/i, '').replaceAll(/[^A-Za-z0-9._-]+/g, '-');
+  const seen = new Map<string, number>();
+  return (message) => {
+    const content = createHash('sha256')
+      .update(canonicalJson([name, message]))
+      .digest('hex')
+      .slice(0, 32);
+    const before = seen.get(content) ?? 0;
+    seen.set(content, before + 1);
+    return `${stem.slice(0, MOST_OF_FILE)}.${content}${before === 0 ? '' : `.${before + 1}`}`;
+  };
+}

@@ -1,0 +1,101 @@
+import { parseJson } from '../json/json.ts';
+import type { Store } from '../store/store.ts';
+
+/** A result as it is stored, and what of it can be told at once. */
+export type StoredResult = {
+  readonly key: string;
+  /** One line of JSON. */
+  readonly text: string;
+  readonly value: Readonly<Record<string, unknown>>;
+};
+
+export type ResultsWanted = {
+  /** One type of job; default: all. */
+  readonly type?: string | undefined;
+  /** Epoch milliseconds: results of jobs that ended then or later. Default: all. */
+  readonly sinceMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** How many results are read at once. */
+const AT_ONCE = 16;
+
+/**
+ * How long before its end a job may have been claimed first, at most: its result lies under that day. The ledger forgets
+ * jobs later than that.
+ */
+const LONGEST_JOB_MS = 31 * 24 * 3_600_000;
+
+/**
+ * The results in a store, by type, day and id. Memory holds a few of them. One that is not JSON has the key alone, and
+ * one that was deleted meanwhile is left out.
+ */
+export async function* storedResults(
+  store: Pick<Store, 'list' | 'get'>,
+  { type, sinceMs, signal }: ResultsWanted,
+): AsyncGenerator<StoredResult | { readonly key: string; readonly value: undefined }> {
+  const keys = wantedKeys(store, { type, sinceMs, signal });
+  const ahead: ReturnType<typeof readResult>[] = [];
+  const begin = async () => {
+    const next = await keys.next();
+    if (next.done) return;
+    const reading = readResult(store, next.value, signal);
+    // It is thrown where it is awaited.
+    reading.catch(() => undefined);
+    ahead.push(reading);
+  };
+  while (ahead.length < AT_ONCE) {
+    const before = ahead.length;
+    await begin();
+    if (ahead.length === before) break;
+  }
+  for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
+    const result = await next;
+    await begin();
+    if (result === undefined) continue;
+    if (result.value === undefined || endedSince(result.value, sinceMs)) yield result;
+  }
+}
+
+async function* wantedKeys(
+  store: Pick<Store, 'list'>,
+  { type, sinceMs, signal }: ResultsWanted,
+): AsyncGenerator<string> {
+  const firstDay =
+    sinceMs === undefined ? '' : new Date(Math.max(0, sinceMs - LONGEST_JOB_MS)).toISOString().slice(0, 10);
+  const prefix = type === undefined ? 'results/' : `results/${type}/`;
+  for await (const { key } of store.list(prefix, signal === undefined ? {} : { signal })) {
+    const day = /^results\/[^/]+\/dt=([^/]+)\//.exec(key)?.[1];
+    if (day !== undefined && day >= firstDay && key.endsWith('.json')) yield key;
+  }
+}
+
+/** More than any response: as when results are written. */
+const WHOLE = { mostBytes: 1024 * 1024 * 1024 };
+
+async function readResult(store: Pick<Store, 'get'>, key: string, signal: AbortSignal | undefined) {
+  const stored = await store.get(key, { ...WHOLE, ...(signal === undefined ? {} : { signal }) });
+  if (stored === undefined) return undefined;
+  const text = stored.body.toString().trim();
+  return { key, text, value: recordIn(text) };
+}
+
+function recordIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value = parseJson(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A result that does not say when its job ended is wanted in any case. */
+function endedSince(
+  { finishedAt }: Readonly<Record<string, unknown>>,
+  sinceMs = Number.NEGATIVE_INFINITY,
+): boolean {
+  const endMs = typeof finishedAt === 'string' ? Date.parse(finishedAt) : Number.NaN;
+  return Number.isNaN(endMs) || endMs >= sinceMs;
+}

@@ -1,0 +1,73 @@
+import { open, rename, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { errorCode } from '../../../store/error-code.ts';
+
+/** The formats of a file of rows, by its ending. */
+export type OutputFormat = {
+  readonly format: 'csv' | 'ndjson';
+  readonly isTabbed: boolean;
+  readonly isGzipped: boolean;
+};
+
+/** The endings of names that `outputFormat` knows, in words. */
+export const OUTPUT_ENDINGS = '.csv, .tsv, .ndjson or .jsonl, with .gz or without';
+
+/** The format that the name of a file says: `.csv`, `.tsv`, `.ndjson`, `.jsonl`, and `.gz` after it. */
+export function outputFormat(file: string): OutputFormat | undefined {
+  const [, ending, gz] = /\.(csv|tsv|ndjson|jsonl)(\.gz)?$/i.exec(file) ?? [];
+  if (ending === undefined) return undefined;
+  const isCsv = /^[ct]sv$/i.test(ending);
+  return { format: isCsv ? 'csv' : 'ndjson', isTabbed: /^tsv$/i.test(ending), isGzipped: gz !== undefined };
+}
+
+/**
+ * Writes lines to a file, which appears complete or not at all, in place of any other. Memory holds a block of them.
+ * Throws what the lines throw, and an error that names the file if it cannot be written.
+ */
+export async function writeTextFile(
+  file: string,
+  lines: AsyncIterable<string>,
+  { isGzipped, signal }: { readonly isGzipped: boolean; readonly signal?: AbortSignal | undefined },
+): Promise<void> {
+  const partial = `${file}.${process.pid}.partial`;
+  try {
+    const handle = await open(partial, 'w');
+    const stages = isGzipped ? [createGzip()] : [];
+    // Flushed, since the name must not appear before the bytes are safe.
+    const target = handle.createWriteStream({ flush: true });
+    await pipeline(
+      [Readable.from(inBlocks(lines)), ...stages, target],
+      signal === undefined ? {} : { signal },
+    );
+    await rename(partial, file);
+  } catch (error) {
+    await rm(partial, { force: true });
+    const code = errorCode(error);
+    // Of the file system: its own message may not name the file.
+    if (error instanceof Error && 'syscall' in error && code !== undefined)
+      throw new Error(`${file}: expected a file that can be written, got ${code}`, { cause: error });
+    throw error;
+  }
+}
+
+/** A cell of a CSV (RFC 4180). */
+export const csvCell = (text: string, separator: string): string =>
+  text.includes(separator) || /["\r\n]/.test(text) || /^\s|\s$/.test(text)
+    ? `"${text.replaceAll('"', '""')}"`
+    : text;
+
+const BLOCK_CHARACTERS = 65_536;
+
+/** Joins lines, since a write for each would take most of the time. */
+async function* inBlocks(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  let held = '';
+  for await (const line of lines) {
+    held += line;
+    if (held.length < BLOCK_CHARACTERS) continue;
+    yield Buffer.from(held);
+    held = '';
+  }
+  if (held !== '') yield Buffer.from(held);
+}

@@ -1,0 +1,131 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { storedResults } from '../../lib/jobs/stored-results.ts';
+import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'jobs-results-'));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+const result = (
+  id: string,
+  finishedAt: string,
+  more = '"status":"done","response":{"n":12345678901234567890}',
+) =>
+  Buffer.from(
+    `{"version":1,"id":"${id}","type":"run-function","attempts":1,"finishedAt":"${finishedAt}",${more}}\n`,
+  );
+
+/** Runs `jobs results` over a store with these objects. */
+async function run(objects: Readonly<Record<string, Buffer>>, ...argv: readonly string[]) {
+  const store = createDirectoryStore(join(folder, 'store'));
+  for (const [key, body] of Object.entries(objects)) await store.put(key, body);
+  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: join(folder, 'store') });
+  const code = await runCommandLine(['jobs', 'results', ...argv], terminal);
+  return { code, out: out(), err: err() };
+}
+
+const OBJECTS = {
+  'results/run-function/dt=2026-11-01/a.json': result('a', '2026-11-01T10:00:00.000Z'),
+  'results/run-function/dt=2026-11-20/b.json': result(
+    'b',
+    '2026-11-21T10:00:00.000Z',
+    '"status":"unknown","error":{"kind":"lost","message":"no, \\"really\\""}',
+  ),
+  'results/score/dt=2026-11-21/c.json': result('c', '2026-11-21T11:00:00.000Z'),
+};
+
+test('all results are in one file as they are stored, and counted', async () => {
+  const file = join(folder, 'results.ndjson.gz');
+
+  const { code, out } = await run(OBJECTS, '--output', file);
+
+  expect({ code, out }).toEqual({ code: 0, out: `${file}: 3 results: 2 done, 1 unknown` });
+  expect(gunzipSync(await readFile(file)).toString()).toBe(Object.values(OBJECTS).map(String).join(''));
+});
+
+test('as CSV, of one type and of a time', async () => {
+  const file = join(folder, 'results.csv');
+
+  const { code, out } = await run(
+    OBJECTS,
+    ...['--output', file, '--type', 'run-function', '--since', '2026-11-21', '--json'],
+  );
+
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toEqual({ file, results: 1, byStatus: { unknown: 1 }, broken: 0 });
+  expect((await readFile(file, 'utf8')).split('\n')).toEqual([
+    'id,type,status,attempts,startedAt,finishedAt,sender,note,error,response',
+    'b,run-function,unknown,1,,2026-11-21T10:00:00.000Z,,,"{""kind"":""lost"",""message"":""no, \\""really\\""""}",',
+    '',
+  ]);
+});
+
+test('long numbers of a response keep their digits', async () => {
+  const file = join(folder, 'results.tsv');
+
+  await run(OBJECTS, '--output', file, '--type', 'score');
+
+  expect(await readFile(file, 'utf8')).toContain('\t"{""n"":12345678901234567890}"\n');
+});
+
+test('one that is no result is named and left out, and the command exits 3', async () => {
+  const file = join(folder, 'results.csv');
+
+  const { code, out, err } = await run(
+    { ...OBJECTS, 'results/score/dt=2026-11-21/d.json': Buffer.from('<html>') },
+    '--output',
+    file,
+  );
+
+  expect({ code, out }).toEqual({ code: 3, out: `${file}: 3 results: 2 done, 1 unknown` });
+  expect(err).toContain('results/score/dt=2026-11-21/d.json: expected the result of a job');
+});
+
+test.each([
+  [['--output', 'results.xlsx'], 'expected a name that ends in .csv, .tsv, .ndjson or .jsonl'],
+  [['--output', 'no/such/results.csv'], 'expected a file in a folder that can be written, got ENOENT'],
+  [['--output', 'a.csv', '--type', 'scores'], 'Expected one of'],
+  [[], "required option '--output <file>'"],
+])('%j exits 2', async (argv, fault) => {
+  const { code, err } = await run({}, ...argv);
+
+  expect(code).toBe(2);
+  expect(err).toContain(fault);
+});
+
+test('a file that is there stays if the results cannot be read', async () => {
+  const store = { ...createMemoryStore(), get: () => Promise.reject(new Error('away')) };
+  await store.put('results/score/dt=2026-11-21/c.json', OBJECTS['results/score/dt=2026-11-21/c.json']);
+  const { writeTextFile } = await import('../../lib/jobs/texts/output/text-file.ts');
+  const file = join(folder, 'results.csv');
+  await writeFile(file, 'old');
+  async function* lines() {
+    for await (const { key } of storedResults(store, {})) yield key;
+  }
+
+  await expect(writeTextFile(file, lines(), { isGzipped: false })).rejects.toThrow('away');
+
+  expect(await readFile(file, 'utf8')).toBe('old');
+});
+
+test('a job that was claimed long before it ended is found by its end; many are read in order', async () => {
+  const store = createMemoryStore();
+  const ids = Array.from({ length: 50 }, (_, at) => `job-${String(at).padStart(2, '0')}`);
+  for (const id of ids)
+    await store.put(`results/x/dt=2026-10-25/${id}.json`, result(id, '2026-11-21T10:00:00.000Z'));
+
+  const found = await Array.fromAsync(storedResults(store, { sinceMs: Date.parse('2026-11-21T00:00:00Z') }));
+
+  expect(found.map(({ value }) => value?.['id'])).toEqual(ids);
+});

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { readTemplate } from '../../../lib/jobs/from-csv/template.ts';
+import { parseJson } from '../../../lib/json/json.ts';
+
+const COLUMNS = ['id', 'customer', 'price', 'a:number', 'really?', ''];
+
+/** A template filled with a row. */
+function filled(json: string, row: Readonly<Record<string, string>>) {
+  const template = readTemplate(parseJson(json), COLUMNS);
+  if ('faults' in template) return template;
+  return template.fill((column) => row[column] ?? '');
+}
+
+function faultsOf(json: string): readonly string[] {
+  const template = readTemplate(parseJson(json), COLUMNS);
+  return 'faults' in template ? template.faults : [];
+}
+
+test('a text that is a placeholder becomes the cell; in a longer text the cell is put in', () => {
+  expect(
+    filled('{"a":"{{ customer }}","b":["{{id}}-{{price}}",7,null,true]}', { customer: ' Ä "1" ', id: '007' }),
+  ).toEqual({
+    value: { a: ' Ä "1" ', b: ['007-', 7, null, true] },
+  });
+});
+
+test.each([
+  ['number', '12345678901234567890', 12345678901234567890n],
+  ['number', ' -1.5e3 ', -1500],
+  ['boolean', 'TRUE', true],
+  ['json', '{"a":[1]}', { a: [1] }],
+  ['text', '12', '12'],
+])('a cell is taken as %s: %s', (type, cell, value) => {
+  expect(filled(`{"v":"{{price:${type}}}"}`, { price: cell })).toEqual({ value: { v: value } });
+});
+
+test.each([
+  ['number', '1,5', 'column price: expected a number, got "1,5"'],
+  ['number', '', 'column price: expected a number, got an empty cell'],
+  ['number', '0x10', 'column price: expected a number'],
+  ['boolean', 'yes', 'column price: expected true or false, got "yes"'],
+  ['json', '{', 'column price: expected JSON'],
+])('a cell that is no %s is a fault: %j', (type, cell, fault) => {
+  expect(filled(`{"v":"{{price:${type}}}"}`, { price: cell })).toEqual({
+    faults: [expect.stringContaining(fault)],
+  });
+});
+
+test('an empty cell leaves out what is optional', () => {
+  const json = '{"a":"{{price:number?}}","b":["{{customer?}}","x"],"c":"{{customer}}"}';
+
+  expect(filled(json, {})).toEqual({ value: { b: ['x'], c: '' } });
+  expect(filled(json, { price: '1', customer: 'y' })).toEqual({ value: { a: 1, b: ['y', 'x'], c: 'y' } });
+});
+
+test('a column is meant by its whole name first', () => {
+  expect(filled('["{{a:number}}","{{really?}}"]', { 'a:number': 'x', 'really?': '' })).toEqual({
+    value: ['x', ''],
+  });
+});
+
+test('all columns that are not there are named, each with the nearest one', () => {
+  expect(faultsOf('{"a":"{{custmer}}","b":{"c":["x {{shop}} {{custmer}}"]}}')).toEqual([
+    '{{custmer}}: expected a column of the CSV, got none of that name; did you mean customer?',
+    expect.stringContaining(
+      '{{shop}}: expected a column of the CSV, got none of that name; its columns are "id"',
+    ),
+  ]);
+});
+
+test.each([
+  [
+    '{"a":"{{price:integer}}"}',
+    '{{price:integer}}: expected one of text, number, boolean, json after the colon',
+  ],
+  ['{"a":"€ {{price:number}}"}', '{{price:number}}: expected it to be the whole text'],
+  ['{"a":"b"}', 'expected a column in it, such as {{id}}, got none'],
+])('%s is no template', (json, fault) => {
+  expect(faultsOf(json)).toEqual([expect.stringContaining(fault)]);
+});
