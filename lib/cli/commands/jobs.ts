@@ -38,7 +38,7 @@ async function listJobs({ limit, state, json }: JobsFlags, terminal: Terminal): 
   const ledger = await openLedgerFor('jobs', terminal);
   // Meanwhile, since neither needs the other.
   const { queueLines } = await import('../queue-counts.ts');
-  const queued = queueLines(terminal);
+  const queued = state === undefined ? queueLines(terminal) : [];
   let newest: JobRow[] = [];
   let found = 0;
   for await (const row of ledger.list()) {

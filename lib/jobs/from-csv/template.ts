@@ -1,7 +1,7 @@
 import { cellValue, PLACEHOLDERS, type Placeholder, placeholderOf } from './placeholder.ts';
 
 /** A message as the cells of a row make it, or what is wrong with them. */
-export type Filled = { readonly value: unknown } | { readonly faults: readonly string[] };
+type Filled = { readonly value: unknown } | { readonly faults: readonly string[] };
 
 /** A job with placeholders for the columns of a CSV. */
 export type Template = { readonly fill: (cellOf: (column: string) => string) => Filled };
