@@ -10,6 +10,7 @@ import { publish } from './publish.ts';
 import { snapshot } from './snapshot.ts';
 import { snapshotRate } from './snapshot-rate.ts';
 import { tables } from './tables.ts';
+import { tablesRead } from './tables-read.ts';
 
 const benches: readonly Bench[] = [
   snapshot,
@@ -22,6 +23,7 @@ const benches: readonly Bench[] = [
   cold,
   cost,
   tables,
+  tablesRead,
 ];
 
 const requested = process.argv.slice(2);
