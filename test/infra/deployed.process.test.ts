@@ -369,6 +369,34 @@ test('a snapshot is not missed before it has been expected for as long, and is t
   ]);
 });
 
+test('the function that writes tables makes the Parquet of past days and of batches, and what is lost of a run', async () => {
+  const [id = ''] = Object.keys(deployed.template.Resources).filter((each) => each.startsWith('TablesDaily'));
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  await store.put(`results/score/dt=${yesterday}/past.json`, Buffer.from('{"version":1,"id":"past"}\n'));
+  // As an earlier version has stored it.
+  const summary = await store.get('scores/may/_summary.json');
+  await store.put('scores/may/summary.json', summary?.body ?? Buffer.alloc(0));
+  await store.delete('scores/may/_summary.json');
+  const { parquet } = await stored(async () => (await stored(async () => 'files/latest.json')).manifest);
+  await store.delete(parquet.parts[0].key);
+
+  const first = await stack.runSchedule(id);
+  const second = await stack.runSchedule(id);
+
+  // All at once: neither says that something is left.
+  expect([first, second]).not.toContainEqual(expect.objectContaining({ left: expect.anything() }));
+  expect(first).toMatchObject({ made: 3, skipped: [] });
+  expect(second).toMatchObject({ made: 0, skipped: [] });
+  for (const key of [
+    `parquet/results/type=score/dt=${yesterday}/part-00000.parquet`,
+    'parquet/scores/may/part-00000.parquet',
+    'scores/may/_summary.json',
+    parquet.parts[0].key,
+  ])
+    expect([key, await store.get(key)]).toEqual([key, expect.anything()]);
+  expect(await store.get('scores/may/summary.json')).toBeUndefined();
+});
+
 test('no job ran its function twice', () => {
   const { executionsByFunction } = platform.counts();
 
