@@ -7,7 +7,7 @@ import type { InHand } from '../time/in-hand.ts';
 import { type AfterFailure, afterFailure } from './after-failure.ts';
 import type { Allow } from './allow.ts';
 import { findLateOutcome } from './late-outcome.ts';
-import type { Claim, EndedJobRow, Outcome } from './ledger/job-row.ts';
+import type { Claim, EndedJobRow, JobError, Outcome } from './ledger/job-row.ts';
 import type { JobRequest, Ledger } from './ledger/ledger.ts';
 import { parseMessage } from './message/message.ts';
 import { withId } from './message/with-id.ts';
@@ -39,6 +39,16 @@ export type JobFinished = {
   readonly result: string;
 };
 
+/** A job that ended, as its worker sees it. */
+export type EndedJob = {
+  readonly id: string;
+  readonly type: string;
+  readonly status: Outcome['status'];
+  /** From its first claim. */
+  readonly tookMs: number;
+  readonly error?: JobError | undefined;
+};
+
 /** What a worker works with. Times are in epoch milliseconds. */
 export type Worker = {
   readonly ledger: Ledger;
@@ -48,6 +58,8 @@ export type Worker = {
   readonly allow: Allow;
   /** Reports that a job has ended; the job's message is not acknowledged before this succeeds. */
   readonly reportFinished: (event: JobFinished) => Promise<void>;
+  /** Called for each job that has ended, and again if its message is delivered again. */
+  readonly onEnded?: ((job: EndedJob) => void) | undefined;
   /** Called for each message that is refused. */
   readonly onRefused?: () => void;
   /** False for a job that this worker leaves to others: its message goes back at once, as it is. Absent: it takes all. */
@@ -270,10 +282,12 @@ async function settle({ message, job }: Given, ended: EndedJobRow, worker: Worke
   const { store, logger } = worker;
   const typed: TypedJobRow = { ...ended, type: job.type };
   const result = await writeResult(store, typed);
-  const { status } = ended.outcome;
+  const { status, error } = ended.outcome;
   await storeFailedMessage(store, ended, message);
   await settleEnd(job, ended, worker);
   await worker.reportFinished({ id: ended.id, type: job.type, status, result });
   logger.info({ job: ended.id, type: job.type, status, attempts: ended.attempts }, 'job ended');
+  const tookMs = ended.finishedAt - (ended.startedAt ?? ended.createdAt);
+  worker.onEnded?.({ id: ended.id, type: job.type, status, tookMs, error });
   return DONE;
 }

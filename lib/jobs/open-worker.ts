@@ -15,6 +15,7 @@ import { mustLastMs, openRunners } from './types/job-types.ts';
 /** For callers that measure a worker. */
 export type WorkerHooks = {
   readonly onFinished?: (event: JobFinished) => void;
+  readonly onEnded?: Worker['onEnded'];
   readonly onRefused?: () => void;
   /** False for a job that is left to other workers. Default: all are taken. */
   readonly takes?: Worker['takes'];
@@ -55,6 +56,7 @@ export async function openWorker(
       await reportFinished(event);
       hooks.onFinished?.(event);
     },
+    onEnded: hooks.onEnded,
     ...(hooks.onRefused === undefined ? {} : { onRefused: hooks.onRefused }),
     ...(hooks.takes === undefined ? {} : { takes: hooks.takes }),
   };

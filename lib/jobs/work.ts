@@ -25,6 +25,8 @@ export type WorkOptions = {
   readonly rest?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Long polls if not given. */
   readonly polls?: Polls | undefined;
+  /** Somebody watches, who would rather know at once that the queue cannot be reached. Default: false. */
+  readonly isWatched?: boolean | undefined;
   /** Called for each message that is refused, and again if the message is delivered again. */
   readonly onRefused?: (messageId: string) => void;
 };

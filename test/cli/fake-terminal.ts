@@ -1,14 +1,18 @@
 import type { Terminal } from '../../lib/cli/terminal.ts';
 
 /** A terminal that remembers what was written to it. */
-export function createFakeTerminal(environment: Terminal['environment'] = {}, input = '') {
+export function createFakeTerminal(
+  environment: Terminal['environment'] = {},
+  input = '',
+  screen: Terminal['screen'] = undefined,
+) {
   const [out, err]: [string[], string[]] = [[], []];
   const stop = new AbortController();
   const terminal: Terminal = {
     environment,
     out: (text) => void out.push(text),
     err: (text) => void err.push(text),
-    screen: undefined,
+    screen,
     readInput: async () => input,
     signal: stop.signal,
     // As short as a long poll can be.

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
+import type { Terminal } from '../../lib/cli/terminal.ts';
 import type { Queue, QueueCounts } from '../../lib/jobs/queue/queue.ts';
 import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.ts';
 import { OLDEST_COUNTS_MS } from '../../lib/sandbox/aws/documented/sqs/counts-lag.ts';
@@ -40,8 +41,13 @@ export async function startJobs({ latencyMs = 0 }: { readonly latencyMs?: number
     PLATFORM_TOKEN: sandbox.token,
     PLATFORM_RATE: '1000',
   };
-  const begin = (argv: readonly string[], environment: Readonly<Record<string, string>>, input = '') => {
-    const { terminal, out, err, interrupt } = createFakeTerminal(environment, input);
+  const begin = (
+    argv: readonly string[],
+    environment: Readonly<Record<string, string>>,
+    input = '',
+    screen?: Terminal['screen'],
+  ) => {
+    const { terminal, out, err, interrupt } = createFakeTerminal(environment, input, screen);
     const ended = runCommandLine(argv, terminal).then((code) => ({ code, out: out(), err: err() }));
     return { ended, interrupt };
   };

@@ -1,5 +1,6 @@
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
+import { createFakeScreen } from './fake-screen.ts';
 import { countsOf, lines, startJobs } from './start-jobs.ts';
 
 const call = (id: string, functionName: string, inputVariables: object) => ({
@@ -99,15 +100,63 @@ test('Ctrl-C puts a job back whose texts are not all scored; those that had left
   expect(jobs.sandbox.counts().requests).toBe(30);
 });
 
-test('prints progress in plain lines every few seconds, each only once', async () => {
-  await using jobs = await startJobs({ latencyMs: 7_000 });
-  await jobs.run(['submit', '-'], lines([adds('sum')]));
+describe('on a terminal', () => {
+  test('shows a line a job, and what the log says in words', async () => {
+    await using jobs = await startJobs();
+    const input = lines([adds('sum'), call('thrown', 'throwsError', { message: 'no luck' })]);
+    await jobs.run(['submit', '-'], input);
+    await jobs.queue.send(['no job']);
 
-  const { err } = await jobs.run(['work', '--drain']);
+    const { screen } = createFakeScreen(80);
+    const settings = { ...jobs.settings, LOG_LEVEL: 'info' };
+    const { code, out, err } = await jobs.begin(['work', '--drain'], settings, '', screen).ended;
 
-  // The counts may be late.
-  expect(err.split('\n')).toContain('work: 0 done, 0 failed, 0 unknown; 0 waiting, 1 in flight, 0 delayed');
-  expect(new Set(err.split('\n')).size).toBe(err.split('\n').length);
+    expect(code).toBe(3);
+    expect(err).toMatch(/^\d\d:\d\d:\d\d done: run-function sum, \d+\.\d s$/m);
+    expect(err).toMatch(
+      /^\d\d:\d\d:\d\d failed: run-function thrown, \d+\.\d s: execution \S+ ended with FAILED$/m,
+    );
+    expect(err).toMatch(/^\d\d:\d\d:\d\d warning: a message was refused \(refused\/.+\): /m);
+    expect(err).not.toMatch(/^\{|\bat .*\.ts:/m);
+    expect(out).toMatch(/^jobs: 1 done, 1 failed, 0 unknown, 1 refused; /);
+  });
+
+  test('stops at the first refused token, and leaves all jobs on the queue', async () => {
+    await using jobs = await startJobs();
+    await jobs.run(['submit', '-'], lines(['a', 'b', 'c', 'd', 'e', 'f'].map(adds)));
+
+    const { screen } = createFakeScreen(80);
+    const settings = { ...jobs.settings, PLATFORM_TOKEN: 'revoked', PLATFORM_CONCURRENCY: '1' };
+    const argv = ['work', '--drain', '--json'];
+    const { code, out, err } = await jobs.begin(argv, settings, '', screen).ended;
+
+    const { waiting, inFlight, delayed } = await countsOf(jobs.queue);
+    expect(code).toBe(1);
+    expect(err).toContain(
+      'refused the token (401): is it correct, and neither expired nor revoked? It is the one in',
+    );
+    expect(JSON.parse(out)).toMatchObject({ done: 0, failed: 0, unknown: 0 });
+    expect(jobs.sandbox.counts().requests).toBeLessThan(3);
+    expect(waiting + inFlight + delayed).toBe(6);
+  });
+
+  test('ends at once if the queue cannot be reached and never could be', async () => {
+    await using jobs = await startJobs();
+    const url = 'http://127.0.0.1:9/000000000000/jobs';
+    const settings = { ...jobs.settings, SYNC_DEAD_LETTER_URL: '', SYNC_QUEUE_URL: url };
+
+    const { screen } = createFakeScreen(80);
+    const { code, err } = await jobs.begin(
+      ['work'],
+      { ...settings, AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:9' },
+      '',
+      screen,
+    ).ended;
+
+    expect(code).toBe(1);
+    expect(err).toContain(`platform-sync: receive from ${url}: ECONNREFUSED`);
+    expect(err).toContain('check SYNC_QUEUE_URL');
+  });
 });
 
 const formula = { type: 'update-formula', id: 'formula', calculationId: '1', expression: 'SUM(`a`)' };

@@ -1,11 +1,12 @@
-import type { JobFinished } from '../../jobs/handle-message.ts';
-import type { Queue } from '../../jobs/queue/queue.ts';
 import type { Job } from '../../jobs/types/job-types.ts';
 import type { WorkCounts } from '../../jobs/work.ts';
+import { readSettings, type Settings } from '../../settings.ts';
 import type { AddCommand } from '../command.ts';
 import { numberOption } from '../options.ts';
 import { settingFor } from '../setting-for.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
+import { createTokenWatch } from '../token-watch.ts';
+import { createWorkView, wordsOfEnds } from '../work-view.ts';
 
 type WorkFlags = {
   readonly drain?: true;
@@ -43,8 +44,10 @@ const VISIBILITY_SECONDS = 60;
 
 async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
   const { openSession } = await import('../../session.ts');
-  const session = openSession(terminal);
-  const { settings } = session;
+  const settings = readSettings(terminal.environment);
+  const isWatched = terminal.screen !== undefined;
+  const token = createTokenWatch(tokenIn(settings));
+  const session = openSession({ ...terminal, ...(isWatched ? token.hooks : {}) });
   const queueUrl = settingFor('work', settings, 'SYNC_QUEUE_URL');
   const { asSettingsError, openQueue } = await import('../open-jobs.ts');
   const { openJobStorage } = await import('../../jobs/job-storage.ts');
@@ -53,20 +56,21 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
   const { sleep } = await import('../../time/sleep.ts');
   const queue = await openQueue(queueUrl, terminal.environment);
   const storage = await openJobStorage(session);
-  const { ended, refused, onFinished, onRefused } = createEnds();
   const hasLedger = settings.SYNC_TABLE !== undefined || !flags.ledger;
   const { needsLedger } = await import('../../jobs/types/job-types.ts');
   const left = createLeftJobs(needsLedger);
+  if (settings.SYNC_TABLE === undefined) terminal.err(hasLedger ? WITHOUT_LEDGER : WITHOUT_TABLE);
+  // A failure of the queue itself ends the work, and is reported there.
+  const counts = () => queue.counts().catch(() => undefined);
+  using view = createWorkView({ ...terminal, counts, now: Date.now });
   const worker = await openWorker(session, storage, {
-    onFinished,
+    onEnded: view.onEnded,
     ...(hasLedger ? {} : { takes: left.takes }),
   }).catch((error: unknown) => {
     throw asSettingsError(error);
   });
-  if (settings.SYNC_TABLE === undefined) terminal.err(hasLedger ? WITHOUT_LEDGER : WITHOUT_TABLE);
-  const signal = AbortSignal.any([terminal.signal, left.signal]);
-  using _ = everyFewSeconds(progressReporter(ended, queue, terminal.err));
-  const counts = await work({
+  const signal = AbortSignal.any([terminal.signal, left.signal, token.signal]);
+  const back = await work({
     worker,
     queue,
     lease: renewedLease(storage.ledger, { stop: signal }),
@@ -74,18 +78,40 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
     visibilitySeconds: VISIBILITY_SECONDS,
     drain: flags.drain === true,
     signal,
+    isWatched,
     polls: terminal.polls,
     sleep,
-    onRefused,
+    onRefused: view.onRefused,
   });
+  view[Symbol.dispose]();
+  return report(summarize(back, view.counts()), left.fault() ?? token.fault(), { flags, terminal });
+}
+
+/** Why the work ended early, and the exit code. */
+type Fault = { readonly words: string; readonly code: number };
+
+function report(
+  summary: ReturnType<typeof summarize>,
+  fault: Fault | undefined,
+  { flags, terminal }: { readonly flags: WorkFlags; readonly terminal: Terminal },
+): number {
   if (terminal.signal.aborted)
     terminal.err('stopped as requested; jobs that were not started are still on the queue');
-  const code = show(summarize(counts, ended, refused), flags, terminal);
-  const fault = left.fault();
+  const code = show(summary, flags, terminal);
   if (fault === undefined) return code;
-  terminal.err(shown(fault));
-  return exitCodes.usage;
+  terminal.err(shown(fault.words));
+  return fault.code;
 }
+
+/** Whose token it is, for whoever is told that it is refused. */
+const tokenIn = (settings: Settings) => ({
+  host: new URL(settings.PLATFORM_BASE_URL).host,
+  isFixed: settings.PLATFORM_TOKEN !== undefined,
+  from:
+    settings.PLATFORM_TOKEN === undefined
+      ? `in ${settings.PLATFORM_TOKEN_SECRET}, which PLATFORM_TOKEN_SECRET names`
+      : 'the one in PLATFORM_TOKEN',
+});
 
 const IN_MEMORY = 'platform-sync: SYNC_TABLE is not set: the ledger is in the memory of this process';
 const WITHOUT_LEDGER = `${IN_MEMORY}, so another process may run the same jobs again`;
@@ -110,66 +136,24 @@ function createLeftJobs(needsLedger: (job: Job) => boolean) {
     fault: () =>
       left === undefined
         ? undefined
-        : `platform-sync: work: expected SYNC_TABLE, the DynamoDB table that holds the ledger of jobs, got nothing: without it, ${left} could run twice. It is back on the queue. To run such jobs all the same: --no-ledger`,
+        : {
+            words: `platform-sync: work: expected SYNC_TABLE, the DynamoDB table that holds the ledger of jobs, got nothing: without it, ${left} could run twice. It is back on the queue. To run such jobs all the same: --no-ledger`,
+            code: exitCodes.usage,
+          },
   };
 }
 
-type Ended = ReadonlyMap<string, JobFinished['status']>;
-
-/** Records how each job ended, by its id, and which messages were refused. Both may be reported twice. */
-function createEnds() {
-  const ended = new Map<string, JobFinished['status']>();
-  const refused = new Set<string>();
-  return {
-    ended,
-    refused,
-    onFinished({ id, status }: JobFinished) {
-      ended.set(id, status);
-    },
-    onRefused(messageId: string) {
-      refused.add(messageId);
-    },
-  };
-}
-
-const PROGRESS_EVERY_MS = 3_000;
-
-function everyFewSeconds(act: () => Promise<void>): Disposable {
-  const timer = setInterval(() => void act(), PROGRESS_EVERY_MS);
-  return { [Symbol.dispose]: () => clearInterval(timer) };
-}
-
-/** Reports progress, unless nothing has changed: a worker may have nothing to do for days. */
-function progressReporter(ended: Ended, queue: Queue, err: Terminal['err']): () => Promise<void> {
-  let reported = '';
-  return async () => {
-    // A failure of the queue itself ends the work, and is reported there.
-    const counts = await queue.counts().catch(() => undefined);
-    const rest =
-      counts === undefined
-        ? 'the queue does not report its counts'
-        : `${counts.waiting} waiting, ${counts.inFlight} in flight, ${counts.delayed} delayed`;
-    const line = `work: ${wordsOf(countEnds(ended))}; ${rest}`;
-    if (line !== reported) err(line);
-    reported = line;
-  };
-}
-
-function countEnds(ended: Ended) {
-  const ends = { done: 0, failed: 0, unknown: 0 };
-  for (const status of ended.values()) ends[status] += 1;
-  return ends;
-}
-
-const wordsOf = ({ done, failed, unknown }: ReturnType<typeof countEnds>) =>
-  `${done} done, ${failed} failed, ${unknown} unknown`;
-
-const summarize = (counts: WorkCounts, ended: Ended, refused: ReadonlySet<string>) => ({
-  ...countEnds(ended),
-  refused: refused.size,
+const summarize = (
+  { later, failed }: WorkCounts,
+  { done, failed: jobsFailed, unknown, refused }: ReturnType<ReturnType<typeof createWorkView>['counts']>,
+) => ({
+  done,
+  failed: jobsFailed,
+  unknown,
+  refused,
   /** How often a message went back to the queue: on purpose, and because it could not be handled. */
-  handedBack: counts.later,
-  notHandled: counts.failed,
+  handedBack: later,
+  notHandled: failed,
 });
 
 function show(
@@ -179,6 +163,6 @@ function show(
 ): number {
   const { failed, unknown, refused, handedBack, notHandled } = summary;
   const rest = `${refused} refused; ${handedBack} handed back, ${notHandled} not handled`;
-  out(json ? JSON.stringify(summary, undefined, 2) : `jobs: ${wordsOf(summary)}, ${rest}`);
+  out(json ? JSON.stringify(summary, undefined, 2) : `jobs: ${wordsOfEnds(summary)}, ${rest}`);
   return failed + unknown + refused === 0 ? exitCodes.done : exitCodes.incomplete;
 }
