@@ -10,6 +10,7 @@ import { StoreError } from '../store/error.ts';
 import { DuckDbMissingError } from '../tables/duckdb/load-duckdb.ts';
 import { QueryError } from '../tables/duckdb/query-error.ts';
 import type { AddCommand, Finish } from './command.ts';
+import { addBatches } from './commands/batches.ts';
 import { addCall } from './commands/call.ts';
 import { addDiff } from './commands/diff.ts';
 import { addForget } from './commands/forget.ts';
@@ -109,6 +110,7 @@ const COMMANDS: readonly AddCommand[] = [
   addPrune,
   addQuery,
   addScore,
+  addBatches,
   addCall,
   addFormula,
   addSubmit,

@@ -6,6 +6,7 @@ import type { Preview } from '../jobs/texts/batch/preview.ts';
 import type { InputFound } from '../jobs/texts/rows/input.ts';
 import type { Store } from '../store/store.ts';
 import { describeInput, inputLine } from './describe-input.ts';
+import { duration } from './duration.ts';
 import type { WrittenOutput } from './score-files.ts';
 import { exitCodes, shown, shownLines, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -119,8 +120,3 @@ export function showPreview(
 const forMachines = ({ badRows, ...preview }: Preview) => ({ ...preview, bad: badRows });
 
 const number = (value: number) => value.toLocaleString('en');
-
-function duration(seconds: number): string {
-  if (seconds < 120) return `${seconds} s`;
-  return seconds < 7_200 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`;
-}

@@ -1,4 +1,4 @@
-import { link, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -210,6 +210,34 @@ describe('score', () => {
       input: { skipped: 1, repeatedIds: { rows: 1, first: [{ id: '2', lines: [3, 6] }] } },
     });
     expect(Object.values(sandbox.counts().sentimentCalls)).toEqual([1, 1, 1]);
+  });
+
+  test('batches lists them with their status, and shows the failed rows of one', async () => {
+    const file = await write('reviews.csv', REVIEWS);
+    const none = await run('batches');
+    await run('score', file, '--text', 'review', '--id', 'id', '--batch', 'mine');
+    await mkdir(join(store(), 'scores/broken'));
+    await writeFile(join(store(), 'scores/broken/_summary.json'), '[]');
+
+    const list = await run('batches');
+    const machines = await run('batches', '--json');
+    const one = await run('batches', 'mine');
+    const other = await run('batches', 'other');
+
+    expect(none).toEqual({ code: 0, out: 'no batches', err: '' });
+    expect({ code: list.code, out: list.out.split('\n') }).toEqual({
+      code: 3,
+      out: ['BATCH  STATUS  ROWS  SCORED  FAILED  BAD  LEFT', 'mine   done    4     3       0       1    -'],
+    });
+    expect(list.err).toContain('batch broken: scores/broken/_summary.json');
+    expect(JSON.parse(machines.out)).toEqual([
+      expect.objectContaining({ batch: 'mine', rowsLeft: 0, secondsLeft: 0 }),
+    ]);
+    expect(one.out.split('\n')).toEqual([
+      'batch mine: done; 1 of 1 chunks have ended',
+      '4 rows: 3 scored, 0 failed, 1 bad',
+    ]);
+    expect(other).toMatchObject({ code: 1, err: 'platform-sync: batch other: nothing is known of it' });
   });
 
   test('the first 20 bad rows are named, and the others counted', async () => {

@@ -34,7 +34,10 @@ const sizeOf = ({ chunks, rows, badRows }: BatchHeader) => canonicalJson({ chunk
 
 const headerKey = (batch: string) => ({ partition: batchPartition(batch), sort: HEADER_SORT });
 
-export async function readHeader(batch: string, { table }: BatchStorage): Promise<BatchHeader | undefined> {
+export async function readHeader(
+  batch: string,
+  { table }: Pick<BatchStorage, 'table'>,
+): Promise<BatchHeader | undefined> {
   const stored = await table.get(headerKey(batch));
   return stored && headerSchema.parse(stored.row);
 }
