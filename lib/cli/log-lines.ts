@@ -72,8 +72,12 @@ const WORDS: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
   'job ended': () => undefined,
   JobFinished: () => undefined,
   'message refused': ({ refused, faults }) => `a message was refused (${refused}): ${listOf(faults)}`,
-  'the platform is away: no jobs are taken': ({ host, open }) =>
-    `${host} is away (${factOf(open, 'cause')}): no jobs are taken until it is back`,
+  'the platform is away: no jobs are taken'({ host, open }) {
+    const cause = factOf(open, 'cause');
+    return cause === 'refused token'
+      ? `${host} refuses the token of this worker or of another one: no jobs are taken until it accepts one`
+      : `${host} is away (${cause}): no jobs are taken until it is back`;
+  },
   'the platform is back': ({ host }) => `${host} is back`,
   'safe rate': ({ cause, rate }) =>
     `the table with the fleet’s budget cannot be used (${cause}): all calls of this process leave at ${rate} a second`,

@@ -13,21 +13,31 @@ export type TokenWatchOptions = {
 
 /**
  * Watches whether the platform refuses the token, for a person who can see to it: each job would only be refused like
- * the first. With a token that cannot change the first refusal counts; otherwise that jobs are stopped for it, which a
- * call with the token as it is now has confirmed.
+ * the first. With a token that cannot change the first refusal counts. One of a secret is read again after that: it
+ * counts that it is refused then, and that jobs are stopped for it. That alone does not: they may be stopped for the
+ * token of another worker.
  */
 export function createTokenWatch({ host, from, isFixed }: TokenWatchOptions) {
   const stop = new AbortController();
+  let refusals = 0;
+  let isStopped = false;
+  const stopIfSure = () => {
+    const isSure = isFixed ? refusals > 0 : isStopped && refusals > 1;
+    if (isSure) stop.abort();
+  };
   return {
     /** Aborted once the token is refused. */
     signal: stop.signal,
     /** For the session that works with the token. */
     hooks: {
       observe(event: PlatformEvent): void {
-        if (isFixed && event.kind === 'request' && event.status === 401) stop.abort();
+        if (event.kind !== 'request' || event.status !== 401) return;
+        refusals += 1;
+        stopIfSure();
       },
       onAway({ cause }: OpenBreaker): void {
-        if (cause === 'refused token') stop.abort();
+        isStopped = cause === 'refused token';
+        stopIfSure();
       },
     },
     /** Undefined if it was not refused. */

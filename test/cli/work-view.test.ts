@@ -134,13 +134,23 @@ test('a token that cannot change stops the work at its first refusal', () => {
   });
 });
 
+test('the refused token of another worker stops nothing', () => {
+  for (const isFixed of [true, false]) {
+    const { hooks, signal } = createTokenWatch({ host: 'acme.example.com', from, isFixed });
+
+    hooks.onAway({ ...outage, cause: 'refused token' });
+
+    expect(signal.aborted).toBe(false);
+  }
+});
+
 test('a token that may have been changed stops it once that is refused too', () => {
   const { hooks, signal } = createTokenWatch({ host: 'acme.example.com', from, isFixed: false });
 
   hooks.observe(refusal);
-  hooks.onAway({ ...outage, cause: 'unreachable' });
-  expect(signal.aborted).toBe(false);
   hooks.onAway({ ...outage, cause: 'refused token' });
+  expect(signal.aborted).toBe(false);
+  hooks.observe(refusal);
 
   expect(signal.aborted).toBe(true);
 });
