@@ -2,10 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { once } from '../../../lib/once.ts';
 import type { KnownMembers, TableColumns } from '../../../lib/tables/parquet/fit-lines.ts';
 import { createParquetFile } from '../../../lib/tables/parquet/parquet-writer.ts';
 import { jsonOf } from '../../snapshot/page/json-of.ts';
 import { oddTable } from './odd-lines.ts';
+
+/** One for all: to make one takes longer than most queries. */
+const duckdb = once(() => DuckDBInstance.create(':memory:'));
 
 /** A Parquet file of these lines, each of which lies between two others, with a row group each time that it is full. */
 export function writeLines(
@@ -52,8 +56,7 @@ export async function queryParquet(
   sql = 'SELECT * FROM parquet',
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const folder = mkdtempSync(join(tmpdir(), 'parquet-'));
-  const instance = await DuckDBInstance.create(':memory:');
-  const connection = await instance.connect();
+  const connection = await (await duckdb()).connect();
   try {
     const path = join(folder, 'rows.parquet');
     writeFileSync(path, bytes);
@@ -61,7 +64,6 @@ export async function queryParquet(
     return (await connection.runAndReadAll(named)).getRowObjectsJson() as readonly Record<string, unknown>[];
   } finally {
     connection.closeSync();
-    instance.closeSync();
     rmSync(folder, { recursive: true });
   }
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createParquetFile } from '../../../lib/tables/parquet/parquet-writer.ts';
@@ -16,7 +17,9 @@ describe('a Parquet file', () => {
           const { rows, other } = await fittedRows(lines);
 
           const expected = lines.map((line) => fitSlowly(line, oddTable));
-          expect(rows).toEqual(expected.map(({ row }) => asRead(row)));
+          const expectedRows = expected.map(({ row }) => asRead(row));
+          // What says how they differ takes ten times as long as what says that they are the same.
+          if (!isDeepStrictEqual(rows, expectedRows)) expect(rows).toEqual(expectedRows);
           expect(other).toBe(expected.reduce((sum, { others }) => sum + others, 0));
         }),
         { numRuns: scaled(25, 500) },
