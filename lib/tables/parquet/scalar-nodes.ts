@@ -9,6 +9,8 @@ import { skipOther } from './skip-other.ts';
 
 const MINUS = 0x2d;
 const ZERO = 0x30;
+/** The letters of `true`, as one number. */
+const TRUE = 0x65757274;
 /** So many digits are a safe integer. */
 const SAFE_DIGITS = 15;
 
@@ -56,8 +58,9 @@ export function readBoolean(
   const first = json.bytes[at];
   if (first !== 0x74 && first !== 0x66)
     return skipOther(node, reading, at, repetition, node.parts.definition - 1);
-  const end = skipValue(json, at, 0);
-  addBoolean(node.parts, repetition, first === 0x74);
+  const isTrue = at + 4 <= json.bytes.length && json.view.getInt32(at, true) === TRUE;
+  const end = isTrue ? at + 4 : skipValue(json, at, 0);
+  addBoolean(node.parts, repetition, isTrue);
   return end;
 }
 
