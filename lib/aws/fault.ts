@@ -18,8 +18,15 @@ export function readAwsFault(error: unknown): AwsFault {
   const missing = status === undefined ? missingSettings(error) : undefined;
   if (missing !== undefined) return { ...missing, status, attempts: 0 };
   if (!(error instanceof Error)) return { code: 'unknown', message: '', status, attempts };
-  return { code: codeOf(error, status), message: error.message, status, attempts };
+  const message = isUnreadable(error, status) ? NOT_OF_AWS : error.message;
+  return { code: codeOf(error, status), message, status, attempts };
 }
+
+/** The parser's own words quote what it could not parse, such as a page of a proxy. */
+const isUnreadable = ({ name }: Error, status: number | undefined): boolean =>
+  status !== undefined && name === 'SyntaxError';
+
+const NOT_OF_AWS = 'the response is none of this service';
 
 function codeOf(error: Error, status: number | undefined): string {
   if (status !== undefined) return CODELESS_NAMES.includes(error.name) ? `HTTP ${status}` : error.name;
