@@ -12,7 +12,9 @@ import { QueryError } from '../tables/duckdb/query-error.ts';
 import type { AddCommand, Finish } from './command.ts';
 import { addBatches } from './commands/batches.ts';
 import { addCall } from './commands/call.ts';
+import { addCompletion } from './commands/completion.ts';
 import { addDiff } from './commands/diff.ts';
+import { addDoctor } from './commands/doctor.ts';
 import { addForget } from './commands/forget.ts';
 import { addFormula } from './commands/formula.ts';
 import { addJobs } from './commands/jobs.ts';
@@ -29,11 +31,13 @@ import { addSubmit } from './commands/submit.ts';
 import { addTables } from './commands/tables.ts';
 import { addWork } from './commands/work.ts';
 import { type ErrorJson, factsOf } from './error-json.ts';
+import { addExamples } from './examples.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { createLogLines } from './log-lines.ts';
 import { OutputError } from './process-output.ts';
 import { processTerminal } from './process-terminal.ts';
 import { SentOnceError } from './sent-once.ts';
+import { addSettingsOptions, type SettingsFlags, withSettingsFile } from './settings-file.ts';
 import { exitCodes, shownLines, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 import { packageVersion } from './version.ts';
@@ -47,12 +51,17 @@ export async function runCommandLine(
   argv: readonly string[],
   given: Terminal = processTerminal(),
 ): Promise<number> {
-  const hide = hideSecrets(given.environment);
+  let { environment } = given;
+  let hide = hideSecrets(environment);
   // A secret at the end must not be cut in two, where nobody would recognize it.
   const err = (text: string) =>
     given.err(shortened(hide(text.slice(0, 2 * LONGEST_MESSAGE)), LONGEST_MESSAGE));
   const terminal: Terminal = {
     ...given,
+    // Once a command begins, that of its file of settings too.
+    get environment() {
+      return environment;
+    },
     err,
     ...(given.screen === undefined ? {} : { log: createLogLines({ err, now: Date.now }) }),
     out: (text) => {
@@ -64,6 +73,10 @@ export async function runCommandLine(
   let code: number = exitCodes.done;
   const program = createProgram(terminal, (finished) => {
     code = finished;
+  });
+  program.hook('preAction', async (_, command) => {
+    environment = await withSettingsFile(command.optsWithGlobals<SettingsFlags>(), environment);
+    hide = hideSecrets(environment);
   });
   try {
     await program.parseAsync(argv, { from: 'user' });
@@ -97,12 +110,15 @@ export function createProgram(terminal: Terminal, finish: Finish): Command {
     .enablePositionalOptions();
   const escaping = escapingJson(program, terminal);
   for (const add of COMMANDS) add(program, escaping, finish);
+  addSettingsOptions(program);
+  addExamples(program);
   configure(program, terminal);
   return program;
 }
 
 /** In the order in which help lists them. */
 const COMMANDS: readonly AddCommand[] = [
+  addDoctor,
   addSnapshot,
   addPublish,
   addRuns,
@@ -121,6 +137,7 @@ const COMMANDS: readonly AddCommand[] = [
   addForget,
   addPace,
   addSandbox,
+  addCompletion,
 ];
 
 /** The terminal for commands. With `--json` they print JSON, which is made safe to show here for all of them. */
@@ -129,7 +146,13 @@ function escapingJson(program: Command, terminal: Terminal): Terminal {
   program.hook('preAction', (_, command) => {
     isJson = command.opts()['json'] === true;
   });
-  return { ...terminal, out: (text) => terminal.out(isJson ? shownJson(text) : text) };
+  return {
+    ...terminal,
+    get environment() {
+      return terminal.environment;
+    },
+    out: (text) => terminal.out(isJson ? shownJson(text) : text),
+  };
 }
 
 /** Makes every command throw instead of ending the process, and write to the terminal. */

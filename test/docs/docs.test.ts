@@ -1,11 +1,13 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../infra/config.ts';
 import { parseMessage } from '../../lib/jobs/message/message.ts';
 import { parseInboxRequest } from '../../lib/jobs/texts/batch/inbox-request.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { settingNames } from '../../lib/setting-names.ts';
 import { startTestAws } from '../aws/start-test-aws.ts';
 import { example } from '../package/examples.ts';
 import { type Block, blocks, blocksOf } from './blocks.ts';
@@ -65,6 +67,10 @@ const kinds = {
   },
   'json FILE': ({ text, words }) => writeFileSync(join(folder, words), text),
   'csv FILE': ({ text, words }) => writeFileSync(join(folder, words), text),
+  'env FILE': ({ text }) => {
+    const names = Object.keys(parseEnv(text));
+    expect(names.filter((name) => !settingNames.some((each) => each === name))).toEqual([]);
+  },
   'json instances': ({ text }) => void readConfig(JSON.parse(text)),
   'json event rule': ({ text }) =>
     void readConfig({
@@ -86,7 +92,7 @@ const kinds = {
 } as const satisfies Readonly<Record<string, (block: Block) => unknown>>;
 
 function kindOf({ language, words }: Block): keyof typeof kinds | undefined {
-  const isFile = /^[\w-]+\.\w+$/.test(words) && language !== 'sh';
+  const isFile = /^[\w-]+(\.[\w-]+)*\.\w+$/.test(words) && language !== 'sh';
   const kind = [language, isFile ? 'FILE' : words.replace(/:.*$/, '')].join(' ').trim();
   const found = language === 'sh' && isScript(words) ? 'sh' : kind;
   return found in kinds ? (found as keyof typeof kinds) : undefined;

@@ -1,0 +1,26 @@
+import { Argument } from 'commander';
+import type { AddCommand } from '../command.ts';
+import { bashCompletion } from '../completion/bash.ts';
+import { fishCompletion } from '../completion/fish.ts';
+import { type Place, placesOf } from '../completion/words.ts';
+import { zshCompletion } from '../completion/zsh.ts';
+import { exitCodes } from '../terminal.ts';
+
+/** The scripts by their shells. */
+const shells = {
+  bash: bashCompletion,
+  zsh: zshCompletion,
+  fish: fishCompletion,
+} as const satisfies Readonly<Record<string, (places: readonly Place[]) => string>>;
+
+/** `completion SHELL`: a script that completes commands and options, made of the commands as they are. */
+export const addCompletion: AddCommand = (program, { out }, finish) => {
+  program
+    .command('completion')
+    .description('Print a script with which a shell completes commands, options and sources.')
+    .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(shells)))
+    .action((shell: keyof typeof shells) => {
+      out(shells[shell](placesOf(program)));
+      finish(exitCodes.done);
+    });
+};

@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import { openQueue } from '../open-jobs.ts';
+import { type Check, failed, ok, skipped } from './check.ts';
+
+/** The store can be written to, read, listed and deleted from: an object of its own, which expires if it is left. */
+export const checkBucket: Check = async ({ session, signal }) => {
+  const store = await session.store();
+  const key = `work/doctor/${randomUUID()}.json`;
+  await store.put(key, Buffer.from('{}\n'), { signal });
+  try {
+    const read = await store.get(key, { signal });
+    const listed = [];
+    for await (const each of store.list(key, { signal })) listed.push(each.key);
+    if (read?.body.toString() !== '{}\n' || listed.join() !== key)
+      return failed(`${store.location}: what was written is not what is read`);
+  } finally {
+    await store.delete(key);
+  }
+  return ok(`${store.location}: written, read, listed and deleted`);
+};
+
+/** The queues of jobs exist, and may be asked for their numbers. */
+export const checkQueue: Check = async ({ settings, environment }) => {
+  const { SYNC_QUEUE_URL: jobs, SYNC_DEAD_LETTER_URL: dead } = settings;
+  if (jobs === undefined) return skipped('SYNC_QUEUE_URL is not set: no jobs from a queue');
+  const { waiting, inFlight, delayed } = await (await openQueue(jobs, environment)).counts();
+  const words = `about ${waiting} waiting, ${inFlight} being worked on, ${delayed} delayed`;
+  if (dead === undefined) return ok(`${words}; SYNC_DEAD_LETTER_URL is not set`);
+  const letters = await (await openQueue(dead, environment)).counts();
+  return ok(`${words}, ${letters.waiting} dead letters`);
+};
+
+/** A row that was left would be deleted by then. */
+const ROW_MS = 3_600_000;
+
+/** The table exists, has our keys, and can be written to, read and deleted from. */
+export const checkTable: Check = async ({ settings: { SYNC_TABLE: tableName }, environment, now }) => {
+  if (tableName === undefined)
+    return skipped('SYNC_TABLE is not set: each process has a rate of its own, and no ledger');
+  const { createDynamoTable } = await import('../../table/dynamo-table.ts');
+  const table = createDynamoTable({ tableName, environment });
+  const key = { partition: `doctor#${randomUUID()}`, sort: 'doctor' };
+  const token = randomUUID();
+  await table.put(key, { version: 1 }, { expected: null, token, expiresAtMs: now() + ROW_MS });
+  const read = await table.get(key);
+  await table.delete(key, token);
+  return read?.token === token
+    ? ok(`${tableName}: written, read and deleted`)
+    : failed(`${tableName}: what was written is not what is read`);
+};

@@ -1,0 +1,111 @@
+import { openSession } from '../../session.ts';
+import { settingNames } from '../../setting-names.ts';
+import { readSettings, SettingsError } from '../../settings.ts';
+import { sleep } from '../../time/sleep.ts';
+import type { Terminal } from '../terminal.ts';
+import { whatToDo } from '../what-to-do.ts';
+import { type Check, type Examined, type Finding, failed, ok, skipped } from './check.ts';
+import { checkClock, checkHost, checkRights, checkToken } from './check-platform.ts';
+import { checkBucket, checkQueue, checkTable } from './check-storage.ts';
+
+/** A check by its name, and what it found. */
+export type Checked = { readonly name: string } & Finding;
+
+/** In this order, each with the checks without which it says nothing. */
+const checks = {
+  host: { check: checkHost, needs: [] },
+  token: { check: checkToken, needs: ['host'] },
+  clock: { check: checkClock, needs: ['host'] },
+  bucket: { check: checkBucket, needs: [] },
+  queue: { check: checkQueue, needs: [] },
+  table: { check: checkTable, needs: [] },
+  rights: { check: checkRights, needs: ['host', 'token'] },
+} as const satisfies Readonly<Record<string, { readonly check: Check; readonly needs: readonly string[] }>>;
+
+/** Nobody waits longer for one check. */
+const LONGEST_MS = 30_000;
+
+/** Checks the settings and what they name, one after the other; calls `onChecked` for each as soon as it is known. */
+export async function examine(
+  { environment, signal, err, screen }: Terminal,
+  onChecked: (checked: Checked) => void,
+): Promise<readonly Checked[]> {
+  const all: Checked[] = [];
+  const add = (name: string, finding: Finding) => {
+    const checked = { name, ...finding };
+    all.push(checked);
+    onChecked(checked);
+  };
+  const settings = settingsOf(environment);
+  add('settings', settings);
+  // What a check says of itself is enough.
+  const quiet = { ...environment, LOG_LEVEL: 'silent' };
+  const examined =
+    settings.status === 'ok' ? examinedBy({ environment: quiet, signal, err, screen }) : undefined;
+  for (const [name, { check, needs }] of Object.entries(checks)) {
+    const missing = ['settings', ...needs].find((need) =>
+      all.some((each) => each.name === need && each.status !== 'ok'),
+    );
+    add(
+      name,
+      examined === undefined || missing !== undefined
+        ? skipped(`needs ${missing ?? 'settings'}`)
+        : await found(check, examined),
+    );
+  }
+  return all;
+}
+
+function settingsOf(environment: Terminal['environment']): Finding {
+  try {
+    readSettings(environment);
+    return ok(`${settingNames.filter((name) => environment[name]).length} set, the others by default`);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return failed(
+      error.faults.join('\n'),
+      'see docs/settings.md; --env-file and --profile read them from a file',
+    );
+  }
+}
+
+function examinedBy(terminal: Pick<Terminal, 'environment' | 'signal' | 'err' | 'screen'>): Examined {
+  const { environment, signal } = terminal;
+  const session = openSession(terminal);
+  const platform = session.platformWith(ONCE);
+  // Failures, too, so that each check is about the same response.
+  let reading: Promise<unknown> | undefined;
+  return {
+    environment,
+    settings: session.settings,
+    session: { ...session, platform },
+    firstRead: () => {
+      reading ??= platform.calculations.search(CHEAPEST, { signal });
+      return reading;
+    },
+    now: Date.now,
+    signal,
+  };
+}
+
+const CHEAPEST = { sort: { field: 'id', ascending: true }, limit: 1 } as const;
+
+/** A person waits, and may run it again. */
+const ONCE = { maxRetries: 1, budgetMs: 10_000 } as const;
+
+async function found(check: Check, examined: Examined): Promise<Finding> {
+  const { signal, environment } = examined;
+  const ended = new AbortController();
+  const late = sleep(LONGEST_MS, AbortSignal.any([signal, ended.signal])).then(() =>
+    failed(`no result within ${LONGEST_MS / 1_000} s`, 'try again, or look at what is slow'),
+  );
+  late.catch(() => undefined);
+  try {
+    return await Promise.race([check(examined), late]);
+  } catch (error) {
+    signal.throwIfAborted();
+    return failed(error instanceof Error ? error.message : String(error), whatToDo(error, environment));
+  } finally {
+    ended.abort();
+  }
+}

@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { settingNames } from '../setting-names.ts';
+import type { Environment } from '../settings.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Where settings come from besides the environment. */
+export type SettingsFlags = { readonly envFile?: string; readonly profile?: string };
+
+const ENV_FILE = ['--env-file <file>', 'read settings from a file; what the environment sets wins'] as const;
+
+const PROFILE = [
+  '--profile <name>',
+  'read settings from platform-sync.NAME.env, here or in the user’s configuration folder',
+] as const;
+
+/** Adds `--env-file` and `--profile` to the program, and, without a line in help, to every command below it. */
+export function addSettingsOptions(program: Command): void {
+  program.option(...ENV_FILE).option(...PROFILE);
+  for (const command of program.commands) addHidden(command);
+}
+
+function addHidden(command: Command): void {
+  for (const [flags, means] of [ENV_FILE, PROFILE]) command.addOption(new Option(flags, means).hideHelp());
+  for (const below of command.commands) addHidden(below);
+}
+
+/**
+ * The environment with the settings of the file that the flags name. What the environment sets wins, unless it is empty.
+ * Throws `UsageError` if the file cannot be read, or names settings that do not exist; it never shows a value.
+ */
+export async function withSettingsFile(
+  { envFile, profile }: SettingsFlags,
+  environment: Environment,
+): Promise<Environment> {
+  if (envFile !== undefined && profile !== undefined)
+    throw new UsageError('expected --env-file or --profile, got both');
+  if (envFile === undefined && profile === undefined) return environment;
+  const { file, text } =
+    envFile === undefined ? await readProfile(profile ?? '', environment) : await readNamed(envFile);
+  const given = parseEnv(text);
+  const unknown = Object.keys(given).filter(isUnknown);
+  if (unknown.length > 0)
+    throw new UsageError(
+      `${file}: expected settings, got ${unknown.join(', ')}: there are none of these names`,
+    );
+  const set = Object.entries(environment).filter(([, value]) => value !== undefined && value !== '');
+  return { ...given, ...Object.fromEntries(set) };
+}
+
+/** Only names that look like ours: a file may hold anything else. */
+const isUnknown = (name: string) =>
+  /^(PLATFORM|SYNC)_/.test(name) && !settingNames.some((each) => each === name);
+
+type FileRead = { readonly file: string; readonly text: string };
+
+async function readNamed(path: string): Promise<FileRead> {
+  const file = resolve(path);
+  const text = await read(file);
+  if (text.kind === 'text') return { file, text: text.text };
+  throw new UsageError(`--env-file: expected a file with settings, got ${text.code}: ${file}`);
+}
+
+/** Names only: a path is a matter of `--env-file`. */
+const PROFILE_NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
+
+async function readProfile(name: string, environment: Environment): Promise<FileRead> {
+  if (!PROFILE_NAME.test(name))
+    throw new UsageError(
+      `--profile: expected a name of letters, digits, _, . and -, got ${JSON.stringify(name)}`,
+    );
+  const files = profileFiles(name, environment);
+  for (const file of files) {
+    const text = await read(file);
+    if (text.kind === 'text') return { file, text: text.text };
+    if (text.code !== 'ENOENT')
+      throw new UsageError(`--profile ${name}: ${file} cannot be read: ${text.code}`);
+  }
+  throw new UsageError(`--profile ${name}: expected one of these files, got none:\n  ${files.join('\n  ')}`);
+}
+
+/** Where a profile may be: the first one counts. */
+function profileFiles(
+  name: string,
+  { XDG_CONFIG_HOME: config, APPDATA, HOME }: Environment,
+): readonly string[] {
+  const file = `platform-sync.${name}.env`;
+  const folder = config || APPDATA || join(HOME || homedir(), '.config');
+  return [resolve(file), join(folder, 'platform-sync', file)];
+}
+
+type Read =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'fault'; readonly code: string };
+
+async function read(file: string): Promise<Read> {
+  try {
+    return { kind: 'text', text: await readFile(file, 'utf8') };
+  } catch (error) {
+    return { kind: 'fault', code: (error as NodeJS.ErrnoException).code ?? String(error) };
+  }
+}

@@ -1,0 +1,68 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'completion-'));
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function scriptFor(shell: string): Promise<string> {
+  const { terminal, out } = createFakeTerminal();
+  expect(await runCommandLine(['completion', shell], terminal)).toBe(0);
+  const file = join(folder, `script.${shell}`);
+  writeFileSync(file, out());
+  return file;
+}
+
+/** What each shell is told to print for the words typed so far, of which the last is being typed. */
+const asked = {
+  bash: (file: string, words: readonly string[]) =>
+    `. ${file}; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _platform_sync; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  zsh: (file: string, words: readonly string[]) =>
+    `_describe() { print -l -- "\${(@P)2}"; }; _files() { print FILES; }; . ${file}; words=(${words.map((word) => `'${word}'`).join(' ')}); CURRENT=${words.length}; _platform_sync`,
+  fish: (file: string, words: readonly string[]) => `source ${file}; complete -C '${words.join(' ')}'`,
+} as const;
+
+const CASES: readonly (readonly [
+  words: readonly string[],
+  found: readonly string[],
+  none: readonly string[],
+])[] = [
+  [['platform-sync', ''], ['snapshot', 'doctor', 'completion'], ['calculations']],
+  [['platform-sync', 'snapshot', ''], ['calculations', 'data-files'], ['doctor']],
+  [['platform-sync', 'runs', ''], ['calculations'], ['snapshot']],
+  [['platform-sync', 'jobs', 'cancel', '--'], ['--batch'], ['--drain']],
+  [['platform-sync', 'completion', ''], ['bash', 'zsh', 'fish'], ['runs']],
+];
+
+/** zsh and fish are not on every machine; bash is on every one that runs these tests. */
+const installed = (['bash', 'zsh', 'fish'] as const).filter(
+  (shell) => shell === 'bash' || spawnSync(shell, ['--version']).status === 0,
+);
+
+test.each(installed)('%s offers the commands, the sources and the options of the place', async (shell) => {
+  const file = await scriptFor(shell);
+
+  for (const [words, found, none] of CASES) {
+    const { stdout, stderr } = spawnSync(shell, ['-c', asked[shell](file, words)], {
+      encoding: 'utf8',
+      cwd: folder,
+      env: { PATH: process.env['PATH'], HOME: folder },
+    });
+    const offered = stdout.split('\n').map((line) => line.split(/[\t:]/)[0]);
+    expect(stderr).toBe('');
+    expect(offered).toEqual(expect.arrayContaining([...found]));
+    for (const word of none) expect(offered).not.toContain(word);
+  }
+});
+
+test('an unknown shell is refused', async () => {
+  const { terminal, err } = createFakeTerminal();
+
+  expect(await runCommandLine(['completion', 'tcsh'], terminal)).toBe(2);
+  expect(err()).toContain('bash, zsh, fish');
+});

@@ -1,0 +1,172 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
+import { checkClock } from '../../lib/cli/doctor/check-platform.ts';
+import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { openSession } from '../../lib/session.ts';
+import { readSettings } from '../../lib/settings.ts';
+import { startTestAws } from '../aws/start-test-aws.ts';
+import { createFakeTerminal } from './fake-terminal.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'doctor-'));
+const running = new AsyncDisposableStack();
+running.defer(() => rmSync(folder, { recursive: true }));
+let platform: Sandbox;
+let settings: Readonly<Record<string, string>>;
+
+const NONE = { calculations: 3, datasets: 1, cards: 0, fileSets: 0, dataFiles: 0 } as const;
+
+beforeAll(async () => {
+  platform = running.use(await startPlatform(NONE));
+  const aws = await startTestAws({
+    buckets: ['bucket'],
+    queues: [{ name: 'jobs' }, { name: 'dead' }],
+    tables: ['ledger'],
+  });
+  running.defer(aws.close);
+  settings = {
+    ...aws.settings,
+    PLATFORM_BASE_URL: platform.url,
+    PLATFORM_TOKEN: platform.token,
+    PLATFORM_RATE: '1000',
+    SYNC_STORE: `s3://${aws.bucket('bucket')}/acme`,
+    SYNC_TABLE: 'ledger',
+    SYNC_QUEUE_URL: aws.queueUrl('jobs'),
+    SYNC_DEAD_LETTER_URL: aws.queueUrl('dead'),
+  };
+});
+
+afterAll(() => running.disposeAsync());
+
+async function doctor(changed: Readonly<Record<string, string>> = {}, flags: readonly string[] = []) {
+  const { terminal, out, err } = createFakeTerminal({ ...settings, ...changed });
+  const code = await runCommandLine(['doctor', ...flags], terminal);
+  return { code, out: out(), err: err() };
+}
+
+/** Each check with its status, and of a failed one what it says. */
+const statuses = (out: string) =>
+  Object.fromEntries(
+    [...out.matchAll(/^(\w+) +(ok|failed|skipped)/gm)].map(([, name, status]) => [name, status]),
+  );
+
+test('all is well: each check in its order, exit 0', async () => {
+  const { code, out } = await doctor();
+
+  expect(Object.entries(statuses(out))).toEqual([
+    ['settings', 'ok'],
+    ['host', 'ok'],
+    ['token', 'ok'],
+    ['clock', 'ok'],
+    ['bucket', 'ok'],
+    ['queue', 'ok'],
+    ['table', 'ok'],
+    ['rights', 'ok'],
+  ]);
+  expect(code).toBe(0);
+});
+
+test('what is not set is skipped, and says what that means', async () => {
+  const { code, out } = await doctor({
+    SYNC_TABLE: '',
+    SYNC_QUEUE_URL: '',
+    SYNC_DEAD_LETTER_URL: '',
+    SYNC_STORE: folder,
+  });
+
+  expect(statuses(out)).toMatchObject({ bucket: 'ok', queue: 'skipped', table: 'skipped' });
+  expect(out).toContain('SYNC_TABLE is not set: each process has a rate of its own');
+  expect(code).toBe(0);
+});
+
+describe('says what to do, exit 1:', () => {
+  const occupied = join(folder, 'a-file');
+  writeFileSync(occupied, '');
+
+  test.each([
+    [
+      'wrong settings',
+      { PLATFORM_RATE: 'fast' },
+      { settings: 'failed', host: 'skipped', rights: 'skipped' },
+      'PLATFORM_RATE: expected a number',
+    ],
+    [
+      'a host that is away',
+      { PLATFORM_BASE_URL: 'http://127.0.0.1:9' },
+      { host: 'failed', token: 'skipped', clock: 'skipped', bucket: 'ok' },
+      '→ check PLATFORM_BASE_URL',
+    ],
+    [
+      'a wrong token',
+      { PLATFORM_TOKEN: 'revoked-long-ago' },
+      { host: 'ok', token: 'failed', clock: 'ok', rights: 'skipped' },
+      '→ the token is the one in PLATFORM_TOKEN',
+    ],
+    [
+      'a bucket that is none',
+      { SYNC_STORE: 's3://nobody-has-this-bucket' },
+      { bucket: 'failed', queue: 'ok' },
+      '→ create the bucket, or change SYNC_STORE',
+    ],
+    ['a folder that is a file', { SYNC_STORE: occupied }, { bucket: 'failed' }, 'a directory'],
+    [
+      'a table that is none',
+      { SYNC_TABLE: 'no-such-table', PLATFORM_MAX_WAIT_MS: '1000' },
+      { table: 'failed' },
+      '→ create the table, or change SYNC_TABLE',
+    ],
+  ] as const)('%s', async (_, changed, expected, words) => {
+    const { code, out } = await doctor(changed);
+
+    expect(statuses(out)).toMatchObject(expected);
+    expect(out).toContain(words);
+    expect(out).not.toContain('revoked-long-ago');
+    expect(code).toBe(1);
+  });
+
+  test('a queue that is none', async () => {
+    const { code, out } = await doctor({ SYNC_QUEUE_URL: `${settings['SYNC_QUEUE_URL']}-gone` });
+
+    expect(statuses(out)).toMatchObject({ queue: 'failed' });
+    expect(out).toContain('→ create the queue, or change SYNC_QUEUE_URL');
+    expect(code).toBe(1);
+  });
+
+  test('a token that may not read', async () => {
+    await using other = await startPlatform({ ...NONE, forbidden: ['listCards', 'getDataFile'] });
+
+    const { code, out } = await doctor({ PLATFORM_BASE_URL: other.url });
+
+    expect(statuses(out)).toMatchObject({ token: 'ok', rights: 'failed' });
+    expect(out).toContain('may not read cards, data files (403)');
+    expect(code).toBe(1);
+  });
+});
+
+test('a clock that is off by minutes fails', async () => {
+  const examined = {
+    environment: settings,
+    settings: readSettings(settings),
+    session: openSession({ environment: settings, err: () => undefined }),
+    firstRead: async () => undefined,
+    now: () => Date.now() - 300_000,
+    signal: new AbortController().signal,
+  };
+
+  expect(await checkClock(examined)).toMatchObject({
+    status: 'failed',
+    detail: expect.stringMatching(/^(299|300|301) s behind the platform’s$/),
+    advice: expect.stringContaining('NTP'),
+  });
+});
+
+test('leaves nothing behind, and with --json prints one value', async () => {
+  const { out } = await doctor({ SYNC_STORE: join(folder, 'store') }, ['--json']);
+  const { well, checks } = JSON.parse(out);
+
+  expect(well).toBe(true);
+  expect(checks[0]).toEqual({ name: 'settings', status: 'ok', detail: expect.any(String) });
+  expect(checks.map(({ name }: { readonly name: string }) => name)).toContain('rights');
+});
