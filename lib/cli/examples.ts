@@ -26,6 +26,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   publish: [`publish calculations ${RUN} --force`],
   runs: ['runs', 'runs calculations --limit 5', 'runs --all'],
   diff: ['diff calculations', 'diff calculations --since 7d', 'diff --json'],
+  prune: ['prune calculations --keep 30 --dry-run', 'prune --older-than 90d'],
   query: [
     'query "SELECT status, count(*) FROM calculations GROUP BY status"',
     'query --saved what-changed-this-week --csv',
@@ -34,8 +35,12 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   score: [
     'score reviews.csv --text comment --id user --topic delivery --topic "support=the help desk" --dry-run',
     'score reviews.csv --text comment --id user --topic delivery --batch may --max-calls 1000',
+    'score reviews.csv --text comment --id user --topic delivery --output scored.csv',
   ],
-  call: [`call ${PACKAGE} 1.0.0 addNumbers --input '{"first": 40, "second": 2}'`],
+  call: [
+    `call ${PACKAGE} 1.0.0 addNumbers --input '{"first": 40, "second": 2}'`,
+    `call ${PACKAGE} 1.0.0 addNumbers --input @input.json --logs`,
+  ],
   formula: ['formula check formula.txt', 'formula set 1008 formula.txt --dry-run', 'formula log 1008'],
   'formula check': ['formula check formula.txt', 'formula check - --json'],
   'formula set': [
@@ -43,7 +48,11 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     'formula set 1008 formula.txt --unless-changed-since 1763712000000 --name Revenue',
   ],
   'formula log': ['formula log 1008', 'formula log 1008 --at 20261122T184413239Z'],
-  submit: ['submit jobs.ndjson --dry-run', 'submit -'],
+  submit: [
+    'submit jobs.ndjson --dry-run',
+    'submit -',
+    'submit --from-csv days.csv --template job.json --dry-run',
+  ],
   work: ['work', 'work --drain --concurrency 4'],
   jobs: [
     'jobs --state UNKNOWN',
@@ -52,6 +61,10 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   'jobs cancel': ['jobs cancel nightly-1 nightly-2', 'jobs cancel --batch may'],
   'jobs resolve': ['jobs resolve nightly-1 failed --note "it is not in the list of executions"'],
+  'jobs results': [
+    'jobs results --output results.csv',
+    'jobs results --type run-function --since 7d --output results.ndjson',
+  ],
   redrive: ['redrive', 'redrive nightly-1', 'redrive --batch may'],
   tables: ['tables --dry-run', 'tables calculations scores'],
   forget: [
