@@ -37,6 +37,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     'score reviews.csv --text comment --id user --topic delivery --batch may --max-calls 1000',
     'score reviews.csv --text comment --id user --topic delivery --output scored.csv',
   ],
+  batches: ['batches', 'batches may'],
   call: [
     `call ${PACKAGE} 1.0.0 addNumbers --input '{"first": 40, "second": 2}'`,
     `call ${PACKAGE} 1.0.0 addNumbers --input @input.json --logs`,
