@@ -39,7 +39,7 @@ export type ParquetPart = z.infer<typeof parquetPartSchema>;
 /** The most that a crash could have cost a run: what was not yet durable, in seconds and requests since the last part. */
 export const atRiskSchema = z.object({ seconds: z.number(), requests: z.number() });
 
-const manifestSchema = z.object({
+export const manifestSchema = z.object({
   version: z.literal(1),
   source: z.string(),
   run: z.string(),

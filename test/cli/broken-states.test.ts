@@ -9,6 +9,7 @@ import { readLastPublication } from '../../lib/snapshot/publish/last-publication
 import { beginRun } from '../../lib/snapshot/run/begin-run.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { isWhole, sampled } from '../scale.ts';
+import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 const PLACE = 'calculations';
@@ -30,7 +31,7 @@ async function run(folder: string, argv: readonly string[]) {
     PLATFORM_RATE: '1000',
   });
   const code = await runCommandLine(argv, terminal);
-  return { code, out: out(), err: err() };
+  return checkedShape(argv, { code, out: out(), err: err() });
 }
 
 async function begin(): Promise<string> {

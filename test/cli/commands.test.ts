@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { codePackages } from '../../lib/sandbox/platform/functions/packages.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 let folder: string;
@@ -29,7 +30,7 @@ async function run(argv: readonly string[], input = '') {
   };
   const { terminal, out, err } = createFakeTerminal(environment, input);
   const code = await runCommandLine(argv, terminal);
-  return { code, out: out(), err: err() };
+  return checkedShape(argv, { code, out: out(), err: err() });
 }
 
 describe('snapshot calculations', () => {
@@ -42,14 +43,15 @@ describe('snapshot calculations', () => {
     expect(out).toMatch(/^manifest: .*_manifest\.json$/m);
   });
 
-  test('with --json prints the published manifest as one JSON value', async () => {
+  test('with --json prints the published manifest, and where it is, as one JSON value', async () => {
     const { code, out } = await run(['snapshot', 'calculations', '--json']);
 
     const manifest = JSON.parse(out);
     const latest = JSON.parse(await readFile(join(folder, 'calculations/latest.json'), 'utf8'));
     const stored = JSON.parse(await readFile(join(folder, latest.manifest), 'utf8'));
     expect(code).toBe(0);
-    expect(manifest).toEqual(stored);
+    const about = { published: true, outcome: 'published', store: folder, manifest: latest.manifest };
+    expect(manifest).toEqual({ ...stored, ...about });
     expect(manifest).toMatchObject({
       version: 1,
       records: 200,

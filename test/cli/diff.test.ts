@@ -9,6 +9,7 @@ import { changesKey } from '../../lib/snapshot/keys.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/publish-lines.ts';
+import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 let folder: string;
@@ -31,7 +32,7 @@ async function diff(...argv: readonly string[]) {
   for (const command of [program, ...program.commands])
     command.exitOverride().configureOutput({ writeErr: terminal.err });
   await program.parseAsync(['diff', ...argv], { from: 'user' });
-  return { code, out: out(), err: err() };
+  return checkedShape(['diff', ...argv], { code, out: out(), err: err() });
 }
 
 const line = (id: number | bigint, name: string) => `{"id":${id}, "name":"${name}"}`;

@@ -6,6 +6,7 @@ import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { storeFormula } from '../../lib/jobs/types/update-formula/formula-log.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 let folder: string;
@@ -28,7 +29,7 @@ async function run(argv: readonly string[], { input = '', store = folder } = {})
   const environment = { PLATFORM_BASE_URL: sandbox.url, PLATFORM_TOKEN: sandbox.token, SYNC_STORE: store };
   const { terminal, out, err } = createFakeTerminal(environment, input);
   const code = await runCommandLine(argv, terminal);
-  return { code, out: out(), err: err() };
+  return checkedShape(argv, { code, out: out(), err: err() });
 }
 
 const set = (input: string) => run(['formula', 'set', id, '-'], { input });

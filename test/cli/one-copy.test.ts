@@ -9,6 +9,7 @@ import { createDirectoryStore } from '../../lib/store/directory.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { monday, publishLines, tuesday } from '../snapshot/changes/publish-lines.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
+import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 let sandbox: Sandbox;
@@ -34,7 +35,7 @@ async function run(...argv: readonly string[]) {
     SYNC_STORE: folder,
   });
   const code = await runCommandLine(argv, terminal);
-  return { code, out: out(), err: err() };
+  return checkedShape(argv, { code, out: out(), err: err() });
 }
 
 const take = (...ids: readonly string[]) =>

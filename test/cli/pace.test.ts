@@ -9,6 +9,7 @@ import { createBudgetClient, createDynamoBudget } from '../../lib/pace/dynamo-bu
 import { noTally } from '../../lib/pace/tally.ts';
 import { type LocalAws, startAws } from '../../lib/sandbox/aws/services/start-aws.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
+import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 let aws: LocalAws;
@@ -34,7 +35,7 @@ async function pace(flags: readonly string[], environment: Readonly<Record<strin
     ...environment,
   });
   const code = await runCommandLine(['pace', ...flags], terminal);
-  return { code, out: out(), err: err() };
+  return checkedShape(['pace', ...flags], { code, out: out(), err: err() });
 }
 
 const budget = () => createDynamoBudget({ tableName: 'platform-sync', host, environment: aws.settings });

@@ -12,6 +12,7 @@ import type { Store } from '../../lib/store/store.ts';
 import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/publish-lines.ts';
 import { finishedRun } from '../snapshot/publish/finished-run.ts';
 import { createMemoryStore, type MemoryStore } from '../store/memory-store.ts';
+import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 const NOW = Date.parse('2026-12-01T00:00:00Z');
@@ -45,7 +46,7 @@ const published = async () => (await publishedRuns(store, PLACE)).map(({ run }) 
 async function prune(...argv: readonly string[]) {
   const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: 's3://no-bucket' });
   const code = await runCommandLine(['prune', ...argv], terminal);
-  return { code, out: out(), err: err() };
+  return checkedShape(['prune', ...argv], { code, out: out(), err: err() });
 }
 
 const plan = (keep = 1) =>

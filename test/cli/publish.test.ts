@@ -9,6 +9,7 @@ import type { Manifest } from '../../lib/snapshot/manifest.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
 import { publishedManifest } from '../snapshot/published-manifest.ts';
+import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 let sandbox: Sandbox;
@@ -29,7 +30,7 @@ afterEach(() => rm(folder, { recursive: true }));
 async function run(argv: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: folder, ...environment });
   const code = await runCommandLine(argv, terminal);
-  return { code, out: out(), err: err() };
+  return checkedShape(argv, { code, out: out(), err: err() });
 }
 
 /** Takes a snapshot of data files and returns its manifest. */

@@ -7,6 +7,7 @@ import type { Terminal } from '../../lib/cli/terminal.ts';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
 import { monday } from '../snapshot/changes/publish-lines.ts';
 import { publishTwoRuns } from '../tables/duckdb/published.ts';
+import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 let folder: string;
@@ -23,7 +24,7 @@ async function query(argv: readonly string[], more: Partial<Terminal> & { readon
   const { input, ...rest } = more;
   const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: join(folder, 'store') }, input);
   const code = await runCommandLine(['query', ...argv], { ...terminal, ...rest });
-  return { code, out: out(), err: err() };
+  return checkedShape(['query', ...argv], { code, out: out(), err: err() });
 }
 
 const IDS = 'SELECT id, name, locked FROM all_calculations ORDER BY run, id';

@@ -13,6 +13,7 @@ import type { Store } from '../../lib/store/store.ts';
 import { printStored } from '../../lib/store/stored-json.ts';
 import { monday, publishLines, tuesday, wednesday } from '../snapshot/changes/publish-lines.ts';
 import { publishedManifest } from '../snapshot/published-manifest.ts';
+import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 let folder: string;
@@ -33,7 +34,7 @@ async function runs(...argv: readonly string[]) {
     code = finished;
   });
   await program.parseAsync(['runs', ...argv], { from: 'user' });
-  return { code, out: out(), err: err() };
+  return checkedShape(['runs', ...argv], { code, out: out(), err: err() });
 }
 
 const lines = ['{"id":1}', '{"id":2}'];

@@ -8,6 +8,7 @@ import { cacheKey, textHashOf } from '../../lib/jobs/texts/cache/cache-row.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createDynamoTable } from '../../lib/table/dynamo-table.ts';
 import { startTestAws } from '../aws/start-test-aws.ts';
+import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 let folder: string;
@@ -38,7 +39,9 @@ function begin(argv: readonly string[], more: Readonly<Record<string, string>> =
     ...more,
   };
   const { terminal, out, err, interrupt } = createFakeTerminal(environment);
-  const ended = runCommandLine(argv, terminal).then((code) => ({ code, out: out(), err: err() }));
+  const ended = runCommandLine(argv, terminal).then((code) =>
+    checkedShape(argv, { code, out: out(), err: err() }),
+  );
   return { ended, interrupt };
 }
 const run = (...argv: readonly string[]) => begin(argv).ended;

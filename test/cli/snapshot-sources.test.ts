@@ -7,6 +7,7 @@ import { runCommandLine } from '../../lib/cli/command-line.ts';
 import type { FileRow } from '../../lib/sandbox/platform/files/file-row.ts';
 import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
+import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 const NO_DATASET = '2d9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c33';
@@ -43,7 +44,7 @@ const settings = () => ({
 async function run(argv: readonly string[], input = '') {
   const { terminal, out, err } = createFakeTerminal(settings(), input);
   const code = await runCommandLine(argv, terminal);
-  return { code, out: out(), err: err() };
+  return checkedShape(argv, { code, out: out(), err: err() });
 }
 
 /** What `latest.json` of a place leads to: the manifest, and the lines of its parts. */

@@ -9,6 +9,7 @@ import { createSqsClient, createSqsQueue } from '../../lib/jobs/queue/sqs-queue.
 import { OLDEST_COUNTS_MS } from '../../lib/sandbox/aws/documented/sqs/counts-lag.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { startTestAws } from '../aws/start-test-aws.ts';
+import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 /** The reference platform, queues, a table and a directory store, and commands that run against them. */
@@ -48,7 +49,9 @@ export async function startJobs({ latencyMs = 0 }: { readonly latencyMs?: number
     screen?: Terminal['screen'],
   ) => {
     const { terminal, out, err, interrupt } = createFakeTerminal(environment, input, screen);
-    const ended = runCommandLine(argv, terminal).then((code) => ({ code, out: out(), err: err() }));
+    const ended = runCommandLine(argv, terminal).then((code) =>
+      checkedShape(argv, { code, out: out(), err: err() }),
+    );
     return { ended, interrupt };
   };
   const client = createSqsClient(aws.queueUrl('jobs'), aws.settings);

@@ -9,6 +9,7 @@ import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { startPlatform } from '../../lib/sandbox/platform/start-platform.ts';
 import { createS3Client } from '../../lib/store/s3-client.ts';
 import { startTestAws } from '../aws/start-test-aws.ts';
+import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 /** The reference platform, a bucket, and commands whose store is a folder of the bucket. */
@@ -35,7 +36,7 @@ export async function startS3Commands(records: Parameters<typeof startPlatform>[
     async run(...argv: readonly string[]) {
       const { terminal, out, err } = createFakeTerminal(environment);
       const code = await runCommandLine(argv, terminal);
-      return { code, out: out(), err: err() };
+      return checkedShape(argv, { code, out: out(), err: err() });
     },
     /** Everything that can be read in the bucket, old versions too, each as text with its key. */
     readable: () => Array.fromAsync(readableIn(client, bucket)),
