@@ -120,6 +120,7 @@ export const rows = defineTarget({
     );
     if (!Array.isArray(whole)) return `refused: ${String(whole)}`;
     checkLines(whole, given);
+    if (isArray(given)) return `${outcomeOf(whole)}, an array`;
     const strict = checkStrict(whole, given);
     const around = given.encoding === 'utf-16le' ? 'utf-16' : await checkAround(given);
     return `${outcomeOf(whole)}, ${around}, ${strict}`;
@@ -151,9 +152,15 @@ async function readAll(
   }
 }
 
+/** A JSON array, whose lines are the numbers of its elements. */
+const isArray = ({ format, bytes }: Input) =>
+  format === '' && /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\0 \t\r\n]*\[/.test(bytes);
+
 /** The lines of rows go up, are within the file, and a fault says something, without control characters. */
-function checkLines(read: Rows, { bytes }: Input): void {
-  const most = bytes.split(/\r\n|\r|\n/).length + (bytes.match(/\0/g)?.length ?? 0);
+function checkLines(read: Rows, given: Input): void {
+  const most = isArray(given)
+    ? given.bytes.split(',').length
+    : given.bytes.split(/\r\n|\r|\n/).length + (given.bytes.match(/\0/g)?.length ?? 0);
   let before = 0;
   for (const row of read) {
     must(
