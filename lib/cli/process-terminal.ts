@@ -5,7 +5,7 @@ import { createAwaits } from './awaits.ts';
 import { leftCalls } from './left-calls.ts';
 import { createOutput, OutputError, type OutputFault } from './process-output.ts';
 import { createScreen } from './screen.ts';
-import type { Terminal } from './terminal.ts';
+import type { Dialog, Terminal } from './terminal.ts';
 
 /** npm forwards a Ctrl-C that the terminal has already sent to this process: a repeat this soon is the same one. */
 const REPEAT_MS = 250;
@@ -14,7 +14,10 @@ const REPEAT_MS = 250;
 const SILENT_MS = 1_000;
 
 /** With nothing left out: what is absent from a `Terminal` is done without, so that nothing else would show its loss. */
-export type ProcessTerminal = Required<Omit<Terminal, 'polls' | 'log'>>;
+export type ProcessTerminal = Required<Omit<Terminal, 'polls' | 'log' | 'width' | 'dialog'>> & {
+  readonly width: number | undefined;
+  readonly dialog: Dialog | undefined;
+};
 
 /**
  * The terminal of this process. The first Ctrl-C asks the command to stop, and says what is waited for; the second says
