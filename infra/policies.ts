@@ -106,7 +106,8 @@ function grantOperator(policy: ManagedPolicy, { storage, queues }: PoliciesProps
   storage.grantOldVersions(policy, ['scores/*', 'work/*', 'parquet/scores/*']);
   Grant.addToPrincipal({
     grantee: policy,
-    actions: ['sqs:SendMessage'],
+    // `jobs` says how many are queued.
+    actions: ['sqs:SendMessage', 'sqs:GetQueueAttributes'],
     resourceArns: jobQueuesOf(queues),
   });
   Grant.addToPrincipal({
