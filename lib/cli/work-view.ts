@@ -29,10 +29,11 @@ export function createWorkView({ screen, err, counts, now, every = onTimer }: Wo
   const ended = new Map<string, EndedJob['status']>();
   const refused = new Set<string>();
   let reported = '';
-  let known: QueueCounts | undefined;
+  let known: Known | undefined;
   const draw = () => screen?.show(watchedLine(endsIn(ended), known, screen.columns()));
   const look = async () => {
-    known = await counts();
+    const now = await counts();
+    known = now && { ...now, total: allOf(endsIn(ended)) + now.waiting + now.inFlight + now.delayed };
     if (screen !== undefined) return draw();
     const line = `work: ${progressWords(endsIn(ended), known)}`;
     if (line !== reported) err(line);
@@ -58,9 +59,16 @@ export function createWorkView({ screen, err, counts, now, every = onTimer }: Wo
 }
 
 const lineOf = ({ id, type, status, tookMs, error }: EndedJob): string =>
-  `${status}: ${type} ${shortened(id, LONGEST_ID)}, ${(tookMs / 1_000).toFixed(1)} s${error === undefined ? '' : `: ${error.message}`}`;
+  [
+    `${status}: ${type} ${shortened(id, LONGEST_ID)}`,
+    ...(tookMs === undefined ? [] : [`, ${(tookMs / 1_000).toFixed(1)} s`]),
+    ...(error === undefined ? [] : [`: ${error.message}`]),
+  ].join('');
 
 type Ends = ReturnType<typeof endsIn>;
+
+/** What the queue counts, and with that all jobs: what has ended since is among them. */
+type Known = QueueCounts & { readonly total: number };
 
 function endsIn(ended: ReadonlyMap<string, EndedJob['status']>) {
   const ends = { done: 0, failed: 0, unknown: 0 };
@@ -71,25 +79,26 @@ function endsIn(ended: ReadonlyMap<string, EndedJob['status']>) {
 export const wordsOfEnds = ({ done, failed, unknown }: Ends): string =>
   `${done} done, ${failed} failed, ${unknown} unknown`;
 
-function progressWords(ends: Ends, counts: QueueCounts | undefined): string {
+function progressWords(ends: Ends, counts: Known | undefined): string {
   if (counts === undefined) return `${wordsOfEnds(ends)}; the queue does not report its counts`;
   const { waiting, inFlight, delayed } = counts;
   return `${wordsOfEnds(ends)} of about ${totalOf(ends, counts)}; ${waiting} waiting, ${inFlight} in flight, ${delayed} delayed`;
 }
 
 /** The most that fits. */
-function watchedLine(ends: Ends, counts: QueueCounts | undefined, columns: number): string {
-  const { done, failed, unknown } = ends;
-  const all = done + failed + unknown;
+function watchedLine(ends: Ends, counts: Known | undefined, columns: number): string {
+  const all = allOf(ends);
   const words = [
     ...(counts === undefined ? [wordsOfEnds(ends)] : [progressWords(ends, counts)]),
-    `${all}${counts === undefined ? '' : ` of about ${totalOf(ends, counts)}`} ended, ${failed + unknown} not done`,
+    `${all}${counts === undefined ? '' : ` of about ${totalOf(ends, counts)}`} ended, ${all - ends.done} not done`,
   ];
   return `work  ${words.find((each) => each.length + 'work  '.length < columns) ?? words.at(-1)}`;
 }
 
-const totalOf = ({ done, failed, unknown }: Ends, { waiting, inFlight, delayed }: QueueCounts): number =>
-  done + failed + unknown + waiting + inFlight + delayed;
+const allOf = ({ done, failed, unknown }: Ends): number => done + failed + unknown;
+
+/** The counts of a queue are late: more may have ended than it knew of. */
+const totalOf = (ends: Ends, { total }: Known): number => Math.max(total, allOf(ends));
 
 function onTimer(ms: number, act: () => void): Disposable {
   const timer = setInterval(act, ms);

@@ -44,8 +44,8 @@ export type EndedJob = {
   readonly id: string;
   readonly type: string;
   readonly status: Outcome['status'];
-  /** From its first claim. */
-  readonly tookMs: number;
+  /** Since this worker took it up; undefined if it had ended before. */
+  readonly tookMs?: number | undefined;
   readonly error?: JobError | undefined;
 };
 
@@ -176,11 +176,17 @@ async function refuse(message: QueueMessage, worker: Worker, faults: readonly st
 }
 
 /** A job and the message that asks for it. */
-type Given = { readonly message: QueueMessage; readonly job: Job };
+type Given = {
+  readonly message: QueueMessage;
+  readonly job: Job;
+  /** When this worker took it up. */
+  readonly sinceMs?: number;
+};
 
 async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lease): Promise<Handled> {
   const { job } = given;
   const { ledger, now } = worker;
+  const sinceMs = now();
   await using held = lease.holdLease(claim);
   const { deadlineMs } = lease;
   // A renewed lease lasts as long as the process.
@@ -224,7 +230,7 @@ async function runClaimed(given: Given, claim: Claim, worker: Worker, lease: Lea
   // Another worker has the job, and its outcome wins; that is reported when the message is delivered again.
   if (ended.kind === 'lost') return { kind: 'later', delayMs: AFTER_LEASE_MS, isLost: true };
   // Awaited here: a failure while the lease is being given up would be unhandled, and would end the process.
-  return await settle(given, ended.row, worker);
+  return await settle({ ...given, sinceMs }, ended.row, worker);
 }
 
 /** What ended a job's turn early, for `afterFailure`. */
@@ -278,7 +284,11 @@ async function handBack(
 }
 
 /** Makes an ended job visible. It may be called again: everything is written from what the ledger holds. */
-async function settle({ message, job }: Given, ended: EndedJobRow, worker: Worker): Promise<Handled> {
+async function settle(
+  { message, job, sinceMs }: Given,
+  ended: EndedJobRow,
+  worker: Worker,
+): Promise<Handled> {
   const { store, logger } = worker;
   const typed: TypedJobRow = { ...ended, type: job.type };
   const result = await writeResult(store, typed);
@@ -287,7 +297,7 @@ async function settle({ message, job }: Given, ended: EndedJobRow, worker: Worke
   await settleEnd(job, ended, worker);
   await worker.reportFinished({ id: ended.id, type: job.type, status, result });
   logger.info({ job: ended.id, type: job.type, status, attempts: ended.attempts }, 'job ended');
-  const tookMs = ended.finishedAt - (ended.startedAt ?? ended.createdAt);
+  const tookMs = sinceMs === undefined ? undefined : worker.now() - sinceMs;
   worker.onEnded?.({ id: ended.id, type: job.type, status, tookMs, error });
   return DONE;
 }

@@ -61,7 +61,7 @@ test('on a terminal each job that ends has a line, and the last one has all coun
     '12:00:00 done: run-function j1, 1.2 s',
     '12:00:00 failed: run-function j2, 1.2 s: no luck',
   ]);
-  expect(line()).toBe('work  1 done, 1 failed, 0 unknown of about 12; 8 waiting, 2 in flight, 0 delayed');
+  expect(line()).toBe('work  1 done, 1 failed, 0 unknown of about 10; 8 waiting, 2 in flight, 0 delayed');
   expect(view.counts()).toEqual({ done: 1, failed: 1, unknown: 0, refused: 1 });
   view[Symbol.dispose]();
   expect(line()).toBe('');
@@ -73,7 +73,18 @@ test('at 40 columns the last line says how many of all have ended', async () => 
   await looks();
   view.onEnded(failed);
 
-  expect(line()).toBe('work  1 of about 11 ended, 1 not done');
+  expect(line()).toBe('work  1 of about 10 ended, 1 not done');
+});
+
+test('a job that had ended before takes no time, and more jobs may have ended than the queue knew of', async () => {
+  const { view, said, line, looks } = startView(60);
+
+  await looks({ waiting: 1, inFlight: 0, delayed: 0 });
+  view.onEnded(job('j1', { tookMs: undefined }));
+  view.onEnded(job('j2'));
+
+  expect(said[0]).toBe('12:00:00 done: run-function j1');
+  expect(line()).toBe('work  2 of about 2 ended, 0 not done');
 });
 
 test('a job that is settled later has another line', () => {
