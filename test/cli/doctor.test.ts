@@ -8,6 +8,7 @@ import { type Sandbox, startPlatform } from '../../lib/sandbox/platform/start-pl
 import { openSession } from '../../lib/session.ts';
 import { readSettings } from '../../lib/settings.ts';
 import { startTestAws } from '../aws/start-test-aws.ts';
+import { checkedShape } from './checked-shape.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'doctor-'));
@@ -43,7 +44,7 @@ afterAll(() => running.disposeAsync());
 async function doctor(changed: Readonly<Record<string, string>> = {}, flags: readonly string[] = []) {
   const { terminal, out, err } = createFakeTerminal({ ...settings, ...changed });
   const code = await runCommandLine(['doctor', ...flags], terminal);
-  return { code, out: out(), err: err() };
+  return checkedShape(['doctor', ...flags], { code, out: out(), err: err() });
 }
 
 /** Each check with its status, and of a failed one what it says. */

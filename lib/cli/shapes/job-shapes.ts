@@ -105,6 +105,30 @@ export const score = z.union([
   z.strictObject({ refused: z.array(text), preview: z.looseObject(preview) }),
 ]);
 
+/** Null as long as it is not known. */
+const batch = {
+  batch: text,
+  status: z.enum(['done', 'open', 'unfinished']),
+  chunks: orNull(count),
+  chunksEnded: count,
+  rows: orNull(count),
+  rowsLeft: orNull(count),
+  secondsLeft: orNull(count),
+  scored: count,
+  failed: count,
+  cancelled: count,
+  bad: count,
+  erased: count,
+};
+
+const failedRow = z.looseObject({ line: count, id: z.optional(id), error: text });
+
+/** A list; with the name of a batch an object, with the first rows that failed. */
+export const batches = z.union([
+  z.array(z.strictObject(batch)),
+  z.strictObject({ ...batch, failures: z.array(failedRow) }),
+]);
+
 export const forget = z.strictObject({
   cacheRows: count,
   stagedChunks: count,

@@ -57,6 +57,15 @@ export const pace = z.strictObject({
   safeRate: count,
 });
 
+const checked = z.strictObject({
+  name: text,
+  status: z.enum(['ok', 'skipped', 'failed']),
+  detail: text,
+  advice: z.optional(text),
+});
+
+export const doctor = z.strictObject({ well: z.boolean(), checks: z.array(checked) });
+
 /** The settings of an environment. */
 export const sandbox = byName(text);
 

@@ -13,6 +13,7 @@ export const shapes: Readonly<Record<string, z.ZodMiniType>> = {
   tables: run.tables,
   query: other.query,
   score: job.score,
+  batches: job.batches,
   forget: job.forget,
   call: other.call,
   'formula set': other.formulaSet,
@@ -26,6 +27,7 @@ export const shapes: Readonly<Record<string, z.ZodMiniType>> = {
   'jobs results': job.jobsResults,
   redrive: job.redrive,
   pace: other.pace,
+  doctor: other.doctor,
   sandbox: other.sandbox,
   error: other.failure,
 };
