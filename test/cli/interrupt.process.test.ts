@@ -142,7 +142,7 @@ describe('a token that is revoked halfway', () => {
 describe('a request that the platform refuses with 400', () => {
   const page = json({ files: [{ id: 'one', path: '/one' }], pageContext: { next: 'further' } });
   const refusal = json({ message: 'no such field' }, 400);
-  const argv = ['snapshot', 'files', '--fileset', FILESET, '--where', 'colour:EQUALS:red'];
+  const argv = ['snapshot', 'files', '--fileset', FILESET, '--where', 'name:EQUALS:red'];
 
   test('before anything is durable ends with the platform’s words, and no command to resume', async () => {
     await using platform = await startServer(refusal);
