@@ -1,6 +1,7 @@
 import { createLedger } from '../../jobs/ledger/create-ledger.ts';
 import { hasEnded } from '../../jobs/ledger/job-row.ts';
 import { jobTypes } from '../../jobs/types/job-types.ts';
+import { OLDEST_COUNTS_MS } from '../../sandbox/aws/documented/sqs/counts-lag.ts';
 import { startStack } from '../../sandbox/aws/stack/start-stack.ts';
 import { synthStack } from '../../sandbox/aws/stack/synth-stack.ts';
 import { readStack } from '../../sandbox/aws/stack/template.ts';
@@ -58,7 +59,9 @@ export async function startTourAws(options: TourAwsOptions): Promise<TourAws> {
       const ledger = createLedger({ table: createDynamoTable({ tableName, environment: settings }) });
       for (let waitedMs = 0; waitedMs < LONGEST_MS; waitedMs += LOOK_EVERY_MS) {
         const jobs = await Promise.all(ids.map((id) => ledger.read(id)));
-        if (jobs.every((job) => job !== undefined && hasEnded(job))) return;
+        if (jobs.every((job) => job !== undefined && hasEnded(job)))
+          // By then the queue says that their messages are gone, too.
+          return sleep(OLDEST_COUNTS_MS, signal);
         await sleep(LOOK_EVERY_MS, signal);
       }
       throw new Error(

@@ -125,7 +125,7 @@ const FEW_CALCULATIONS = 6_000;
 async function tellRefusal({ step, run }: Narration, instance: Instance): Promise<void> {
   step(
     'Refuse a run that cannot be trusted',
-    'The token has lost its rights to most calculations: the run is not published, and yesterday’s stays.',
+    'The token has lost its rights to most calculations: the run is not published, and the last one stays.',
   );
   await instance.restart({ calculations: FEW_CALCULATIONS });
   await run(['snapshot', 'calculations'], { expected: exitCodes.incomplete });
