@@ -145,6 +145,7 @@ describe('notes that form a circle', () => {
     const ended = await run('snapshot', 'calculations', '--resume', tuesday.id);
 
     expect(ended.said).toEqual([
+      `calculations: resuming run ${tuesday.id}`,
       `stopped; to resume: platform-sync snapshot calculations --resume ${tuesday.id}`,
       expect.stringMatching(
         /^platform-sync: work.*: expected a part entry that leads to the first, got a circle/,
