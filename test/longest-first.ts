@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * clone Vitest has no durations, and guesses by size.
  */
 const LONGEST: readonly string[] = [
+  'cli/tour.process.test.ts',
   'infra/deployed.process.test.ts',
   'infra/synth.process.test.ts',
   'jobs/killed-worker.process.test.ts',

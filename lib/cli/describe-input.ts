@@ -3,7 +3,7 @@ import type { InputFound } from '../jobs/texts/rows/input.ts';
 const FORMATS = { csv: 'CSV', ndjson: 'NDJSON', json: 'a JSON array' } as const;
 
 /** What the source of a batch was found to be, in one line. */
-export function inputLine({ format, encoding, separator, skipped, repeatedIds }: InputFound): string {
+function inputLine({ format, encoding, separator, skipped, repeatedIds }: InputFound): string {
   const by =
     separator === undefined ? '' : `, separated by ${separator === '\t' ? 'tabs' : `"${separator}"`}`;
   const left = skipped === 0 ? '' : `; ${counted(skipped, 'row')} without a text skipped`;

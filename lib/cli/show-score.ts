@@ -5,7 +5,7 @@ import type { Summary } from '../jobs/texts/batch/finish-batch.ts';
 import type { Preview } from '../jobs/texts/batch/preview.ts';
 import type { InputFound } from '../jobs/texts/rows/input.ts';
 import type { Store } from '../store/store.ts';
-import { describeInput, inputLine } from './describe-input.ts';
+import { describeInput } from './describe-input.ts';
 import { duration } from './duration.ts';
 import type { WrittenOutput } from './score-files.ts';
 import { exitCodes, shown, shownLines, type Terminal } from './terminal.ts';
@@ -41,7 +41,6 @@ function describeSummary(summary: Summary, { location }: Pick<Store, 'location'>
     ...sentimentLines({ overall: sentiments.overall }),
     ...sentimentLines(sentiments.topics),
     ...badLines(summary.badRows, bad),
-    ...(summary.input === undefined ? [] : [inputLine(summary.input)]),
     `parts: ${summary.parts.length} in ${location}/${scoresFolder(batch)}`,
     `summary: ${location}/${summaryKey(batch)}`,
   ].join('\n');

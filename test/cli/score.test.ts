@@ -91,7 +91,6 @@ describe('score', () => {
       'delivery: 1 negative, 2 not_applicable',
       'support: 1 not_applicable, 2 positive',
       '  line 4 (id 3): review: expected text, got an empty value',
-      'input: CSV in utf-8, separated by ","',
       `parts: 1 in ${store()}/scores/mine/`,
       `summary: ${store()}/scores/mine/_summary.json`,
     ]);
