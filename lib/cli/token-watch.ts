@@ -11,13 +11,23 @@ export type TokenWatchOptions = {
   readonly isFixed: boolean;
 };
 
+/** What a watch has seen so far. */
+export type TokenWatch = {
+  /** Aborted once the token is refused. */
+  readonly signal: AbortSignal;
+  /** For the session that works with the token. */
+  readonly hooks: { observe(event: PlatformEvent): void; onAway(breaker: OpenBreaker): void };
+  /** What to say, and the exit code. Undefined if it was not refused. */
+  fault(): { readonly words: string; readonly code: number } | undefined;
+};
+
 /**
  * Watches whether the platform refuses the token, for a person who can see to it: each job would only be refused like
  * the first. With a token that cannot change the first refusal counts. One of a secret is read again after that: it
  * counts that it is refused then, and that jobs are stopped for it. That alone does not: they may be stopped for the
  * token of another worker.
  */
-export function createTokenWatch({ host, from, isFixed }: TokenWatchOptions) {
+export function createTokenWatch({ host, from, isFixed }: TokenWatchOptions): TokenWatch {
   const stop = new AbortController();
   let refusals = 0;
   let isStopped = false;
@@ -26,21 +36,18 @@ export function createTokenWatch({ host, from, isFixed }: TokenWatchOptions) {
     if (isSure) stop.abort();
   };
   return {
-    /** Aborted once the token is refused. */
     signal: stop.signal,
-    /** For the session that works with the token. */
     hooks: {
-      observe(event: PlatformEvent): void {
+      observe(event) {
         if (event.kind !== 'request' || event.status !== 401) return;
         refusals += 1;
         stopIfSure();
       },
-      onAway({ cause }: OpenBreaker): void {
+      onAway({ cause }) {
         isStopped = cause === 'refused token';
         stopIfSure();
       },
     },
-    /** Undefined if it was not refused. */
     fault: () =>
       stop.signal.aborted
         ? {
