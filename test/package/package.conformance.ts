@@ -164,7 +164,7 @@ test.each([nodes[0], nodes.at(-1)])(
     const stages = JSON.parse(await printedBy(['node', 'stages.mjs'], of));
 
     expect(app).toBe('');
-    expect(stages).toEqual({ one: 5, two: 5, staged: 5, files: 5 });
+    expect(stages).toEqual({ one: 6, two: 6, staged: 6, files: 6 });
   },
   240_000,
 );
