@@ -30,11 +30,12 @@ export const keySegment = (id: string): string =>
  */
 export function idOfSegment(segment: string): string | undefined {
   if (!segment.includes('!')) return segment;
-  const id = segment
-    .replace(/^!0|!0$/g, '')
-    .replace(/!!([^!]*)!|!([a-z])|!-|!([._])/g, (_, run?: string, capital?: string, end?: string) =>
-      (run?.replaceAll('_', ':') ?? capital ?? end ?? ':').toUpperCase(),
-    );
+  // From left to right: what looks like `!0` may be the end of a run and a digit.
+  const id = segment.replace(
+    /!!([^!]*)!|!([a-z])|!-|!([._])|(!0)/g,
+    (_, run?: string, capital?: string, start?: string, nothing?: string) =>
+      nothing === undefined ? (run?.replaceAll('_', ':') ?? capital ?? start ?? ':').toUpperCase() : '',
+  );
   return !id.includes('!') && keySegment(id) === segment ? id : undefined;
 }
 

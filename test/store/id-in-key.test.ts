@@ -6,7 +6,7 @@ const CHARACTERS = [...'ABYZabyz019._:-'];
 const id = fc.oneof(
   fc.string({ unit: fc.constantFrom(...CHARACTERS), minLength: 1, maxLength: 128 }),
   fc.stringMatching(/^[A-Za-z0-9._:-]{1,128}$/),
-  fc.constantFrom('con', 'NUL', 'com1.x', 'aux.', '.con'),
+  fc.constantFrom('con', 'NUL', 'com1.x', 'aux.', '.con', 'AAAA0', 'AAAA0.', 'con.AAAA0'),
 );
 
 describe('an id in a key', () => {
@@ -51,6 +51,8 @@ describe('an id in a key', () => {
     ['Order-17', '!order-17'],
     ['sha256:ab', 'sha256!-ab'],
     ['ORDER-2026-17-B', '!!order-2026-17-b!'],
+    ['ORDER-0', '!!order!-0'],
+    ['ORDER0', '!!order!0'],
     ['01ARZ3NDEKTSV4', '01!!arz3ndektsv!4'],
     ['urn:ABC:1', 'urn!!_abc_!1'],
     ['.', '!.!0'],
