@@ -121,3 +121,9 @@ test('what comes from outside is parsed by functions that limit its depth', () =
 
   expect(parsing.filter((file) => !PARSERS.includes(file))).toEqual([]);
 });
+
+test('no test replaces a module: other files run in the same process, and would get it too', () => {
+  const replacing = sources.filter(({ source }) => /^vi\.(?:do)?[mM]ock\(/m.test(source));
+
+  expect(replacing.map(({ file }) => file)).toEqual([]);
+});

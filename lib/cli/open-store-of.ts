@@ -4,5 +4,6 @@ import type { Store } from '../store/store.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The store that is set, for commands that do not need the platform. Throws `SettingsError` with every fault. */
-export const openStoreOf = async (environment: Terminal['environment']): Promise<Store> =>
-  openStore(readSyncSettings(environment).SYNC_STORE, { s3: environment });
+export async function openStoreOf({ environment, openStore: open = openStore }: Terminal): Promise<Store> {
+  return open(readSyncSettings(environment).SYNC_STORE, { s3: environment });
+}

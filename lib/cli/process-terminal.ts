@@ -14,7 +14,7 @@ const REPEAT_MS = 250;
 const SILENT_MS = 1_000;
 
 /** With nothing left out: what is absent from a `Terminal` is done without, so that nothing else would show its loss. */
-export type ProcessTerminal = Required<Omit<Terminal, 'polls' | 'log' | 'width' | 'dialog'>> & {
+export type ProcessTerminal = Required<Omit<Terminal, 'polls' | 'log' | 'width' | 'dialog' | 'openStore'>> & {
   readonly width: number | undefined;
   readonly dialog: Dialog | undefined;
 };
@@ -59,6 +59,7 @@ export function processTerminal({ isQuiet = false }: { readonly isQuiet?: boolea
       process.stdin.isTTY && process.stdout.isTTY
         ? { input: process.stdin, output: process.stdout }
         : undefined,
+    pipes: { input: process.stdin, output: process.stdout },
     outputFault: () => fault,
     awaits: awaits.hold,
     holdLeft: leftCalls(awaits.hold, () => performance.now()),

@@ -38,7 +38,7 @@ export async function runPrune(
 ): Promise<number> {
   const { SYNC_GLUE_DATABASE: database } = readSyncSettings(terminal.environment);
   const { signal, environment } = terminal;
-  const store = await openStoreOf(environment);
+  const store = await openStoreOf(terminal);
   const partitions = openPartitions({ database, store, environment });
   const plans = await plansOf(store, place, ruleOf(flags), signal);
   const dryRun = flags.dryRun === true;

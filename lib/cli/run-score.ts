@@ -23,6 +23,7 @@ import { checkedOutput, checkFile, writeOutput } from './score-files.ts';
 import { batchNameOf, checkedBatch } from './score-names.ts';
 import { NAMED_BAD_ROWS, showPreview, showRefusal, showSummary } from './show-score.ts';
 import { shown, type Terminal } from './terminal.ts';
+import { untilReached } from './until-reached.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Scores a file, or reports what that would take; returns the exit code. */
@@ -116,10 +117,12 @@ async function score(
     nouns: ['rows', 'calls'],
     now: () => performance.now(),
   });
-  const { analyze, paid } = countSentiments(session.platform.sentiment.analyze);
+  const { analyze: counted, paid } = countSentiments(session.platform.sentiment.analyze);
+  const { analyze, signal } = untilReached({ ...terminal, analyze: counted, now: () => performance.now() });
   try {
     const scored = await scoreFile(request, {
       ...parts,
+      signal,
       maxCalls: flags.maxCalls,
       analyze,
       atOnce: session.settings.PLATFORM_CONCURRENCY,

@@ -22,8 +22,9 @@ export type BatchesFlags = { readonly json?: true };
 const NAMED = 20;
 const NAMED_JSON = 1_000;
 
-async function openStorage({ environment }: Terminal) {
-  const store = await openStoreOf(environment);
+async function openStorage(terminal: Terminal) {
+  const { environment } = terminal;
+  const store = await openStoreOf(terminal);
   const { table } = await openScoreTable(readSyncSettings(environment).SYNC_TABLE, store, environment);
   return { store, table };
 }

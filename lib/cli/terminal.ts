@@ -1,8 +1,8 @@
-import { stripVTControlCharacters } from 'node:util';
 import type { Polls } from '../jobs/queue/empty-queue.ts';
-import { shortened } from '../json/faults.ts';
+import { shownText } from '../json/shown-text.ts';
 import type { HoldLeft } from '../platform/attempt.ts';
 import type { Environment } from '../settings.ts';
+import type { openStore } from '../store/open.ts';
 import type { Awaits } from './awaits.ts';
 import type { OutputFault } from './process-output.ts';
 import type { Screen } from './screen.ts';
@@ -30,6 +30,8 @@ export type Terminal = {
   readonly drained?: () => Promise<boolean>;
   /** Where people type lines and see them; undefined if nobody is there. */
   readonly dialog?: Dialog | undefined;
+  /** Standard input and output as they are, for a protocol. Absent: there are none. */
+  readonly pipes?: Dialog | undefined;
   /** Why nobody can have all of the results; undefined if they were written. Absent: they always are. */
   readonly outputFault?: () => OutputFault | undefined;
   /** Holds what a stop waits for, or an end at once would lose. Absent: nothing does. */
@@ -38,6 +40,8 @@ export type Terminal = {
   readonly holdLeft?: HoldLeft;
   /** How queues are polled; long polls if absent. */
   readonly polls?: Polls | undefined;
+  /** Opens the store of commands that do not need the platform. Absent: what `SYNC_STORE` names. */
+  readonly openStore?: typeof openStore;
 };
 
 /** How a command ended, as its exit code. */
@@ -54,11 +58,7 @@ export const exitCodes = {
 const LONGEST_LINE = 20_000;
 
 /** One line of somebody else's text, safe to show: shortened, and terminal control characters are removed. */
-export function shown(given: string): string {
-  const text = shortened(given, LONGEST_LINE);
-  // What is left of a sequence, and every other control character, could still move the cursor.
-  return stripVTControlCharacters(text).replaceAll(/\p{Cc}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, ' ');
-}
+export const shown = (text: string): string => shownText(text, LONGEST_LINE);
 
 /** The same for several lines; line breaks stay. */
 export const shownLines = (text: string): string => text.split('\n').map(shown).join('\n');

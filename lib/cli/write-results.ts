@@ -19,7 +19,7 @@ export async function writeResults(flags: ResultsFlags, terminal: Terminal): Pro
   const { output: file, type, since: sinceMs, json } = flags;
   const { signal, out, err } = terminal;
   const format = await checkedOutputFile(file);
-  const store = await openStoreOf(terminal.environment);
+  const store = await openStoreOf(terminal);
   const counts = { results: 0, byStatus: new Map<string, number>(), broken: 0 };
   async function* results(): AsyncGenerator<StoredResult> {
     for await (const result of storedResults(store, { type, sinceMs, signal })) {

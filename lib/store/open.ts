@@ -31,7 +31,8 @@ type Location =
   | { readonly kind: 'directory' }
   | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string };
 
-function parseLocation(location: string): Location {
+/** What a location names. Throws a `bad-location` StoreError. */
+export function parseLocation(location: string): Location {
   if (!/^[a-z][a-z0-9+.-]+:/i.test(location)) {
     if (location.trim() === '' || location.includes('\0'))
       throw badLocation('s3://bucket/prefix or a directory', location);

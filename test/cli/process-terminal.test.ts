@@ -96,6 +96,7 @@ test('every part of a terminal is there: commands do without one that is absent'
     'holdLeft',
     'out',
     'outputFault',
+    'pipes',
     'readInput',
     'screen',
     'signal',

@@ -20,13 +20,10 @@ const PLACE = 'calculations';
 const thursday: Run = { id: '20261119T090000Z-dddddd', startedAt: '2026-11-19T09:00:00.000Z' };
 
 let store: MemoryStore;
-const opened = vi.hoisted(() => ({ store: undefined as unknown }));
-vi.mock('../../lib/cli/open-store-of.ts', () => ({ openStoreOf: async () => opened.store }));
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: NOW });
   store = createMemoryStore();
-  opened.store = store;
   for (const run of [monday, tuesday, wednesday]) await publishWhole(run);
 });
 
@@ -44,8 +41,8 @@ const keysOf = ({ id }: Run) => [...store.objects.keys()].filter((key) => key.in
 const published = async () => (await publishedRuns(store, PLACE)).map(({ run }) => run);
 
 async function prune(...argv: readonly string[]) {
-  const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: 's3://no-bucket' });
-  const code = await runCommandLine(['prune', ...argv], terminal);
+  const { terminal, out, err } = createFakeTerminal();
+  const code = await runCommandLine(['prune', ...argv], { ...terminal, openStore: async () => store });
   return checkedShape(['prune', ...argv], { code, out: out(), err: err() });
 }
 

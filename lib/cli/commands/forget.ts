@@ -32,7 +32,7 @@ async function forget({ textHash, batch, json }: ForgetFlags, terminal: Terminal
   const { openScoreTable } = await import('../open-score-table.ts');
   const { forgetBatch, forgetText } = await import('../../jobs/texts/forget.ts');
   const { eraseOldVersions } = await import('../../jobs/texts/erase-old-versions.ts');
-  const store = await openStoreOf(environment);
+  const store = await openStoreOf(terminal);
   const { table, flush, now } = await openScoreTable(tableName, store, environment);
   const storage = { store, table, newToken: randomUUID, now };
   const erased = await (hash === undefined ? forgetBatch(name, storage) : forgetText(hash, storage));

@@ -30,7 +30,7 @@ export function calculationId(given: string): string {
 }
 
 async function showLog(id: string, { at, json }: LogFlags, terminal: Terminal): Promise<number> {
-  const store = await openStoreOf(terminal.environment);
+  const store = await openStoreOf(terminal);
   const entries = await readEntries(store, id, terminal.signal);
   if (at !== undefined) {
     const { calculation } = entryAt(entries, at, id);

@@ -64,7 +64,7 @@ async function cancelOneBatch(batch: string, { json }: CancelFlags, terminal: Te
   const tableName = settingFor('jobs cancel', readSyncSettings(environment), 'SYNC_TABLE');
   const { openLedgerParts } = await import('../open-jobs.ts');
   const { cancelBatch } = await import('../../jobs/cancel-batch.ts');
-  const store = await openStoreOf(environment);
+  const store = await openStoreOf(terminal);
   const parts = await openLedgerParts(tableName, environment, store);
   const { jobs, ...counts } = await cancelBatch(batch, { ...parts, signal });
   if (counts.chunks === 0) {

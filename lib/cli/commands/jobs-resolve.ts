@@ -52,14 +52,19 @@ async function resolve(
 const refusal = (state: string) => `${state}; only a job whose outcome is unknown can be settled`;
 
 /** Writes the result again, and reports the end on the event bus if one is set. */
-async function publish(row: EndedJobRow, { environment }: Terminal): Promise<void> {
+async function publish(row: EndedJobRow, terminal: Terminal): Promise<void> {
   const { type, id } = row;
   // An unknown job was claimed, so its type is known.
   if (type === undefined) return;
   const { writeResult } = await import('../../jobs/result.ts');
-  const result = await writeResult(await openStoreOf(environment), { ...row, type });
-  const { SYNC_EVENT_BUS: bus, SYNC_STORE: store } = readSyncSettings(environment);
+  const result = await writeResult(await openStoreOf(terminal), { ...row, type });
+  const { SYNC_EVENT_BUS: bus, SYNC_STORE: store } = readSyncSettings(terminal.environment);
   if (bus === undefined) return;
   const { sendToEventBridge } = await import('../../jobs/event-bridge.ts');
-  await sendToEventBridge({ bus, store, environment })({ id, type, status: row.outcome.status, result });
+  await sendToEventBridge({ bus, store, environment: terminal.environment })({
+    id,
+    type,
+    status: row.outcome.status,
+    result,
+  });
 }

@@ -108,7 +108,7 @@ async function resultOf({ id, type, dt, outcome }: JobRow, terminal: Terminal): 
   if (type === undefined || outcome === undefined) return undefined;
   const { findResult } = await import('../../jobs/result.ts');
   const { parseJson, printJson } = await import('../../json/json.ts');
-  const store = await openStoreOf(terminal.environment);
+  const store = await openStoreOf(terminal);
   const stored = await findResult(store, { id, type, dt });
   return stored && printJson(parseJson(stored.toString()), 2);
 }

@@ -30,7 +30,7 @@ export const addPublish: AddCommand = (program, terminal, finish) => {
 
 async function publish(source: Place, run: string, flags: PublishFlags, terminal: Terminal): Promise<number> {
   const { SYNC_GLUE_DATABASE: database } = readSyncSettings(terminal.environment);
-  const store = await openStoreOf(terminal.environment);
+  const store = await openStoreOf(terminal);
   const { openPartitions } = await import('../../snapshot/publish/open-partitions.ts');
   const { publishRun, readFinishedRun } = await import('../../snapshot/publish/publish.ts');
   const warn: Warn = (what, reason) => terminal.err(shownLines(`warning: ${what}: ${reason.message}`));

@@ -37,7 +37,7 @@ async function redrive(
     throw new UsageError('redrive: expected ids of jobs or --batch, got both');
   const { checkedJobIds, openLedgerParts, openQueue } = await import('../open-jobs.ts');
   const ids = checkedJobIds(given);
-  const store = await openStoreOf(environment);
+  const store = await openStoreOf(terminal);
   const { ledger, batches } = await openLedgerParts(tableName, environment, store);
   const queue = await openQueue(queueUrl, environment);
   const parts = { store, ledger, batches, queue, signal };

@@ -29,7 +29,7 @@ export const addRuns: AddCommand = (program, terminal, finish) => {
 };
 
 async function listRuns(place: Place | undefined, flags: RunsFlags, terminal: Terminal): Promise<number> {
-  const store = await openStoreOf(terminal.environment);
+  const store = await openStoreOf(terminal);
   const all = flags.all === true;
   const found = await findRuns({ store, place, all, limit: flags.limit }, terminal);
   const { listed, broken, left } = found;

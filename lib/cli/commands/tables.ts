@@ -54,7 +54,7 @@ async function writeTables(
   const isDry = dryRun === true;
   const { environment, signal } = terminal;
   const { SYNC_GLUE_DATABASE: database } = readSyncSettings(environment);
-  const store = await openStoreOf(environment);
+  const store = await openStoreOf(terminal);
   const { openPartitions } = await import('../../snapshot/publish/open-partitions.ts');
   const { makeTables } = await import('../../tables/make/make-tables.ts');
   const outcomes: TableOutcome[] = [];

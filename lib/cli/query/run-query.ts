@@ -26,7 +26,7 @@ export async function runQuery(
     return exitCodes.done;
   }
   const sql = await sqlOf(given, flags, terminal);
-  const store = await openStoreOf(terminal.environment);
+  const store = await openStoreOf(terminal);
   await using tables = await openTables(store, {
     memoryMb: flags.memory,
     diskBytes: flags.disk * 1e9,
