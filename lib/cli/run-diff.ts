@@ -1,19 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Change, printChange } from '../snapshot/changes/change.ts';
+import { changesBetween } from '../snapshot/changes/changes-between.ts';
 import { collectChanges } from '../snapshot/changes/collect-changes.ts';
-import { compareRuns } from '../snapshot/changes/compare-runs.ts';
 import type { ComparisonEvent, RunSide } from '../snapshot/changes/comparison-events.ts';
 import type { ChangeCounts } from '../snapshot/changes/count-changes.ts';
 import { describeChanges } from '../snapshot/changes/describe-changes.ts';
 import { type PublishedRun, publishedRuns } from '../snapshot/changes/published-runs.ts';
 import { type EarlierRun, findRunPair } from '../snapshot/changes/run-pair.ts';
-import { storedChanges } from '../snapshot/changes/stored-changes.ts';
 import { type Place, sourceOf } from '../snapshot/keys.ts';
-import { type Manifest, readManifest } from '../snapshot/manifest.ts';
+import type { Manifest } from '../snapshot/manifest.ts';
 import { sources } from '../snapshot/sources/sources.ts';
-import { createDirectoryStore } from '../store/directory.ts';
 import type { Store } from '../store/store.ts';
 import { StoredObjectError } from '../store/stored-json.ts';
 import { LISTED, LISTED_JSON } from './listed.ts';
@@ -44,7 +39,7 @@ export async function runDiff(requested: Requested, flags: DiffFlags, terminal: 
   const { place, old } = requested;
   if (flags.since !== undefined && old !== undefined)
     throw new UsageError(`--since: expected no run to compare with, since it names one, got ${old}`);
-  const store = await openStoreOf(terminal.environment);
+  const store = await openStoreOf(terminal);
   const values: string[] = [];
   let isPublished = false;
   let isBroken = false;
@@ -116,52 +111,20 @@ type Difference = {
 async function compare(
   { store, place, before, after }: Compared,
   flags: DiffFlags,
-  terminal: Terminal,
-): Promise<Difference> {
-  const first = { place, old: null, now: after.run, counts: undefined, changes: [] };
-  if (before === undefined) return first;
-  const limit = flags.limit ?? (flags.json ? LISTED_JSON : LISTED);
-  const isStored = after.changes?.against === before.run;
-  const stored = isStored
-    ? await storedChanges({ store, place, run: after, signal: terminal.signal })
-    : undefined;
-  if (stored !== undefined)
-    return { place, old: before.run, now: after.run, ...(await collectChanges(stored, limit)) };
-  const manifest = before.manifest ?? before.instead?.manifest;
-  if (manifest === undefined) return first;
-  const older = await readManifest(store, manifest);
-  const found = await compareAll({ store, place, before: older, after }, { ...flags, limit }, terminal);
-  return { place, old: older.run, now: after.run, ...found };
-}
-
-/** Compares the records of two runs. */
-async function compareAll(
-  { store, place, before, after }: Omit<Compared, 'before'> & { readonly before: Manifest },
-  { memory, limit }: DiffFlags & { readonly limit: number },
   { signal, err }: Terminal,
-) {
-  await using scratch = await openScratch();
-  const steps = compareRuns({
+): Promise<Difference> {
+  const { old, steps } = await changesBetween({
     store,
-    source: sourceOf(place),
+    place,
     before,
     after,
-    memoryBytes: memory * 1_000_000,
-    scratch,
+    memoryBytes: flags.memory * 1_000_000,
     signal,
-    observe: warnOfRepeats(place, { before: before.run, after: after.run }, err),
+    observe: (older) => warnOfRepeats(place, { before: older, after: after.run }, err),
   });
-  return await collectChanges(steps, limit);
-}
-
-/** A folder of this machine for records that do not fit into memory, removed when it is disposed. */
-async function openScratch() {
-  const folder = await mkdtemp(join(tmpdir(), 'platform-sync-diff-'));
-  return {
-    store: createDirectoryStore(folder),
-    folder: 'buckets/',
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
-  };
+  if (steps === undefined) return { place, old: null, now: after.run, counts: undefined, changes: [] };
+  const limit = flags.limit ?? (flags.json ? LISTED_JSON : LISTED);
+  return { place, old, now: after.run, ...(await collectChanges(steps, limit)) };
 }
 
 /** Warns, once for each run, that a key appears in it more than once. */

@@ -216,6 +216,16 @@ describe('--since compares with the run that was the last one then', () => {
     expect(JSON.parse(out)).toMatchObject({ old, new: wednesday.id });
   });
 
+  test('a single run that started later has nothing to be compared with, and is not compared with itself', async () => {
+    await publishLines(store, { run: wednesday, lines: ['{"id":1}'] });
+
+    const { out } = await diff('calculations', '--since', '2026-11-17');
+
+    expect(out).toBe(
+      `calculations: ${wednesday.id} is the first published run; there is nothing to compare it with`,
+    );
+  });
+
   test('a time that has not passed, or is none, or beside a run, is wrong usage', async () => {
     await publishThree();
 

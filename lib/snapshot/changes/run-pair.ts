@@ -13,7 +13,7 @@ export type RunPairOptions = {
   readonly now: string | undefined;
   /**
    * Epoch milliseconds, in place of `old`: the last run that had started by then; if none had, the first one that is
-   * published.
+   * published, unless that is `now`: then there is nothing to compare with.
    */
   readonly sinceMs?: number | undefined;
 };
@@ -40,6 +40,8 @@ export async function findRunPair({ store, runs, old, now, sinceMs }: RunPairOpt
   if (newer === undefined) return { kind: 'unknown-run', run: now ?? '' };
   if (old !== undefined && older === undefined) return { kind: 'unknown-run', run: old };
   const after = await readManifest(store, newer.manifest);
+  if (older === newer && sinceMs !== undefined && startedMs(newer) > sinceMs)
+    return { kind: 'found', before: undefined, after };
   if (older !== undefined) return { kind: 'found', before: { ...older, instead: undefined }, after };
   const previous = runs[runs.indexOf(newer) + 1];
   const against = after.changes?.against;
@@ -52,5 +54,7 @@ export async function findRunPair({ store, runs, old, now, sinceMs }: RunPairOpt
 
 /** The last run that had started by a moment, to the second; the first one if none had. */
 function startedBy(runs: readonly PublishedRun[], momentMs: number): PublishedRun | undefined {
-  return runs.find(({ run }) => Date.parse(runOfId(run).startedAt) <= momentMs) ?? runs.at(-1);
+  return runs.find((each) => startedMs(each) <= momentMs) ?? runs.at(-1);
 }
+
+const startedMs = ({ run }: PublishedRun): number => Date.parse(runOfId(run).startedAt);

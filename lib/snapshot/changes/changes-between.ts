@@ -1,0 +1,79 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDirectoryStore } from '../../store/directory.ts';
+import type { Store } from '../../store/store.ts';
+import { type Place, sourceOf } from '../keys.ts';
+import { type Manifest, readManifest } from '../manifest.ts';
+import { compareRuns } from './compare-runs.ts';
+import type { ComparisonStep } from './comparison.ts';
+import type { ObserveComparison } from './comparison-events.ts';
+import type { EarlierRun } from './run-pair.ts';
+import { storedChanges } from './stored-changes.ts';
+
+export type RunsToCompare = {
+  readonly store: Store;
+  readonly place: Place;
+  /** Undefined if nothing was published before. */
+  readonly before: EarlierRun | undefined;
+  readonly after: Manifest;
+  /** The most memory for records that are not in order, in bytes. */
+  readonly memoryBytes: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Makes what hears of a comparison with the run of this name. */
+  readonly observe?: (before: string) => ObserveComparison;
+};
+
+/** What changed from one published run to another. */
+export type ChangesBetween = {
+  /** Null if there is nothing to compare with: in that case nothing is compared. */
+  readonly old: string | null;
+  /** Undefined if nothing is compared. Read them to their end, or end the reading. */
+  readonly steps: AsyncGenerator<ComparisonStep> | undefined;
+  /** True if they were stored when the later run was published. */
+  readonly isStored: boolean;
+};
+
+/** The changes between two runs: those that were stored, or found by comparing all records. */
+export async function changesBetween(runs: RunsToCompare): Promise<ChangesBetween> {
+  const { store, place, before, after, signal } = runs;
+  const none = { old: null, steps: undefined, isStored: false };
+  if (before === undefined) return none;
+  const stored =
+    after.changes?.against === before.run
+      ? await storedChanges({ store, place, run: after, signal })
+      : undefined;
+  if (stored !== undefined) return { old: before.run, steps: stored, isStored: true };
+  const manifest = before.manifest ?? before.instead?.manifest;
+  if (manifest === undefined) return none;
+  const older = await readManifest(store, manifest);
+  return { old: older.run, steps: compareAll(runs, older), isStored: false };
+}
+
+/** Compares the records of two runs. */
+async function* compareAll(
+  { store, place, after, memoryBytes, signal, observe }: RunsToCompare,
+  before: Manifest,
+): AsyncGenerator<ComparisonStep> {
+  await using scratch = await openScratch();
+  yield* compareRuns({
+    store,
+    source: sourceOf(place),
+    before,
+    after,
+    memoryBytes,
+    scratch,
+    signal,
+    ...(observe === undefined ? {} : { observe: observe(before.run) }),
+  });
+}
+
+/** A folder of this machine for records that do not fit into memory, removed when it is disposed. */
+async function openScratch() {
+  const folder = await mkdtemp(join(tmpdir(), 'platform-sync-diff-'));
+  return {
+    store: createDirectoryStore(folder),
+    folder: 'buckets/',
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}
