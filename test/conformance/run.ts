@@ -20,13 +20,17 @@ import { engineOf, type Outcome, type Row, tableOf, totalOf } from './runner/tab
 /** How long all engines of a run may take to be fetched together: so that CI ends in time. */
 const FETCH_MS = { quick: 200_000, all: 1_800_000 } as const;
 
+/** How many suites run at once where they are many: they wait for half of their time. */
+const LANES = 2;
+
 const words = process.argv.slice(2);
+const chosen = chosenOrExit();
 const stopped = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => stopped.abort(new Error(`stopped by ${signal}`)));
 
 try {
-  process.exitCode = await main(chosenOrExit());
+  process.exitCode = await main();
 } catch (error) {
   if (!stopped.signal.aborted) throw error;
   console.error(stopped.signal.reason.message);
@@ -42,15 +46,26 @@ function chosenOrExit(): readonly Chosen[] {
   }
 }
 
-async function main(chosen: readonly Chosen[]): Promise<number> {
+async function main(): Promise<number> {
   await using guard = startGuard();
   const fetched = await fetchAll(chosen, guard);
-  const rows: Row[] = [];
-  for (const { suite, run } of chosen)
-    rows.push({ suite, run, outcome: await outcomeOf({ suite, run }, fetched, guard) });
+  const rows = await inLanes(chosen, async ({ suite, run }): Promise<Row> => {
+    return { suite, run, outcome: await outcomeOf({ suite, run }, fetched, guard) };
+  });
   const { passed, failed } = totalOf(rows);
   console.log(`\n${tableOf(rows)}\n\n${passed} passed, ${failed} failed`);
   return failed > 0 ? 1 : 0;
+}
+
+/** Acts on all in their order, two at a time; returns what came of each. */
+async function inLanes<T, R>(all: readonly T[], act: (each: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const rest = all.entries();
+  const lane = async () => {
+    for (const [at, each] of rest) results[at] = await act(each);
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return results;
 }
 
 /** The folder of each engine, or why it cannot be had. */
@@ -89,8 +104,15 @@ async function outcomeOf({ suite, run }: Chosen, fetched: Fetched, guard: Guard)
       const started = running.use(await startEngine(engine, { fetched: found.folder, signal, guard }));
       engines = { ...engines, ...started.engines };
     }
-    console.log(`\n${suite} on ${engineOf(run)}`);
-    const report = await runTests(run.files, engines, { signal, guard });
+    const heading = `\n${suite} on ${engineOf(run)}`;
+    const print = (output: string) => console.log(`${heading}\n${output}`);
+    // Of several at once, each prints when it has ended.
+    if (chosen.length === 1) console.log(heading);
+    const report = await runTests(run.files, engines, {
+      signal,
+      guard,
+      print: chosen.length === 1 ? undefined : print,
+    });
     const known = knownDifferences.filter((each) => each.suite === suite && each.engine === engineOf(run));
     const verdict = judge(report, known);
     for (const complaint of verdict.complaints) console.error(`FAILED: ${complaint}`);

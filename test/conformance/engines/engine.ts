@@ -34,6 +34,8 @@ export type Launch = {
   readonly respondsAt?: string;
   /** How long it may take to respond. Default: a minute. */
   readonly startMs?: number;
+  /** Makes it do what tests ask of it, where it is slow at first and they have limits of time. */
+  readonly warmUp?: () => Promise<void>;
   readonly engines: Engines;
 };
 

@@ -6,16 +6,24 @@ import type { Guard } from './guard.ts';
 import type { Report } from './judge.ts';
 import { startProgram } from './programs.ts';
 
+export type TestsOptions = {
+  readonly signal: AbortSignal;
+  readonly guard: Guard;
+  /** Receives all that vitest prints, once it has ended. Absent: it is printed as it comes. */
+  readonly print?: ((output: string) => void) | undefined;
+};
+
 /** Runs test files on engines. Vitest prints what fails; throws if it ends without a report. */
 export async function runTests(
   files: readonly string[],
   engines: Engines,
-  { signal, guard }: { readonly signal: AbortSignal; readonly guard: Guard },
+  { signal, guard, print }: TestsOptions,
 ): Promise<Report> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-sync-conformance-'));
   guard.watch({ folder });
   try {
     const report = join(folder, 'report.json');
+    const log = join(folder, 'output.log');
     await using vitest = startProgram(
       [
         join('node_modules', '.bin', 'vitest'),
@@ -24,6 +32,7 @@ export async function runTests(
         ...files,
       ],
       {
+        ...(print === undefined ? {} : { log }),
         environment: {
           [ENGINES_VARIABLE]: JSON.stringify(engines),
           CONFORMANCE_REPORT: report,
@@ -36,6 +45,7 @@ export async function runTests(
     const stop = () => void vitest.stop();
     signal.addEventListener('abort', stop);
     const ended = await vitest.ended.finally(() => signal.removeEventListener('abort', stop));
+    print?.(await readFile(log, 'utf8'));
     signal.throwIfAborted();
     return JSON.parse(
       await readFile(report, 'utf8').catch(() => {

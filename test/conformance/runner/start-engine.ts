@@ -36,6 +36,7 @@ export async function startEngine(engine: Engine, options: StartOptions): Promis
       const program = started.use(startProgram(launch.command, { environment, log }, guard));
       try {
         await untilResponding(program, { url: respondsAt, signal, startMs });
+        await launch.warmUp?.();
       } catch (error) {
         signal.throwIfAborted();
         // Another program may have taken the port in the meantime.
