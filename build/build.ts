@@ -35,7 +35,9 @@ export function build(dist: string, { quick = false } = {}): void {
       if (!needed.has(file.replace(/\.map$/, ''))) rmSync(file);
     // Read when they are asked for, not imported.
     cpSync(join(root, QUERIES), join(dist, QUERIES), { recursive: true });
-    if (!quick) run(process.execPath, 'infra/build-functions.ts', join(dist, 'functions'));
+    if (quick) return;
+    run(process.execPath, 'build/write-page.ts', join(dist, 'lib', 'report'));
+    run(process.execPath, 'infra/build-functions.ts', join(dist, 'functions'));
   } catch (error) {
     rmSync(dist, { recursive: true, force: true });
     throw error;

@@ -20,6 +20,7 @@ export {
   metricNames,
 } from './metric-names.ts';
 export { tokenHeader } from './platform/http/token-header.ts';
+export { REPORT_PAGE_KEY } from './report/stored-report.ts';
 export { type SettingName, settingNames } from './setting-names.ts';
 export { latestParquetFolder, type Place, partsOf, placeOf } from './snapshot/keys.ts';
 export type { ExpectedSnapshot } from './snapshot/missing-snapshots.ts';

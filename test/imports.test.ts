@@ -31,6 +31,7 @@ const ROOMS = [
   'lib/jobs/ledger',
   'lib/jobs',
   'lib/tables',
+  'lib/report',
   'lib/entries',
   'lib/contract.ts',
   'lib/sandbox',
@@ -44,7 +45,7 @@ type Import = { readonly from: string; readonly of: string };
 
 const FROM = /(?:from|import)\s*\(?\s*'([^']+)'/g;
 
-const files = globSync('{lib,functions,infra}/**/*.{ts,js}');
+const files = globSync('{lib,functions,infra}/**/*.{ts,tsx,js}');
 
 const imports: readonly Import[] = files.flatMap((file) =>
   [...readFileSync(file, 'utf8').matchAll(FROM)].map(([, named = '']) => ({
@@ -115,7 +116,7 @@ describe('an import names its file as it is', () => {
   // Node runs the sources, while the compiler would find a file by another extension too. Biome's rule for it takes
   // half of the time of all its rules.
   test('in every source', () => {
-    const sources = globSync('{lib,functions,infra,test}/**/*.{ts,js}');
+    const sources = globSync('{lib,functions,infra,test}/**/*.{ts,tsx,js}');
 
     expect(sources.flatMap((path) => misnamed(path, readFileSync(path, 'utf8')))).toEqual([]);
   });
@@ -159,6 +160,31 @@ describe('lib imports and reads', () => {
     );
 
     expect(readers).toEqual(['lib/cli/process-terminal.ts']);
+  });
+});
+
+/** Everything that the files of a folder import, themselves and by what they import. */
+function importedFrom(folder: string): readonly string[] {
+  const found = new Set(files.filter(within(folder)));
+  for (const file of found) for (const { from, of } of imports) if (from === file) found.add(of);
+  return [...found];
+}
+
+describe('the page', () => {
+  const PAGE = 'lib/report/page';
+
+  test('runs in a browser: nothing that it uses is of Node', () => {
+    const ours = importedFrom(PAGE).filter((path) => roomOf(path) !== undefined);
+    const others = importedFrom(PAGE).filter((path) => roomOf(path) === undefined);
+
+    expect(ours).toContain('lib/report/graph/traverse.ts');
+    expect(others.sort()).toEqual(['@observablehq/plot', 'diff', 'preact', 'preact/hooks']);
+  });
+
+  test('makes elements, never markup of a text', () => {
+    const markup = /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/;
+
+    expect(files.filter(within(PAGE)).filter((file) => markup.test(readFileSync(file, 'utf8')))).toEqual([]);
   });
 });
 

@@ -45,6 +45,7 @@ async function checks(): Promise<readonly Outcome[]> {
   return [
     await check('types', 'tsc', ['--noEmit', ...FEWEST_SECONDS], FEWER_COLLECTIONS),
     await check('types of infra', 'tsc', ['--noEmit', '-p', 'infra', ...FEWEST_SECONDS], FEWER_COLLECTIONS),
+    await check('types of the page', 'tsc', ['--noEmit', '-p', 'lib/report/page', ...FEWEST_SECONDS]),
     await check('lint', 'biome', ['check', '--error-on-warnings']),
     await check('what nothing uses', 'knip', []),
   ];

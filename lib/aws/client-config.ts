@@ -6,7 +6,16 @@ export type AwsEnvironment = ProxyEnvironment;
 
 export type AwsClientOptions = {
   /** The end of the SDK's variable for its endpoint, as in `AWS_ENDPOINT_URL_SQS`. */
-  readonly service: 'S3' | 'SQS' | 'DYNAMODB' | 'SECRETS_MANAGER' | 'SSM' | 'GLUE' | 'LAMBDA' | 'EVENTBRIDGE';
+  readonly service:
+    | 'S3'
+    | 'SQS'
+    | 'DYNAMODB'
+    | 'SECRETS_MANAGER'
+    | 'SSM'
+    | 'GLUE'
+    | 'LAMBDA'
+    | 'EVENTBRIDGE'
+    | 'SNS';
   readonly connectionTimeoutMs: number;
   /** The limit until the head of the response arrives. */
   readonly requestTimeoutMs: number;

@@ -3,6 +3,7 @@ import { shortened } from '../json/faults.ts';
 import { printJson } from '../json/json.ts';
 import { shownJson } from '../json/shown-json.ts';
 import { PlatformError } from '../platform/platform-error.ts';
+import { McpSdkMissingError } from '../report/mcp/load-sdk.ts';
 import { SettingsError } from '../settings.ts';
 import { PlaceTakenError } from '../snapshot/place-taken.ts';
 import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
@@ -18,17 +19,20 @@ import { addDoctor } from './commands/doctor.ts';
 import { addForget } from './commands/forget.ts';
 import { addFormula } from './commands/formula.ts';
 import { addJobs } from './commands/jobs.ts';
+import { addMcp } from './commands/mcp.ts';
 import { addPace } from './commands/pace.ts';
 import { addPrune } from './commands/prune.ts';
 import { addPublish } from './commands/publish.ts';
 import { addQuery } from './commands/query.ts';
 import { addRedrive } from './commands/redrive.ts';
+import { addReport } from './commands/report.ts';
 import { addRuns } from './commands/runs.ts';
 import { addSandbox } from './commands/sandbox.ts';
 import { addScore } from './commands/score.ts';
 import { addSnapshot } from './commands/snapshot.ts';
 import { addSubmit } from './commands/submit.ts';
 import { addTables } from './commands/tables.ts';
+import { addWhereUsed } from './commands/where-used.ts';
 import { addWork } from './commands/work.ts';
 import { type ErrorJson, factsOf } from './error-json.ts';
 import { addExamples } from './examples.ts';
@@ -123,8 +127,10 @@ const COMMANDS: readonly AddCommand[] = [
   addPublish,
   addRuns,
   addDiff,
+  addWhereUsed,
   addPrune,
   addQuery,
+  addReport,
   addScore,
   addBatches,
   addCall,
@@ -135,6 +141,7 @@ const COMMANDS: readonly AddCommand[] = [
   addRedrive,
   addTables,
   addForget,
+  addMcp,
   addPace,
   addSandbox,
   addCompletion,
@@ -195,7 +202,13 @@ function explain(error: unknown, { err, signal, environment }: Terminal): Explai
   };
 }
 
-const USAGE_ERRORS = [SettingsError, UsageError, PlaceTakenError, DuckDbMissingError] as const;
+const USAGE_ERRORS = [
+  SettingsError,
+  UsageError,
+  PlaceTakenError,
+  DuckDbMissingError,
+  McpSdkMissingError,
+] as const;
 
 function isUsage(error: unknown): boolean {
   if (error instanceof SnapshotStoppedError || error instanceof SentOnceError) return isUsage(error.cause);

@@ -26,12 +26,19 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   publish: [`publish calculations ${RUN} --force`],
   runs: ['runs', 'runs calculations --limit 5', 'runs --all'],
   diff: ['diff calculations', 'diff calculations --since 7d', 'diff --json'],
+  'where-used': [
+    `where-used ${DATASET}`,
+    'where-used 1008 --kind calculation --hops 2',
+    `where-used ${DATASET} --json --limit 10000`,
+    'where-used /reports/2026 --kind file',
+  ],
   prune: ['prune calculations --keep 30 --dry-run', 'prune --older-than 90d'],
   query: [
     'query "SELECT status, count(*) FROM calculations GROUP BY status"',
     'query --saved what-changed-this-week --csv',
     'query --saved',
   ],
+  report: ['report --open', 'report --output weekly.html', 'report --json', 'report --link --hours 168'],
   score: [
     'score reviews.csv --text comment --id user --topic delivery --topic "support=the help desk" --dry-run',
     'score reviews.csv --text comment --id user --topic delivery --batch may --max-calls 1000',
@@ -72,6 +79,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     'forget --batch may',
     'forget --text-hash 0d57f29f8eef9365dbfd4e45528098967ed655efa0ce95494945350bfafbabb0',
   ],
+  mcp: ['mcp', 'mcp --profile acme', 'mcp --allow-submit'],
   pace: ['pace', 'pace --pause', 'pace --rate 1'],
   sandbox: ['sandbox > sandbox.env', 'sandbox --rate 5 --faults 0.02 --latency 100'],
   completion: ['completion bash', 'completion zsh', 'completion fish'],

@@ -10,8 +10,25 @@ import { isDeeperThan, JsonLimitError, MAX_DEPTH, MAX_DIGITS, tooDeep } from './
  */
 export function parseJson(text: string): unknown {
   if (isDeeperThan(text, MAX_DEPTH)) throw tooDeep();
-  return /\d{16}/.test(text) ? JSON.parse(text, preserveDigits) : JSON.parse(text);
+  return hasLongDigits(text) ? JSON.parse(text, preserveDigits) : JSON.parse(text);
 }
+
+/** How many digits 2^53 has. */
+const LONG = 16;
+
+/** Whether a text has a run of 16 digits. Such a run has one at every 16th place: only those are looked at. */
+export function hasLongDigits(text: string): boolean {
+  for (let at = LONG - 1; at < text.length; at += LONG) {
+    if (!isDigit(text.charCodeAt(at))) continue;
+    let [from, to] = [at, at + 1];
+    while (from > 0 && isDigit(text.charCodeAt(from - 1))) from -= 1;
+    while (to < text.length && isDigit(text.charCodeAt(to))) to += 1;
+    if (to - from >= LONG) return true;
+  }
+  return false;
+}
+
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
 /** The same, with every number as `JSON.parse` reads it: for what platform-sync has printed itself. */
 export function parseOwnJson(text: string): unknown {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseJson, printJson } from '../../lib/json/json.ts';
+import { hasLongDigits, parseJson, printJson } from '../../lib/json/json.ts';
 import { JsonLimitError } from '../../lib/json/json-limits.ts';
 import { idDigits } from '../../lib/platform/id.ts';
 import { anyCodePoint } from '../any-text.ts';
@@ -102,4 +102,19 @@ describe('limits', () => {
     // Half a minute before.
     expect(performance.now() - started).toBeLessThan(5_000);
   });
+});
+
+test('runs of 16 digits are found wherever they are', () => {
+  const text = fc.array(fc.oneof(fc.constantFrom('a', '"', '/', ':'), fc.stringMatching(/^\d{0,20}$/)), {
+    maxLength: 12,
+  });
+
+  fc.assert(
+    fc.property(
+      text.map((pieces) => pieces.join('')),
+      (each) => {
+        expect(hasLongDigits(each)).toBe(/\d{16}/.test(each));
+      },
+    ),
+  );
 });

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { MCP_SDK_VERSION } from '../../lib/report/mcp/load-sdk.ts';
 import { DUCKDB_VERSION } from '../../lib/tables/duckdb/load-duckdb.ts';
 import { licencesIn } from './licences.ts';
 
@@ -58,11 +59,15 @@ const manifest: Readonly<
   Record<'dependencies' | 'devDependencies' | 'peerDependencies', Readonly<Record<string, string>>>
 > = JSON.parse(readFileSync('package.json', 'utf8'));
 
+/** The report's page is bundled when the package is built, with what it imports: nobody installs that. */
+const PAGE = join('lib', 'report', 'page/');
+const BUNDLER = join('lib', 'report', 'bundle-page.ts');
+
 /** The packages that files import as they run, without those that are imported as types only. */
 const imported = new Set(
   ['lib', 'functions']
     .flatMap((folder) => readdirSync(folder, { recursive: true }).map((path) => join(folder, String(path))))
-    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => path.endsWith('.ts') && !path.startsWith(PAGE) && path !== BUNDLER)
     .flatMap((path) => [
       ...readFileSync(path, 'utf8').matchAll(
         /^(?:import|export) (?!type )[^;]*?from '([^.'][^']*)'|import\('([^.'][^']*)'\)/gm,
@@ -88,4 +93,6 @@ test('dependencies and optional peers are what lib and functions import as they 
 test('an optional peer is the version that the tests run with, and that the command names', () => {
   expect(manifest.peerDependencies).toMatchObject({ '@duckdb/node-api': DUCKDB_VERSION });
   expect(manifest.devDependencies).toMatchObject({ '@duckdb/node-api': DUCKDB_VERSION });
+  expect(manifest.peerDependencies).toMatchObject({ '@modelcontextprotocol/server': MCP_SDK_VERSION });
+  expect(manifest.devDependencies).toMatchObject({ '@modelcontextprotocol/server': MCP_SDK_VERSION });
 });

@@ -164,7 +164,7 @@ test.each([nodes[0], nodes.at(-1)])(
     const stages = JSON.parse(await printedBy(['node', 'stages.mjs'], of));
 
     expect(app).toBe('');
-    expect(stages).toEqual({ one: 6, two: 6, staged: 6, files: 6 });
+    expect(stages).toEqual({ one: 7, two: 7, staged: 7, files: 7 });
   },
   240_000,
 );

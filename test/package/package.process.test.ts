@@ -97,8 +97,9 @@ describe('what is built', () => {
             .join('/'),
         ),
     );
-    // It is in a bundle, so that an audit where the package is installed must know of it.
+    // They are in bundles, so that an audit where the package is installed must know of them.
     imported.add('@aws/durable-execution-sdk-js');
+    imported.add('@aws-sdk/client-sns');
     const given = { ...manifest.dependencies, ...manifest.peerDependencies };
 
     expect([...imported].filter((name) => !name.startsWith('node:')).sort()).toEqual(

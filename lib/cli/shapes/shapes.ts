@@ -2,6 +2,7 @@ import type * as z from 'zod/mini';
 import * as job from './job-shapes.ts';
 import * as other from './other-shapes.ts';
 import * as run from './run-shapes.ts';
+import { whereUsed } from './where-used-shape.ts';
 
 /** What each command prints with `--json`, by the words that name the command; docs/schemas has them as JSON Schema. */
 export const shapes: Readonly<Record<string, z.ZodMiniType>> = {
@@ -9,9 +10,11 @@ export const shapes: Readonly<Record<string, z.ZodMiniType>> = {
   publish: run.publication,
   runs: run.runs,
   diff: run.diff,
+  'where-used': whereUsed,
   prune: run.prune,
   tables: run.tables,
   query: other.query,
+  report: other.report,
   score: job.score,
   batches: job.batches,
   forget: job.forget,

@@ -33,6 +33,8 @@ export type JobTypeDefinition<
   readonly allowFault: (job: JobBy<Message>, lists: AllowLists) => string | undefined;
   /** What is wrong with a job although its message is valid, as far as that is known without the platform. Default: nothing. */
   readonly faultsHere?: (job: JobBy<Message>, parts: CheckParts) => readonly string[];
+  /** The most calls of the platform that a job takes if none is repeated; undefined where nobody knows before. */
+  readonly mostCalls: (job: JobBy<Message>) => number | undefined;
   /**
    * Makes the runner. Its code is imported only here: checking messages does not need it. Throws if a setting is
    * invalid.

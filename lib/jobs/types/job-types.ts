@@ -103,6 +103,10 @@ export function faultsHere<Type extends JobType>(job: JobOf<Type>, parts: CheckP
   return definition.faultsHere?.(job, parts) ?? [];
 }
 
+/** The most calls of the platform that the job takes if none is repeated; undefined where nobody knows before. */
+export const mostCalls = <Type extends JobType>(job: JobOf<Type>): number | undefined =>
+  definitions[job.type].mostCalls(job);
+
 /** Runs the job by the runner of its type. */
 export const runBy = <Type extends JobType>(
   runners: Runners,

@@ -39,6 +39,8 @@ export type QueryResult = AsyncDisposable & {
   readonly notes: readonly string[];
   /** The rows in their order, some thousands at a time, each with the values of the columns. */
   readonly batches: () => AsyncGenerator<readonly (readonly ExactValue[])[]>;
+  /** The same one by one: no row is held in memory before it is asked for. */
+  readonly each: () => AsyncGenerator<readonly ExactValue[]>;
   /** Writes them to a new file of Parquet in `folder`, and returns its path. */
   readonly writeParquet: () => Promise<string>;
 };
@@ -139,6 +141,14 @@ function resultOf(
       for await (const chunk of chunks()) {
         context.signal.throwIfAborted();
         yield chunk.getRows().map((row) => row.map(exact));
+      }
+    },
+    async *each() {
+      for await (const chunk of chunks()) {
+        for (let row = 0; row < chunk.rowCount; row += 1) {
+          context.signal.throwIfAborted();
+          yield chunk.getRowValues(row).map(exact);
+        }
       }
     },
     async writeParquet() {

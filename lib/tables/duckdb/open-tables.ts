@@ -32,6 +32,12 @@ type QueryOptions = {
   readonly onReading?: ((words: string) => void) | undefined;
 };
 
+type FirstOptions = QueryOptions & {
+  readonly maxRows: number;
+  /** False for the first row that is not wanted any more, nor any after it. Default: all are. */
+  readonly wants?: ((row: readonly ExactValue[]) => boolean) | undefined;
+};
+
 /** The first rows of a result. */
 export type FirstRows = Pick<QueryResult, 'columns' | 'faults' | 'notes' | 'rows'> & {
   /** The first of all `rows`, each with the values of the columns. */
@@ -49,7 +55,7 @@ export type Tables = AsyncDisposable & {
    */
   readonly query: (sql: string, options?: QueryOptions) => Promise<QueryResult>;
   /** The same, and returns at most `maxRows` of its rows. */
-  readonly run: (sql: string, options: QueryOptions & { readonly maxRows: number }) => Promise<FirstRows>;
+  readonly run: (sql: string, options: FirstOptions) => Promise<FirstRows>;
   /** The tables that there are now. */
   readonly list: () => Promise<readonly TableInfo[]>;
 };
@@ -85,10 +91,10 @@ export async function openTables(store: Store, options: TablesOptions = {}): Pro
   }
   return {
     query,
-    async run(sql, { maxRows, ...rest }) {
+    async run(sql, { maxRows, wants, ...rest }) {
       await using result = await query(sql, rest);
       const { columns, rows, faults, notes } = result;
-      return { columns, rows, faults, notes, first: await firstOf(result, maxRows) };
+      return { columns, rows, faults, notes, first: await firstOf(result, { maxRows, wants }) };
     },
     async list() {
       const { signal } = new AbortController();
@@ -101,11 +107,16 @@ export async function openTables(store: Store, options: TablesOptions = {}): Pro
   };
 }
 
-async function firstOf(result: QueryResult, most: number): Promise<readonly (readonly ExactValue[])[]> {
+async function firstOf(
+  result: QueryResult,
+  { maxRows, wants = () => true }: Pick<FirstOptions, 'maxRows' | 'wants'>,
+): Promise<readonly (readonly ExactValue[])[]> {
   const first: (readonly ExactValue[])[] = [];
-  for await (const batch of result.batches()) {
-    first.push(...batch.slice(0, most - first.length));
-    if (first.length >= most) break;
+  if (maxRows === 0) return first;
+  for await (const row of result.each()) {
+    if (!wants(row)) break;
+    first.push(row);
+    if (first.length >= maxRows) break;
   }
   return first;
 }

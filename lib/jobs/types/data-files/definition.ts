@@ -9,6 +9,7 @@ export const dataFiles: JobTypeDefinition<DataFilesMessage, DataFilesInput> = {
   stopsWhenCancelled: true,
   mustLastMs: (timeoutMs) => timeoutMs,
   allowFault: () => undefined,
+  mostCalls: ({ ids }) => ids.length,
   openRunner: async ({ platform }) => (await import('./runner.ts')).dataFilesRunner(platform.call),
   afterEnd: async () => undefined,
   beforeReopen: async () => undefined,

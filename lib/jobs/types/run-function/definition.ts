@@ -11,6 +11,7 @@ export const runFunction: JobTypeDefinition<RunFunctionMessage, RunFunctionInput
   stopsWhenCancelled: false,
   mustLastMs: (timeoutMs) => endpoint.timeoutMs ?? timeoutMs,
   allowFault: functionFault,
+  mostCalls: () => 1,
   openRunner: async ({ platform }) => (await import('./runner.ts')).functionRunner(platform.call),
   afterEnd: async () => undefined,
   beforeReopen: async () => undefined,

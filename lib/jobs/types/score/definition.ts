@@ -14,6 +14,8 @@ export const score: JobTypeDefinition<ScoreMessage, ScoreInput> = {
   isBulk: ({ batch }) => batch !== undefined,
   mustLastMs: (timeoutMs) => timeoutMs,
   allowFault: () => undefined,
+  // A text that was scored by an equal request costs none.
+  mostCalls: ({ texts }) => new Set(texts.map(({ text }) => text)).size,
   async openRunner({ session, platform, storage: { cache, batches }, now, sleep, random }) {
     const { scoreRunner } = await import('./runner.ts');
     const atOnce = session.settings.PLATFORM_CONCURRENCY;

@@ -10,6 +10,7 @@ export const snapshot: JobTypeDefinition<SnapshotMessage> = {
   stopsWhenCancelled: false,
   mustLastMs: (timeoutMs) => timeoutMs,
   allowFault: () => undefined,
+  mostCalls: () => undefined,
   async openRunner({ session, storage }) {
     const { openSnapshots } = await import('./open-snapshots.ts');
     return openSnapshots(session, storage);

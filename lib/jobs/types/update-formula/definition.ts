@@ -12,6 +12,8 @@ export const updateFormula: JobTypeDefinition<UpdateFormulaMessage, UpdateFormul
   stopsWhenCancelled: false,
   mustLastMs: (timeoutMs) => timeoutMs,
   allowFault: () => undefined,
+  // Whether the calculation has changed is a search: of how many pages, its name decides.
+  mostCalls: ({ unlessChangedSince }) => (unlessChangedSince === undefined ? 1 : undefined),
   faultsHere({ expression }, { analyzeFormula }) {
     const analysis = analyzeFormula(expression);
     return analysis.status === 'VALID'

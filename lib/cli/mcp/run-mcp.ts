@@ -1,0 +1,69 @@
+import { once } from '../../once.ts';
+import type { McpContext } from '../../report/mcp/context.ts';
+import { loadMcpSdk } from '../../report/mcp/load-sdk.ts';
+import { serve } from '../../report/mcp/serve.ts';
+import { readingTools, submittingTools } from '../../report/mcp/tools.ts';
+import { readSyncSettings } from '../../settings.ts';
+import { createCleanups } from '../../time/cleanups.ts';
+import { hideSecrets } from '../hide-secrets.ts';
+import { findRuns } from '../list-runs.ts';
+import { openStoreOf } from '../open-store-of.ts';
+import { exitCodes, shown, type Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { packageVersion } from '../version.ts';
+import { whatToDo } from '../what-to-do.ts';
+
+/** What a query may use of this machine: somebody else decides what is asked. */
+const QUERY_LIMITS = { memoryMb: 500, diskBytes: 5_000_000_000 };
+
+/** Serves until the client closes its end, or the command is stopped; returns the exit code. */
+export async function runMcp(
+  { allowSubmit }: { readonly allowSubmit?: true },
+  terminal: Terminal,
+): Promise<number> {
+  const { pipes, signal, err } = terminal;
+  if (pipes === undefined) throw new UsageError('mcp: expected a client on standard input, got none');
+  const sdk = await loadMcpSdk();
+  await using opened = createCleanups();
+  await serve(sdk, {
+    context: {
+      ...contextOf(terminal, opened),
+      submission: allowSubmit ? await submissionOf(terminal) : undefined,
+    },
+    tools: allowSubmit ? { ...readingTools, ...submittingTools } : readingTools,
+    version: packageVersion(),
+    pipes,
+    signal,
+    err: (line) => err(`platform-sync mcp: ${shown(line)}`),
+  });
+  return exitCodes.done;
+}
+
+/** Loaded only where it is allowed. */
+async function submissionOf(terminal: Terminal) {
+  const { createSubmission } = await import('./submission.ts');
+  return createSubmission(terminal);
+}
+
+function contextOf(terminal: Terminal, opened: ReturnType<typeof createCleanups>): McpContext {
+  const { environment } = terminal;
+  const store = once(() => openStoreOf(terminal));
+  return {
+    store,
+    tables: once(async () => {
+      const { openTables } = await import('../../tables/duckdb/open-tables.ts');
+      const tables = await openTables(await store(), QUERY_LIMITS);
+      opened.use(tables);
+      return tables;
+    }),
+    ledger: once(async () => {
+      const { SYNC_TABLE: tableName } = readSyncSettings(environment);
+      if (tableName === undefined) return undefined;
+      return (await import('../open-jobs.ts')).openLedger(tableName, environment);
+    }),
+    runs: ({ signal, ...wanted }) => findRuns(wanted, { signal }),
+    adviceOn: (error) => whatToDo(error, environment),
+    hide: hideSecrets(environment),
+    now: Date.now,
+  };
+}

@@ -1,0 +1,80 @@
+import { resolve } from 'node:path';
+import { writeTextFile } from '../../jobs/texts/output/text-file.ts';
+import type { ReportFacts } from '../../report/facts.ts';
+import { printReport } from '../../report/write-report.ts';
+import { duration } from '../duration.ts';
+import { openStoreOf } from '../open-store-of.ts';
+import { checkWritable } from '../output-file.ts';
+import { exitCodes, shown, type Terminal } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { type Opened, openFile } from './open-file.ts';
+
+export type ReportFlags = { readonly open?: true; readonly output: string; readonly json?: true };
+
+/** Opens a file for somebody to see. */
+export type OpenFile = (file: string, environment: Terminal['environment']) => Promise<Opened>;
+
+/** Writes the report to a file, and returns the exit code: 3 if something of it could not be read. */
+export async function runReport(
+  { open, output, json }: ReportFlags,
+  terminal: Terminal,
+  opener: OpenFile = openFile,
+): Promise<number> {
+  const { environment, signal, out, err } = terminal;
+  const isPrinted = output === '-';
+  if (isPrinted && (open || json))
+    throw new UsageError(
+      `--output -: expected a file with ${open ? '--open' : '--json'}, got standard output`,
+    );
+  if (!isPrinted) await checkWritable(output);
+  const store = await openStoreOf(terminal);
+  const { page, facts } = await printReport({ store, now: Date.now, signal });
+  const { snapshots, faults } = facts;
+  for (const fault of faults) err(shown(`platform-sync: ${fault}`));
+  if (snapshots.length === 0)
+    throw new Error(
+      `nothing has been published in ${store.location}: first take a snapshot, such as platform-sync snapshot calculations`,
+    );
+  const code = faults.length === 0 ? exitCodes.done : exitCodes.incomplete;
+  if (isPrinted) {
+    out(page.toString().trimEnd());
+    return code;
+  }
+  await writeTextFile(output, linesOf(page), { isGzipped: false, signal });
+  const opened: Opened | undefined = open && (await opener(resolve(output), environment));
+  if (json)
+    out(JSON.stringify(asJson(output, page.byteLength, facts, opened?.kind === 'opened'), undefined, 2));
+  else for (const line of describe(output, page.byteLength, facts)) out(shown(line));
+  if (opened?.kind === 'not-opened')
+    err(shown(`platform-sync: ${output} is written, but not opened: ${opened.reason}`));
+  return code;
+}
+
+async function* linesOf(page: Buffer): AsyncGenerator<string> {
+  yield page.toString();
+}
+
+const asJson = (output: string, bytes: number, { snapshots, faults }: ReportFacts, opened: boolean) => ({
+  output,
+  bytes,
+  opened,
+  runs: snapshots.map(({ place, run, startedAt, records }) => ({
+    source: place,
+    run,
+    startedAt: new Date(startedAt).toISOString(),
+    records,
+  })),
+  faults,
+});
+
+/** What was written, in words. */
+function describe(output: string, bytes: number, { snapshots, writtenAt }: ReportFacts): readonly string[] {
+  const ago = (ms: number) => duration(Math.max(0, Math.ceil((writtenAt - ms) / 1_000)));
+  return [
+    `${output}: ${Math.ceil(bytes / 1_000).toLocaleString('en')} KB, to be opened in a browser`,
+    ...snapshots.map(
+      ({ place, run, records, startedAt }) =>
+        `  ${place}: ${records.toLocaleString('en')} ${records === 1 ? 'record' : 'records'} of run ${run}, begun ${ago(startedAt)} ago`,
+    ),
+  ];
+}

@@ -1,0 +1,98 @@
+import { shortened } from '../../json/faults.ts';
+import type { Dependent, UsedThing, Way } from '../../report/graph/used-thing.ts';
+import type { WhereUsed } from '../../report/graph/where-used.ts';
+
+/** What depends on each thing found, hop by hop, and what was searched; one line each, not yet safe to show. */
+export const describeWhereUsed = (outcome: WhereUsed, nowMs: number): readonly string[] => [
+  ...outcome.found.flatMap(describeThing),
+  `searched: ${describeSearch(outcome, nowMs).join('; ')}`,
+];
+
+/** What was searched, and how old it is: a run each. */
+export function describeSearch(
+  { searched, unpublished }: Pick<WhereUsed, 'searched' | 'unpublished'>,
+  nowMs: number,
+): readonly string[] {
+  const runs = searched.map(({ place, run, startedAt, records, missing }) => {
+    const lacks = missing === 0 ? '' : `, ${counted(missing, 'id')} could not be read`;
+    return `${place} (run ${run}, ${age(nowMs - Date.parse(startedAt))} old, ${counted(records, 'record')}${lacks})`;
+  });
+  return unpublished.length === 0 ? runs : [...runs, `not published: ${unpublished.join(', ')}`];
+}
+
+/** A name in quotation marks, with a space before it; nothing if there is none. */
+export const quoted = (name: string | null): string =>
+  name === null ? '' : ` “${shortened(name, LONGEST_NAME)}”`;
+
+const LONGEST_NAME = 100;
+
+function describeThing(thing: UsedThing): readonly string[] {
+  const { kind, id, name, type, owner, fileset, total, hops, isCut, dependents } = thing;
+  const facts = [
+    ...(type === null ? [] : [type]),
+    ...(owner === null ? [] : [`owner ${owner}`]),
+    ...(fileset === null ? [] : [`in FileSet ${fileset}`]),
+  ];
+  const lines = [
+    `${kind} ${id}${quoted(name)}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`,
+    `  ${standing(thing)}`,
+    `  ${summary(thing)}`,
+  ];
+  for (const [at, count] of hops.entries()) {
+    const listed = dependents.filter(({ hop }) => hop === at + 1);
+    if (listed.length === 0) break;
+    lines.push(`  ${at === 0 ? 'directly' : `over ${at + 1} hops`}: ${number(count)}`);
+    lines.push(...listed.map((dependent) => `    ${describeDependent(dependent)}`));
+  }
+  if (total > dependents.length) lines.push(`  and ${number(total - dependents.length)} more (--limit)`);
+  if (isCut) lines.push('  and what depends on these (--hops)');
+  return lines;
+}
+
+/** How the thing is known. */
+function standing({ kind, inSnapshot, links, broken }: UsedThing): string {
+  const byBroken = broken === 0 ? '' : `, ${broken === links ? 'all' : number(broken)} by a broken link`;
+  const named = `${counted(links, 'record')} ${links === 1 ? 'names' : 'name'} it${byBroken}`;
+  if (inSnapshot)
+    return kind === 'file' || kind === 'data-file'
+      ? 'in the last snapshot'
+      : `in the last snapshot; ${named}`;
+  if (kind === 'fileset' || kind === 'file') return `${counted(links, 'file')} in it`;
+  const isGone = kind !== 'dataset' || broken === links;
+  return `${isGone ? 'not in any snapshot, but' : 'known by what is on it:'} ${named}`;
+}
+
+const NOTHING_KNOWN = 'the platform does not say what else depends on it';
+
+function summary({ kind, total, kinds }: UsedThing): string {
+  if (kind === 'file' || kind === 'data-file' || kind === 'fileset')
+    return total === 0
+      ? `nothing is known to depend on it: ${NOTHING_KNOWN}`
+      : `${counted(total, 'file')} would go with it; ${NOTHING_KNOWN}`;
+  if (total === 0) return 'nothing depends on it';
+  const each = Object.entries(kinds).map(([name, count]) => counted(count, name));
+  return `${each.join(' and ')} would break without it`;
+}
+
+function describeDependent({ kind, id, name, ways, waysTotal }: Dependent): string {
+  const more = waysTotal > ways.length ? `, and ${number(waysTotal - ways.length)} more` : '';
+  const through = ways.map(describeWay).join(', ');
+  return `${kind} ${id ?? '(id not found)'}${quoted(name)}  ${through}${more}`;
+}
+
+const describeWay = ({ kind, id, relation, valid }: Way): string =>
+  `${relation} ${kind} ${id}${valid === null ? '' : ` (broken: ${valid})`}`;
+
+const number = (count: number): string => count.toLocaleString('en');
+
+const counted = (count: number, noun: string): string => `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
+
+const MINUTE_MS = 60_000;
+
+/** A time span in words: `5 minutes`, `3 hours`, `12 days`. */
+function age(ms: number): string {
+  const minutes = Math.max(0, Math.floor(ms / MINUTE_MS));
+  if (minutes < 120) return counted(minutes, 'minute');
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? counted(hours, 'hour') : counted(Math.floor(hours / 24), 'day');
+}

@@ -1,0 +1,72 @@
+import * as z from 'zod/mini';
+import { placeSchema } from '../snapshot/keys.ts';
+import type { Store } from '../store/store.ts';
+import { storeUntil } from '../store/until.ts';
+import { type SendDigest, type SentDigest, sendDigests } from './digest/send-digests.ts';
+import { type KeptReport, keepReport } from './keep-report.ts';
+
+/** What the function is started with: the places of the schedules, and which of them have a digest that goes where. */
+export const afterPublishingEvent = z.object({
+  places: z.array(placeSchema),
+  digests: z.optional(z.object({ places: z.array(placeSchema), topics: z.array(z.string()) })),
+});
+
+export type AfterPublishingOptions = z.infer<typeof afterPublishingEvent> & {
+  readonly store: Store;
+  /** Writes the report into the store. */
+  readonly write: (options: WriteOptions) => Promise<unknown>;
+  /** Opens the sender to topics, once there is something to send. */
+  readonly openSender: (topics: readonly string[]) => Promise<SendDigest>;
+  readonly now: () => number;
+  readonly warn: (what: string, err: unknown) => void;
+  /** Aborted a little before the process is killed: what can still be recorded is recorded. */
+  readonly signal: AbortSignal;
+};
+
+type WriteOptions = { readonly store: Store; readonly now: () => number; readonly signal: AbortSignal };
+
+export type AfterPublishing = {
+  readonly report: KeptReport['kind'];
+  readonly digests: readonly SentDigest[];
+};
+
+/**
+ * What follows a publication, and is looked for every ten minutes: the report, and then the digests, which name it. A
+ * report that fails does not hold up the digests. Throws the first error of both.
+ */
+export async function afterPublishing(options: AfterPublishingOptions): Promise<AfterPublishing> {
+  const { places, digests, store, write, openSender, now, warn, signal } = options;
+  const inTime = storeUntil(store, signal);
+  const report = await settled(
+    keepReport({
+      store,
+      write: () => write({ store: inTime, now, signal }),
+      places: [...places, ...(digests?.places ?? [])],
+      now,
+      warn: (err) => warn('damaged object', err),
+    }),
+  );
+  signal.throwIfAborted();
+  const sent = await settled(
+    sendDigests({
+      store: inTime,
+      places: digests?.places ?? [],
+      send: async (digest) => (await openSender(digests?.topics ?? []))(digest),
+      now,
+      warn,
+      signal,
+    }),
+  );
+  if ('error' in sent) warn('digests not sent', sent.error);
+  if ('error' in report) throw report.error;
+  if ('error' in sent) throw sent.error;
+  return { report: report.value.kind, digests: sent.value };
+}
+
+type Settled<T> = { readonly value: T } | { readonly error: unknown };
+
+const settled = <T>(work: Promise<T>): Promise<Settled<T>> =>
+  work.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Plugin } from 'esbuild';
+import * as z from 'zod/mini';
+import { parseOwnJson } from '../json/json.ts';
+
+/** What the browser runs, and how the page looks. */
+export type PageCode = { readonly script: string; readonly style: string };
+
+const MAIN = join(import.meta.dirname, 'page', 'main.tsx');
+
+/**
+ * Bundles the page's script and style from their sources, by esbuild, which only a checkout has. Throws if it is not
+ * installed, or if a source does not compile.
+ */
+export async function bundlePage(): Promise<PageCode> {
+  const { build } = await import('esbuild');
+  const { outputFiles, metafile } = await build({
+    entryPoints: [MAIN],
+    bundle: true,
+    write: false,
+    outdir: dirname(MAIN),
+    platform: 'browser',
+    target: ['es2022'],
+    format: 'iife',
+    minify: true,
+    // Other letters would be escapes of six each.
+    charset: 'utf8',
+    legalComments: 'none',
+    metafile: true,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    plugins: [withoutStyleElements],
+    logLevel: 'silent',
+  });
+  const textOf = (ending: string) => outputFiles.find(({ path }) => path.endsWith(ending))?.text ?? '';
+  const script = `/*\n${noticesOf(Object.keys(metafile.inputs))}\n*/\n${textOf('.js')}`;
+  return { script: withoutMarkup(script), style: textOf('.css') };
+}
+
+/** The words that would end a script element, or begin a comment in it, can only be within texts of the script. */
+const withoutMarkup = (script: string): string => script.replaceAll(/<(?=!--|\/?script)/gi, String.raw`\x3C`);
+
+/** A chart would bring a style element of its own, which the page's policy refuses: `page.css` has these rules. */
+const withoutStyleElements: Plugin = {
+  name: 'without style elements',
+  setup(build) {
+    build.onLoad({ filter: /@observablehq\/plot\/src\/plot\.js$/ }, ({ path }) => {
+      const source = readFileSync(path, 'utf8');
+      const contents = source.replace(STYLE, '');
+      if (contents === source) throw new Error(`expected a style element in ${path}`);
+      return { contents, loader: 'js' };
+    });
+  },
+};
+
+const STYLE = /\.call\(\(svg\) =>\s*(?:\/\/.*\n\s*)?svg\.append\("style"\)\.text\(\s*`[^`]*`\s*\)\s*\)/;
+
+/** Who made the packages in the bundle, and the text of each of their licences once, as these ask for. */
+function noticesOf(inputs: readonly string[]): string {
+  const folders = new Set(
+    inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []),
+  );
+  const texts = new Map<string, string[]>();
+  for (const folder of [...folders].sort()) {
+    const { notice, terms } = licenceIn(folder);
+    texts.set(terms, [...(texts.get(terms) ?? []), notice]);
+  }
+  return [...texts]
+    .map(([terms, notices]) => `${notices.join('\n')}\n\n${terms}`)
+    .join('\n\n')
+    .replaceAll('*/', '* /');
+}
+
+/** What a package's licence says of it alone (its name and the holders of the rights), and the terms, in one line. */
+function licenceIn(folder: string): { readonly notice: string; readonly terms: string } {
+  const stated = parseOwnJson(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const { name, version } = z.parse(z.object({ name: z.string(), version: z.string() }), stated);
+  const lines = readFileSync(join(folder, 'LICENSE'), 'utf8')
+    .split('\n')
+    .map((line) => line.trim());
+  const isHolder = (line: string) => /^Copyright /i.test(line);
+  const terms = lines.filter((line) => line !== '' && !isHolder(line) && !TITLE.test(line)).join(' ');
+  return { notice: [`${name} ${version}`, ...lines.filter(isHolder)].join(', '), terms };
+}
+
+const TITLE = /^(?:The )?(?:MIT|ISC|BSD 3-Clause) License(?: \(MIT\))?$/i;

@@ -1,0 +1,92 @@
+import { printExact } from '../../json/exact-json.ts';
+import { type Change, fieldsOf } from '../../snapshot/changes/change.ts';
+import { storedChanges } from '../../snapshot/changes/stored-changes.ts';
+import { type Place, sourceOf } from '../../snapshot/keys.ts';
+import type { Manifest } from '../../snapshot/manifest.ts';
+import { sourceDefinitions } from '../../snapshot/sources/sources.ts';
+import type { Store } from '../../store/store.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
+import { type ChangeFacts, type ChangesFacts, MOST_LISTED } from '../facts.ts';
+import { damageIn } from './damage.ts';
+import { shownText } from './values.ts';
+
+export type ChangesToRead = {
+  readonly store: Store;
+  readonly place: Place;
+  readonly manifest: Manifest;
+  readonly addFault: (fault: string) => void;
+  readonly signal: AbortSignal;
+};
+
+/** The most characters of a value, of all values of a place, and the most fields of a record. */
+const LONGEST_VALUE = 2_000;
+const MOST_CHARACTERS = 1_000_000;
+const MOST_FIELDS = 50;
+
+/** What changed in the last published run; undefined if it was compared with none, or if the changes have expired. */
+export async function readChanges(options: ChangesToRead): Promise<ChangesFacts | undefined> {
+  const { store, place, manifest, addFault, signal } = options;
+  if (manifest.changes === null) return undefined;
+  const { against, added, removed, changed } = manifest.changes;
+  const listed: ChangeFacts[] = [];
+  const facts = { against, added, removed, changed, listed };
+  if (added + removed + changed === 0) return facts;
+  try {
+    const changes = await storedChanges({ store, place, run: manifest, signal });
+    if (changes === undefined) {
+      addFault(`${place}: what changed in run ${manifest.run} has expired`);
+      return undefined;
+    }
+    let characters = 0;
+    for await (const change of changes) {
+      signal.throwIfAborted();
+      const shown = shownChange(place, change);
+      characters += sizeOf(shown);
+      if (listed.length >= MOST_LISTED || characters > MOST_CHARACTERS) break;
+      listed.push(shown);
+    }
+  } catch (error) {
+    addFault(`${place}: ${damageIn(error)}; ${listed.length} of its changes are in the report`);
+  }
+  return facts;
+}
+
+const KINDS: readonly string[] = ['added', 'removed', 'changed'];
+
+const sizeOf = ({ key, label, fields }: ChangeFacts): number =>
+  fields.reduce(
+    (sum, { before, after }) => sum + (before?.length ?? 0) + (after?.length ?? 0),
+    key.length + label.length,
+  );
+
+/** Throws `StoredObjectError` if a line is not a change of a record. */
+function shownChange(place: Place, change: Change): ChangeFacts {
+  try {
+    if (!KINDS.includes(change.change)) throw new TypeError('expected a kind of change');
+    const [before, after] = [fieldsIn(change, 'before'), fieldsIn(change, 'after')];
+    const label = (after ?? before)?.get(sourceDefinitions[sourceOf(place)].records.label);
+    const names = change.change === 'changed' ? change.fields.slice(0, MOST_FIELDS) : [];
+    return {
+      change: change.change,
+      key: shownText(change.key),
+      label: typeof label === 'string' ? shownText(label) : '',
+      fields: names.map((name) => ({
+        name: shownText(name),
+        before: valueIn(before, name),
+        after: valueIn(after, name),
+      })),
+    };
+  } catch (cause) {
+    throw new StoredObjectError('invalid', 'expected a change, got something else', { cause });
+  }
+}
+
+type Fields = ReadonlyMap<string, unknown>;
+
+function fieldsIn(change: Change, side: 'before' | 'after'): Fields | undefined {
+  const line: unknown = Reflect.get(change, side);
+  return typeof line === 'string' ? fieldsOf(line) : undefined;
+}
+
+const valueIn = (fields: Fields | undefined, name: string): string | null =>
+  fields?.has(name) ? shownText(printExact(fields.get(name)), LONGEST_VALUE) : null;

@@ -1,0 +1,97 @@
+import type { BatchFacts } from '../facts.ts';
+import { dayIn } from './day-in.ts';
+import { createLargest } from './largest.ts';
+import { noSentiments, type SentimentCounts, sentimentName } from './sentiments.ts';
+import { idIn, type Members, membersOf, shownText, textIn } from './values.ts';
+
+/** What the rows of a batch say beyond its summary. */
+export type ScoredRows = {
+  readonly add: (row: Members) => void;
+  readonly facts: () => Pick<BatchFacts, 'overTime' | 'mostNegative' | 'failures'>;
+};
+
+const MOST_NAMED = 100;
+
+export function createScoredRows(): ScoredRows {
+  const negative = createLargest<BatchFacts['mostNegative'][number] & { readonly count: number }>(MOST_NAMED);
+  const failures: BatchFacts['failures'][number][] = [];
+  const days = createDays();
+  return {
+    add(row) {
+      const id = shownText(idIn(row['id']) ?? `line ${idIn(row['line']) ?? '?'}`);
+      const error = textIn(row['error']);
+      if (error !== undefined && failures.length < MOST_NAMED)
+        failures.push({ id, reason: shownText(error) });
+      const sentiments = sentimentsIn(row);
+      days.add(
+        row,
+        sentiments.map(([, sentiment]) => sentiment),
+      );
+      const topics = sentiments.filter(([, sentiment]) => sentimentName(sentiment) === 'negative');
+      if (topics.length > 0 && negative.mayAdd(topics.length))
+        negative.add(topics.length, {
+          id,
+          topics: topics.slice(0, MOST_NAMED).map(([topic]) => shownText(topic)),
+          count: topics.length,
+        });
+    },
+    facts: () => ({
+      overTime: days.facts(),
+      mostNegative: negative
+        .values()
+        .toSorted((a, b) => b.count - a.count)
+        .map(({ id, topics }) => ({ id, topics })),
+      failures,
+    }),
+  };
+}
+
+/** The sentiments of a row by topic; that of the text as a whole, if it has no topics, by ''. */
+function sentimentsIn({
+  topicSentiments,
+  sentiment,
+}: Members): readonly (readonly [topic: string, sentiment: string])[] {
+  const named = Object.entries(membersOf(topicSentiments)).flatMap(([topic, value]) => {
+    const text = textIn(value);
+    return text === undefined ? [] : [[topic, text] as const];
+  });
+  const whole = textIn(sentiment);
+  return named.length > 0 || whole === undefined ? named : [['', whole]];
+}
+
+const MOST_COLUMNS = 50;
+const MOST_DAYS = 4_000;
+/** The share of rows whose cell must be a date. */
+const SHARE = 0.9;
+
+type Column = { dates: number; readonly days: Map<string, SentimentCounts> };
+
+/** Counts sentiments by day, for each column that may hold dates. */
+function createDays() {
+  const columns = new Map<string, Column>();
+  let rows = 0;
+  const addTo = (name: string, cell: unknown, sentiments: readonly string[]) => {
+    const day = typeof cell === 'string' ? dayIn(cell) : undefined;
+    if (day === undefined) return;
+    if (!columns.has(name) && columns.size >= MOST_COLUMNS) return;
+    const column = columns.get(name) ?? { dates: 0, days: new Map() };
+    columns.set(name, column);
+    column.dates += 1;
+    if (!column.days.has(day) && column.days.size >= MOST_DAYS) return;
+    const counts = column.days.get(day) ?? noSentiments();
+    column.days.set(day, counts);
+    for (const sentiment of sentiments) counts[sentimentName(sentiment)] += 1;
+  };
+  return {
+    add({ columns: cells }: Members, sentiments: readonly string[]) {
+      rows += 1;
+      for (const [name, cell] of Object.entries(membersOf(cells))) addTo(name, cell, sentiments);
+    },
+    facts(): BatchFacts['overTime'] {
+      const [best] = [...columns].toSorted(([, a], [, b]) => b.dates - a.dates);
+      if (best === undefined || best[1].dates < SHARE * rows) return undefined;
+      const days = [...best[1].days].toSorted(([a], [b]) => (a < b ? -1 : 1));
+      return { column: shownText(best[0]), days: days.map(([day, sentiments]) => ({ day, sentiments })) };
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
+import { placesIn } from '../../snapshot/history/places.ts';
+import { unpublishedRuns } from '../../snapshot/history/unpublished-runs.ts';
+import { type Place, sourceOf } from '../../snapshot/keys.ts';
+import { type Latest, type Manifest, manifestOf, readLatest, readManifest } from '../../snapshot/manifest.ts';
+import type { Store } from '../../store/store.ts';
+import { MOST_LISTED, type RunFacts, type SnapshotFacts } from '../facts.ts';
+import { readChanges } from './changes.ts';
+import { damageIn } from './damage.ts';
+import { timeIn } from './values.ts';
+
+export type SnapshotsToRead = {
+  readonly store: Store;
+  readonly addFault: (fault: string) => void;
+  readonly signal: AbortSignal;
+};
+
+/** The last published run of a place. */
+export type PublishedSnapshot = {
+  readonly place: Place;
+  readonly manifest: Manifest;
+  readonly facts: SnapshotFacts;
+};
+
+/** How many runs of a place the history holds. */
+const RUNS = 30;
+
+/** Every place with a published run, in the order of the sources. What is damaged of one becomes a fault. */
+export async function readSnapshots(options: SnapshotsToRead): Promise<readonly PublishedSnapshot[]> {
+  const { store, addFault, signal } = options;
+  const found: PublishedSnapshot[] = [];
+  for (const place of await placesIn(store)) {
+    signal.throwIfAborted();
+    const snapshot = await orFault(() => readSnapshot(place, options), place, addFault);
+    if (snapshot !== undefined) found.push(snapshot);
+  }
+  return found;
+}
+
+/** Undefined if something is missing or damaged, which becomes a fault. */
+async function orFault<T>(
+  read: () => Promise<T>,
+  place: Place,
+  addFault: SnapshotsToRead['addFault'],
+): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    addFault(`${place}: ${damageIn(error)}`);
+    return undefined;
+  }
+}
+
+async function readSnapshot(place: Place, options: SnapshotsToRead): Promise<PublishedSnapshot | undefined> {
+  const { store, addFault } = options;
+  const latest = await readLatest(store, place);
+  if (latest === undefined) return undefined;
+  const manifest = await manifestOf(store, latest.manifest, { place, run: latest.run });
+  const { run, records, totals, consistency, forced, missing } = manifest;
+  const { history, names } = await readHistory(place, manifest, options);
+  const facts: SnapshotFacts = {
+    place,
+    source: sourceOf(place),
+    run,
+    startedAt: timeIn(manifest.startedAt) ?? 0,
+    finishedAt: timeIn(manifest.finishedAt) ?? 0,
+    records,
+    totals,
+    consistency,
+    forced,
+    missing: missing.slice(0, MOST_LISTED),
+    missingTotal: missing.length,
+    refused: await orFault(() => refusedAfter(place, { latest, names }, options), place, addFault),
+    history,
+    changes: await readChanges({ ...options, place, manifest }),
+  };
+  return { place, manifest, facts };
+}
+
+/** The last published runs, oldest first, and the names of all. */
+async function readHistory(place: Place, last: Manifest, { store, addFault, signal }: SnapshotsToRead) {
+  const runs = (await orFault(() => publishedRuns(store, place, { signal }), place, addFault)) ?? [];
+  const history: RunFacts[] = [];
+  for (const { run, manifest: key } of runs.slice(0, RUNS)) {
+    signal.throwIfAborted();
+    const manifest = run === last.run ? last : await orFault(() => readManifest(store, key), place, addFault);
+    if (manifest !== undefined) history.push(runFacts(manifest));
+  }
+  return { history: history.reverse(), names: new Set([last.run, ...runs.map(({ run }) => run)]) };
+}
+
+function runFacts({ run, startedAt, finishedAt, records, changes, calls }: Manifest): RunFacts {
+  const { added, removed, changed } = changes ?? { added: 0, removed: 0, changed: 0 };
+  return {
+    run,
+    startedAt: timeIn(startedAt) ?? 0,
+    finishedAt: timeIn(finishedAt) ?? 0,
+    records,
+    added,
+    removed,
+    changed,
+    ...calls,
+  };
+}
+
+/** The newest run, if it is newer than the last published one, and was refused. */
+async function refusedAfter(
+  place: Place,
+  { latest, names }: { readonly latest: Latest; readonly names: ReadonlySet<string> },
+  { store, signal }: SnapshotsToRead,
+): Promise<SnapshotFacts['refused']> {
+  for await (const found of unpublishedRuns({ store, place, published: names, latest, signal })) {
+    if (found.state !== 'refused' || found.startedAt <= latest.startedAt) return undefined;
+    return { run: found.run, reasons: found.manifest.refused };
+  }
+  return undefined;
+}

@@ -1,0 +1,89 @@
+/*
+ * What a record says, whatever it sends: each value of another type counts as absent.
+ */
+
+export type Members = Readonly<Record<string, unknown>>;
+
+/** The members of any value; none if it is not an object. */
+export const membersOf = (value: unknown): Members =>
+  typeof value === 'object' && value !== null ? (value as Members) : {};
+
+/** What a value that a record lacks is counted under. */
+export const NOT_STATED = 'unknown';
+
+const LONGEST = 300;
+
+/** A text of the platform as the report holds it: of at most `most` characters, and a mark if some are left out. */
+export function shownText(text: string, most: number = LONGEST): string {
+  if (text.length <= most) return text;
+  const isHalf = isFirstHalf(text.charCodeAt(most - 2));
+  // A copy: a piece of a text would keep the whole of it in memory.
+  return Buffer.from(`${text.slice(0, isHalf ? most - 2 : most - 1)}…`, 'utf16le').toString('utf16le');
+}
+
+/** True for the first half of a surrogate pair. */
+const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
+
+/** A text; undefined if it is something else, or empty. */
+export const textIn = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+/** The text of an enumeration, of which letters may come in any case. */
+export const enumIn = (value: unknown): string => textIn(value)?.toUpperCase() ?? NOT_STATED;
+
+/** A text, or the digits of an integer, such as an id. */
+export function idIn(value: unknown): string | undefined {
+  if (typeof value === 'bigint') return String(value);
+  return Number.isSafeInteger(value) ? String(value) : textIn(value);
+}
+
+export const isTrue = (value: unknown): boolean =>
+  value === true || (typeof value === 'string' && value.toLowerCase() === 'true');
+
+/** A number of things or bytes; undefined if it is none. */
+export function sizeIn(value: unknown): number | undefined {
+  const size = typeof value === 'bigint' || isDigits(value) ? Number(value) : value;
+  return typeof size === 'number' && Number.isFinite(size) && size >= 0 ? size : undefined;
+}
+
+const isDigits = (value: unknown): value is string => typeof value === 'string' && /^\d{1,20}$/.test(value);
+
+/** Years 1 to 9999. */
+const FIRST_MS = Date.parse('0001-01-01T00:00:00Z');
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** A time in epoch milliseconds, sent as such or as ISO 8601 (UTC unless it says otherwise); undefined if it is none. */
+export function timeIn(value: unknown): number | undefined {
+  const ms =
+    typeof value === 'number'
+      ? Math.trunc(value)
+      : typeof value === 'string'
+        ? /^-?\d{1,15}$/.test(value)
+          ? Number(value)
+          : parseIso(value)
+        : Number.NaN;
+  return ms >= FIRST_MS && ms <= LAST_MS ? ms : undefined;
+}
+
+const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
+
+function parseIso(text: string): number {
+  if (text.length > 64) return Number.NaN;
+  const [, day, time = '00:00', zone = 'Z'] = ISO.exec(text) ?? [];
+  if (day === undefined) return Number.NaN;
+  const [, hours, minutes = '00'] = /^([+-]\d\d):?(\d\d)?$/.exec(zone) ?? [];
+  return Date.parse(`${day}T${time}${hours === undefined ? 'Z' : `${hours}:${minutes}`}`);
+}
+
+/** The month of a time, as months since the year 0. */
+export function monthIn(ms: number): number {
+  const date = new Date(ms);
+  return 12 * date.getUTCFullYear() + date.getUTCMonth();
+}
+
+/** Such a month for people: `2026-11`. */
+export const printMonth = (month: number): string =>
+  `${String(Math.floor(month / 12)).padStart(4, '0')}-${String((month % 12) + 1).padStart(2, '0')}`;
+
+/** The members of a list; none if it is something else. */
+export const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

@@ -1,0 +1,124 @@
+import type { Change } from '../../snapshot/changes/change.ts';
+import { describeChanges } from '../../snapshot/changes/describe-changes.ts';
+import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
+import { storedChanges } from '../../snapshot/changes/stored-changes.ts';
+import { type Place, sourceOf } from '../../snapshot/keys.ts';
+import { type Manifest, manifestOf } from '../../snapshot/manifest.ts';
+import type { Store } from '../../store/store.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
+import { newlyBroken } from './newly-broken.ts';
+
+/** The first of a list, each as its lines, in the platform's own text: whoever shows them makes them safe. */
+export type First = { readonly total: number; readonly items: readonly (readonly string[])[] };
+
+/** What is said of one published run. */
+export type Digest = {
+  readonly manifest: Manifest;
+  /** Undefined if no changes are stored, as for a first run. */
+  readonly changes:
+    | {
+        /** References that are not valid, and were, or were not there; with the records that have them. */
+        readonly broken: First;
+        readonly removed: First;
+        readonly added: First;
+        /** What people look for first. */
+        readonly changed: First;
+      }
+    | undefined;
+  /** What could not be read, and could be the time before; undefined if the run before is not known. */
+  readonly newlyMissing: First | undefined;
+};
+
+export type CollectOptions = {
+  readonly store: Store;
+  readonly place: Place;
+  readonly run: PublishedRun;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** Reads what is said of a run, in memory that does not grow with it. Throws `StoredObjectError` for damaged objects. */
+export async function collectDigest({ store, place, run, signal }: CollectOptions): Promise<Digest> {
+  const manifest = await manifestOf(store, run.manifest, { place, run: run.run });
+  const found = await storedChanges({ store, place, run: manifest, signal });
+  return {
+    manifest,
+    changes: found && (await firstChanges(place, found)),
+    newlyMissing: await newlyMissing(store, place, manifest),
+  };
+}
+
+const MOST_LISTED = 6;
+
+/** Of a record that changed, its name and a field. */
+const MOST_LINES = 2;
+
+/** Fields of any source whose change people want to know of. */
+const NOTABLE = new Set(
+  'archived datasourceId expression links locked name owner path scanState status title'.split(' '),
+);
+
+async function firstChanges(
+  place: Place,
+  changes: AsyncIterable<Change>,
+): Promise<NonNullable<Digest['changes']>> {
+  const source = sourceOf(place);
+  const linesOf = (change: Change) => cut(describeChanges(source, [change]));
+  const broken = firstOf((change: Change) => newlyBroken(source, change));
+  const removed = firstOf(linesOf);
+  const added = firstOf(linesOf);
+  const notable = firstOf(linesOf);
+  const others = firstOf(linesOf);
+  for await (const change of changes) {
+    if (newlyBroken(source, change).length > 0) broken.add(change);
+    if (change.change === 'removed') removed.add(change);
+    else if (change.change === 'added') added.add(change);
+    else (change.fields.some((name) => NOTABLE.has(name)) ? notable : others).add(change);
+  }
+  return {
+    broken: broken.first(),
+    removed: removed.first(),
+    added: added.first(),
+    changed: joined(notable.first(), others.first()),
+  };
+}
+
+function firstOf<T>(linesOf: (item: T) => readonly string[]) {
+  const items: (readonly string[])[] = [];
+  let total = 0;
+  return {
+    add(item: T) {
+      total += 1;
+      if (items.length < MOST_LISTED) items.push(linesOf(item));
+    },
+    first: (): First => ({ total, items }),
+  };
+}
+
+const joined = (a: First, b: First): First => ({
+  total: a.total + b.total,
+  items: [...a.items, ...b.items].slice(0, MOST_LISTED),
+});
+
+function cut(lines: readonly string[]): readonly string[] {
+  const more = lines.length - MOST_LINES;
+  // One that is left out takes as much room as the line that says so.
+  return more <= 1 ? lines : [...lines.slice(0, MOST_LINES), `  and ${more} more fields`];
+}
+
+async function newlyMissing(store: Store, place: Place, manifest: Manifest): Promise<First | undefined> {
+  const { missing, changes } = manifest;
+  if (missing.length === 0 || changes === null) return undefined;
+  const before = (await publishedRuns(store, place)).find(({ run }) => run === changes.against);
+  if (before === undefined) return undefined;
+  try {
+    const known = new Set(
+      (await manifestOf(store, before.manifest, { place, run: before.run })).missing.map(({ id }) => id),
+    );
+    const list = firstOf(({ id, status }: Manifest['missing'][number]) => [`${id}: ${status}`]);
+    for (const each of missing) if (!known.has(each.id)) list.add(each);
+    return list.first();
+  } catch (error) {
+    if (error instanceof StoredObjectError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,92 @@
+import { shownText } from '../../json/shown-text.ts';
+import type { Manifest } from '../../snapshot/manifest.ts';
+import { REPORT_PAGE_KEY } from '../stored-report.ts';
+import type { Digest, First } from './digest.ts';
+
+/** A message as people read it: a subject in ASCII of fewer than 100 characters, and lines of text. */
+export type PrintedDigest = { readonly subject: string; readonly text: string };
+
+/** Puts a digest into words. `location` is the store's, as SYNC_STORE names it. */
+export function printDigest({ manifest, changes, newlyMissing }: Digest, location: string): PrintedDigest {
+  const { source: place, run } = manifest;
+  const lines = [
+    `${place}: run ${run} was published.`,
+    '',
+    `Platform: ${manifest.platform}`,
+    `Taken: ${minute(manifest.startedAt)} to ${minute(manifest.finishedAt)} UTC`,
+    `Records: ${count(manifest.records)}`,
+    changedLine(manifest),
+    ...warningsOf(manifest),
+    ...sectionOf('Newly broken references', changes?.broken),
+    ...sectionOf('Removed', changes?.removed),
+    ...sectionOf('Added', changes?.added),
+    ...sectionOf('Changed', changes?.changed),
+    ...(manifest.missing.length === 0 ? [] : ['', `Could not be read: ${count(manifest.missing.length)}`]),
+    ...sectionOf('Could be read the time before', newlyMissing),
+    '',
+    `Report: ${location}/${REPORT_PAGE_KEY}`,
+    'A link to it: npx platform-sync report --link',
+    ...(manifest.changes === null
+      ? []
+      : [`All changes: npx platform-sync diff ${place} ${manifest.changes.against} ${run}`]),
+    `(with SYNC_STORE=${location})`,
+  ];
+  return { subject: subjectOf(manifest, changes?.broken.total ?? 0), text: lines.map(safeLine).join('\n') };
+}
+
+function changedLine({ changes }: Manifest): string {
+  if (changes === null) return 'It was compared with no other run.';
+  const { against, added, removed, changed } = changes;
+  if (added + removed + changed === 0) return `Nothing has changed since run ${against}.`;
+  return `Since run ${against}: ${countsOf(changes)}`;
+}
+
+const warningsOf = ({ forced, refused, consistency }: Manifest): readonly string[] => [
+  ...(forced ? [`It was published by force, although refused: ${refused.join(', ')}`] : []),
+  ...(consistency === 'proved' ? [] : ['It is not proved that it is complete.']),
+];
+
+type Counts = { readonly added: number; readonly removed: number; readonly changed: number };
+
+const countsOf = ({ added, removed, changed }: Counts): string =>
+  `${count(added)} added, ${count(removed)} removed, ${count(changed)} changed`;
+
+function sectionOf(heading: string, first: First | undefined): readonly string[] {
+  if (first === undefined || first.total === 0) return [];
+  const more = first.total - first.items.length;
+  return [
+    '',
+    `${heading}: ${count(first.total)}`,
+    ...first.items.flat().map((line) => `  ${line}`),
+    ...(more === 0 ? [] : [`  and ${count(more)} more`]),
+  ];
+}
+
+/** SNS takes fewer than 100 characters. */
+const LONGEST_SUBJECT = 99;
+
+function subjectOf({ source: place, platform, changes, records }: Manifest, broken: number): string {
+  const what = [
+    ...(broken === 0 ? [] : [`${count(broken)} newly broken`]),
+    changes === null ? `${count(records)} records` : countsOf(changes),
+  ].join(', ');
+  const where = `${place} of ${platform}`.replaceAll(/[^ -~]/g, '?');
+  const room = LONGEST_SUBJECT - what.length - ': '.length;
+  return `${where.length <= room ? where : `${where.slice(0, Math.max(0, room - 3))}...`}: ${what}`;
+}
+
+const LONGEST_LINE = 400;
+
+/**
+ * A line that does in a terminal and in a mail program what any other does: no control characters, nothing that turns
+ * its direction, and no address that becomes a link by itself.
+ */
+const safeLine = (line: string): string =>
+  shownText(line, LONGEST_LINE)
+    .replaceAll(/(?<!^(?:Report: |\(with SYNC_STORE=)s3):\/\//g, ': //')
+    .replaceAll(/[\ufffe\uffff]/g, '\ufffd')
+    .toWellFormed();
+
+const minute = (iso: string): string => iso.slice(0, 16).replace('T', ' ');
+
+const count = (value: number): string => value.toLocaleString('en-US');

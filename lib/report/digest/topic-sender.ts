@@ -1,0 +1,67 @@
+import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
+import { asAwsError } from '../../aws/aws-error.ts';
+import { type AwsEnvironment, awsClientConfig } from '../../aws/client-config.ts';
+import type { PrintedDigest } from './print-digest.ts';
+import type { SendDigest } from './send-digests.ts';
+
+export type TopicSenderOptions = {
+  /** ARNs; each is in its own region. */
+  readonly topics: readonly string[];
+  readonly environment: AwsEnvironment;
+  /** Called for a topic that did not accept a message that another one did. */
+  readonly warn: (what: string, err: unknown) => void;
+};
+
+/** Publishes each digest to SNS topics. Throws `AwsError` if none of them accepted it. */
+export function createTopicSender({ topics, environment, warn }: TopicSenderOptions): SendDigest {
+  const clients = topics.map((topic) => ({ topic, client: clientFor(topic, environment) }));
+  return async (digest) => {
+    const tried = await Promise.allSettled(
+      clients.map(({ topic, client }) =>
+        asAwsError(`publish a digest to ${topic}`, () =>
+          client.send(new PublishCommand({ TopicArn: topic, ...messageOf(digest) })),
+        ),
+      ),
+    );
+    const errors = tried.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+    if (errors.length === tried.length) throw errors[0] ?? new Error('expected a topic, got none');
+    // Repeated for one, it would come twice to the others.
+    for (const error of errors) warn('a topic got no digest', error);
+  };
+}
+
+const clientFor = (topic: string, environment: AwsEnvironment) =>
+  new SNSClient({
+    ...awsClientConfig(environment, { service: 'SNS', connectionTimeoutMs: 5_000, requestTimeoutMs: 10_000 }),
+    region: topic.split(':')[3] ?? '',
+  });
+
+/**
+ * Text for everybody, except that a Slack channel gets it as Amazon Q Developer in chat applications wants it: that one
+ * subscribes by https, and drops any other text. Source: "Custom notifications" in its guide.
+ */
+function messageOf({ subject, text }: PrintedDigest) {
+  const content = { textType: 'client-markdown', title: slack(subject), description: codeOf(text) };
+  return {
+    Subject: subject,
+    MessageStructure: 'json',
+    Message: JSON.stringify({
+      default: text,
+      https: JSON.stringify({ version: '1.0', source: 'custom', content }),
+    }),
+  };
+}
+
+/** Of the 8,000 characters that a description may have. */
+const LONGEST_CODE = 7_900;
+
+/** As code, in which no name becomes a mention or a link. */
+function codeOf(text: string): string {
+  const code = slack(text).replaceAll('`', "'");
+  const cut = code.length > LONGEST_CODE ? `${code.slice(0, LONGEST_CODE).replace(/&[a-z]*$/, '')}…` : code;
+  return `\`\`\`\n${cut}\n\`\`\``;
+}
+
+/** The three characters that Slack reads as markup everywhere. */
+const slack = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

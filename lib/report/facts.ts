@@ -1,0 +1,271 @@
+import type { Graph } from './graph/graph.ts';
+
+/**
+ * Everything that the page shows, as one JSON value that the page carries. Texts are the platform's, as it sent them:
+ * whoever shows them escapes them. Times are epoch milliseconds; ids are texts of digits. A list holds all there is
+ * where there are at most `MOST_WHOLE` records of its source; otherwise the top of it, and `total` says of how many.
+ */
+export type ReportFacts = {
+  readonly version: 1;
+  readonly writtenAt: number;
+  /** The host of the platform that the newest run came from. */
+  readonly platform: string | undefined;
+  /** The store, for people to read. */
+  readonly store: string;
+  /** Every place with a published run, in the order of the sources. */
+  readonly snapshots: readonly SnapshotFacts[];
+  /** What could not be read, in words: a damaged manifest, changes that have expired. The rest of the report holds. */
+  readonly faults: readonly string[];
+  readonly calculations: CalculationFacts | undefined;
+  readonly cards: CardFacts | undefined;
+  readonly datasets: DatasetFacts | undefined;
+  readonly files: FileFacts | undefined;
+  readonly dataFiles: DataFileFacts | undefined;
+  /** Which thing uses which, among the records that the lists above hold. */
+  readonly graph: Graph;
+  readonly formulas: readonly FormulaUpdate[];
+  readonly batches: readonly BatchFacts[];
+  readonly jobs: JobFacts;
+};
+
+/** The most records of a source that are listed whole. */
+export const MOST_WHOLE = 50_000;
+
+/** The most entries of a list that is not whole. */
+export const MOST_LISTED = 1_000;
+
+/** A list of records, a column each, all of the same length. */
+type Listed<C> = { readonly total: number; readonly isWhole: boolean; readonly columns: C };
+
+/** How often each value occurs, most frequent first; `others` counts those beyond the first 50. */
+export type Counts = {
+  readonly values: readonly (readonly [value: string, count: number])[];
+  readonly others: number;
+};
+
+export type SnapshotFacts = {
+  readonly place: string;
+  readonly source: string;
+  /** The last published run. */
+  readonly run: string;
+  readonly startedAt: number;
+  readonly finishedAt: number;
+  readonly records: number;
+  readonly totals: { readonly start: number | null; readonly end: number | null };
+  readonly consistency: 'proved' | 'cursor' | 'best-effort';
+  readonly forced: boolean;
+  /** What the snapshot could not read; at most `MOST_LISTED` of `missingTotal`. */
+  readonly missing: readonly { readonly id: string; readonly status: number }[];
+  readonly missingTotal: number;
+  /** The newest run, if it is newer than the published one and was refused, with the reasons. */
+  readonly refused: { readonly run: string; readonly reasons: readonly string[] } | undefined;
+  /** The last thirty published runs, oldest first. */
+  readonly history: readonly RunFacts[];
+  /** What changed in the last published run; undefined if nothing was compared, or the changes have expired. */
+  readonly changes: ChangesFacts | undefined;
+};
+
+export type RunFacts = {
+  readonly run: string;
+  readonly startedAt: number;
+  readonly finishedAt: number;
+  readonly records: number;
+  readonly added: number;
+  readonly removed: number;
+  readonly changed: number;
+  readonly requests: number;
+  readonly retries: number;
+  readonly throttled: number;
+  readonly waitedMs: number;
+};
+
+export type ChangesFacts = {
+  readonly against: string;
+  readonly added: number;
+  readonly removed: number;
+  readonly changed: number;
+  /** At most `MOST_LISTED`. */
+  readonly listed: readonly ChangeFacts[];
+};
+
+export type ChangeFacts = {
+  readonly change: 'added' | 'removed' | 'changed';
+  readonly key: string;
+  readonly label: string;
+  /** The fields that differ, with their values as JSON, each shortened at 2,000 characters; null where absent. */
+  readonly fields: readonly {
+    readonly name: string;
+    readonly before: string | null;
+    readonly after: string | null;
+  }[];
+};
+
+/** A formula that an `update-formula` job or `formula set` stored, with the one that we stored before it, if any. */
+export type FormulaUpdate = {
+  readonly calculationId: string;
+  readonly name: string;
+  readonly at: number;
+  readonly before: string | null;
+  readonly after: string;
+};
+
+/** What may be wrong with a calculation, or is worth knowing of it: a bit each in `CalculationFacts.list.columns.flags`. */
+export const calculationFlags = {
+  /** A link of it is not VALID. */
+  broken: 1,
+  /** No card and no other calculation uses it. */
+  unused: 2,
+  locked: 4,
+  archived: 8,
+  hidden: 16,
+  global: 32,
+  /** Another one has the same name. */
+  sameName: 64,
+  /** Another one has the same links, and at least two of them. */
+  sameLinks: 128,
+  /** Among the hundred that were changed the longest time ago. */
+  oldest: 256,
+} as const;
+
+export type CalculationFlag = keyof typeof calculationFlags;
+
+export type CalculationFacts = {
+  readonly total: number;
+  readonly status: Counts;
+  readonly flags: Readonly<Record<CalculationFlag, number>>;
+  readonly owners: Counts;
+  /** Links by their `valid`. */
+  readonly links: Counts;
+  /** By the month of the last change, `2026-11`, oldest first. */
+  readonly lastModified: readonly (readonly [month: string, count: number])[];
+  /** If it is not whole: the first `MOST_LISTED` with each flag but `global` and `hidden`, in the order of their ids. */
+  readonly list: Listed<{
+    readonly id: readonly string[];
+    readonly name: readonly string[];
+    /** Positions in `texts`. */
+    readonly owner: readonly number[];
+    readonly status: readonly number[];
+    readonly texts: readonly string[];
+    readonly created: readonly (number | null)[];
+    readonly lastModified: readonly (number | null)[];
+    readonly flags: readonly number[];
+  }>;
+};
+
+export type CardFacts = {
+  readonly total: number;
+  readonly type: Counts;
+  readonly chartType: Counts;
+  readonly owners: Counts;
+  readonly withoutAccess: number;
+  readonly list: Listed<{
+    readonly id: readonly string[];
+    readonly title: readonly string[];
+    /** Positions in `texts`. */
+    readonly type: readonly number[];
+    readonly owner: readonly number[];
+    readonly dataset: readonly number[];
+    readonly texts: readonly string[];
+  }>;
+};
+
+/** Datasets are known by the links of calculations and by the cards on them: the platform lists none. */
+export type DatasetFacts = {
+  readonly total: number;
+  /** Most cards first. */
+  readonly list: Listed<{
+    readonly id: readonly string[];
+    readonly cards: readonly number[];
+    readonly calculations: readonly number[];
+    /** How many links to it are not VALID. */
+    readonly broken: readonly number[];
+  }>;
+};
+
+export type FileFacts = {
+  readonly total: number;
+  readonly bytes: number;
+  readonly fileType: Counts;
+  readonly indexStatus: Counts;
+  readonly filesets: readonly { readonly id: string; readonly files: number; readonly bytes: number }[];
+  /** If it is not whole: the largest. */
+  readonly list: Listed<{
+    readonly fileset: readonly number[];
+    readonly path: readonly string[];
+    readonly fileType: readonly number[];
+    readonly texts: readonly string[];
+    readonly size: readonly (number | null)[];
+    readonly created: readonly (number | null)[];
+  }>;
+};
+
+export type DataFileFacts = {
+  readonly total: number;
+  readonly scanState: Counts;
+  readonly owners: Counts;
+  /** By age of the newest revision known, or of the file: `under 30 days`, `30 to 90 days`, `90 days to a year`, `over a year`, `unknown`. */
+  readonly age: readonly (readonly [range: string, count: number])[];
+  readonly list: Listed<{
+    readonly id: readonly string[];
+    readonly name: readonly string[];
+    readonly scanState: readonly string[];
+    readonly sizeBytes: readonly (number | null)[];
+    readonly created: readonly (number | null)[];
+  }>;
+};
+
+/** Counts of sentiments, in lower case. */
+export type Sentiments = {
+  readonly positive: number;
+  readonly negative: number;
+  readonly neutral: number;
+  readonly not_applicable: number;
+  readonly other: number;
+};
+
+export type BatchFacts = {
+  readonly batch: string;
+  readonly finishedAt: number | undefined;
+  readonly texts: number;
+  readonly scored: number;
+  readonly failed: number;
+  readonly cached: number;
+  readonly tokens: number;
+  /** One entry named `''` for a batch without topics. */
+  readonly topics: readonly { readonly topic: string; readonly sentiments: Sentiments }[];
+  /** By day, where a column holds a date in at least nine of ten texts. */
+  readonly overTime:
+    | {
+        readonly column: string;
+        readonly days: readonly { readonly day: string; readonly sentiments: Sentiments }[];
+      }
+    | undefined;
+  /** At most 100, by how many topics are negative. No text of a person is in the report: ids alone. */
+  readonly mostNegative: readonly { readonly id: string; readonly topics: readonly string[] }[];
+  /** At most 100. */
+  readonly failures: readonly { readonly id: string; readonly reason: string }[];
+};
+
+export type JobFacts = {
+  /** Results were read from then on. */
+  readonly sinceMs: number;
+  /** True if there were more results than were read: the newest were. */
+  readonly isCut: boolean;
+  readonly types: readonly {
+    readonly type: string;
+    readonly done: number;
+    readonly failed: number;
+    readonly unknown: number;
+  }[];
+  /** Unknown ones first, then failed ones, newest first: at most `MOST_LISTED`. */
+  readonly attention: readonly {
+    readonly id: string;
+    readonly type: string;
+    readonly status: 'failed' | 'unknown';
+    readonly attempts: number;
+    readonly finishedAt: number;
+    readonly reason: string;
+    /** What to do, with the command. */
+    readonly advice: string;
+  }[];
+};

@@ -1,0 +1,42 @@
+/** Numbers that are appended to; room for them grows by a third whenever it is used up. */
+export type Growing<T> = {
+  length(): number;
+  push(value: number): void;
+  at(index: number): number;
+  set(index: number, value: number): void;
+  /** The numbers so far: a view, which must not be used after a later `push`. */
+  values(): T;
+};
+
+type Numbers = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
+
+type NumbersConstructor<T> = {
+  readonly BYTES_PER_ELEMENT: number;
+  new (buffer: ArrayBuffer): T;
+};
+
+const FIRST_ROOM = 1_024;
+const GROWTH = 4 / 3;
+
+/** A list of numbers in a typed array, such as `growing(Uint32Array)`. */
+export function growing<T extends Numbers>(Numbers: NumbersConstructor<T>): Growing<T> {
+  let values = new Numbers(new ArrayBuffer(FIRST_ROOM * Numbers.BYTES_PER_ELEMENT));
+  let length = 0;
+  return {
+    length: () => length,
+    push(value) {
+      if (length === values.length) {
+        // Frees the old memory at once: the garbage collector does not see how much it is.
+        const room = Math.ceil(length * GROWTH);
+        values = new Numbers(values.buffer.transfer(room * Numbers.BYTES_PER_ELEMENT));
+      }
+      values[length] = value;
+      length += 1;
+    },
+    at: (index) => values[index] ?? 0,
+    set(index, value) {
+      values[index] = value;
+    },
+    values: () => values.subarray(0, length) as T,
+  };
+}

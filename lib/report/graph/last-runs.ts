@@ -1,0 +1,65 @@
+import { placesIn } from '../../snapshot/history/places.ts';
+import { type Place, sourceOf } from '../../snapshot/keys.ts';
+import { type Manifest, manifestOf, readLatest } from '../../snapshot/manifest.ts';
+import type { Source } from '../../snapshot/sources/sources.ts';
+import type { Store } from '../../store/store.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
+
+/** The last published run of a place. */
+export type LastRun = {
+  readonly place: Place;
+  readonly source: Source;
+  readonly manifest: Pick<Manifest, 'run' | 'startedAt' | 'records' | 'parts' | 'missing'>;
+};
+
+export type LastRuns = {
+  readonly runs: readonly LastRun[];
+  /** Sources of which nothing is published. */
+  readonly unpublished: readonly Source[];
+};
+
+/**
+ * The last published runs of some sources: those of a whole source, or if it has none, of all of its named places. What
+ * is damaged goes to `addFault`, in words, and spoils no other.
+ */
+export async function lastRuns(
+  store: Store,
+  wanted: readonly Source[],
+  addFault: (fault: string) => void,
+): Promise<LastRuns> {
+  const runs: LastRun[] = [];
+  let places: readonly Place[] | undefined;
+  const unpublished: Source[] = [];
+  for (const source of wanted) {
+    const whole = await lastRun(store, source, addFault);
+    const found = whole === undefined ? [] : [whole];
+    if (whole === undefined) {
+      places ??= await placesIn(store);
+      for (const place of places) {
+        if (sourceOf(place) !== source || place === source) continue;
+        const named = await lastRun(store, place, addFault);
+        if (named !== undefined) found.push(named);
+      }
+    }
+    runs.push(...found);
+    if (found.length === 0) unpublished.push(source);
+  }
+  return { runs, unpublished };
+}
+
+async function lastRun(
+  store: Store,
+  place: Place,
+  addFault: (fault: string) => void,
+): Promise<LastRun | undefined> {
+  try {
+    const latest = await readLatest(store, place);
+    if (latest === undefined) return undefined;
+    const manifest = await manifestOf(store, latest.manifest, { place, run: latest.run });
+    return { place, source: sourceOf(place), manifest };
+  } catch (error) {
+    if (!(error instanceof StoredObjectError)) throw error;
+    addFault(`${place}: ${error.message}`);
+    return undefined;
+  }
+}

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { deflateRaw } from 'node:zlib';
+import type { ReportFacts } from './facts.ts';
+import { pageCode } from './page-code.ts';
+import { printStaticCounts } from './static-counts.ts';
+
+/**
+ * The report as one HTML file in UTF-8, which needs nothing besides. Its policy lets nothing in from outside: the one
+ * script and the one style are named by their hashes. The facts are packed, so no text of the platform is in the markup,
+ * except for those that are escaped for readers without scripts.
+ */
+export async function printPage(facts: ReportFacts): Promise<Buffer> {
+  const { script, style } = await pageCode();
+  const packed = await pack(Buffer.from(JSON.stringify(facts)), { level: 9 });
+  return Buffer.from(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policyFor(script, style)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta name="robots" content="noindex">
+<title>Platform report</title>
+<link rel="icon" href="${ICON}">
+<style>${style}</style>
+</head>
+<body>
+<div id="page"><p class="opening">Opening the report…</p></div>
+<noscript>${printStaticCounts(facts)}</noscript>
+<script type="application/octet-stream" id="facts">${packed.toString('base64')}</script>
+<script>${script}</script>
+</body>
+</html>
+`);
+}
+
+const pack = promisify(deflateRaw);
+
+/** Empty: a browser would ask the server for one otherwise. */
+const ICON = 'data:,';
+
+const policyFor = (script: string, style: string): string =>
+  [
+    "default-src 'none'",
+    `script-src '${hashOf(script)}'`,
+    `style-src '${hashOf(style)}'`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+
+const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;

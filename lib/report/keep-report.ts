@@ -1,0 +1,166 @@
+import * as z from 'zod/mini';
+import { messageOf } from '../json/faults.ts';
+import { recordOf } from '../json/record-schema.ts';
+import { placesIn } from '../snapshot/history/places.ts';
+import { type Place, placeSchema } from '../snapshot/keys.ts';
+import { readLatest } from '../snapshot/manifest.ts';
+import { sources } from '../snapshot/sources/sources.ts';
+import type { Store } from '../store/store.ts';
+import { findStored, printStored, StoredObjectError } from '../store/stored-json.ts';
+import { findReport, type StoredReport } from './stored-report.ts';
+
+export type KeepReportOptions = {
+  readonly store: Store;
+  /** Writes the report. What it throws is thrown, after it was recorded. */
+  readonly write: () => Promise<unknown>;
+  /** Places to look at besides those of the sources, and of the last report: narrowed ones. */
+  readonly places: readonly Place[];
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** Called for an object that is damaged: what it says does not count. */
+  readonly warn: (err: StoredObjectError) => void;
+};
+
+/** `current`: it shows what is published. `in-hand`: another process writes it, or was killed a moment ago. */
+export type KeptReport = { readonly kind: 'written' | 'current' | 'in-hand' };
+
+/** The report is older than what is published, since it could not be written. */
+class ReportOverdueError extends Error {
+  override readonly name = 'ReportOverdueError';
+}
+
+/**
+ * Writes the report if a run was published that it does not show. It compares names of runs, not times: whatever is
+ * published while it is written differs from it afterwards, so the next call writes it again, and a call too many does
+ * nothing.
+ *
+ * Only one process writes at a time. One that was killed is given up after `LONGEST_MS`. After the second failure in a
+ * row the waits double, up to `LONGEST_WAIT_MS`, so that a report that cannot be written costs little; every call until
+ * the next try throws `ReportOverdueError`.
+ */
+export async function keepReport(options: KeepReportOptions): Promise<KeptReport> {
+  const { store, now } = options;
+  const report = await lastReport(options);
+  const runs = await runsNow(report, options);
+  const { turn, condition } = await readTurn(options);
+  if (isCurrent(runs, report, turn)) return { kind: 'current' };
+  const { tries, sinceMs, fault } = turn ?? NO_TURN;
+  if (tries > 0 && fault === null && now() - sinceMs < LONGEST_MS) return { kind: 'in-hand' };
+  if (now() < sinceMs + waitAfter(tries)) throw overdue(tries, sinceMs, fault);
+  const begun: Turn = { version: 1, runs, sinceMs: now(), tries: tries + 1, fault: null };
+  const claimed = await store.put(TURN_KEY, printStored(begun), condition);
+  if (claimed.kind === 'condition-failed') return { kind: 'in-hand' };
+  await writeInTurn(options, begun);
+  return { kind: 'written' };
+}
+
+async function writeInTurn({ store, write }: KeepReportOptions, begun: Turn): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    const fault = messageOf(error instanceof Error ? error.message : String(error));
+    // If this fails too, the turn is over after `LONGEST_MS`. The first error says more.
+    await store.put(TURN_KEY, printStored({ ...begun, fault } satisfies Turn)).catch(() => undefined);
+    throw error;
+  }
+  await store.put(TURN_KEY, printStored({ ...begun, tries: 0 } satisfies Turn));
+}
+
+/** Who is writing, or how the last try ended. Below `work/`: that it expires does no harm. */
+const TURN_KEY = 'work/report.json';
+
+const turnSchema = z.object({
+  version: z.literal(1),
+  /** What was published at the beginning. */
+  runs: recordOf(z.string()),
+  sinceMs: z.number(),
+  /** How often it was begun since it last succeeded; 0 if it did. */
+  tries: z.number(),
+  /** How it failed; null if it has not, or if nobody lived to say so. */
+  fault: z.nullable(z.string()),
+});
+
+type Turn = z.infer<typeof turnSchema>;
+
+/** The last turn, and on what condition the next may replace it: none, if it is damaged. */
+async function readTurn({ store, warn }: KeepReportOptions) {
+  try {
+    const found = await findStored(store, TURN_KEY, turnSchema);
+    const condition = found === undefined ? ({ ifAbsent: true } as const) : { ifMatch: found.etag };
+    return { turn: found?.value, condition: { condition } };
+  } catch (error) {
+    if (!(error instanceof StoredObjectError)) throw error;
+    warn(error);
+    return { turn: undefined, condition: {} };
+  }
+}
+
+const NO_TURN = { tries: 0, sinceMs: Number.NEGATIVE_INFINITY, fault: null };
+
+const MINUTE_MS = 60_000;
+
+/** The time limit of a function, and a minute: nobody is still writing after that. */
+const LONGEST_MS = 16 * MINUTE_MS;
+const FIRST_WAIT_MS = 20 * MINUTE_MS;
+const LONGEST_WAIT_MS = 6 * 60 * MINUTE_MS;
+
+/** How long after the beginning of the last try the next may begin. One failure may be a service that was away. */
+const waitAfter = (tries: number): number =>
+  tries < 2 ? 0 : Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(tries - 2, 10));
+
+function overdue(tries: number, sinceMs: number, fault: string | null): ReportOverdueError {
+  const next = new Date(sinceMs + waitAfter(tries)).toISOString();
+  const why = fault ?? 'it was stopped: it may need more time or memory';
+  return new ReportOverdueError(`the report could not be written ${tries} times, next at ${next}: ${why}`);
+}
+
+type Runs = Readonly<Record<string, string>>;
+
+/**
+ * True if each place has the run that the report shows. The runs that were there when it was begun count too: what is
+ * damaged is not in it, and would not be the next time.
+ */
+function isCurrent(runs: Runs, report: StoredReport | undefined, turn: Turn | undefined): boolean {
+  if (report === undefined) return Object.keys(runs).length === 0;
+  const before = turn?.tries === 0 ? turn.runs : report.runs;
+  const places = new Set([...Object.keys(runs), ...Object.keys(report.runs)]);
+  return [...places].every((place) => [report.runs[place], before[place]].includes(runs[place]));
+}
+
+/** The run that is published of each place. One that is damaged counts as before. */
+async function runsNow(report: StoredReport | undefined, options: KeepReportOptions): Promise<Runs> {
+  const runs: Record<string, string> = {};
+  for (const place of await placesNow(report, options)) {
+    try {
+      const latest = await readLatest(options.store, place);
+      if (latest !== undefined) runs[place] = latest.run;
+    } catch (error) {
+      if (!(error instanceof StoredObjectError)) throw error;
+      options.warn(error);
+      const shown = report?.runs[place];
+      if (shown !== undefined) runs[place] = shown;
+    }
+  }
+  return runs;
+}
+
+/** Listing costs ten times as much as reading: a narrowed place that nobody has named is found within the hour. */
+async function placesNow(
+  report: StoredReport | undefined,
+  { store, places, now }: KeepReportOptions,
+): Promise<ReadonlySet<Place>> {
+  const shown = Object.keys(report?.runs ?? {}).flatMap((name) => placeSchema.safeParse(name).data ?? []);
+  const known = [...sources, ...places, ...shown];
+  const isFirstOfHour = new Date(now()).getUTCMinutes() < 10;
+  return new Set(isFirstOfHour ? [...known, ...(await placesIn(store))] : known);
+}
+
+async function lastReport({ store, warn }: KeepReportOptions): Promise<StoredReport | undefined> {
+  try {
+    return (await findReport(store))?.value;
+  } catch (error) {
+    if (!(error instanceof StoredObjectError)) throw error;
+    warn(error);
+    return undefined;
+  }
+}

@@ -1,0 +1,64 @@
+import type { Ledger } from '../../jobs/ledger/ledger.ts';
+import type { Place } from '../../snapshot/keys.ts';
+import type { Store } from '../../store/store.ts';
+import type { Tables } from '../../tables/duckdb/open-tables.ts';
+
+/** What the tools work with. Nothing of it sends a request to the platform. */
+export type McpContext = {
+  /** The store that is set. Throws what opening it throws, at each call anew. */
+  readonly store: () => Promise<Store>;
+  /** SQL over it. Throws `DuckDbMissingError`. */
+  readonly tables: () => Promise<Tables>;
+  /** The ledger, if a table is set. */
+  readonly ledger: () => Promise<Pick<Ledger, 'list' | 'read'> | undefined>;
+  /** The runs of one place, newest first. */
+  readonly runs: (wanted: RunsWanted) => Promise<RunsFound>;
+  /** Puts jobs on the queue. Absent: the server only reads. */
+  readonly submission?: Submission | undefined;
+  /** What a person can do about an error, where its message does not say so. */
+  readonly adviceOn: (error: unknown) => string | undefined;
+  /** Removes from a text what must not be shown: tokens and passwords of the settings. */
+  readonly hide: (text: string) => string;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+};
+
+export type RunsWanted = {
+  readonly store: Store;
+  readonly place: Place | undefined;
+  /** Also those that are not published. */
+  readonly all: boolean;
+  /** The most of each place. */
+  readonly limit: number;
+  readonly signal: AbortSignal;
+};
+
+export type RunsFound = {
+  readonly listed: readonly Readonly<Record<string, unknown>>[];
+  /** What is missing or damaged, in words. */
+  readonly broken: readonly string[];
+};
+
+/** How jobs come onto the queue. */
+export type Submission = {
+  /** The jobs of a text with one job a line, each with its id, or everything that is wrong with them. */
+  readonly check: (lines: string) => Promise<CheckedJobs>;
+  /** Throws what it lacks to send anything, such as a queue that is not set. */
+  readonly refuseIfNone: () => void;
+  /** `error` is undefined if all are certainly on the queue. */
+  readonly send: (jobs: readonly CheckedJob[], signal: AbortSignal) => Promise<SentJobs>;
+  /** Requests a second that may leave now; undefined where no platform is set. */
+  readonly rate: () => Promise<{ readonly rate: number; readonly isPaused: boolean } | undefined>;
+};
+
+export type CheckedJob = { readonly id: string; readonly text: string };
+
+type CheckedJobs =
+  | { readonly kind: 'jobs'; readonly jobs: readonly CheckedJob[] }
+  | { readonly kind: 'faults'; readonly faults: readonly string[] };
+
+export type SentJobs = {
+  readonly ids: readonly string[];
+  readonly notSent: readonly string[];
+  readonly error: unknown;
+};

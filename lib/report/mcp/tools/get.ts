@@ -1,0 +1,143 @@
+import * as z from 'zod/mini';
+import { compareRecordKeys } from '../../../snapshot/changes/record-key.ts';
+import type { Part } from '../../../snapshot/manifest.ts';
+import { sourceDefinitions, sources } from '../../../snapshot/sources/sources.ts';
+import type { LastRun } from '../../graph/last-runs.ts';
+import { createRoom } from '../bounds.ts';
+import { readFields } from '../record-fields.ts';
+import { publishedOf, recordsIn, textOf } from '../stored-records.ts';
+import { withinTime } from '../time-limit.ts';
+import { defineTool, READS, type ToolCall, ToolError } from '../tool.ts';
+
+/** A card is listed once for each dataset that it uses, a file id once for each FileSet: more are not returned. */
+const MOST_RECORDS = 20;
+
+const record = z.object({
+  place: z.string(),
+  run: z.string(),
+  key: z.string(),
+  bytes: z.number(),
+  record: z
+    .nullable(z.string())
+    .check(
+      z.describe('the record as the platform sent it, as the text of its JSON; null if it is too large'),
+    ),
+  fields: z.optional(
+    z
+      .record(z.string(), z.nullable(z.string()))
+      .check(z.describe('the fields asked for, each as the text of its JSON')),
+  ),
+  tooLarge: z.optional(z.string().check(z.describe('how to see a record that is too large'))),
+});
+
+type Found = z.infer<typeof record>;
+
+/** `get`: one record as it is stored. */
+export const get = defineTool({
+  title: 'Get a record',
+  description:
+    'Returns a calculation, file, card or data file of the last published snapshots, byte for byte as the platform sent it, by its id or key (OWNER/ID as search returns it). With fields: only those of its top-level fields, for records that are too large.',
+  annotations: READS,
+  input: z.strictObject({
+    source: z.enum(sources, { error: `one of ${sources.join(', ')}` }),
+    id: z
+      .string({ error: 'an id or key, as text' })
+      .check(z.minLength(1, { error: 'an id or key' }), z.maxLength(2_000, { error: 'an id or key' }))
+      .check(z.describe('the id, or OWNER/ID; text, also where the platform has numbers')),
+    fields: z.optional(
+      z
+        .array(z.string({ error: 'text' }), { error: 'a list of names' })
+        .check(z.maxLength(50, { error: 'at most 50 names' })),
+    ),
+  }),
+  output: z.object({ data: z.object({ records: z.array(record) }), isCut: z.boolean() }),
+  async run({ source, id, fields }, call) {
+    const store = await call.store();
+    const { runs } = await publishedOf(store, [source]);
+    const found: Found[] = [];
+    const room = createRoom({ data: { records: [] }, isCut: true }, MOST_RECORDS);
+    return await withinTime(
+      call.signal,
+      async (signal) => {
+        for (const run of runs)
+          for await (const { key, text } of linesOf(run, id, { ...call, signal })) {
+            const whole = describeRecord(run, { key, text, fields });
+            const taken = room.couldTake(whole) ? whole : tooLarge(run, { key, text });
+            if (!room.takes(taken)) return { data: { records: found }, isCut: true };
+            found.push(taken);
+          }
+        if (found.length > 0) return { data: { records: found }, isCut: false };
+        throw new ToolError(
+          `${source}: no record with the id ${JSON.stringify(id)} in ${runs.map(({ place, manifest }) => `run ${manifest.run} of ${place}`).join(', ')}: use search to find its key`,
+        );
+      },
+      { instead: 'use the tool query' },
+    );
+  },
+});
+
+type Line = { readonly key: string; readonly text: string };
+
+/** The records of a run with this key, or with this id whoever owns them. */
+async function* linesOf(
+  { source, manifest }: LastRun,
+  id: string,
+  call: Pick<ToolCall, 'store' | 'signal'>,
+): AsyncGenerator<Line> {
+  const { records } = sourceDefinitions[source];
+  const isOwned = records.key.owner !== undefined;
+  const isKey = !isOwned || id.includes('/');
+  const parts =
+    isKey && records.inKeyOrder && records.key.isInteger && endsInDigits(id)
+      ? manifest.parts.filter(mayHold(id, compareRecordKeys(records.key)))
+      : manifest.parts;
+  const end = `/${id}`;
+  for await (const { key, reader } of recordsIn(parts, {
+    store: await call.store(),
+    source,
+    signal: call.signal,
+  }))
+    if (key === id || (isOwned && key.endsWith(end))) yield { key, text: textOf(reader) };
+}
+
+/** Whether a part may hold a record: those whose keys say nothing of that are read. */
+const mayHold =
+  (key: string, compare: (a: string, b: string) => number) =>
+  ({ firstKey, lastKey }: Part): boolean =>
+    ![firstKey, lastKey].every(endsInDigits) ||
+    compare(firstKey, lastKey) > 0 ||
+    (compare(firstKey, key) <= 0 && compare(key, lastKey) <= 0);
+
+const endsInDigits = (key: string): boolean => /^\d+$/.test(key.slice(key.lastIndexOf('/') + 1));
+
+function describeRecord(
+  { place, manifest }: LastRun,
+  { key, text, fields }: Line & { readonly fields: readonly string[] | undefined },
+): Found {
+  const common = { place, run: manifest.run, key, bytes: Buffer.byteLength(text) };
+  if (fields === undefined) return { ...common, record: text };
+  const known = readFields(text);
+  const asked = fields.map((name) => [name, known.get(name) ?? null] as const);
+  return { ...common, record: null, fields: Object.fromEntries(asked) };
+}
+
+const LONGEST_KEY = 1_000;
+const MOST_NAMES = 100;
+
+/** What is said of a record that does not fit. */
+function tooLarge({ place, source, manifest }: LastRun, { key, text }: Line): Found {
+  const { id } = sourceDefinitions[source].records.key;
+  const names = [...readFields(text)]
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .slice(0, MOST_NAMES)
+    .map(([name, value]) => `${name.slice(0, 60)} (${Buffer.byteLength(value)} bytes)`);
+  const table = place.replaceAll('-', '_').replaceAll('.', '_');
+  return {
+    place,
+    run: manifest.run,
+    key: key.slice(0, LONGEST_KEY),
+    bytes: Buffer.byteLength(text),
+    record: null,
+    tooLarge: `the record has ${Buffer.byteLength(text)} bytes, more than a result holds; ask for some of its fields: ${names.join(', ')}; or run: platform-sync query --json "SELECT * FROM ${table} WHERE ${id} = 'ID'"`,
+  };
+}

@@ -1,0 +1,130 @@
+import * as z from 'zod/mini';
+import { shortened } from '../../../json/faults.ts';
+import type { Tables } from '../../../tables/duckdb/open-tables.ts';
+import { duckDbSql } from '../../../tables/duckdb-dialect.ts';
+import { savedQueries } from '../../../tables/saved-queries.ts';
+import { createRoom } from '../bounds.ts';
+import { MOST_SECONDS } from '../time-limit.ts';
+import { defineTool, READS, ToolError } from '../tool.ts';
+
+const MOST_ROWS = 1_000;
+const MOST_SQL = 50_000;
+
+const wholeNumber = (most: number) =>
+  z.number({ error: `a whole number from 1 to ${most}` }).check(
+    z.refine((given) => Number.isInteger(given) && given >= 1 && given <= most, {
+      error: `a whole number from 1 to ${most}`,
+    }),
+  );
+
+const anyValue = z.unknown();
+
+/** `query`: one SELECT over everything that is stored. */
+export const query = defineTool({
+  title: 'Query with SQL',
+  description: `Runs one SELECT (DuckDB's SQL) over the published runs, changes, job results and scores. It can only read these tables: no files, no network, no settings. At most ${MOST_ROWS} rows and ${MOST_SECONDS} seconds; integers beyond 2^53 are texts. Without sql: lists the tables with their columns, and saved queries to start from.`,
+  annotations: READS,
+  input: z.strictObject({
+    sql: z.optional(
+      z
+        .string({ error: 'one SELECT, as text' })
+        .check(z.maxLength(MOST_SQL, { error: `a text of at most ${MOST_SQL} characters` })),
+    ),
+    saved: z.optional(
+      z.string({ error: 'the name of a saved query' }).check(z.describe('a saved query, in place of sql')),
+    ),
+    maxRows: z._default(wholeNumber(MOST_ROWS), 100),
+    seconds: z._default(wholeNumber(MOST_SECONDS), MOST_SECONDS),
+  }),
+  output: z.object({
+    rows: z.optional(z.number().check(z.describe('how many rows the query has in all'))),
+    data: z.object({
+      columns: z.optional(z.array(z.object({ name: z.string(), type: z.string() }))),
+      rows: z.optional(z.array(z.array(anyValue))),
+      tables: z.optional(z.array(z.object({ name: z.string(), about: z.string(), columns: z.string() }))),
+      savedQueries: z.optional(z.array(z.object({ name: z.string(), description: z.string() }))),
+    }),
+    faults: z
+      .array(z.string())
+      .check(z.describe('what is missing or damaged in the store, and not in the rows')),
+    isCut: z.boolean(),
+  }),
+  async run({ sql: given, saved, maxRows, seconds }, call) {
+    if (given !== undefined && saved !== undefined) throw new ToolError('expected sql or saved, got both');
+    const sql = saved === undefined ? given : savedSql(saved);
+    const tables = await call.tables();
+    if (sql === undefined) return await listTables(tables);
+    return await rowsOf(tables, { sql, maxRows, seconds, signal: call.signal });
+  },
+});
+
+function savedSql(name: string): string {
+  const all = savedQueries();
+  const found = all.find((each) => each.name === name);
+  if (found !== undefined) return duckDbSql(found.sql);
+  const names = all.map((each) => each.name).join(', ');
+  throw new ToolError(`saved: expected one of ${names}, got ${JSON.stringify(shortened(name, 100))}`);
+}
+
+type Asked = {
+  readonly sql: string;
+  readonly maxRows: number;
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+};
+
+/** Names of columns and faults are part of every result: of more there is no room for rows. */
+const MOST_HEAD = 200;
+const LONGEST_FAULT = 300;
+
+async function rowsOf(tables: Tables, { sql, maxRows, seconds, signal }: Asked) {
+  const rows: (readonly unknown[])[] = [];
+  let isFull = false;
+  // The columns are known only with the rows: what they cost is taken off in the end.
+  const room = createRoom({}, maxRows);
+  const found = await tables.run(sql, {
+    maxRows,
+    seconds,
+    signal,
+    wants(row) {
+      isFull ||= !room.takes(row);
+      if (!isFull) rows.push(row);
+      return !isFull;
+    },
+  });
+  const columns = found.columns.map(({ name, type }) => ({ name, type }));
+  const faults = [...found.faults, ...found.notes]
+    .slice(0, MOST_HEAD)
+    .map((each) => each.slice(0, LONGEST_FAULT));
+  const fitting = fittingRows({ rows: found.rows, data: { columns, rows: [] }, faults }, rows);
+  if (fitting.length === 0 && found.rows > 0)
+    throw new ToolError(
+      `the first row alone is larger than a result: select fewer columns, or parts of long texts (substr), or run: platform-sync query --json '…'`,
+    );
+  return { rows: found.rows, data: { columns, rows: fitting }, faults, isCut: fitting.length < found.rows };
+}
+
+function fittingRows(rest: unknown, rows: readonly (readonly unknown[])[]): unknown[][] {
+  const room = createRoom(rest, rows.length);
+  const fitting: unknown[][] = [];
+  for (const row of rows) {
+    if (!room.takes(row)) break;
+    fitting.push([...row]);
+  }
+  return fitting;
+}
+
+async function listTables(tables: Tables) {
+  const room = createRoom({ data: { tables: [], savedQueries: [] }, faults: [] }, 1_000);
+  const listed = (await tables.list())
+    .map(({ name, about, columns }) => ({
+      name,
+      about,
+      columns: columns.map((column) => `${column.name} ${column.type}`).join(', '),
+    }))
+    .filter(room.takes);
+  const saved = savedQueries()
+    .map(({ name, description }) => ({ name, description }))
+    .filter(room.takes);
+  return { data: { tables: listed, savedQueries: saved }, faults: [], isCut: false };
+}

@@ -1,0 +1,107 @@
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { ReportFacts } from '../facts.ts';
+import { useWidth, WidthContext } from './charts/use-width.ts';
+import { Navigation } from './parts/navigation.tsx';
+import { ThemeButton } from './parts/theme-button.tsx';
+import type { View } from './state/hash.ts';
+import { createReport, ReportContext } from './state/report.ts';
+import { useShown } from './state/use-shown.ts';
+import { age, counted, time } from './text/numbers.ts';
+import { Text } from './text/text.tsx';
+import { BatchesView } from './views/batches.tsx';
+import { ChangesView } from './views/changes.tsx';
+import { HealthView } from './views/health.tsx';
+import { JobsView } from './views/jobs.tsx';
+import { ListView } from './views/list-view.tsx';
+import { viewTitles } from './views/titles.ts';
+import { WhereUsedView } from './views/where-used.tsx';
+
+/** The whole page. What is printed without being shown is there too, but hidden. */
+export function App({ facts }: { readonly facts: ReportFacts }) {
+  const report = useMemo(() => createReport(facts), [facts]);
+  const { view, params } = useShown();
+  const main = useRef<HTMLElement>(null);
+  const width = useWidth(main);
+  useTitle(view, main);
+  return (
+    <ReportContext.Provider value={report}>
+      <WidthContext.Provider value={width}>
+        {/* biome-ignore lint/a11y/useValidAnchor: it leads to a place, which the address must not name */}
+        <a class="skip" href="#content" onClick={(event) => skipTo(event, main.current)}>
+          Skip to the content
+        </a>
+        <Header facts={facts} />
+        <div class="columns">
+          <Navigation view={view} />
+          <main id="content" ref={main} tabIndex={-1}>
+            <Essential is="health" shown={view}>
+              <HealthView />
+            </Essential>
+            <Essential is="changes" shown={view}>
+              <ChangesView params={params} isShown={view === 'changes'} />
+            </Essential>
+            {view === 'where-used' && <WhereUsedView params={params} />}
+            <Essential is="batches" shown={view}>
+              <BatchesView />
+            </Essential>
+            <Essential is="jobs" shown={view}>
+              <JobsView />
+            </Essential>
+            <ListView view={view} params={params} />
+          </main>
+        </div>
+      </WidthContext.Provider>
+    </ReportContext.Provider>
+  );
+}
+
+/** A part of the page that is printed wherever the reader is. */
+function Essential(props: {
+  readonly is: View;
+  readonly shown: View;
+  readonly children: preact.ComponentChildren;
+}) {
+  return <div class={props.is === props.shown ? 'view' : 'view only-printed'}>{props.children}</div>;
+}
+
+function Header({ facts }: { readonly facts: ReportFacts }) {
+  const newest = Math.max(0, ...facts.snapshots.map(({ finishedAt }) => finishedAt));
+  return (
+    <header class="top">
+      <div class="top-names">
+        <h1>Platform report</h1>
+        <p>
+          {facts.platform !== undefined && (
+            <>
+              <Text of={facts.platform} />
+              {' · '}
+            </>
+          )}
+          {counted(facts.snapshots.length, 'snapshot')}
+          {newest > 0 && `, the newest ${age(newest, facts.writtenAt)} before this report`}
+        </p>
+      </div>
+      <p class="top-written">
+        Written <time dateTime={new Date(facts.writtenAt).toISOString()}>{time(facts.writtenAt)}</time>
+      </p>
+      <ThemeButton />
+    </header>
+  );
+}
+
+/** Names the window after the view, and takes the focus to it once the reader has chosen another one. */
+function useTitle(view: View, main: { readonly current: HTMLElement | null }): void {
+  const last = useRef(view);
+  useEffect(() => {
+    document.title = `${viewTitles[view]} · Platform report`;
+    if (last.current === view) return;
+    last.current = view;
+    main.current?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, [view]);
+}
+
+function skipTo(event: Event, main: HTMLElement | null): void {
+  event.preventDefault();
+  main?.focus();
+}

@@ -1,0 +1,2 @@
+/** Styles that the bundle takes along. */
+declare module '*.css';

@@ -1,0 +1,135 @@
+import type { ChangeFacts, ChangesFacts, SnapshotFacts } from '../../facts.ts';
+import { show } from '../state/use-shown.ts';
+import { TextDiff } from '../text/formula-diff.tsx';
+import { count, counted, day } from '../text/numbers.ts';
+import { Text } from '../text/text.tsx';
+import { NodeLink } from './node-link.tsx';
+
+const PAGE = 20;
+
+type Props = {
+  readonly of: SnapshotFacts;
+  readonly changes: ChangesFacts;
+  readonly params: Readonly<Record<string, string>>;
+  readonly isShown: boolean;
+};
+
+/** The single changes of a run; more of them are shown when they are asked for. */
+export function ChangeList({ of: { place, source }, changes, params }: Props) {
+  const total = changes.added + changes.changed + changes.removed;
+  const { listed } = changes;
+  const kind = params[`${place}.kind`] ?? '';
+  const most = Number.parseInt(params[`${place}.most`] ?? '', 10) || PAGE;
+  const found = kind === '' ? listed : listed.filter(({ change }) => change === kind);
+  const set = (name: string, value: string) =>
+    show({ view: 'changes', params: { ...params, [`${place}.${name}`]: value } }, { replace: true });
+  return (
+    <>
+      <fieldset class="chips">
+        <legend>Only what was</legend>
+        {(['added', 'changed', 'removed'] as const).map((each) => (
+          <button
+            key={each}
+            type="button"
+            aria-pressed={kind === each}
+            onClick={() => set('kind', kind === each ? '' : each)}
+          >
+            {each}
+          </button>
+        ))}
+      </fieldset>
+      <p class="found" role="status">
+        {listed.length < total
+          ? `The first ${count(listed.length)} of ${counted(total, 'change')} are listed`
+          : counted(found.length, 'change')}
+        {found.length > most && `, ${count(most)} shown`}
+      </p>
+      <ol class="changes">
+        {found.slice(0, most).map((change) => (
+          <Change key={`${change.change} ${change.key}`} of={change} source={source} />
+        ))}
+      </ol>
+      {found.length > most && (
+        <button type="button" class="more" onClick={() => set('most', String(most + 100))}>
+          Show {count(Math.min(100, found.length - most))} more
+        </button>
+      )}
+    </>
+  );
+}
+
+const SIGNS = { added: '+', changed: '~', removed: '−' } as const;
+
+function Change({ of, source }: { readonly of: ChangeFacts; readonly source: string }) {
+  const { change, key, label, fields } = of;
+  const kind = source === 'calculations' ? 'calculation' : source === 'cards' ? 'card' : undefined;
+  return (
+    <li class={`change change-${change}`}>
+      <p class="change-head">
+        <span class="change-kind">
+          <span aria-hidden="true">{SIGNS[change]} </span>
+          {change}
+        </span>{' '}
+        {kind !== undefined && change !== 'removed' ? (
+          <NodeLink kind={kind} id={key} name={label} />
+        ) : (
+          <Text of={label === '' ? key : label} most={120} />
+        )}{' '}
+        {label !== key && <span class="quiet-line">{<Text of={key} most={80} />}</span>}
+      </p>
+      {change === 'changed' && fields.length > 0 && (
+        <dl class="fields">
+          {fields.map(({ name, before, after }) => (
+            <div key={name}>
+              <dt>
+                <Text of={name} />
+              </dt>
+              <dd>
+                <FieldChange before={before} after={after} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </li>
+  );
+}
+
+type Values = { readonly before: string | null; readonly after: string | null };
+
+/** Long texts as one with marks; short values as the one that went and the one that came. */
+function FieldChange({ before, after }: Values) {
+  if (before !== null && after !== null && before.length + after.length > 120)
+    return <TextDiff before={plain(before)} after={plain(after)} />;
+  return (
+    <span class="values">
+      {before === null ? (
+        <em>absent</em>
+      ) : (
+        <del>
+          <Text of={plain(before)} />
+        </del>
+      )}
+      <span aria-hidden="true"> → </span>
+      {after === null ? (
+        <em>absent</em>
+      ) : (
+        <ins>
+          <Text of={plain(after)} />
+        </ins>
+      )}
+    </span>
+  );
+}
+
+/** A text without its quotation marks, a time as its day too; anything else as the JSON that it is. */
+function plain(json: string): string {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value === 'string') return value === '' ? '(empty)' : value;
+    if (typeof value === 'number' && value > 1e12 && value < 4e12) return `${json} (${day(value)})`;
+  } catch {
+    // It was shortened.
+  }
+  return json;
+}

@@ -1,0 +1,87 @@
+import type { SnapshotFacts } from '../../facts.ts';
+import { useReport } from '../state/report.ts';
+import { age, count, counted, duration, time } from '../text/numbers.ts';
+import { Text } from '../text/text.tsx';
+
+/** Each place with its last run: how old it is, what it holds, whether it is consistent, and what it could not read. */
+export function Snapshots() {
+  const { facts } = useReport();
+  return (
+    <div class="panels panels-wide">
+      {facts.snapshots.map((snapshot) => (
+        <Snapshot key={snapshot.place} of={snapshot} now={facts.writtenAt} />
+      ))}
+    </div>
+  );
+}
+
+function Snapshot({ of, now }: { readonly of: SnapshotFacts; readonly now: number }) {
+  const { place, run, startedAt, finishedAt, records, consistency, forced, totals } = of;
+  return (
+    <section class="panel">
+      <h4>
+        <Text of={place} />
+      </h4>
+      <dl class="facts">
+        <dt>Age</dt>
+        <dd>{age(finishedAt, now)}</dd>
+        <dt>Finished</dt>
+        <dd>
+          {time(finishedAt)}, after {duration(finishedAt - startedAt)}
+        </dd>
+        <dt>Records</dt>
+        <dd>{count(records)}</dd>
+        <dt>Consistency</dt>
+        <dd>
+          {consistency === 'proved' ? 'proved: nothing changed while it was read' : 'best effort'}
+          {totals.start !== null &&
+            totals.end !== null &&
+            totals.start !== totals.end &&
+            `; the platform counted ${count(totals.start)} at the start and ${count(totals.end)} at the end`}
+        </dd>
+        <dt>Run</dt>
+        <dd>
+          <Text of={run} />
+          {forced && <strong class="badge badge-broken"> published by force</strong>}
+        </dd>
+      </dl>
+      <Refused of={of} />
+      <Missing of={of} />
+    </section>
+  );
+}
+
+function Refused({ of: { refused } }: { readonly of: SnapshotFacts }) {
+  if (refused === undefined) return null;
+  return (
+    <div class="notice">
+      <p>
+        <strong>A newer run was refused</strong>: <Text of={refused.run} />
+      </p>
+      <ul>
+        {refused.reasons.map((reason) => (
+          <li key={reason}>
+            <Text of={reason} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Missing({ of: { missing, missingTotal } }: { readonly of: SnapshotFacts }) {
+  if (missingTotal === 0) return <p class="quiet-line">Everything could be read.</p>;
+  return (
+    <details>
+      <summary>{counted(missingTotal, 'record')} could not be read</summary>
+      {missingTotal > missing.length && <p>The first {count(missing.length)}:</p>}
+      <ul class="ids">
+        {missing.map(({ id, status }) => (
+          <li key={id}>
+            <Text of={id} /> (HTTP {status})
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

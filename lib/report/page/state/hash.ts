@@ -1,0 +1,36 @@
+/** The parts of the page, in the order of its navigation. */
+const views = [
+  'health',
+  'changes',
+  'where-used',
+  'batches',
+  'jobs',
+  'broken',
+  'calculations',
+  'cards',
+  'datasets',
+  'files',
+  'data-files',
+] as const;
+
+export type View = (typeof views)[number];
+
+/** What is shown, as the part of the address after `#` says it, so that it can be mailed: `calculations?flag=broken`. */
+export type Shown = { readonly view: View; readonly params: Readonly<Record<string, string>> };
+
+/** Reads an address's part after `#`, with or without it. Whatever it does not know is the first view. */
+export function parseHash(hash: string): Shown {
+  const [, name = '', query = ''] = /^#?([^?]*)\??(.*)$/s.exec(hash) ?? [];
+  const view = views.find((each) => each === name);
+  return { view: view ?? 'health', params: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+/** The address of what is shown, with `#`. Parameters that are empty are left out. */
+export function printHash({ view, params }: Shown): string {
+  const query = new URLSearchParams(Object.entries(params).filter(([, value]) => value !== ''));
+  return query.size === 0 ? `#${view}` : `#${view}?${query}`;
+}
+
+/** The address of a view with parameters. */
+export const hashOf = (view: View, params: Readonly<Record<string, string>> = {}): string =>
+  printHash({ view, params });

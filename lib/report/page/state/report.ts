@@ -1,0 +1,44 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { ReportFacts } from '../../facts.ts';
+import { type Adjacency, usedIn, usersIn } from '../../graph/traverse.ts';
+import { type Node, nodeKey, nodesOf } from './nodes.ts';
+
+/** A link that is not VALID: an edge of the graph. */
+type Broken = { readonly edge: number; readonly valid: string };
+
+/** The facts, and what is made from them once. */
+export type Report = {
+  readonly facts: ReportFacts;
+  readonly nodes: readonly Node[];
+  /** The number of a node by its key. */
+  readonly numbers: ReadonlyMap<string, number>;
+  readonly graph: {
+    readonly users: Adjacency;
+    readonly used: Adjacency;
+    readonly broken: readonly Broken[];
+  };
+};
+
+export function createReport(facts: ReportFacts): Report {
+  const nodes = nodesOf(facts);
+  return {
+    facts,
+    nodes,
+    numbers: new Map(nodes.map((node, index) => [nodeKey(node), index])),
+    graph: {
+      users: usersIn(facts.graph),
+      used: usedIn(facts.graph),
+      broken: facts.graph.invalid.map(([edge, valid]) => ({ edge, valid })),
+    },
+  };
+}
+
+export const ReportContext = createContext<Report | undefined>(undefined);
+
+/** The report that the page shows. */
+export function useReport(): Report {
+  const report = useContext(ReportContext);
+  if (report === undefined) throw new Error('expected to be within the page');
+  return report;
+}

@@ -1,0 +1,90 @@
+import type { FormulaUpdate, SnapshotFacts } from '../../facts.ts';
+import { HistoryChart } from '../charts/history-chart.tsx';
+import { ChangeList } from '../parts/change-list.tsx';
+import { Empty } from '../parts/empty.tsx';
+import { NodeLink } from '../parts/node-link.tsx';
+import { useReport } from '../state/report.ts';
+import { TextDiff } from '../text/formula-diff.tsx';
+import { count, time } from '../text/numbers.ts';
+import { Text } from '../text/text.tsx';
+
+type Props = { readonly params: Readonly<Record<string, string>>; readonly isShown: boolean };
+
+/** What the last run of each place changed, and the last thirty, and which formulas were updated. */
+export function ChangesView({ params, isShown }: Props) {
+  const { facts } = useReport();
+  const compared = facts.snapshots.filter(
+    ({ changes, history }) => changes !== undefined || history.length > 1,
+  );
+  return (
+    <>
+      <h2>What changed</h2>
+      {facts.snapshots.length === 0 && (
+        <Empty command="platform-sync snapshot calculations">No snapshot was published yet.</Empty>
+      )}
+      {facts.snapshots.length > 0 && compared.length === 0 && (
+        <Empty command="platform-sync snapshot calculations">
+          Each place has one run so far. The next one shows here what it changed.
+        </Empty>
+      )}
+      {compared.map((snapshot) => (
+        <PlaceChanges key={snapshot.place} of={snapshot} params={params} isShown={isShown} />
+      ))}
+      <h3>Formulas</h3>
+      {facts.formulas.length === 0 ? (
+        <Empty command="platform-sync formula set">
+          No formula was updated through platform-sync. Those that are show here, with what differs.
+        </Empty>
+      ) : (
+        facts.formulas.map((update) => <Formula key={`${update.calculationId} ${update.at}`} of={update} />)
+      )}
+    </>
+  );
+}
+
+function PlaceChanges({ of, params, isShown }: Props & { readonly of: SnapshotFacts }) {
+  const { place, changes, history } = of;
+  return (
+    <section>
+      <h3>
+        <Text of={place} />
+      </h3>
+      {history.length > 1 && <HistoryChart place={place} history={history} />}
+      {changes === undefined ? (
+        <p>What the last run changed is not stored: it was compared with nothing, or has expired.</p>
+      ) : (
+        <>
+          <p class="lead">
+            The last run added <strong>{count(changes.added)}</strong>, changed{' '}
+            <strong>{count(changes.changed)}</strong> and removed <strong>{count(changes.removed)}</strong>,
+            against <Text of={changes.against} />.
+          </p>
+          {changes.listed.length > 0 && (
+            <ChangeList of={of} changes={changes} params={params} isShown={isShown} />
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+function Formula({ of: { calculationId, name, at, before, after } }: { readonly of: FormulaUpdate }) {
+  return (
+    <article class="panel formula">
+      <h4>
+        <NodeLink kind="calculation" id={calculationId} name={name} />
+      </h4>
+      <p class="quiet-line">
+        {time(at)}
+        {before === null && ', the first formula of it that was stored'}
+      </p>
+      {before === null ? (
+        <pre class="diff">
+          <bdi>{after}</bdi>
+        </pre>
+      ) : (
+        <TextDiff before={before} after={after} />
+      )}
+    </article>
+  );
+}

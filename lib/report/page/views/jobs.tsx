@@ -1,0 +1,115 @@
+import type { JobFacts } from '../../facts.ts';
+import { PaceChart } from '../charts/pace-chart.tsx';
+import { Empty } from '../parts/empty.tsx';
+import { Scrolled } from '../parts/scrolled.tsx';
+import { useReport } from '../state/report.ts';
+import { count, time } from '../text/numbers.ts';
+import { Text } from '../text/text.tsx';
+
+/** Jobs by type and outcome, those that need somebody first, and how the requests of the last runs fared. */
+export function JobsView() {
+  const { facts } = useReport();
+  const { jobs } = facts;
+  const withRequests = facts.snapshots.filter(({ history }) => history.length > 0);
+  return (
+    <>
+      <h2>Jobs and pace</h2>
+      {jobs.types.length === 0 ? (
+        <Empty command="platform-sync submit job.json">
+          No job has ended since {time(jobs.sinceMs)}. A job updates a formula, runs a code function or scores
+          texts.
+        </Empty>
+      ) : (
+        <>
+          <Attention jobs={jobs} />
+          <Types jobs={jobs} />
+        </>
+      )}
+      <h3>Requests</h3>
+      {withRequests.length === 0 ? (
+        <Empty command="platform-sync snapshot calculations">No run was published yet.</Empty>
+      ) : (
+        <div class="panels panels-charts">
+          {withRequests.map(({ place, history }) => (
+            <PaceChart key={place} place={place} history={history} />
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+function Attention({ jobs: { attention } }: { readonly jobs: JobFacts }) {
+  if (attention.length === 0) return <p class="lead">Every job is done.</p>;
+  return (
+    <>
+      <h3>To look at</h3>
+      <ul class="attention">
+        {attention.slice(0, MOST).map((job) => (
+          <li key={`${job.id} ${job.finishedAt}`} class={`panel attention-${job.status}`}>
+            <h4>
+              <span class={`badge badge-${job.status}`}>{job.status}</span> <Text of={job.id} most={80} />
+            </h4>
+            <p class="quiet-line">
+              {job.type}, attempt {count(job.attempts)}, {time(job.finishedAt)}
+            </p>
+            <p>
+              <Text of={job.reason} most={400} />
+            </p>
+            <p class="advice">
+              <Text of={job.advice} />
+            </p>
+          </li>
+        ))}
+      </ul>
+      {attention.length > MOST && (
+        <p class="quiet-line">
+          The first {count(MOST)} of {count(attention.length)}.
+        </p>
+      )}
+    </>
+  );
+}
+
+const MOST = 50;
+
+function Types({ jobs: { types, sinceMs, isCut } }: { readonly jobs: JobFacts }) {
+  return (
+    <>
+      <h3>By type</h3>
+      <p class="quiet-line">
+        Results since {time(sinceMs)}
+        {isCut && ', the newest of them: there are more than were read'}
+      </p>
+      <Scrolled label="Jobs by type and outcome">
+        <table class="list">
+          <caption class="quiet">Jobs by type and outcome</caption>
+          <thead>
+            <tr>
+              <th scope="col">Type</th>
+              <th scope="col" class="number">
+                Unknown
+              </th>
+              <th scope="col" class="number">
+                Failed
+              </th>
+              <th scope="col" class="number">
+                Done
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {types.map(({ type, unknown, failed, done }) => (
+              <tr key={type}>
+                <th scope="row">{type}</th>
+                <td class="number">{count(unknown)}</td>
+                <td class="number">{count(failed)}</td>
+                <td class="number">{count(done)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scrolled>
+    </>
+  );
+}

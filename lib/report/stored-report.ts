@@ -1,0 +1,26 @@
+import * as z from 'zod/mini';
+import { recordOf } from '../json/record-schema.ts';
+import type { Store } from '../store/store.ts';
+import { findStored, type StoredJson } from '../store/stored-json.ts';
+
+/** The page, and what is said of it: written after the page. */
+export const REPORT_PAGE_KEY = 'report/latest.html';
+export const REPORT_KEY = 'report/latest.json';
+
+export const storedReportSchema = z.object({
+  version: z.literal(1),
+  /** When it was finished, and when it was begun: what was published by then is in it. Epoch milliseconds. */
+  writtenAt: z.number(),
+  startedAt: z.number(),
+  /** The published run of each place that it shows. */
+  runs: recordOf(z.string()),
+  /** Of the page. */
+  bytes: z.number(),
+});
+
+/** What is said of the newest report in a store: `report/latest.json`. */
+export type StoredReport = z.infer<typeof storedReportSchema>;
+
+/** The newest report of a store; undefined if none was written. Throws `StoredObjectError` if it is damaged. */
+export const findReport = (store: Pick<Store, 'get'>): Promise<StoredJson<StoredReport> | undefined> =>
+  findStored(store, REPORT_KEY, storedReportSchema);

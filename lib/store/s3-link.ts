@@ -1,0 +1,35 @@
+import { GetObjectCommand } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { createS3Client, type S3Environment } from './s3-client.ts';
+
+export type LinkOptions = {
+  readonly bucket: string;
+  /** The whole key in the bucket. */
+  readonly key: string;
+  /** At most seven days, the longest that S3 takes. */
+  readonly seconds: number;
+  readonly environment: S3Environment;
+};
+
+/** An address that needs no credentials, and when it ends at the latest. */
+export type ObjectLink = {
+  readonly url: string;
+  /** When the credentials end that signed it, and the link with them; undefined if they do not end, or do not say when. */
+  readonly credentialsEnd: Date | undefined;
+  /** True for credentials that end, whenever that is. */
+  readonly isTemporary: boolean;
+};
+
+/** Signs a link to an object with the credentials of this process. No request is made: the object need not exist. */
+export async function linkToObject({ bucket, key, seconds, environment }: LinkOptions): Promise<ObjectLink> {
+  const client = createS3Client(environment);
+  try {
+    const url = await getSignedUrl(client, new GetObjectCommand({ Bucket: bucket, Key: key }), {
+      expiresIn: seconds,
+    });
+    const { expiration, sessionToken } = await client.config.credentials();
+    return { url, credentialsEnd: expiration, isTemporary: sessionToken !== undefined };
+  } finally {
+    client.destroy();
+  }
+}

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { runCommandLine } from '../../../lib/cli/command-line.ts';
+import { linkToReport } from '../../../lib/cli/report/link-to-report.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { printStored } from '../../../lib/store/stored-json.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
+import { createFakeTerminal } from '../fake-terminal.ts';
+
+const NOON = Date.UTC(2026, 10, 22, 12);
+
+const environment = {
+  SYNC_STORE: 's3://acme/teams',
+  AWS_REGION: 'eu-central-1',
+  AWS_ACCESS_KEY_ID: 'AKIAEXAMPLE',
+  AWS_SECRET_ACCESS_KEY: 'secret',
+};
+
+/** Asks for a link at noon, to a report that was written ten minutes before. */
+async function ask(
+  given: Partial<Store> = {},
+  { json, ...more }: { readonly json?: true; readonly AWS_SESSION_TOKEN?: string } = {},
+) {
+  const store = createMemoryStore();
+  const report = { version: 1, writtenAt: NOON - 600_000, startedAt: NOON, runs: { cards: 'r' }, bytes: 9 };
+  await store.put('report/latest.json', printStored(report));
+  const { terminal, out, err } = createFakeTerminal({ ...environment, ...more });
+  const openStore = async () => ({ ...store, location: environment.SYNC_STORE, ...given });
+  const code = await linkToReport({ hours: 2, json }, { ...terminal, openStore }, () => NOON);
+  return { code, out: out(), err: err().split('\n') };
+}
+
+test('the link alone is printed, and beside it how old the report is and how long the link works', async () => {
+  const { code, out, err } = await ask();
+
+  const url = new URL(out);
+  expect(url.host + url.pathname).toBe('acme.s3.eu-central-1.amazonaws.com/teams/report/latest.html');
+  expect(url.searchParams.get('X-Amz-Expires')).toBe('7200');
+  expect(err).toEqual(['written 10 min ago; whoever has the link can read it until 2026-11-22 14:00 UTC']);
+  expect(code).toBe(0);
+});
+
+test('temporary credentials may end it sooner', async () => {
+  const { err } = await ask({}, { AWS_SESSION_TOKEN: 'token' });
+
+  expect(err[1]).toBe('your credentials are temporary: the link ends when they do, if that is sooner');
+});
+
+test('as JSON it is one value', async () => {
+  const { out } = await ask({}, { json: true });
+
+  expect(JSON.parse(out)).toEqual({
+    link: expect.stringContaining('X-Amz-Signature='),
+    until: '2026-11-22T14:00:00.000Z',
+    isTemporary: false,
+    writtenAt: '2026-11-22T11:50:00.000Z',
+    runs: { cards: 'r' },
+  });
+});
+
+test('of a directory it is the file', async () => {
+  const fileOf = async () => ({ path: '/data/a b/report/latest.html', sizeBytes: 9 });
+
+  const { out, err } = await ask({ fileOf });
+
+  expect(out).toBe('file:///data/a%20b/report/latest.html');
+  expect(err).toEqual(['written 10 min ago']);
+});
+
+test('without a report there is no link, and it says who writes one', async () => {
+  await expect(ask({ get: async () => undefined })).rejects.toThrow(
+    'report/latest.html in s3://acme/teams: expected the report, which the function write-report writes',
+  );
+});
+
+test.each([
+  { flags: ['--hours', '2'], named: '--link' },
+  { flags: ['--link', '--hours', '169'], named: '168' },
+  { flags: ['--link', '--open'], named: '--open' },
+  { flags: ['--link', '--output', 'a.html'], named: '--output' },
+])('report $flags is wrong usage', async ({ flags, named }) => {
+  const { terminal, err } = createFakeTerminal(environment);
+
+  expect(await runCommandLine(['report', ...flags], terminal)).toBe(2);
+  expect(err()).toContain(named);
+});

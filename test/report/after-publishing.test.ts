@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { afterPublishing } from '../../lib/report/after-publishing.ts';
+import type { PrintedDigest } from '../../lib/report/digest/print-digest.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { printStored } from '../../lib/store/stored-json.ts';
+import { publishLines, wednesday } from '../snapshot/changes/publish-lines.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
+
+const NOON = Date.parse('2026-11-18T12:00:00.000Z');
+
+const writeReport = ({ store }: { readonly store: Store }) =>
+  store.put(
+    'report/latest.json',
+    printStored({ version: 1, writtenAt: 1, startedAt: 1, runs: { calculations: wednesday.id }, bytes: 1 }),
+  );
+
+/** What follows a publication, at noon; `happened` is in the order in which it did. */
+async function follow(given: {
+  readonly write?: typeof writeReport;
+  readonly digests?: readonly 'calculations'[];
+  readonly signal?: AbortSignal;
+}) {
+  const { write = writeReport, digests = ['calculations'], signal = new AbortController().signal } = given;
+  const store = createMemoryStore();
+  await publishLines(store, { run: wednesday });
+  const happened: string[] = [];
+  const call = () =>
+    afterPublishing({
+      places: ['calculations'],
+      ...(digests.length === 0 ? {} : { digests: { places: [...digests], topics: ['arn'] } }),
+      store,
+      write: (options) => {
+        happened.push('report');
+        return write(options);
+      },
+      openSender: async (topics) => async (_digest: PrintedDigest) => void happened.push(`mail to ${topics}`),
+      now: () => NOON,
+      warn: (what) => void happened.push(what),
+      signal,
+    });
+  return { call, happened };
+}
+
+test('the report comes first and the digest, which names it, after it; then nothing until the next run', async () => {
+  const { call, happened } = await follow({});
+
+  const first = await call();
+  const second = await call();
+
+  expect(first).toEqual({ report: 'written', digests: [{ place: 'calculations', run: wednesday.id }] });
+  expect(second).toEqual({ report: 'current', digests: [] });
+  expect(happened).toEqual(['report', 'mail to arn']);
+});
+
+test('a report that fails does not hold up the digest', async () => {
+  const { call, happened } = await follow({ write: () => Promise.reject(new Error('no memory')) });
+
+  await expect(call()).rejects.toThrow('no memory');
+
+  expect(happened).toEqual(['report', 'mail to arn']);
+});
+
+test('nobody has a digest who has not asked for one', async () => {
+  const { call, happened } = await follow({ digests: [] });
+
+  expect(await call()).toEqual({ report: 'written', digests: [] });
+  expect(happened).toEqual(['report']);
+});
+
+test('when time is up the fault is recorded, and nothing else is begun', async () => {
+  const ending = new AbortController();
+  const { call, happened } = await follow({
+    signal: ending.signal,
+    write: async ({ store }) => {
+      ending.abort(new Error('time is up'));
+      return await store.put('report/latest.html', Buffer.from(''));
+    },
+  });
+
+  await expect(call()).rejects.toThrow('time is up');
+  await expect(call()).rejects.toThrow('time is up');
+
+  expect(happened.filter((what) => what !== 'report')).toEqual([]);
+});

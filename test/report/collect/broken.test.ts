@@ -1,0 +1,170 @@
+import { expect, test } from 'vitest';
+import { latestKey } from '../../../lib/snapshot/keys.ts';
+import { StoreError } from '../../../lib/store/error.ts';
+import { monday, publishLines, tuesday, wednesday } from '../../snapshot/changes/publish-lines.ts';
+import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+import { collect, given, storeOf } from './collect.ts';
+
+const keysOf = (store: MemoryStore, part: string) =>
+  [...store.objects.keys()].filter((key) => key.includes(part));
+
+const CARDS = [{ id: 1, datasourceId: 'a' }];
+
+test('an empty store has nothing to show, and no faults', async () => {
+  const facts = await collect(createMemoryStore());
+
+  expect(facts).toMatchObject({ snapshots: [], faults: [], platform: undefined });
+  expect(facts).toMatchObject({ calculations: undefined, cards: undefined, datasets: undefined });
+});
+
+test('a part that is missing is named, and the rest is counted', async () => {
+  const store = createMemoryStore();
+  const partRecords = Array.from({ length: 4 }, (_, at) => JSON.stringify({ id: at + 1 }));
+  await publishLines(store, { run: wednesday, lines: partRecords });
+  await publishLines(store, {
+    run: wednesday,
+    place: 'cards',
+    lines: CARDS.map((card) => JSON.stringify(card)),
+  });
+  for (const key of keysOf(store, 'calculations/dt=')) if (key.includes('/part-')) store.objects.delete(key);
+
+  const { calculations, cards, faults } = await collect(store);
+
+  expect(given(calculations).total).toBe(0);
+  expect(given(cards).total).toBe(1);
+  expect(faults).toEqual([
+    expect.stringMatching(/^calculations: .*part-00000-.*expected a part, got nothing/),
+  ]);
+});
+
+test('an altered part and a line that is no record are named once, though runs are read twice', async () => {
+  const store = await storeOf({ calculations: ['{"id":1}', '[1]', '{"id":2}', 'x'], cards: CARDS });
+  const [part = ''] = keysOf(store, 'cards/dt=').filter((key) => key.includes('/part-'));
+  store.objects.set(part, Buffer.concat([store.objects.get(part) ?? Buffer.alloc(0), Buffer.from('x')]));
+
+  const { calculations, cards, faults } = await collect(store);
+
+  expect(calculations?.list.columns.id).toEqual(['1', '2']);
+  expect(given(cards).total).toBe(0);
+  expect(faults).toHaveLength(2);
+  expect(faults[0]).toMatch(/line 2: expected a record, got something else; 2 such lines left out/);
+  expect(faults[1]).toMatch(/^cards: .*part-00000/);
+});
+
+test.each(['{', '{"run":1}', 'null'])(
+  'a damaged latest.json (%s) hides its own place alone',
+  async (body) => {
+    const store = await storeOf({ calculations: ['{"id":1}'], cards: CARDS });
+    await store.put(latestKey('calculations'), Buffer.from(body));
+
+    const { calculations, cards, faults } = await collect(store);
+
+    expect(calculations).toBeUndefined();
+    expect(given(cards).total).toBe(1);
+    expect(faults).toEqual([expect.stringMatching(/^calculations: calculations\/latest.json is not/)]);
+  },
+);
+
+test('a damaged manifest of an earlier run is left out of the history', async () => {
+  const store = createMemoryStore();
+  for (const run of [monday, tuesday, wednesday]) await publishLines(store, { run, lines: ['{"id":1}'] });
+  const [manifest = ''] = keysOf(store, `${tuesday.id}/_manifest`);
+  await store.put(manifest, Buffer.from('{}'));
+
+  const { snapshots, faults } = await collect(store);
+
+  expect(snapshots[0]?.history.map(({ run }) => run)).toEqual([monday.id, wednesday.id]);
+  expect(faults).toEqual([expect.stringContaining(tuesday.id)]);
+});
+
+test('changes that have expired are said so', async () => {
+  const store = createMemoryStore();
+  const changes = { against: monday.id, added: 1, removed: 0, changed: 0 };
+  await publishLines(store, { run: wednesday, lines: ['{"id":1}'], manifest: { changes } });
+
+  const { snapshots, faults } = await collect(store);
+
+  expect(snapshots[0]?.changes).toBeUndefined();
+  expect(snapshots[0]?.history[0]).toMatchObject({ added: 1 });
+  expect(faults).toEqual([`calculations: what changed in run ${wednesday.id} has expired`]);
+});
+
+test('without a run of the whole source, its newest narrowed one is shown', async () => {
+  const store = createMemoryStore();
+  await publishLines(store, { place: 'calculations.b', run: monday, lines: ['{"id":1}'] });
+  await publishLines(store, { place: 'calculations.a', run: tuesday, lines: ['{"id":2}'] });
+
+  const { calculations, snapshots } = await collect(store);
+
+  expect(calculations?.list.columns.id).toEqual(['2']);
+  expect(snapshots.map(({ place }) => place)).toEqual(['calculations.a', 'calculations.b']);
+});
+
+test('a store that is away, and a stop, are thrown', async () => {
+  const store = await storeOf({ calculations: ['{"id":1}'] });
+  const away = new StoreError('get x', { kind: 'unreachable', code: 'ECONNREFUSED' });
+  const stream = () => Promise.reject(away);
+
+  await expect(collect({ ...store, stream })).rejects.toBe(away);
+  await expect(collect(store, undefined, AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped');
+});
+
+test('records of any shape and size are counted, and nothing of them grows without bound', async () => {
+  const long = 'n'.repeat(1_000_000);
+  const links = Array.from({ length: 10_000 }, (_, at) => ({
+    resource: { type: 'CARD', id: `${at}:1` },
+    valid: 'no',
+  }));
+  const odd = {
+    id: '0007',
+    name: 7,
+    owner: {},
+    status: [],
+    links: { a: 1 },
+    activeLinks: [['x']],
+    lastModified: '2026-13-45',
+  };
+  const store = await storeOf({
+    calculations: [
+      { id: 1, name: long, status: long, owner: long, links },
+      odd,
+      {},
+      { id: null, links: [null, 3, {}] },
+    ],
+    cards: [
+      { id: '12345678901234567890', title: long, owners: [null, { displayName: long }], datasourceId: long },
+      {},
+    ],
+    files: [
+      { _filesetId: 'f', id: 'a', path: `${long}💥`, size: '12' },
+      { size: -1, fileType: 3 },
+    ],
+    'data-files': [
+      { dataFileId: 3, name: long, revisions: [3, { scanState: 'clean', sizeBytes: 9 }] },
+      { dataFileId: 4, currentRevision: 'x' },
+    ],
+  });
+
+  const facts = await collect(store);
+
+  expect(facts.faults).toEqual([]);
+  expect(facts.calculations).toMatchObject({
+    total: 4,
+    links: {
+      values: [
+        ['NO', 10_000],
+        ['unknown', 3],
+      ],
+    },
+  });
+  expect(facts.calculations?.list.columns.id).toEqual(['1', '7', '', '']);
+  expect(facts.cards?.list.columns.id).toEqual(['12345678901234567890', '']);
+  expect(facts.graph.user).toHaveLength(10_001);
+  expect(facts.files).toMatchObject({ total: 2, bytes: 12, list: { columns: { size: [12, null] } } });
+  expect(facts.dataFiles?.list.columns).toMatchObject({
+    scanState: ['CLEAN', 'unknown'],
+    sizeBytes: [9, null],
+  });
+  expect(facts.dataFiles?.age).toContainEqual(['unknown', 2]);
+  expect(JSON.stringify({ ...facts, graph: undefined }).length).toBeLessThan(10_000);
+});

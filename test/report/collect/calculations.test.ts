@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type CalculationFacts, calculationFlags } from '../../../lib/report/facts.ts';
+import { collect, given, namesOf, storeOf } from './collect.ts';
+
+const link = (type: string, id: string, valid: unknown = 'VALID') => ({ resource: { type, id }, valid });
+
+/** Each calculation with its flags but `oldest`, as a line. */
+const flagged = ({ list }: CalculationFacts) =>
+  list.columns.id.map((id, at) =>
+    [id, ...namesOf((list.columns.flags[at] ?? 0) & ~calculationFlags.oldest, calculationFlags)].join(' '),
+  );
+
+test('a calculation is broken by a link that is not valid, in whatever letters', async () => {
+  const store = await storeOf({
+    calculations: [
+      { id: 1, links: [link('CARD', '9:1', 'valid')] },
+      { id: 2, links: [link('CARD', '9:1', 'Illegal_Reference')] },
+      { id: 3, links: [link('CARD', '9:1', null)] },
+    ],
+  });
+
+  const { calculations } = await collect(store);
+
+  expect(flagged(given(calculations))).toEqual(['1', '2 broken', '3']);
+  expect(calculations?.links.values).toEqual([
+    ['VALID', 1],
+    ['ILLEGAL_REFERENCE', 1],
+    ['unknown', 1],
+  ]);
+});
+
+test('a calculation is used by cards and by other calculations, not by itself or by what it uses', async () => {
+  const store = await storeOf({
+    calculations: [
+      { id: 1, links: [link('FUNCTION_TEMPLATE', '2')] },
+      { id: 2 },
+      { id: 3, links: [link('function_template', '3')] },
+      { id: 4, activeLinks: { CARD: ['9'] } },
+      '{"id":5,"activeLinks":{"FUNCTION_TEMPLATE":[18446744073709551616]}}',
+      '{"id":18446744073709551616}',
+      '{"id":18446744073709551617}',
+    ],
+  });
+
+  const { calculations } = await collect(store);
+
+  expect(flagged(given(calculations))).toEqual([
+    '1 unused',
+    '2',
+    '3 unused',
+    '4',
+    '5 unused',
+    '18446744073709551616',
+    '18446744073709551617 unused',
+  ]);
+});
+
+test('names and links make duplicates, in whatever order the links are', async () => {
+  const both = [link('DATA_SOURCE', 'd'), link('CARD', '9:1')];
+  const store = await storeOf({
+    calculations: [
+      { id: 1, name: 'Revenue', links: both },
+      { id: 2, name: 'Revenue', links: both.toReversed() },
+      { id: 3, name: 'revenue', links: [both[1]] },
+      { id: 4, name: '', links: [both[1], both[1]] },
+      { id: 5, name: '', links: [both[1]] },
+    ],
+  });
+
+  const { calculations } = await collect(store);
+
+  expect(flagged(given(calculations))).toEqual([
+    '1 sameName sameLinks',
+    '2 sameName sameLinks',
+    '3',
+    '4',
+    '5',
+  ]);
+});
+
+test('the oldest are the hundred that were changed first', async () => {
+  const records = Array.from({ length: 150 }, (_, at) => ({ id: at, lastModified: 1_700_000_000_000 - at }));
+  const store = await storeOf({
+    calculations: [...records, { id: 200 }, { id: 201, lastModified: 'never' }],
+  });
+
+  const { calculations } = await collect(store);
+
+  const { id = [], flags = [] } = calculations?.list.columns ?? {};
+  const oldest = id.filter((_, at) => ((flags[at] ?? 0) & calculationFlags.oldest) !== 0);
+  expect(oldest).toEqual(Array.from({ length: 100 }, (_, at) => String(50 + at)));
+});
+
+const small = fc.integer({ min: 1, max: 12 });
+const anyLink = fc.record(
+  {
+    resource: fc.record({
+      type: fc.constantFrom('CARD', 'DATA_SOURCE', 'FUNCTION_TEMPLATE', 'card', 'PAGE', 7),
+      id: fc.oneof(
+        small.map(String),
+        small.map((id) => `${id}:7`),
+        fc.constant(null),
+      ),
+    }),
+    valid: fc.constantFrom('VALID', 'valid', 'ILLEGAL_REFERENCE', 'odd', null, 3),
+  },
+  { requiredKeys: [] },
+);
+/** Often a calculation as it should be. */
+const anyCalculation = fc.record(
+  {
+    name: fc.constantFrom('Revenue', 'Margin', '', null, 7),
+    owner: fc.oneof(small, fc.constantFrom('9007199254740993', null)),
+    status: fc.constantFrom('VALID', 'valid', 'INVALID', null, {}),
+    links: fc.oneof(fc.array(anyLink, { maxLength: 4 }), fc.constantFrom(null, 'none')),
+    lastModified: fc.oneof(
+      fc.integer({ min: 0, max: 2 ** 41 }),
+      fc.constantFrom('2026-11-02T00:00:00Z', 'x', null),
+    ),
+    created: fc.constantFrom(1, '2020-01-01T00:00:00.000Z', null),
+    locked: fc.constantFrom(true, false, null, 'x'),
+    hidden: fc.boolean(),
+    global: fc.boolean(),
+    archived: fc.boolean(),
+    activeLinks: fc.constantFrom(null, {}, { CARD: ['3'] }, { FUNCTION_TEMPLATE: ['5'] }, 'x'),
+  },
+  { requiredKeys: [] },
+);
+
+test('a list that is cut has the same counts as a whole one, and shows what has each flag', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyCalculation, { maxLength: 40 }), async (records) => {
+      const store = await storeOf({
+        calculations: records.map((record, at) => ({ id: at + 1, ...record })),
+        cards: [
+          { id: 3, datasourceId: '1' },
+          { id: 4, datasourceId: '2' },
+        ],
+      });
+
+      const [whole, cut] = [await collect(store), await collect(store, { whole: 4, top: 2 })];
+
+      const { list, ...counts } = given(whole.calculations);
+      const { list: top, ...same } = given(cut.calculations);
+      expect(same).toEqual(counts);
+      expect(list.columns.id).toHaveLength(records.length);
+      if (records.length <= 4) {
+        expect(top).toEqual(list);
+        return;
+      }
+      const flagsOf = new Map(list.columns.id.map((id, at) => [id, list.columns.flags[at] ?? 0]));
+      expect(top.columns.flags).toEqual(top.columns.id.map((id) => flagsOf.get(id)));
+      for (const [name, flag] of Object.entries(calculationFlags)) {
+        const all = list.columns.id.filter((id) => ((flagsOf.get(id) ?? 0) & flag) !== 0);
+        expect(all).toHaveLength(counts.flags[name as keyof typeof calculationFlags]);
+        if (name !== 'global' && name !== 'hidden')
+          expect(top.columns.id).toEqual(expect.arrayContaining(all.slice(0, 2)));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { collect, given, storeOf } from './collect.ts';
+
+const CARDS = [
+  { id: 1, datasourceId: 'a', ownerId: 7, owners: [{ id: '7', displayName: 'Ada' }], type: 'kpi' },
+  { id: 2, datasourceId: 'a', ownerId: 7, owners: [{ id: '8', displayName: 'Team' }], access: false },
+  { _datasetId: 'b', id: 2, datasourceId: 'a', ownerId: 7 },
+  { id: 3, owners: 'nobody' },
+];
+
+test('a card in the lists of two datasets is one card, and built on both', async () => {
+  const { cards, datasets, graph } = await collect(await storeOf({ cards: CARDS }));
+
+  expect(given(cards)).toMatchObject({ total: 3, withoutAccess: 1 });
+  expect(cards?.list.columns.id).toEqual(['1', '2', '3']);
+  expect(datasets?.list.columns).toMatchObject({ id: ['a', 'b'], cards: [2, 1] });
+  expect(graph).toMatchObject({ datasets: 2, cards: 3, user: [2, 3, 3], used: [0, 0, 1] });
+});
+
+test('the owner of a card is the name that goes with its id, or the id', async () => {
+  const { cards } = await collect(await storeOf({ cards: CARDS }));
+
+  const { texts, owner } = given(cards).list.columns;
+  expect(owner.map((at) => texts[at])).toEqual(['Ada', '7', 'unknown']);
+});
+
+test('the list of many cards is cut, and edges to what is not in it are left out', async () => {
+  const link = (id: string) => ({ resource: { type: 'CARD', id }, valid: 'VALID' });
+  const store = await storeOf({
+    cards: CARDS,
+    calculations: [{ id: 1, links: [link('1:0'), link('3:0'), link('99:0')] }],
+  });
+
+  const { cards, graph } = await collect(store, { whole: 2, top: 1 });
+
+  expect(given(cards).list).toMatchObject({ total: 3, isWhole: false, columns: { id: ['1'] } });
+  expect(graph).toMatchObject({
+    datasets: 2,
+    calculations: 1,
+    cards: 1,
+    others: [{ kind: 'card', id: '99' }],
+  });
+  expect(graph.user).toEqual([3, 4, 3]);
+  expect(graph.used).toEqual([2, 2, 0]);
+});

@@ -1,0 +1,38 @@
+import { collectFacts } from '../../../lib/report/collect/collect-facts.ts';
+import type { ListLimits } from '../../../lib/report/collect/list-limits.ts';
+import type { Place } from '../../../lib/snapshot/keys.ts';
+import type { Store } from '../../../lib/store/store.ts';
+import { publishLines, wednesday } from '../../snapshot/changes/publish-lines.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
+
+/** Noon of the day of `wednesday`. */
+const NOON = Date.parse('2026-11-18T12:00:00.000Z');
+
+export const collect = (store: Store, limits?: ListLimits, signal = new AbortController().signal) =>
+  collectFacts({
+    store,
+    now: () => NOON,
+    signal,
+    ...(limits === undefined ? {} : { limits }),
+  });
+
+/** A store with a published run of each place, of these records or lines. */
+export async function storeOf(records: Partial<Record<Place, readonly unknown[]>>) {
+  const store = createMemoryStore();
+  for (const [place, values] of Object.entries(records))
+    await publishLines(store, {
+      place: place as Place,
+      run: wednesday,
+      lines: (values ?? []).map((value) => (typeof value === 'string' ? value : JSON.stringify(value))),
+    });
+  return store;
+}
+
+/** The names of the flags that are set. */
+export const namesOf = (flags: number, all: Readonly<Record<string, number>>): readonly string[] =>
+  Object.keys(all).filter((name) => (flags & (all[name] ?? 0)) !== 0);
+
+export function given<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('expected facts, got none');
+  return value;
+}

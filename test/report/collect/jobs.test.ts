@@ -1,0 +1,154 @@
+import { expect, test } from 'vitest';
+import { readJobs } from '../../../lib/report/collect/job-results.ts';
+import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+
+const NOON = Date.parse('2026-11-18T12:00:00.000Z');
+
+const put = (store: MemoryStore, key: string, value: unknown) =>
+  store.put(`results/${key}.json`, Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)));
+
+const result = (id: string, status: string, finishedAt: string, more: object = {}) => ({
+  version: 1,
+  id,
+  type: 'run-function',
+  status,
+  attempts: 2,
+  finishedAt,
+  ...more,
+});
+
+async function read(store: MemoryStore, most?: number) {
+  const faults: string[] = [];
+  const { jobs, batchEnds } = await readJobs({
+    store,
+    nowMs: NOON,
+    addFault: (fault) => void faults.push(fault),
+    signal: new AbortController().signal,
+    ...(most === undefined ? {} : { most }),
+  });
+  return { ...jobs, batchEnds, faults };
+}
+
+test('jobs are counted by type, and unknown ones come before failed ones, each newest first, with what to do', async () => {
+  const store = createMemoryStore();
+  const error = { kind: 'status', message: 'a 500' };
+  await put(
+    store,
+    'run-function/dt=2026-11-17/a',
+    result('a', 'failed', '2026-11-17T10:00:00.000Z', { error }),
+  );
+  await put(store, 'run-function/dt=2026-11-17/b', result('b', 'unknown', '2026-11-17T09:00:00.000Z'));
+  await put(store, 'run-function/dt=2026-11-17/c', result('c', 'UNKNOWN', '2026-11-17T11:00:00.000Z'));
+  await put(
+    store,
+    'run-function/dt=2026-11-18/d',
+    result('d', 'done', '2026-11-18T10:00:00.000Z', { response: {} }),
+  );
+  await put(
+    store,
+    'score/dt=2026-11-18/m',
+    result('may.chunk-00001', 'failed', '2026-11-18T10:00:00.000Z', { type: 'score' }),
+  );
+
+  const { types, attention, batchEnds, faults, isCut } = await read(store);
+
+  expect(types).toEqual([
+    { type: 'run-function', done: 1, failed: 1, unknown: 2 },
+    { type: 'score', done: 0, failed: 1, unknown: 0 },
+  ]);
+  expect(attention.map(({ id }) => id)).toEqual(['c', 'b', 'may.chunk-00001', 'a']);
+  expect(attention[0]?.advice).toContain('platform-sync jobs resolve c done');
+  expect(attention[2]?.advice).toContain('platform-sync redrive --batch may');
+  expect(attention[3]).toMatchObject({ attempts: 2, reason: 'status: a 500' });
+  expect(batchEnds.get('may')).toBe(Date.parse('2026-11-18T10:00:00.000Z'));
+  expect([faults, isCut]).toEqual([[], false]);
+});
+
+test('only thirty days are read', async () => {
+  const store = createMemoryStore();
+  await put(store, 'snapshot/dt=2026-10-19/old', result('old', 'done', '2026-10-19T10:00:00.000Z'));
+  await put(store, 'snapshot/dt=2026-10-20/new', result('new', 'done', '2026-10-20T10:00:00.000Z'));
+
+  const { types, sinceMs } = await read(store);
+
+  expect(types).toEqual([{ type: 'run-function', done: 1, failed: 0, unknown: 0 }]);
+  expect(new Date(sinceMs).toISOString()).toBe('2026-10-20T00:00:00.000Z');
+});
+
+test('of more results than are read, the newest days count, and no type hides another', async () => {
+  const store = createMemoryStore();
+  for (const at of Array.from({ length: 9 }).keys()) {
+    await put(
+      store,
+      `run-function/dt=2026-11-18/a${at}`,
+      result(`a${at}`, 'done', '2026-11-18T10:00:00.000Z'),
+    );
+    await put(
+      store,
+      `run-function/dt=2026-11-17/b${at}`,
+      result(`b${at}`, 'failed', '2026-11-17T10:00:00.000Z'),
+    );
+  }
+  const snapshot = result('s', 'done', '2026-11-18T10:00:00.000Z', { type: 'snapshot' });
+  await put(store, 'snapshot/dt=2026-11-18/s', snapshot);
+
+  const { types, isCut, sinceMs } = await read(store, 4);
+
+  expect(types).toEqual([
+    { type: 'run-function', done: 3, failed: 0, unknown: 0 },
+    { type: 'snapshot', done: 1, failed: 0, unknown: 0 },
+  ]);
+  expect([isCut, sinceMs]).toEqual([true, Date.parse('2026-11-18T00:00:00.000Z')]);
+});
+
+test('of a large result only its beginning is read, and what is no result is named', async () => {
+  const store = createMemoryStore();
+  const head = JSON.stringify(result('big', 'done', '2026-11-18T10:00:00.000Z')).slice(0, -1);
+  await put(store, 'run-function/dt=2026-11-18/big', `${head},"response":"${'x'.repeat(2_000_000)}"}`);
+  await put(store, 'run-function/dt=2026-11-18/odd', '{"status":7}');
+  await put(store, 'run-function/dt=2026-11-18/torn', '{"status"');
+  const get: string[] = [];
+
+  const { types, faults } = await read({
+    ...store,
+    get: (key, options) => {
+      get.push(key);
+      return store.get(key, options);
+    },
+  });
+
+  expect(types).toEqual([{ type: 'run-function', done: 1, failed: 0, unknown: 0 }]);
+  expect(get).not.toContain('results/run-function/dt=2026-11-18/big.json');
+  expect(faults).toEqual([
+    'results/run-function/dt=2026-11-18/odd.json: expected the result of a job, got something else; 2 such objects are left out',
+  ]);
+});
+
+test('an id that is no word of a command is not put into one', async () => {
+  const store = createMemoryStore();
+  await put(
+    store,
+    'run-function/dt=2026-11-18/x',
+    result('a; rm -rf /', 'unknown', '2026-11-18T10:00:00.000Z'),
+  );
+
+  const { attention } = await read(store);
+
+  expect(attention[0]?.advice).toContain('jobs resolve ID done');
+});
+
+test('however many jobs have failed since, an unknown one is listed', async () => {
+  const store = createMemoryStore();
+  await put(store, 'run-function/dt=2026-11-17/u', result('u', 'unknown', '2026-11-17T09:00:00.000Z'));
+  for (const at of Array.from({ length: 2_100 }).keys())
+    await put(
+      store,
+      `run-function/dt=2026-11-18/f${at}`,
+      result(`f${at}`, 'failed', '2026-11-18T09:00:00.000Z'),
+    );
+
+  const { attention } = await read(store);
+
+  expect(attention).toHaveLength(1_000);
+  expect(attention[0]?.id).toBe('u');
+});

@@ -1,0 +1,150 @@
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { collectDigest } from '../../../lib/report/digest/digest.ts';
+import { printDigest } from '../../../lib/report/digest/print-digest.ts';
+import { type Change, printChange } from '../../../lib/snapshot/changes/change.ts';
+import { publishedRuns } from '../../../lib/snapshot/changes/published-runs.ts';
+import { changesKey } from '../../../lib/snapshot/keys.ts';
+import type { Manifest } from '../../../lib/snapshot/manifest.ts';
+import { monday, publishLines, tuesday } from '../../snapshot/changes/publish-lines.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
+
+/** The digest of Tuesday's run, with these changes against Monday's. */
+async function digestOf(changes: readonly Change[], manifest: Partial<Manifest> = {}) {
+  const store = createMemoryStore();
+  await publishLines(store, { run: monday, manifest: { missing: [{ id: '5', status: 404 }] } });
+  const count = (what: string) => changes.filter(({ change }) => change === what).length;
+  const counts = { added: count('added'), removed: count('removed'), changed: count('changed') };
+  await publishLines(store, {
+    run: tuesday,
+    manifest: { records: 1_234, changes: { against: monday.id, ...counts }, ...manifest },
+  });
+  const lines = changes.map((change) => `${printChange(change)}\n`).join('');
+  await store.put(changesKey('calculations', tuesday), gzipSync(lines));
+  const [run] = await publishedRuns(store, 'calculations');
+  if (run === undefined) throw new Error('expected a run');
+  const digest = await collectDigest({ store, place: 'calculations', run });
+  return printDigest(digest, 's3://bucket/acme');
+}
+
+const record = (id: string, name: string, more: object = {}) => JSON.stringify({ id, name, ...more });
+
+const links = (...valid: readonly string[]) => ({
+  links: valid.map((each, index) => ({ resource: { type: 'DATA_SOURCE', id: `d${index}` }, valid: each })),
+});
+
+test('a digest says what changed in words, the broken references first', async () => {
+  const { subject, text } = await digestOf(
+    [
+      { change: 'added', key: '1', after: record('1', 'New') },
+      { change: 'removed', key: '2', before: record('2', 'Old') },
+      {
+        change: 'changed',
+        key: '3',
+        before: record('3', 'Margin', { lastModified: 1 }),
+        after: record('3', 'Margin', { lastModified: 2 }),
+        fields: ['lastModified'],
+      },
+      {
+        change: 'changed',
+        key: '4',
+        before: record('4', 'Sales', links('VALID', 'ILLEGAL_REFERENCE')),
+        after: record('4', 'Sales', links('ILLEGAL_REFERENCE', 'ILLEGAL_REFERENCE')),
+        fields: ['links'],
+      },
+    ],
+    {
+      missing: [
+        { id: '5', status: 404 },
+        { id: '6', status: 403 },
+      ],
+    },
+  );
+
+  expect(subject).toBe('calculations of acme.example.com: 1 newly broken, 1 added, 1 removed, 2 changed');
+  expect(text.split('\n')).toEqual([
+    `calculations: run ${tuesday.id} was published.`,
+    '',
+    'Platform: acme.example.com',
+    'Taken: 2026-11-17 09:00 to 2026-11-17 09:00 UTC',
+    'Records: 1,234',
+    `Since run ${monday.id}: 1 added, 1 removed, 2 changed`,
+    '',
+    'Newly broken references: 1',
+    '  Sales (4)',
+    '    DATA_SOURCE d0 is ILLEGAL_REFERENCE',
+    '',
+    'Removed: 1',
+    '  removed Old (2)',
+    '',
+    'Added: 1',
+    '  added New (1)',
+    '',
+    'Changed: 2',
+    '  changed Sales (4)',
+    expect.stringMatching(/^ {4}links: …?.*VALID.* → /),
+    '  changed Margin (3)',
+    '    lastModified: 1 → 2',
+    '',
+    'Could not be read: 2',
+    '',
+    'Could be read the time before: 1',
+    '  6: 403',
+    '',
+    'Report: s3://bucket/acme/report/latest.html',
+    'A link to it: npx platform-sync report --link',
+    `All changes: npx platform-sync diff calculations ${monday.id} ${tuesday.id}`,
+    '(with SYNC_STORE=s3://bucket/acme)',
+  ]);
+});
+
+test('however much changed, a digest has less than eighty lines', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const of = (value: number) => Object.fromEntries(names.map((name) => [name, value]));
+  const { subject, text } = await digestOf(
+    Array.from({ length: 300 }, (_, index): Change => {
+      const key = String(index);
+      const after = record(key, `é${'x'.repeat(500)}`, { ...of(2), ...links('BROKEN', 'BROKEN', 'BROKEN') });
+      if (index % 3 === 0) return { change: 'added', key, after };
+      if (index % 3 === 1) return { change: 'removed', key, before: after };
+      return {
+        change: 'changed',
+        key,
+        before: record(key, 'a', of(1)),
+        after,
+        fields: [...names, 'links', 'name'],
+      };
+    }),
+    { platform: 'a-very-long-name-of-a-platform-in-a-very-long-domain.example.com' },
+  );
+
+  expect(text.split('\n').length).toBeLessThan(80);
+  expect(Math.max(...text.split('\n').map(({ length }) => length))).toBeLessThan(410);
+  expect(text).toContain('  and 94 more');
+  expect(subject).toMatch(/^[ -~]{1,99}$/);
+});
+
+test('names can do nothing to a terminal or a mail', async () => {
+  const hostile = '\u001b[31mred\u0007\r\nBcc: a@b\u202ereversed https://evil.example \ud800\uffff';
+  const { text } = await digestOf([
+    { change: 'added', key: 'k\n', after: record('1', hostile, links('\u001b[2J')) },
+  ]);
+
+  expect(text).not.toMatch(/[^\n\P{Cc}]/u);
+  expect(text).not.toContain('\u202e');
+  expect(text).not.toContain('://evil');
+  expect(text.isWellFormed()).toBe(true);
+  expect(text.split('\n').filter((line) => line.startsWith('Bcc'))).toEqual([]);
+});
+
+test('a first run, one that nothing changed in, and one that was forced say so', async () => {
+  const first = await digestOf([], { changes: null });
+  const same = await digestOf([]);
+  const forced = await digestOf([], { forced: true, refused: ['shrunk'], consistency: 'best-effort' });
+
+  expect(first.subject).toBe('calculations of acme.example.com: 1,234 records');
+  expect(first.text).toContain('It was compared with no other run.');
+  expect(same.text).toContain(`Nothing has changed since run ${monday.id}.`);
+  expect(forced.text).toContain('It was published by force, although refused: shrunk');
+  expect(forced.text).toContain('It is not proved that it is complete.');
+});

@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest';
+import type { PrintedDigest } from '../../../lib/report/digest/print-digest.ts';
+import { type SendDigest, sendDigests } from '../../../lib/report/digest/send-digests.ts';
+import { monday, publishLines, tuesday, wednesday } from '../../snapshot/changes/publish-lines.ts';
+import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+
+const NOON = Date.parse('2026-11-18T12:00:00.000Z');
+const MARK = 'report/digests/calculations.json';
+
+/** Sends, at noon of Wednesday, and returns the runs of the digests that were sent. */
+async function send(store: MemoryStore, sender?: SendDigest) {
+  const mails: PrintedDigest[] = [];
+  const warnings: string[] = [];
+  const sent = await sendDigests({
+    store,
+    places: ['calculations'],
+    send: sender ?? (async (mail) => void mails.push(mail)),
+    now: () => NOON,
+    warn: (what) => void warnings.push(what),
+  });
+  return { mails, warnings, runs: sent.map(({ run }) => run) };
+}
+
+/** A store with a digest of Monday's run, and these runs after it. */
+async function afterMonday(...runs: readonly (typeof tuesday)[]) {
+  const store = createMemoryStore();
+  const mark = { version: 1, run: monday.id, sending: null };
+  await store.put(MARK, Buffer.from(JSON.stringify(mark)));
+  for (const run of [monday, ...runs]) await publishLines(store, { run });
+  return store;
+}
+
+const markIn = (store: MemoryStore) => JSON.parse(String(store.objects.get(MARK)));
+
+test('each published run has one digest, the oldest first', async () => {
+  const store = await afterMonday(tuesday, wednesday);
+
+  const first = await send(store);
+  const second = await send(store);
+
+  expect(first.runs).toEqual([tuesday.id, wednesday.id]);
+  expect(first.mails.map(({ text }) => text.split('\n')[0])).toEqual([
+    `calculations: run ${tuesday.id} was published.`,
+    `calculations: run ${wednesday.id} was published.`,
+  ]);
+  expect(second.mails).toEqual([]);
+});
+
+test('a place that is new here begins with a run of the last day, and with no older one', async () => {
+  const store = createMemoryStore();
+  await publishLines(store, { run: tuesday });
+
+  expect(await send(store)).toMatchObject({ runs: [], mails: [] });
+  expect(markIn(store)).toMatchObject({ run: tuesday.id });
+  await publishLines(store, { run: wednesday });
+  expect((await send(store)).runs).toEqual([wednesday.id]);
+
+  const other = createMemoryStore();
+  await publishLines(other, { run: wednesday });
+  expect((await send(other)).runs).toEqual([wednesday.id]);
+});
+
+test('of two at once, one sends', async () => {
+  const store = await afterMonday(tuesday);
+
+  const both = await Promise.all([send(store), send(store)]);
+
+  expect(both.flatMap(({ mails }) => mails)).toHaveLength(1);
+  expect((await send(store)).mails).toEqual([]);
+});
+
+test('a sender that is away is asked again without end, and nothing is lost', async () => {
+  const store = await afterMonday(tuesday);
+
+  for (let hour = 0; hour < 10; hour += 1)
+    await expect(send(store, () => Promise.reject(new Error('away')))).rejects.toThrow('away');
+
+  expect((await send(store)).runs).toEqual([tuesday.id]);
+});
+
+test('whoever is killed before it has sent leaves the digest to the next', async () => {
+  const store = await afterMonday(tuesday);
+  const writing = { ...store, put: () => Promise.reject(new Error('killed')) };
+
+  await expect(send(writing)).rejects.toThrow('killed');
+
+  expect((await send(store)).runs).toEqual([tuesday.id]);
+});
+
+test('whoever is killed after it has sent sends again, but three times at most', async () => {
+  const store = await afterMonday(tuesday);
+  const mails: PrintedDigest[] = [];
+  let isKilled = false;
+  const dying: MemoryStore = {
+    ...store,
+    put: (...given) => (isKilled ? Promise.reject(new Error('killed')) : store.put(...given)),
+  };
+  const sendAndDie = async (mail: PrintedDigest) => {
+    mails.push(mail);
+    isKilled = true;
+  };
+
+  for (let life = 0; life < 5; life += 1) {
+    isKilled = false;
+    await send(dying, sendAndDie).catch(() => undefined);
+  }
+
+  expect(mails).toHaveLength(3);
+  expect(markIn(store)).toMatchObject({ run: tuesday.id, sending: null });
+});
+
+test('a damaged run is skipped with a warning, and holds up no later one', async () => {
+  const store = await afterMonday(tuesday, wednesday);
+  await store.put(`calculations/dt=2026-11-17/run=${tuesday.id}/_manifest.json`, Buffer.from('{'));
+
+  const { runs, warnings } = await send(store);
+
+  expect(runs).toEqual([wednesday.id]);
+  expect(warnings).toEqual(['no digest of a damaged run']);
+});
+
+test('an older run that was published by force has a digest too', async () => {
+  const store = await afterMonday(tuesday);
+  await send(store);
+  await publishLines(store, { run: monday });
+
+  expect((await send(store)).runs).toEqual([monday.id]);
+  expect((await send(store)).runs).toEqual([]);
+});
+
+test('after a long outage the newest five are still news', async () => {
+  const days = [1, 2, 3, 4, 5, 6, 7].map((day) => ({
+    id: `2026111${day}T100000Z-00000${day}`,
+    startedAt: `2026-11-1${day}T10:00:00.000Z`,
+  }));
+  const store = createMemoryStore();
+  const [first, ...later] = days;
+  await store.put(MARK, Buffer.from(JSON.stringify({ version: 1, run: first?.id, sending: null })));
+  for (const run of days) await publishLines(store, { run });
+
+  expect((await send(store)).runs).toEqual(later.slice(-5).map(({ id }) => id));
+  expect((await send(store)).runs).toEqual([]);
+});

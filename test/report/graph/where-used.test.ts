@@ -1,0 +1,398 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { runCommandLine } from '../../../lib/cli/command-line.ts';
+import type { Dependent, UsedThing } from '../../../lib/report/graph/used-thing.ts';
+import { type WhereUsedOptions, whereUsed } from '../../../lib/report/graph/where-used.ts';
+import type { Place } from '../../../lib/snapshot/keys.ts';
+import { latestKey } from '../../../lib/snapshot/keys.ts';
+import { checkedShape } from '../../cli/checked-shape.ts';
+import { createFakeTerminal } from '../../cli/fake-terminal.ts';
+import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
+import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+
+let store: MemoryStore;
+
+beforeEach(() => {
+  store = createMemoryStore();
+});
+
+const publish = (place: Place, ...records: readonly (object | string)[]) =>
+  publishLines(store, {
+    place,
+    run: monday,
+    lines: records.map((record) => (typeof record === 'string' ? record : JSON.stringify(record))),
+  });
+
+const link = (type: string, id: string, valid = 'VALID') => ({
+  resource: { type, id },
+  visible: true,
+  valid,
+});
+
+const calculation = (id: number | string, name: string, ...links: readonly object[]) => ({
+  id,
+  name,
+  owner: 5,
+  status: 'VALID',
+  links,
+});
+
+const card = (id: number, title: string, datasourceId: string) => ({
+  id,
+  title,
+  type: 'kpi',
+  ownerId: 6,
+  datasourceId,
+});
+
+/** Dataset d-1 has calculation 1, to which 2 refers, which card 31 uses, from which the card of a drill drills. */
+async function publishChain() {
+  await publish(
+    'calculations',
+    calculation(1, 'Revenue', link('DATA_SOURCE', 'd-1')),
+    calculation(2, 'Margin', link('FUNCTION_TEMPLATE', '1'), link('CARD', '31:1')),
+    calculation(3, 'Drilled', link('CARD', 'dr:32:31'), link('DATA_SOURCE', 'gone', 'ILLEGAL_REFERENCE')),
+  );
+  await publish('cards', card(30, 'Sales', 'd-1'), card(31, 'Margins', 'd-2'));
+}
+
+const find = (id: string, more: Partial<WhereUsedOptions> = {}) =>
+  whereUsed({ store, id, most: 1_000, ...more });
+
+const lineOf = ({ hop, kind, id, name, ways }: Dependent) =>
+  `${hop} ${kind} ${id} ${name}: ${ways.map((way) => `${way.relation} ${way.kind} ${way.id}${way.valid === null ? '' : ` ${way.valid}`}`).join(', ')}`;
+
+const linesOf = (found: readonly UsedThing[]) => found.map(({ dependents }) => dependents.map(lineOf));
+
+describe('what depends on a thing', () => {
+  beforeEach(publishChain);
+
+  test('is found over several hops, with its names, across calculations and cards', async () => {
+    const { found, searched, unpublished, faults } = await find('d-1');
+
+    expect(linesOf(found)).toEqual([
+      [
+        '1 calculation 1 Revenue: saved on dataset d-1',
+        '1 card 30 Sales: built on dataset d-1',
+        '2 calculation 2 Margin: refers to calculation 1',
+        '3 card 31 Margins: uses calculation 2',
+        '4 card 32 null: drills from card 31',
+      ],
+    ]);
+    expect(found[0]).toMatchObject({
+      kind: 'dataset',
+      id: 'd-1',
+      total: 5,
+      hops: [2, 1, 1, 1],
+      kinds: { calculation: 2, card: 3 },
+      links: 2,
+      broken: 0,
+      isCut: false,
+    });
+    expect(searched.map(({ place, records }) => [place, records])).toEqual([
+      ['calculations', 3],
+      ['cards', 2],
+    ]);
+    expect(unpublished).toEqual(['files', 'data-files']);
+    expect(faults).toEqual([]);
+  });
+
+  test('ends after so many hops', async () => {
+    const { found } = await find('d-1', { hops: 1 });
+
+    expect(found[0]).toMatchObject({ total: 2, hops: [2], isCut: true });
+  });
+
+  test('is counted beyond the limit', async () => {
+    const { found } = await find('d-1', { most: 1 });
+
+    expect(linesOf(found)).toEqual([['1 calculation 1 Revenue: saved on dataset d-1']]);
+    expect(found[0]).toMatchObject({ total: 5, hops: [2, 1, 1, 1], kinds: { calculation: 2, card: 3 } });
+  });
+
+  test('is found of a calculation and a card, with what the snapshot says of it', async () => {
+    const [ofCalculation, ofCard] = [await find('2'), await find('31')];
+
+    expect(ofCalculation.found).toMatchObject([
+      {
+        kind: 'calculation',
+        name: 'Margin',
+        type: 'VALID',
+        owner: '5',
+        inSnapshot: true,
+        total: 2,
+        links: 0,
+      },
+    ]);
+    expect(ofCard.found).toMatchObject([
+      { kind: 'card', name: 'Margins', type: 'kpi', owner: '6', inSnapshot: true, total: 1, links: 2 },
+    ]);
+  });
+
+  test('is found of a dataset that only broken links name', async () => {
+    const { found } = await find('gone');
+
+    expect(found).toMatchObject([{ kind: 'dataset', inSnapshot: false, links: 1, broken: 1 }]);
+    expect(linesOf(found)[0]?.[0]).toBe('1 calculation 3 Drilled: saved on dataset gone ILLEGAL_REFERENCE');
+  });
+
+  test('is found of a card that no snapshot holds', async () => {
+    const { found } = await find('32');
+
+    expect(found).toMatchObject([{ kind: 'card', name: null, inSnapshot: false, links: 2, total: 0 }]);
+  });
+
+  test('hints at a name, whatever its case, or the start of an id, if no thing has the id', async () => {
+    expect((await find('margin')).hints).toEqual([{ kind: 'calculation', id: '2', name: 'Margin' }]);
+    expect((await find('nobody')).hints).toEqual([]);
+  });
+});
+
+test('an id of several kinds is found in each, unless one kind is asked for', async () => {
+  await publish('calculations', calculation(7, 'Seven', link('DATA_SOURCE', '7')));
+  await publish('cards', card(7, 'Card seven', '7'));
+
+  expect((await find('7')).found.map(({ kind }) => kind)).toEqual(['dataset', 'calculation', 'card']);
+  expect((await find('7', { kind: 'card' })).found.map(({ kind }) => kind)).toEqual(['card']);
+});
+
+test('an id is its digits, however many', async () => {
+  const large = '9007199254740993';
+  await publish(
+    'calculations',
+    `{"id":${large},"name":"large"}`,
+    `{"id":9007199254740992,"name":"other"}`,
+    `{"id":1,"name":"one","links":[{"resource":{"type":"FUNCTION_TEMPLATE","id":"${large}"},"valid":"VALID"}]}`,
+  );
+
+  expect((await find(large)).found).toMatchObject([{ id: large, name: 'large', total: 1 }]);
+  expect((await find('9007199254740992')).found).toMatchObject([{ name: 'other', total: 0 }]);
+});
+
+test('circles, links to itself and ten thousand links end', async () => {
+  const many = Array.from({ length: 10_000 }, (_, index) => link('CARD', `${index + 100}:1`));
+  await publish(
+    'calculations',
+    calculation(1, 'a', link('FUNCTION_TEMPLATE', '2'), link('FUNCTION_TEMPLATE', '1')),
+    calculation(2, 'b', link('FUNCTION_TEMPLATE', '1'), ...many),
+  );
+
+  const { found } = await find('1');
+
+  expect(found[0]).toMatchObject({ total: 10_001, hops: [1, 10_000] });
+  expect(found[0]?.dependents).toHaveLength(1_000);
+});
+
+test('a record that occurs twice counts once', async () => {
+  const twice = calculation(1, 'a', link('DATA_SOURCE', 'd-1'));
+  await publish('calculations', twice, twice);
+
+  expect((await find('d-1')).found).toMatchObject([{ total: 1 }]);
+});
+
+test('a place of its own is searched where the whole source is not published', async () => {
+  await publish('calculations.revenue', calculation(1, 'Revenue', link('DATA_SOURCE', 'd-1')));
+
+  const { found, searched } = await find('d-1');
+
+  expect(searched.map(({ place }) => place)).toEqual(['calculations.revenue']);
+  expect(found[0]?.total).toBe(1);
+});
+
+describe('what is damaged is a fault, and the rest holds', () => {
+  beforeEach(publishChain);
+
+  test('a manifest', async () => {
+    await store.put(latestKey('cards'), Buffer.from('{"run":7}'));
+
+    const { found, faults, searched } = await find('d-1');
+
+    expect(faults.join()).toMatch(/^cards: .*latest\.json/);
+    expect(searched.map(({ place }) => place)).toEqual(['calculations']);
+    expect(found[0]?.total).toBe(4);
+  });
+
+  test('a part', async () => {
+    const [key = ''] = [...store.objects.keys()].filter((each) => /^cards\/.*part/.test(each));
+    await store.put(key, Buffer.from('not compressed'));
+
+    const { found, faults } = await find('d-1');
+
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toMatch(/^cards: cards\/.*part-00000/);
+    expect(found[0]?.total).toBe(4);
+  });
+
+  test('a line', async () => {
+    await publish('cards', '{"id":', card(30, 'Sales', 'd-1'));
+
+    const { found, faults } = await find('d-1', { kind: 'dataset' });
+
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toContain('line 1');
+    expect(found[0]?.kinds).toEqual({ calculation: 2, card: 3 });
+  });
+});
+
+describe('files', () => {
+  const file = (id: string, path: string, fileType = 'TEXT') => ({
+    _filesetId: 'F-1',
+    id,
+    path,
+    fileType,
+    createdBy: 9,
+  });
+
+  beforeEach(() =>
+    publish(
+      'files',
+      file('i-2', '/reports/a.txt'),
+      file('i-1', '/reports', 'DIRECTORY'),
+      file('i-3', '/reports/2026/b.txt'),
+      file('i-4', '/reports-old/c.txt'),
+    ),
+  );
+
+  test('of a FileSet are what would go with it', async () => {
+    const { found } = await find('f-1', { most: 2 });
+
+    expect(found).toMatchObject([{ kind: 'fileset', id: 'F-1', total: 4, hops: [4], kinds: { file: 4 } }]);
+    expect(linesOf(found)[0]).toEqual([
+      '1 file i-2 /reports/a.txt: lies in fileset F-1',
+      '1 file i-1 /reports: lies in fileset F-1',
+    ]);
+  });
+
+  test('of a directory are those below it, whether it has a record or not', async () => {
+    expect((await find('/reports/')).found).toMatchObject([
+      {
+        kind: 'file',
+        id: 'i-1',
+        name: '/reports',
+        type: 'DIRECTORY',
+        fileset: 'F-1',
+        inSnapshot: true,
+        total: 2,
+      },
+    ]);
+    expect((await find('/reports/2026')).found).toMatchObject([
+      { kind: 'file', inSnapshot: false, total: 1 },
+    ]);
+  });
+
+  test('are found by path and by id, and nothing depends on them', async () => {
+    for (const id of ['/reports/a.txt', 'i-2'])
+      expect((await find(id)).found).toMatchObject([
+        { kind: 'file', id: 'i-2', name: '/reports/a.txt', owner: '9', fileset: 'F-1', total: 0 },
+      ]);
+  });
+
+  test('of the data files are found by id', async () => {
+    await publish('data-files', { dataFileId: 40009, name: 'a.csv', currentRevision: { scanState: 'SAFE' } });
+
+    expect((await find('40009')).found).toMatchObject([
+      { kind: 'data-file', name: 'a.csv', type: 'SAFE', total: 0 },
+    ]);
+  });
+});
+
+test('an aborted search stops', async () => {
+  await publishChain();
+
+  const search = find('d-1', { signal: AbortSignal.abort(new Error('stopped')) });
+
+  await expect(search).rejects.toThrow('stopped');
+});
+
+describe('the command', () => {
+  async function run(...argv: readonly string[]) {
+    const { terminal, out, err } = createFakeTerminal({ SYNC_STORE: 'memory' });
+    const code = await runCommandLine(['where-used', ...argv], { ...terminal, openStore: async () => store });
+    return checkedShape(['where-used', ...argv], { code, out: out(), err: err() });
+  }
+
+  test('prints what depends on a thing, hop by hop', async () => {
+    await publishChain();
+
+    const { code, out } = await run('d-1', '--limit', '4');
+
+    expect(out.replaceAll(/, \d+ days old/g, ', N days old')).toBe(
+      [
+        'dataset d-1',
+        '  known by what is on it: 2 records name it',
+        '  2 calculations and 3 cards would break without it',
+        '  directly: 2',
+        '    calculation 1 “Revenue”  saved on dataset d-1',
+        '    card 30 “Sales”  built on dataset d-1',
+        '  over 2 hops: 1',
+        '    calculation 2 “Margin”  refers to calculation 1',
+        '  over 3 hops: 1',
+        '    card 31 “Margins”  uses calculation 2',
+        '  and 1 more (--limit)',
+        `searched: calculations (run ${monday.id}, N days old, 3 records); cards (run ${monday.id}, N days old, 2 records); not published: files, data-files`,
+      ].join('\n'),
+    );
+    expect(code).toBe(0);
+  });
+
+  test('says that a thing is gone, and which links are broken', async () => {
+    await publishChain();
+
+    const { out } = await run('gone');
+
+    expect(out).toContain('  not in any snapshot, but 1 record names it, all by a broken link');
+    expect(out).toContain('calculation 3 “Drilled”  saved on dataset gone (broken: ILLEGAL_REFERENCE)');
+  });
+
+  test('prints one JSON value', async () => {
+    await publishChain();
+
+    const { code, out } = await run('d-1', '--json');
+
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      id: 'd-1',
+      found: [{ total: 5 }],
+      unpublished: ['files', 'data-files'],
+    });
+  });
+
+  test('shows names as text, whatever is in them', async () => {
+    const name = '<script>\u001b[2Jalert(1)\u202e</script>\nline';
+    await publish('calculations', calculation(1, name, link('DATA_SOURCE', 'd-1')));
+
+    const { out } = await run('d-1');
+
+    expect(out).toContain('calculation 1 “<script>alert(1) </script> line”  saved on');
+    expect(out).not.toContain('\u001b');
+    expect(out).not.toContain('\u202e');
+  });
+
+  test('refuses an id that nothing has, and says where it looked', async () => {
+    await publishChain();
+
+    const { code, out, err } = await run('revenue');
+
+    expect(code).toBe(2);
+    expect(out).toBe('');
+    expect(err).toContain(`revenue: nothing has this id in calculations (run ${monday.id}, `);
+    expect(err).toContain('perhaps calculation 1 “Revenue” was meant');
+  });
+
+  test('fails where nothing is published', async () => {
+    const { code, err } = await run('d-1');
+
+    expect(code).toBe(1);
+    expect(err).toBe('d-1: nothing has been published that could name it (memory)');
+  });
+
+  test('ends with 3 if something is damaged, and names it', async () => {
+    await publishChain();
+    await store.put(latestKey('cards'), Buffer.from('{}'));
+
+    const { code, err } = await run('d-1');
+
+    expect(code).toBe(3);
+    expect(err).toContain('cards: cards/latest.json');
+    expect((await run('nobody')).code).toBe(1);
+  });
+});

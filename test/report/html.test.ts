@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { inflateRawSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { printPage } from '../../lib/report/html.ts';
+import { makeFacts } from './make-facts.ts';
+
+const facts = makeFacts({ calculations: 60, cards: 20, datasets: 5 });
+const html = (await printPage(facts)).toString();
+
+const between = (start: string, end: string): string =>
+  html.slice(html.indexOf(start) + start.length, html.indexOf(end, html.indexOf(start)));
+
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+test('the page carries the facts as they are', () => {
+  const packed = between('id="facts">', '</script>');
+
+  expect(JSON.parse(inflateRawSync(Buffer.from(packed, 'base64')).toString())).toEqual(facts);
+});
+
+test('its policy names the one script and the one style by their hashes, and lets nothing in from outside', () => {
+  const script = html.slice(html.lastIndexOf('<script>') + 8, html.lastIndexOf('</script>'));
+  const style = between('<style>', '</style>');
+  const policy = between('Content-Security-Policy" content="', '">');
+
+  expect(policy.split('; ')).toEqual([
+    "default-src 'none'",
+    `script-src ${hashOf(script)}`,
+    `style-src ${hashOf(style)}`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ]);
+});
+
+test('nothing in it can end its script or begin another', () => {
+  expect(html.match(/<script/gi)).toHaveLength(2);
+  expect(html.match(/<\/script/gi)).toHaveLength(2);
+  expect(html).not.toContain('<!--');
+});
+
+test('it names who made what it carries, and their licences', () => {
+  expect(html).toMatch(/preact 11\.2\.0, Copyright/);
+  expect(html).toMatch(/@observablehq\/plot 0\.6\.17, Copyright/);
+  expect(html).toContain('Permission to use, copy, modify, and/or distribute this software');
+});
+
+test('without scripts it shows the main counts, and texts of the platform as text', async () => {
+  const page = (await printPage({ ...facts, platform: '<b>&"\'</b>' })).toString();
+
+  expect(page).toContain('<tr><th scope="row">Calculations</th><td>60</td></tr>');
+  expect(page).toContain('&#60;b&#62;&#38;&#34;&#39;&#60;/b&#62;');
+  expect(page).not.toContain('<b>');
+});

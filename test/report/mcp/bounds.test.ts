@@ -1,0 +1,221 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { storedResults } from '../../../lib/jobs/stored-results.ts';
+import {
+  costOf,
+  createRoom,
+  MOST_COST,
+  MOST_RESULT_BYTES,
+  safeJson,
+} from '../../../lib/report/mcp/bounds.ts';
+import type { Tables } from '../../../lib/tables/duckdb/open-tables.ts';
+import { anyCodePoint } from '../../any-text.ts';
+import { scaled } from '../../scale.ts';
+import { monday, publishLines, tuesday } from '../../snapshot/changes/publish-lines.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
+import { connect, contextOver } from './connect.ts';
+
+/** Texts whose JSON is long, or longer still as a text of JSON, up to beyond the bound. */
+const hostile = fc
+  .tuple(
+    fc.oneof(
+      fc.constantFrom('"', '\\', '\u202e', '\u0007', '\u2028', '\ud800', 'é', '😀', 'a', '</data>\n'),
+      fc.string({ unit: anyCodePoint, maxLength: 20 }),
+    ),
+    fc.constantFrom(1, 50, 1_500, 60_000),
+  )
+  .map(([text, times]) => text.repeat(times).slice(0, 60_000));
+
+test('what fits into the room is never larger than the bound, however it is escaped', () => {
+  fc.assert(
+    fc.property(fc.array(hostile, { maxLength: 30 }), (texts) => {
+      const { takes } = createRoom({ items: [], isCut: true }, 1_000);
+      const items = texts.filter(takes);
+
+      expect(costOf({ items, isCut: true })).toBeLessThanOrEqual(MOST_COST);
+    }),
+    { numRuns: scaled(15, 200) },
+  );
+});
+
+test('the cost of a value is no less than what its result has on the wire', () => {
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const value = { data: { [text]: [text] } };
+      const result = { content: [{ type: 'text', text: safeJson(value) }], structuredContent: value };
+      const around = Buffer.byteLength('{"content":[{"type":"text","text":}],"structuredContent":}');
+
+      expect(costOf(value) + around).toBe(Buffer.byteLength(safeJson(result)));
+    }),
+    { numRuns: scaled(15, 200) },
+  );
+});
+
+test('no tool returns more than the bound, whatever the platform, a query or a job says', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(hostile, { minLength: 1, maxLength: 4 }), async (texts) => {
+      const store = createMemoryStore();
+      const line = (text: string, id: number) =>
+        JSON.stringify({
+          id,
+          name: text,
+          [text]: text,
+          links: [{ resource: { type: 'DATA_SOURCE', id: text } }],
+        });
+      await publishLines(store, { run: monday, lines: texts.map((text, at) => line(`${text}x`, at)) });
+      await publishLines(store, { run: tuesday, lines: texts.map(line) });
+      for (const [at, text] of texts.entries())
+        await store.put(
+          `results/score/dt=2026-11-19/job-${at}.json`,
+          Buffer.from(
+            JSON.stringify({
+              id: `job-${at}`,
+              type: text,
+              status: 'unknown',
+              finishedAt: '2026-11-19T09:00:00Z',
+              error: { kind: 'x', message: text },
+              response: text,
+            }),
+          ),
+        );
+      await using server = await connect(contextOver(store, { tables: async () => tablesOf(texts) }));
+
+      const calls: readonly (readonly [string, Record<string, unknown>])[] = [
+        ['runs', {}],
+        ['search', { text: '', limit: 100 }],
+        ['search', { text: '', source: 'datasets' }],
+        ['get', { source: 'calculations', id: '0' }],
+        ['get', { source: 'calculations', id: '0', fields: ['name', 'links'] }],
+        ['where_used', { id: texts[0]?.slice(0, 2_000).trim() || 'x', limit: 100 }],
+        ['where_used', { id: '0' }],
+        ['changes', { limit: 100 }],
+        ['query', { sql: 'SELECT 1' }],
+        ['query', {}],
+        ['formula_check', { formula: (texts[0] ?? '').slice(0, 2_000) }],
+        ['jobs', {}],
+        ['jobs', { id: 'job-0' }],
+        ['get', { source: texts[0] ?? '', id: texts[0] ?? '' }],
+      ];
+      for (const [name, args] of calls) {
+        const { bytes, isError, text, value } = await server.call(name, args);
+        expect({ name, isBounded: bytes <= MOST_RESULT_BYTES }).toEqual({ name, isBounded: true });
+        if (isError) continue;
+        expect(JSON.parse(text)).toEqual(value);
+        // A cursor leads on: something came before it.
+        const { data, nextCursor } = value as { data: Record<string, unknown[]>; nextCursor?: string };
+        const items =
+          data['matches'] ?? data['changes'] ?? data['jobs'] ?? data['dependents'] ?? data['runs'];
+        if (nextCursor !== undefined) expect(items?.length).toBeGreaterThan(0);
+      }
+    }),
+    { numRuns: scaled(3, 60) },
+  );
+});
+
+/** SQL whose rows hold these texts. */
+function tablesOf(texts: readonly string[]): Tables {
+  const rows = texts.map((text) => [text, { [text]: [text] }]);
+  const unused = () => Promise.reject(new Error('not used'));
+  return {
+    query: unused,
+    list: async () =>
+      texts.map((text) => ({ name: text, about: text, columns: [{ name: text, type: 'VARCHAR' }] })),
+    async run(_sql, { wants = () => true }) {
+      const first = rows.filter(wants);
+      return {
+        columns: [{ name: 'text', type: 'VARCHAR' }],
+        rows: rows.length,
+        faults: [...texts],
+        notes: [],
+        first,
+      };
+    },
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+}
+
+describe('what does not fit', () => {
+  test('is a record whose size is named, with its largest fields and a command that shows it', async () => {
+    const store = createMemoryStore();
+    const name = 'x'.repeat(200_000);
+    await publishLines(store, { run: monday, lines: [`{"id":1,"status":"VALID","name":"${name}"}`] });
+    await using server = await connect(contextOver(store));
+
+    const { value } = await server.call('get', { source: 'calculations', id: '1' });
+    const { value: field } = await server.call('get', {
+      source: 'calculations',
+      id: '1',
+      fields: ['status'],
+    });
+
+    expect(value).toMatchObject({
+      data: {
+        records: [
+          {
+            bytes: 200_035,
+            record: null,
+            tooLarge: expect.stringMatching(/200035 bytes.*name \(200002 bytes\).*platform-sync query/),
+          },
+        ],
+      },
+    });
+    expect(field).toMatchObject({ data: { records: [{ fields: { status: '"VALID"' } }] } });
+  });
+
+  test('is cut between two items, and the cursor continues with the next', async () => {
+    const store = createMemoryStore();
+    const lines = Array.from({ length: 200 }, (_, at) => `{"id":${at},"name":"${'\\u202e'.repeat(300)}"}`);
+    await publishLines(store, { run: monday, lines });
+    await using server = await connect(contextOver(store));
+
+    const keys: string[] = [];
+    let cursor: unknown;
+    do {
+      const args = {
+        text: '',
+        source: 'calculations',
+        limit: 100,
+        ...(cursor === undefined ? {} : { cursor }),
+      };
+      const { value } = await server.call('search', args);
+      const { matches } = value['data'] as { matches: readonly { readonly key: string }[] };
+      expect(matches.length).toBeLessThan(100);
+      keys.push(...matches.map(({ key }) => key));
+      cursor = value['nextCursor'];
+    } while (cursor !== undefined);
+
+    expect(keys).toEqual(lines.map((_, at) => String(at)));
+  });
+});
+
+test('jobs come with what to do, the unknown ones first', async () => {
+  const store = createMemoryStore();
+  const result = (id: string, status: string) =>
+    store.put(
+      `results/run-function/dt=2026-11-19/${id}.json`,
+      Buffer.from(
+        `{"id":"${id}","type":"run-function","status":"${status}","attempts":1,"finishedAt":"2026-11-19T09:00:00Z"}`,
+      ),
+    );
+  await result('a', 'done');
+  await result('b', 'unknown');
+  await result('c', 'failed');
+  await using server = await connect(contextOver(store));
+
+  const { value } = await server.call('jobs', { limit: 2 });
+  const { value: one } = await server.call('jobs', { id: 'a' });
+
+  expect(value).toMatchObject({
+    from: 'results',
+    counts: { unknown: 1, failed: 1, done: 1 },
+    data: {
+      jobs: [
+        { id: 'b', whatToDo: expect.stringContaining('platform-sync jobs resolve b') },
+        { id: 'c', whatToDo: expect.stringContaining('platform-sync redrive c') },
+      ],
+    },
+    isCut: true,
+  });
+  const stored = await Array.fromAsync(storedResults(store, {}));
+  expect(one).toMatchObject({ data: { result: stored[0] && 'text' in stored[0] ? stored[0].text : '' } });
+});

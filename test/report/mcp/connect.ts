@@ -1,0 +1,59 @@
+import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { findRuns } from '../../../lib/cli/list-runs.ts';
+import { shownJson } from '../../../lib/json/shown-json.ts';
+import type { McpContext } from '../../../lib/report/mcp/context.ts';
+import { createMcpServer } from '../../../lib/report/mcp/create-server.ts';
+import { loadMcpSdk } from '../../../lib/report/mcp/load-sdk.ts';
+import type { Tool } from '../../../lib/report/mcp/tool.ts';
+import { readingTools } from '../../../lib/report/mcp/tools.ts';
+import type { Store } from '../../../lib/store/store.ts';
+
+/** A context over a store alone: no table, and no DuckDB unless it is given. */
+export const contextOver = (store: Store, given: Partial<McpContext> = {}): McpContext => ({
+  store: async () => store,
+  tables: () => Promise.reject(new Error('no SQL here')),
+  ledger: async () => undefined,
+  runs: ({ signal, ...wanted }) => findRuns(wanted, { signal }),
+  adviceOn: () => undefined,
+  hide: (text) => text,
+  now: () => Date.parse('2026-11-20T09:00:00Z'),
+  ...given,
+});
+
+type Returned = {
+  readonly isError: boolean;
+  readonly text: string;
+  readonly value: Record<string, unknown>;
+  /** The bytes of the result as it is sent. */
+  readonly bytes: number;
+};
+
+/** The SDK's own client, connected in this process to a server with these tools. */
+export async function connect(context: McpContext, tools: Readonly<Record<string, Tool>> = readingTools) {
+  const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
+  const sdk = await loadMcpSdk();
+  const served = serveStdio(() => createMcpServer(sdk, { context, tools, version: '0.0.0' }), {
+    transport: serverSide,
+  });
+  const client = new Client({ name: 'test', version: '0.0.0' });
+  await client.connect(clientSide);
+  return {
+    client,
+    async call(name: string, args: Record<string, unknown> = {}, signal?: AbortSignal): Promise<Returned> {
+      const result = await client.callTool({ name, arguments: args }, signal === undefined ? {} : { signal });
+      const { content, structuredContent = {}, isError = false } = result;
+      const [first] = content;
+      return {
+        isError,
+        text: first?.type === 'text' ? first.text : '',
+        value: structuredContent as Record<string, unknown>,
+        bytes: Buffer.byteLength(shownJson(JSON.stringify(result))),
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      await client.close();
+      await served.close();
+    },
+  };
+}

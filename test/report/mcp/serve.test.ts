@@ -1,0 +1,138 @@
+import { expect, test } from 'vitest';
+import { MOST_RESULT_BYTES } from '../../../lib/report/mcp/bounds.ts';
+import { loadMcpSdk, MCP_SDK_VERSION } from '../../../lib/report/mcp/load-sdk.ts';
+import { READS, type Tool } from '../../../lib/report/mcp/tool.ts';
+import { readingTools } from '../../../lib/report/mcp/tools.ts';
+import { monday, publishLines } from '../../snapshot/changes/publish-lines.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
+import { contextOver } from './connect.ts';
+import { call, HELLO, request, servePipes } from './pipes.ts';
+
+const context = contextOver(createMemoryStore());
+
+test('lines that are no messages, unknown methods and unknown tools stop nothing', async () => {
+  const { input, write, response, ended } = await servePipes(context, readingTools);
+
+  write(HELLO, '{"jsonrpc":', 'null', '[]', '{"jsonrpc":"2.0"}', '', '\u0000', request(1, 'no/such'));
+  write(call(2, 'no_such_tool'), call(3, '__proto__'), call(4, 'formula_check', { formula: 'SUM(`a`)' }));
+
+  expect(await response(1)).toMatchObject({ error: { code: -32601 } });
+  expect(await response(2)).toMatchObject({ error: { message: 'Tool no_such_tool not found' } });
+  expect(await response(3)).toMatchObject({ error: { code: -32602 } });
+  expect(await response(4)).toMatchObject({ result: { structuredContent: { data: { status: 'VALID' } } } });
+  input.end();
+  await ended;
+});
+
+test('a message that is too long is refused by its id, and the next one is read', async () => {
+  const { input, write, response, said, ended } = await servePipes(context, readingTools);
+
+  write(HELLO, { ...call(1, 'search', { text: 'x'.repeat(5_000_000) }) });
+  write({
+    method: 'tools/call',
+    params: { name: 'runs', filler: 'x'.repeat(5_000_000) },
+    jsonrpc: '2.0',
+    id: 2,
+  });
+  write(call(3, 'formula_check', { formula: '1' }));
+
+  for (const id of [1, 2])
+    expect(await response(id)).toMatchObject({
+      error: { message: expect.stringContaining('at most 4000000 bytes') },
+    });
+  expect(await response(3)).toMatchObject({ result: { structuredContent: { data: { status: 'VALID' } } } });
+  expect(said).toHaveLength(2);
+  input.end();
+  await ended;
+});
+
+test('an error that repeats what it got is bounded, too', async () => {
+  const { input, write, response, ended, lines } = await servePipes(context, readingTools);
+
+  write(
+    HELLO,
+    call(1, 'x'.repeat(1_000_000)),
+    call(2, 'get', { ['y'.repeat(1_000_000)]: 'z'.repeat(1_000_000) }),
+  );
+  await response(1);
+  await response(2);
+
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(MOST_RESULT_BYTES);
+  input.end();
+  await ended;
+});
+
+test('what could reverse a text is escaped on the way to the client', async () => {
+  const store = createMemoryStore();
+  await publishLines(store, { run: monday, lines: ['{"id":1,"name":"\\u202eevil\\u009b"}'] });
+  const { input, write, response, lines, ended } = await servePipes(contextOver(store), readingTools);
+
+  write(HELLO, call(1, 'search', { text: '' }));
+  const { result } = (await response(1)) as { result: { structuredContent: object } };
+
+  expect(result.structuredContent).toMatchObject({ data: { matches: [{ label: '\u202eevil\u009b' }] } });
+  expect(lines.join('')).not.toContain('\u202e');
+  input.end();
+  await ended;
+});
+
+/** A tool that ends only when its call is stopped. */
+function endless() {
+  const stopped = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const tool: Tool = {
+    title: 'Endless',
+    description: 'never ends',
+    annotations: READS,
+    inputSchema: () => ({ type: 'object' }),
+    outputSchema: () => ({ type: 'object' }),
+    call: (_, { signal }) =>
+      new Promise((_resolve, reject) => {
+        begun.resolve();
+        signal.addEventListener('abort', () => {
+          stopped.resolve();
+          reject(signal.reason);
+        });
+      }),
+  };
+  return { tools: { ...readingTools, endless: tool }, begun: begun.promise, stopped: stopped.promise };
+}
+
+test.each(['the end of the input', 'a signal'])(
+  '%s ends the server, and stops the calls under way',
+  async (how) => {
+    const { tools, begun, stopped } = endless();
+    const { input, write, stop, ended } = await servePipes(context, tools);
+    write(HELLO, call(1, 'endless'));
+    await begun;
+
+    if (how === 'a signal') stop();
+    else input.end();
+
+    await stopped;
+    await ended;
+  },
+);
+
+test('other calls are carried out meanwhile, and a call that the client cancels is stopped', async () => {
+  const { tools, begun, stopped } = endless();
+  const { input, write, response, ended } = await servePipes(context, tools);
+  write(HELLO, call(1, 'endless'));
+  await begun;
+
+  write(call(2, 'formula_check', { formula: '1' }));
+  expect(await response(2)).toMatchObject({ result: {} });
+  write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
+
+  await stopped;
+  input.end();
+  await ended;
+});
+
+test('a missing SDK is named with the command that installs it', async () => {
+  const missing = Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
+
+  await expect(loadMcpSdk(() => Promise.reject(missing))).rejects.toThrow(
+    `npm install @modelcontextprotocol/server@${MCP_SDK_VERSION}`,
+  );
+});

@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'vitest';
+import { createSubmission } from '../../../lib/cli/mcp/submission.ts';
+import type { Submission } from '../../../lib/report/mcp/context.ts';
+import { readingTools, submittingTools } from '../../../lib/report/mcp/tools.ts';
+import { createFakeTerminal } from '../../cli/fake-terminal.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
+import { connect, contextOver } from './connect.ts';
+
+const QUEUE = { SYNC_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/1/jobs' };
+const FUNCTION =
+  '{"version":1,"type":"run-function","id":"report-1","packageId":"0aaf1c22-3f4b-4c5d-8e6f-7a8b9c0d1e2f","packageVersion":"1.0.0","functionName":"f","inputVariables":{"big":12345678901234567890}}';
+
+async function start(environment: Record<string, string> = QUEUE, given: Partial<Submission> = {}) {
+  const { terminal } = createFakeTerminal(environment);
+  const sent: string[] = [];
+  const clock = { now: Date.parse('2026-11-20T09:00:00Z') };
+  const submission: Submission = {
+    ...createSubmission(terminal),
+    async send(jobs) {
+      sent.push(...jobs.map(({ text }) => text));
+      return { ids: jobs.map(({ id }) => id), notSent: [], error: undefined };
+    },
+    rate: async () => ({ rate: 2, isPaused: false }),
+    ...given,
+  };
+  const context = contextOver(createMemoryStore(), { submission, now: () => clock.now });
+  const server = await connect(context, { ...readingTools, ...submittingTools });
+  return { ...server, sent, clock };
+}
+
+test('without --allow-submit there are no tools that send, and calling one by name does nothing', async () => {
+  await using server = await connect(contextOver(createMemoryStore()));
+
+  const { tools } = await server.client.listTools();
+
+  expect(tools.filter(({ annotations }) => annotations?.readOnlyHint !== true)).toEqual([]);
+  await expect(server.call('submit', { jobs: FUNCTION })).rejects.toThrow('submit not found');
+});
+
+test('tools that send say so', async () => {
+  await using server = await start();
+
+  const { tools } = await server.client.listTools();
+
+  for (const name of ['submit', 'score'])
+    expect(tools.find((tool) => tool.name === name)?.annotations).toMatchObject({
+      readOnlyHint: false,
+      destructiveHint: true,
+      openWorldHint: true,
+    });
+});
+
+describe('submit', () => {
+  test('sends nothing at first, and then exactly what was shown, byte for byte', async () => {
+    await using server = await start();
+
+    const { value: planned } = await server.call('submit', { jobs: FUNCTION });
+    expect(server.sent).toEqual([]);
+    expect(planned).toMatchObject({
+      isSent: false,
+      jobs: 1,
+      calls: 1,
+      seconds: 1,
+      data: { first: [FUNCTION] },
+    });
+
+    const { value: done } = await server.call('submit', { jobs: FUNCTION, confirm: planned['confirm'] });
+    expect(server.sent).toEqual([FUNCTION]);
+    expect(done).toMatchObject({ isSent: true, sentIds: ['report-1'], notSentIds: [] });
+  });
+
+  test('a confirmed call that is repeated, even at the same time, sends nothing again', async () => {
+    const held = Promise.withResolvers<void>();
+    const sent: string[] = [];
+    await using server = await start(QUEUE, {
+      async send(jobs) {
+        sent.push(...jobs.map(({ text }) => text));
+        await held.promise;
+        return { ids: jobs.map(({ id }) => id), notSent: [], error: undefined };
+      },
+    });
+    const { value } = await server.call('submit', { jobs: FUNCTION });
+    const args = { jobs: FUNCTION, confirm: value['confirm'] };
+
+    const both = [server.call('submit', args), server.call('submit', args)];
+    held.resolve();
+    const [first, second] = await Promise.all(both);
+    const third = await server.call('submit', args);
+
+    expect(sent).toEqual([FUNCTION]);
+    expect(first?.value['note']).toContain('All are on the queue');
+    for (const repeat of [second, third]) expect(repeat?.value['note']).toContain('this one sent nothing');
+  });
+
+  test('a token holds for the same content and tool alone, and for ten minutes', async () => {
+    await using server = await start();
+    const { value } = await server.call('submit', { jobs: FUNCTION });
+    const { confirm } = value as { confirm: string };
+    const texts = [{ id: '1', text: 'good' }];
+
+    const other = await server.call('submit', { jobs: FUNCTION.replace('report-1', 'report-2'), confirm });
+    const otherTool = await server.call('score', { texts, confirm });
+    const guessed = await server.call('submit', { jobs: FUNCTION, confirm: 'f'.repeat(32) });
+    server.clock.now += 11 * 60_000;
+    const late = await server.call('submit', { jobs: FUNCTION, confirm });
+
+    expect([other, otherTool, guessed, late].map(({ isError }) => isError)).toEqual([true, true, true, true]);
+    expect(other.text).toContain('got other arguments; nothing was sent');
+    expect(late.text).toContain('older than 10 minutes');
+    expect(server.sent).toEqual([]);
+  });
+
+  test('jobs that are wrong, not allowed or nameless are refused before there is a token', async () => {
+    await using server = await start({ ...QUEUE, SYNC_ALLOW: '{"types":["score"]}' });
+
+    const wrong = await server.call('submit', { jobs: `{"version":1,"type":"nothing"}\n${FUNCTION}` });
+    const nameless = await (await start()).call('submit', { jobs: FUNCTION.replace('"id":"report-1",', '') });
+
+    expect(wrong.text).toContain('line 1: type: expected one of');
+    expect(wrong.text).toContain('line 2: ');
+    expect(nameless.text).toContain('by which a run-function runs only once');
+    for (const { isError, value } of [wrong, nameless])
+      expect({ isError, value }).toEqual({ isError: true, value: {} });
+  });
+
+  test('what could not be sent is named, and that it may be sent again', async () => {
+    await using server = await start(QUEUE, {
+      send: async () => ({ ids: [], notSent: ['report-1'], error: new Error('the queue is away') }),
+    });
+    const { value } = await server.call('submit', { jobs: FUNCTION });
+
+    const { value: done } = await server.call('submit', { jobs: FUNCTION, confirm: value['confirm'] });
+
+    expect(done).toMatchObject({ isSent: false, notSentIds: ['report-1'] });
+    expect(done['note']).toContain('the queue is away');
+  });
+
+  test('without a queue it says which setting is missing', async () => {
+    await using server = await start({});
+
+    const { isError, text } = await server.call('submit', { jobs: FUNCTION });
+
+    expect(isError).toBe(true);
+    expect(text).toContain('SYNC_QUEUE_URL');
+  });
+});
+
+describe('score', () => {
+  const texts = [
+    { id: '1', text: 'good' },
+    { id: '2', text: 'good' },
+    { id: '3', text: 'bad' },
+  ];
+
+  test('costs a call for each distinct text, and is the same job whenever it is sent', async () => {
+    await using server = await start();
+
+    const { value } = await server.call('score', { texts, topics: [{ topic: 'delivery' }] });
+    expect(value).toMatchObject({ jobs: 1, calls: 2, seconds: 1 });
+    const args = { texts, topics: [{ topic: 'delivery' }] };
+    const { value: first } = await server.call('score', { ...args, confirm: value['confirm'] });
+    const { value: again } = await server.call('score', args);
+    const { value: second } = await server.call('score', { ...args, confirm: again['confirm'] });
+
+    expect(second['sentIds']).toEqual(first['sentIds']);
+    expect(server.sent).toHaveLength(2);
+  });
+
+  test('refuses more calls than are allowed', async () => {
+    await using server = await start();
+
+    const { isError, text } = await server.call('score', { texts, maxCalls: 1 });
+
+    expect(isError).toBe(true);
+    expect(text).toContain('2 calls may be needed, over the limit of 1');
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { matching, parseSort, printSort, searchable, sorted } from '../../../lib/report/page/lists/find.ts';
+
+const names = ['Margin 10', 'margin 9', 'Ärger', 'Revenue'];
+
+describe('a search', () => {
+  const texts = searchable(names.length, (row) => names[row] ?? '');
+
+  test('finds all words, in any case and order', () => {
+    expect(matching(texts, 'MARGIN', () => true)).toEqual([0, 1]);
+    expect(matching(texts, '10 mar', () => true)).toEqual([0]);
+    expect(matching(texts, 'ä', () => true)).toEqual([2]);
+  });
+
+  test('for nothing finds everything that passes', () => {
+    expect(matching(texts, '  ', (row) => row > 1)).toEqual([2, 3]);
+  });
+});
+
+describe('a sort', () => {
+  const text = (row: number) => names[row] ?? '';
+
+  test('by text takes numbers within it as numbers', () => {
+    expect(sorted([0, 1, 2, 3], { name: 'name', text }, false)).toEqual([2, 1, 0, 3]);
+    expect(sorted([0, 1, 2, 3], { name: 'name', text }, true)).toEqual([3, 0, 1, 2]);
+  });
+
+  test('by number leaves rows without one at the end, in either direction', () => {
+    const values = [3, null, 1, 2];
+    const column = { name: 'size', text, number: (row: number) => values[row] ?? null };
+
+    expect(sorted([0, 1, 2, 3], column, false)).toEqual([2, 3, 0, 1]);
+    expect(sorted([0, 1, 2, 3], column, true)).toEqual([0, 3, 2, 1]);
+  });
+
+  test('is one word of the address', () => {
+    expect(parseSort('-size')).toEqual({ name: 'size', descending: true });
+    expect(printSort(parseSort('-size'))).toBe('-size');
+    expect(printSort(parseSort('size'))).toBe('size');
+  });
+});

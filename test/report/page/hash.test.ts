@@ -1,0 +1,32 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { hashOf, parseHash, printHash } from '../../../lib/report/page/state/hash.ts';
+import { anyCodePoint } from '../../any-text.ts';
+
+test('an address says what is shown', () => {
+  expect(hashOf('calculations', { flag: 'broken', q: 'a & b', page: '' })).toBe(
+    '#calculations?flag=broken&q=a+%26+b',
+  );
+  expect(parseHash('#calculations?flag=broken&q=a+%26+b')).toEqual({
+    view: 'calculations',
+    params: { flag: 'broken', q: 'a & b' },
+  });
+});
+
+test.each(['', '#', '#nothing', '#<script>', '#?q=1'])('%s shows the health', (hash) => {
+  expect(parseHash(hash).view).toBe('health');
+});
+
+test('whatever is shown is read back from its address', () => {
+  const params = fc.dictionary(
+    fc.stringMatching(/^[a-z.]+$/),
+    fc.string({ unit: anyCodePoint, minLength: 1 }),
+    { maxKeys: 3 },
+  );
+
+  fc.assert(
+    fc.property(params, (each) => {
+      expect(parseHash(printHash({ view: 'cards', params: each }))).toEqual({ view: 'cards', params: each });
+    }),
+  );
+});

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { usersIn } from '../../../lib/report/graph/traverse.ts';
+import { layersOf } from '../../../lib/report/page/parts/layers.ts';
+import { reachedFrom } from '../../../lib/report/page/state/reached.ts';
+
+/** A dataset that twelve calculations are saved on; a card uses the last of them. */
+const graph = {
+  datasets: 1,
+  calculations: 12,
+  cards: 1,
+  others: [],
+  user: [...Array.from({ length: 12 }, (_, index) => index + 1), 13],
+  used: [...Array.from({ length: 12 }, () => 0), 12],
+  relation: [],
+  invalid: [],
+};
+
+const reached = reachedFrom(usersIn(graph), 0);
+
+test('everything that is reached comes once, nearest first, with the edge that leads to it', () => {
+  expect(reached).toHaveLength(13);
+  expect(reached[0]).toEqual({ node: 1, hop: 1, edge: 0 });
+  expect(reached.at(-1)).toEqual({ node: 13, hop: 2, edge: 12 });
+});
+
+test('a picture has ten boxes a layer, says how many more there are, and every line has two ends', () => {
+  const { boxes, lines } = layersOf(0, reached, ({ edge }) => graph.used[edge] ?? 0);
+
+  expect(boxes.map(({ node, more }) => (more > 0 ? `+${more}` : node))).toEqual([
+    ...[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    '+2',
+    13,
+  ]);
+  expect(lines).toHaveLength(12);
+  expect(lines.at(-1)?.from.more).toBe(2);
+});
+
+test('a circle ends', () => {
+  const circle = { ...graph, calculations: 2, cards: 0, user: [1, 2, 0], used: [0, 1, 2] };
+
+  expect(reachedFrom(usersIn(circle), 0).map(({ node }) => node)).toEqual([1, 2]);
+});
