@@ -68,7 +68,7 @@ export class AlarmTopics extends Construct {
     acknowledge(
       topic,
       'SNS2',
-      'An alarm says what its name says. CloudWatch may not use the key of AWS, and one of our own costs $1 a month.',
+      'Alarms say what their names say, digests what reports hold; a message stays until it is delivered. CloudWatch may not use the key of AWS, and one of our own costs $1 a month: whoever wants it gives a topic.',
     );
     topic.addToResourcePolicy(
       new PolicyStatement({

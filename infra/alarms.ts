@@ -24,6 +24,8 @@ export type AlarmsProps = Pick<Instance, 'alarms' | 'allow'> & {
   readonly expected: readonly ExpectedSnapshot[];
   /** What is started once an hour, or once a day: nothing waits for them if they are throttled. */
   readonly rare: readonly SyncFunction[];
+  /** What writes the report: it looks again in ten minutes, and nothing else waits for it. */
+  readonly report: SyncFunction | undefined;
   /** Of the app around, besides those of the settings. */
   readonly topics?: GivenTopics;
   readonly metrics: OwnMetrics;
@@ -50,10 +52,12 @@ type Watch = {
 /** All alarms. Each names its section of the runbook, whose heading is the alarm's name. */
 export class Alarms extends Construct {
   readonly all: readonly Alarm[];
+  /** Who is notified. */
+  readonly topics: AlarmTopics;
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    const topics = new AlarmTopics(this, 'Topics', { alarms: props.alarms, given: props.topics ?? {} });
+    this.topics = new AlarmTopics(this, 'Topics', { alarms: props.alarms, given: props.topics ?? {} });
     const all = Object.entries(watches(props));
     const { runbook, overrides } = props.alarms;
     checkOverrides(
@@ -64,7 +68,7 @@ export class Alarms extends Construct {
       const { off = false, threshold, severity } = overrides[name] ?? {};
       if (off) return [];
       const alarm = this.alarm(name, watch, runbook, threshold);
-      const actions = topics
+      const actions = this.topics
         .of(severity ?? severityOf(watch.section ?? name))
         .map((topic) => new SnsAction(topic));
       alarm.addAlarmAction(...actions);
@@ -123,6 +127,7 @@ const watches = (props: AlarmsProps): Watches => ({
   ...deadLetterWatches(props),
   ...snapshotWatches(props),
   ...functionWatches(props),
+  ...reportWatches(props),
   ...(allowedTypes(props).includes('score') ? spendingWatches(props) : {}),
 });
 
@@ -188,6 +193,19 @@ const functionWatches = ({ functions, rare }: AlarmsProps): Watches => ({
     of: periodsOfInvocation(functions),
   },
 });
+
+/** A failure is tried again in ten minutes, and a later one after longer; until then each look fails. */
+const reportWatches = ({ report }: AlarmsProps): Watches =>
+  report === undefined
+    ? {}
+    : {
+        ReportFailed: {
+          says: 'The report could not be written, or a digest not sent, for about an hour.',
+          metric: report.function.metricErrors({ period: FIVE_MINUTES }),
+          periods: 3,
+          of: Duration.minutes(70).toMinutes() / FIVE_MINUTES.toMinutes(),
+        },
+      };
 
 /**
  * How many periods an alarm on a metric of Lambda must look at. Lambda dates what it counts at the start of an

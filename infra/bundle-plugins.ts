@@ -109,6 +109,7 @@ const LATER: Readonly<Record<string, RegExp>> = {
   'split-texts':
     /(secrets-manager-token|parameter-store-token|fleet-pace|dynamo-budget|dynamo-breaker|directory)\.ts$/,
   'watch-snapshots': /(directory|scan)\.ts$/,
+  'write-report': /(directory|scan|topic-sender)\.ts$/,
   'write-tables': /(directory|scan)\.ts$/,
 };
 
@@ -116,6 +117,7 @@ const LATER: Readonly<Record<string, RegExp>> = {
 const NEVER: Readonly<Record<string, RegExp>> = {
   'run-jobs': /glue-partitions\.ts$/,
   'split-texts': /(secrets-manager|parameter-store)-token\.ts$/,
+  'write-report': /\/sources\/[\w-]+\/scan\.ts$/,
 };
 
 /**

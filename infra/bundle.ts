@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
-import { bundleOptions } from './bundle-options.ts';
+import { bundleOptions, root } from './bundle-options.ts';
 import { bundlePlugins } from './bundle-plugins.ts';
 
 /*
@@ -19,3 +20,7 @@ const { outputFiles } = await build({
   plugins: bundlePlugins(basename(dirname(file))),
 });
 for (const { path, contents } of outputFiles) await writeFile(join(folder, basename(path)), contents);
+
+/** The function that prints the report reads the page's script and style from a file beside it. */
+if (basename(dirname(file)) === 'write-report')
+  execFileSync(process.execPath, [join(root, 'build', 'write-page.ts'), folder]);

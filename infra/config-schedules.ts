@@ -28,7 +28,7 @@ const MOST_HOURS = 87_660;
 /** How much later than at the same time as the run before a snapshot may be published. */
 const GRACE_HOURS = 2;
 
-/** When a snapshot is taken, and how late it may be. */
+/** When a snapshot is taken, how late it may be, and who hears of it. */
 const timing = {
   /**
    * An alarm goes off if this many hours pass without a published run. Default: the longest time between two runs, and
@@ -38,6 +38,8 @@ const timing = {
   /** Required, except for a snapshot that follows another source: that one is taken after each run of the source. */
   cron: z.optional(cron),
   timeZone: z._default(timeZone, 'UTC'),
+  /** Whether a digest of each published run of the place goes to those who are notified of alarms. Default: false. */
+  digest: z.optional(z.boolean({ error: 'true or false' })),
 } as const;
 
 /** Checks a field as the functions check it, but leaves it as given, since they read it again. */
@@ -82,7 +84,13 @@ export const placeOf = ({ source, as }: Pick<Schedule, 'source' | 'as'>) => plac
 
 /** The `snapshot` message of a schedule, without an id. */
 export function messageOf(schedule: Schedule): Readonly<Record<string, unknown>> {
-  const { cron: _cron, timeZone: _zone, publishedWithinHours: _hours, ...request } = schedule;
+  const {
+    cron: _cron,
+    timeZone: _zone,
+    publishedWithinHours: _hours,
+    digest: _digest,
+    ...request
+  } = schedule;
   return { version: 1, type: 'snapshot', ...request };
 }
 

@@ -156,6 +156,8 @@ const instanceSchema = z.strictObject(
     functionsQueue: z.optional(z.boolean({ error: 'true or false' })),
     /** Whether the scores and results of each day become Parquet in the night after it, and older runs that are not. */
     writeTables: z._default(z.boolean({ error: 'true or false' }), true),
+    /** Whether the report is written after each publication, which digests need too. */
+    writeReport: z._default(z.boolean({ error: 'true or false' }), true),
     /** Calls leave from one address that does not change, through a NAT gateway: a new one, or one that exists. */
     fixedAddress: z._default(fixedAddress, false),
     lifetimes: z._default(lifetimes, lifetimes.parse({})),

@@ -103,6 +103,11 @@ function instanceFaults(instance: Raw, describe: Describe): readonly string[] {
     ...repeated(rules, ({ name }) => name).map((index) =>
       describe(['eventRules', index, 'name'], 'a name that no other rule has'),
     ),
+    ...schedules.flatMap(({ digest }, index) =>
+      digest === true && instance['writeReport'] === false
+        ? [describe(['schedules', index, 'digest'], 'false or absent without writeReport')]
+        : [],
+    ),
     ...(rules.length > 0 && instance['functionsQueue'] === false
       ? [describe(['functionsQueue'], 'true or absent: event rules send to this queue')]
       : []),

@@ -4,9 +4,10 @@ import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { PermissionsBoundary } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import type { IScheduleGroup } from 'aws-cdk-lib/aws-scheduler';
 import type { IQueue, Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { FunctionEnvironment } from '../lib/contract.ts';
+import { type FunctionEnvironment, REPORT_PAGE_KEY } from '../lib/contract.ts';
 import type { GivenTopics } from './alarm-topics.ts';
 import { Alarms } from './alarms.ts';
 import { allowedTypes } from './allowed-types.ts';
@@ -25,6 +26,7 @@ import { Network } from './network.ts';
 import { type AnyProps, partsOf, resourceFaults } from './platform-sync-props.ts';
 import { Policies, PUBLISHED } from './policies.ts';
 import { createDeadLetterQueue } from './queues.ts';
+import { Reports } from './reports.ts';
 import { followersOf, narrowedPlaces, Schedules } from './schedules.ts';
 import { Snapshots } from './snapshots.ts';
 import { Storage } from './storage.ts';
@@ -62,7 +64,12 @@ export class PlatformSync extends Construct {
   /** Each by what it does; `runFunctions` runs code functions. */
   readonly functions: Readonly<Record<'runJobs' | 'snapshot', LambdaFunction>> &
     Readonly<
-      Partial<Record<'runFunctions' | 'splitTexts' | 'watchSnapshots' | 'writeTables', LambdaFunction>>
+      Partial<
+        Record<
+          'runFunctions' | 'splitTexts' | 'watchSnapshots' | 'writeTables' | 'writeReport',
+          LambdaFunction
+        >
+      >
     >;
   /** What people may do, to attach to their roles. */
   readonly policies: Policies;
@@ -100,6 +107,8 @@ export class PlatformSync extends Construct {
       GlueDatabase: catalog.databaseName,
       WorkGroup: catalog.workGroupName,
       SnapshotFunction: work.snapshot.alias.functionArn,
+      // `npx platform-sync report --link` makes a link to it.
+      ...(work.reports && { ReportLocation: `${storage.location}/${REPORT_PAGE_KEY}` }),
     });
     this.addTags({ 'platform-sync': instance.name, ...instance.tags });
     const { permissionsBoundary } = resources;
@@ -155,7 +164,10 @@ export class PlatformSync extends Construct {
           resultsDays: instance.lifetimes.results,
         })
       : undefined;
-    return { jobs, texts, snapshot, expected, tables, rareDeadLetters };
+    const reports = instance.writeReport
+      ? new Reports(this, 'Reports', { logs, network, environment, storage })
+      : undefined;
+    return { jobs, texts, snapshot, expected, tables, reports, group, rareDeadLetters };
   }
 
   /** The settings, checked; what the stack knows of its place counts in these checks. */
@@ -190,7 +202,8 @@ export class PlatformSync extends Construct {
       readonly workGroupName: string;
     },
   ): Readonly<Record<string, Alarm>> {
-    const { jobs, expected, tables, rareDeadLetters, serviceName, topics = {}, workGroupName } = watched;
+    const { jobs, expected, tables, reports, group, rareDeadLetters } = watched;
+    const { serviceName, topics = {}, workGroupName } = watched;
     const metrics = ownMetrics(serviceName);
     const { queues, functions } = labelled(watched);
     const deadLetters = {
@@ -201,12 +214,15 @@ export class PlatformSync extends Construct {
       ...instance,
       expected: expected.expected,
       rare: [expected.watch, tables?.write].filter((each) => each !== undefined),
+      report: reports?.write,
       topics,
       metrics,
       queues: Object.values(queues),
       deadLetters,
       functions: Object.values(functions),
     });
+    // What sends digests is watched, and needs the topics of what watches it.
+    reports?.start({ ...instance, group, rareDeadLetters, topics: alarms.topics.of('notice') });
     new Dashboard(this, 'Dashboard', {
       serviceName,
       links: linksOf(this, { deadLetters, workGroupName, runbook: instance.alarms.runbook }),
@@ -217,6 +233,7 @@ export class PlatformSync extends Construct {
         ...functions,
         ...(expected.watch && { 'watch-snapshots': expected.watch }),
         ...(tables && { 'write-tables': tables.write }),
+        ...(reports && { 'write-report': reports.write }),
       },
     });
     return Object.fromEntries(alarms.all.map((alarm) => [alarm.node.id, alarm]));
@@ -234,6 +251,8 @@ type Work = {
   readonly snapshot: Snapshots;
   readonly expected: ExpectedSnapshots;
   readonly tables: Tables | undefined;
+  readonly reports: Reports | undefined;
+  readonly group: IScheduleGroup;
   readonly rareDeadLetters: Queue;
 };
 
@@ -256,6 +275,7 @@ const functionsOf = ({
   texts,
   snapshot,
   tables,
+  reports,
   expected: { watch },
 }: Work): PlatformSync['functions'] => ({
   runJobs: jobs.runJobs.function,
@@ -263,6 +283,7 @@ const functionsOf = ({
   ...(texts && { splitTexts: texts.splitTexts.function }),
   ...(watch && { watchSnapshots: watch.function }),
   ...(tables && { writeTables: tables.write.function }),
+  ...(reports && { writeReport: reports.write.function }),
   snapshot: snapshot.snapshot.function,
 });
 

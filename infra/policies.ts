@@ -32,7 +32,7 @@ const STORED_PARQUET = ['parquet/scores/*', 'parquet/results/*'];
  * alone, whoever starts work `submitter` too, and whoever is on call `operator` too.
  */
 export class Policies extends Construct {
-  /** `runs`, `diff`, results, scores, formulas, refusals, and queries with Athena. */
+  /** `runs`, `diff`, results, scores, the report, formulas, refusals, and queries with Athena. */
   readonly reader: ManagedPolicy;
   /** `submit`, and requests in `inbox/`. */
   readonly submitter: ManagedPolicy;
@@ -65,6 +65,8 @@ function grantReader(policy: ManagedPolicy, { storage, catalog }: PoliciesProps)
     'scores/*',
     'formulas/*',
     'refused/*',
+    // Not for readers outside of the account: jobs and scores are in it.
+    'report/*',
   ]);
   catalog.grantQuery(policy);
   // Where the workgroup puts what a query found.

@@ -83,6 +83,7 @@ test('each alarm goes off when it should', () => {
     'MessagesRefused: MessagesRefused > 0 in 1 of 1 × 300 s, no data notBreaching',
     'OldestJob: computed > 21600 in 1 of 1 × 300 s, no data notBreaching',
     'RareDeadLetters: ApproximateNumberOfMessagesVisible > 0 in 1 of 1 × 300 s, no data notBreaching',
+    'ReportFailed: Errors > 0 in 3 of 14 × 300 s, no data notBreaching',
     'SafeRate: SafeRate > 0 in 1 of 1 × 300 s, no data notBreaching',
     'SentimentCalls: SentimentCalls > 1000 in 1 of 1 × 86400 s, no data notBreaching',
     'SentimentTokens: SentimentTokens > 2000 in 1 of 1 × 86400 s, no data notBreaching',
@@ -116,7 +117,7 @@ test('each alarm on a metric of Lambda still sees an invocation that ran until i
   );
   const onLambda = alarms.filter((alarm) => lookBackOf(alarm).namespaces.includes('AWS/Lambda'));
 
-  expect(onLambda.map(({ id }) => id)).toEqual(['FunctionErrors', 'FunctionThrottles']);
+  expect(onLambda.map(({ id }) => id)).toEqual(['FunctionErrors', 'FunctionThrottles', 'ReportFailed']);
   expect(Math.max(...limits)).toBe(900);
   for (const alarm of onLambda)
     expect(lookBackOf(alarm).seconds).toBeGreaterThanOrEqual(Math.max(...limits) + 300);
@@ -140,7 +141,10 @@ function expectedOf(schedules: readonly object[]) {
   const watched = resources.flatMap(([, { Properties }]) =>
     Properties?.['MetricName'] === 'SnapshotMissing' ? [JSON.stringify(Properties['Dimensions'])] : [],
   );
-  const warnings = Annotations.fromStack(stack).findWarning('*', Match.stringLikeRegexp('is missing'));
+  const warnings = Annotations.fromStack(stack).findWarning(
+    '*',
+    Match.stringLikeRegexp('is missing|digests'),
+  );
   return { looked, watched, warnings: warnings.map(({ entry }) => String(entry.data).split(':', 1)[0]) };
 }
 
@@ -170,15 +174,19 @@ test('a snapshot that is taken once a week, a month or a year has an alarm for a
   });
 });
 
-test('a snapshot whose next time nobody knows has no such alarm, and a warning says so', () => {
+test('a snapshot whose next time nobody knows has no such alarm, and a warning says so, as of a digest for nobody', () => {
   expect(
-    expectedOf([{ source: 'data-files', cron: '0 6 1 1 ? 2027', ids: ['17'] }, { source: 'cards' }]),
+    expectedOf([
+      { source: 'data-files', cron: '0 6 1 1 ? 2027', ids: ['17'] },
+      { source: 'cards', digest: true },
+    ]),
   ).toEqual({
     looked: [],
     watched: [],
     warnings: [
       'no alarm says that a snapshot of data-files is missing',
       'no alarm says that a snapshot of cards is missing',
+      'nobody receives the digests of cards',
     ],
   });
 });
@@ -232,7 +240,7 @@ test('what is only in the logs is found by a saved query, which the dashboard sh
   for (const { Name, LogGroupNames } of queries) {
     expect(Name).toMatch(/^platform-sync-full\/./);
     expect(body).toContain(Name.split('/')[1]);
-    expect(LogGroupNames).toHaveLength(6);
+    expect(LogGroupNames).toHaveLength(7);
   }
 });
 
@@ -327,5 +335,6 @@ test('an instance has no alarm on what its job types cannot do', () => {
     'SnapshotRefused',
     'FunctionErrors',
     'FunctionThrottles',
+    'ReportFailed',
   ]);
 });

@@ -242,6 +242,18 @@ test('event rules need the queue of code functions', () => {
   expect(faultsIn({ functionsQueue: false })).toEqual([]);
 });
 
+test('digests need the report, which they name', () => {
+  const schedules = [{ source: 'calculations', cron: '0 2 * * ? *', digest: true }];
+
+  expect(faultsIn({ schedules, writeReport: false })).toEqual([
+    'instances.0.schedules.0 (calculations).digest: expected false or absent without writeReport, got true',
+  ]);
+  expect(faultsIn({ schedules })).toEqual([]);
+  expect(faultsIn({ schedules: [{ ...schedules[0], digest: 'daily' }] })).toEqual([
+    'instances.0.schedules.0 (calculations).digest: expected true or false, got "daily"',
+  ]);
+});
+
 describe('what an instance names is where the instance is', () => {
   const key = 'arn:aws:kms:eu-central-1:111122223333:key/0b9e4d5e-7d53-4c0d-9d4a-0d8c7f3f1a11';
   const secret = full.tokenSecretArn;

@@ -386,6 +386,7 @@ describe('a key of the app', () => {
     'SyncPoliciesOperator',
     'SyncPoliciesReader',
     'SyncPoliciesSubmitter',
+    'SyncReportsWriteRole',
     'SyncSnapshotsSnapshotRole',
     'SyncTablesWriteRole',
     'SyncTextsSplitTextsRole',
@@ -445,6 +446,7 @@ test('what others build on is public', () => {
     'splitTexts',
     'watchSnapshots',
     'writeTables',
+    'writeReport',
     'snapshot',
   ]);
   expect(sync.alarms['JobsFailed']?.alarmArn).toBeDefined();

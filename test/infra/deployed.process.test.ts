@@ -30,7 +30,8 @@ const instance = {
   rate: 2_000,
   compression: 'zstd',
   allow: { types: jobTypes, packages: [packageId] },
-  schedules: [{ source: 'calculations', cron: '0 2 * * ? *' }, { source: 'cards' }],
+  schedules: [{ source: 'calculations', cron: '0 2 * * ? *', digest: true }, { source: 'cards' }],
+  alarms: { email: 'night@example.com' },
   eventRules: [
     {
       name: 'sums',
@@ -395,6 +396,27 @@ test('the function that writes tables makes the Parquet of past days and of batc
   ])
     expect([key, await store.get(key)]).toEqual([key, expect.anything()]);
   expect(await store.get('scores/may/summary.json')).toBeUndefined();
+});
+
+test('the report is written after a publication, and what changed is mailed once', async () => {
+  const [id = ''] = Object.keys(deployed.template.Resources).filter((each) => each.startsWith('ReportsLook'));
+  const { run } = await stored(async () => 'calculations/latest.json');
+
+  const first = await stack.runSchedule(id);
+  const second = await stack.runSchedule(id);
+
+  expect(first).toEqual({ report: 'written', digests: [{ place: 'calculations', run }] });
+  expect(second).toEqual({ report: 'current', digests: [] });
+  expect(stack.output('ReportLocation')).toBe(`${store.location}/report/latest.html`);
+  expect(await store.get('report/latest.html')).toBeDefined();
+  expect((await stored(async () => 'report/latest.json')).runs).toMatchObject({ calculations: run });
+  expect(stack.published).toMatchObject([
+    {
+      topic: expect.stringMatching(/:AlarmsTopic[0-9A-F]{8}$/),
+      subject: expect.stringMatching(/^calculations of /),
+    },
+  ]);
+  expect(stack.published[0]?.messages['default']).toContain(`calculations: run ${run} was published.`);
 });
 
 test('no job ran its function twice', () => {

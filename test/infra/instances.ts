@@ -28,10 +28,16 @@ export const full = {
   logLevel: 'debug',
   allow: { types: ['run-function', 'snapshot', 'score'], packages: [packageId], functions: ['addNumbers'] },
   schedules: [
-    { source: 'calculations', cron: '0 2 * * ? *', timeZone: 'Europe/Berlin', accept: ['shrunk'] },
+    {
+      source: 'calculations',
+      cron: '0 2 * * ? *',
+      timeZone: 'Europe/Berlin',
+      accept: ['shrunk'],
+      digest: true,
+    },
     { source: 'calculations', cron: '0 3 ? * MON-FRI *', name: 'Revenue', as: 'revenue' },
     { source: 'files', cron: '0/30 4 * * ? *', filesets: [filesetId], directory: '/in', immediate: true },
-    { source: 'cards' },
+    { source: 'cards', digest: true },
     { source: 'cards', as: 'few', cron: '0 5 * * ? *', datasets: ['d1', 'd2'], drill: false },
     { source: 'data-files', cron: '0 6 * * ? *', ids: ['17', '18'], publishedWithinHours: 48 },
   ],

@@ -11,13 +11,15 @@ describe('values of a template', () => {
         Live: { Type: 'AWS::Lambda::Alias', Properties: { FunctionName: { Ref: 'Worker' }, Name: 'live' } },
         Worker: { Type: 'AWS::Lambda::Function', Properties: {} },
         Topic: { Type: 'AWS::SNS::Topic', Properties: {} },
+        Pipe: { Type: 'AWS::Pipes::Pipe', Properties: {} },
       },
     },
     { endpoint: 'http://127.0.0.1:1', texts: { 'https://a.invalid': 'http://127.0.0.1:2' } },
   );
 
   test('references are resolved to what they name here', () => {
-    expect(resolve({ url: { Ref: 'Jobs' }, alias: [{ Ref: 'Live' }] })).toEqual({
+    expect(resolve({ url: { Ref: 'Jobs' }, alias: [{ Ref: 'Live' }], topic: { Ref: 'Topic' } })).toEqual({
+      topic: 'arn:aws:sns:us-east-1:000000000000:Topic',
       url: 'http://127.0.0.1:1/000000000000/Jobs',
       alias: ['arn:aws:lambda:us-east-1:000000000000:function:Worker:live'],
     });
@@ -30,7 +32,7 @@ describe('values of a template', () => {
 
   test.each([
     [{ Ref: 'Nothing' }],
-    [{ Ref: 'Topic' }],
+    [{ Ref: 'Pipe' }],
     [{ 'Fn::GetAtt': ['Jobs', 'Colour'] }],
     [{ 'Fn::ImportValue': 'a' }],
   ])('%j is an error', (value) => {

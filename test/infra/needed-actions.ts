@@ -63,6 +63,7 @@ const NEEDS: Readonly<Record<string, (request: ServiceRequest) => readonly Found
       resource: arn('glue', place),
     }));
   },
+  sns: ({ body }) => [{ action: 'sns:Publish', resource: new URLSearchParams(body).get('TopicArn') ?? '' }],
   lambda({ path }) {
     const [, invoked] = /^\/2015-03-31\/functions\/([^/]+)\/invocations/.exec(path) ?? [];
     if (invoked !== undefined)

@@ -133,6 +133,55 @@ const cases = {
       ['list old versions', 'inbox/'],
     ],
   },
+  ExpectedSnapshotsWatchRole: {
+    may: [
+      ['get', 'calculations/latest.json'],
+      ['put', 'work/expected-snapshots.json'],
+      ['get', 'work/expected-snapshots.json'],
+    ],
+    mayNot: [
+      ['put', 'work/new.json'],
+      ['put', 'calculations/latest.json'],
+      ['get', 'results/old.json'],
+    ],
+  },
+  TablesWriteRole: {
+    may: [
+      ['get', 'results/old.json'],
+      ['get', 'calculations/dt=1/_manifest.json'],
+      ['put in parts', 'parquet/results/type=score/dt=1/part.parquet'],
+      ['delete', 'parquet/results/type=score/dt=1/part.parquet'],
+      ['put', 'work/tables-left.json'],
+    ],
+    mayNot: [
+      ['get', 'inbox/old.csv'],
+      ['put', 'results/new.json'],
+      ['delete', 'results/old.json'],
+      ['put', 'calculations/latest.json'],
+    ],
+  },
+  ReportsWriteRole: {
+    may: [
+      ['get', 'calculations/latest.json'],
+      ['list', 'calculations/'],
+      ['get', 'results/old.json'],
+      ['get', 'scores/b/old.json'],
+      ['get', 'formulas/1/old.json'],
+      ['get', 'work/runs/none.json'],
+      ['put if absent', 'work/report.json'],
+      ['put in parts', 'report/latest.html'],
+      ['put if absent', 'report/digests/calculations.json'],
+    ],
+    mayNot: [
+      ['get', 'inbox/old.csv'],
+      ['get', 'refused/old.json'],
+      ['put', 'work/new.json'],
+      ['put', 'results/new.json'],
+      ['put', 'calculations/latest.json'],
+      ['delete', 'report/latest.html'],
+      ['delete', 'work/runs/old.json'],
+    ],
+  },
 } as const satisfies Readonly<
   Record<string, { readonly may: readonly Case[]; readonly mayNot: readonly Case[] }>
 >;

@@ -285,6 +285,21 @@ describe('what an instance does not use, it does not have', () => {
     expect(JSON.stringify(resourcesOf(without))).not.toContain('TablesWrite');
   });
 
+  test('a report after each publication, unless that is turned off', () => {
+    const without = templateOf({ ...least, writeTables: false, writeReport: false });
+
+    expect(descriptions(without)).not.toContain('Writes the report and sends digests');
+    expect(without.findOutputs('ReportLocation')).toEqual({});
+    expect(JSON.stringify(resourcesOf(without))).not.toMatch(/Reports(Write|Look)|AlarmsReport/);
+    small.hasOutput('ReportLocation', {
+      Value: { 'Fn::Join': ['', ['s3://', { Ref: Match.anyValue() }, '/report/latest.html']] },
+    });
+    small.hasResourceProperties('AWS::Scheduler::Schedule', {
+      ScheduleExpression: 'cron(5/10 * * * ? *)',
+      Target: Match.objectLike({ Input: '{"places":[]}' }),
+    });
+  });
+
   test('an inbox of texts only where texts may be scored', () => {
     const onlySnapshots = templateOf({ ...least, allow: { types: ['snapshot'] } });
 
@@ -292,6 +307,7 @@ describe('what an instance does not use, it does not have', () => {
       'Takes snapshots, each a durable execution',
       'Runs jobs of all types',
       'Writes tables as Parquet',
+      'Writes the report and sends digests',
     ]);
     onlySnapshots.resourceCountIs('AWS::Events::Rule', 0);
   });
@@ -373,8 +389,8 @@ describe('snapshots', () => {
         }),
       }),
     });
-    // And one that looks for missing ones, and one that writes tables.
-    large.resourceCountIs('AWS::Scheduler::Schedule', 7);
+    // And those that look for missing ones and for what the report does not show, and that write tables.
+    large.resourceCountIs('AWS::Scheduler::Schedule', 8);
   });
 
   test('that are expected are looked for every hour', () => {
@@ -435,11 +451,41 @@ describe('the network', () => {
   });
 });
 
+test('digests of those places that ask for them go to who is notified of all alarms, and nowhere else', () => {
+  const [[id] = []] = resourcesOf(large).filter(([, { Type }]) => Type === 'AWS::SNS::Topic');
+  const given = 'arn:aws:sns:eu-central-1:111122223333:alarms';
+  const looks = all(large, 'AWS::Scheduler::Schedule').flatMap(({ ScheduleExpression, Target }) =>
+    ScheduleExpression === 'cron(5/10 * * * ? *)' ? [(Target as { readonly Input: unknown }).Input] : [],
+  );
+
+  expect(id).toMatch(/^AlarmsTopic[0-9A-F]{8}$/);
+  expect(looks).toEqual([
+    {
+      'Fn::Join': [
+        '',
+        [
+          `{"places":["calculations","calculations.revenue","files","cards","cards.few","data-files"],"digests":{"places":["calculations","cards"],"topics":["${given}","`,
+          { Ref: id },
+          '"]}}',
+        ],
+      ],
+    },
+  ]);
+  large.hasResourceProperties('AWS::IAM::Policy', {
+    PolicyDocument: Match.objectLike({
+      Statement: Match.arrayWith([
+        { Effect: 'Allow', Action: 'sns:Publish', Resource: [given, { Ref: id }] },
+      ]),
+    }),
+  });
+  expect(JSON.stringify(small.toJSON())).not.toContain('"sns:Publish"');
+});
+
 describe('every function', () => {
   const functions = [...all(small, 'AWS::Lambda::Function'), ...all(large, 'AWS::Lambda::Function')];
 
   test('runs on Node.js 24 and arm64, and writes a log that expires', () => {
-    expect(functions).toHaveLength(10);
+    expect(functions).toHaveLength(12);
     for (const each of functions)
       expect(each).toMatchObject({
         Runtime: 'nodejs24.x',

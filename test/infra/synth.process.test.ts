@@ -73,7 +73,7 @@ describe('npx cdk synth', { timeout: 240_000 }, () => {
 
     expect([...first.templates.keys()]).toEqual(['platform-sync-example.template.json']);
     expect(second.written()).toEqual(first);
-    expect(first.assets).toHaveLength(5);
+    expect(first.assets).toHaveLength(6);
   });
 
   test('names every fault of the configuration, and writes no template', () => {
@@ -108,7 +108,7 @@ test('cdk-nag finds nothing that is not acknowledged with a reason', () => {
   ).toEqual([]);
 });
 
-test.each(['run-jobs', 'snapshot', 'split-texts', 'watch-snapshots', 'write-tables'])(
+test.each(['run-jobs', 'snapshot', 'split-texts', 'watch-snapshots', 'write-tables', 'write-report'])(
   'the bundle of %s is below 900 KB',
   (name) => {
     const sizes = Object.values(bundleOf(name)).map(({ length }) => length);

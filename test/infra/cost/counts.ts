@@ -24,6 +24,24 @@ export const counts = {
   /** Of each look for missing snapshots. By rule: what is read of each place, and since when; it is written once a day. */
   look: { seconds: 1, readsOfPlace: 1, reads: 1, logBytes: 1_500 },
   /**
+   * Of each look for what the report does not show. By rule: the report, its last turn and `latest.json` of each source
+   * are read, and of each place with a digest what was sent; places are listed once an hour. Estimated: seconds.
+   */
+  report: { seconds: 0.5, reads: 7, readsOfPlace: 1, listsInHour: 8, logBytes: 1_200 },
+  /**
+   * Of each report. Measured: seconds of a record (4.5 for 100,000 calculations). By rule: puts, and what is read of the
+   * last 30 days at most (lib/report/collect). Estimated: what else is read, and seconds besides.
+   */
+  writtenReport: {
+    seconds: 5,
+    secondsOfRecord: 0.000_05,
+    secondsOfObject: 0.001,
+    puts: 4,
+    reads: 100,
+    mostResults: 10_000,
+    mostParts: 3_000,
+  },
+  /**
    * Of each night in which tables are written, besides what is read of jobs and chunks. Estimated: seconds without any,
    * files with their records, and listings.
    */

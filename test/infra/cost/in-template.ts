@@ -9,10 +9,14 @@ export type InTemplate = {
   readonly hourlyFunctions: number;
   /** Functions that are started every night. */
   readonly nightlyFunctions: number;
+  /** Functions that are started every ten minutes. */
+  readonly reportFunctions: number;
   readonly secrets: number;
   readonly mappings: number;
   /** Places of snapshots. */
   readonly schedules: number;
+  /** How often in a night something is published, and so a report written: what starts at one time ends together. */
+  readonly times: number;
   /** The most processes that take jobs at once. */
   readonly workers: number;
   /** Gigabytes of memory, by the function's description. */
@@ -33,15 +37,18 @@ export function countIn(instance: object): InTemplate {
       ({ ScheduleExpression, Target }) =>
         ScheduleExpression === cron && JSON.stringify(Target).includes('Function'),
     ).length;
+  const { schedules } = instance as { readonly schedules: readonly { readonly cron?: string }[] };
   const [{ ScalingConfig: scaling } = {}] = ofType('AWS::Lambda::EventSourceMapping');
   return {
     alarmMetrics: alarms.reduce((sum, alarm) => sum + metricsOf(alarm), 0),
     alarms: alarms.length,
     hourlyFunctions: started('cron(0 * * * ? *)'),
     nightlyFunctions: started('cron(30 1 * * ? *)'),
+    reportFunctions: started('cron(5/10 * * * ? *)'),
     secrets: ofType('AWS::SecretsManager::Secret').length,
     mappings: ofType('AWS::Lambda::EventSourceMapping').length,
-    schedules: (instance as { readonly schedules: readonly unknown[] }).schedules.length,
+    schedules: schedules.length,
+    times: new Set(schedules.map(({ cron }) => cron)).size,
     workers: (scaling as { readonly MaximumConcurrency: number }).MaximumConcurrency,
     memoryGb: (description) => {
       const found = functions.find(({ Description }) => String(Description).startsWith(description));

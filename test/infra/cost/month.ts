@@ -43,13 +43,24 @@ function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
   // Each result and part is read once for the tables.
   const tableObjects = template.nightlyFunctions * (jobs + 2 * chunks);
   const tableSeconds = tableNights * counts.tables.seconds + tableObjects * counts.tables.secondsOfObject;
+  const reportLooks = template.reportFunctions * HOURS * 6;
+  const reports = template.reportFunctions * NIGHTS * template.times;
+  const reportObjects =
+    Math.min(jobs, counts.writtenReport.mostResults) + Math.min(chunks, counts.writtenReport.mostParts);
+  const reportSeconds =
+    reportLooks * counts.report.seconds +
+    reports *
+      (counts.writtenReport.seconds +
+        records * counts.writtenReport.secondsOfRecord +
+        reportObjects * counts.writtenReport.secondsOfObject);
   const puts =
     parts * counts.putsInPart +
     runs * counts.putsInRun +
     jobs * counts.job.puts +
     chunks * counts.putsInChunk +
     template.hourlyFunctions * NIGHTS +
-    tableNights * counts.tables.puts;
+    tableNights * counts.tables.puts +
+    reports * counts.writtenReport.puts;
   const looks = template.hourlyFunctions * HOURS;
   const rows = jobs + 3 * texts;
   return {
@@ -61,7 +72,8 @@ function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
         texts * counts.text.logBytes +
         runs * counts.logBytesInRun +
         looks * counts.look.logBytes +
-        tableNights * counts.tables.logBytes) /
+        tableNights * counts.tables.logBytes +
+        reportLooks * counts.report.logBytes) /
       1e9,
     secret: template.secrets,
     lambdaGbSecond:
@@ -69,8 +81,10 @@ function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
       (jobs * counts.job.lambdaSeconds + textSeconds) * memoryGb('Runs jobs of all types') +
       (chunks / 100) * memoryGb('Splits requests') +
       looks * counts.look.seconds * memoryGb('Looks for snapshots') +
-      tableSeconds * memoryGb('Writes tables'),
-    lambdaRequest: jobs + chunks + 2 * runs + snapshotSeconds / counts.sliceSeconds + looks + tableNights,
+      tableSeconds * memoryGb('Writes tables') +
+      reportSeconds * memoryGb('Writes the report'),
+    lambdaRequest:
+      jobs + chunks + 2 * runs + snapshotSeconds / counts.sliceSeconds + looks + tableNights + reportLooks,
     durableOperation: snapshotSeconds / counts.sliceSeconds + runs * counts.operationsInRun,
     sqsRequest: template.mappings * counts.pollsInMonth + (jobs + chunks + runs) * counts.job.sqsRequests,
     dynamoWrite:
@@ -79,12 +93,15 @@ function amountsOf(template: InTemplate, load: Load, rate: number): Amounts {
     dynamoGb: (rows * counts.bytesInRow) / 1e9,
     recoveryGb: (rows * counts.bytesInRow) / 1e9,
     // A listing costs as much as a write.
-    s3Write: puts + tableNights * counts.tables.lists,
+    s3Write:
+      puts + tableNights * counts.tables.lists + template.reportFunctions * HOURS * counts.report.listsInHour,
     s3Read:
       parts * 2 +
       chunks * 2 +
       looks * (counts.look.reads + counts.look.readsOfPlace * template.schedules) +
-      tableObjects,
+      tableObjects +
+      reportLooks * (counts.report.reads + counts.report.readsOfPlace * template.schedules) +
+      reports * (counts.writtenReport.reads + reportObjects + parts / NIGHTS),
     s3Gb: (records * NIGHTS * counts.bytesInRecord) / 1e9,
     event: puts + jobs * counts.job.events + chunks,
   };

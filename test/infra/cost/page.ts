@@ -99,5 +99,6 @@ ${sizes.map(sectionOf).join('\n\n')}
 - Alarms and metrics are most of it. An alarm on an expression pays for each metric in it, so one alarm made of several costs as much as they do. \`alarms.overrides\` turns off those that an instance does not need.
 - A place with \`SnapshotMissing\` costs $0.10, its alarm: the metric has data only while a snapshot is missing.
 - \`tokenParameter\`: the token in a parameter costs nothing, in the stack's own secret $0.40.
+- The report costs $0.23, of which $0.10 is its alarm, and up to $0.005 each time that it is written, for the results that it reads. \`writeReport: false\` saves that.
 - The queue of code functions costs $0.26 by being polled. Without event rules it exists only where \`functionsQueue\` says so.
 `;

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { signerOf } from '../signer.ts';
 import { s3OperationOf } from './s3/s3-operation.ts';
 
 export type ServiceName = 's3' | 'sqs' | 'dynamodb';
@@ -20,10 +21,10 @@ type Received = Pick<AwsRequest, 'method' | 'headers' | 'body'> & { readonly url
 
 /** The request, if its signature names one of the services. Signatures are read, not checked. */
 export function parseRequest({ method, url, headers, body }: Received): AwsRequest | undefined {
-  const [, service] = SIGNED.exec(String(headers.authorization)) ?? [];
   const { pathname: path, searchParams: query } = new URL(`http://localhost${url}`);
   const operation = String(headers['x-amz-target'] ?? '').replace(/^[^.]*\./, '');
   const request = { operation, method, path, query, headers, body };
+  const service = signerOf(headers, url)?.service;
   switch (service) {
     case 's3':
       return { ...request, service, operation: s3OperationOf(request) };
@@ -34,8 +35,6 @@ export function parseRequest({ method, url, headers, body }: Received): AwsReque
       return undefined;
   }
 }
-
-const SIGNED = /^AWS4-HMAC-SHA256 Credential=[^/]+\/\d{8}\/[^/]+\/([^/]+)\/aws4_request\b/;
 
 /** The path and the query, as they are sent. */
 export const urlOf = ({ path, query }: Pick<AwsRequest, 'path' | 'query'>): string =>

@@ -9,12 +9,13 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { signerOf } from '../signer.ts';
 
 /** A request, and the status of its response. */
 export type ServiceRequest = {
   /** The access key id that signed it. */
   readonly by: string;
-  /** The service's name in the signature: `s3`, `sqs`, `dynamodb`, `secretsmanager`, `ssm`, `events`, `glue` or `lambda`. */
+  /** The service's name in the signature: `s3`, `sqs`, `dynamodb`, `secretsmanager`, `ssm`, `events`, `sns`, `glue` or `lambda`. */
   readonly service: string;
   readonly method: string;
   /** With the query. */
@@ -48,8 +49,9 @@ export async function startGateway({ endpointOf }: GatewayOptions): Promise<Gate
   const agent = new Agent({ keepAlive: true });
   const server = createServer(async (request, response) => {
     const { method = '', url: path = '/', headers } = request;
-    const [, by, service] = SIGNED.exec(String(headers.authorization)) ?? [];
-    if (by === undefined || service === undefined) return refuse(response, 403, 'The request is not signed.');
+    const signer = signerOf(headers, path);
+    if (signer === undefined) return refuse(response, 403, 'The request is not signed.');
+    const { by, service } = signer;
     const endpoint = endpointOf(service, path);
     if (endpoint === undefined) return refuse(response, 501, `There is no ${service} here.`);
     try {
@@ -77,8 +79,6 @@ export async function startGateway({ endpointOf }: GatewayOptions): Promise<Gate
   const { port } = server.address() as AddressInfo;
   return { endpoint: `http://127.0.0.1:${port}`, requests, close, [Symbol.asyncDispose]: close };
 }
-
-const SIGNED = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/\d{8}\/[^/]+\/([^/]+)\/aws4_request\b/;
 
 type Forwarded = {
   readonly method: string;

@@ -6,6 +6,7 @@ import { type GlueOptions, type LocalGlue, startGlue } from '../services/start-g
 import { type LocalLambda, startLambda } from '../services/start-lambda.ts';
 import { startParameters } from '../services/start-parameters.ts';
 import { startSecrets } from '../services/start-secrets.ts';
+import { type Published, startTopics } from '../services/start-topics.ts';
 import { type Resource, resourcesOf, type Template } from './template.ts';
 import { type Resolve, templateValues } from './template-values.ts';
 
@@ -16,6 +17,8 @@ export type StackServices = {
   readonly settings: Readonly<Record<string, string>>;
   readonly requests: readonly ServiceRequest[];
   readonly events: readonly PutEvent[];
+  /** What was published to topics. */
+  readonly published: readonly Published[];
   readonly glue: LocalGlue;
   readonly lambda: LocalLambda;
   readonly executions: LocalExecutions;
@@ -37,6 +40,7 @@ export async function startStackServices(template: Template, secret: string): Pr
     await startParameters(Object.fromEntries(parametersOf(template, resolve).map((arn) => [arn, secret]))),
   );
   const events = started.use(await startEvents());
+  const topics = started.use(await startTopics(all('AWS::SNS::Topic')));
   const glue = started.use(await startGlue(tablesOf(template, resolve)));
   const lambda = started.use(await startLambda(all('AWS::Lambda::Function')));
   const executions = started.use(await startExecutions());
@@ -47,6 +51,7 @@ export async function startStackServices(template: Template, secret: string): Pr
     secretsmanager: secrets.endpoint,
     ssm: parameters.endpoint,
     events: events.endpoint,
+    sns: topics.endpoint,
     glue: glue.endpoint,
     lambda: lambda.endpoint,
   };
@@ -62,6 +67,7 @@ export async function startStackServices(template: Template, secret: string): Pr
     settings: { ...aws.settings, AWS_ENDPOINT_URL: endpoint },
     requests,
     events: events.taken,
+    published: topics.published,
     glue,
     lambda,
     executions,

@@ -10,6 +10,7 @@ import type { PutEvent } from '../services/start-events.ts';
 import type { EndedExecution } from '../services/start-executions.ts';
 import type { Glue } from '../services/start-glue.ts';
 import type { Lambda } from '../services/start-lambda.ts';
+import type { Published } from '../services/start-topics.ts';
 import { type EventTarget, targetsOf } from './event-targets.ts';
 import { type StackServices, startStackServices } from './stack-services.ts';
 import { resourcesOf, type StackToRun } from './template.ts';
@@ -39,6 +40,7 @@ export type LocalStack = {
   /** Every request so far. Those of a function are `by` its logical id. */
   readonly requests: readonly ServiceRequest[];
   readonly events: readonly PutEvent[];
+  readonly published: readonly Published[];
   readonly glue: Pick<Glue, 'partitions'>;
   readonly lambda: Pick<Lambda, 'requests'>;
   /** Passes the messages of queues to functions, as the template's mappings say, until it is disposed of. */
@@ -89,6 +91,7 @@ export async function startStack(options: StackOptions): Promise<LocalStack> {
     output: (name) => String(resolve(template.Outputs?.[name]?.Value)),
     requests: services.requests,
     events: services.events,
+    published: services.published,
     glue: services.glue,
     lambda: services.lambda,
     poll: () => startMappings(stack),

@@ -86,6 +86,8 @@ function placesOf(
   switch (Type) {
     case 'AWS::S3::Bucket':
       return named(id.toLowerCase(), `arn:aws:s3:::${id.toLowerCase()}`);
+    case 'AWS::SNS::Topic':
+      return { ref: here('sns', id), attributes: { TopicName: id } };
     case 'AWS::DynamoDB::Table':
       return named(id, here('dynamodb', `table/${id}`));
     case 'AWS::SQS::Queue':

@@ -4,7 +4,9 @@ import { ListBucketsCommand } from '@aws-sdk/client-s3';
 import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { expect, test } from 'vitest';
 import { type LocalAws, startAws } from '../../../../lib/sandbox/aws/services/start-aws.ts';
+import { openStore } from '../../../../lib/store/open.ts';
 import { createS3Client } from '../../../../lib/store/s3-client.ts';
+import { linkToObject } from '../../../../lib/store/s3-link.ts';
 import { runScript } from '../run-script.ts';
 
 test('the local AWS has the configured buckets', async () => {
@@ -13,6 +15,23 @@ test('the local AWS has the configured buckets', async () => {
   const { Buckets } = await createS3Client(aws.settings).send(new ListBucketsCommand({}));
 
   expect(Buckets?.map(({ Name }) => Name)).toEqual(['first', 'second']);
+});
+
+test('an object can be read by a link, without credentials, until the link ends', async () => {
+  await using aws = await startAws({ buckets: ['acme'] });
+  const store = await openStore('s3://acme/a b', { s3: aws.settings });
+  await store.put('page.html', Buffer.from('hello'), { contentType: 'text/html' });
+  const link = (seconds: number) =>
+    linkToObject({ bucket: 'acme', key: 'a b/page.html', seconds, environment: aws.settings });
+
+  const response = await fetch((await link(60)).url);
+
+  expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
+    200,
+    'text/html',
+    'hello',
+  ]);
+  expect((await fetch((await link(0)).url)).status).toBe(403);
 });
 
 test('the local AWS responds on 127.0.0.1 and on no other address of this machine', async () => {

@@ -1,0 +1,59 @@
+import type { Context } from 'aws-lambda';
+import { createLogger } from '../../lib/logger.ts';
+import { once } from '../../lib/once.ts';
+import { afterPublishing, afterPublishingEvent } from '../../lib/report/after-publishing.ts';
+import { writeReport } from '../../lib/report/write-report.ts';
+import { readSettings } from '../../lib/settings.ts';
+import { openStore } from '../../lib/store/open.ts';
+import { createInvocations } from '../invocations.ts';
+import { openAtStart } from '../open-at-start.ts';
+import { writeLine } from '../write-line.ts';
+
+/** Writes the report if a run was published that it does not show, and sends the digests of runs that have none yet. */
+export async function handler(event: unknown, context: Context) {
+  return invocations.run(context, async (nearEnd) => {
+    const { store, logger } = await ready();
+    const done = await afterPublishing({
+      ...afterPublishingEvent.parse(event),
+      store,
+      async write(options) {
+        const { faults } = await writeReport(options);
+        if (faults.length > 0)
+          logger.warn({ faults: faults.slice(0, MOST_FAULTS) }, 'report written with faults');
+      },
+      openSender,
+      now: Date.now,
+      warn: (what, err) => logger.warn({ err }, what),
+      signal: nearEnd,
+    });
+    if (done.report === 'written' || done.digests.length > 0) logger.info(done, 'report');
+    return done;
+  });
+}
+
+/** What could not be read is in the report, too. */
+const MOST_FAULTS = 20;
+
+const invocations = createInvocations();
+
+async function openSender(topics: readonly string[]) {
+  const { logger } = await ready();
+  const { createTopicSender } = await import('../../lib/report/digest/topic-sender.ts');
+  return createTopicSender({
+    topics,
+    environment: process.env,
+    warn: (what, err) => logger.warn({ err }, what),
+  });
+}
+
+/** Opened when the process starts and shared by all events; if opening fails, the next event tries again. */
+const ready = once(open);
+await openAtStart(ready);
+
+async function open() {
+  const { SYNC_STORE, LOG_LEVEL } = readSettings(process.env);
+  return {
+    store: await openStore(SYNC_STORE, { s3: process.env }),
+    logger: createLogger(LOG_LEVEL, writeLine),
+  };
+}

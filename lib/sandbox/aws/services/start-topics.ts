@@ -1,0 +1,51 @@
+import { text } from 'node:stream/consumers';
+import { type LoopbackServer, startLoopbackServer } from './loopback-server.ts';
+
+/** A message as it was published. */
+export type Published = {
+  readonly topic: string;
+  readonly subject: string | null;
+  /** What a subscriber by each protocol gets; `default` for those that have none of their own. */
+  readonly messages: Readonly<Record<string, string>>;
+};
+
+/** SNS refuses more. */
+const MOST_BYTES = 256 * 1024;
+
+/** A subject has fewer than 100 characters, of ASCII, without line ends and control characters. */
+const SUBJECT = /^(?! )[ -~]{1,99}$/;
+
+/** A stand-in for SNS with these topics, by their ARNs: it accepts messages and delivers them nowhere. */
+export async function startTopics(
+  topics: readonly string[],
+): Promise<LoopbackServer & { readonly published: readonly Published[] }> {
+  const published: Published[] = [];
+  const server = await startLoopbackServer(async (request, response) => {
+    const sent = new URLSearchParams(await text(request).catch(() => ''));
+    const result = accept(sent, topics);
+    if (typeof result !== 'string') published.push(result);
+    response.writeHead(typeof result === 'string' ? 400 : 200, { 'content-type': 'text/xml' });
+    response.end(typeof result === 'string' ? refusal(result) : ACCEPTED);
+  });
+  return { ...server, published };
+}
+
+/** The message, or the code of the error. */
+function accept(sent: URLSearchParams, topics: readonly string[]): Published | string {
+  const topic = sent.get('TopicArn') ?? '';
+  const message = sent.get('Message') ?? '';
+  const subject = sent.get('Subject');
+  if (sent.get('Action') !== 'Publish') return 'InvalidAction';
+  if (!topics.includes(topic)) return 'NotFound';
+  if (Buffer.byteLength(message) > MOST_BYTES || (subject !== null && !SUBJECT.test(subject)))
+    return 'InvalidParameter';
+  const messages = sent.get('MessageStructure') === 'json' ? JSON.parse(message) : { default: message };
+  return typeof messages.default === 'string' ? { topic, subject, messages } : 'InvalidParameter';
+}
+
+const NAMESPACE = 'http://sns.amazonaws.com/doc/2010-03-31/';
+
+const ACCEPTED = `<PublishResponse xmlns="${NAMESPACE}"><PublishResult><MessageId>0</MessageId></PublishResult></PublishResponse>`;
+
+const refusal = (code: string): string =>
+  `<ErrorResponse xmlns="${NAMESPACE}"><Error><Type>Sender</Type><Code>${code}</Code><Message>${code}</Message></Error></ErrorResponse>`;
