@@ -7,6 +7,7 @@ import { crash } from './crash.ts';
 import { jobs } from './jobs.ts';
 import { pace } from './pace.ts';
 import { publish } from './publish.ts';
+import { report } from './report.ts';
 import { snapshot } from './snapshot.ts';
 import { snapshotRate } from './snapshot-rate.ts';
 import { tables } from './tables.ts';
@@ -24,6 +25,7 @@ const benches: readonly Bench[] = [
   cost,
   tables,
   tablesRead,
+  report,
 ];
 
 const requested = process.argv.slice(2);

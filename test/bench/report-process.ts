@@ -1,0 +1,21 @@
+import { printReport } from '../../lib/report/write-report.ts';
+import { openStore } from '../../lib/store/open.ts';
+
+/* Makes the report of a store: `report-process.ts STORE`. Prints what it took as one line of JSON. */
+
+const [location = ''] = process.argv.slice(2);
+const startedMs = performance.now();
+const { page, facts } = await printReport({
+  store: await openStore(location),
+  now: Date.now,
+  signal: new AbortController().signal,
+});
+console.log(
+  JSON.stringify({
+    seconds: (performance.now() - startedMs) / 1_000,
+    peakMb: process.resourceUsage().maxRSS / 1_000,
+    bytes: page.byteLength,
+    records: facts.calculations?.total ?? 0,
+    faults: facts.faults,
+  }),
+);

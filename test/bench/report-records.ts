@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { createPlatformState } from '../../lib/sandbox/platform/state.ts';
+import { latestKey, MANIFEST_NAME, type Place, publishedFolder } from '../../lib/snapshot/keys.ts';
+import type { Part } from '../../lib/snapshot/manifest.ts';
+import type { Store } from '../../lib/store/store.ts';
+import { printStored } from '../../lib/store/stored-json.ts';
+import { publishedManifest } from '../snapshot/published-manifest.ts';
+
+/** Stores a published run of so many calculations of the sandbox, and one of the cards that they are on. */
+export async function publishRecords(store: Store, calculations: number): Promise<void> {
+  const datasets = Math.max(1, Math.round(calculations / 50));
+  const state = createPlatformState({ calculations, datasets, cards: Math.round(calculations / 7) });
+  await publish(store, 'calculations', rowsOf(state.calculations));
+  await publish(store, 'cards', cardsOf(state));
+}
+
+type State = ReturnType<typeof createPlatformState>;
+
+function* rowsOf(table: State['calculations']): Generator<Uint8Array> {
+  for (const sequence of table.byId()) yield table.row(sequence);
+}
+
+function* cardsOf({ cards, datasets }: State): Generator<Uint8Array> {
+  for (const index of datasets.keys())
+    for (const { row } of cards.of(index)) yield Buffer.from(JSON.stringify(row));
+}
+
+const RUN = { id: '20261121T091500Z-3fa9c1', startedAt: '2026-11-21T09:15:00.000Z' };
+const PART_RECORDS = 50_000;
+const LINE_FEED = Buffer.from('\n');
+
+async function publish(store: Store, place: Place, rows: Iterable<Uint8Array>): Promise<void> {
+  const folder = publishedFolder(place, RUN);
+  const parts: Part[] = [];
+  let lines: Uint8Array[] = [];
+  const close = async () => {
+    const body = await promisify(gzip)(Buffer.concat(lines.flatMap((line) => [line, LINE_FEED])), {
+      level: 1,
+    });
+    const sha256 = createHash('sha256').update(body).digest('hex');
+    const key = `${folder}part-${String(parts.length).padStart(5, '0')}-${sha256.slice(0, 12)}.ndjson.gz`;
+    await store.put(key, body);
+    parts.push({ key, records: lines.length, bytes: body.byteLength, sha256, firstKey: '', lastKey: '' });
+    lines = [];
+  };
+  for (const row of rows) {
+    lines.push(Buffer.from(row));
+    if (lines.length >= PART_RECORDS) await close();
+  }
+  if (lines.length > 0) await close();
+  const records = parts.reduce((sum, part) => sum + part.records, 0);
+  const manifest = `${folder}${MANIFEST_NAME}`;
+  const { id: run, startedAt } = RUN;
+  await store.put(
+    manifest,
+    printStored(publishedManifest({ source: place, run, startedAt, records, parts })),
+  );
+  await store.put(latestKey(place), printStored({ run, manifest, startedAt }));
+}

@@ -1,0 +1,62 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { makeFacts } from '../report/make-facts.ts';
+import { findingsOf } from './axe.ts';
+import { openReport, startBrowser, writeReport } from './open-report.ts';
+
+/** Each part of the page in a state that shows all it has. */
+const STATES = [
+  'health',
+  'changes',
+  'where-used?q=margin&id=dataset:90001',
+  'where-used?id=calculation:1001&way=uses',
+  'batches',
+  'jobs',
+  'broken',
+  'calculations?flag=broken&owner=Ana+Duarte',
+  'cards?q=revenue&page=2',
+  'datasets',
+  'files',
+  'data-files',
+];
+
+let browser: Browser;
+let report: Awaited<ReturnType<typeof writeReport>>;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  report = await writeReport(makeFacts({ calculations: 40, cards: 55, datasets: 6 }));
+});
+
+afterAll(async () => {
+  report[Symbol.dispose]();
+  await browser.close();
+});
+
+// Beside one another: each page is a process of the browser, and waits for its own.
+describe.concurrent.each([
+  ['light', 1360],
+  ['dark', 1360],
+  ['light', 360],
+] as const)('%s, %d px wide', (colorScheme, width) => {
+  test('axe-core finds nothing in any part, and the page never scrolls sideways', async ({ expect }) => {
+    const { page, misdeeds } = await openReport(browser, report.url, {
+      colorScheme,
+      viewport: { width, height: 900 },
+    });
+
+    const found = new Set<string>();
+    for (const state of STATES) {
+      await page.evaluate(`location.hash = ${JSON.stringify(state)}`);
+      await page.locator('main h2').filter({ visible: true }).first().waitFor();
+      await page.evaluate('for (const each of document.querySelectorAll("details")) each.open = true');
+
+      for (const finding of await findingsOf(page)) found.add(`${state}: ${finding}`);
+      if (await page.evaluate('document.documentElement.scrollWidth > innerWidth'))
+        found.add(`${state} is too wide`);
+    }
+
+    expect([...found, ...misdeeds]).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,18 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+
+/** Where Debian and others have it. */
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** The browser's program: that of `CHROMIUM`, or the first of the usual ones; undefined if there is none. */
+export const findBrowser = (): string | undefined =>
+  [process.env['CHROMIUM'] ?? '', ...PLACES].find((path) => path !== '' && existsSync(path));
+
+/** Installs Debian's browser, where that can be done. */
+export function installBrowser(): void {
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;
+  const apt = (...args: readonly string[]) =>
+    spawnSync('apt-get', args, { stdio: ['ignore', 2, 2] }).status === 0;
+  const install = () => apt('install', '-y', '--no-install-recommends', 'chromium');
+  if (!install() && apt('update')) install();
+}

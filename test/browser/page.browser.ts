@@ -1,0 +1,199 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HOSTILE, makeFacts } from '../report/make-facts.ts';
+import { openReport, startBrowser, writeReport } from './open-report.ts';
+
+/** As many as the reference platform has. */
+const facts = makeFacts({ calculations: 20_000, cards: 3_000, datasets: 120 });
+
+let browser: Browser;
+let report: Awaited<ReturnType<typeof writeReport>>;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  report = await writeReport(facts);
+});
+
+afterAll(async () => {
+  report[Symbol.dispose]();
+  await browser.close();
+});
+
+const numberIn = (text: string | null): number => Number((text ?? '').replaceAll(/\D/g, ''));
+
+/** The status line of what is shown, once it says something. */
+async function found(page: Page): Promise<string> {
+  await page.waitForTimeout(300);
+  return (await page.locator('main [role=status]').filter({ visible: true }).first().textContent()) ?? '';
+}
+
+test('a report of 20,000 calculations is under 2 MB', () => {
+  expect(report.html.length).toBeLessThan(2_000_000);
+});
+
+test('the counts on the page are those of the facts', async () => {
+  const { page, misdeeds } = await openReport(browser, report.url);
+  const tile = async (name: string) =>
+    numberIn(await page.locator('.tile', { hasText: name }).first().locator('.tile-value').textContent());
+  const { calculations, cards, files } = facts;
+
+  expect(await tile('files')).toBe(files?.total);
+  expect(await tile('with a broken reference')).toBe(calculations?.flags.broken);
+  expect(await tile('that nothing uses')).toBe(calculations?.flags.unused);
+  expect(await tile('cards without access')).toBe(cards?.withoutAccess);
+
+  await page.getByRole('link', { name: 'with a broken reference' }).click();
+
+  expect(await found(page)).toBe(`${calculations?.flags.broken} calculations of 20,000`);
+  expect(new URL(page.url()).hash).toBe('#calculations?flag=broken');
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+test('the seeded broken references are found by the search, and what they reach', async () => {
+  const { page, misdeeds } = await openReport(browser, report.url);
+  const [edge = -1, valid = ''] = facts.graph.invalid[5] ?? [];
+  const user = (facts.graph.user[edge] ?? 0) - facts.graph.datasets;
+  const { id, name } = facts.calculations?.list.columns ?? { id: [], name: [] };
+
+  await page.getByRole('link', { name: /^Broken references/ }).click();
+  expect(await found(page)).toBe(`${facts.graph.invalid.length} broken references`);
+  await page.getByLabel('Search broken references').fill(id[user] ?? '');
+  await page.getByText('1 broken reference of').waitFor();
+  const row = page.getByRole('row').nth(1);
+
+  expect(await row.textContent()).toContain(name[user]);
+  expect(await row.textContent()).toContain(valid);
+
+  await row.getByRole('link').first().click();
+  await page.getByRole('heading', { name: name[user] ?? '' }).waitFor();
+
+  expect(await page.getByText('1 reference is broken').count()).toBe(1);
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+test('where-used leads from a dataset to a known card, in the picture and in the list', async () => {
+  const { page, misdeeds } = await openReport(browser, `${report.url}#where-used`);
+  const { id, title, dataset, texts } = facts.cards?.list.columns ?? {
+    id: [],
+    title: [],
+    dataset: [],
+    texts: [],
+  };
+  const card = 40;
+  const its = texts[dataset[card] ?? -1] ?? '';
+
+  await page.getByLabel('Search datasets').fill(`dataset ${its}`);
+  await page.locator('.matches').getByRole('link', { name: its, exact: true }).click();
+  await page.getByText(/^If it were deleted, [\d,]+ calculations and [\d,]+ cards would break\.$/).waitFor();
+
+  expect(await page.locator('svg .box-start').textContent()).toContain(its);
+  expect(await page.locator('svg .box-more').count()).toBeGreaterThan(0);
+
+  await page.getByLabel('Search datasets').fill(id[card] ?? '');
+  await page
+    .locator('.matches')
+    .getByRole('link', { name: title[card] ?? '' })
+    .click();
+  await page.getByRole('button', { name: 'what it uses' }).click();
+
+  expect(await page.getByRole('row', { name: its }).count()).toBeGreaterThan(0);
+
+  await page.goBack();
+  expect(await page.getByRole('button', { name: 'what uses it' }).getAttribute('aria-pressed')).toBe('true');
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+test('a list is sorted, paged and searched, and its address shows the same to whoever gets it', async () => {
+  const { page, misdeeds } = await openReport(browser, `${report.url}#calculations`);
+  const sizes = facts.calculations?.list.columns.id ?? [];
+
+  await page.getByRole('button', { name: 'Id', exact: true }).click();
+  await page.locator('th[aria-sort=ascending]', { hasText: 'Id' }).waitFor();
+  expect(await page.getByRole('row').nth(1).textContent()).toContain(sizes[0]);
+  await page.getByRole('button', { name: 'Id', exact: true }).click();
+  await page.getByRole('button', { name: 'Next' }).click();
+  await page.getByText('Page 2 of 400').waitFor();
+  const first = await page.getByRole('row').nth(1).textContent();
+  expect(first).toContain(sizes[sizes.length - 51]);
+
+  const other = await openReport(browser, page.url());
+  expect(await other.page.getByRole('row').nth(1).textContent()).toBe(first);
+
+  await page.getByLabel('Search calculations').fill('no such calculation');
+  await page.getByText('No calculation matches').waitFor();
+  expect([...misdeeds, ...other.misdeeds]).toEqual([]);
+  await Promise.all([page.context().close(), other.page.context().close()]);
+});
+
+test('names that would be markup or scripts stay text, wherever they are shown', async () => {
+  const { page, misdeeds } = await openReport(browser, `${report.url}#calculations?sort=id`);
+
+  expect(await page.getByRole('rowheader').allTextContents()).toEqual(
+    expect.arrayContaining(HOSTILE.slice(0, 5).map(String)),
+  );
+  for (const view of ['changes', 'cards?sort=id', 'where-used?q=alert', 'where-used?id=calculation:1001']) {
+    await page.evaluate(`location.hash = ${JSON.stringify(view)}`);
+    await page.getByText('<img src=x onerror=alert(1)>').filter({ visible: true }).first().waitFor();
+  }
+
+  expect(await page.locator('img, iframe, object, main script').count()).toBe(0);
+  expect(await page.getByText('[U+202E]').count()).toBeGreaterThan(0);
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+test('it opens over http as it does from a file', async () => {
+  await using server = createServer((_, response) =>
+    response.setHeader('content-type', 'text/html; charset=utf-8').end(report.html),
+  ).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+
+  const { page, misdeeds } = await openReport(browser, `http://127.0.0.1:${port}/latest.html`);
+
+  expect(await page.locator('.tile').count()).toBeGreaterThan(5);
+  expect(misdeeds).toEqual([]);
+  await page.context().close();
+});
+
+test('without scripts it shows the main counts', async () => {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+
+  await page.goto(report.url);
+
+  expect(await page.getByRole('row', { name: 'Calculations 20,000' }).count()).toBe(1);
+  await context.close();
+});
+
+test('it is ready within three seconds', async () => {
+  const { page } = await openReport(browser, report.url);
+  const readyMs = Number(await page.evaluate('performance.getEntriesByName("ready")[0].startTime'));
+  console.log(`ready ${Math.round(readyMs)} ms after navigation, ${report.html.length} bytes`);
+
+  // Three times as long as is promised: the machine may be busy with something else.
+  expect(readyMs).toBeLessThan(9_000);
+  await page.context().close();
+});
+
+describe('printed', () => {
+  test('every essential part is there, and no control', async () => {
+    const { page, misdeeds } = await openReport(browser, `${report.url}#jobs`);
+
+    await page.emulateMedia({ media: 'print' });
+
+    for (const name of ['Health', 'What changed', 'Sentiment', 'Jobs and pace'])
+      expect(await page.getByRole('heading', { name, exact: true }).isVisible(), name).toBe(true);
+    expect(await page.getByRole('button').filter({ visible: true }).count()).toBe(0);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    const pdf = await page.pdf({ format: 'A4' });
+    expect(pdf.length).toBeGreaterThan(20_000);
+    expect(misdeeds).toEqual([]);
+    await page.context().close();
+  });
+});
