@@ -16,13 +16,15 @@ test('the tour tells its story, and nothing else', async () => {
   await rm(folder, { recursive: true });
 
   expect(code).toBe(0);
-  expect(out.match(/^\d\/\d /gm)).toEqual(['1/7 ', '2/7 ', '3/7 ', '4/7 ', '5/7 ', '6/7 ', '7/7 ']);
+  expect(out.match(/^\d\/\d /gm)).toEqual(['1/8 ', '2/8 ', '3/8 ', '4/8 ', '5/8 ', '6/8 ', '7/8 ', '8/8 ']);
   expect(out).toMatch(/^calculations +\S+ +\S+ +\S+ +20,000 .* proved$/m);
   expect(out).toMatch(/Killed \(kill -9\) with \d+,\d+ records stored\./);
   expect(out).toContain('refused as: shrunk');
   expect(out).toMatch(/\d throttled$/m);
   expect(out).toMatch(/^4 .*wonderful! .* POSITIVE$/m);
   expect(out.match(/ DONE /g)).toHaveLength(5);
+  expect(out).toMatch(/report\.html: [\d,]+ KB/);
+  expect(out).toContain(`The report:      file://${folder}/platform-sync-data/tour/report.html`);
   expect(out).toContain('Try this next');
   // Lines for machines, and what the story does not mention.
   expect(`${out}${err}`).not.toMatch(/_aws|"level"|warning:|and \d+ more \(/);

@@ -1,5 +1,5 @@
 /** How many steps the tour has. */
-export const TOUR_STEPS = 7;
+export const TOUR_STEPS = 8;
 
 /** What the tour says before it loads anything. */
 export const tourIntroduction: readonly string[] = [

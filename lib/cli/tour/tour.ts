@@ -1,5 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { sourceDefinitions, sources } from '../../snapshot/sources/sources.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
 import { startTourAws, type TourAws } from './aws.ts';
@@ -52,6 +53,7 @@ export async function tour(given: Terminal): Promise<number> {
   await tellLimit(narration, instance);
   await tellScores(narration);
   await tellFunction(narration, instance, starting);
+  await tellReport(narration);
   for (const line of ending()) out(line);
   for (const { command, code } of narration.unexpected)
     terminal.err(`the tour: ${command} ended with ${code}, which is not how the story goes`);
@@ -197,11 +199,22 @@ async function tellFunction(
   await tellJobs(narration, platform, FOLDER, await starting);
 }
 
+const REPORT = join(FOLDER, 'report.html');
+
+async function tellReport({ step, run }: Narration): Promise<void> {
+  step(
+    'Look at it',
+    'One page that opens from disk: what is broken, what changed, what uses what, the batch, the jobs.',
+  );
+  await run(['report', '--output', REPORT]);
+}
+
 const ending = (): readonly string[] => [
   `\n${'─'.repeat(100)}\nTry this next`,
   `     ${'SYNC_STORE=platform-sync-data/tour npx platform-sync query'.padEnd(62)}SQL over what you have just seen`,
   `     ${'npx platform-sync sandbox > sandbox.env'.padEnd(62)}a platform and an AWS of your own to play with`,
   `     ${'npx platform-sync --help'.padEnd(62)}all commands`,
   `     ${'docs/recipes.md'.padEnd(62)}a copy every night, a CSV, a function on an event, a fleet`,
-  `\nEverything is in ${resolve(FOLDER)}.`,
+  `\nThe report:      ${pathToFileURL(resolve(REPORT))}`,
+  `Everything else: ${resolve(FOLDER)}`,
 ];
