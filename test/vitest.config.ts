@@ -8,6 +8,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Three more than there are cores: half of the time, tests wait for polls, kills and leases.
     maxWorkers: availableParallelism() + 3,
     // One process runs many files, which saves start-up and imports: no test changes a module's state.

@@ -49,7 +49,7 @@ describe('what is hidden', () => {
 
     hideSecrets(SETTINGS)(`${'a'.repeat(20_000)}${'x://'.repeat(11_000)}@`);
 
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
   });
 });
 

@@ -62,7 +62,7 @@ describe('numbers are compared by their exact value', () => {
 
     expect([equal, exponents]).toEqual([true, false]);
     // A bigint of as many digits takes many seconds to print.
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
   });
 });
 

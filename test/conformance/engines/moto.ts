@@ -1,11 +1,12 @@
 import { join } from 'node:path';
+import type { Engines } from '../../aws/engines.ts';
 import { byPip } from '../fetch/pip.ts';
 import type { Engine } from './engine.ts';
 
 const VERSION = '5.2.5';
 
-/** Most services of AWS, in memory. Here it stands for the queues, and for those that no other engine has. */
-export const moto: Engine = {
+/** Most services of AWS, in memory, of which it stands for some. */
+const motoAs = (engines: (endpoint: string) => Engines): Engine => ({
   name: 'moto',
   version: VERSION,
   fetch: byPip(`moto[server]==${VERSION}`),
@@ -15,9 +16,14 @@ export const moto: Engine = {
       join(fetched, 'venv', 'bin', 'python'),
       ...['-m', 'moto.server', '-H', '127.0.0.1', '-p', String(port)],
     ],
-    engines: {
-      sqs: { endpoint: `http://127.0.0.1:${port}` },
-      services: { endpoint: `http://127.0.0.1:${port}` },
-    },
+    engines: engines(`http://127.0.0.1:${port}`),
   }),
-};
+});
+
+/** It stands for the queues, and for the services that no other engine has. */
+export const moto = motoAs((endpoint) => ({ sqs: { endpoint }, services: { endpoint } }));
+
+const user = { accessKeyId: 'conformance', secretAccessKey: 'conformance-secret' } as const;
+
+/** It stands for the objects: less strict than engines of their own, but quick to fetch. */
+export const motoObjects = motoAs((endpoint) => ({ s3: { endpoint, ...user, versioned: false } }));

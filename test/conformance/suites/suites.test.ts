@@ -15,7 +15,7 @@ describe('the words after `npm run conformance --`', () => {
   test('choose quick runs only', () => {
     const quick = choose(['--quick', 's3']).map(({ run }) => engineOf(run));
 
-    expect(quick).toEqual(['versitygw']);
+    expect(quick).toEqual(['moto']);
   });
 
   test('are refused if they name no suite', () => {

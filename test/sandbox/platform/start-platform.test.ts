@@ -42,7 +42,7 @@ describe('a running platform', () => {
     await sandbox.close();
     await waiting;
 
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
     await expect(search(sandbox)).rejects.toThrow('fetch failed');
   });
 
