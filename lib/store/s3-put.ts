@@ -136,7 +136,14 @@ async function sendParts(place: S3Object, input: PutObjectCommandInput, signal: 
   const abortController = new AbortController();
   const abort = () => abortController.abort(signal?.reason);
   signal?.addEventListener('abort', abort, { once: true });
-  const upload = new Upload({ client: place.client, params: input, partSize: PART_BYTES, abortController });
+  const upload = new Upload({
+    client: place.client,
+    params: input,
+    partSize: PART_BYTES,
+    abortController,
+    // It would abort only some failed uploads, and throw what that said in place of the first error.
+    leavePartsOnError: true,
+  });
   try {
     return await upload.done();
   } catch (error) {
@@ -147,7 +154,7 @@ async function sendParts(place: S3Object, input: PutObjectCommandInput, signal: 
   }
 }
 
-// If only the completion is refused, Upload leaves the parts, which cost money. No error here may hide the first one.
+// Parts that are left cost money. No error here may hide the first one.
 const discardParts = ({ client, bucket, key }: S3Object, uploadId: string): Promise<unknown> =>
   client
     .send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId: uploadId }))

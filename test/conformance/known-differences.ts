@@ -147,13 +147,6 @@ export const knownDifferences: readonly KnownDifference[] = [
     reason: 'ListObjectVersions requires s3:ListBucketVersions.',
     does: 'It also allows it to whoever may s3:ListBucket.',
   })),
-  {
-    suite: 's3',
-    engine: 'moto',
-    test: 'an S3 store a body of 20 MiB is stored if absent, once',
-    reason: 'An upload whose completion is refused by its condition stays, until it is aborted.',
-    does: 'It removes the upload, so that aborting it fails.',
-  },
   { ...characters, test: 'a message with U+FFFE is refused' },
   { ...characters, test: 'a message with U+FFFF is refused' },
   { ...characters, test: 'a message with U+0001 is refused' },

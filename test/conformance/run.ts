@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import PQueue from 'p-queue';
 import type { Engines } from '../aws/engines.ts';
 import type { Engine } from './engines/engine.ts';
 import { knownDifferences } from './known-differences.ts';
@@ -48,48 +49,41 @@ function chosenOrExit(): readonly Chosen[] {
 
 async function main(): Promise<number> {
   await using guard = startGuard();
-  const fetched = await fetchAll(chosen, guard);
-  const rows = await inLanes(chosen, async ({ suite, run }): Promise<Row> => {
-    return { suite, run, outcome: await outcomeOf({ suite, run }, fetched, guard) };
-  });
+  const fetched = fetchAll(chosen, guard);
+  const lanes = new PQueue({ concurrency: LANES });
+  const rows = await Promise.all(
+    chosen.map(async ({ suite, run }): Promise<Row> => {
+      await Promise.all(run.engines.map((engine) => fetched.get(engine)));
+      return { suite, run, outcome: await lanes.add(() => outcomeOf({ suite, run }, fetched, guard)) };
+    }),
+  );
   const { passed, failed } = totalOf(rows);
   console.log(`\n${tableOf(rows)}\n\n${passed} passed, ${failed} failed`);
   return failed > 0 ? 1 : 0;
 }
 
-/** Acts on all in their order, two at a time; returns what came of each. */
-async function inLanes<T, R>(all: readonly T[], act: (each: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const rest = all.entries();
-  const lane = async () => {
-    for (const [at, each] of rest) results[at] = await act(each);
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
-  return results;
-}
-
 /** The folder of each engine, or why it cannot be had. */
 type Found = { readonly folder: string } | { readonly notRun: string };
-type Fetched = ReadonlyMap<Engine, Found>;
+type Fetched = ReadonlyMap<Engine, Promise<Found>>;
 
-/** All at once, since some wait for the network while others compile. */
-async function fetchAll(chosen: readonly Chosen[], guard: Guard): Promise<Fetched> {
+/** All at once, since some wait for the network while others compile. A suite begins as soon as its engines are there. */
+function fetchAll(chosen: readonly Chosen[], guard: Guard): Fetched {
   const cache = process.env['CONFORMANCE_CACHE'] ?? join(homedir(), '.cache', 'platform-sync', 'conformance');
   const limitMs = words.includes('--quick') ? FETCH_MS.quick : FETCH_MS.all;
   const late = AbortSignal.timeout(limitMs);
   const signal = AbortSignal.any([late, stopped.signal]);
   const engines = [...new Set(chosen.flatMap(({ run }) => run.engines))];
-  const entries = engines.map(async (engine): Promise<readonly [Engine, Found]> => {
+  const fetch = async (engine: Engine): Promise<Found> => {
     try {
       if (engine.java !== undefined) await findJava(engine.java);
-      return [engine, { folder: await fetchEngine(engine, { cache, guard, signal }) }];
+      return { folder: await fetchEngine(engine, { cache, guard, signal }) };
     } catch (error) {
       stopped.signal.throwIfAborted();
       const notRun = late.aborted ? `fetching took longer than ${limitMs / 1_000} s` : messageOf(error);
-      return [engine, { notRun }];
+      return { notRun };
     }
-  });
-  return new Map(await Promise.all(entries));
+  };
+  return new Map(engines.map((engine) => [engine, fetch(engine)]));
 }
 
 async function outcomeOf({ suite, run }: Chosen, fetched: Fetched, guard: Guard): Promise<Outcome> {
@@ -99,7 +93,7 @@ async function outcomeOf({ suite, run }: Chosen, fetched: Fetched, guard: Guard)
   let engines: Engines = {};
   try {
     for (const engine of run.engines) {
-      const found = fetched.get(engine) ?? { notRun: 'not fetched' };
+      const found = (await fetched.get(engine)) ?? { notRun: 'not fetched' };
       if ('notRun' in found) return found;
       const started = running.use(await startEngine(engine, { fetched: found.folder, signal, guard }));
       engines = { ...engines, ...started.engines };

@@ -239,6 +239,18 @@ describe('in S3', () => {
     await expect(thrown).rejects.toThrow(/^get a in s3:\/\/refused: /);
   });
 
+  test('a part that is refused is what a failed upload reports, although its parts cannot be discarded', async () => {
+    const refusing = spyClient((command) => {
+      if (command === 'UploadPartCommand') throw s3Error('AccessDenied', 403);
+      if (command === 'AbortMultipartUploadCommand') throw s3Error('NoSuchUpload', 404);
+    });
+    const store = createS3Store({ client: refusing, bucket, prefix: 'refused-parts' });
+
+    const putting = store.put('large', Buffer.alloc(20 * 1024 * 1024));
+
+    await expect(putting).rejects.toMatchObject({ failure: { kind: 'denied', code: 'AccessDenied' } });
+  });
+
   test('a bucket that does not exist is reported as missing, not as an absent object', async () => {
     const store = createS3Store({ client, bucket: 'no-such-bucket' });
 

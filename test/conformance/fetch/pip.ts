@@ -11,5 +11,7 @@ export const byPip =
     const venv = join(folder, 'venv');
     await run(['python3', '-m', 'venv', venv]);
     const environment = { PIP_CACHE_DIR: downloads, PIP_DISABLE_PIP_VERSION_CHECK: '1' };
-    await run([join(venv, 'bin', 'python'), '-m', 'pip', 'install', '--quiet', ...packages], { environment });
+    await run([join(venv, 'bin', 'python'), '-m', 'pip', 'install', '--quiet', '--no-compile', ...packages], {
+      environment,
+    });
   };
