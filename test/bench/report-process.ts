@@ -1,15 +1,17 @@
+import { writeFileSync } from 'node:fs';
 import { printReport } from '../../lib/report/write-report.ts';
 import { openStore } from '../../lib/store/open.ts';
 
-/* Makes the report of a store: `report-process.ts STORE`. Prints what it took as one line of JSON. */
+/* Makes the report of a store: `report-process.ts STORE FILE`. Prints what it took as one line of JSON. */
 
-const [location = ''] = process.argv.slice(2);
+const [location = '', file = ''] = process.argv.slice(2);
 const startedMs = performance.now();
 const { page, facts } = await printReport({
   store: await openStore(location),
   now: Date.now,
   signal: new AbortController().signal,
 });
+writeFileSync(file, page);
 console.log(
   JSON.stringify({
     seconds: (performance.now() - startedMs) / 1_000,

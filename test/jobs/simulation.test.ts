@@ -11,7 +11,7 @@ import { type Parts, simulate } from './simulation/simulate.ts';
  * printed step by step. With `TEST_SCALE=100`, 200,000 of them run in about ten minutes.
  */
 
-const RUNS = scaled(200, 2_000);
+const RUNS = scaled(100, 2_000);
 
 type Settings = { readonly parts?: Parts; readonly among?: Partial<Plan>; readonly breaks?: RegExp };
 

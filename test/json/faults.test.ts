@@ -18,9 +18,9 @@ test.each([
   ]);
 });
 
-test('of hundreds of thousands of unknown names, 50 are listed, each shortened', () => {
+test('of a hundred thousand unknown names, 50 are listed, each shortened', () => {
   const given = Object.fromEntries(
-    Array.from({ length: 300_000 }, (_, at) => [`${at}-${'x'.repeat(1_000)}`, 1]),
+    Array.from({ length: 100_000 }, (_, at) => [`${at}-${'x'.repeat(1_000)}`, 1]),
   );
   const parsed = z.strictObject({ a: z.number() }).safeParse({ b: 1, ...given });
 
@@ -28,7 +28,7 @@ test('of hundreds of thousands of unknown names, 50 are listed, each shortened',
 
   expect(faults).toHaveLength(51);
   expect(faults.slice(0, 2)).toEqual(['a: expected a number, got nothing', 'b: not a known name']);
-  expect(faults.at(-1)).toBe('and 299952 more');
+  expect(faults.at(-1)).toBe('and 99952 more');
   expect(Math.max(...faults.map(({ length }) => length))).toBeLessThan(350);
 });
 

@@ -16,7 +16,7 @@ import { storyOf } from './story.ts';
 
 const small = Object.entries(bounds.test) as readonly (readonly [ScenarioName, number])[];
 
-test.for(sampled(4, small))(
+test.for(sampled(2, small))(
   'no schedule breaks a promise: %s, at most %i faults',
   { timeout: scaledTimeout(240_000) },
   async ([name, faults]) => {
@@ -30,7 +30,7 @@ test.for(sampled(4, small))(
   },
 );
 
-test.for(sampled(5, Object.entries(brokenCopies)))(
+test.for(sampled(3, Object.entries(brokenCopies)))(
   'the exploration finds: %s',
   { timeout: scaledTimeout(240_000) },
   async ([, copy]) => {

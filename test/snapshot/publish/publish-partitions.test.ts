@@ -293,7 +293,7 @@ const moments = Array.from({ length: ACTIONS }, (_, index) => index + 1).flatMap
     ] as const,
 );
 
-describe.each(sampled(6, moments))(
+describe.each(sampled(3, moments))(
   'a publisher that is stopped $when its action $action',
   ({ action, when }) => {
     test.each([

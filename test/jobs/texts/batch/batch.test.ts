@@ -336,7 +336,7 @@ test.each([true, false])(
     } = summaryOf(whole.store);
 
     const writes = Array.from({ length: counting.writes() }, (_, index) => index + 1);
-    for (const at of sampled(30, writes)) {
+    for (const at of sampled(15, writes)) {
       const platform = scriptedAnalyze();
       const base = world({}, platform);
       const broken = crashing(base, at, made);
