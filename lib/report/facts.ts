@@ -166,6 +166,8 @@ export type CardFacts = {
     readonly owner: readonly number[];
     readonly dataset: readonly number[];
     readonly texts: readonly string[];
+    /** The rows, from 0, of the cards that the token may not open. */
+    readonly withoutAccess: readonly number[];
   }>;
 };
 
@@ -225,6 +227,7 @@ export type Sentiments = {
 
 export type BatchFacts = {
   readonly batch: string;
+  /** Undefined for a batch that the command scored: it has no job whose end is recorded. */
   readonly finishedAt: number | undefined;
   readonly texts: number;
   readonly scored: number;

@@ -48,6 +48,11 @@ test('the counts on the page are those of the facts', async () => {
 
   expect(await found(page)).toBe(`${calculations?.flags.broken} calculations of 20,000`);
   expect(new URL(page.url()).hash).toBe('#calculations?flag=broken');
+
+  await page.goBack();
+  await page.getByRole('link', { name: 'cards without access' }).click();
+
+  expect(await found(page)).toBe(`${cards?.withoutAccess} cards of 3,000`);
   expect(misdeeds).toEqual([]);
   await page.context().close();
 });

@@ -136,6 +136,7 @@ export function makeFacts({ calculations, cards, datasets }: Sizes): ReportFacts
           owner: cardOwner,
           dataset: cardDataset,
           texts: cardTexts,
+          withoutAccess: Array.from({ length: 12 }, (_, index) => index * 7),
         },
       },
     },

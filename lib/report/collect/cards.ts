@@ -89,6 +89,7 @@ async function listCards(run: RunRecords, known: KnownCards, sink: EdgeSink): Pr
     owner: [] as number[],
     dataset: [] as number[],
     texts,
+    withoutAccess: [] as number[],
   };
   const wants = () => isUnnamed || isWhole || columns.id.length < listed || sink.isWanting();
   await run.read((card, number) => {
@@ -97,6 +98,7 @@ async function listCards(run: RunRecords, known: KnownCards, sink: EdgeSink): Pr
     if (isWhole || columns.id.length < listed) sink.listed(cardEdges(card));
     else if (sink.isWanting()) sink.other(cardEdges(card));
     if (isFirst[number] !== 1 || columns.id.length >= listed) return;
+    if (card['access'] === false) columns.withoutAccess.push(columns.id.length);
     columns.id.push(shownText(thing('card', card['id'])?.id ?? ''));
     columns.title.push(shownText(textIn(card['title']) ?? ''));
     columns.type.push(positionOf(shownText(fieldIn.type(card))));

@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot';
 import { useMemo } from 'preact/hooks';
 import type { RunFacts } from '../../facts.ts';
-import { count, counted, time } from '../text/numbers.ts';
+import { count, counted, time, timeAmong } from '../text/numbers.ts';
 import { Chart } from './chart.tsx';
 import { colours } from './colours.ts';
 import { NumbersTable } from './numbers-table.tsx';
@@ -47,6 +47,7 @@ function optionsOf(history: readonly RunFacts[]): Plot.PlotOptions {
       .map((kind) => ({ index, kind, value: kind === 'removed' ? -run[kind] : run[kind] })),
   );
   const most = Math.max(1, ...history.map(({ added, changed }) => added + changed));
+  const starts = history.map(({ startedAt }) => startedAt);
   return {
     height: 220,
     marginLeft: 52,
@@ -57,7 +58,7 @@ function optionsOf(history: readonly RunFacts[]): Plot.PlotOptions {
       // Where nothing changed, a line along the bottom.
       domain: [Math.min(0, ...history.map(({ removed }) => -removed)), most],
       tickFormat: (value: number) => count(Math.abs(value)),
-      ticks: 5,
+      ticks: Math.min(5, most),
       nice: true,
     },
     color: { domain: [...kinds], range: kinds.map((kind) => colours[kind]) },
@@ -69,7 +70,7 @@ function optionsOf(history: readonly RunFacts[]): Plot.PlotOptions {
         label: null,
         tickSize: 0,
         ticks: ends(history.length),
-        tickFormat: (index: number) => time(history[index]?.startedAt).slice(5, 10),
+        tickFormat: (index: number) => timeAmong(starts, index),
       }),
     ],
   };

@@ -1,7 +1,7 @@
 import * as Plot from '@observablehq/plot';
 import { useMemo } from 'preact/hooks';
 import type { RunFacts } from '../../facts.ts';
-import { count, counted, duration, time } from '../text/numbers.ts';
+import { count, counted, duration, time, timeAmong } from '../text/numbers.ts';
 import { Chart } from './chart.tsx';
 import { colours } from './colours.ts';
 import { NumbersTable } from './numbers-table.tsx';
@@ -47,11 +47,13 @@ export function PaceChart({
 
 function optionsOf(history: readonly RunFacts[]): Plot.PlotOptions {
   const runs = history.map((run, index) => ({ ...run, index }));
+  const starts = history.map(({ startedAt }) => startedAt);
+  const most = Math.max(1, ...history.map(({ requests }) => requests));
   return {
     height: 160,
     marginLeft: 52,
     x: { type: 'band', axis: null, paddingInner: 0.25 },
-    y: { grid: true, label: null, ticks: 4, nice: true },
+    y: { grid: true, label: null, ticks: Math.min(4, most), nice: true },
     marks: [
       Plot.barY(runs, { x: 'index', y: 'requests', fill: colours.plain }),
       Plot.barY(runs, { x: 'index', y: 'throttled', fill: colours.removed }),
@@ -61,7 +63,7 @@ function optionsOf(history: readonly RunFacts[]): Plot.PlotOptions {
         label: null,
         tickSize: 0,
         ticks: [0, history.length - 1],
-        tickFormat: (index: number) => time(history[index]?.startedAt).slice(5, 10),
+        tickFormat: (index: number) => timeAmong(starts, index),
       }),
     ],
   };

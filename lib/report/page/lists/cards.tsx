@@ -4,6 +4,7 @@ import type { List } from './list.ts';
 
 export function cardList({ list: { total, isWhole, columns } }: CardFacts): List {
   const { id, title, texts } = columns;
+  const withoutAccess = new Set(columns.withoutAccess);
   const at = (positions: readonly number[], row: number) => texts[positions[row] ?? -1] ?? '';
   return {
     noun: ['card', 'cards'],
@@ -32,7 +33,7 @@ export function cardList({ list: { total, isWhole, columns } }: CardFacts): List
         isFacet: true,
       },
     ],
-    flags: [],
+    flags: [{ name: 'withoutAccess', label: 'without access', has: (row) => withoutAccess.has(row) }],
     textOf: (row) => `${title[row]} ${id[row]}`,
     sort: 'title',
     empty: 'The last snapshot holds no card.',

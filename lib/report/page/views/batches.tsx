@@ -32,7 +32,7 @@ function Batch({ of }: { readonly of: BatchFacts }) {
       <h3>
         <Text of={batch} />
       </h3>
-      <p class="quiet-line">{finishedAt === undefined ? 'Not finished' : `Finished ${time(finishedAt)}`}</p>
+      {finishedAt !== undefined && <p class="quiet-line">Finished {time(finishedAt)}</p>}
       <dl class="numbers-line">
         {(
           [

@@ -5,7 +5,7 @@ import { Empty } from '../parts/empty.tsx';
 import { NodeLink } from '../parts/node-link.tsx';
 import { useReport } from '../state/report.ts';
 import { TextDiff } from '../text/formula-diff.tsx';
-import { count, time } from '../text/numbers.ts';
+import { count, counted, time } from '../text/numbers.ts';
 import { Text } from '../text/text.tsx';
 
 type Props = { readonly params: Readonly<Record<string, string>>; readonly isShown: boolean };
@@ -49,7 +49,12 @@ function PlaceChanges({ of, params, isShown }: Props & { readonly of: SnapshotFa
       <h3>
         <Text of={place} />
       </h3>
-      {history.length > 1 && <HistoryChart place={place} history={history} />}
+      {history.length > 1 &&
+        (history.some(({ added, changed, removed }) => added + changed + removed > 0) ? (
+          <HistoryChart place={place} history={history} />
+        ) : (
+          <p>Nothing changed in the last {counted(history.length, 'run')}.</p>
+        ))}
       {changes === undefined ? (
         <p>What the last run changed is not stored: it was compared with nothing, or has expired.</p>
       ) : (

@@ -86,7 +86,11 @@ function Attention({ facts: { calculations, cards, jobs } }: Props) {
         {flagged('archived', 'archived')}
         {flagged('oldest', 'left unchanged the longest')}
         {cards && cards.withoutAccess > 0 && (
-          <Tile label="cards without access" value={cards.withoutAccess} href={hashOf('cards')} />
+          <Tile
+            label={cards.withoutAccess === 1 ? 'card without access' : 'cards without access'}
+            value={cards.withoutAccess}
+            href={hashOf('cards', { flag: 'withoutAccess' })}
+          />
         )}
         {unknown > 0 && (
           <Tile label="jobs whose outcome is unknown" value={unknown} href={hashOf('jobs')} tone="bad" />
