@@ -7,7 +7,7 @@ import { countsOf, type Outcome } from './counts.ts';
 
 /*
  * `npm test`: types, lint, and the tests that run in their own process. Types and lint count as one check each, so that
- * the last line covers everything. They run one after another beside the tests, while those wait.
+ * the last line covers everything. They run one after another beside the tests of the stack, before all others.
  *
  * `--processes` (`npm run test:processes`) runs the other tests, in files named `*.process.test.ts`: they start the
  * command, deployed functions and workers, and kill some of them. CI runs both.
@@ -21,6 +21,9 @@ const TEST_SCALE = process.argv.includes('--long') ? '1' : process.env['TEST_SCA
 
 /** How files end whose tests start processes. */
 const PROCESSES = '.process.test.ts';
+
+/** Tests that synthesize stacks: one worker loads the CDK and makes each stack once, where five would five times. */
+const INFRA = 'test/infra';
 
 /** The compiler's threads check the types that they share each for itself: alone, one needs a third less of the cores. */
 const FEWEST_SECONDS = ['--singleThreaded'];
@@ -37,8 +40,10 @@ async function outcomesOf(words: readonly string[]): Promise<readonly Outcome[]>
   if (words.includes('--storm'))
     return [await tests({ only: ['test/jobs/storm'], environment: { STORM_SECONDS: '8' } })];
   if (words.includes('--processes')) return [await tests({ only: [PROCESSES] })];
-  const without = words.includes('--long') ? [] : [`**/*${PROCESSES}`];
-  return (await Promise.all([checks(), tests({ without })])).flat();
+  if (words.includes('--long')) return (await Promise.all([checks(), tests({})])).flat();
+  const without = [`**/*${PROCESSES}`];
+  const first = await Promise.all([checks(), tests({ only: [INFRA], without, workers: 1 })]);
+  return [...first.flat(), await tests({ without: [...without, `${INFRA}/**`] })];
 }
 
 async function checks(): Promise<readonly Outcome[]> {
@@ -70,13 +75,16 @@ type Tests = {
   readonly only?: readonly string[];
   /** Patterns of files that are not run. Default: none. */
   readonly without?: readonly string[];
+  /** How many processes run them. Default: as configured. */
+  readonly workers?: number;
   readonly environment?: Readonly<Record<string, string>>;
 };
 
-async function tests({ only = [], without = [], environment = {} }: Tests): Promise<Outcome> {
+async function tests({ only = [], without = [], workers, environment = {} }: Tests): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'platform-sync-test-'));
   const report = join(folder, 'report.json');
   const settings = ['--config', 'test/vitest.config.ts', '--root', '.'];
+  if (workers !== undefined) settings.push(`--maxWorkers=${workers}`);
   const excluded = without.map((pattern) => `--exclude=${pattern}`);
   const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`];
   const status = await start(

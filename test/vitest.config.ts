@@ -10,7 +10,7 @@ export default defineConfig({
     pool: 'forks',
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Three more than there are cores: half of the time, tests wait for polls, kills and leases.
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: availableParallelism() + 3,
     // One process runs many files, which saves start-up and imports: no test changes a module's state.
     isolate: false,
     sequence: { sequencer: LongestFirst },

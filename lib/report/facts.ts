@@ -236,6 +236,8 @@ export type BatchFacts = {
   readonly tokens: number;
   /** One entry named `''` for a batch without topics. */
   readonly topics: readonly { readonly topic: string; readonly sentiments: Sentiments }[];
+  /** True if it has more parts than were read: days, the most negative and failures are then those of its first texts. */
+  readonly isCut: boolean;
   /** By day, where a column holds a date in at least nine of ten texts. */
   readonly overTime:
     | {

@@ -80,6 +80,24 @@ test('the seeded broken references are found by the search, and what they reach'
   await page.context().close();
 });
 
+test('before anything is asked, what most things use is named', async () => {
+  const { page } = await openReport(browser, `${report.url}#where-used`);
+  const { graph } = facts;
+  const usersOf = Map.groupBy(
+    graph.used.map((used, edge) => ({ used, user: graph.user[edge] })),
+    ({ used }) => used,
+  );
+  const counts = Array.from(
+    { length: graph.datasets },
+    (_, dataset) => new Set(usersOf.get(dataset)?.map(({ user }) => user)).size,
+  );
+
+  const first = page.getByRole('region', { name: 'The most used datasets' }).getByRole('listitem').first();
+
+  expect(await first.textContent()).toMatch(new RegExp(` by ${Math.max(...counts).toLocaleString('en')}$`));
+  await page.context().close();
+});
+
 test('where-used leads from a dataset to a known card, in the picture and in the list', async () => {
   const { page, misdeeds } = await openReport(browser, `${report.url}#where-used`);
   const { id, title, dataset, texts } = facts.cards?.list.columns ?? {

@@ -445,6 +445,7 @@ function batch(): ReportFacts['batches'][number] {
         ),
       })),
     },
+    isCut: false,
     mostNegative: Array.from({ length: 14 }, (_, index) => ({
       id: `review-${1_200 + index * 31}`,
       topics: index < 6 ? ['delivery', 'price', 'staff'] : ['delivery', 'price'],

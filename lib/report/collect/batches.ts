@@ -109,7 +109,7 @@ async function readParts(
   const name = `batch ${shownText(batch)}`;
   if (faults.length > 0)
     addFault(`${name}: ${faults[0]}; ${faults.length} of its parts are not in the report`);
-  return rows.facts();
+  return { isCut: read.length < keys.length, ...rows.facts() };
 }
 
 async function readPart(store: Store, key: string): Promise<readonly unknown[]> {

@@ -52,5 +52,8 @@ test('Go builds each package', async () => {
 test('pip installs into a virtual environment', async () => {
   await byPip('a==1', 'b==2')(fetching);
 
-  expect(commands).toEqual(['python3 -m venv ./venv', './venv/bin/python -m pip install --quiet --no-compile a==1 b==2']);
+  expect(commands).toEqual([
+    'python3 -m venv ./venv',
+    './venv/bin/python -m pip install --quiet --no-compile a==1 b==2',
+  ]);
 });

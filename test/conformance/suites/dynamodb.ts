@@ -1,7 +1,7 @@
 import { dynamoDbLocal } from '../engines/dynamodb-local.ts';
 import type { Suite } from './suite.ts';
 
-/** Everything that depends on what DynamoDB does with conditions and concurrent writes. */
+/** Everything that depends on what DynamoDB does with conditions and concurrent writes. Killed processes by command alone. */
 export const dynamodb: Suite = [
   {
     engines: [dynamoDbLocal],
@@ -12,6 +12,12 @@ export const dynamodb: Suite = [
       'test/jobs/ledger/ledger-dynamo.test.ts',
       'test/pace/dynamo-budget.test.ts',
       'test/cli/score.test.ts',
+    ],
+  },
+  {
+    engines: [dynamoDbLocal],
+    quick: false,
+    files: [
       'test/functions/run-jobs.process.test.ts',
       'test/functions/split-texts.process.test.ts',
       'test/jobs/killed-worker.process.test.ts',

@@ -83,6 +83,18 @@ test('a batch has its shares by topic, by day, its most negative texts by id, an
     { id: 'line 3', topics: ['delivery'] },
   ]);
   expect(batch?.failures).toEqual([{ id: 'u3', reason: 'too long' }]);
+  expect(batch?.isCut).toBe(false);
+});
+
+test('of a batch with more than a thousand parts the first are read, and it says so', async () => {
+  const [part] = SUMMARY.parts;
+  const parts = Array.from({ length: 1_001 }, () => part);
+  const { options } = reading(await scored([ROWS.slice(0, 1)], { ...SUMMARY, parts }));
+
+  const [batch] = await readBatches(options);
+
+  expect(batch?.isCut).toBe(true);
+  expect(batch?.overTime?.days[0]?.sentiments.negative).toBe(2_000);
 });
 
 test('a batch without topics has one entry, and a part that is gone is named', async () => {

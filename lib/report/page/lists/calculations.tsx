@@ -28,6 +28,7 @@ export function calculationList({ list: { total, isWhole, columns } }: Calculati
     length: id.length,
     total,
     isWhole,
+    which: 'most notable',
     columns: [
       {
         name: 'name',

@@ -26,7 +26,7 @@ export function BatchesView() {
 }
 
 function Batch({ of }: { readonly of: BatchFacts }) {
-  const { batch, finishedAt, texts, scored, failed, cached, tokens, topics, overTime } = of;
+  const { batch, finishedAt, texts, scored, failed, cached, tokens, topics, overTime, isCut } = of;
   return (
     <section class="batch">
       <h3>
@@ -51,6 +51,11 @@ function Batch({ of }: { readonly of: BatchFacts }) {
       </dl>
       {topics.length > 0 && <Topics topics={topics} />}
       {overTime !== undefined && overTime.days.length > 1 && <DaysChart batch={batch} over={overTime} />}
+      {isCut && (
+        <p class="notice">
+          Very many texts: the counts are of all, days, the most negative and failures of the first.
+        </p>
+      )}
       <div class="panels">
         <MostNegative of={of} />
         <Failures of={of} />

@@ -37,6 +37,7 @@ export function WhereUsedView({ params }: Props) {
             />
           </search>
           <Found q={q} report={report} />
+          {q.trim() === '' && id === '' && <MostUsed report={report} />}
           {id !== '' && node === undefined && (
             <p class="notice">
               <Text of={id} /> is not in this report.
@@ -78,6 +79,43 @@ function Found({ q, report }: { readonly q: string; readonly report: Report }) {
         </ul>
       )}
     </>
+  );
+}
+
+const kinds = ['dataset', 'calculation', 'card'] as const;
+
+function mostUsed(kind: (typeof kinds)[number], { nodes, graph: { users } }: Report) {
+  const usersOf = (node: number) =>
+    new Set(
+      Array.from(users.edges.subarray(users.starts[node], users.starts[node + 1]), (edge) => users.to[edge]),
+    );
+  return nodes
+    .flatMap((node, number) => (node.kind === kind ? [{ node, users: usersOf(number).size }] : []))
+    .filter((each) => each.users > 0)
+    .toSorted((a, b) => b.users - a.users)
+    .slice(0, MOST_FOUND);
+}
+
+/** Where nobody has asked yet: of each kind, what most things use directly. */
+function MostUsed({ report }: { readonly report: Report }) {
+  const most = useMemo(() => kinds.map((kind) => ({ kind, found: mostUsed(kind, report) })), [report]);
+  return (
+    <div class="panels">
+      {most
+        .filter(({ found }) => found.length > 0)
+        .map(({ kind, found }) => (
+          <section key={kind} aria-label={`The most used ${kind}s`}>
+            <h3>The most used {kind}s</h3>
+            <ul class="matches">
+              {found.map(({ node, users }) => (
+                <li key={node.id}>
+                  <NodeLink {...node} /> <span class="quiet-line">by {count(users)}</span>
+                </li>
+              ))}
+            </ul>
+          </section>
+        ))}
+    </div>
   );
 }
 
