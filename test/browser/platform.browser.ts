@@ -21,7 +21,7 @@ type Calculation = {
 test('the report over the reference platform shows what its snapshots hold, and the broken references in it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'platform-sync-page-'));
   const file = join(folder, 'report.html');
-  const sandbox = await startPlatform({ fileSets: 0, dataFiles: 0 });
+  const sandbox = await startPlatform({ calculations: 4_000, fileSets: 0, dataFiles: 0 });
   const run = async (...argv: readonly string[]) => {
     const { terminal } = createFakeTerminal({
       PLATFORM_BASE_URL: sandbox.url,
