@@ -35,11 +35,11 @@ describe('in a directory', () => {
     await store.put('a', Buffer.from('x'));
     await store.put('b/c', Buffer.from('x'));
 
-    const below = store.put('a/b', Buffer.from('y'));
-    const above = store.copy('a', 'b');
+    const below = () => store.put('a/b', Buffer.from('y'));
+    const above = () => store.copy('a', 'b');
 
-    await expect(below).rejects.toThrow(/use a\/b in .*: the object a is in the way/);
-    await expect(above).rejects.toThrow(/use b in .*: a folder of objects, b\/, is in the way/);
+    await expect(below()).rejects.toThrow(/use a\/b in .*: the object a is in the way/);
+    await expect(above()).rejects.toThrow(/use b in .*: a folder of objects, b\/, is in the way/);
     expect((await store.get('a'))?.body).toEqual(Buffer.from('x'));
   });
 

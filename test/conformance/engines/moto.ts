@@ -5,25 +5,33 @@ import type { Engine } from './engine.ts';
 
 const VERSION = '5.2.5';
 
+// Not the script `moto_server`: it names the folder that it was installed into.
+const SERVER = ['-m', 'moto.server'] as const;
+
+/** The same with one thread: with several, two writers at once can both find that there is no object yet. */
+const ONE_AT_A_TIME = [
+  '-c',
+  'from moto import server; ' +
+    'run = server.run_simple; server.run_simple = lambda *a, **k: run(*a, **{**k, "threaded": False}); server.main()',
+] as const;
+
 /** Most services of AWS, in memory, of which it stands for some. */
-const motoAs = (engines: (endpoint: string) => Engines): Engine => ({
+const motoAs = (main: readonly string[], engines: (endpoint: string) => Engines): Engine => ({
   name: 'moto',
   version: VERSION,
   fetch: byPip(`moto[server]==${VERSION}`),
   start: ({ fetched, port }) => ({
-    // Not the script `moto_server`: it names the folder that it was installed into.
-    command: [
-      join(fetched, 'venv', 'bin', 'python'),
-      ...['-m', 'moto.server', '-H', '127.0.0.1', '-p', String(port)],
-    ],
+    command: [join(fetched, 'venv', 'bin', 'python'), ...main, ...['-H', '127.0.0.1', '-p', String(port)]],
     engines: engines(`http://127.0.0.1:${port}`),
   }),
 });
 
 /** It stands for the queues, and for the services that no other engine has. */
-export const moto = motoAs((endpoint) => ({ sqs: { endpoint }, services: { endpoint } }));
+export const moto = motoAs(SERVER, (endpoint) => ({ sqs: { endpoint }, services: { endpoint } }));
 
 const user = { accessKeyId: 'conformance', secretAccessKey: 'conformance-secret' } as const;
 
 /** It stands for the objects: less strict than engines of their own, but quick to fetch. */
-export const motoObjects = motoAs((endpoint) => ({ s3: { endpoint, ...user, versioned: false } }));
+export const motoObjects = motoAs(ONE_AT_A_TIME, (endpoint) => ({
+  s3: { endpoint, ...user, versioned: false },
+}));
