@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { hideSecrets } from '../../lib/cli/hide-secrets.ts';
+import { cpuMs } from '../cpu-time.ts';
 import { createFakeTerminal } from './fake-terminal.ts';
 
 const SETTINGS = {
@@ -44,12 +45,10 @@ describe('what is hidden', () => {
     expect(hideSecrets({ PLATFORM_TOKEN: 'test' })('a test')).toBe('a test');
   });
 
-  test('the longest message takes no time', () => {
-    const startedMs = performance.now();
+  test('the longest message takes no time', async () => {
+    const message = `${'a'.repeat(20_000)}${'x://'.repeat(11_000)}@`;
 
-    hideSecrets(SETTINGS)(`${'a'.repeat(20_000)}${'x://'.repeat(11_000)}@`);
-
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    expect(await cpuMs(() => hideSecrets(SETTINGS)(message))).toBeLessThan(2_000);
   });
 });
 

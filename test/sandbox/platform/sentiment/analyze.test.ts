@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { analyzeSentiment } from '../../../../lib/sandbox/platform/sentiment/analyze.ts';
 import { anyCodePoint } from '../../../any-text.ts';
+import { cpuMs } from '../../../cpu-time.ts';
 
 const review =
   'The delivery was quick and the driver was wonderful! I hate the prices, they are awful. ' +
@@ -99,11 +100,9 @@ describe('without topics', () => {
 });
 
 test('a long word in capitals is scored quickly', async () => {
-  const startedMs = performance.now();
+  const tookMs = await cpuMs(() => analyzeSentiment({ text: `Good ${'A'.repeat(3_000)}a` }));
 
-  await analyzeSentiment({ text: `Good ${'A'.repeat(3_000)}a` });
-
-  expect(performance.now() - startedMs).toBeLessThan(20_000);
+  expect(tookMs).toBeLessThan(1_000);
 });
 
 test('any text and topics get a result, the same each time, with an entry for each topic', async () => {
