@@ -1,39 +1,45 @@
 import { createHash } from 'node:crypto';
-import { type BigIntStats, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { lock } from 'proper-lockfile';
+import { existsSync, renameSync } from 'node:fs';
+import { mkdir, readdir, rename, rmdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { sleep } from '../time/sleep.ts';
 import { StoreError } from './error.ts';
-import { errorCode } from './error-code.ts';
+import { errorCode, unlessCode } from './error-code.ts';
 import { RESERVED_FOLDER } from './key.ts';
 import { makeFolder } from './make-folder.ts';
 
+type Lock = {
+  readonly path: string;
+  /** A file of the caller's, of a name that nobody else has. It lies in the lock while that is held. */
+  readonly file: string;
+  readonly signal: AbortSignal | undefined;
+};
+
 export type HeldLock = {
-  /** Runs `act` immediately if the lock is certainly still ours; otherwise the whole work starts again. */
-  commit<T>(act: () => T): T;
+  /** Moves the caller's file out of the lock to `path`, in one step that fails if the lock was lost. */
+  moveTo(path: string): void;
+  /** Makes sure of the lock: nobody takes it over for the next seconds. For an act that is no move of the file. */
+  renew(): void;
 };
 
 /**
- * Runs `work` while no other process holds the lock at `path`. A killed holder blocks others for about
- * `staleMs` + 1 s, then the lock is taken over. So a holder that was merely paused (a suspended laptop, a blocked
- * event loop) may have lost it without knowing: what must happen only under the lock goes through `commit`, which
- * checks again and acts in one synchronous step. `work` may therefore run more than once.
- * Throws a `busy` StoreError after `patienceMs`.
+ * Runs `work` while no other process holds the lock at `path`, on this host or another one that shares the folder.
+ *
+ * A lock is a folder that holds one file, `NAME.BEAT`. It is taken by moving a folder with the file to `path`, which
+ * succeeds only if there is none or an empty one, and the holder renames the file every second. Who has seen one and
+ * the same name for `STALE_MS` moves exactly that file out. So no clock is compared with another, and whoever was
+ * paused or read an old list finds its file gone: `moveTo` and `renew` throw, and the whole work starts again.
+ * Throws a `busy` StoreError after `PATIENCE_MS`, and the signal's reason once it is aborted.
  */
-export async function withLock<T>(
-  { path, signal }: { readonly path: string; readonly signal: AbortSignal | undefined },
-  work: (held: HeldLock) => Promise<T>,
-): Promise<T> {
+export async function withLock<T>(lock: Lock, work: (held: HeldLock) => Promise<T>): Promise<T> {
   const giveUpAt = performance.now() + PATIENCE_MS;
   for (;;) {
-    const release = await acquire(path, giveUpAt, signal);
+    await acquire(lock, giveUpAt);
+    await using held = hold(lock);
     try {
-      return await work({ commit: createCommit(path) });
+      return await work(held);
     } catch (error) {
       if (!(error instanceof LockLost)) throw error;
-    } finally {
-      // This fails if the lock was lost. At worst it releases the next holder's lock, and that holder starts again.
-      await release().catch(() => undefined);
     }
   }
 }
@@ -45,59 +51,83 @@ export const LOCKS = `${RESERVED_FOLDER}/locks`;
 export const lockPath = (root: string, key: string): string =>
   join(root, LOCKS, createHash('sha256').update(key).digest('hex'));
 
-// The minimum of proper-lockfile, which renews a live lock every second.
-const STALE_MS = 2_000;
-// Others may take over the lock `staleMs` after its last renewal: nothing is committed in the last part of that time.
-const MARGIN_MS = 500;
+const BEAT_MS = 1_000;
+const STALE_MS = 3_000;
 const PATIENCE_MS = 30_000;
 const POLL_MS = 10;
+const STILL_HELD = { kind: 'busy', code: `still held after ${PATIENCE_MS} ms` } as const;
 
 class LockLost extends Error {
   override readonly name = 'LockLost';
 }
 
-async function acquire(path: string, giveUpAt: number, signal: AbortSignal | undefined) {
-  for (;;) {
-    signal?.throwIfAborted();
-    await makeFolder(dirname(path));
-    const release = await tryLock(path);
-    if (release !== undefined) return release;
-    if (performance.now() > giveUpAt) {
-      throw new StoreError(`wait for the lock ${path}`, {
-        kind: 'busy',
-        code: `still held after ${PATIENCE_MS} ms`,
-      });
-    }
-    await sleep(POLL_MS);
-  }
-}
-
-async function tryLock(path: string): Promise<(() => Promise<void>) | undefined> {
+async function acquire({ path, file, signal }: Lock, giveUpAt: number): Promise<void> {
+  const folder = `${file}.lock`;
+  const first = join(folder, `${basename(file)}.0`);
+  const removeStale = createWatch(path, dirname(file));
+  await mkdir(folder);
+  await rename(file, first);
   try {
-    return await lock(path, {
-      lockfilePath: path,
-      realpath: false,
-      stale: STALE_MS,
-      // The default throws from a timer, which would end the process; `commit` detects the loss itself.
-      onCompromised: () => undefined,
-    });
+    for (;;) {
+      signal?.throwIfAborted();
+      if (performance.now() > giveUpAt) throw new StoreError(`wait for the lock ${path}`, STILL_HELD);
+      await makeFolder(dirname(path));
+      if (await rename(folder, path).then(() => true, unlessCode(['ENOTEMPTY', 'EEXIST'], false))) return;
+      await removeStale();
+      await sleep(POLL_MS, signal);
+    }
   } catch (error) {
-    // ENOENT: another process considered the lock stale and removed it just after we created it.
-    if (errorCode(error) === 'ELOCKED' || errorCode(error) === 'ENOENT') return undefined;
+    await rename(first, file);
+    await rmdir(folder);
     throw error;
   }
 }
 
-function createCommit(path: string): HeldLock['commit'] {
-  const taken = statOf(path);
-  return (act) => {
-    const now = statOf(path);
-    const isSame = now !== undefined && now.ino === taken?.ino && now.birthtimeNs === taken.birthtimeNs;
-    if (!isSame || Date.now() - Number(now.mtimeMs) > STALE_MS - MARGIN_MS)
-      throw new LockLost(`lost the lock ${path}`);
-    return act();
+/** Moves the file in the lock to `folder`, as it was called there, once it has had the same name for `STALE_MS`. */
+function createWatch(path: string, folder: string): () => Promise<void> {
+  let seen: { readonly name: string | undefined; readonly sinceMs: number } | undefined;
+  return async () => {
+    const askedMs = performance.now();
+    const [name] = await readdir(path).catch(unlessCode<string[]>(['ENOENT'], []));
+    if (seen === undefined || name !== seen.name) seen = { name, sinceMs: performance.now() };
+    else if (name !== undefined && askedMs - seen.sinceMs > STALE_MS)
+      await rename(join(path, name), join(folder, name.replace(/\.\d+$/, ''))).catch(
+        unlessCode(['ENOENT'], undefined),
+      );
   };
 }
 
-const statOf = (path: string): BigIntStats | undefined =>
-  statSync(path, { bigint: true, throwIfNoEntry: false });
+function hold({ path, file }: Lock): HeldLock & AsyncDisposable {
+  let beat = 0;
+  const at = (number: number) => join(path, `${basename(file)}.${number}`);
+  function moveTo(to: string): void {
+    try {
+      renameSync(at(beat), to);
+    } catch (error) {
+      const isLost = errorCode(error) === 'ENOENT' && !existsSync(at(beat));
+      throw isLost ? new LockLost(`lost the lock ${path}`) : error;
+    }
+  }
+  function renew(): void {
+    moveTo(at(beat + 1));
+    beat += 1;
+  }
+  function beatOn(): void {
+    try {
+      renew();
+    } catch {
+      // It shows when the lock is used.
+    }
+  }
+  const timer = setInterval(beatOn, BEAT_MS).unref();
+  return {
+    moveTo,
+    renew,
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      // Both fail where the file was moved out and another holder's lock may be there.
+      await rename(at(beat), file).catch(() => undefined);
+      await rmdir(path).catch(() => undefined);
+    },
+  };
+}

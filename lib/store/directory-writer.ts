@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, renameSync, rmSync } from 'node:fs';
+import { createReadStream, rmSync } from 'node:fs';
 import { open, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -26,13 +26,14 @@ export type DirectoryWriter = {
 /**
  * Changes the files under `root`. First the bytes are written to disk in a temporary file; then, under the key's lock,
  * the condition is checked against the existing file, and one rename puts the new one in its place. A process killed
- * before the rename leaves the old object, a stale lock and a temporary file; killed after it, the new object and a
- * stale lock. Every change takes the lock; otherwise an unconditional one could happen between another's check and its
- * rename.
+ * before the rename leaves the old object, and a stale lock with its file; killed after it, the new object and an empty
+ * lock, which is free. Every change takes the lock; otherwise an unconditional one could happen between another's check
+ * and its rename.
  */
 export function createDirectoryWriter(root: string): DirectoryWriter {
   const temporaryFolder = join(root, TEMPORARY);
-  const sweepOnce = once(() => sweepTemporary(temporaryFolder, Date.now()));
+  // It only saves space.
+  const sweepOnce = once(() => sweepTemporary(temporaryFolder).catch(() => undefined));
   const prepare = async () => {
     for (const folder of [TEMPORARY, LOCKS]) await checkOwnFolder(root, folder);
     await sweepOnce();
@@ -54,8 +55,11 @@ export function createDirectoryWriter(root: string): DirectoryWriter {
       await copyFile(root, temporaryFolder, { from, to, signal });
     },
     async delete(key, signal) {
-      await checkOwnFolder(root, LOCKS);
-      await deleteFile(root, key, signal);
+      checkKey(key);
+      if ((await findOccupant(root, key)).kind !== 'object') return;
+      await prepare();
+      await using temporary = await writeTemporary(temporaryFolder, Buffer.alloc(0));
+      await deleteFile({ root, key, temporary, signal });
     },
   };
 }
@@ -86,12 +90,11 @@ async function copyFile(root: string, folder: string, { from, to, signal }: Copy
   await install({ root, key: to, temporary, condition: undefined, signal });
 }
 
-async function deleteFile(root: string, key: string, signal: AbortSignal | undefined): Promise<void> {
-  checkKey(key);
-  if ((await findOccupant(root, key)).kind !== 'object') return;
-  await withLock({ path: lockPath(root, key), signal }, async (held) =>
-    held.commit(() => rmSync(join(root, key), { force: true })),
-  );
+async function deleteFile({ root, key, temporary, signal }: Omit<Installation, 'condition'>): Promise<void> {
+  await withLock({ path: lockPath(root, key), file: temporary.path, signal }, async (held) => {
+    held.renew();
+    rmSync(join(root, key), { force: true });
+  });
   await removeEmptyFolders(root, dirname(key));
   await syncFolders(root, dirname(key));
 }
@@ -106,10 +109,11 @@ type Installation = {
 
 /** Moves the temporary file to its key; returns false if the condition does not hold. */
 async function install({ root, key, temporary, condition, signal }: Installation): Promise<boolean> {
-  const isStored = await withLock({ path: lockPath(root, key), signal }, async (held) => {
+  const lock = { path: lockPath(root, key), file: temporary.path, signal };
+  const isStored = await withLock(lock, async (held) => {
     await checkRoom(root, key);
     if (condition !== undefined && !(await holds(root, key, condition))) return false;
-    await moveInto(temporary.path, join(root, key), held);
+    await moveInto(join(root, key), held);
     return true;
   });
   if (isStored) await syncFolders(root, dirname(key));
@@ -128,11 +132,11 @@ async function hashFile(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-async function moveInto(from: string, to: string, held: HeldLock): Promise<void> {
+async function moveInto(to: string, held: HeldLock): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     await makeFolder(dirname(to));
     try {
-      return held.commit(() => renameSync(from, to));
+      return held.moveTo(to);
     } catch (error) {
       // Another process that deleted the folder's last object may just have removed the folder.
       if (errorCode(error) !== 'ENOENT' || attempt === MOVE_ATTEMPTS) throw error;

@@ -28,17 +28,17 @@ export const copyToTemporary = (folder: string, source: string): Promise<Tempora
   });
 
 /**
- * Removes what killed processes left in `folder`: files not written to for an hour before `nowMs`. A write in
- * progress is younger. Removing them only saves space, so failures are ignored.
+ * Removes what killed processes left in `folder`: files not written to for an hour by the file system's own clock,
+ * which a new file tells. A write in progress is younger. Throws where nothing can be read or written there.
  */
-export async function sweepTemporary(folder: string, nowMs: number): Promise<void> {
-  const names = await readdir(folder).catch(() => []);
-  for (const path of names.map((name) => join(folder, name))) {
-    const mtimeMs = await lstat(path).then(
-      (stats) => stats.mtimeMs,
-      () => nowMs,
-    );
-    if (nowMs - mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true }).catch(() => undefined);
+export async function sweepTemporary(folder: string): Promise<void> {
+  const paths = (await readdir(folder)).map((name) => join(folder, name));
+  await using fresh = await writeTemporary(folder, Buffer.alloc(0));
+  const { mtimeMs: nowMs } = await lstat(fresh.path);
+  for (const path of paths) {
+    const { mtimeMs } = await lstat(path).catch(() => ({ mtimeMs: nowMs }));
+    if (nowMs - mtimeMs > ABANDONED_AFTER_MS)
+      await rm(path, { force: true, recursive: true }).catch(() => undefined);
   }
 }
 

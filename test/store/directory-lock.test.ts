@@ -1,7 +1,9 @@
-import { mkdir, mkdtemp, rm, rmdir, utimes } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { lockPath, withLock } from '../../lib/store/directory-lock.ts';
 
 let directory = '';
@@ -12,49 +14,102 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-test('a holder whose lock was taken over commits nothing and starts again', async () => {
-  const path = lockPath(directory, 'taken');
-  const attempts: string[] = [];
-  const committed: string[] = [];
+/** A file of ours, and the lock of `key` for it. */
+async function lockFor(key: string, signal?: AbortSignal) {
+  const file = join(directory, randomUUID());
+  await writeFile(file, key);
+  return { path: lockPath(directory, key), file, signal };
+}
 
-  await withLock({ path, signal: undefined }, async (held) => {
-    attempts.push('attempt');
-    // What a process does that considers the lock stale, and then releases it.
-    if (attempts.length === 1) {
-      await rmdir(path);
-      await mkdir(path);
-    }
-    held.commit(() => committed.push(`by attempt ${attempts.length}`));
+/** What a process does that has seen the lock unchanged for long enough. */
+async function takeOver({ path, file }: { readonly path: string; readonly file: string }) {
+  const [name = ''] = await readdir(path);
+  await rename(join(path, name), file);
+}
+
+test('a holder whose lock was taken over moves nothing and starts again', async () => {
+  const lock = await lockFor('taken');
+  const target = join(directory, 'moved');
+  const attempts: string[] = [];
+
+  await withLock(lock, async (held) => {
+    attempts.push((await readdir(lock.path)).join());
+    if (attempts.length === 1) await takeOver(lock);
+    held.moveTo(target);
   });
 
-  expect(attempts).toHaveLength(2);
-  expect(committed).toEqual(['by attempt 2']);
+  expect(attempts).toEqual([`${basename(lock.file)}.0`, `${basename(lock.file)}.0`]);
+  expect(await readFile(target, 'utf8')).toBe('taken');
 });
 
-test('a holder that was paused until its lock looks stale commits nothing and starts again', async () => {
-  const path = lockPath(directory, 'paused');
-  const attempts: string[] = [];
-  const committed: string[] = [];
+test('a holder whose lock was taken over cannot renew it, and leaves the next holder’s alone', async () => {
+  const [lock, next] = [await lockFor('next'), await lockFor('next')];
+  const order: string[] = [];
+  let second: Promise<void> | undefined;
 
-  await withLock({ path, signal: undefined }, async (held) => {
-    attempts.push('attempt');
-    const renewedAt = new Date(Date.now() - 1_900);
-    if (attempts.length === 1) await utimes(path, renewedAt, renewedAt);
-    held.commit(() => committed.push(`by attempt ${attempts.length}`));
+  await withLock(lock, async (held) => {
+    if (second === undefined) {
+      await takeOver(lock);
+      second = withLock(next, async (theirs) => {
+        await sleep(100);
+        theirs.renew();
+        order.push('second');
+      });
+      await sleep(50);
+    }
+    held.renew();
+    order.push('first');
   });
+  await second;
 
-  expect(committed).toEqual(['by attempt 2']);
+  expect(order).toEqual(['second', 'first']);
+});
+
+test('a lock that is held for longer than it takes to become stale is not taken over', async () => {
+  const [lock, other] = [await lockFor('long'), await lockFor('long')];
+  const order: string[] = [];
+
+  await Promise.all([
+    withLock(lock, async (held) => {
+      await sleep(5_000);
+      held.renew();
+      order.push('first');
+    }),
+    sleep(50).then(() => withLock(other, async () => order.push('second'))),
+  ]);
+
+  expect(order).toEqual(['first', 'second']);
+});
+
+test('a lock that is taken over again and again is given up after half a minute', async () => {
+  const lock = await lockFor('fought over');
+  const real = performance.now();
+  let attempts = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => real + attempts * 10_000);
+
+  const outcome = await withLock(lock, async (held) => {
+    attempts += 1;
+    await takeOver(lock);
+    held.renew();
+  }).catch((error: unknown) => error);
+  clock.mockRestore();
+
+  expect(attempts).toBe(4);
+  expect(outcome).toMatchObject({ failure: { kind: 'busy' } });
+  expect(await readFile(lock.file, 'utf8')).toBe('fought over');
 });
 
 test('a wait for a lock ends with the signal', async () => {
-  const path = lockPath(directory, 'held');
   const controller = new AbortController();
+  const [lock, waiting] = [await lockFor('held'), await lockFor('held', controller.signal)];
 
-  const outcome = withLock({ path, signal: undefined }, async () => {
-    const second = withLock({ path, signal: controller.signal }, async () => 'never');
+  const outcome = await withLock(lock, async () => {
+    const second = withLock(waiting, async () => 'never');
+    await sleep(50);
     controller.abort(new Error('the caller stopped'));
     return await second.catch((error: unknown) => String(error));
   });
 
-  expect(await outcome).toContain('Error: the caller stopped');
+  expect(outcome).toContain('Error: the caller stopped');
+  expect(await readFile(waiting.file, 'utf8')).toBe('held');
 });

@@ -1,8 +1,10 @@
 import { mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createDirectoryStore } from '../../lib/store/directory.ts';
+import { scaled } from '../scale.ts';
 import { startChild } from './start-child.ts';
 import { describeStore } from './store-suite.ts';
 
@@ -175,16 +177,78 @@ describe('between processes', () => {
     expect(await Array.fromAsync(store.list(''))).toMatchObject([{ key: 'object', sizeBytes: 3 }]);
   });
 
-  test('three processes that count in one object lose no increment', async () => {
+  test('three processes that count in one object lose no increment, whatever their clocks', async () => {
     const directory = await makeDirectory();
-    await using first = startChild('count.ts', directory, '25');
-    await using second = startChild('count.ts', directory, '25');
-    await using third = startChild('count.ts', directory, '25');
+    await using ahead = startChild('count.ts', directory, '25', '3600000');
+    await using behind = startChild('count.ts', directory, '25', '-86400000');
+    await using stepping = startChild('count.ts', directory, '25', '2000', 'steps');
 
-    const codes = await Promise.all([first.exit(), second.exit(), third.exit()]);
+    const codes = await Promise.all([ahead.exit(), behind.exit(), stepping.exit()]);
     const counter = await createDirectoryStore(directory).get('counter');
 
     expect(codes).toEqual([0, 0, 0]);
     expect(counter?.body.toString()).toBe('75');
+  });
+
+  test('a process that is stopped until others took its lock over loses no increment of theirs', async () => {
+    const directory = await makeDirectory();
+    await using first = startChild('count.ts', directory, '400');
+    await using second = startChild('count.ts', directory, '400');
+
+    for (const _ of Array(scaled(1, 10)).keys()) {
+      await Promise.all([first.lines(1), second.lines(1)]);
+      first.signal('SIGSTOP');
+      await sleep(4_000);
+      first.signal('SIGCONT');
+    }
+    const codes = await Promise.all([first.exit(), second.exit()]);
+    const counter = await createDirectoryStore(directory).get('counter');
+
+    expect(codes).toEqual([0, 0]);
+    expect(counter?.body.toString()).toBe('800');
+  });
+});
+
+describe.each([
+  ['2 seconds', 2_000],
+  ['an hour', 3_600_000],
+  ['a day', 86_400_000],
+])('with a clock that is %s off the file system’s', (_, offMs) => {
+  beforeEach(() => vi.useFakeTimers({ toFake: ['Date'] }));
+  afterEach(() => vi.useRealTimers());
+
+  test.each([
+    ['ahead', offMs],
+    ['behind', -offMs],
+  ])('objects are stored and deleted: %s', async (_side, byMs) => {
+    const directory = await makeDirectory();
+    const other = join(directory, '.store/temporary/other');
+    await mkdir(dirname(other), { recursive: true });
+    await writeFile(other, 'another process is writing this');
+    vi.setSystemTime(Date.now() + byMs);
+    const store = createDirectoryStore(directory);
+
+    const first = await store.put('object', Buffer.from('x'), { condition: { ifAbsent: true } });
+    vi.setSystemTime(Date.now() - 2 * byMs);
+    const second = await store.put('object', Buffer.from('y'), { condition: { ifAbsent: true } });
+    await store.delete('object');
+
+    expect([first.kind, second.kind]).toEqual(['stored', 'condition-failed']);
+    expect(await Array.fromAsync(store.list(''))).toEqual([]);
+    expect(await readdir(dirname(other))).toEqual(['other']);
+  });
+
+  test('a lock whose holder was killed is taken over within 10 seconds', async () => {
+    const directory = await makeDirectory();
+    await using child = startChild('hold-lock.ts', directory);
+    await child.lines(1);
+    await child.kill();
+    vi.setSystemTime(Date.now() - offMs);
+    const startedAt = performance.now();
+
+    const put = await createDirectoryStore(directory).put('object', Buffer.from('new'));
+
+    expect(put.kind).toBe('stored');
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 });

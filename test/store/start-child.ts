@@ -8,6 +8,8 @@ export type Child = {
   lines(count: number): Promise<void>;
   /** Kills it as abruptly as a power failure: with SIGKILL. */
   kill(): Promise<void>;
+  /** Sends it a signal: SIGSTOP stops it for a while. */
+  signal(name: NodeJS.Signals): void;
   /** Its exit code; null if a signal ended it. */
   exit(): Promise<number | null>;
 } & AsyncDisposable;
@@ -30,6 +32,7 @@ export function startChild(program: string, ...args: readonly string[]): Child {
       }
     },
     kill,
+    signal: (name) => void child.kill(name),
     exit: async () => (await exited)[0],
     [Symbol.asyncDispose]: kill,
   };

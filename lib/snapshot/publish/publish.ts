@@ -250,7 +250,7 @@ async function moveLatest(
   manifest: Manifest,
   last: LastPublication,
 ): Promise<Publication | 'lost-race'> {
-  const { store, source, run, partitions } = options;
+  const { store, source, run, partitions, signal } = options;
   const leftovers = await manifestKeys(store, source, run);
   const key = await storeManifest(store, source, run, printStored(manifest));
   if (await isWithdrawn(options)) {
@@ -268,7 +268,10 @@ async function moveLatest(
   if (leftovers.length > 0) await tagLatestAgain(contextOf(options), run);
   const next: Latest = { run: run.id, manifest: key, startedAt: run.startedAt };
   const condition = last.etag === undefined ? ({ ifAbsent: true } as const) : { ifMatch: last.etag };
-  const moved = await store.put(latestKey(source), printStoredLine(next), { condition });
+  const moved = await store.put(latestKey(source), printStoredLine(next), {
+    condition,
+    ...(signal && { signal }),
+  });
   // The response to a move that happened may have been lost, and the move repeated.
   const latest = moved.kind === 'stored' ? next : await readLatest(store, source);
   if (latest?.manifest === key) {

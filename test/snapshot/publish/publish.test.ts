@@ -55,6 +55,30 @@ test('a finished run is copied to its folder, described by its manifest, and nam
   );
 });
 
+test('the caller’s signal ends a wait for latest.json', async () => {
+  const controller = new AbortController();
+  const neverMoves: Store = {
+    ...store,
+    put: async (key, body, options) => {
+      if (key !== 'calculations/latest.json') return await store.put(key, body, options);
+      controller.abort(new Error('enough'));
+      options?.signal?.throwIfAborted();
+      throw new Error('waits for ever');
+    },
+  };
+
+  const publication = publishRun({
+    store: neverMoves,
+    source: 'calculations',
+    run: monday,
+    finished: await finishedRun(store, monday, {}),
+    force: false,
+    signal: controller.signal,
+  });
+
+  await expect(publication).rejects.toThrow('enough');
+});
+
 test('latest.json is one line, since readers of JSON lines meet it beside the runs', async () => {
   await publish(monday);
 

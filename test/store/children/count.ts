@@ -1,14 +1,19 @@
-// Adds 1 to the number in "counter" as often as requested, by conditional puts.
+// Adds 1 to the number in "counter" as often as requested, by conditional puts. The clock is off by `offMs`, and steps
+// by as much again with each addition where `steps` is given.
 import { createDirectoryStore } from '../../../lib/store/directory.ts';
 
-const [, , directory = '', times = '0'] = process.argv;
+const [, , directory = '', times = '0', offMs = '0', steps] = process.argv;
 const store = createDirectoryStore(directory);
+const fileSystemNow = Date.now;
+let added = 0;
+Date.now = () => fileSystemNow() + Number(offMs) * (steps ? (-1) ** added * (added + 1) : 1);
 
-for (let added = 0; added < Number(times); ) {
+while (added < Number(times)) {
   const now = await store.get('counter');
   const next = Buffer.from(String(Number(now?.body ?? 0) + 1));
   const result = await store.put('counter', next, {
     condition: now ? { ifMatch: now.etag } : { ifAbsent: true },
   });
   if (result.kind === 'stored') added += 1;
+  console.log(added);
 }

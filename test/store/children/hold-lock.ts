@@ -1,13 +1,13 @@
-// Takes the lock of "object", with the new content in a temporary file, and never releases it.
+// Takes the lock of "object", and never releases it.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockPath, withLock } from '../../../lib/store/directory-lock.ts';
 import { writeTemporary } from '../../../lib/store/temporary-file.ts';
 
 const directory = process.argv[2] ?? '';
+const { path: file } = await writeTemporary(join(directory, '.store/temporary'), Buffer.from('never seen'));
 
-await withLock({ path: lockPath(directory, 'object'), signal: undefined }, async () => {
-  await writeTemporary(join(directory, '.store/temporary'), Buffer.from('never seen'));
+await withLock({ path: lockPath(directory, 'object'), file, signal: undefined }, async () => {
   console.log('held');
   await sleep(60_000);
 });
