@@ -5,6 +5,7 @@ import {
   failedRows,
   readBatchStatus,
 } from '../jobs/texts/batch/batch-status.ts';
+import { quoted } from '../json/shell-words.ts';
 import { readSyncSettings } from '../settings.ts';
 import { StoredObjectError } from '../store/stored-json.ts';
 import { inColumns } from './columns.ts';
@@ -13,7 +14,6 @@ import { duration } from './duration.ts';
 import { openScoreTable } from './open-score-table.ts';
 import { openStoreOf } from './open-store-of.ts';
 import { checkedBatch } from './score-names.ts';
-import { quoted } from './shell-words.ts';
 import { exitCodes, shown, type Terminal } from './terminal.ts';
 
 export type BatchesFlags = { readonly json?: true };

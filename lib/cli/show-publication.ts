@@ -1,3 +1,4 @@
+import { quoted } from '../json/shell-words.ts';
 import type { GateName } from '../snapshot/gate-names.ts';
 import type { Manifest } from '../snapshot/manifest.ts';
 import type { Publication } from '../snapshot/publish/publish.ts';
@@ -97,12 +98,12 @@ function outcome(publication: Publication): readonly string[] {
         `not published; refused as: ${manifest.refused.join(', ')}`,
         ...manifest.refused.map((reason) => `  ${REASONS[reason as GateName] ?? reason}`),
         ...(publication.broken === undefined ? [] : [`  ${publication.broken}`]),
-        `the last published run stays as it is; to publish this one anyway: platform-sync publish ${manifest.source} ${manifest.run} --force`,
+        `the last published run stays as it is; to publish this one anyway: platform-sync publish ${manifest.source} ${quoted(manifest.run)} --force`,
       ];
     case 'superseded':
       return [
         `not published: run ${publication.latest.run}, which started later, has been published in the meantime`,
-        `to publish this one anyway: platform-sync publish ${manifest.source} ${manifest.run} --force`,
+        `to publish this one anyway: platform-sync publish ${manifest.source} ${quoted(manifest.run)} --force`,
       ];
     default:
       return publication satisfies never;

@@ -270,7 +270,7 @@ export type JobFacts = {
     readonly attempts: number;
     readonly finishedAt: number;
     readonly reason: string;
-    /** What to do, with the command. */
+    /** What to do, with the command where one takes the id. */
     readonly advice: string;
   }[];
 };

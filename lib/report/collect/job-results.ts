@@ -1,8 +1,8 @@
+import { adviceWords, batchOfJob } from '../../jobs/job-advice.ts';
 import { parseJson } from '../../json/json.ts';
 import type { Store } from '../../store/store.ts';
 import { type JobFacts, MOST_LISTED } from '../facts.ts';
 import { readAhead } from './ahead.ts';
-import { adviceFor, batchOfJob } from './job-advice.ts';
 import { createLargest } from './largest.ts';
 import { newestResults, type ResultObject } from './result-keys.ts';
 import { idIn, type Members, membersOf, NOT_STATED, shownText, sizeIn, textIn, timeIn } from './values.ts';
@@ -94,7 +94,7 @@ function attentionOf(
     attempts: sizeIn(attempts) ?? 0,
     finishedAt,
     reason: shownText([textIn(kind), textIn(message)].filter((each) => each !== undefined).join(': ')),
-    advice: adviceFor(name, status),
+    advice: adviceWords(name, status),
   };
 }
 

@@ -1,3 +1,4 @@
+import { quoted } from '../../json/shell-words.ts';
 import { shownText } from '../../json/shown-text.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
 import { REPORT_PAGE_KEY } from '../stored-report.ts';
@@ -28,7 +29,7 @@ export function printDigest({ manifest, changes, newlyMissing }: Digest, locatio
     'A link to it: npx platform-sync report --link',
     ...(manifest.changes === null
       ? []
-      : [`All changes: npx platform-sync diff ${place} ${manifest.changes.against} ${run}`]),
+      : [`All changes: npx platform-sync diff ${place} ${quoted(manifest.changes.against)} ${quoted(run)}`]),
     `(with SYNC_STORE=${location})`,
   ];
   return { subject: subjectOf(manifest, changes?.broken.total ?? 0), text: lines.map(safeLine).join('\n') };

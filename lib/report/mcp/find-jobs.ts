@@ -1,3 +1,4 @@
+import { type Advice, adviceFor } from '../../jobs/job-advice.ts';
 import type { JobRow } from '../../jobs/ledger/job-row.ts';
 import { findResult } from '../../jobs/result.ts';
 import { storedResults } from '../../jobs/stored-results.ts';
@@ -18,7 +19,7 @@ export type ShownJob = {
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
   readonly error: string | null;
-  readonly whatToDo: string | null;
+  readonly whatToDo: Advice | null;
 };
 
 type Jobs = {
@@ -156,16 +157,10 @@ function jobOfResult(value: Readonly<Record<string, unknown>>): ShownJob {
   });
 }
 
-function withAdvice(job: Omit<ShownJob, 'whatToDo'>): ShownJob {
-  const { id, state } = job;
-  return { ...job, whatToDo: ADVICE[state]?.(id) ?? null };
-}
-
-const ADVICE: Partial<Record<State, (id: string) => string>> = {
-  unknown: (id) =>
-    `nobody knows whether the platform executed it, and it is not sent again: look there, then run: platform-sync jobs resolve ${id} done|failed --note "what was seen"`,
-  failed: (id) => `mend what the error names, then run: platform-sync redrive ${id}`,
-};
+const withAdvice = (job: Omit<ShownJob, 'whatToDo'>): ShownJob => ({
+  ...job,
+  whatToDo: job.state === 'failed' || job.state === 'unknown' ? adviceFor(job.id, job.state) : null,
+});
 
 /** A job by its id, with its stored result. */
 export async function findOneJob(

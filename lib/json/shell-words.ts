@@ -1,3 +1,3 @@
-/** A word as a shell reads it back: in quotes if it needs them. */
+/** A word as a POSIX shell reads it back: in quotes if it needs them. */
 export const quoted = (word: string): string =>
   /^[\w./:,=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

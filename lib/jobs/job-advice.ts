@@ -1,0 +1,39 @@
+import { jobId } from './message/fields.ts';
+
+/** The batch of a chunk's job; undefined for any other job. */
+export const batchOfJob = (id: string): string | undefined => /^(.+)\.chunk-\d+$/.exec(id)?.[1];
+
+/** What a person does about a job: in words, and the command as its name and what it is given. */
+export type Advice = {
+  readonly say: string;
+  readonly command?: 'jobs resolve' | 'redrive';
+  readonly id?: string;
+  readonly batch?: string;
+};
+
+/** What to do about a job. No command takes an id that is not one of a job: another program stored it. */
+export function adviceFor(id: string, status: 'failed' | 'unknown'): Advice {
+  if (!jobId.safeParse(id).success)
+    return { say: 'This is not the id of a job, so no command takes it. Find out what stored it' };
+  if (status === 'unknown')
+    return {
+      say: 'Look on the platform whether it took effect, and record it as done, or as failed, after which redrive runs it again',
+      command: 'jobs resolve',
+      id,
+    };
+  const batch = batchOfJob(id);
+  return batch === undefined
+    ? { say: 'Once its cause is gone, run it again', command: 'redrive', id }
+    : { say: 'Once its cause is gone, score what has no score', command: 'redrive', batch };
+}
+
+/** The same as a sentence, with the line for a POSIX shell: no character of a job's id needs quotes. */
+export function adviceWords(jobsId: string, status: 'failed' | 'unknown'): string {
+  const { say, command, id, batch } = adviceFor(jobsId, status);
+  if (command === undefined) return `${say}.`;
+  if (batch !== undefined) return `${say}: platform-sync ${command} --batch=${batch}`;
+  const operand = id?.startsWith('-') ? `-- ${id}` : id;
+  return command === 'redrive'
+    ? `${say}: platform-sync redrive ${operand}`
+    : `${say}: platform-sync jobs resolve --note 'WHAT YOU SAW' ${operand} done`;
+}

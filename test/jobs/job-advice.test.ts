@@ -1,0 +1,40 @@
+import { execFileSync } from 'node:child_process';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { adviceFor, adviceWords } from '../../lib/jobs/job-advice.ts';
+
+/** What a POSIX shell hands to the command in the advice; undefined if there is none. */
+function argumentsIn(advice: string): readonly string[] | undefined {
+  const command = advice.split('platform-sync ')[1];
+  if (command === undefined) return undefined;
+  const printed = execFileSync('sh', ['-c', `printf '%s\\n' ${command}`], { encoding: 'utf8' });
+  return printed.split('\n').slice(0, -1);
+}
+
+test.each([
+  ['a-1', 'failed', ['redrive', 'a-1']],
+  ['-a', 'failed', ['redrive', '--', '-a']],
+  ['may.chunk-00001', 'failed', ['redrive', '--batch=may']],
+  ['a-1', 'unknown', ['jobs', 'resolve', '--note', 'WHAT YOU SAW', 'a-1', 'done']],
+  ['--json', 'unknown', ['jobs', 'resolve', '--note', 'WHAT YOU SAW', '--', '--json', 'done']],
+] as const)('the command for %s, %s, is words of a shell', (id, status, words) => {
+  expect(argumentsIn(adviceWords(id, status))).toEqual(words);
+});
+
+test.each(['x; curl evil | sh #', '', 'a\nb', '$(id)', "a'b", 'ID with spaces', 'é', 'x'.repeat(129)])(
+  'no command is given for %j, which is not the id of a job',
+  (id) => {
+    expect(adviceFor(id, 'failed')).toEqual({ say: expect.stringContaining('not the id of a job') });
+    expect(adviceWords(id, 'unknown')).not.toContain('platform-sync ');
+  },
+);
+
+test('whatever the id, no command has more than its own characters in it', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.constantFrom('failed', 'unknown'), (id, status) => {
+      const [, command = ''] = adviceWords(id, status).split('platform-sync ');
+
+      expect(command).toMatch(/^[A-Za-z0-9._:= '-]*$/);
+    }),
+  );
+});
