@@ -16,7 +16,8 @@ export function faultsOf(
   }: FaultOptions = {},
 ): readonly string[] {
   const show = options.show ?? ((value) => preview(value, hide));
-  const named = (path: readonly PropertyKey[]) => shortened(hide(place(path)), LONGEST_PLACE);
+  const named = (path: readonly PropertyKey[]) =>
+    shortened(hide(place(path).slice(0, MOST_READ)), LONGEST_PLACE);
   const faults: string[] = [];
   let others = 0;
   for (const issue of widestFirst(error.issues, most)) {
@@ -42,6 +43,8 @@ const widestFirst = (issues: readonly z.core.$ZodIssue[], most: number) =>
 /** A message with all faults of a hostile input would be as long as the input. */
 const MOST_FAULTS = 50;
 const LONGEST_PLACE = 300;
+/** So much of a text is looked through for what must not be shown. */
+export const MOST_READ = 4_000;
 
 /** A text of at most so many characters, and a mark if some are left out. */
 export const shortened = (text: string, most: number): string =>
@@ -68,7 +71,7 @@ export function listed(names: readonly string[]): string {
 const MOST_NAMES = 20;
 const LONGEST_NAME = 60;
 
-/** Removes from a text what must not be shown. Used before a text is shortened, which could leave half a token. */
+/** Removes from a text what must not be shown: of at most `MOST_READ` characters, since it takes time. */
 export type Hide = (text: string) => string;
 
 export type FaultOptions = {
@@ -85,7 +88,7 @@ export function preview(value: unknown, hide: Hide = (text) => text): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === 'object' && value !== null) return 'an object';
-  const text = typeof value === 'string' ? JSON.stringify(hide(value)) : String(value);
+  const text = typeof value === 'string' ? JSON.stringify(hide(value.slice(0, MOST_READ))) : String(value);
   return shortened(text, 60);
 }
 

@@ -1,11 +1,43 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { redact } from '../../lib/platform/redact.ts';
+import { cpuMs } from '../cpu-time.ts';
+import { scaled } from '../scale.ts';
 
 const TOKEN = 'SECRET-5f2c9a/+b=7e41';
 const encoded = (text: string, encoding: BufferEncoding) => Buffer.from(text).toString(encoding);
-const each = (form: (code: number) => string) =>
-  Array.from(TOKEN, (character) => form(character.charCodeAt(0))).join('');
+const eachOf = (text: string, form: (code: number) => string) =>
+  Array.from(text, (character) => form(character.charCodeAt(0))).join('');
+const hexOf = (code: number) => code.toString(16).padStart(2, '0');
+
+/** Each is how a text may come back. */
+const FORMS = {
+  'as it is': (text: string) => text,
+  'in lower case': (text: string) => text.toLowerCase(),
+  'in upper case': (text: string) => text.toUpperCase(),
+  'in an address': encodeURIComponent,
+  'in an address, in lower case': (text: string) => encodeURIComponent(text).toLowerCase(),
+  'in an address, each character': (text: string) => eachOf(text, (code) => `%${hexOf(code)}`),
+  'in an address, twice': (text: string) => encodeURIComponent(encodeURIComponent(text)),
+  'in HTML, by number': (text: string) => eachOf(text, (code) => `&#${code};`),
+  'in HTML, by number in hex': (text: string) => eachOf(text, (code) => `&#x00${hexOf(code)};`),
+  'in HTML, by name': (text: string) =>
+    text
+      .replaceAll('&', '&amp;')
+      .replaceAll('/', '&sol;')
+      .replaceAll('+', '&plus;')
+      .replaceAll('=', '&equals;'),
+  'in JSON': (text: string) => JSON.stringify(text).slice(1, -1),
+  'in JSON, with escaped slashes': (text: string) =>
+    JSON.stringify(text).slice(1, -1).replaceAll('/', String.raw`\/`),
+  'in JSON, by number': (text: string) => eachOf(text, (code) => String.raw`\u00${hexOf(code)}`),
+  'in JSON within JSON': (text: string) => JSON.stringify(JSON.stringify(text)).slice(3, -3),
+  'in hex': (text: string) => encoded(text, 'hex'),
+  'in hex, in upper case': (text: string) => encoded(text, 'hex').toUpperCase(),
+  'in base64': (text: string) => encoded(text, 'base64'),
+  'in base64 for addresses': (text: string) => encoded(text, 'base64url'),
+  'in base64 in an address': (text: string) => encodeURIComponent(encoded(text, 'base64')),
+} as const;
 
 test('removes every occurrence, and nothing if there is no token', () => {
   expect(redact('a abc b abcabc', 'abc')).toBe('a [token] b [token][token]');
@@ -14,23 +46,54 @@ test('removes every occurrence, and nothing if there is no token', () => {
   expect(redact('text', '')).toBe('text');
 });
 
-test.each([
-  ['in lower case', TOKEN.toLowerCase()],
-  ['in upper case', TOKEN.toUpperCase()],
-  ['in an address', encodeURIComponent(TOKEN)],
-  ['in an address, in lower case', encodeURIComponent(TOKEN).toLowerCase()],
-  ['in an address, each character', each((code) => `%${code.toString(16)}`)],
-  ['in HTML, by number', each((code) => `&#${code};`)],
-  ['in HTML, by number in hex', each((code) => `&#x00${code.toString(16)};`)],
-  ['in HTML, by name', TOKEN.replace('/', '&sol;').replace('+', '&plus;').replace('=', '&equals;')],
-  ['in JSON, with escaped slashes', TOKEN.replace('/', String.raw`\/`)],
-  ['in JSON, by number', each((code) => String.raw`\u00${code.toString(16)}`)],
-  ['in hex', encoded(TOKEN, 'hex')],
-  ['in hex, in upper case', encoded(TOKEN, 'hex').toUpperCase()],
-  ['in base64', encoded(TOKEN, 'base64')],
-  ['in base64 for addresses', encoded(TOKEN, 'base64url')],
-])('removes a token %s', (_name, echo) => {
-  expect(redact(`before ${echo} after`, TOKEN)).toMatch(/^before \[token\]=* after$/);
+test.each(Object.entries(FORMS))('removes a token %s', (_name, form) => {
+  expect(redact(`before ${form(TOKEN)} after`, TOKEN)).toMatch(/^before \[token\](?:=|%3D)* after$/);
+});
+
+test('removes a token without its last three characters, and leaves seven of them', () => {
+  expect(redact(`got ${TOKEN.slice(0, -3)}…`, TOKEN)).toBe('got [token]…');
+  expect(redact(`got ${TOKEN.slice(2, 10)} and ${TOKEN.slice(2, 9)}`, TOKEN)).toBe('got [token] and CRET-5f');
+});
+
+const tokens = fc.string({
+  unit: fc.constantFrom(...'abcXYZ0189-_.~+/=%&\\"<;u'),
+  minLength: 8,
+  maxLength: 60,
+});
+
+test('whatever the token, no run of eight of its characters is shown, in any form', () => {
+  const cases = fc.record({
+    token: tokens,
+    from: fc.nat(52),
+    length: fc.integer({ min: 8, max: 60 }),
+    form: fc.constantFrom(...Object.entries(FORMS)),
+    // Neither is a character of a token or of an encoding.
+    around: fc.tuple(fc.constantFrom('', '«', '« é€😀'), fc.constantFrom('', '»')),
+  });
+
+  fc.assert(
+    fc.property(cases, ({ token, from, length, form: [name, form], around: [before, after] }) => {
+      const start = Math.min(from, token.length - 8);
+      const run = token.slice(start, start + length);
+
+      const shown = redact(`${before}${form(run)}${after}`, token);
+
+      // The last character of base64 says at most four bits of the last one of the run.
+      const rest = name.includes('base64') ? shown.replace(/\](?:[\w+/-]|%2[BF])?(?:=|%3D)*/, ']') : shown;
+      expect(rest).toBe(`${before}[token]${after}`);
+    }),
+    { numRuns: scaled(500, 20_000) },
+  );
+});
+
+test('a text without eight characters of the token in a row stays as it is', () => {
+  fc.assert(
+    fc.property(tokens, fc.array(fc.string({ unit: 'grapheme', maxLength: 7 })), (token, words) => {
+      const text = words.map((word) => word.replaceAll(/[%&\\]/g, '')).join('«»');
+
+      expect(redact(text, token)).toBe(text);
+    }),
+  );
 });
 
 test('what remains of a token within a longer text in base64 decodes to no piece of it', () => {
@@ -44,4 +107,10 @@ test('what remains of a token within a longer text in base64 decodes to no piece
         expect(Buffer.from(rest, encoding).toString()).not.toContain(TOKEN.slice(0, 3));
     }),
   );
+});
+
+test('the largest body of an error and the longest token take no time', async () => {
+  const body = '%41&amp;\\u0041SECRET-'.repeat(3_000);
+
+  expect(await cpuMs(() => redact(body, TOKEN.repeat(200)))).toBeLessThan(2_000);
 });

@@ -1,4 +1,4 @@
-import type { Hide } from '../../json/faults.ts';
+import { type Hide, MOST_READ } from '../../json/faults.ts';
 import { parseJson } from '../../json/json.ts';
 
 /** What an error body says: the platform's message and its reference (`toe`). */
@@ -18,7 +18,9 @@ export function readErrorBody(
   text: string,
   { hide, hideToken }: { readonly hide: Hide; readonly hideToken: Hide },
 ): ErrorBody {
-  const worded = (words: string): ErrorBody => ({ detail: shorten(hide(words), LONGEST_DETAIL) });
+  const worded = (words: string): ErrorBody => ({
+    detail: shorten(hide(words.slice(0, MOST_READ)), LONGEST_DETAIL),
+  });
   const title = pageTitle(text, hide);
   if (title !== undefined) return { detail: `a page titled “${title}”` };
   const value = tryParse(text);
@@ -38,7 +40,7 @@ export function readErrorBody(
 export function pageTitle(text: string, hide: Hide): string | undefined {
   if (!/^\s*(<!doctype html|<html|<head|<body)/i.test(text)) return undefined;
   const title = /<title[^>]*>([^<]*)</i.exec(text)?.[1]?.trim();
-  return title ? shorten(hide(title), 100) : 'untitled';
+  return title ? shorten(hide(title.slice(0, MOST_READ)), 100) : 'untitled';
 }
 
 function shorten(text: string, most: number): string {
