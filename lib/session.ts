@@ -166,6 +166,7 @@ function paceOf(settings: Settings, parts: PaceParts): Pace {
         onSafeRate();
       },
       onFleetRate: () => logger.info('fleet rate'),
+      onLineSetBack: () => logger.warn({ host }, 'line set back: a wrong clock had moved it'),
       onClockOff: (off) => logger.warn(off, 'clock off: the pace follows the table’s'),
     });
   });

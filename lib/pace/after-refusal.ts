@@ -1,5 +1,5 @@
 import { effectiveRate, leastRate } from './effective-rate.ts';
-import { LOWERING, type Lowered, lastRefusalMs, PROBE_MS } from './lowered.ts';
+import { LOWERING, type Lowered, lastRefusalMs, OBEYED_MS, PROBE_MS } from './lowered.ts';
 
 /** A 429 of a call that left after the last one. */
 export type Refusal = {
@@ -66,7 +66,7 @@ function beginSpell(
   const expectedMs = expectedAfter(last, nowMs);
   const plain = { ...lowered, fromRate: isSuspect(last, nowMs) ? before * AFTER_LONG_SPELL : before };
   if (expectedMs === undefined) return plain;
-  const earlyMs = Math.min(expectedMs * EARLY, pauseMs * SHARE_OF_PAUSE);
+  const earlyMs = Math.min(expectedMs * EARLY, pauseMs * SHARE_OF_PAUSE, OBEYED_MS * EARLY);
   const delayMs = Math.max(LEAST_PAUSE_MS, earlyMs * jitter(random));
   return { ...plain, expectedMs, ...(delayMs < pauseMs ? { probeMs: Math.round(nowMs + delayMs) } : {}) };
 }

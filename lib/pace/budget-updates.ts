@@ -12,46 +12,48 @@ export type BudgetUpdate = {
 
 /** Advances the line if it is as the reservation says and nobody has lowered the rate or paused it since. */
 export function reserveUpdate(reservation: Reservation): BudgetUpdate {
-  const { incidents, rate, tally } = reservation;
-  const { set, when, values } = changes[reservation.kind](reservation);
+  const { incidents, rate, tally, longestWaitMs } = reservation;
+  const { set, when, values, remove = '' } = changes[reservation.kind](reservation);
   const counts = Object.keys(tally).map((name) => `#${name} :${name}`);
   return {
-    update: `SET ${set}, #rate = :rate ADD ${counts.join(', ')}`,
-    condition: `${when} AND attribute_not_exists(#pausedAt) AND ${still(incidents)}`,
-    values: { ...values, incidents, rate, ...tally },
+    update: `SET ${set}, #rate = :rate${longestWaitMs === undefined ? '' : ', #longestWait = :longestWait'}${remove} ADD ${counts.join(', ')}`,
+    condition: `${when}attribute_not_exists(#pausedAt) AND ${still(incidents)}`,
+    values: { ...values, incidents, rate, ...given('longestWait', longestWaitMs), ...tally },
   };
 }
 
 type Change = {
   readonly set: string;
   readonly when: string;
+  readonly remove?: string;
   readonly values: Readonly<Record<string, number>>;
 };
 
 const changes: Readonly<Record<LineKind, (reservation: Reservation) => Change>> = {
   idle: ({ fromMs, blockMs }) => ({
     set: '#tat = :to',
-    when: '(attribute_not_exists(#tat) OR #tat < :from)',
+    when: '(attribute_not_exists(#tat) OR #tat < :from) AND ',
     values: { from: fromMs, to: fromMs + blockMs },
   }),
   busy: ({ fromMs, latestMs, blockMs }) => ({
     set: '#tat = #tat + :block',
-    when: '#tat >= :from AND #tat <= :latest',
+    when: '#tat >= :from AND #tat <= :latest AND ',
     values: { from: fromMs, latest: Math.min(latestMs, Number.MAX_SAFE_INTEGER), block: blockMs },
   }),
-  stray: ({ fromMs, latestMs, blockMs }) => ({
-    set: '#tat = :to',
-    when: '#tat > :latest',
-    values: { latest: latestMs, to: fromMs + blockMs },
+  stray: ({ fromMs, blockMs, incidents }) => ({
+    set: '#tat = :to, #incidents = :next',
+    when: '',
+    remove: ` REMOVE ${[...THROTTLING, 'outsideUntil', 'outsideRate'].map((name) => `#${name}`).join(', ')}`,
+    values: { to: fromMs + blockMs, next: incidents + 1 },
   }),
   probe: ({ probeMs, nextProbeMs = 0 }) => ({
     set: '#probeAt = :next',
-    when: `${REFUSING} AND ${isStill('probeAt', probeMs)}`,
+    when: `${REFUSING} AND ${isStill('probeAt', probeMs)} AND `,
     values: { next: nextProbeMs, ...given('probeAt', probeMs) },
   }),
   restart: ({ fromMs, blockMs, probeMs }) => ({
     set: '#tat = :to, #succeededAt = :from',
-    when: `${REFUSING} AND ${isStill('probeAt', probeMs)}`,
+    when: `${REFUSING} AND ${isStill('probeAt', probeMs)} AND `,
     values: { from: fromMs, to: fromMs + blockMs, ...given('probeAt', probeMs) },
   }),
 };
@@ -63,7 +65,7 @@ const isStill = (name: string, value: number | undefined): string =>
   value === undefined ? `attribute_not_exists(#${name})` : `#${name} = :${name}`;
 const given = (name: string, value: number | undefined) => (value === undefined ? {} : { [name]: value });
 
-/** What a 429 leaves behind, by the item's attributes. The item of a former version has only the first two. */
+/** What a 429 leaves behind, by the item's attributes. */
 const loweredAttributes = (lowered: Lowered) => ({
   loweredRate: lowered.rate,
   loweredAt: lowered.atMs,
@@ -74,6 +76,8 @@ const loweredAttributes = (lowered: Lowered) => ({
   probeAt: lowered.probeMs,
   succeededAt: lowered.succeededMs,
 });
+
+const THROTTLING = Object.keys(loweredAttributes({ rate: 0, atMs: 0 }));
 
 /** Records a 429 and restarts the line, unless another worker has recorded one since. */
 export function lowerUpdate({ incidents, fromMs, lowered }: Incident): BudgetUpdate {
@@ -109,7 +113,7 @@ export const pauseUpdate = (atMs: number): BudgetUpdate => ({
 export const RESUME_UPDATE: BudgetUpdate = { update: 'REMOVE #pausedAt', values: {} };
 
 export function resetUpdate(fromMs: number): BudgetUpdate {
-  const gone = Object.keys(loweredAttributes({ rate: 0, atMs: 0 })).map((name) => `#${name}`);
+  const gone = THROTTLING.map((name) => `#${name}`);
   return {
     update: `SET #tat = :from REMOVE ${gone.join(', ')} ADD #incidents :one`,
     values: { from: fromMs, one: 1 },
@@ -155,6 +159,7 @@ export function budgetOf(item: Readonly<Record<string, AttributeValue>> | undefi
     pausedAtMs: number('pausedAt'),
     rate: number('rate'),
     breaker: breakerOf(item),
+    longestWaitMs: number('longestWait'),
     capRate: number('capRate'),
     outside: outsideBy(number),
     tally: {

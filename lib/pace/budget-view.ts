@@ -1,4 +1,4 @@
-import type { Budget, BudgetItem, BudgetWrite } from './budget.ts';
+import { type Budget, type BudgetItem, type BudgetWrite, believable } from './budget.ts';
 import { momentOf } from './moment.ts';
 import { createRecentLongest } from './recent-longest.ts';
 import type { Clock, Moment } from './slots.ts';
@@ -17,7 +17,7 @@ export type BudgetView = {
   write(request: () => Promise<BudgetWrite>): Promise<BudgetWrite>;
 };
 
-/** A view of an item. Throws what the item throws. */
+/** A view of an item, without what only a wrong clock can have written. Throws what the item throws. */
 export function createBudgetView(item: BudgetItem, clock: Clock): BudgetView {
   let last: Budget | undefined;
   let lastAt: Moment = () => Number.NEGATIVE_INFINITY;
@@ -34,10 +34,13 @@ export function createBudgetView(item: BudgetItem, clock: Clock): BudgetView {
     // The response may have set the clock.
     lead.add(clock.now() - sentAt());
     const budget = budgetIn(response);
-    if (budget !== undefined) [last, lastAt] = [budget, sentAt];
+    if (budget !== undefined) [last, lastAt] = [believable(budget, clock.now()), sentAt];
     return response;
   };
-  const look = () => send(item.read, (budget) => budget);
+  const look = async () => {
+    const budget = await send(item.read, (read) => read);
+    return believable(budget, clock.now());
+  };
 
   return {
     known: async () => last ?? look(),

@@ -23,7 +23,7 @@ import { noTally, type Tally } from './tally.ts';
 export type Budget = {
   /** Slots are reserved up to this time; undefined before the first. */
   readonly tatMs: number | undefined;
-  /** How many times the rate has been lowered. */
+  /** How many times the rate has been lowered, or the line begun again. */
   readonly incidents: number;
   /** What throttling left behind: every worker computes from it how much of the rate has recovered. */
   readonly lowered: Lowered | undefined;
@@ -33,6 +33,8 @@ export type Budget = {
   readonly rate: number | undefined;
   /** Set while the platform is away; undefined if the breaker is closed. */
   readonly breaker: OpenBreaker | undefined;
+  /** The longest that a call of any process waits for its slot, in milliseconds; undefined before the first. */
+  readonly longestWaitMs: number | undefined;
   /** What an operator has set as the fleet's rate: it counts where it is below the configured one. */
   readonly capRate: number | undefined;
   /** After an outage of the table: what workers that do not know of its end may send. Undefined before the first. */
@@ -43,7 +45,8 @@ export type Budget = {
 
 /**
  * Where slots are reserved. `idle`: the line ends before `fromMs`, and they begin there. `busy`: it ends later, and they
- * begin at its end. `stray`: it ends so late that no reservation explains it; the line begins again at `fromMs`.
+ * begin at its end. `stray`: a wrong clock has moved it; it begins again at `fromMs`, throttling is forgotten, and slots
+ * that were reserved before are void.
  * `probe`: one slot while the platform refuses, whatever the line. `restart`: a call has succeeded since the last 429, and the
  * line begins again at `fromMs`; refused if another worker was first to report a success, and if there was another probe.
  */
@@ -60,6 +63,8 @@ export type Reservation = {
   readonly blockMs: number;
   /** As last read by the worker: the rate must not have been lowered since. */
   readonly incidents: number;
+  /** Replaces the longest wait of the item. Absent: it is no shorter than this worker's. */
+  readonly longestWaitMs?: number;
   readonly rate: number;
   readonly tally: Tally;
   /** `probe` and `restart`: when the next probe may leave, as last read by the worker. */
@@ -122,6 +127,7 @@ export const emptyBudget: Budget = {
   pausedAtMs: undefined,
   breaker: undefined,
   rate: undefined,
+  longestWaitMs: undefined,
   capRate: undefined,
   outside: undefined,
   tally: noTally,
@@ -138,6 +144,25 @@ const MACHINES_DRIFT_MS = 10;
 
 /** What a worker that is configured with this rate may use: the lower of its own rate and what an operator has set. */
 export const cappedRate = (rate: number, { capRate }: Budget): number => Math.min(rate, capRate ?? rate);
+
+/** Nothing but a wrong clock writes a time that is further ahead, in milliseconds: probes leave sooner. */
+const WRONG_CLOCK_MS = 60_000;
+
+/** How far ahead the line of callers that wait without limit may reach, in milliseconds. */
+export const UNLIMITED_MS = 1_200_000;
+
+/** The latest end of the line that reservations explain: none is granted to a call that would wait for longer. */
+export const latestLineMs = ({ longestWaitMs = 0 }: Budget, maxWaitMs: number, nowMs: number): number =>
+  nowMs + Math.max(longestWaitMs, Number.isFinite(maxWaitMs) ? maxWaitMs : UNLIMITED_MS) + WRONG_CLOCK_MS;
+
+/** The budget, or, if a wrong clock has written into it, one without throttling, whose line nothing explains. */
+export function believable(budget: Budget, nowMs: number): Budget {
+  const { lowered, outside } = budget;
+  const { atMs = 0, refusedAtMs = 0, probeMs = 0, succeededMs = 0 } = lowered ?? {};
+  const latestMs = Math.max(atMs, refusedAtMs, probeMs, succeededMs, outside?.untilMs ?? 0);
+  if (latestMs <= nowMs + WRONG_CLOCK_MS) return budget;
+  return { ...budget, lowered: undefined, outside: undefined, tatMs: Number.POSITIVE_INFINITY };
+}
 
 /** The current spacing of the line, for a worker configured with this rate. */
 export function lineSpacing(rate: number, budget: Budget, nowMs: number): Spacing {

@@ -29,6 +29,8 @@ export type FleetPaceOptions = {
   readonly onFleetRate?: () => void;
   /** Called when the clock of this process is found to be minutes off; the pace follows the table's all the same. */
   readonly onClockOff?: (off: ClockOff) => void;
+  /** Called when this worker has set back a line that a wrong clock had moved. */
+  readonly onLineSetBack?: () => void;
   /** Epoch milliseconds, corrected by the `Date` of the item's responses if they have one. Default: `Date.now`. */
   readonly now?: () => number;
   /** Milliseconds on a clock that is never set. Default: `performance.now`, unless `now` is given. */
@@ -53,7 +55,10 @@ export function createFleetPace(options: FleetPaceOptions): Pace {
   });
   const setClock = createSetClock({ item, clock, rest: options.sleep ?? rest });
   const source = withSafeRate({
-    fleet: createFleetSlots({ item, rate, maxWaitMs, greed, clock, setClock, random: options.random }),
+    fleet: createFleetSlots({
+      ...{ item, rate, maxWaitMs, greed, clock, setClock, random: options.random },
+      onSetBack: options.onLineSetBack,
+    }),
     safeRate: Math.min(rate, 1000 / fullSpacing(rate, emptyBudget).intervalMs) / (2 * workers),
     workers,
     maxWaitMs,

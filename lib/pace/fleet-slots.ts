@@ -236,14 +236,15 @@ function setHeld(worker: Worker, left: HeldBlock): number {
 }
 
 /** When a call with `ahead` others before it may leave: in a slot that is held, or at the end of the line. */
-function dueAtMs({ held, view, rate, clock }: Worker, ahead: number): number {
+function dueAtMs({ held, view, rate, maxWaitMs, clock }: Worker, ahead: number): number {
   const slots = slotsOf(held);
   const budget = view.last() ?? emptyBudget;
   const { intervalMs, toleranceMs } = lineSpacing(rate, budget, clock.now());
   const atMs = slots[ahead];
   if (atMs !== undefined) return atMs - toleranceMs;
   // A 429 may have made an old view void.
-  const seenMs = view.ageMs() > REFUSED_MS ? undefined : lineStartMs(budget, clock.now());
+  const seenMs =
+    view.ageMs() > REFUSED_MS ? undefined : lineStartMs(budget, { maxWaitMs, nowMs: clock.now() });
   const endMs = ahead === 0 && seenMs !== undefined ? seenMs : Math.max(seenMs ?? 0, clock.now());
   return endMs - toleranceMs + (ahead - slots.length) * intervalMs;
 }
@@ -282,6 +283,7 @@ async function rejoin(worker: Worker, { since, outsideRate, lastsMs }: Absence):
   const { view, item, clock } = worker;
   // The table says the time: nothing may be written by a clock that is minutes off.
   await view.look();
+  await worker.setClock?.(undefined);
   const atMs = clock.now();
   const outside = { rate: outsideRate, untilMs: Math.ceil(atMs + lastsMs) };
   const staleMs = since() + RESERVED_MS;

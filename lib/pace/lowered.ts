@@ -33,7 +33,7 @@ export const isProbing = (lowered: Lowered | undefined): lowered is Lowered =>
   lowered !== undefined && lowered.succeededMs === undefined;
 
 /** A pause of up to a minute is obeyed to its end. In a longer one a probe leaves this often, in milliseconds. */
-const OBEYED_MS = 60_000;
+export const OBEYED_MS = 60_000;
 export const PROBE_MS = 15_000;
 
 /** When the next probe may leave, given when the pause ends. */

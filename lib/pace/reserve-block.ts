@@ -1,4 +1,5 @@
 import { TableError } from '../table/table-error.ts';
+import { LEAST_PAUSE_MS } from './after-refusal.ts';
 import {
   BLOCK_MS,
   type Budget,
@@ -7,8 +8,10 @@ import {
   blockSize,
   fullSpacing,
   type LineKind,
+  latestLineMs,
   lineSpacing,
   type Reservation,
+  UNLIMITED_MS,
 } from './budget.ts';
 import type { BudgetView } from './budget-view.ts';
 import { dueAtMs } from './gcra.ts';
@@ -30,6 +33,8 @@ export type LineOptions = {
   readonly clock: Clock;
   /** Sets the clock by the table's if that is necessary, before anything is reserved. Default: it never is. */
   readonly setClock?: (signal: AbortSignal | undefined) => Promise<void>;
+  /** Called when this worker has set back a line that a wrong clock had moved. */
+  readonly onSetBack?: (() => void) | undefined;
   /** From 0 up to 1. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
 };
@@ -63,12 +68,6 @@ const PAUSED_DELAY_MS = 60_000;
 
 /** A refused write was overtaken by another worker's: rare twice in a row, but the rule where all wait for a probe. */
 const MOST_ROUNDS = 10;
-
-/**
- * No line of reservations and pauses ends so much later than now, in milliseconds: a worker with a wrong clock has moved
- * it there.
- */
-const STRAY_MS = 1_200_000;
 
 /** How soon a worker that waits for another one's probe looks again: at a quarter of the time until then. */
 const SOONEST_LOOK_MS = 250;
@@ -142,19 +141,20 @@ const lookAfterMs = (probeMs: number): number =>
   probeMs <= SOONEST_LOOK_MS ? probeMs : Math.min(LATEST_LOOK_MS, Math.max(SOONEST_LOOK_MS, probeMs / 4));
 
 /** How long after it was called a call would get its slot. */
-function waitFor(budget: Budget, calledAtMs: number, { rate, clock }: Line): number {
-  const startMs = lineStartMs(budget, clock.now());
+function waitFor(budget: Budget, calledAtMs: number, { rate, maxWaitMs, clock }: Line): number {
+  const startMs = lineStartMs(budget, { maxWaitMs, nowMs: clock.now() });
   return startMs === undefined ? 0 : dueAtMs(startMs, lineSpacing(rate, budget, clock.now())) - calledAtMs;
 }
 
 /** When the next slot begins that can be reserved; undefined if that is now. */
-export function lineStartMs({ tatMs, lowered }: Budget, nowMs: number): number | undefined {
+export function lineStartMs(budget: Budget, { maxWaitMs, nowMs }: Waiting): number | undefined {
+  const { tatMs, lowered } = budget;
   if (tatMs === undefined) return undefined;
   if (isProbing(lowered)) return probeAtMs(lowered, tatMs);
-  return isStray(tatMs, nowMs) ? undefined : tatMs;
+  return tatMs > latestLineMs(budget, maxWaitMs, nowMs) ? undefined : tatMs;
 }
 
-const isStray = (tatMs: number, nowMs: number): boolean => tatMs > nowMs + STRAY_MS;
+type Waiting = { readonly maxWaitMs: number; readonly nowMs: number };
 
 /** What one write requests, and the properties of its slots. */
 type Plan = {
@@ -189,9 +189,16 @@ function planned(
     blockMs: toMicroseconds(blockLength(size, intervalMs, lateMs) + 2 * headMs),
     incidents: budget.incidents,
     rate,
+    ...longerWait(budget, maxWaitMs),
     ...place,
   };
   return { reservation, size, intervalMs, toleranceMs, lateMs, headMs, requestedAtMs };
+}
+
+/** The item holds the longest wait of all processes. */
+function longerWait({ longestWaitMs = -1 }: Budget, maxWaitMs: number): Pick<Reservation, 'longestWaitMs'> {
+  const waitMs = Number.isFinite(maxWaitMs) ? maxWaitMs : UNLIMITED_MS;
+  return waitMs > longestWaitMs ? { longestWaitMs: waitMs } : {};
 }
 
 /** The budget as it will be once this worker's success is in it. */
@@ -228,8 +235,9 @@ function placeOf(
     const fromMs = Math.max(earliestMs, dueMs);
     return { kind: 'probe', probeMs, fromMs, nextProbeMs: nextProbeMs(fromMs, full) };
   }
-  const nowMs = line.clock.now();
-  if (isStray(tatMs, nowMs)) return { kind: 'stray', fromMs: earliestMs, latestMs: nowMs + STRAY_MS };
+  const latestMs = latestLineMs(budget, line.maxWaitMs, line.clock.now());
+  // As after a 429: by then every worker that holds slots has learned that they are void.
+  if (tatMs > latestMs) return { kind: 'stray', fromMs: earliestMs + LEAST_PAUSE_MS };
   return { kind: certainKind(budget, earliestMs, line.view) ?? lastKind, fromMs: earliestMs };
 }
 
@@ -237,7 +245,7 @@ function placeOf(
 const toMicroseconds = (ms: number): number => Math.ceil(ms * 1000) / 1000;
 
 /** Writes a plan, and returns whether it was granted. The write also reports the part of the tally not yet reported. */
-async function write(plan: Plan, { item, view, tally }: Line, hold: Hold): Promise<boolean> {
+async function write(plan: Plan, { item, view, tally, onSetBack }: Line, hold: Hold): Promise<boolean> {
   const { reservation, size } = plan;
   const unreported = tally.takeUnreported();
   const reported = addTally(unreported, { ...noTally, granted: size });
@@ -252,6 +260,7 @@ async function write(plan: Plan, { item, view, tally }: Line, hold: Hold): Promi
     return false;
   }
   tally.addGranted(size);
+  if (reservation.kind === 'stray') onSetBack?.();
   hold(blockBy(plan, written.budget));
   return true;
 }
@@ -262,7 +271,7 @@ function certainKind({ tatMs }: Budget, fromMs: number, view: BudgetView): LineK
   return view.ageMs() <= 2 * view.leadMs() ? 'idle' : undefined;
 }
 
-function blockBy({ reservation, headMs, ...plan }: Plan, { tatMs = 0 }: Budget): HeldBlock {
-  const { kind, fromMs, blockMs, incidents } = reservation;
+function blockBy({ reservation, headMs, ...plan }: Plan, { tatMs = 0, incidents }: Budget): HeldBlock {
+  const { kind, fromMs, blockMs } = reservation;
   return blockOf({ ...plan, firstMs: kind === 'probe' ? fromMs : tatMs - blockMs + headMs, incidents });
 }

@@ -28,6 +28,8 @@ const LOOK_EVERY_MS = 25;
 
 const MOST_FINE_LOOKS = 8;
 
+const AT_ONCE: Moment = () => Number.NEGATIVE_INFINITY;
+
 /** How long to go by the clock here before the next try, if the table did not respond. */
 const RETRY_MS = 10_000;
 
@@ -39,16 +41,19 @@ const RETRY_MS = 10_000;
  */
 export function createSetClock({ item, clock, rest }: SetClockOptions): SetClock {
   const setting = new PQueue({ concurrency: 1 });
-  let retryAt: Moment = () => Number.NEGATIVE_INFINITY;
+  let retryAt = AT_ONCE;
   let isRefining = false;
-  item.onDate?.(clock.saw);
-  // A response to anybody's request shows that the table is back.
-  let wasSilent = false;
-  const isBack = () => wasSilent && Number.isFinite(clock.uncertaintyMs());
-  const isUnknown = () => clock.uncertaintyMs() > UNKNOWN_MS && (clock.now() >= retryAt() || isBack());
+  let isSilent = false;
+  item.onDate?.((seen) => {
+    clock.saw(seen);
+    // A response to anybody's request shows that the table is back.
+    if (isSilent) retryAt = AT_ONCE;
+    isSilent = false;
+  });
+  const isUnknown = () => clock.uncertaintyMs() > UNKNOWN_MS && clock.now() >= retryAt();
   const retryLater = () => {
     retryAt = momentOf(clock, clock.now() + RETRY_MS);
-    wasSilent = !Number.isFinite(clock.uncertaintyMs());
+    isSilent = !Number.isFinite(clock.uncertaintyMs());
   };
 
   const findOnce = async (signal: AbortSignal | undefined) => {
@@ -89,8 +94,11 @@ export function createSetClock({ item, clock, rest }: SetClockOptions): SetClock
  */
 async function findSecond(item: BudgetItem, clock: TableClock, signal: AbortSignal | undefined) {
   await item.read();
-  // The first response leaves a second open, and the time it took. One without a `Date` leaves everything open: no look follows.
-  const tookMs = clock.uncertaintyMs() - 1000;
+  // A clock that is off is set by three responses. Those without a `Date` leave everything open: no look follows.
+  for (let look = 1; look < 3 && clock.uncertaintyMs() === Number.POSITIVE_INFINITY; look += 1)
+    await item.read();
+  // A response leaves a second open, and the time it took.
+  const tookMs = Math.max(0, clock.uncertaintyMs() - 1000);
   const mostLooks = Math.ceil(LONGEST_MS / (LOOK_EVERY_MS + tookMs));
   for (let look = 0; look < mostLooks && clock.uncertaintyMs() > COARSE_MS + tookMs; look += 1) {
     signal?.throwIfAborted();

@@ -10,7 +10,7 @@ export type TableClock = Clock & {
   uncertaintyMs(): number;
   /** How long until the table's next second most likely begins. */
   untilSecondMs(): number;
-  /** Grows each time that the clock here was set, or the process stood still while it went on. */
+  /** Grows each time that the clock here was set, by whomever, or the process stood still while it went on. */
   steps(): number;
   /** Corrections count, too. */
   setByMs(): number;
@@ -34,8 +34,14 @@ const DRIFT = 0.000_1;
 /** A server may write the second before for a little while, and the clocks of a fleet of servers differ a little. */
 const SLACK_MS = 2;
 
-/** Bounds that contradict each other by more show that a clock was set. */
-const CONTRADICTION_MS = 200;
+/** Bounds that contradict each other by more are of different times. */
+const CONTRADICTION_MS = 25;
+
+/** A first response that is no further from the clock here agrees with it. */
+const AGREES_MS = 1_000;
+
+/** So many responses in a row that agree with one another are believed, whatever was believed before. */
+const BELIEVED_IN_A_ROW = 3;
 
 /** A clock that moves by more than another one was set. */
 const STEP_MS = 50;
@@ -57,14 +63,21 @@ type Known = { readonly leastMs: number; readonly mostMs: number; readonly atMs:
 
 const NOTHING: Known = { leastMs: Number.NEGATIVE_INFINITY, mostMs: Number.POSITIVE_INFINITY, atMs: 0 };
 
+/** The clock here is right. */
+const HERE: Known = { leastMs: 0, mostMs: 0, atMs: Number.POSITIVE_INFINITY };
+
+/** Responses in a row that contradict what is known and agree with one another, and the `Date` of the first. */
+type Row = { readonly known: Known; readonly length: number; readonly dateMs: number };
+
 /**
  * A clock that follows the table's. Each response bounds the difference by a second and the time it took; a response
  * just before the table's second ends and one just after narrow that down. As long as the clock here agrees with
  * everything seen it is left alone, so good clocks stay as they are; otherwise the middle of the bounds is used.
  */
 export function createTableClock({ now, sleep, steady, onClockOff }: TableClockOptions): TableClock {
-  let known = NOTHING;
-  let [offsetMs, reportedMs, stepped] = [0, 0, 0];
+  const belief = createBelief();
+  const report = createReport(onClockOff);
+  let [offsetMs, stepped] = [0, 0];
   let apartMs: number | undefined;
 
   const hereMs = () => {
@@ -72,22 +85,15 @@ export function createTableClock({ now, sleep, steady, onClockOff }: TableClockO
     if (steady === undefined) return atMs;
     const nowApartMs = atMs - steady();
     if (Math.abs(nowApartMs - (apartMs ?? nowApartMs)) > STEP_MS) {
-      known = NOTHING;
+      belief.forget();
       stepped += 1;
     }
     apartMs = nowApartMs;
     return atMs;
   };
 
-  const report = (atMs: number) => {
-    if (Math.abs(offsetMs - reportedMs) < REPORTED_MS) return;
-    reportedMs = offsetMs;
-    const toISO = (ms: number) => new Date(ms).toISOString();
-    onClockOff?.({ offMs: Math.round(-offsetMs), table: toISO(atMs + offsetMs), here: toISO(atMs) });
-  };
-
   const uncertaintyMs = () => {
-    const { leastMs, mostMs } = widened(known, hereMs());
+    const { leastMs, mostMs } = widened(belief.known(), hereMs());
     return mostMs - leastMs;
   };
 
@@ -96,23 +102,66 @@ export function createTableClock({ now, sleep, steady, onClockOff }: TableClockO
     sleep,
     saw(seen) {
       hereMs();
-      known = narrowed(known, seen);
-      const { leastMs, mostMs } = known;
+      const heard = belief.hear(seen);
+      if (heard === 'doubted') return;
+      if (heard === 'replaced') stepped += 1;
+      const { leastMs, mostMs } = belief.known();
       const agrees = offsetMs === 0 && leastMs <= 0 && mostMs >= 0;
       if (!agrees) offsetMs = (leastMs + mostMs) / 2;
-      report(seen.receivedMs);
+      report(seen.receivedMs, offsetMs);
     },
     uncertaintyMs,
-    doubtMs: () => doubtOf(widened(known, hereMs()), offsetMs),
-    untilSecondMs() {
-      const { leastMs, mostMs } = known;
-      const middleMs = Number.isFinite(leastMs) ? (leastMs + mostMs) / 2 : offsetMs;
-      return 1000 - ((hereMs() + middleMs) % 1000);
-    },
+    doubtMs: () => doubtOf(widened(belief.known(), hereMs()), offsetMs),
+    untilSecondMs: () => 1000 - ((hereMs() + middleOf(belief.known(), offsetMs)) % 1000),
     steps: () => stepped,
     setByMs: () => {
       hereMs();
       return offsetMs + (apartMs ?? 0);
+    },
+  };
+}
+
+function createReport(onClockOff: TableClockOptions['onClockOff']) {
+  let reportedMs = 0;
+  return (atMs: number, offsetMs: number) => {
+    if (Math.abs(offsetMs - reportedMs) < REPORTED_MS) return;
+    reportedMs = offsetMs;
+    const toISO = (ms: number) => new Date(ms).toISOString();
+    onClockOff?.({ offMs: Math.round(-offsetMs), table: toISO(atMs + offsetMs), here: toISO(atMs) });
+  };
+}
+
+const middleOf = ({ leastMs, mostMs }: Known, otherwiseMs: number): number =>
+  Number.isFinite(leastMs) ? (leastMs + mostMs) / 2 : otherwiseMs;
+
+/**
+ * What is believed. A `Date` may be wrong: the first is believed if it agrees with the clock here to a second, a later one
+ * if it agrees with what is known, and any other once three in a row agree with one another and, where something was
+ * known, are not all the same: a `Date` from a cache, which stands still, is not followed.
+ */
+function createBelief() {
+  let known = NOTHING;
+  let row: Row | undefined;
+  return {
+    known: () => known,
+    forget() {
+      [known, row] = [NOTHING, undefined];
+    },
+    hear(seen: DateSeen): 'agreed' | 'replaced' | 'doubted' {
+      const bounds = boundsOf(seen);
+      const isFirst = known === NOTHING;
+      if (isFirst ? isNear(HERE, bounds, AGREES_MS) : isNear(known, bounds)) {
+        [known, row] = [joined(known, bounds), undefined];
+        return 'agreed';
+      }
+      row =
+        row !== undefined && isNear(row.known, bounds)
+          ? { ...row, known: joined(row.known, bounds), length: row.length + 1 }
+          : { known: bounds, length: 1, dateMs: seen.dateMs };
+      const isMoving = isFirst || seen.dateMs !== row.dateMs;
+      if (row.length < BELIEVED_IN_A_ROW || !isMoving) return 'doubted';
+      [known, row] = [row.known, undefined];
+      return 'replaced';
     },
   };
 }
@@ -131,16 +180,21 @@ function widened({ leastMs, mostMs, atMs }: Known, nowMs: number): Known {
   return { leastMs: leastMs - driftMs, mostMs: mostMs + driftMs, atMs: nowMs };
 }
 
-function narrowed(known: Known, { dateMs, sentMs, receivedMs }: DateSeen): Known {
-  const before = widened(known, receivedMs);
-  const seen = {
-    leastMs: dateMs - receivedMs - SLACK_MS,
-    mostMs: dateMs + 1000 - sentMs + SLACK_MS,
-    atMs: receivedMs,
-  };
-  const leastMs = Math.max(before.leastMs, seen.leastMs);
-  const mostMs = Math.min(before.mostMs, seen.mostMs);
-  if (leastMs - mostMs > CONTRADICTION_MS) return seen;
-  // A little apart: the truth lies between the two.
-  return { leastMs: Math.min(leastMs, mostMs), mostMs: Math.max(leastMs, mostMs), atMs: receivedMs };
+const boundsOf = ({ dateMs, sentMs, receivedMs }: DateSeen): Known => ({
+  leastMs: dateMs - receivedMs - SLACK_MS,
+  mostMs: dateMs + 1000 - sentMs + SLACK_MS,
+  atMs: receivedMs,
+});
+
+function isNear(known: Known, bounds: Known, mostMs = CONTRADICTION_MS): boolean {
+  const before = widened(known, bounds.atMs);
+  return Math.max(before.leastMs, bounds.leastMs) - Math.min(before.mostMs, bounds.mostMs) <= mostMs;
+}
+
+/** What both say; the truth lies between two that are a little apart. */
+function joined(known: Known, bounds: Known): Known {
+  const before = widened(known, bounds.atMs);
+  const leastMs = Math.max(before.leastMs, bounds.leastMs);
+  const mostMs = Math.min(before.mostMs, bounds.mostMs);
+  return { leastMs: Math.min(leastMs, mostMs), mostMs: Math.max(leastMs, mostMs), atMs: bounds.atMs };
 }

@@ -31,7 +31,7 @@ export function withDates(client: DynamoDBClient): DynamoDBClient {
   return client;
 }
 
-/** Reports when each response of a client was requested and received, and the `Date` that it says. */
+/** Reports when each response of a client was requested and received, and its `Date`; none that has an `Age`. */
 export function reportDates(client: DynamoDBClient, watcher: Watcher): void {
   watched.get(client)?.add(watcher);
 }
@@ -39,7 +39,8 @@ export function reportDates(client: DynamoDBClient, watcher: Watcher): void {
 function dateOf(response: unknown): number | undefined {
   if (typeof response !== 'object' || response === null || !('headers' in response)) return undefined;
   const { headers } = response;
-  if (typeof headers !== 'object' || headers === null || !('date' in headers)) return undefined;
+  if (typeof headers !== 'object' || headers === null || !('date' in headers) || 'age' in headers)
+    return undefined;
   const dateMs = Date.parse(String(headers.date));
   return Number.isNaN(dateMs) ? undefined : dateMs;
 }

@@ -185,15 +185,27 @@ export function budgetSuite(name: string, makeItem: () => Promise<BudgetItem> | 
       });
     });
 
-    test('a line that lies hours ahead begins again', async () => {
+    test('a line that a wrong clock has moved begins again, without throttling, and once', async () => {
       const item = await makeItem();
       await item.reserve({ ...idle, fromMs: nowMs + 3_600_000 });
-      const stray: Reservation = { ...idle, kind: 'stray', latestMs: nowMs + 1_200_000 };
+      await item.rejoin({
+        atMs: nowMs + 3_600_000,
+        staleMs: nowMs + 7_200_000,
+        outside: { rate: 1, untilMs: nowMs + 3_612_000 },
+      });
+      await item.lower({
+        incidents: 0,
+        fromMs: nowMs + 3_600_000,
+        lowered: { rate: 7, atMs: nowMs + 3_600_000 },
+      });
+      const stray: Reservation = { ...idle, kind: 'stray', incidents: 1, longestWaitMs: 20_000 };
 
       const result = await item.reserve(stray);
       const again = await item.reserve(stray);
 
-      expect(result).toMatchObject({ kind: 'written', budget: { tatMs: nowMs + 242.4 } });
+      // Slots that were reserved before are void.
+      const set = { tatMs: nowMs + 242.4, incidents: 2, lowered: undefined, outside: undefined };
+      expect(result).toMatchObject({ kind: 'written', budget: { ...set, longestWaitMs: 20_000 } });
       expect(again).toEqual({ kind: 'refused' });
     });
 

@@ -205,8 +205,11 @@ describe('the dates of a table', () => {
     if (name === 'responses') expect(seen[0]?.dateMs).toBe(Date.parse(date));
   });
 
-  test('that are none are not reported', async () => {
-    await using table = await over(jsonReply({}, 200, { date: 'soon' }));
+  test.each([
+    ['that are none', { date: 'soon' }],
+    ['from a cache, as their age says,', { date, age: '7' }],
+  ])('%s are not reported', async (_, headers) => {
+    await using table = await over(jsonReply({}, 200, headers));
     const seen: DateSeen[] = [];
     table.budget.onDate?.((each) => seen.push(each));
 

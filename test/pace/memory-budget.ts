@@ -23,14 +23,17 @@ export function createMemoryBudget(start: Budget = emptyBudget): BudgetItem {
   return {
     read: async () => budget,
     async reserve(reservation: Reservation) {
-      const { kind, fromMs, blockMs, incidents, rate, tally } = reservation;
+      const { kind, fromMs, blockMs, incidents, rate, tally, longestWaitMs } = reservation;
       const grants = budget.pausedAtMs === undefined && budget.incidents === incidents;
       const start = kind === 'busy' ? (budget.tatMs ?? 0) : fromMs;
       const line = kind === 'probe' ? {} : { tatMs: exact(start + blockMs) };
       return writeIf(grants && isAs(reservation, budget), {
         ...budget,
         ...line,
+        incidents: kind === 'stray' ? incidents + 1 : incidents,
+        longestWaitMs: longestWaitMs ?? budget.longestWaitMs,
         lowered: loweredAfter(reservation, budget),
+        outside: kind === 'stray' ? undefined : budget.outside,
         rate,
         tally: addTally(budget.tally, tally),
       });
@@ -74,7 +77,7 @@ function isAs({ kind, fromMs, latestMs, probeMs }: Reservation, { tatMs, lowered
     case 'busy':
       return tatMs !== undefined && tatMs >= fromMs && tatMs <= latestMs;
     case 'stray':
-      return tatMs !== undefined && tatMs > latestMs;
+      return true;
     case 'probe':
     case 'restart':
       return isProbing(lowered) && lowered.probeMs === probeMs;
@@ -84,7 +87,7 @@ function isAs({ kind, fromMs, latestMs, probeMs }: Reservation, { tatMs, lowered
 }
 
 function loweredAfter({ kind, fromMs, nextProbeMs }: Reservation, { lowered }: Budget): Lowered | undefined {
-  if (lowered === undefined) return undefined;
+  if (lowered === undefined || kind === 'stray') return undefined;
   if (kind === 'probe') return { ...lowered, probeMs: nextProbeMs };
   return kind === 'restart' ? { ...lowered, succeededMs: fromMs } : lowered;
 }

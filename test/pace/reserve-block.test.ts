@@ -47,7 +47,9 @@ function createWorker({ budget, responseMs = 0, doubtMs = 0, instead, ...options
   const [tally, proof] = [createWorkerTally(), createProof(clock)];
   const view = createBudgetView(item, clock);
   const limits = { rate: 10, maxWaitMs: Number.POSITIVE_INFINITY, greed: 'block' as const };
-  const reserveBlock = createReserver({ ...limits, ...options, item, clock, view, tally, proof });
+  const setBack: string[] = [];
+  const onSetBack = () => void setBack.push('set back');
+  const reserveBlock = createReserver({ ...limits, ...options, item, clock, view, tally, proof, onSetBack });
   const reserve = async (outlook = punctual, calledAt = momentOf(clock)) => {
     const held: HeldBlock[] = [];
     const reserving = reserveBlock(
@@ -70,7 +72,7 @@ function createWorker({ budget, responseMs = 0, doubtMs = 0, instead, ...options
     proof.left(slot, incidents);
     proof.ended(slot, true);
   };
-  return { memory, clock, reserve, pass, succeed, tally, reserved, readAt };
+  return { memory, clock, reserve, pass, succeed, tally, reserved, readAt, setBack };
 }
 
 const kinds = (reserved: readonly Reservation[]) => reserved.map(({ kind }) => kind);
@@ -121,21 +123,44 @@ describe('a block', () => {
   });
 
   test('begins again where the line is so far ahead that nothing explains it', async () => {
-    const { reserve, reserved } = createWorker({ budget: { tatMs: 1_200_001 } });
+    const given = { maxWaitMs: 20_000, budget: { tatMs: 80_001, longestWaitMs: 5_000, incidents: 3 } };
+    const { reserve, reserved, setBack } = createWorker(given);
 
-    expect((await reserve()).block).toMatchObject({ slots: [0, 103] });
-    expect(reserved).toMatchObject([{ kind: 'stray', fromMs: 0, latestMs: 1_200_000 }]);
+    // A second later, when nobody holds slots of before.
+    expect((await reserve()).block).toMatchObject({ slots: [1_000, 1_103], incidents: 4 });
+    expect(reserved).toMatchObject([{ kind: 'stray', fromMs: 1_000, longestWaitMs: 20_000 }]);
+    expect(setBack).toEqual(['set back']);
+  });
+
+  test('says how long its calls may wait, unless those of another process may wait longer', async () => {
+    const workers = [
+      createWorker({ maxWaitMs: 20_000 }),
+      createWorker({ maxWaitMs: 20_000, budget: { longestWaitMs: 20_000 } }),
+      createWorker(),
+    ];
+
+    for (const { reserve } of workers) await reserve();
+
+    const longest = workers.map(({ reserved }) => reserved[0]?.longestWaitMs);
+    expect(longest).toEqual([20_000, undefined, 1_200_000]);
   });
 });
 
-test('the line starts at its end, unless that is over 20 minutes ahead, or where a probe is due', () => {
+test('the line starts at its end, unless no wait explains how far ahead that is, or where a probe is due', () => {
+  const line = { maxWaitMs: 20_000, nowMs: 0 };
   const lowered = { rate: 7, atMs: 0, probeMs: 900 };
 
-  expect(lineStartMs(emptyBudget, 0)).toBeUndefined();
-  expect(lineStartMs({ ...emptyBudget, tatMs: 1_200_000 }, 0)).toBe(1_200_000);
-  expect(lineStartMs({ ...emptyBudget, tatMs: 1_200_001 }, 0)).toBeUndefined();
-  expect(lineStartMs({ ...emptyBudget, tatMs: 500, lowered }, 0)).toBe(900);
-  expect(lineStartMs({ ...emptyBudget, tatMs: 500, lowered: { ...lowered, succeededMs: 9 } }, 0)).toBe(500);
+  const hour = { ...emptyBudget, longestWaitMs: 3_600_000 };
+
+  expect(lineStartMs(emptyBudget, line)).toBeUndefined();
+  expect(lineStartMs({ ...emptyBudget, tatMs: 80_000 }, line)).toBe(80_000);
+  expect(lineStartMs({ ...emptyBudget, tatMs: 80_001 }, line)).toBeUndefined();
+  expect(lineStartMs({ ...hour, tatMs: 3_660_000 }, line)).toBe(3_660_000);
+  expect(lineStartMs({ ...hour, tatMs: 3_660_001 }, line)).toBeUndefined();
+  expect(lineStartMs({ ...emptyBudget, tatMs: 500, lowered }, line)).toBe(900);
+  expect(lineStartMs({ ...emptyBudget, tatMs: 500, lowered: { ...lowered, succeededMs: 9 } }, line)).toBe(
+    500,
+  );
 });
 
 describe('a line that is taken to be', () => {

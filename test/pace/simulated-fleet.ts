@@ -47,6 +47,8 @@ export type FleetPlan = {
   readonly random?: () => number;
   /** Whether the table's responses have a `Date`. Default: no. */
   readonly hasDates?: boolean;
+  /** By how much the `Date` of a response is wrong, or that it has none. Default: none is. */
+  readonly dateOff?: (atMs: number, worker: number) => number | 'absent';
   /** The item; default: one that nobody has used. */
   readonly item?: BudgetItem;
 };
@@ -95,9 +97,11 @@ export async function simulateFleet(plan: FleetPlan) {
     const sentMs = clock.now();
     await sleep(halfMs);
     const result = await act();
-    const dateMs = Math.floor((EPOCH_MS + clock.now()) / 1000) * 1000;
+    const offMs = plan.dateOff?.(clock.now(), index) ?? 0;
+    const saidMs = EPOCH_MS + clock.now() + (offMs === 'absent' ? 0 : offMs);
     await sleep(halfMs);
-    sawDate({ dateMs, sentMs, receivedMs: clock.now() });
+    const dateMs = Math.floor(saidMs / 1000) * 1000;
+    if (offMs !== 'absent') sawDate({ dateMs, sentMs, receivedMs: clock.now() });
     if (plan.isLost?.(number, clock.now()))
       throw new TableError('try', { kind: 'unreachable', code: 'lost' });
     return result;

@@ -88,7 +88,7 @@ function reportOf(budget: Budget, { host, rate, nowMs }: { host: string; rate: n
   // The rate of the senders, not the one that is set where this command runs.
   const configured = budget.rate ?? rate;
   const capped = cappedRate(configured, budget);
-  const startMs = lineStartMs(budget, nowMs) ?? nowMs;
+  const startMs = lineStartMs(budget, { maxWaitMs: 0, nowMs }) ?? nowMs;
   const toISO = (atMs: number | undefined) => (atMs === undefined ? null : new Date(atMs).toISOString());
   return {
     host,

@@ -91,7 +91,7 @@ async function* listJobs(table: Table): AsyncGenerator<JobRow> {
   for await (const { row } of table.scan(PARTITION_PREFIX)) yield fromRow(row);
 }
 
-/** Where responses do not say the time, the clock here is used after the first one. */
+/** A clock that is off is set by three responses. Where they do not say the time, the clock here is used after them. */
 function createSetTime(
   { read }: Pick<StepParts, 'read'>,
   { isTimeKnown = () => true }: LedgerOptions,
@@ -99,7 +99,7 @@ function createSetTime(
   let isDateless = false;
   return async () => {
     if (isDateless || isTimeKnown()) return;
-    await read(NOTHING);
+    for (let tries = 0; tries < 3 && !isTimeKnown(); tries += 1) await read(NOTHING);
     isDateless = !isTimeKnown();
   };
 }

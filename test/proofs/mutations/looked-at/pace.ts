@@ -104,7 +104,7 @@ export const pace: readonly LookedAt[] = [
   },
   {
     file: 'lib/pace/set-clock.ts',
-    code: 'let wasSilent = false;',
+    code: 'let isSilent = false;',
     to: ['true'],
     why: 'it counts only after a try that failed, which sets it',
   },

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { type FleetPlan, mostInASecond, type SimulatedWorker, simulateFleet } from './simulated-fleet.ts';
+
+const RATE = 20;
+const WORKERS = 4;
+const LAST_WRONG_MS = 30_000;
+const BACK_MS = LAST_WRONG_MS + 60_000;
+const END_MS = BACK_MS + 20_000;
+
+const fleet = (worker: SimulatedWorker = {}): readonly SimulatedWorker[] =>
+  Array.from({ length: WORKERS }, () => ({ maxWaitMs: 20_000, ...worker }));
+
+/** The shares of the rate that were used while dates were wrong, and a minute after the last of them. */
+async function fleetWith(dateOff: FleetPlan['dateOff'], plan: Partial<FleetPlan> = {}) {
+  const workers = plan.workers ?? fleet();
+  const given = { rate: RATE, hasDates: true, durationMs: END_MS, ...plan, workers, dateOff };
+  const { departures, clocksOff } = await simulateFleet(given as FleetPlan);
+  const share = (fromMs: number, untilMs: number) =>
+    departures.filter(({ atMs }) => atMs >= fromMs && atMs < untilMs).length /
+    ((RATE * (untilMs - fromMs)) / 1000);
+  return {
+    during: share(10_000, LAST_WRONG_MS),
+    after: share(BACK_MS, END_MS),
+    most: mostInASecond(departures),
+    clocksOff,
+  };
+}
+
+const isWrong = (atMs: number) => atMs >= 10_000 && atMs < LAST_WRONG_MS;
+
+/** Wrong dates of one worker, at most as many as said, about evenly over 20 s. */
+function scattered(count: number, worker: number, offsMs: readonly number[]): FleetPlan['dateOff'] {
+  let given = 0;
+  return (atMs, index) => {
+    if (index !== worker || !isWrong(atMs) || given >= ((atMs - 10_000) / 20_000) * count) return 0;
+    given += 1;
+    return offsMs[given % offsMs.length] ?? 0;
+  };
+}
+
+describe('wrong dates of one worker, 24 of them in 20 s', () => {
+  test.each([
+    ['far ahead', [563_000]],
+    ['far behind', [-563_000]],
+    ['a little ahead', [4_000]],
+    ['both ways', [563_000, -90_000, 2_500, -3_000, 86_400_000]],
+  ])('%s, take nothing from the rate', async (_, offsMs) => {
+    const { during, after, most } = await fleetWith(scattered(24, 0, offsMs));
+
+    expect(during).toBeGreaterThan(0.95);
+    expect(after).toBeGreaterThan(0.95);
+    expect(most).toBeLessThanOrEqual(RATE);
+  });
+});
+
+/** Every date is wrong by as much, for 20 s: three in a row agree, and are believed. */
+const all =
+  (offMs: number): FleetPlan['dateOff'] =>
+  (atMs) =>
+    isWrong(atMs) ? offMs : 0;
+const ofOne =
+  (offMs: number): FleetPlan['dateOff'] =>
+  (atMs, worker) =>
+    worker === 0 && isWrong(atMs) ? offMs : 0;
+
+/** Throttled, and without the table, while the dates are wrong. */
+const refuse = (atMs: number) => (atMs >= 14_000 && atMs < 15_000 ? 2_000 : undefined);
+const isAway = (atMs: number, worker: number) => worker === 0 && atMs >= 18_000 && atMs < 21_000;
+
+describe('dates that are wrong for 20 s', () => {
+  test.each([
+    ['one worker’s, 563 s ahead', ofOne(563_000)],
+    ['one worker’s, 563 s behind', ofOne(-563_000)],
+    ['one worker’s, 90 s ahead', ofOne(90_000)],
+    ['all, 563 s ahead', all(563_000)],
+    ['all, 563 s behind', all(-563_000)],
+    ['all, a day ahead', all(86_400_000)],
+    ['all, 4 s ahead', all(4_000)],
+    ['all, from a cache', (atMs: number) => (isWrong(atMs) ? 10_000 - atMs : 0)],
+    ['all, missing', (atMs: number) => (isWrong(atMs) ? 'absent' : 0)],
+    ['all, now ahead and now behind', (atMs: number) => (isWrong(atMs) ? 60_000 * Math.sin(atMs / 700) : 0)],
+  ] satisfies readonly (readonly [string, FleetPlan['dateOff']])[])(
+    'leave no trace a minute later: %s',
+    async (_, dateOff) => {
+      const calm = await fleetWith(dateOff);
+      const throttled = await fleetWith(dateOff, { refuse });
+      const alone = await fleetWith(dateOff, { isAway });
+      expect(calm.after).toBeGreaterThan(0.95);
+      // Throttling has left a lower rate behind.
+      expect(throttled.after).toBeGreaterThan(0.65);
+      expect(alone.after).toBeGreaterThan(0.95);
+    },
+  );
+
+  test('stop nobody for as long as calls may wait, where that is an hour', async () => {
+    const workers = fleet({ maxWaitMs: 3_600_000 });
+
+    const { after } = await fleetWith(all(86_400_000), { workers });
+
+    expect(after).toBeGreaterThan(0.95);
+  });
+});
+
+test.each([300_000, -300_000])(
+  'a clock that is set by %i ms while its dates are wrong works on a minute later',
+  async (byMs) => {
+    const skewAt = (atMs: number) => (atMs < 20_000 ? 0 : byMs);
+    const workers = [{ maxWaitMs: 20_000, skewAt }, ...fleet().slice(1)];
+
+    const { after, most } = await fleetWith(scattered(24, 0, [563_000, -90_000]), { workers });
+
+    expect(after).toBeGreaterThan(0.95);
+    expect(most).toBeLessThanOrEqual(RATE);
+  },
+);
