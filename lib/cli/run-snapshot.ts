@@ -98,7 +98,7 @@ const LOST = 'what was read since the last part was stored, which a resumed run 
 async function openScan(checkpoint: Checkpoint, { platform }: Session, store: Store, terminal: Terminal) {
   const { signal, err } = terminal;
   try {
-    return await scanOfRun(checkpoint, { call: platform.call, store, sleep, now: Date.now, signal });
+    return await scanOfRun(checkpoint, { call: platform.call, store, sleep, signal });
   } catch (error) {
     if (signal.aborted) err(`stopped; to resume: ${resumeCommand(checkpoint.source, checkpoint.run)}`);
     throw error;

@@ -57,7 +57,7 @@ function describePublication(
   const { requests, retries, throttled } = manifest.calls;
   return [
     `${manifest.source}: ${count(manifest.records, 'record')} in ${count(manifest.parts.length, 'part')}, ${size(bytes)}, ${seconds.toFixed(1)} s`,
-    `consistency: ${manifest.consistency}, in the order of ${manifest.order}`,
+    `consistency: ${manifest.consistency}, in the order of ${manifest.order}, by ${count(manifest.passes, 'pass', 'passes')}`,
     `calls: ${count(requests, 'request')}, ${count(retries, 'retry', 'retries')}, ${throttled} throttled`,
     ...(manifest.idsFrom === undefined ? [] : [`ids from: ${manifest.idsFrom}`]),
     ...describeMissing(manifest, unexpected),

@@ -52,7 +52,7 @@ export type SnapshotFacts = {
   readonly finishedAt: number;
   readonly records: number;
   readonly totals: { readonly start: number | null; readonly end: number | null };
-  readonly consistency: 'proved' | 'cursor' | 'best-effort';
+  readonly consistency: 'proved' | 'best-effort';
   readonly forced: boolean;
   /** What the snapshot could not read; at most `MOST_LISTED` of `missingTotal`. */
   readonly missing: readonly { readonly id: string; readonly status: number }[];

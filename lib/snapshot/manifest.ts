@@ -56,6 +56,8 @@ export const manifestSchema = z.object({
   /** What the platform must keep to for that to hold (`Assumption`); absent in manifests of earlier versions. */
   assumes: z.optional(z.array(z.string())),
   order: z.string(),
+  /** How often the list was read; of several lists, the most. */
+  passes: z.number(),
   missing: z.array(z.object({ id: z.string(), status: z.number() })),
   parts: z.array(partSchema),
   /** The same records as Parquet, a file a part and in their order; absent in runs of earlier versions. */

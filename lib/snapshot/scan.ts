@@ -31,22 +31,17 @@ export type ScanStep<Position> = {
 export const totalsSchema = z.object({ start: z.nullable(z.number()), end: z.nullable(z.number()) });
 
 /** The names of `Consistency`. */
-export const consistencies = ['proved', 'cursor', 'best-effort'] as const;
+export const consistencies = ['proved', 'best-effort'] as const;
 
-/**
- * How it is known that every record that existed throughout is there exactly once: it is proved; or each came once from
- * a cursor, which loses or repeats what moves in the platform's order; or it is not known.
- */
+/** Whether it is proved that every record that existed throughout is there exactly once, or not known. */
 type Consistency = (typeof consistencies)[number];
 
 /** The names of `Assumption`. */
 export const assumptionNames = [
   'current-responses',
   'fixed-creation-times',
-  'exact-totals',
-  'exact-creation-times',
-  'unique-ids',
-  'fixed-order',
+  'kept-order',
+  'not-missed-twice',
 ] as const;
 
 /**
@@ -54,11 +49,9 @@ export const assumptionNames = [
  * - `current-responses`: a response contains all records that exist when it is made; none is missing because a replica
  *   lags behind, or because it is being updated
  * - `fixed-creation-times`: a record's `created` never changes, and a new record gets the latest one
- * - `exact-totals`: a reported total counts all records that exist when it is reported
- * - `exact-creation-times`: a record did not enter the selection later than its `created` says, and the platform's clock
- *   and ours differ by less than 15 minutes
- * - `unique-ids`: an id that is gone does not come back
- * - `fixed-order`: no record changed its place in the platform's order while its list was read
+ * - `kept-order`: the platform pages in the order that was requested, by creation and then id, to the end of the list
+ * - `not-missed-twice`: no record that existed throughout was missed by two reads, one after the other, that found the
+ *   same records
  */
 export type Assumption = (typeof assumptionNames)[number];
 
@@ -76,7 +69,9 @@ export type MissingId = { readonly id: string; readonly status: number };
 export type ScanOutcome = Claim & {
   /** The first and the last total that the platform reported; hints. */
   readonly totals: { readonly start: number | null; readonly end: number | null };
-  /** What the records are ordered by: `id`, `created`, `cursor`, `ids`, or `none`. */
+  /** How often the list was read; of several lists, the most. Default 1. */
+  readonly passes?: number;
+  /** What the records are ordered by: `id`, `created`, `ids`, or `none`. */
   readonly order: string;
   /** Gates that refuse the run because of what the scan itself found, such as `degraded`. */
   readonly refused: readonly GateName[];

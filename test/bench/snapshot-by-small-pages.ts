@@ -16,7 +16,6 @@ const scan = await scanOfRun(run.checkpoint, {
   call: session.platform.call,
   store,
   sleep,
-  now: Date.now,
   pageRows: Number(process.argv[2]),
 });
 const { manifest } = await takeRun(run, scan, {

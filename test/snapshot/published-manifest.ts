@@ -13,6 +13,7 @@ export function publishedManifest(differences: Partial<Manifest> = {}): Manifest
     records: 0,
     totals: { start: 0, end: 0 },
     consistency: 'proved',
+    passes: 1,
     order: 'id',
     missing: [],
     parts: [],

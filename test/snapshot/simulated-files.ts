@@ -1,5 +1,6 @@
 import type { Call } from '../../lib/platform/call.ts';
-import { respondingCall } from './responding-call.ts';
+import type { EndpointInput } from '../../lib/platform/endpoint.ts';
+import { respondingCall, statusError } from './responding-call.ts';
 
 /** What happens to the files before a response; files are picked by position in the order of paths. */
 export type FileChange =
@@ -23,74 +24,98 @@ export type SimulatedFiles = {
   readonly lag?: { readonly files: number; readonly until: number };
   /** True if the platform reports totals. Default true. */
   readonly hasTotals?: boolean;
+  /** What it does when it is asked for an order: always returns that of paths, sorts, or responds 400. Default `ignores`. */
+  readonly order?: 'ignores' | 'sorts' | 'refuses';
+  /** How many files share each time of creation. Default: all. */
+  readonly ties?: number;
 };
 
 type File = { readonly id: string; readonly path: number; readonly created: string };
+type Sort = { readonly field: 'created' | 'path'; readonly sign: 1 | -1 };
 
-/** The start of every scan of simulated files, in epoch milliseconds. */
-export const STARTED_MS = Date.parse('2026-11-22T02:00:00Z');
+/** The time so many seconds after all that is old. */
+const timeOf = (seconds: number) =>
+  new Date(Date.parse('2025-01-01T00:00:00Z') + 1_000 * seconds).toISOString();
+const NEW = '2026-11-22T02:00:00.000Z';
 
-const OLD = '2025-01-01T00:00:00Z';
-const NEW = new Date(STARTED_MS).toISOString();
+const sign = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0);
 
-const compare = (a: Pick<File, 'path' | 'id'>, b: Pick<File, 'path' | 'id'>) =>
-  a.path - b.path || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+const comparing =
+  ({ field, sign: direction }: Sort) =>
+  (a: Pick<File, 'id' | Sort['field']>, b: Pick<File, 'id' | Sort['field']>) =>
+    direction * (sign(a[field], b[field]) || sign(a.id, b.id));
+
+/** Changes pick files in the order of paths. */
+const byPath = comparing({ field: 'path', sign: 1 });
 
 const idOf = (number: number) => `file-${String(number).padStart(4, '0')}`;
 
-/** A FileSet in the order of paths that changes while it is read, and that knows which files existed throughout. */
+/** A FileSet that changes while it is read, and that knows which files existed throughout. */
 export function simulateFiles(simulated: SimulatedFiles) {
   const { paths, changes, caps = [1_000], oddities = ['none'], lag, hasTotals = true } = simulated;
+  const { order = 'ignores', ties = Number.POSITIVE_INFINITY } = simulated;
   const isYoung = (index: number) => lag !== undefined && index >= paths.length - lag.files;
   const first = paths.map(
-    (path, index): File => ({ id: idOf(index), path, created: isYoung(index) ? NEW : OLD }),
+    (path, index): File => ({
+      id: idOf(index),
+      path,
+      created: isYoung(index) ? NEW : timeOf(Math.floor(index / ties)),
+    }),
   );
   const young = new Set(first.filter((_, index) => isYoung(index)).map(({ id }) => id));
-  let live: readonly File[] = first.toSorted(compare);
+  let live: readonly File[] = first.toSorted(byPath);
   let added = first.length;
   let requests = 0;
 
   const apply = (change: FileChange) => {
     if (change.kind === 'add') {
-      const file = { id: idOf(added), path: change.path, created: change.isOld ? OLD : NEW };
-      live = [...live, file].sort(compare);
+      const created = change.isOld ? timeOf(change.path) : NEW;
+      live = [...live, { id: idOf(added), path: change.path, created }].sort(byPath);
       added += 1;
       return;
     }
     const file = live[change.at % Math.max(1, live.length)];
     if (file === undefined || change.kind === 'vanish') return;
     const others = live.filter((each) => each !== file);
-    live = change.kind === 'delete' ? others : [...others, { ...file, path: change.path }].sort(compare);
+    live = change.kind === 'delete' ? others : [...others, { ...file, path: change.path }].sort(byPath);
   };
 
-  const respond = (next: string | undefined): string => {
+  const respond = ({ query, body }: EndpointInput): string => {
+    const { fieldSort } = (body ?? {}) as { readonly fieldSort?: readonly { readonly order: string }[] };
+    if (order === 'refuses' && fieldSort !== undefined) throw statusError(400);
+    const sort: Sort =
+      order === 'sorts' && fieldSort !== undefined
+        ? { field: 'created', sign: fieldSort[0]?.order === 'DESC' ? -1 : 1 }
+        : { field: 'path', sign: 1 };
+    const compare = comparing(sort);
+    const next = query?.['next'] as string | undefined;
     const due = changes[requests] ?? [];
     for (const change of due) apply(change);
     const vanished = due.flatMap(({ kind, ...change }) =>
       kind === 'vanish' && 'at' in change ? [live[change.at % Math.max(1, live.length)]?.id] : [],
     );
-    const cap = caps[requests % caps.length] ?? 1_000;
+    const cap = Math.min(caps[requests % caps.length] ?? 1_000, Number(query?.['limit'] ?? 1_000));
     const oddity = oddities[requests % oddities.length] ?? 'none';
     const isHidden = ({ id }: File) =>
       vanished.includes(id) || (lag !== undefined && requests < lag.until && young.has(id));
     requests += 1;
-    const visible = live.filter((file) => !isHidden(file));
-    const [path = -1, id = ''] = next === undefined ? [] : (JSON.parse(next) as [number, string]);
-    const from = visible.filter((file) => compare(file, { path, id }) <= 0).length;
+    const visible = live.filter((file) => !isHidden(file)).sort(compare);
+    const after = next === undefined ? undefined : (JSON.parse(next) as File);
+    const from = after === undefined ? 0 : visible.filter((file) => compare(file, after) <= 0).length;
     const total = hasTotals ? live.length : undefined;
     if (oddity === 'empty') {
-      const cursor = JSON.stringify([path, id, requests]);
+      const cursor = JSON.stringify({ path: -1, created: '', id: '', ...after, requests });
       return JSON.stringify({ files: [], pageContext: { next: cursor, total } });
     }
     const rows = visible.slice(oddity === 'repeat' ? Math.max(0, from - 1) : from, from + cap);
     const last = rows.at(-1);
     const isEnd = last === undefined || from + cap >= visible.length;
-    const cursor = isEnd ? (next ?? null) : JSON.stringify([last.path, last.id]);
+    const cursor = isEnd ? (next ?? null) : JSON.stringify(last);
     return JSON.stringify({ files: rows, pageContext: { next: cursor, total } });
   };
 
   return {
-    call: respondingCall(({ query }) => respond(query?.['next'] as string | undefined)) satisfies Call,
+    call: respondingCall(respond) satisfies Call,
     requests: () => requests,
     livedThrough: () => first.filter(({ id }) => live.some((file) => file.id === id)).map(({ id }) => id),
   };

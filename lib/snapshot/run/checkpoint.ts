@@ -15,6 +15,7 @@ const outcomeSchema = z.object({
   assumes: z.array(z.enum(assumptionNames)),
   totals: z.object({ start: z.nullable(z.number()), end: z.nullable(z.number()) }),
   order: z.string(),
+  passes: z.optional(z.number()),
   refused: z.array(z.enum(gateNames)),
 });
 

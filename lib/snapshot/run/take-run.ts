@@ -186,6 +186,7 @@ async function finishedRun(
     consistency: outcome.consistency,
     assumes: outcome.assumes,
     order: outcome.order,
+    passes: outcome.passes ?? 1,
     missing: [...(await readMissing(store, missing))],
     parts: await readParts(store, lastPart),
     scanRefused: outcome.refused,

@@ -51,23 +51,23 @@ type RereadingOptions<Position, Result, Outcome, Memo> = {
   readonly isWorthRereading?: (error: unknown) => boolean;
 };
 
-/** All reads of something, from the beginning or from a position. */
+/** All reads of something, from the beginning or from a position, and how many there were. */
 type Rereading<Position, Outcome, Memo> = (
   start: ScanStart<RereadPosition<Position, Memo>>,
-) => AsyncGenerator<ScanStep<RereadPosition<Position, Memo>>, Outcome, undefined>;
+) => AsyncGenerator<ScanStep<RereadPosition<Position, Memo>>, Outcome & { passes: number }, undefined>;
 
 /**
  * Reads everything from its beginning, and again if the judge finds the read doubtful, at most three times. Each read
  * replaces what the ones before it yielded.
  */
-export function rereading<Position, Result, Outcome, Memo>(
+export function rereading<Position, Result, Outcome extends object, Memo>(
   options: RereadingOptions<Position, Result, Outcome, Memo>,
 ): Rereading<Position, Outcome, Memo> {
   return async function* ({ from = START, ...start }) {
     let position: RereadPosition<Position, Memo> = from;
     for (;;) {
       const { records, ...end } = yield* readOnce(options, { ...start, from: position });
-      if (end.kind === 'ended') return end.outcome;
+      if (end.kind === 'ended') return { ...end.outcome, passes: position.read };
       start.signal?.throwIfAborted();
       position = { read: position.read + 1, records: 0, at: null, memo: end.memo };
       yield { batch: emptyBatch, position, total: null, segment: records > 0 ? 'restarts' : undefined };

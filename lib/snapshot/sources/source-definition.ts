@@ -109,8 +109,6 @@ type IdsOfRun<Linked extends string = string> = {
 export type RunToScan = {
   readonly call: Call;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
   /** The ids of the run; none for a source that is not read id by id. */
   readonly ids: readonly string[];
   /** How many rows each page requests, if the source has pages of rows. Default: the most that the platform allows. */

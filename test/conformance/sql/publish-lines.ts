@@ -44,6 +44,7 @@ export async function publishLines({ store, place, run, partitions, parts }: Lin
       records,
       totals: { start: records, end: records },
       consistency: 'proved',
+      passes: 1,
       order: 'id',
       missing: [],
       parts: stored,

@@ -23,6 +23,7 @@ import { scaled } from '../../scale.ts';
 import { createMemoryStore } from '../../store/memory-store.ts';
 import { type FakeDurableOptions, type Mishap, runDurable } from '../fake-durable.ts';
 import { callOf } from '../sandbox-call.ts';
+import { type FileChange, simulateFiles } from '../simulated-files.ts';
 
 const CALCULATIONS = 2_000;
 
@@ -75,6 +76,7 @@ const optionsOf = (differences: Partial<DurableRunOptions> = {}): DurableRunOpti
 
 const calculations: SnapshotRequest = { source: 'calculations' };
 const cards: SnapshotRequest = { source: 'cards', drill: true };
+const files: SnapshotRequest = { source: 'files', filesets: ['0b9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c11'] };
 
 const take = (differences: Partial<DurableRunOptions> = {}, durable: FakeDurableOptions = {}) =>
   runDurable((steps) => takeDurableRun(calculations, steps, optionsOf(differences)), durable);
@@ -82,7 +84,7 @@ const take = (differences: Partial<DurableRunOptions> = {}, durable: FakeDurable
 const stepsOf = (stored: readonly { readonly kind: string }[]) =>
   stored.filter(({ kind }) => kind === 'step');
 
-async function published(place: 'calculations' | 'cards' = 'calculations') {
+async function published(place: 'calculations' | 'cards' | 'files' = 'calculations') {
   const latest = await readLatest(store, place);
   const manifest = await readManifest(store, latest?.manifest ?? '');
   return { manifest, lines: await linesOf(manifest) };
@@ -257,6 +259,31 @@ test('a hanging slice is aborted before its invocation ends, and its pages are s
   expect(stepsOf(stored)).toHaveLength(4);
   expect((await published()).lines).toEqual([...sandbox.calculations()]);
 });
+
+test.each([
+  ['in slices', 0],
+  ['in one', 60_000],
+])(
+  'files that no order proves are read twice, %s, and refused if no two reads are equal',
+  async (_, sliceMs) => {
+    const paths = Array.from({ length: 40 }, (_file, index) => 10 * ((7 * index) % 40));
+    const mishaps: readonly (Mishap | undefined)[] = ['killed-after', undefined, 'fails-after'];
+    const takeFiles = async (changes: readonly (readonly FileChange[])[]) => {
+      const { call } = simulateFiles({ paths, changes, caps: [6], hasTotals: false });
+      const run = (steps: DurableSteps) => takeDurableRun(files, steps, optionsOf({ call, sliceMs }));
+      return (await runDurable(run, { mishap: (attempt) => mishaps[attempt % mishaps.length] })).result;
+    };
+    const moving = Array.from({ length: 400 }, (_request, at): FileChange[] => [
+      { kind: 'rename', at: 7 * at, path: 399 * (at % 2) },
+    ]);
+
+    expect(await takeFiles(moving)).toMatchObject({ value: { kind: 'refused', refused: ['unproved'] } });
+    expect(await takeFiles([])).toMatchObject({ value: { kind: 'published', records: 40 } });
+    const { manifest, lines } = await published('files');
+    expect(manifest).toMatchObject({ consistency: 'proved', assumes: ['not-missed-twice'], passes: 2 });
+    expect(new Set(lines).size).toBe(40);
+  },
+);
 
 describe('permanent failures', () => {
   test('a refused token is tried twenty times more, then ends the run, and the error says so', async () => {

@@ -29,6 +29,7 @@ export async function finishedRun(
     records: 10,
     totals: { start: 10, end: 10 },
     consistency: 'proved',
+    passes: 1,
     order: 'id',
     missing: [],
     parts: [{ key, records: 1, bytes: body.byteLength, sha256, firstKey: '1', lastKey: '1' }],

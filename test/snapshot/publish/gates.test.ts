@@ -55,7 +55,6 @@ describe('against a last run of 100 records', () => {
       { ...run, scanRefused: ['degraded'], consistency: 'best-effort' },
       ['degraded', 'unproved'],
     ],
-    ['a run by cursor', { ...run, consistency: 'cursor' }, []],
     ['an unproved run', { ...run, consistency: 'best-effort' }, ['unproved']],
     ['a run that read nothing', { ...run, scanRefused: ['incomplete'] }, ['incomplete']],
     ['a different type', { ...run, fields: { id: ['string'] } }, ['type']],

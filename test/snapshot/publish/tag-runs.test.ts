@@ -44,6 +44,7 @@ async function finishedRun(run: Run): Promise<FinishedRun> {
     records: 1,
     totals: { start: 1, end: 1 },
     consistency: 'proved',
+    passes: 1,
     order: 'id',
     missing: [],
     parts: [{ key, records: 1, bytes: body.byteLength, sha256, firstKey: '1', lastKey: '1' }],

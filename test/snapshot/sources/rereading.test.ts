@@ -14,19 +14,19 @@ type Position = RereadPosition<string, string>;
 type Script = readonly (readonly (number | Error)[])[];
 
 type Options = {
-  readonly judge?: (end: ReadEnd<string, string>) => Judgement<string, string>;
+  readonly judge?: (end: ReadEnd<string, string>) => Judgement<{ found: string }, string>;
   readonly isWorthRereading?: (error: unknown) => boolean;
 };
 
-const ended: Judgement<string, string> = { kind: 'ended', outcome: 'done' };
-const again = (memo: string | null): Judgement<string, string> => ({ kind: 'again', memo });
+const ended: Judgement<{ found: string }, string> = { kind: 'ended', outcome: { found: 'done' } };
+const again = (memo: string | null): Judgement<{ found: string }, string> => ({ kind: 'again', memo });
 
 /** The reads of a script, and what they and the judge were given. */
 function scripted(script: Script, { judge = () => ended, isWorthRereading }: Options = {}) {
   const starts: unknown[] = [];
   const ends: ReadEnd<string, string>[] = [];
   let stopped = 0;
-  const scan = rereading<string, string, string, string>({
+  const scan = rereading<string, string, { found: string }, string>({
     async *read({ from }, isLast) {
       starts.push([from, isLast]);
       try {
@@ -76,7 +76,7 @@ test('a read that is accepted is the only one', async () => {
 
   const { steps, outcome } = await run(reads);
 
-  expect(outcome).toBe('done');
+  expect(outcome).toEqual({ found: 'done', passes: 1 });
   expect(reads.starts).toEqual([[undefined, false]]);
   expect(reads.ends).toEqual([{ result: 'result 1', records: 5, isLast: false, memo: null }]);
   expect(steps).toEqual([
@@ -90,8 +90,9 @@ test('a doubtful read is repeated from the beginning, at most twice, with what t
     judge: ({ isLast, result }) => (isLast ? ended : again(`memo of ${result}`)),
   });
 
-  const { steps } = await run(reads);
+  const { steps, outcome } = await run(reads);
 
+  expect(outcome).toEqual({ found: 'done', passes: 3 });
   expect(reads.starts).toEqual([
     [undefined, false],
     [undefined, false],

@@ -49,7 +49,7 @@ export function snapshotRunner(options: SnapshotRunnerOptions): RunJob<SnapshotJ
     const place = placeOf(job.source, job.as);
     const begin = () => beginRun(job, { store, compression, platform: host, now, random }).catch(asRefused);
     const saved = await runOfJob({ store, id: job.id, place, begin });
-    const scan = await scanOfRun(saved.checkpoint, { call, store, sleep, now, signal });
+    const scan = await scanOfRun(saved.checkpoint, { call, store, sleep, signal });
     // Recorded once, before the first page is requested.
     await beforeSend();
     const publication = await takeRun(saved, scan, {

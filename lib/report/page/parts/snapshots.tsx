@@ -33,7 +33,7 @@ function Snapshot({ of, now }: { readonly of: SnapshotFacts; readonly now: numbe
         <dd>{count(records)}</dd>
         <dt>Consistency</dt>
         <dd>
-          {consistency === 'proved' ? 'proved: nothing changed while it was read' : 'best effort'}
+          {consistency === 'proved' ? 'proved: nothing that existed throughout is missing' : 'best effort'}
           {totals.start !== null &&
             totals.end !== null &&
             totals.start !== totals.end &&

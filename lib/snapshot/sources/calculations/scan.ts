@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Call } from '../../../platform/call.ts';
-import { PlatformError } from '../../../platform/platform-error.ts';
 import { provedIf, type Scan, type ScanOutcome, type ScanStart, type ScanStep } from '../../scan.ts';
+import { isBadRequest } from '../bad-request.ts';
 import {
   type Judgement,
   type ReadEnd,
@@ -162,8 +162,4 @@ async function* tagged<At>(
     // A caller that stops early also ends the steps below.
     await steps.return(undefined as never);
   }
-}
-
-function isBadRequest(error: unknown): boolean {
-  return error instanceof PlatformError && error.failure.kind === 'status' && error.failure.status === 400;
 }

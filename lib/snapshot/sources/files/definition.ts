@@ -61,9 +61,9 @@ export const files = defineSource(
     selectionOf: ({ filesets, directory, immediate, where, since, until }) => ({
       selection: present({ filesets, directory, immediate, where, since, until }),
     }),
-    async openScan(selection, { call, now }) {
+    async openScan(selection, { call }) {
       const { filesPosition, filesScan } = await import('./scan.ts');
-      const scan = filesScan({ call, filesetIds: selection.filesets, search: searchOf(selection), now });
+      const scan = filesScan({ call, filesetIds: selection.filesets, search: searchOf(selection) });
       return resumable(scan, filesPosition);
     },
     records: {
@@ -72,7 +72,7 @@ export const files = defineSource(
       // Signed again for every response.
       volatile: ['downloadUrl'],
       sets: [],
-      // The platform does not say in which order a cursor returns files.
+      // Files come in the order of their creation, if the platform sorts them.
       inKeyOrder: false,
     },
     options: [

@@ -3,14 +3,14 @@ import { searchFiles } from '../../../platform/operations/search-files.ts';
 import { PlatformError } from '../../../platform/platform-error.ts';
 import type { RecordBatch } from '../../page/record-batch.ts';
 import { type ScanOutcome, type ScanStart, type ScanStep, totalsSchema } from '../../scan.ts';
+import { type CreationRank, isAscending, ranksOf, sortsByCreation } from './creation-order.ts';
+import { EMPTY_DIGEST, withTexts } from './list-digest.ts';
 import type { ReadFilePage, ScannedFilePage } from './pages.ts';
 import { hasSeen, noCursors, type SeenCursors, seenCursorsSchema, withCursor } from './seen-cursors.ts';
 import { createSeenKeys, type SeenKeys } from './seen-keys.ts';
 
 /** How far one read of a FileSet has progressed; plain JSON. Its files are not in it, but in the parts of the run. */
 export type FilesetPosition = {
-  /** When it began, in epoch milliseconds. */
-  readonly startedMs: number;
   /** The cursor to continue from; null means the beginning. */
   readonly next: string | null;
   /** Cursors followed. */
@@ -20,27 +20,33 @@ export type FilesetPosition = {
   readonly totals: ScanOutcome['totals'];
   /** How many files came again; they are not taken. */
   readonly repeats: number;
-  /** True if each file was created well before the read began. */
-  readonly isSettled: boolean;
+  /** The digest of the keys and paths of the files taken. */
+  readonly digest: string;
+  /** True if the files came in the order of their creation. */
+  readonly isAscending: boolean;
+  /** The last one; null if there is none yet, or if they came in another order. */
+  readonly last: CreationRank | null;
 };
 
 export const filesetPosition: z.ZodMiniType<FilesetPosition> = z.object({
-  startedMs: z.number(),
   next: z.nullable(z.string()),
   cursors: seenCursorsSchema,
   empty: z.number(),
   totals: totalsSchema,
   repeats: z.number(),
-  isSettled: z.boolean(),
+  digest: z.string(),
+  isAscending: z.boolean(),
+  last: z.nullable(z.object({ createdMs: z.number(), key: z.string() })),
 });
 
 /** What one read of a FileSet found. */
-export type FilesetResult = Pick<FilesetPosition, 'totals' | 'repeats' | 'isSettled'> & {
-  /** How many files there are, and the digest of their keys. */
+export type FilesetResult = Pick<FilesetPosition, 'totals' | 'repeats' | 'digest' | 'isAscending'> & {
+  /** How many files there are. */
   readonly files: number;
-  readonly digest: string;
   /** How many responses it took. */
   readonly pages: number;
+  /** True if the platform sorts by creation; false if the files came in another order, or in a single response. */
+  readonly isSorted: boolean;
   /** True if the list looped instead of ending. */
   readonly looped: boolean;
   /** The files of the last page, which no step has yielded. */
@@ -50,8 +56,6 @@ export type FilesetResult = Pick<FilesetPosition, 'totals' | 'repeats' | 'isSett
 export type FilesetReadOptions = {
   readonly filesetId: string;
   readonly readPage: ReadFilePage;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
 };
 
 /** More pages than any real list has: a list that reaches this is an error. */
@@ -60,22 +64,19 @@ const MAX_PAGES = 100_000;
 /** More empty pages in a row than any real list has. */
 const MAX_EMPTY_PAGES = 1_000;
 
-/** A file that is older than this certainly existed at the start, although the platform's clock may differ from ours. */
-const SETTLED_MS = 15 * 60_000;
-
 /**
  * Reads the files of one FileSet once, by cursor, and takes each file once. The list ends at a cursor that is null,
  * absent or was followed before; an empty page with a new cursor does not end it. If `stopsAtRepeat`, the read also
  * ends at the first file that came before. Throws `PlatformError`, of kind `endless` for a list that does not end.
  */
 export async function* readFileset(
-  { filesetId, readPage, now }: FilesetReadOptions,
+  { filesetId, readPage }: FilesetReadOptions,
   { from, signal, takenKeys }: ScanStart<FilesetPosition>,
   stopsAtRepeat: boolean,
 ): AsyncGenerator<ScanStep<FilesetPosition>, FilesetResult, undefined> {
   const seen = createSeenKeys();
   if (from !== undefined) await addTaken(seen, filesetId, takenKeys());
-  let position = from ?? startAt(now());
+  let position = from ?? START;
   for (;;) {
     signal?.throwIfAborted();
     refuseEndless(filesetId, position);
@@ -88,21 +89,24 @@ export async function* readFileset(
       yield { batch: page.batchOf(fresh), position, total: page.total };
       continue;
     }
-    const { totals, repeats, isSettled } = after;
-    const found = { files: seen.size(), digest: seen.digest(), pages: position.cursors.count + 1 };
-    return { totals, repeats, isSettled, looped: end === 'loop', ...found, batch: page.batchOf(fresh) };
+    const pages = position.cursors.count + 1;
+    const isSorted =
+      after.isAscending && pages > 1 && (await sortsByCreation(readPage, { filesetId, signal }));
+    const found = { files: seen.size(), pages, isSorted, looped: end === 'loop' };
+    return { ...after, ...found, batch: page.batchOf(fresh) };
   }
 }
 
-const startAt = (startedMs: number): FilesetPosition => ({
-  startedMs,
+const START: FilesetPosition = {
   next: null,
   cursors: noCursors,
   empty: 0,
   totals: { start: null, end: null },
   repeats: 0,
-  isSettled: true,
-});
+  digest: EMPTY_DIGEST,
+  isAscending: true,
+  last: null,
+};
 
 /** How the list ends at this cursor, if it does. On its last page the platform repeats the cursor that it was sent. */
 function endOf({ next: sent, cursors }: FilesetPosition, next: string | null): 'end' | 'loop' | 'none' {
@@ -122,13 +126,11 @@ function freshRows({ files, keyOf }: ScannedFilePage, seen: SeenKeys): Uint32Arr
   return rows.subarray(0, fresh);
 }
 
-function withPage(
-  before: FilesetPosition,
-  { files, next, total, createdMs }: ScannedFilePage,
-  fresh: Uint32Array,
-): FilesetPosition {
+function withPage(before: FilesetPosition, page: ScannedFilePage, fresh: Uint32Array): FilesetPosition {
+  const { files, next, total } = page;
   const isFirst = before.next === null;
-  const settledMs = before.startedMs - SETTLED_MS;
+  const ranks = [...(before.last === null ? [] : [before.last]), ...ranksOf(page)];
+  const inOrder = before.isAscending && isAscending(ranks);
   return {
     ...before,
     next,
@@ -136,7 +138,12 @@ function withPage(
     empty: files === 0 ? before.empty + 1 : 0,
     totals: { start: isFirst ? total : before.totals.start, end: total },
     repeats: before.repeats + files - fresh.length,
-    isSettled: before.isSettled && fresh.every((row) => createdMs(row) < settledMs),
+    digest: withTexts(
+      before.digest,
+      Array.from(fresh, (row) => `${page.keyOf(row)} ${page.pathOf(row)}`),
+    ),
+    isAscending: inOrder,
+    last: inOrder ? (ranks.at(-1) ?? null) : null,
   };
 }
 

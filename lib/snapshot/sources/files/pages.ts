@@ -5,12 +5,15 @@ import { emptyBatch, type RecordBatch } from '../../page/record-batch.ts';
 import { type FoundRecords, fieldOf } from '../../page/record-finder.ts';
 import { type ScannedObject, scanObject } from '../../page/scan-response.ts';
 import { scalarAt, textAt } from '../../page/value-at.ts';
+import { isBadRequest } from '../bad-request.ts';
 
 /** One page of a FileSet's files. A file is a row of it. */
 export type ScannedFilePage = {
   /** How many files it has. */
   readonly files: number;
   readonly keyOf: (row: number) => string;
+  /** Empty if the file does not have one. */
+  readonly pathOf: (row: number) => string;
   /** When the file was created, in epoch milliseconds; NaN if it does not say. */
   readonly createdMs: (row: number) => number;
   /** Some of the files, as they were sent, with `_filesetId` added at the start. */
@@ -21,24 +24,39 @@ export type ScannedFilePage = {
   readonly total: number | null;
 };
 
-/** Reads the page after the cursor `next`; null means the first page. */
+/**
+ * Reads the page after the cursor `next`; null means the first page. The oldest files come first if the platform sorts
+ * by creation; with `newest`, so many of the newest ones.
+ */
 export type ReadFilePage = (request: {
   readonly filesetId: string;
   readonly next: string | null;
+  readonly newest?: number;
   readonly signal?: AbortSignal | undefined;
 }) => Promise<ScannedFilePage>;
 
-/** Reads pages of files. The files are not parsed. */
+/** Reads pages of files, in whatever order they come once the platform has refused the requested one. The files are not parsed. */
 export function filePageReader(call: Call, search: FileSearch): ReadFilePage {
   const { directoryPath, immediateChildren, limit, ...body } = search;
-  return ({ filesetId, next, signal }) => {
-    const query = { directoryPath, immediateChildren, limit, next: next ?? undefined };
+  let isRefused = false;
+  const readPage: ReadFilePage = async ({ filesetId, next, newest, signal }) => {
+    const query = { directoryPath, immediateChildren, limit: newest ?? limit, next: next ?? undefined };
+    const order = newest === undefined ? 'ASC' : 'DESC';
+    const fieldSort = ['created', 'id'].map((field) => ({ field, order }));
+    const input = { path: { filesetId }, query, body: isRefused ? body : { ...body, fieldSort } };
     const read = (bytes: Buffer) => filesIn(bytes, filesetId);
-    return call.read(searchFiles, { path: { filesetId }, query, body }, read, { signal });
+    try {
+      return await call.read(searchFiles, input, read, { signal });
+    } catch (error) {
+      if (isRefused || !isBadRequest(error)) throw error;
+      isRefused = true;
+      return readPage({ filesetId, next, signal });
+    }
   };
+  return readPage;
 }
 
-const wanted = { key: 'id', keyIs: 'text', others: ['created'] } as const;
+const wanted = { key: 'id', keyIs: 'text', others: ['created', 'path'] } as const;
 
 /** The page in a response. Throws `SyntaxError` for what is not JSON, and `Error` for what is not a page of files. */
 function filesIn(bytes: Buffer, filesetId: string): ScannedFilePage {
@@ -70,15 +88,17 @@ function cursorOf({ next = null }: Members): string | null {
 }
 
 function rowsOf(found: FoundRecords | undefined, filesetId: string) {
-  const [ids, created] = found?.index.values ?? [];
+  const [ids, created, paths] = found?.index.values ?? [];
+  const scalarOf = (places: ArrayLike<number> | undefined, row: number) =>
+    found === undefined ? undefined : scalarAt(found.json, places?.[row] ?? 0);
   const first = { name: '_filesetId', text: filesetId };
   const keyOf = (row: number) =>
     found === undefined ? '' : `${filesetId}/${textAt(found.json, ids?.[row] ?? 0)}`;
   return {
     files: found?.records ?? 0,
     keyOf,
-    createdMs: (row: number) =>
-      found === undefined ? Number.NaN : timeOf(scalarAt(found.json, created?.[row] ?? 0)),
+    pathOf: (row: number) => String(scalarOf(paths, row) ?? ''),
+    createdMs: (row: number) => timeOf(scalarOf(created, row)),
     batchOf: (order: Uint32Array): RecordBatch =>
       found === undefined ? emptyBatch : foundBatch(found, { keyOf, order, first }),
   };

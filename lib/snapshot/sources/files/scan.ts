@@ -6,6 +6,7 @@ import {
   assumptionNames,
   type Claim,
   consistencies,
+  provedIf,
   type Scan,
   type ScanOutcome,
   type ScanStart,
@@ -25,8 +26,6 @@ export type FilesScanOptions = {
   readonly search: FileSearch;
   /** How many files each page requests. Default: the limit of `search`, or else 1000. */
   readonly limit?: number | undefined;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
 };
 
 /** Where a scan of files resumes. */
@@ -41,6 +40,10 @@ export type FilesPosition = {
   readonly totals: ScanOutcome['totals'];
   /** What is known of all FileSets before it. */
   readonly claim: Claim;
+  /** True if the files of each of them came in the order of creation. */
+  readonly isAscending: boolean;
+  /** The most reads that one of them took. */
+  readonly passes: number;
   /** How many of the FileSets before it are missing. */
   readonly missing: number;
   /** True once a FileSet has gone missing after part of it was read. */
@@ -53,6 +56,8 @@ export const filesPosition: z.ZodMiniType<FilesPosition> = z.object({
   hasBegun: z.boolean(),
   totals: totalsSchema,
   claim: z.object({ consistency: z.enum(consistencies), assumes: z.array(z.enum(assumptionNames)) }),
+  isAscending: z.boolean(),
+  passes: z.number(),
   missing: z.number(),
   cut: z.boolean(),
 });
@@ -60,30 +65,27 @@ export const filesPosition: z.ZodMiniType<FilesPosition> = z.object({
 const LIMIT = 1000;
 
 /**
- * Scans the files of FileSets by cursor. Key: `FILESETID/FILEID`. Each FileSet is read again, at most three times in
- * all, if a file came twice or the totals do not match (see `judge-read.ts`). A FileSet for which the platform responds
- * 404 or 403 is missing. The run is refused as `incomplete` if all FileSets are missing, or if one went missing when it
- * was half read.
+ * Scans the files of FileSets by cursor, the oldest first. Key: `FILESETID/FILEID`. What that order does not prove is
+ * read again until two reads found the same files, at most three times in all (see `judge-read.ts`). A FileSet for which
+ * the platform responds 404 or 403 is missing. The run is refused as `incomplete` if all FileSets are missing, or if one
+ * went missing when it was half read.
  */
 export function filesScan({
   call,
   filesetIds,
   search,
   limit = search.limit ?? LIMIT,
-  now,
 }: FilesScanOptions): Scan<FilesPosition> {
   const ids = [...new Set(filesetIds.map((id) => id.toLowerCase()))];
   const readPage = filePageReader(call, { ...search, limit });
-  // A file can be moved into a directory, and changed so that it matches a filter; when it was created is fixed.
-  const isWhole = search.directoryPath === undefined && (search.filters ?? []).length === 0;
   return async function* ({ from = START, ...start }) {
     let position = from;
     for (let id = ids[position.fileset]; id !== undefined; id = ids[position.fileset]) {
       start.signal?.throwIfAborted();
-      const options = { filesetId: id, readPage, now };
+      const options = { filesetId: id, readPage };
       const reads = rereading<FilesetPosition, FilesetResult, FilesetOutcome, string>({
         read: (startOfRead, isLast) => readFileset(options, startOfRead, !isLast),
-        judge: (end) => judgeRead(end, isWhole),
+        judge: judgeRead,
       });
       position = yield* stepsOf(id, reads, { ...start, from: position, filesets: ids.length });
     }
@@ -97,6 +99,8 @@ const START: FilesPosition = {
   hasBegun: false,
   totals: { start: 0, end: 0 },
   claim: { consistency: 'proved', assumes: [] },
+  isAscending: true,
+  passes: 1,
   missing: 0,
   cut: false,
 };
@@ -150,7 +154,9 @@ async function* stepsOf(
   }
 }
 
-function nextFileset(position: FilesPosition, { totals, ...claim }: FilesetOutcome): FilesPosition {
+type EndOfReads = FilesetOutcome & { readonly passes: number };
+
+function nextFileset(position: FilesPosition, { totals, passes, ...found }: EndOfReads): FilesPosition {
   return {
     ...position,
     fileset: position.fileset + 1,
@@ -160,7 +166,9 @@ function nextFileset(position: FilesPosition, { totals, ...claim }: FilesetOutco
       start: sumOf(position.totals.start, totals.start),
       end: sumOf(position.totals.end, totals.end),
     },
-    claim: bothOf(position.claim, claim),
+    claim: bothOf(position.claim, found),
+    isAscending: position.isAscending && found.isAscending,
+    passes: Math.max(position.passes, passes),
   };
 }
 
@@ -179,20 +187,20 @@ function afterMissing(position: FilesPosition): FilesPosition {
 /** Null once the platform did not report one of them. */
 const sumOf = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b);
 
-/** What holds for both: the weaker claim, with the assumptions of both. */
-function bothOf(a: Claim, b: Claim): Claim {
-  const consistency =
-    consistencies.findLast((each) => each === a.consistency || each === b.consistency) ?? 'best-effort';
-  if (consistency === 'best-effort') return { consistency, assumes: [] };
-  const assumes = assumptionNames.filter((each) => a.assumes.includes(each) || b.assumes.includes(each));
-  return { consistency, assumes };
-}
+/** What holds for both, with the assumptions of both. */
+const bothOf = (a: Claim, b: Claim): Claim =>
+  provedIf(
+    a.consistency === 'proved' && b.consistency === 'proved',
+    assumptionNames.filter((each) => a.assumes.includes(each) || b.assumes.includes(each)),
+  );
 
-function outcomeOf({ claim, totals, missing, cut }: FilesPosition, requested: number): ScanOutcome {
+function outcomeOf(position: FilesPosition, requested: number): ScanOutcome {
+  const { claim, isAscending, totals, passes, missing, cut } = position;
   return {
     ...claim,
     totals,
-    order: 'cursor',
+    passes,
+    order: isAscending ? 'created' : 'none',
     refused: cut ? ['incomplete'] : refusedForMissing(missing, requested),
   };
 }

@@ -8,8 +8,6 @@ export type SeenKeys = {
   /** Adds a key; false if it was already there. */
   add(key: string): boolean;
   size(): number;
-  /** 128 bits in hex that are the same for the same keys in whatever order, and for no others. */
-  digest(): string;
 };
 
 /** Two words a key; the table doubles before it is fuller than this. */
@@ -19,7 +17,6 @@ const FIRST_SLOTS = 1_024;
 export function createSeenKeys(): SeenKeys {
   let words = new Uint32Array(2 * FIRST_SLOTS);
   let size = 0;
-  const sum = new Uint32Array(4);
   const grow = () => {
     const before = words;
     words = new Uint32Array(2 * before.length);
@@ -27,14 +24,12 @@ export function createSeenKeys(): SeenKeys {
   };
   return {
     size: () => size,
-    digest: () => Buffer.from(sum.buffer).toString('hex'),
     add(key) {
       // As text of one character a byte: a buffer for each key would take twice the time.
       const digest = hash('sha256', key, 'binary');
       // A second word of zero is a free slot.
       if (!put(words, wordAt(digest, 0), wordAt(digest, 1) || 1)) return false;
       size += 1;
-      for (let at = 0; at < 4; at += 1) sum[at] = (sum[at] ?? 0) ^ wordAt(digest, 2 + at);
       if (2 * size > MOST_FULL * words.length) grow();
       return true;
     },

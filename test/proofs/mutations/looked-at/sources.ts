@@ -88,12 +88,6 @@ export const sources: readonly LookedAt[] = [
   },
   {
     file: 'lib/snapshot/sources/files/seen-keys.ts',
-    code: 'at < 4',
-    to: ['at <= 4'],
-    why: 'a write past the end of a typed array does nothing',
-  },
-  {
-    file: 'lib/snapshot/sources/files/seen-keys.ts',
     code: '2 * size > MOST_FULL * words.length',
     to: ['2 * size >= MOST_FULL * words.length'],
     why: 'the table grows one key sooner',

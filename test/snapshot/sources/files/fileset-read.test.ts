@@ -4,29 +4,36 @@ import {
   type FilesetResult,
   readFileset,
 } from '../../../../lib/snapshot/sources/files/fileset-read.ts';
+import { EMPTY_DIGEST, withTexts } from '../../../../lib/snapshot/sources/files/list-digest.ts';
 import { filePageReader } from '../../../../lib/snapshot/sources/files/pages.ts';
 import { noCursors } from '../../../../lib/snapshot/sources/files/seen-cursors.ts';
-import { createSeenKeys } from '../../../../lib/snapshot/sources/files/seen-keys.ts';
 import { recordsIn } from '../../batches.ts';
-import { scriptedCall } from '../../responding-call.ts';
+import { respondingCall, scriptedCall, statusError } from '../../responding-call.ts';
 import { fromBeginning } from '../../scanned.ts';
 
 const FILESET = '0b9f8a52-7b1c-4a57-9d0e-6f0a5f4f2c11';
-const STARTED_MS = 10_000_000;
-const LONG_AGO = STARTED_MS - 15 * 60_000 - 1;
+const CREATED_MS = 10_000_000;
 
-/** A page with these files, all created long ago. */
-const page = (ids: string, next: string | null, total: number | null = null, created = LONG_AGO) =>
-  JSON.stringify({ files: [...ids].map((id) => ({ id, created })), pageContext: { next, total } });
+/** A page with these files, all created at once. */
+function page(
+  ids: string,
+  next: string | null,
+  total: number | null = null,
+  createdMs: number | null = CREATED_MS,
+) {
+  const files = [...ids].map((id) => ({ id, path: `/${id}`, created: createdMs }));
+  return JSON.stringify({ files, pageContext: { next, total } });
+}
 
 const start: FilesetPosition = {
-  startedMs: STARTED_MS,
   next: null,
   cursors: noCursors,
   empty: 0,
   totals: { start: null, end: null },
   repeats: 0,
-  isSettled: true,
+  digest: EMPTY_DIGEST,
+  isAscending: true,
+  last: null,
 };
 
 type Options = {
@@ -37,8 +44,9 @@ type Options = {
 
 /** Reads these pages: the files of each step, the positions after them, and the result with its files. */
 async function read(texts: readonly string[], { from, taken = [], stopsAtRepeat = false }: Options = {}) {
-  const readPage = filePageReader(scriptedCall(texts).call, {});
-  const options = { filesetId: FILESET, readPage, now: () => STARTED_MS };
+  // The last page is for the request for the newest files, if there is one.
+  const readPage = filePageReader(scriptedCall([...texts, page('', null)]).call, {});
+  const options = { filesetId: FILESET, readPage };
   const takenKeys = async function* () {
     yield taken;
   };
@@ -57,23 +65,26 @@ async function read(texts: readonly string[], { from, taken = [], stopsAtRepeat 
   }
 }
 
-function digestOf(ids: string): string {
-  const seen = createSeenKeys();
-  for (const id of ids) seen.add(`${FILESET}/${id}`);
-  return seen.digest();
-}
+const digestOf = (ids: string) =>
+  withTexts(
+    EMPTY_DIGEST,
+    [...ids].map((id) => `${FILESET}/${id} /${id}`),
+  );
+
+const rankOf = (id: string, createdMs = CREATED_MS) => ({ createdMs, key: `${FILESET}/${id}` });
 
 test('the files of all pages are read; those of the last one are in the result', async () => {
-  const { yielded, result } = await read([page('ab', 'k', 5), page('', 'l'), page('cd', null, 6)]);
+  const { yielded, result } = await read([page('ba', 'k', 5), page('', 'l'), page('cd', null, 6)]);
 
   expect(yielded).toEqual([
-    { files: 'ab', total: 5 },
+    { files: 'ba', total: 5 },
     { files: '', total: null },
   ]);
-  expect(result).toEqual({
+  expect(result).toMatchObject({
     totals: { start: 5, end: 6 },
     repeats: 0,
-    isSettled: true,
+    isAscending: false,
+    isSorted: false,
     files: 4,
     digest: digestOf('abcd'),
     pages: 3,
@@ -94,7 +105,10 @@ test('a position says how far the read is', async () => {
   expect(positions.map(({ cursors, ...rest }) => ({ ...rest, cursors: cursors.count }))).toEqual([
     { ...start, next: 'k', cursors: 1, empty: 1, totals: { start: 5, end: 5 } },
     { ...start, next: 'l', cursors: 2, empty: 2, totals: { start: 5, end: 6 } },
-    { ...start, next: 'm', cursors: 3, empty: 0, totals: { start: 5, end: null } },
+    {
+      ...{ ...start, next: 'm', cursors: 3, empty: 0, totals: { start: 5, end: null } },
+      ...{ digest: digestOf('a'), last: rankOf('a') },
+    },
   ]);
 });
 
@@ -138,16 +152,57 @@ describe('a file that came before', () => {
   });
 });
 
-test('a file is settled if it was created more than 15 minutes before the read began', async () => {
-  const settled = async (created: number | null, isSettled = true) => {
-    const text = page('a', null, null, created as number);
-    return (await read([text], { from: { ...start, isSettled } })).result.isSettled;
-  };
+test('files are ascending if each was created after the one before, or at the same time with a higher id', async () => {
+  const ascending = async (...texts: readonly string[]) => (await read(texts)).result.isAscending;
 
-  expect(await settled(LONG_AGO)).toBe(true);
-  expect(await settled(LONG_AGO + 1)).toBe(false);
-  expect(await settled(null)).toBe(false);
-  expect(await settled(LONG_AGO, false)).toBe(false);
+  expect(await ascending(page('ab', 'k'), page('cd', null))).toBe(true);
+  expect(await ascending(page('b', 'k'), page('a', null, null, CREATED_MS + 1))).toBe(true);
+  expect(await ascending(page('a', 'k'), page('b', null, null, CREATED_MS - 1))).toBe(false);
+  expect(await ascending(page('b', 'k'), page('a', 'l'), page('c', null))).toBe(false);
+  expect(await ascending(page('a', null, null, null))).toBe(false);
+});
+
+describe('the platform sorts by creation', () => {
+  const newest = 'tsrqponmlk';
+  const sorted = async (...texts: readonly string[]) => (await read(texts)).result.isSorted;
+
+  test('if the ten newest files come in the opposite order when they are asked for first', async () => {
+    expect(await sorted(page('ab', 'k'), page('c', null), page(newest, null))).toBe(true);
+    expect(await sorted(page('ab', 'k'), page('c', null), page(newest.slice(1), null))).toBe(false);
+    expect(await sorted(page('ab', 'k'), page('c', null), page('abcdefghij', null))).toBe(false);
+    expect(await sorted(page('ba', 'k'), page('c', null), page(newest, null))).toBe(false);
+    expect(await sorted(page('ab', null), page(newest, null))).toBe(false);
+  });
+
+  test('and is asked for an order until it refuses it', async () => {
+    const asked: unknown[] = [];
+    const call = respondingCall(({ query, body }) => {
+      asked.push([query?.['next'], query?.['limit'], body?.['fieldSort'] !== undefined]);
+      if (body?.['fieldSort'] !== undefined && asked.length === 2) throw statusError(400);
+      return page('a', asked.length === 1 ? 'k' : null);
+    });
+    const readPage = filePageReader(call, { limit: 7 });
+
+    await readPage({ filesetId: FILESET, next: null });
+    await readPage({ filesetId: FILESET, next: 'k' });
+    await readPage({ filesetId: FILESET, next: null, newest: 3 });
+
+    expect(asked).toEqual([
+      [undefined, 7, true],
+      ['k', 7, true],
+      ['k', 7, false],
+      [undefined, 3, false],
+    ]);
+  });
+
+  test('and nothing is asked twice if the platform refuses more than the order', async () => {
+    const call = respondingCall(() => {
+      throw statusError(400);
+    });
+    const readPage = filePageReader(call, {});
+
+    await expect(readPage({ filesetId: FILESET, next: null })).rejects.toThrow('400');
+  });
 });
 
 describe('a list that does not end is refused', () => {
@@ -184,7 +239,7 @@ describe('a list that does not end is refused', () => {
 
 test('no page is requested once the read is aborted', async () => {
   const { call, inputs } = scriptedCall([]);
-  const options = { filesetId: FILESET, readPage: filePageReader(call, {}), now: () => STARTED_MS };
+  const options = { filesetId: FILESET, readPage: filePageReader(call, {}) };
   const signal = AbortSignal.abort(new Error('enough'));
 
   await expect(readFileset(options, { ...fromBeginning, signal }, false).next()).rejects.toThrow('enough');

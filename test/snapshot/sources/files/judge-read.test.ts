@@ -6,11 +6,12 @@ import type { ReadEnd } from '../../../../lib/snapshot/sources/rereading.ts';
 
 const batch = { ...emptyBatch };
 
-/** A read of 9 files in 3 pages, all of them reported and created long ago. */
+/** A read of 9 files in 3 pages, in an order of which nothing is known. */
 const read: FilesetResult = {
   totals: { start: 9, end: 9 },
   repeats: 0,
-  isSettled: true,
+  isAscending: false,
+  isSorted: false,
   files: 9,
   digest: 'digest',
   pages: 3,
@@ -18,24 +19,22 @@ const read: FilesetResult = {
   batch,
 };
 
-type Differences = Partial<FilesetResult> &
-  Partial<Pick<ReadEnd<FilesetResult, string>, 'isLast' | 'memo'>> & { readonly isWhole?: boolean };
+type Differences = Partial<FilesetResult> & Partial<Pick<ReadEnd<FilesetResult, string>, 'isLast' | 'memo'>>;
 
 /** What the judge says of a read: again, with its memo, or what is claimed. */
-function judged({ isLast = false, memo = null, isWhole = true, ...differences }: Differences) {
+function judged({ isLast = false, memo = null, ...differences }: Differences) {
   const result = { ...read, ...differences };
-  const judgement = judgeRead({ result, records: 9, isLast, memo }, isWhole);
+  const judgement = judgeRead({ result, records: 9, isLast, memo });
   if (judgement.kind === 'again') return `again, ${judgement.memo}`;
   expect(judgement.outcome.batch).toBe(batch);
   expect(judgement.outcome.totals).toBe(result.totals);
+  expect(judgement.outcome.isAscending).toBe(result.isAscending);
   return [judgement.outcome.consistency, ...judgement.outcome.assumes].join(', ');
 }
 
-const BY_CURSOR = 'cursor, current-responses, fixed-order';
-
 test('a list that looped is never proved', () => {
   expect(judged({ looped: true })).toBe('best-effort');
-  expect(judged({ looped: true, pages: 1 })).toBe('best-effort');
+  expect(judged({ looped: true, pages: 1, memo: 'digest', isSorted: true })).toBe('best-effort');
 });
 
 describe('a read is doubtful', () => {
@@ -44,41 +43,50 @@ describe('a read is doubtful', () => {
     ['if it has fewer files than both totals', { totals: { start: 10, end: 11 } }],
     ['if it has fewer files than both totals, whichever is lower', { totals: { start: 11, end: 10 } }],
   ])('%s: all is read again, and the last read is a best effort', (_, differences) => {
-    expect(judged(differences)).toBe('again, null');
-    expect(judged({ ...differences, memo: 'digest' })).toBe('again, null');
-    expect(judged({ ...differences, isLast: true })).toBe('best-effort');
+    for (const proof of [{}, { pages: 1 }, { isSorted: true }, { memo: 'digest' }]) {
+      expect(judged({ ...differences, ...proof })).toBe('again, null');
+      expect(judged({ ...differences, ...proof, isLast: true })).toBe('best-effort');
+    }
   });
 });
 
 test.each([
+  [9, 9],
   [9, 10],
   [10, 9],
   [9, 8],
   [8, 9],
   [null, 9],
   [9, null],
-  [null, 10],
   [10, null],
   [null, null],
-])('totals of %j and %j prove nothing, and are no reason to read again', (start, end) => {
-  expect(judged({ totals: { start, end } })).toBe(BY_CURSOR);
-  expect(judged({ totals: { start, end }, pages: 1 })).toBe(BY_CURSOR);
+])('totals of %j and %j contradict no proof by one read', (start, end) => {
+  const sorted = 'proved, current-responses, fixed-creation-times, kept-order';
+
+  expect(judged({ totals: { start, end }, pages: 1 })).toBe('proved, current-responses');
+  expect(judged({ totals: { start, end }, isSorted: true, isAscending: true })).toBe(sorted);
 });
 
-describe('exact totals prove it', () => {
-  test('of a single response', () => {
-    expect(judged({ pages: 1, isWhole: false, isSettled: false })).toBe('proved, exact-totals');
+describe('two reads of the same files are a proof', () => {
+  test.each([
+    [9, 9],
+    [9, 8],
+    [9, 10],
+    [8, null],
+    [null, null],
+  ])('with totals of %j and %j', (start, end) => {
+    const totals = { start, end };
+
+    expect(judged({ totals })).toBe('again, digest');
+    expect(judged({ totals, memo: 'digest' })).toBe('proved, not-missed-twice');
+    expect(judged({ totals, memo: 'another' })).toBe('again, digest');
+    expect(judged({ totals, memo: 'another', isLast: true })).toBe('best-effort');
   });
 
-  test('of files that were created long ago, if they enter in no other way', () => {
-    expect(judged({})).toBe('proved, exact-totals, exact-creation-times');
-    expect(judged({ isWhole: false })).toBe('again, digest');
-    expect(judged({ isSettled: false })).toBe('again, digest');
-  });
+  test('but not if there were more when the second one began', () => {
+    const totals = { start: 10, end: 9 };
 
-  test('if two reads found the same files', () => {
-    expect(judged({ isSettled: false, memo: 'digest' })).toBe('proved, exact-totals, unique-ids');
-    expect(judged({ isSettled: false, memo: 'another' })).toBe('again, digest');
-    expect(judged({ isSettled: false, memo: 'another', isLast: true })).toBe(BY_CURSOR);
+    expect(judged({ totals, memo: 'digest' })).toBe('again, digest');
+    expect(judged({ totals, memo: 'digest', isLast: true })).toBe('best-effort');
   });
 });

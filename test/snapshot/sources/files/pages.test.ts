@@ -12,7 +12,7 @@ const readPage = (text: string) =>
     {},
   )({ filesetId: FILESET, next: null });
 
-test('a page is requested with its search, its cursor and its signal', async () => {
+test('a page is requested with its search, its cursor and its signal, and in the order of creation', async () => {
   const requests: unknown[] = [];
   const call = respondingCall((input, signal) => {
     requests.push([input, signal]);
@@ -26,10 +26,16 @@ test('a page is requested with its search, its cursor and its signal', async () 
   await read({ filesetId: FILESET, next: null, signal });
   await read({ filesetId: FILESET, next: 'k' });
 
+  const path = { filesetId: FILESET };
   const query = { directoryPath: '/a', immediateChildren: true, limit: 7 };
+  const fieldSort = [
+    { field: 'created', order: 'ASC' },
+    { field: 'id', order: 'ASC' },
+  ];
+  const body = { filters, fieldSort };
   expect(requests).toEqual([
-    [{ path: { filesetId: FILESET }, query: { ...query, next: undefined }, body: { filters } }, signal],
-    [{ path: { filesetId: FILESET }, query: { ...query, next: 'k' }, body: { filters } }, undefined],
+    [{ path, query: { ...query, next: undefined }, body }, signal],
+    [{ path, query: { ...query, next: 'k' }, body }, undefined],
   ]);
 });
 

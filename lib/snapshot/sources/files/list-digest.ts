@@ -1,0 +1,11 @@
+import { hash } from 'node:crypto';
+
+/** The digest of no texts. */
+export const EMPTY_DIGEST = '0'.repeat(32);
+
+/** A digest and more texts: 128 bits in hex that are the same for the same texts in whatever order, each added once. */
+export function withTexts(digest: string, texts: readonly string[]): string {
+  const hashes = texts.map((text) => BigInt(`0x${hash('sha256', text).slice(0, 32)}`));
+  const sum = hashes.reduce((before, each) => before ^ each, BigInt(`0x${digest}`));
+  return sum.toString(16).padStart(32, '0');
+}
