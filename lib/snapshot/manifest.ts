@@ -112,10 +112,16 @@ export type Latest = z.infer<typeof latestSchema>;
 /** Two names and a time: more than they can have. */
 export const MOST_LATEST_BYTES = 64 * 1024;
 
-/** The manifest under a key. Throws `StoredObjectError` if it is missing or invalid. */
+/** The manifest under a key. Throws `StoredObjectError` if it is missing or invalid, or if its parts do not add up to it. */
 export async function readManifest(store: Store, key: string): Promise<Manifest> {
   const expected = { what: 'a manifest', schema: manifestSchema, mostBytes: MOST_LIST_BYTES };
-  return (await readStored(store, key, expected)).value;
+  const { value } = await readStored(store, key, expected);
+  const inParts = value.parts.reduce((sum, { records }) => sum + records, 0);
+  if (inParts === value.records) return value;
+  throw new StoredObjectError(
+    'invalid',
+    `${key}: expected parts with ${value.records} records together, as the manifest says, got ${inParts}`,
+  );
 }
 
 /** The manifest of a run under a key. Throws `StoredObjectError` if it is missing, invalid, or another run's. */

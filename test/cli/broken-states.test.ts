@@ -343,3 +343,35 @@ test.each(sampled(1, parquetStates))('if $state, the way out makes it as it was'
   expect([code, again.out]).toEqual([0, expect.stringContaining('nothing is missing')]);
   expect(await readFile(join(folder, firstParquet()))).toEqual(made);
 });
+
+describe.each([1, -1])('a manifest whose parts hold %i too many records is refused by', (many) => {
+  test.each([
+    { argv: ['runs', PLACE], code: 3 },
+    { argv: ['runs', '--all', '--json'], code: 3 },
+    { argv: ['diff', PLACE], code: 1 },
+    { argv: ['query', 'SELECT count(*) AS rows FROM calculations', '--csv'], code: 3 },
+    { argv: ['query', 'SELECT count(*) AS rows FROM runs', '--csv'], code: 3 },
+    { argv: ['report', '--output', '-'], code: 1 },
+    { argv: ['where-used', '1'], code: 1 },
+    { argv: ['tables', PLACE], code: 3 },
+    { argv: ['prune', PLACE, '--keep', '1'], code: 3 },
+    { argv: NEW, code: 3 },
+    { argv: ['snapshot', 'cards'], code: 1 },
+  ])('$argv, which says both numbers', async ({ argv, code }) => {
+    const folder = await broken({
+      state: 'the last manifest does not add up',
+      breaks: (at) =>
+        edit(at, last.key, (text) =>
+          text.replace(`"records": ${last.records}`, `"records": ${last.records - many}`),
+        ),
+      wayOut: () => FORCED,
+    });
+
+    const ended = await run(folder, argv);
+
+    expect(ended.code).toBe(code);
+    expect(`${ended.err}\n${ended.out}`).toContain(
+      `expected parts with ${last.records - many} records together, as the manifest says, got ${last.records}`,
+    );
+  });
+});

@@ -205,5 +205,5 @@ test('the first five missing ids are named, and the rest counted', () => {
 
   expect(code).toBe(0);
   expect(out()).toContain('missing: 1 (404), 2 (404), 3 (404), 4 (404), 5 (404), and 2 more');
-  expect(out()).toContain('calculations: 1 record in 0 parts');
+  expect(out()).toContain('calculations: 1 record in 1 part,');
 });

@@ -23,7 +23,6 @@ export async function publishLines(store: Store, published: PublishedLines): Pro
     run: run.id,
     startedAt: run.startedAt,
     finishedAt: run.startedAt,
-    records: lines.length,
     parts,
     ...manifest,
   });

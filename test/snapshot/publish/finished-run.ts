@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import type { FinishedRun } from '../../../lib/snapshot/publish/publish.ts';
 import type { Run } from '../../../lib/snapshot/run-id.ts';
 import type { Store } from '../../../lib/store/store.ts';
+import { addedUp } from '../published-manifest.ts';
 
 export const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
 export const tuesday: Run = { id: '20261117T090000Z-bbbbbb', startedAt: '2026-11-17T09:00:00.000Z' };
@@ -18,7 +19,7 @@ export async function finishedRun(
   const body = gzipSync(`{"id":1,"name":"of ${run.id}"}\n`);
   const sha256 = createHash('sha256').update(body).digest('hex');
   await store.put(key, body);
-  return {
+  return addedUp<FinishedRun>({
     version: 1,
     source: 'calculations',
     run: run.id,
@@ -37,5 +38,5 @@ export async function finishedRun(
     calls: { requests: 2, retries: 0, throttled: 0, waitedMs: 0 },
     scanRefused: [],
     ...differences,
-  };
+  });
 }

@@ -74,7 +74,6 @@ function finishedRun(source: Source, run: Run, parts: readonly Part[]): Finished
     run: run.id,
     startedAt: run.startedAt,
     finishedAt: run.startedAt,
-    records: 3_000,
     parts: [...parts],
   });
   return { ...found, scanRefused: [] };

@@ -9,6 +9,7 @@ import { StoreError } from '../../../lib/store/error.ts';
 import type { Store } from '../../../lib/store/store.ts';
 import { sampled, scaled, scaledTimeout } from '../../scale.ts';
 import { createMemoryStore, type MemoryStore } from '../../store/memory-store.ts';
+import { addedUp } from '../published-manifest.ts';
 
 const sunday: Run = { id: '20261115T090000Z-999999', startedAt: '2026-11-15T09:00:00.000Z' };
 const monday: Run = { id: '20261116T090000Z-aaaaaa', startedAt: '2026-11-16T09:00:00.000Z' };
@@ -32,7 +33,7 @@ async function finishedRun(run: Run, records: number): Promise<FinishedRun> {
     await store.put(key, body);
     parts.push({ key, records: 1, bytes: body.byteLength, sha256, firstKey: `${id}`, lastKey: `${id}` });
   }
-  return {
+  return addedUp<FinishedRun>({
     version: 1,
     source: 'calculations',
     run: run.id,
@@ -50,7 +51,7 @@ async function finishedRun(run: Run, records: number): Promise<FinishedRun> {
     fields: { id: ['number'] },
     calls: { requests: 2, retries: 0, throttled: 0, waitedMs: 0 },
     scanRefused: [],
-  };
+  });
 }
 
 type Differences = { readonly to?: Store; readonly force?: boolean; readonly records?: number };
