@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runCommandLine } from '../../lib/cli/command-line.ts';
 import { addRuns } from '../../lib/cli/commands/runs.ts';
 import type { Place } from '../../lib/snapshot/keys.ts';
 import type { Manifest } from '../../lib/snapshot/manifest.ts';
@@ -249,4 +250,32 @@ describe('--all', () => {
     expect(JSON.parse(out)).toMatchObject([{ run: stopped.id }]);
     expect(err).toBe('2 earlier runs not listed; use --limit to list more');
   });
+});
+
+test('a machine whose clock is two days back hides no run, here, in SQL, from diff and from prune', async () => {
+  const back: Run = { id: '20261116T080000Z-444444', startedAt: '2026-11-16T08:00:00.000Z' };
+  const later: Run = { id: '20261116T083000Z-555555', startedAt: '2026-11-16T08:30:00.000Z' };
+  const newest = [later.id, back.id, wednesday.id, tuesday.id];
+  let begunAfter: string | null = null;
+  for (const run of [tuesday, wednesday, back, later]) {
+    await publishLines(store, { run, lines: [`{"id":1,"name":"${run.id}"}`], manifest: { begunAfter } });
+    begunAfter = run.id;
+  }
+  const say = async (...argv: readonly string[]) => {
+    const { terminal, out } = createFakeTerminal({ SYNC_STORE: folder });
+    await runCommandLine(argv, terminal);
+    return out();
+  };
+
+  const listed = JSON.parse((await runs('calculations', '--json')).out);
+  const rows = JSON.parse(
+    await say('query', 'SELECT count(DISTINCT run) AS runs FROM all_calculations', '--json'),
+  );
+  const diff = JSON.parse(await say('diff', 'calculations', '--json'));
+  const pruned = JSON.parse(await say('prune', 'calculations', '--keep', '2', '--dry-run', '--json'));
+
+  expect(listed.map(({ run }: { run: string }) => run)).toEqual(newest);
+  expect(rows).toEqual([{ runs: 4 }]);
+  expect(diff).toMatchObject({ old: back.id, new: later.id });
+  expect(pruned.runs.map(({ run }: { run: string }) => run).toSorted()).toEqual([tuesday.id, wednesday.id]);
 });

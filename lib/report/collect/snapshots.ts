@@ -1,6 +1,6 @@
 import { publishedRuns } from '../../snapshot/changes/published-runs.ts';
 import { placesIn } from '../../snapshot/history/places.ts';
-import { unpublishedRuns } from '../../snapshot/history/unpublished-runs.ts';
+import { allRuns } from '../../snapshot/history/unpublished-runs.ts';
 import { type Place, sourceOf } from '../../snapshot/keys.ts';
 import { type Latest, type Manifest, manifestOf, readLatest, readManifest } from '../../snapshot/manifest.ts';
 import type { Store } from '../../store/store.ts';
@@ -57,7 +57,7 @@ async function readSnapshot(place: Place, options: SnapshotsToRead): Promise<Pub
   if (latest === undefined) return undefined;
   const manifest = await manifestOf(store, latest.manifest, { place, run: latest.run });
   const { run, records, totals, consistency, forced, missing } = manifest;
-  const { history, names } = await readHistory(place, manifest, options);
+  const { history, published } = await readHistory(place, manifest, options);
   const facts: SnapshotFacts = {
     place,
     source: sourceOf(place),
@@ -70,23 +70,23 @@ async function readSnapshot(place: Place, options: SnapshotsToRead): Promise<Pub
     forced,
     missing: missing.slice(0, MOST_LISTED),
     missingTotal: missing.length,
-    refused: await orFault(() => refusedAfter(place, { latest, names }, options), place, addFault),
+    refused: await orFault(() => refusedAfter(place, { latest, published }, options), place, addFault),
     history,
     changes: await readChanges({ ...options, place, manifest }),
   };
   return { place, manifest, facts };
 }
 
-/** The last published runs, oldest first, and the names of all. */
+/** The last published runs, oldest first, and where all are. */
 async function readHistory(place: Place, last: Manifest, { store, addFault, signal }: SnapshotsToRead) {
-  const runs = (await orFault(() => publishedRuns(store, place, { signal }), place, addFault)) ?? [];
+  const published = (await orFault(() => publishedRuns(store, place, { signal }), place, addFault)) ?? [];
   const history: RunFacts[] = [];
-  for (const { run, manifest: key } of runs.slice(0, RUNS)) {
+  for (const { run, manifest: key } of published.slice(0, RUNS)) {
     signal.throwIfAborted();
     const manifest = run === last.run ? last : await orFault(() => readManifest(store, key), place, addFault);
     if (manifest !== undefined) history.push(runFacts(manifest));
   }
-  return { history: history.reverse(), names: new Set([last.run, ...runs.map(({ run }) => run)]) };
+  return { history: history.reverse(), published };
 }
 
 function runFacts({ run, startedAt, finishedAt, records, changes, calls }: Manifest): RunFacts {
@@ -103,15 +103,13 @@ function runFacts({ run, startedAt, finishedAt, records, changes, calls }: Manif
   };
 }
 
-/** The newest run, if it is newer than the last published one, and was refused. */
+/** The newest run, if it was refused. */
 async function refusedAfter(
   place: Place,
-  { latest, names }: { readonly latest: Latest; readonly names: ReadonlySet<string> },
+  found: { readonly latest: Latest; readonly published: Awaited<ReturnType<typeof publishedRuns>> },
   { store, signal }: SnapshotsToRead,
 ): Promise<SnapshotFacts['refused']> {
-  for await (const found of unpublishedRuns({ store, place, published: names, latest, signal })) {
-    if (found.state !== 'refused' || found.startedAt <= latest.startedAt) return undefined;
-    return { run: found.run, reasons: found.manifest.refused };
-  }
-  return undefined;
+  const [newest] = await allRuns({ store, place, ...found, signal });
+  if (newest === undefined || !('state' in newest) || newest.state !== 'refused') return undefined;
+  return { run: newest.run, reasons: newest.manifest.refused };
 }

@@ -1,62 +1,63 @@
-import * as z from 'zod/mini';
 import type { Store } from '../../store/store.ts';
-import { findStored, MOST_LIST_BYTES, StoredObjectError } from '../../store/stored-json.ts';
-import { isManifestKey, type Place } from '../keys.ts';
-import { type Latest, readLatest } from '../manifest.ts';
+import { StoredObjectError } from '../../store/stored-json.ts';
+import { isManifestKey, type Place, PRUNED_NAME } from '../keys.ts';
+import { type Manifest, readLatest, readManifest } from '../manifest.ts';
+import { runOfId } from '../run-id.ts';
+import { readAhead } from '../sources/read-ahead.ts';
+import { type Begun, newestFirst } from './newest-first.ts';
 
 /** A published run: its name and the key of its manifest. */
 export type PublishedRun = { readonly run: string; readonly manifest: string };
 
+/** How many manifests are read at once. */
+const READ_AHEAD = 16;
+
 /**
- * The published runs of a place, newest first; none before the first publication. A run is published once `latest.json`
- * has been moved to it or past it. Any other run in the folder that did not start before the one named now is either
- * being published or was left by a publisher that was killed, so it is left out. Throws `StoredObjectError` if
- * `latest.json` is damaged.
+ * The published runs of a place, newest first (`newestFirst`); none before the first publication. A run is published once
+ * `latest.json` has been moved to it or past it. Any other run in the folder is either being published or was left by a
+ * publisher that was killed, so it is left out; so is one that `pruneRuns` has marked, since it is going. Throws
+ * `StoredObjectError` if `latest.json` is damaged.
  */
 export async function publishedRuns(
   store: Store,
   place: Place,
   { signal }: { readonly signal?: AbortSignal } = {},
-): Promise<readonly PublishedRun[]> {
+): Promise<readonly (PublishedRun & Begun)[]> {
   const latest = await readLatest(store, place);
   if (latest === undefined) return [];
   // The manifest that is named wins; of others that a run may have, the first: the one that replaced a killed publisher's.
-  const runs = new Map([[latest.run, { run: latest.run, manifest: latest.manifest }]]);
+  const keys = new Map([[latest.run, latest.manifest]]);
+  const going = new Set<string>();
   for await (const { key } of store.list(`${place}/`, signal === undefined ? {} : { signal })) {
-    const run = runOf(key.slice(place.length + 1));
-    if (run === undefined || runs.has(run)) continue;
-    if (await isPublished(store, { run, manifest: key }, latest)) runs.set(run, { run, manifest: key });
+    const [, run, name = ''] = /^dt=[^/]+\/run=([^/]+)\/([^/]+)$/.exec(key.slice(place.length + 1)) ?? [];
+    if (run === undefined || run === latest.run) continue;
+    if (name === PRUNED_NAME) going.add(run);
+    else if (isManifestKey(name) && !keys.has(run)) keys.set(run, key);
   }
-  return [...runs.values()].sort((a, b) => newestFirst(a, b, latest));
+  for (const run of going) keys.delete(run);
+  const read = ([run, manifest]: readonly [string, string]) => begunBy(store, { run, manifest });
+  const found = new Map<string, PublishedRun & Begun>();
+  for await (const begun of readAhead({ items: [...keys], read, concurrency: READ_AHEAD, signal }))
+    if (begun.run === latest.run) found.set(begun.run, { ...begun, startedAt: latest.startedAt });
+    else if (!begun.isMissing) found.set(begun.run, begun);
+  return newestFirst([...found.values()], latest.run).published.flatMap((run) => found.get(run) ?? []);
 }
 
-/** The run of a manifest, by its key relative to the place; undefined for any other object. */
-function runOf(key: string): string | undefined {
-  const [, run, name] = /^dt=[^/]+\/run=([^/]+)\/([^/]+)$/.exec(key) ?? [];
-  return name !== undefined && isManifestKey(name) ? run : undefined;
-}
-
-/** The second in which a run started. Its name begins with it, and so sorts by it. */
-const second = (run: string): string => run.split('-', 1)[0] ?? '';
-
-const startSchema = z.object({ startedAt: z.string() });
-
-async function isPublished(store: Store, { run, manifest }: PublishedRun, latest: Latest): Promise<boolean> {
-  if (second(run) !== second(latest.run)) return second(run) < second(latest.run);
-  // Names end in random digits: within a second only the manifest shows which run started first.
+/** A damaged manifest must not hide its run, nor the others: whoever reads it names it. */
+async function begunBy(store: Store, { run, manifest }: PublishedRun) {
   try {
-    const stored = await findStored(store, manifest, startSchema, MOST_LIST_BYTES);
-    return stored !== undefined && stored.value.startedAt < latest.startedAt;
+    const { startedAt, ...read } = await readManifest(store, manifest);
+    return { run, manifest, startedAt, after: runsBefore(read), isMissing: false };
   } catch (error) {
-    // A damaged manifest must not hide the other runs: whoever reads it names it.
-    if (error instanceof StoredObjectError) return true;
-    throw error;
+    if (!(error instanceof StoredObjectError)) throw error;
+    const { startedAt } = runOfId(run);
+    return { run, manifest, startedAt, after: [], isMissing: error.kind === 'missing' };
   }
 }
 
-function newestFirst(a: PublishedRun, b: PublishedRun, latest: Latest): number {
-  // Within its second the latest comes first, whatever its name.
-  if (a.run === latest.run) return -1;
-  if (b.run === latest.run) return 1;
-  return a.run < b.run ? 1 : -1;
-}
+/** The runs that a run came after: the one it replaced, and the one that was published when it began. */
+export const runsBefore = ({
+  changes,
+  begunAfter,
+}: Partial<Pick<Manifest, 'changes' | 'begunAfter'>>): readonly string[] =>
+  [changes?.against, begunAfter].filter((run) => typeof run === 'string');

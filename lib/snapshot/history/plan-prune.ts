@@ -1,5 +1,6 @@
 import type { Store } from '../../store/store.ts';
-import { type PublishedRun, publishedRuns } from '../changes/published-runs.ts';
+import type { Begun } from '../changes/newest-first.ts';
+import { publishedRuns } from '../changes/published-runs.ts';
 import { type Place, PRUNED_NAME, workFolder } from '../keys.ts';
 import { readLastPublication } from '../publish/last-publication.ts';
 import { runOfId } from '../run-id.ts';
@@ -85,14 +86,14 @@ const isPast = (rule: PruneRule, run: string, at: number): boolean =>
 
 /** A run that is not published goes if it started before all published runs that stay, or before the moment. */
 function mayGo(
-  { run, state, startedAt }: UnpublishedRun,
+  { state, startedAt }: UnpublishedRun,
   { rule, nowMs }: PlanOptions,
-  published: readonly PublishedRun[],
+  published: readonly Begun[],
 ): boolean {
   if (state === 'unfinished' && Date.parse(startedAt) > nowMs - UNFINISHED_MS) return false;
   if (rule.kind === 'older') return Date.parse(startedAt) < rule.beforeMs;
-  const oldest = published.slice(0, rule.keep).at(-1);
-  return oldest !== undefined && run < oldest.run;
+  const staying = published.slice(0, rule.keep);
+  return staying.length > 0 && staying.every((kept) => startedAt < kept.startedAt);
 }
 
 const folderIn = (manifest: string) => manifest.slice(0, manifest.lastIndexOf('/') + 1);

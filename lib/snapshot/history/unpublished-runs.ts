@@ -1,5 +1,7 @@
 import type { Store } from '../../store/store.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
+import { type Begun, newestFirst } from '../changes/newest-first.ts';
+import { type PublishedRun, runsBefore } from '../changes/published-runs.ts';
 import { MANIFEST_NAME, type Place, workFolder } from '../keys.ts';
 import { type Latest, type Manifest, manifestOf } from '../manifest.ts';
 import { readCheckpoint } from '../run/checkpoint.ts';
@@ -10,11 +12,12 @@ import { runOfId } from '../run-id.ts';
  * a gate refused it. `superseded`: a run that started later was published meanwhile. `damaged`: nobody can read how far
  * it came; `fault` says why, in words.
  */
-export type UnpublishedRun = { readonly run: string; readonly startedAt: string } & (
-  | { readonly state: 'unfinished'; readonly records: number; readonly linked: string | undefined }
-  | { readonly state: 'refused' | 'superseded'; readonly manifest: Manifest }
-  | { readonly state: 'damaged'; readonly fault: string }
-);
+export type UnpublishedRun = Begun &
+  (
+    | { readonly state: 'unfinished'; readonly records: number; readonly linked: string | undefined }
+    | { readonly state: 'refused' | 'superseded'; readonly manifest: Manifest }
+    | { readonly state: 'damaged'; readonly fault: string }
+  );
 
 export type UnpublishedOptions = {
   readonly store: Store;
@@ -38,6 +41,19 @@ export async function* unpublishedRuns(options: UnpublishedOptions): AsyncGenera
   }
 }
 
+/** The published runs of a place and those that are not, newest first (`newestFirst`). */
+export async function allRuns({
+  published,
+  ...options
+}: Omit<UnpublishedOptions, 'published'> & {
+  readonly published: readonly (PublishedRun & Begun)[];
+}): Promise<readonly (PublishedRun | UnpublishedRun)[]> {
+  const names = new Set(published.map(({ run }) => run));
+  const unpublished = await Array.fromAsync(unpublishedRuns({ ...options, published: names }));
+  const found = new Map([...published, ...unpublished].map((each) => [each.run, each]));
+  return newestFirst([...found.values()], options.latest?.run).order.flatMap((run) => found.get(run) ?? []);
+}
+
 const isRun = (name: string) => /^\d{8}T\d{6}Z-[0-9a-f]{6}$/.test(name);
 
 async function readRun(run: string, { store, place, latest }: UnpublishedOptions): Promise<UnpublishedRun> {
@@ -45,7 +61,7 @@ async function readRun(run: string, { store, place, latest }: UnpublishedOptions
     return (await readFinished(run, { store, place, latest })) ?? (await readStopped(run, { store, place }));
   } catch (error) {
     if (!(error instanceof StoredObjectError)) throw error;
-    return { run, startedAt: runOfId(run).startedAt, state: 'damaged', fault: error.message };
+    return { run, startedAt: runOfId(run).startedAt, after: [], state: 'damaged', fault: error.message };
   }
 }
 
@@ -63,9 +79,10 @@ async function readFinished(
   });
   if (manifest === undefined) return undefined;
   const { startedAt, publishable, forced, records } = manifest;
-  if (!publishable && !forced) return { run, startedAt, state: 'refused', manifest };
-  if (isPast(manifest, latest)) return { run, startedAt, state: 'superseded', manifest };
-  return { run, startedAt, state: 'unfinished', records, linked: undefined };
+  const begun = { run, startedAt, after: runsBefore(manifest) };
+  if (!publishable && !forced) return { ...begun, state: 'refused', manifest };
+  if (isPast(manifest, latest)) return { ...begun, state: 'superseded', manifest };
+  return { ...begun, state: 'unfinished', records, linked: undefined };
 }
 
 /** True if another run was published after this one began, and started later: publishing it takes force. */
@@ -76,6 +93,7 @@ async function readStopped(
   run: string,
   { store, place }: Pick<Reading, 'store' | 'place'>,
 ): Promise<UnpublishedRun> {
-  const { startedAt, records, linked } = (await readCheckpoint(store, place, run)).checkpoint;
-  return { run, startedAt, state: 'unfinished', records, linked: linked?.manifest };
+  const { startedAt, begunAfter, records, linked } = (await readCheckpoint(store, place, run)).checkpoint;
+  const after = runsBefore({ begunAfter });
+  return { run, startedAt, after, state: 'unfinished', records, linked: linked?.manifest };
 }
