@@ -1,9 +1,10 @@
 import { type PublishedRun, publishedRuns } from '../snapshot/changes/published-runs.ts';
 import { placesIn } from '../snapshot/history/places.ts';
-import { type UnpublishedRun, unpublishedRuns } from '../snapshot/history/unpublished-runs.ts';
+import { allRuns, type UnpublishedRun } from '../snapshot/history/unpublished-runs.ts';
 import type { Place } from '../snapshot/keys.ts';
 import { type Manifest, readManifest } from '../snapshot/manifest.ts';
 import { readLastPublication } from '../snapshot/publish/last-publication.ts';
+import { readAgain } from '../snapshot/read-again.ts';
 import { runOfId } from '../snapshot/run-id.ts';
 import { sources } from '../snapshot/sources/sources.ts';
 import type { Store } from '../store/store.ts';
@@ -51,7 +52,13 @@ export type FoundRuns = {
 };
 
 /** The runs of each place, newest first. What is missing or damaged of one run is named, and spoils no other. */
-export async function findRuns(options: RunsToList, terminal: Pick<Terminal, 'signal'>): Promise<FoundRuns> {
+export const findRuns = (options: RunsToList, terminal: Pick<Terminal, 'signal'>): Promise<FoundRuns> =>
+  readAgain(
+    () => findOnce(options, terminal),
+    ({ broken }) => broken,
+  );
+
+async function findOnce(options: RunsToList, terminal: Pick<Terminal, 'signal'>): Promise<FoundRuns> {
   const { store, place, all, limit } = options;
   const places = place !== undefined ? [place] : all ? await placesIn(store) : sources;
   const [listed, broken]: [ListedRun[], string[]] = [[], []];
@@ -61,14 +68,10 @@ export async function findRuns(options: RunsToList, terminal: Pick<Terminal, 'si
     if (last.broken !== undefined) broken.push(`${each}: ${last.broken}; ${toRepair(each)}`);
     // Without `latest.json` nobody knows which runs were published.
     const published = last.latest === undefined ? [] : await publishedRuns(store, each, terminal);
-    const names = new Set(published.map(({ run }) => run));
     const { latest } = last;
-    const unpublished = all
-      ? await Array.fromAsync(
-          unpublishedRuns({ store, place: each, published: names, latest, signal: terminal.signal }),
-        )
-      : [];
-    const runs = merged(published, unpublished);
+    const runs = all
+      ? await allRuns({ store, place: each, latest, published, signal: terminal.signal })
+      : published;
     left += Math.max(0, runs.length - limit);
     for (const run of runs.slice(0, limit)) {
       terminal.signal.throwIfAborted();
@@ -85,22 +88,6 @@ export async function findRuns(options: RunsToList, terminal: Pick<Terminal, 'si
 /** How a place is published again whose last run is missing or damaged. */
 function toRepair(place: Place): string {
   return `to publish a new run without comparing: ${snapshotCommand(place)} … --force, or platform-sync publish ${place} RUN --force`;
-}
-
-type Found = PublishedRun | UnpublishedRun;
-
-/** Newest first by their names; each list is already, and the published runs stay in their order. */
-function merged(
-  published: readonly PublishedRun[],
-  unpublished: readonly UnpublishedRun[],
-): readonly Found[] {
-  const left = [...unpublished];
-  const runs: Found[] = [];
-  for (const each of published) {
-    while (left[0] !== undefined && left[0].run > each.run) runs.push(...left.splice(0, 1));
-    runs.push(each);
-  }
-  return [...runs, ...left];
 }
 
 async function ofPublished(store: Store, source: Place, { run, manifest }: PublishedRun): Promise<ListedRun> {

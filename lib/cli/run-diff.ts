@@ -8,6 +8,7 @@ import { type PublishedRun, publishedRuns } from '../snapshot/changes/published-
 import { type EarlierRun, findRunPair } from '../snapshot/changes/run-pair.ts';
 import { type Place, sourceOf } from '../snapshot/keys.ts';
 import type { Manifest } from '../snapshot/manifest.ts';
+import { readAgain } from '../snapshot/read-again.ts';
 import { sources } from '../snapshot/sources/sources.ts';
 import type { Store } from '../store/store.ts';
 import { StoredObjectError } from '../store/stored-json.ts';
@@ -44,7 +45,7 @@ export async function runDiff(requested: Requested, flags: DiffFlags, terminal: 
   let isPublished = false;
   let isBroken = false;
   for (const each of place === undefined ? sources : [place]) {
-    const finding = findDifference({ ...requested, store, place: each }, flags, terminal);
+    const finding = readAgain(() => findDifference({ ...requested, store, place: each }, flags, terminal));
     const hinted = withWayOut(`to see which runs are sound: platform-sync runs ${each}`, finding);
     const difference = await (place === undefined ? hinted.catch(namedBy(each, terminal)) : hinted);
     isBroken ||= difference === 'broken';

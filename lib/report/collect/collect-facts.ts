@@ -1,4 +1,5 @@
 import { sourceOf } from '../../snapshot/keys.ts';
+import { readAgain } from '../../snapshot/read-again.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
 import type { ReportFacts } from '../facts.ts';
@@ -25,7 +26,13 @@ export type FactsToCollect = {
  * Reads what the report shows. What is missing or damaged becomes a fault, and the rest holds; only a store that is away
  * and an abort are thrown. Memory does not grow with the records but for some 30 bytes each.
  */
-export async function collectFacts(options: FactsToCollect): Promise<ReportFacts> {
+export const collectFacts = (options: FactsToCollect): Promise<ReportFacts> =>
+  readAgain(
+    () => collectOnce(options),
+    ({ faults }) => faults,
+  );
+
+async function collectOnce(options: FactsToCollect): Promise<ReportFacts> {
   const { store, now, signal, limits = listLimits } = options;
   const faults: string[] = [];
   const addFault = (fault: string) => void faults.push(fault);

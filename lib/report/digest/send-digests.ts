@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { type PublishedRun, publishedRuns } from '../../snapshot/changes/published-runs.ts';
 import type { Place } from '../../snapshot/keys.ts';
 import { readLatest, readManifest } from '../../snapshot/manifest.ts';
+import { readAgain } from '../../snapshot/read-again.ts';
 import type { Store } from '../../store/store.ts';
 import { findStored, printStored, StoredObjectError } from '../../store/stored-json.ts';
 import { collectDigest } from './digest.ts';
@@ -92,15 +93,17 @@ async function* sendOfPlace(place: Place, options: SendDigestsOptions): AsyncGen
 
 type Sending = SendDigestsOptions & { readonly tries: number; readonly mark: ReturnType<typeof createMark> };
 
-/** False if the run is damaged: there is nothing to say of it. */
+/** False if the run is damaged, or was pruned meanwhile: there is nothing to say of it. */
 async function sendOne(place: Place, run: PublishedRun, options: Sending): Promise<boolean> {
   const { store, send, warn, mark, tries, signal } = options;
   try {
-    await send(printDigest(await collectDigest({ store, place, run, signal }), store.location));
+    const digest = await readAgain(() => collectDigest({ store, place, run, signal }));
+    await send(printDigest(digest, store.location));
     return true;
   } catch (error) {
     if (error instanceof StoredObjectError) {
-      warn('no digest of a damaged run', error);
+      const isThere = (await publishedRuns(store, place)).some((each) => each.run === run.run);
+      if (isThere) warn('no digest of a damaged run', error);
       return false;
     }
     // We live to say that it was not sent.

@@ -1,3 +1,4 @@
+import { readAgain } from '../../snapshot/read-again.ts';
 import type { Source } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
 import { kinds } from './graph.ts';
@@ -46,7 +47,13 @@ const MOST_FAULTS = 20;
  * What has an id, and what depends on it over several hops, by the last published runs. A million calculations
  * with 7 links each were measured at 380 MB in all; 270 MB with `--max-semi-space-size=8`. Throws `StoreError` if the store cannot be read.
  */
-export async function whereUsed(options: WhereUsedOptions): Promise<WhereUsed> {
+export const whereUsed = (options: WhereUsedOptions): Promise<WhereUsed> =>
+  readAgain(
+    () => searchOnce(options),
+    ({ faults }) => faults,
+  );
+
+async function searchOnce(options: WhereUsedOptions): Promise<WhereUsed> {
   const { store, kind, signal, most, hops = Number.POSITIVE_INFINITY } = options;
   const id = options.id.trim();
   const faults = createFaults();

@@ -1,6 +1,7 @@
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { messageOf } from '../../json/faults.ts';
 import { shownText } from '../../json/shown-text.ts';
+import { readAgain } from '../../snapshot/read-again.ts';
 import { costOf, MOST_COST, MOST_RESULT_BYTES, safeJson } from './bounds.ts';
 import type { McpContext } from './context.ts';
 import type { McpSdk } from './load-sdk.ts';
@@ -56,7 +57,8 @@ async function resultOf(
   call: Parameters<Tool['call']>[1],
 ): Promise<CallToolResult> {
   try {
-    const value = await tool.call(args, call);
+    const called = () => tool.call(args, call);
+    const value = await (tool.annotations.readOnlyHint ? readAgain(called) : called());
     if (costOf(value) > MOST_COST)
       throw new ToolError(`the result is larger than ${MOST_RESULT_BYTES} bytes: ask for less`);
     return { content: [{ type: 'text', text: safeJson(value) }], structuredContent: value };

@@ -2,6 +2,7 @@ import { shortened } from '../../json/faults.ts';
 import { createLineKey } from '../../snapshot/changes/line-key.ts';
 import { type LineReader, readLines } from '../../snapshot/changes/line-reader.ts';
 import type { Part } from '../../snapshot/manifest.ts';
+import { readAgain } from '../../snapshot/read-again.ts';
 import { type Source, sourceDefinitions } from '../../snapshot/sources/sources.ts';
 import type { Store } from '../../store/store.ts';
 import { type LastRun, lastRuns } from '../graph/last-runs.ts';
@@ -20,8 +21,12 @@ const LONGEST_FAULT = 300;
 
 /** The last published runs of these sources. Throws `ToolError` that says what to do if there are none. */
 export async function publishedOf(store: Store, wanted: readonly Source[]): Promise<Published> {
-  const faults: string[] = [];
-  const { runs } = await lastRuns(store, wanted, (fault) => faults.push(shortened(fault, LONGEST_FAULT)));
+  const read = async () => {
+    const faults: string[] = [];
+    const { runs } = await lastRuns(store, wanted, (fault) => faults.push(shortened(fault, LONGEST_FAULT)));
+    return { runs, faults };
+  };
+  const { runs, faults } = await readAgain(read, (found) => found.faults);
   if (runs.length > 0) return { runs, faults: faults.slice(0, MOST_FAULTS) };
   if (faults.length > 0) throw new ToolError(faults.slice(0, MOST_FAULTS).join('\n'));
   throw new ToolError(

@@ -1,3 +1,4 @@
+import { readAgain } from '../../snapshot/read-again.ts';
 import type { Store } from '../../store/store.ts';
 import { checkReads, onlyStatement } from './check-statement.ts';
 import { type Database, openDatabase } from './database.ts';
@@ -48,6 +49,16 @@ export type QueryResult = AsyncDisposable & {
 /** Runs one SELECT to its end. Dispose of the result. Throws what `Tables.query` throws. */
 export async function openQuery(text: string, context: QueryContext): Promise<QueryResult> {
   const sql = onlyStatement(text);
+  let found: QueryResult | undefined;
+  const read = async () => {
+    await found?.[Symbol.asyncDispose]();
+    found = await attemptTwice(sql, context);
+    return found;
+  };
+  return await readAgain(read, ({ faults }) => faults);
+}
+
+async function attemptTwice(sql: string, context: QueryContext): Promise<QueryResult> {
   try {
     return await attemptQuery(sql, context, false);
   } catch (error) {
