@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { AwsError } from '../aws/aws-error.ts';
 import { shortened } from '../json/faults.ts';
 import { printJson } from '../json/json.ts';
 import { shownJson } from '../json/shown-json.ts';
@@ -8,6 +9,7 @@ import { SettingsError } from '../settings.ts';
 import { PlaceTakenError } from '../snapshot/place-taken.ts';
 import { SnapshotStoppedError } from '../snapshot/run/snapshot-stopped-error.ts';
 import { StoreError } from '../store/error.ts';
+import { TableError } from '../table/table-error.ts';
 import { DuckDbMissingError } from '../tables/duckdb/load-duckdb.ts';
 import { QueryError } from '../tables/duckdb/query-error.ts';
 import type { AddCommand, Finish } from './command.ts';
@@ -215,5 +217,9 @@ function isUsage(error: unknown): boolean {
   if (USAGE_ERRORS.some((usage) => error instanceof usage)) return true;
   if (error instanceof PlatformError) return error.failure.kind === 'input';
   if (error instanceof QueryError) return error.failure.kind === 'sql';
-  return error instanceof StoreError && error.failure.kind === 'bad-location';
+  if (error instanceof TableError) return error.failure.kind === 'bad-table';
+  if (error instanceof AwsError) return error.failure.kind === 'missing';
+  if (!(error instanceof StoreError)) return false;
+  const { failure } = error;
+  return failure.kind === 'bad-location' || (failure.kind === 'missing' && failure.what === 'bucket');
 }

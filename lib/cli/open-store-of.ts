@@ -4,6 +4,12 @@ import type { Store } from '../store/store.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The store that is set, for commands that do not need the platform. Throws `SettingsError` with every fault. */
-export async function openStoreOf({ environment, openStore: open = openStore }: Terminal): Promise<Store> {
-  return open(readSyncSettings(environment).SYNC_STORE, { s3: environment });
+export async function openStoreOf(
+  { environment, openStore: open = openStore }: Terminal,
+  mustExist = false,
+): Promise<Store> {
+  return open(readSyncSettings(environment).SYNC_STORE, { s3: environment, mustExist });
 }
+
+/** The same for commands that only read: a folder that is not there is most likely mistyped. */
+export const openStoreToRead = (terminal: Terminal): Promise<Store> => openStoreOf(terminal, true);

@@ -13,7 +13,7 @@ import { sources } from '../snapshot/sources/sources.ts';
 import type { Store } from '../store/store.ts';
 import { StoredObjectError } from '../store/stored-json.ts';
 import { LISTED, LISTED_JSON } from './listed.ts';
-import { openStoreOf } from './open-store-of.ts';
+import { openStoreToRead } from './open-store-of.ts';
 import { exitCodes, shown, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 import { withWayOut } from './with-way-out.ts';
@@ -40,7 +40,7 @@ export async function runDiff(requested: Requested, flags: DiffFlags, terminal: 
   const { place, old } = requested;
   if (flags.since !== undefined && old !== undefined)
     throw new UsageError(`--since: expected no run to compare with, since it names one, got ${old}`);
-  const store = await openStoreOf(terminal);
+  const store = await openStoreToRead(terminal);
   const values: string[] = [];
   let isPublished = false;
   let isBroken = false;

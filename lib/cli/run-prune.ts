@@ -13,7 +13,7 @@ import type { Place } from '../snapshot/keys.ts';
 import { readLastPublication } from '../snapshot/publish/last-publication.ts';
 import { openPartitions } from '../snapshot/publish/open-partitions.ts';
 import type { Store } from '../store/store.ts';
-import { openStoreOf } from './open-store-of.ts';
+import { openStoreToRead } from './open-store-of.ts';
 import { exitCodes, shown, type Terminal } from './terminal.ts';
 
 export type PruneFlags = {
@@ -38,7 +38,7 @@ export async function runPrune(
 ): Promise<number> {
   const { SYNC_GLUE_DATABASE: database } = readSyncSettings(terminal.environment);
   const { signal, environment } = terminal;
-  const store = await openStoreOf(terminal);
+  const store = await openStoreToRead(terminal);
   const partitions = openPartitions({ database, store, environment });
   const plans = await plansOf(store, place, ruleOf(flags), signal);
   const dryRun = flags.dryRun === true;

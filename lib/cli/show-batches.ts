@@ -12,7 +12,7 @@ import { inColumns } from './columns.ts';
 import { type CurrentRate, currentRate } from './current-rate.ts';
 import { duration } from './duration.ts';
 import { openScoreTable } from './open-score-table.ts';
-import { openStoreOf } from './open-store-of.ts';
+import { openStoreToRead } from './open-store-of.ts';
 import { checkedBatch } from './score-names.ts';
 import { exitCodes, shown, type Terminal } from './terminal.ts';
 
@@ -24,7 +24,7 @@ const NAMED_JSON = 1_000;
 
 async function openStorage(terminal: Terminal) {
   const { environment } = terminal;
-  const store = await openStoreOf(terminal);
+  const store = await openStoreToRead(terminal);
   const { table } = await openScoreTable(readSyncSettings(environment).SYNC_TABLE, store, environment);
   return { store, table };
 }

@@ -2,7 +2,7 @@ import type { StoredResult } from '../jobs/stored-results.ts';
 import { storedResults } from '../jobs/stored-results.ts';
 import { csvCell, type OutputFormat, writeTextFile } from '../jobs/texts/output/text-file.ts';
 import { printJson } from '../json/json.ts';
-import { openStoreOf } from './open-store-of.ts';
+import { openStoreToRead } from './open-store-of.ts';
 import { checkedOutputFile } from './output-file.ts';
 import { exitCodes, shown, type Terminal } from './terminal.ts';
 
@@ -19,7 +19,7 @@ export async function writeResults(flags: ResultsFlags, terminal: Terminal): Pro
   const { output: file, type, since: sinceMs, json } = flags;
   const { signal, out, err } = terminal;
   const format = await checkedOutputFile(file);
-  const store = await openStoreOf(terminal);
+  const store = await openStoreToRead(terminal);
   const counts = { results: 0, byStatus: new Map<string, number>(), broken: 0 };
   async function* results(): AsyncGenerator<StoredResult> {
     for await (const result of storedResults(store, { type, sinceMs, signal })) {

@@ -8,17 +8,25 @@ import type { S3Environment } from './s3-client.ts';
 import type { Store } from './store.ts';
 
 /** `s3`: a function that makes the client, or the environment for it (see `createS3Client`); default: the SDK's own. */
-export type OpenOptions = { readonly s3?: (() => S3Client | Promise<S3Client>) | S3Environment };
+export type OpenOptions = {
+  readonly s3?: (() => S3Client | Promise<S3Client>) | S3Environment;
+  /** Refuse a directory that does not exist: a store to read from. Default: false. */
+  readonly mustExist?: boolean;
+};
 
 /**
  * The store at `s3://bucket/prefix` or in a directory, which need not exist yet. The modules of the other kind are
  * not loaded. Throws a `bad-location` StoreError that says what was expected and what it got.
  */
-export async function openStore(location: string, { s3 = {} }: OpenOptions = {}): Promise<Store> {
+export async function openStore(
+  location: string,
+  { s3 = {}, mustExist = false }: OpenOptions = {},
+): Promise<Store> {
   const place = parseLocation(location);
   if (place.kind === 'directory') {
     const stats = await stat(location).catch(unlessCode(['ENOENT', 'ENOTDIR'], undefined));
     if (stats !== undefined && !stats.isDirectory()) throw badLocation('a directory', location);
+    if (stats === undefined && mustExist) throw badLocation('a directory that exists', location);
     const { createDirectoryStore } = await import('./directory.ts');
     return createDirectoryStore(location);
   }

@@ -224,9 +224,9 @@ describe('formula set', () => {
     );
 
     // The dataset has no such column: the platform says so only in the status.
-    expect(code).toBe(3);
+    expect(code).toBe(1);
     expect(err).toContain(
-      `the formula of calculation ${firstRow().id} is set, but the platform calls it INVALID`,
+      `calculation ${firstRow().id}: expected a formula that the platform can parse, got one that it calls INVALID; it is stored`,
     );
     expect(JSON.parse(out)).toMatchObject({
       id: String(firstRow().id),
@@ -261,12 +261,12 @@ describe('formula set', () => {
     },
   );
 
-  test('with --force sends it, and exits 3 since the platform calls it INVALID', async () => {
+  test('with --force sends it, and exits 1 since the platform stored it as INVALID', async () => {
     const { code, err } = await run(['formula', 'set', String(firstRow().id), '-', '--force'], 'MAX(');
 
-    expect(code).toBe(3);
+    expect(code).toBe(1);
     expect(err).toMatch(/-:1:\d+: /);
-    expect(err).toContain('the platform calls it INVALID');
+    expect(err).toContain('got one that it calls INVALID; it is stored');
     expect(sandbox.counts().formulaUpdates).toEqual({ [String(firstRow().id)]: 1 });
   });
 

@@ -208,3 +208,32 @@ test('without SYNC_QUEUE_URL exits 2 and says what is needed', async () => {
   expect(code).toBe(2);
   expect(err).toContain('work: expected SYNC_QUEUE_URL, the URL of the jobs queue, got nothing');
 });
+
+test('an update that the platform stored as INVALID ends as failed, and says that it is stored', async () => {
+  await using jobs = await startJobs();
+  const [calculation] = [...jobs.sandbox.calculations()].map((line) => JSON.parse(line));
+  const calculationId = String(calculation?.id);
+  const update = { type: 'update-formula', id: 'invalid', calculationId, expression: 'MAX(' };
+  await jobs.queue.send([JSON.stringify({ version: 1, ...update })]);
+
+  const { code, out } = await jobs.run(['work', '--drain', '--json']);
+
+  const listed = (await jobs.runWithoutPlatform(['jobs', 'invalid', '--json'])).out;
+  expect(code).toBe(3);
+  expect(JSON.parse(out)).toMatchObject({ done: 0, failed: 1 });
+  expect(listed).toContain('invalid-formula');
+  expect(listed).toContain('it is stored');
+});
+
+test.each([
+  ['SYNC_TABLE', () => 'no-table', /no-table/],
+  ['SYNC_QUEUE_URL', (url: string) => `${url}-none`, /jobs-none/],
+] as const)('without what %s names, it ends with exit 2 and says which', async (name, other, said) => {
+  await using jobs = await startJobs();
+  const settings = { ...jobs.settings, [name]: other(jobs.settings.SYNC_QUEUE_URL) };
+
+  const { code, err } = await jobs.begin(['work', '--drain'], settings).ended;
+
+  expect(code).toBe(2);
+  expect(err).toMatch(said);
+});

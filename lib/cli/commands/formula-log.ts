@@ -5,7 +5,7 @@ import { idDigits } from '../../platform/id.ts';
 import type { Store } from '../../store/store.ts';
 import { inColumns } from '../columns.ts';
 import type { Finish } from '../command.ts';
-import { openStoreOf } from '../open-store-of.ts';
+import { openStoreToRead } from '../open-store-of.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -30,7 +30,7 @@ export function calculationId(given: string): string {
 }
 
 async function showLog(id: string, { at, json }: LogFlags, terminal: Terminal): Promise<number> {
-  const store = await openStoreOf(terminal);
+  const store = await openStoreToRead(terminal);
   const entries = await readEntries(store, id, terminal.signal);
   if (at !== undefined) {
     const { calculation } = entryAt(entries, at, id);

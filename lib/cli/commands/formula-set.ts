@@ -111,20 +111,17 @@ async function checkFormula(
 }
 
 /** What the response says about the update, as an exit code. */
-function judge(
-  { id, status, ...calculation }: Calculation,
-  expression: string,
-  err: Terminal['err'],
-): number {
+async function judge(calculation: Calculation, expression: string, err: Terminal['err']): Promise<number> {
   if (calculation.expression !== expression) {
     err(
       'platform-sync: the platform returned a different expression from the one that was sent; check the calculation',
     );
     return exitCodes.failed;
   }
-  if (status?.toUpperCase() !== 'INVALID') return exitCodes.done;
-  err(`platform-sync: the formula of calculation ${id} is set, but the platform calls it INVALID`);
-  return exitCodes.incomplete;
+  const { isInvalid, storedInvalid } = await import('../../jobs/types/update-formula/runner.ts');
+  if (!isInvalid(calculation)) return exitCodes.done;
+  err(`platform-sync: ${storedInvalid(calculation.id)}`);
+  return exitCodes.failed;
 }
 
 function describeCalculation({ id, name, status, dataType, lastModified }: Calculation): string {

@@ -5,7 +5,7 @@ import type { Place } from '../../snapshot/keys.ts';
 import type { Warn } from '../../snapshot/publish/warn.ts';
 import { StoredObjectError } from '../../store/stored-json.ts';
 import type { AddCommand } from '../command.ts';
-import { openStoreOf } from '../open-store-of.ts';
+import { openStoreToRead } from '../open-store-of.ts';
 import { placeArgument, runArgument } from '../place-argument.ts';
 import { showPublication } from '../show-publication.ts';
 import { shownLines, type Terminal } from '../terminal.ts';
@@ -30,7 +30,7 @@ export const addPublish: AddCommand = (program, terminal, finish) => {
 
 async function publish(source: Place, run: string, flags: PublishFlags, terminal: Terminal): Promise<number> {
   const { SYNC_GLUE_DATABASE: database } = readSyncSettings(terminal.environment);
-  const store = await openStoreOf(terminal);
+  const store = await openStoreToRead(terminal);
   const { openPartitions } = await import('../../snapshot/publish/open-partitions.ts');
   const { publishRun, readFinishedRun } = await import('../../snapshot/publish/publish.ts');
   const warn: Warn = (what, reason) => terminal.err(shownLines(`warning: ${what}: ${reason.message}`));

@@ -3,7 +3,7 @@ import { sources } from '../../snapshot/sources/sources.ts';
 import { inColumns } from '../columns.ts';
 import type { AddCommand } from '../command.ts';
 import { type FoundRuns, findRuns, type ListedRun } from '../list-runs.ts';
-import { openStoreOf } from '../open-store-of.ts';
+import { openStoreToRead } from '../open-store-of.ts';
 import { numberOption } from '../options.ts';
 import { placeArgument } from '../place-argument.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
@@ -29,7 +29,7 @@ export const addRuns: AddCommand = (program, terminal, finish) => {
 };
 
 async function listRuns(place: Place | undefined, flags: RunsFlags, terminal: Terminal): Promise<number> {
-  const store = await openStoreOf(terminal);
+  const store = await openStoreToRead(terminal);
   const all = flags.all === true;
   const found = await findRuns({ store, place, all, limit: flags.limit }, terminal);
   const { listed, broken, left } = found;

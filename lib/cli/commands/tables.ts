@@ -3,7 +3,7 @@ import { readSyncSettings } from '../../settings.ts';
 import { sources } from '../../snapshot/sources/sources.ts';
 import type { TableGroup, TableOutcome } from '../../tables/make/make-tables.ts';
 import type { AddCommand } from '../command.ts';
-import { openStoreOf } from '../open-store-of.ts';
+import { openStoreToRead } from '../open-store-of.ts';
 import { numberOption } from '../options.ts';
 import { placeArgument } from '../place-argument.ts';
 import { exitCodes, shown, shownLines, type Terminal } from '../terminal.ts';
@@ -54,7 +54,7 @@ async function writeTables(
   const isDry = dryRun === true;
   const { environment, signal } = terminal;
   const { SYNC_GLUE_DATABASE: database } = readSyncSettings(environment);
-  const store = await openStoreOf(terminal);
+  const store = await openStoreToRead(terminal);
   const { openPartitions } = await import('../../snapshot/publish/open-partitions.ts');
   const { makeTables } = await import('../../tables/make/make-tables.ts');
   const outcomes: TableOutcome[] = [];

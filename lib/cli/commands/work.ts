@@ -1,3 +1,4 @@
+import type { Ledger } from '../../jobs/ledger/ledger.ts';
 import type { Job } from '../../jobs/types/job-types.ts';
 import type { WorkCounts } from '../../jobs/work.ts';
 import { readSettings, type Settings } from '../../settings.ts';
@@ -56,6 +57,7 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
   const { sleep } = await import('../../time/sleep.ts');
   const queue = await openQueue(queueUrl, terminal.environment);
   const storage = await openJobStorage(session);
+  await refuseMissingTable(storage.ledger);
   const hasLedger = settings.SYNC_TABLE !== undefined || !flags.ledger;
   const { needsLedger } = await import('../../jobs/types/job-types.ts');
   const left = createLeftJobs(needsLedger);
@@ -85,6 +87,14 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
   });
   view[Symbol.dispose]();
   return report(summarize(back, view.counts()), left.fault() ?? token.fault(), { flags, terminal });
+}
+
+/** A table that is away is waited for; one that does not exist would keep all jobs on the queue. */
+async function refuseMissingTable(ledger: Ledger): Promise<void> {
+  const { isServiceAway } = await import('../../jobs/service-away.ts');
+  await ledger.read('-').catch((error: unknown) => {
+    if (!isServiceAway(error)) throw error;
+  });
 }
 
 /** Why the work ended early, and the exit code. */

@@ -7,7 +7,7 @@ import { readSyncSettings } from '../../settings.ts';
 import { createCleanups } from '../../time/cleanups.ts';
 import { hideSecrets } from '../hide-secrets.ts';
 import { findRuns } from '../list-runs.ts';
-import { openStoreOf } from '../open-store-of.ts';
+import { openStoreToRead } from '../open-store-of.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { packageVersion } from '../version.ts';
@@ -47,7 +47,7 @@ async function submissionOf(terminal: Terminal) {
 
 function contextOf(terminal: Terminal, opened: ReturnType<typeof createCleanups>): McpContext {
   const { environment } = terminal;
-  const store = once(() => openStoreOf(terminal));
+  const store = once(() => openStoreToRead(terminal));
   return {
     store,
     tables: once(async () => {

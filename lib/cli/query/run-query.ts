@@ -1,6 +1,6 @@
 import { openTables, type Tables } from '../../tables/duckdb/open-tables.ts';
 import { savedQueries } from '../../tables/saved-queries.ts';
-import { openStoreOf } from '../open-store-of.ts';
+import { openStoreToRead } from '../open-store-of.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { printResult, type ResultFormat } from './print-result.ts';
@@ -26,7 +26,7 @@ export async function runQuery(
     return exitCodes.done;
   }
   const sql = await sqlOf(given, flags, terminal);
-  const store = await openStoreOf(terminal);
+  const store = await openStoreToRead(terminal);
   await using tables = await openTables(store, {
     memoryMb: flags.memory,
     diskBytes: flags.disk * 1e9,

@@ -4,7 +4,7 @@ import { parseLocation } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
 import { missingObject } from '../../store/stored-json.ts';
 import { duration } from '../duration.ts';
-import { openStoreOf } from '../open-store-of.ts';
+import { openStoreToRead } from '../open-store-of.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 
 export type LinkFlags = { readonly hours: number; readonly json?: true | undefined };
@@ -27,7 +27,7 @@ export async function linkToReport(
   terminal: Terminal,
   now: () => number = Date.now,
 ): Promise<number> {
-  const store = await openStoreOf(terminal);
+  const store = await openStoreToRead(terminal);
   const report = await findReport(store);
   if (report === undefined) throw missingObject(store, REPORT_PAGE_KEY, EXPECTED);
   const link = (await linkToFile(store)) ?? (await linkToObject(store, hours, { terminal, now }));

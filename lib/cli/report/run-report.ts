@@ -3,7 +3,7 @@ import { writeTextFile } from '../../jobs/texts/output/text-file.ts';
 import type { ReportFacts } from '../../report/facts.ts';
 import { printReport } from '../../report/write-report.ts';
 import { duration } from '../duration.ts';
-import { openStoreOf } from '../open-store-of.ts';
+import { openStoreToRead } from '../open-store-of.ts';
 import { checkWritable } from '../output-file.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -27,7 +27,7 @@ export async function runReport(
       `--output -: expected a file with ${open ? '--open' : '--json'}, got standard output`,
     );
   if (!isPrinted) await checkWritable(output);
-  const store = await openStoreOf(terminal);
+  const store = await openStoreToRead(terminal);
   const { page, facts } = await printReport({ store, now: Date.now, signal });
   const { snapshots, faults } = facts;
   for (const fault of faults) err(shown(`platform-sync: ${fault}`));

@@ -1,7 +1,7 @@
 import type { FindableKind } from '../../report/graph/used-thing.ts';
 import { type WhereUsed, whereUsed } from '../../report/graph/where-used.ts';
 import { LISTED_DEPENDENTS, LISTED_JSON } from '../listed.ts';
-import { openStoreOf } from '../open-store-of.ts';
+import { openStoreToRead } from '../open-store-of.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { describeSearch, describeWhereUsed, quoted } from './describe-where-used.ts';
@@ -20,7 +20,7 @@ export type WhereUsedFlags = {
 export async function runWhereUsed(id: string, flags: WhereUsedFlags, terminal: Terminal): Promise<number> {
   if (id.trim() === '') throw new UsageError('expected an id, got an empty text');
   const { kind, hops, limit, json } = flags;
-  const store = await openStoreOf(terminal);
+  const store = await openStoreToRead(terminal);
   const most = limit ?? (json ? LISTED_JSON : LISTED_DEPENDENTS);
   const outcome = await whereUsed({ store, id, kind, hops, most, signal: terminal.signal });
   const { found, searched, faults } = outcome;

@@ -43,3 +43,15 @@ test.each([
   const log = await Array.fromAsync(readFormulaLog(fake.store, '12'), ({ calculation }) => calculation);
   expect(log).toEqual(logged);
 });
+
+test('logs the formula of an update that failed since the platform stored it as INVALID', async () => {
+  const error = { kind: 'invalid-formula', message: 'it is stored' };
+  await using fake = await fakeWorker({
+    'update-formula': async () => ({ status: 'failed', error, response: '{"id":12}' }),
+  });
+  const message = { version: 1, type: 'update-formula', id: 'f', calculationId: '12', expression: '1' };
+
+  await handleMessage(messageOf(message), fake.worker, leaseOf(fake));
+
+  expect(await Array.fromAsync(readFormulaLog(fake.store, '12'))).toHaveLength(1);
+});

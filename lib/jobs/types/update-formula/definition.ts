@@ -21,9 +21,10 @@ export const updateFormula: JobTypeDefinition<UpdateFormulaMessage, UpdateFormul
       : analysis.faults.map(({ line, column, message }) => `expression:${line}:${column}: ${message}`);
   },
   openRunner: async ({ platform }) => (await import('./runner.ts')).formulaRunner(platform),
-  /** Adds the formula that was set to the log of formulas. */
+  /** Adds the formula that was set to the log of formulas, an invalid one too. */
   async afterEnd({ calculationId }, { outcome, finishedAt: finishedAtMs }, { store }) {
-    const response = outcome.status === 'done' ? await responseOf(store, outcome) : undefined;
+    const isStored = outcome.status === 'done' || outcome.error?.kind === 'invalid-formula';
+    const response = isStored ? await responseOf(store, outcome) : undefined;
     if (response !== undefined) await storeFormula(store, { calculationId, finishedAtMs, response });
   },
   beforeReopen: async () => undefined,
