@@ -1,5 +1,4 @@
 import { Command, CommanderError } from 'commander';
-import { AwsError } from '../aws/aws-error.ts';
 import { shortened } from '../json/faults.ts';
 import { printJson } from '../json/json.ts';
 import { shownJson } from '../json/shown-json.ts';
@@ -218,7 +217,6 @@ function isUsage(error: unknown): boolean {
   if (error instanceof PlatformError) return error.failure.kind === 'input';
   if (error instanceof QueryError) return error.failure.kind === 'sql';
   if (error instanceof TableError) return error.failure.kind === 'bad-table';
-  if (error instanceof AwsError) return error.failure.kind === 'missing';
   if (!(error instanceof StoreError)) return false;
   const { failure } = error;
   return failure.kind === 'bad-location' || (failure.kind === 'missing' && failure.what === 'bucket');

@@ -285,7 +285,7 @@ describe('formula set', () => {
     expect(stopped.err).toContain(
       `expected no change since ${lastModified - 1}, got one at ${lastModified}; nothing was sent`,
     );
-    expect(gone.code).toBe(3);
+    expect(gone.code).toBe(1);
     expect(sandbox.counts().formulaUpdates).toEqual({ [String(id)]: 1 });
   });
 });

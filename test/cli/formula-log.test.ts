@@ -151,7 +151,7 @@ test('warns if the formula was set but could not be stored', async () => {
 
   const { code, out, err } = await run(['formula', 'set', id, '-'], { input: 'MAX(`Amount`)', store: file });
 
-  expect(code).toBe(3);
+  expect(code).toBe(1);
   expect(out).toContain(`calculation ${id}`);
   expect(err).toContain(
     'the formula is set, but could not be stored for formula log: open the store: expected a directory',

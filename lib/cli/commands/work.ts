@@ -1,3 +1,4 @@
+import { AwsError } from '../../aws/aws-error.ts';
 import type { Ledger } from '../../jobs/ledger/ledger.ts';
 import type { Job } from '../../jobs/types/job-types.ts';
 import type { WorkCounts } from '../../jobs/work.ts';
@@ -7,6 +8,7 @@ import { numberOption } from '../options.ts';
 import { settingFor } from '../setting-for.ts';
 import { exitCodes, shown, type Terminal } from '../terminal.ts';
 import { createTokenWatch } from '../token-watch.ts';
+import { UsageError } from '../usage-error.ts';
 import { createWorkView, wordsOfEnds } from '../work-view.ts';
 
 type WorkFlags = {
@@ -84,9 +86,15 @@ async function consume(flags: WorkFlags, terminal: Terminal): Promise<number> {
     polls: terminal.polls,
     sleep,
     onRefused: view.onRefused,
-  });
+  }).catch(refuseMissingQueue);
   view[Symbol.dispose]();
   return report(summarize(back, view.counts()), left.fault() ?? token.fault(), { flags, terminal });
+}
+
+/** Throws `UsageError` if there is no such queue. */
+function refuseMissingQueue(error: unknown): never {
+  const isMissing = error instanceof AwsError && error.failure.kind === 'missing';
+  throw isMissing ? new UsageError(`SYNC_QUEUE_URL: ${error.message}`) : error;
 }
 
 /** A table that is away is waited for; one that does not exist would keep all jobs on the queue. */
